@@ -1,0 +1,1 @@
+"""From derived records to committed, self-contained numba modules; needs SymPy, never numba."""

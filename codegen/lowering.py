@@ -1,0 +1,314 @@
+"""Lowering of index expressions to loops: Gaussian averages over nodes of kappa, sums over blocks, assignments.
+
+Every ``Expectation`` becomes one array filled in a loop over quadrature nodes; loops that need only what is already
+known are fused. What remains are small loops over block indices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import permutations
+
+import sympy as sp
+from sympy.core.function import AppliedUndef
+from sympy.printing.pycode import PythonCodePrinter
+
+from codegen.layout import NODE, Layout
+from codegen.structure import Node
+from derive.blocks import (
+    BlockSum,
+    canonical,
+    family_name,
+    member_indices,
+    names_in,
+    rename,
+    walk,
+)
+from derive.expectation import Expectation
+from derive.symbols import SYMMETRIC
+
+
+class Text:
+    """Lines of Python with indentation."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self._depth = 0
+
+    def line(self, text: str) -> None:
+        self.lines.append("    " * self._depth + text)
+
+    @contextmanager
+    def indent(self, header: str) -> Iterator[None]:
+        self.line(header)
+        self._depth += 1
+        yield
+        self._depth -= 1
+
+    @contextmanager
+    def loops(self, indices: Sequence[sp.Symbol]) -> Iterator[None]:
+        """``for b in range(K): for c in range(K): ...``"""
+        for symbol in indices:
+            self.line(f"for {symbol} in range(K):")
+            self._depth += 1
+        yield
+        self._depth -= len(indices)
+
+
+@dataclass(frozen=True)
+class Average:
+    """A Gaussian average that is stored: ``name[indices] = E_kappa[integrand]``."""
+
+    name: str
+    indices: tuple[sp.Symbol, ...]
+    integrand: sp.Expr
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """``target[indices] = body``, the body free of averages; ``inverse``: the target is the inverse of ``body``."""
+
+    target: str
+    indices: tuple[sp.Symbol, ...]
+    body: sp.Expr
+    inverse: bool = False
+
+
+@dataclass
+class Averages:
+    """Replaces expectations by members of stored arrays; equal ones, up to names of indices, share one array."""
+
+    prefix: str
+    stored: list[Average] = field(default_factory=list)
+
+    def extract(self, expr: sp.Expr) -> sp.Expr:
+        """The expression with every expectation over kappa replaced by ``name[free indices]``."""
+        if isinstance(expr, Expectation):
+            return self._store(expr.integrand)
+        if not expr.args or isinstance(expr, sp.Indexed):
+            return expr
+        return expr.func(*(self.extract(arg) for arg in expr.args))
+
+    def _store(self, integrand: sp.Expr) -> sp.Expr:
+        free = sorted((s for s in integrand.free_symbols if s.is_integer), key=sp.default_sort_key)
+        formal = tuple(sp.Symbol(f"b{i}", integer=True) for i in range(len(free)))
+        known = {(average.indices, average.integrand): average.name for average in self.stored}
+        for order in permutations(free):
+            general = canonical(rename(integrand, dict(zip(order, formal, strict=True))), SYMMETRIC)
+            if (formal, general) in known:
+                return _element(known[formal, general], order)
+        name = f"{self.prefix}{len(self.stored)}"
+        general = canonical(rename(integrand, dict(zip(free, formal, strict=True))), SYMMETRIC)
+        self.stored.append(Average(name, formal, general))
+        return _element(name, free)
+
+
+def _element(name: str, indices: Sequence[sp.Expr]) -> sp.Expr:
+    """A member of a family; one without indices is stored as an array of length one."""
+    return sp.IndexedBase(name, real=True)[tuple(indices) or (sp.S.Zero,)]
+
+
+class _Printer(PythonCodePrinter):
+    """SymPy to Python text; functions of kappa are read from locals or from tables at the current node."""
+
+    def __init__(self, layout: Layout, local: Mapping[str, str]) -> None:
+        super().__init__({"fully_qualified_modules": True})
+        self.layout = layout
+        self.local = local
+
+    def _print_Indexed(self, expr: sp.Indexed) -> str:
+        return self.layout.place(str(expr.base.label), [self._print(i) for i in expr.indices])
+
+    def _print_KroneckerDelta(self, expr: sp.KroneckerDelta) -> str:
+        first, second = expr.args
+        return f"(1.0 if {self._print(first)} == {self._print(second)} else 0.0)"
+
+    def _print_Function(self, expr: sp.Expr) -> str:
+        if isinstance(expr, AppliedUndef):
+            name, indices = family_name(expr), member_indices(expr)
+            assert name is not None
+            if name in self.local:
+                return self.local[name]
+            return self.layout.field(name, [self._print(i) for i in indices])
+        return str(super()._print_Function(expr))
+
+    def _print_Abs(self, expr: sp.Expr) -> str:
+        return f"abs({self._print(expr.args[0])})"
+
+    def _print_Rational(self, expr: sp.Rational) -> str:
+        return f"({expr.p}.0/{expr.q}.0)"
+
+    def _print_Integer(self, expr: sp.Integer) -> str:
+        return f"{expr.p}"
+
+
+@dataclass
+class Lowering:
+    """Writes assignments and node loops into a ``Text``."""
+
+    text: Text
+    layout: Layout
+    local: dict[str, str] = field(default_factory=dict)
+    _counter: int = 0
+
+    def scalar(self, expr: sp.Expr) -> str:
+        """Text of an expression; sums over blocks are hoisted into accumulators written just before."""
+        replaced: dict[sp.Expr, sp.Expr] = {}
+        for node in self._outermost_sums(expr):
+            if node not in replaced:
+                replaced[node] = sp.Symbol(self._accumulate(node), real=True)
+        return str(_Printer(self.layout, self.local).doprint(expr.xreplace(replaced)))
+
+    def _outermost_sums(self, expr: sp.Expr) -> list[BlockSum]:
+        if isinstance(expr, BlockSum):
+            return [expr]
+        return [found for arg in expr.args for found in self._outermost_sums(arg)]
+
+    def _accumulate(self, node: BlockSum) -> str:
+        self._counter += 1
+        name = f"sum{self._counter}"
+        self.text.line(f"{name} = 0.0")
+        with self.text.loops([node.bound]):
+            self.text.line(f"{name} += {self.scalar(node.body)}")
+        return name
+
+    def assign(self, assignment: Assignment) -> None:
+        """Loops that fill one family."""
+        target, indices = assignment.target, assignment.indices
+        letters = [str(i) for i in indices]
+        if assignment.inverse and not indices:
+            self.text.line(f"{self.layout.place(target, ['0'])} = 1.0/({self.scalar(assignment.body)})")
+            return
+        with self.text.loops(indices):
+            place = (
+                f"matrix[{', '.join(letters)}]" if assignment.inverse else self.layout.place(target, letters)
+            )
+            self.text.line(f"{place} = {self.scalar(assignment.body)}")
+        if assignment.inverse:
+            self.text.line(f"_invert(matrix, work, o_{target})")
+
+    def node_loop(self, fields: Sequence[Node], averages: Sequence[Average]) -> None:
+        """One pass over the nodes of kappa: evaluate fields, accumulate averages."""
+        for average in averages:
+            with self.text.loops(average.indices):
+                self.text.line(f"{self._average(average)} = 0.0")
+        with self.text.indent(f"for {NODE} in range(N):"):
+            bodies = [*(f.body for f in fields), *(a.integrand for a in averages)]
+            read = {name for body in bodies for name in _scalar_fields(body)}
+            for name in sorted(read - {f.name for f in fields}):
+                self.text.line(f"{name}_here = {self.layout.field(name, [])}")
+                self.local[name] = f"{name}_here"
+            self.text.line(f"kappa_here = {self.layout.field('kappa', [])}")
+            self.text.line(f"weight_here = {self.layout.field('weight', [])}")
+            for item in fields:
+                self._field(item)
+            self._accumulations(averages)
+        self.local.clear()
+
+    def _field(self, item: Node) -> None:
+        text = self.scalar(_kappa_here(item.body))
+        self.text.line(f"{item.name}_here = {text}")
+        self.text.line(f"{self.layout.field(item.name, [])} = {item.name}_here")
+        self.local[item.name] = f"{item.name}_here"
+
+    def _accumulations(self, averages: Sequence[Average]) -> None:
+        """``array[b, c] += scalar * mu1[node, b] * mu1[node, c]``, scalars shared by common subexpressions."""
+        split = [_split(_kappa_here(average.integrand)) for average in averages]
+        common, scalars = sp.cse(
+            [scalar for scalar, _ in split], symbols=sp.numbered_symbols("x", real=True), order="canonical"
+        )
+        for symbol, value in common:
+            self.text.line(f"{symbol} = {self.scalar(value)}")
+        for number, (average, scalar, (_, indexed)) in enumerate(zip(averages, scalars, split, strict=True)):
+            weight = "weight_here" if scalar == 1 else f"weight_here*({self.scalar(scalar)})"
+            self.text.line(f"w{number} = {weight}")
+            with self.text.loops(average.indices):
+                factor = "" if indexed == 1 else f"*({self.scalar(indexed)})"
+                self.text.line(f"{self._average(average)} += w{number}{factor}")
+
+    def _average(self, average: Average) -> str:
+        return self.layout.place(average.name, [str(i) for i in average.indices] or ["0"])
+
+
+def _kappa_here(expr: sp.Expr) -> sp.Expr:
+    """Bare occurrences of kappa (not as an argument of a function) read the current node."""
+    if isinstance(expr, AppliedUndef):
+        return expr
+    if isinstance(expr, sp.Symbol):
+        return sp.Symbol("kappa_here", real=True) if expr.name == "kappa" else expr
+    if not expr.args or isinstance(expr, sp.Indexed):
+        return expr
+    return expr.func(*(_kappa_here(arg) for arg in expr.args))
+
+
+def _scalar_fields(expr: sp.Expr) -> set[str]:
+    """Functions of kappa that carry no block index."""
+    return {
+        str(node.func.__name__)
+        for node in walk(expr)
+        if isinstance(node, AppliedUndef) and not member_indices(node)
+    }
+
+
+def _split(integrand: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
+    """Factor without and factor with free block indices."""
+    plain: list[sp.Expr] = []
+    indexed: list[sp.Expr] = []
+    for factor in sp.Mul.make_args(integrand):
+        (indexed if any(s.is_integer for s in factor.free_symbols) else plain).append(factor)
+    return sp.Mul(*plain), sp.Mul(*indexed)
+
+
+@dataclass
+class Stage:
+    """What runs in node loop number ``level`` and the algebra after it."""
+
+    fields: list[Node] = field(default_factory=list)
+    averages: list[Average] = field(default_factory=list)
+    assignments: list[Assignment] = field(default_factory=list)
+
+
+def schedule(nodes: Iterable[Node], prefix: str) -> tuple[list[Stage], list[Average]]:
+    """Distribute nodes (in evaluation order) over as few node loops as their dependencies allow.
+
+    Stage 0 holds only algebra that precedes the first loop.
+    """
+    averages = Averages(prefix)
+    after: dict[str, int] = {}
+    within: dict[str, int] = {}
+    stages: dict[int, Stage] = {0: Stage()}
+
+    def loop_level(expr: sp.Expr) -> int:
+        names = names_in(expr)
+        return max(
+            [1, *(after[n] + 1 for n in names if n in after), *(within[n] for n in names if n in within)]
+        )
+
+    for node in nodes:
+        if node.kind == "field":
+            within[node.name] = loop_level(node.body)
+            stages.setdefault(within[node.name], Stage()).fields.append(node)
+            continue
+        known = len(averages.stored)
+        body = averages.extract(node.body)
+        for average in averages.stored[known:]:
+            after[average.name] = loop_level(average.integrand)
+            stages.setdefault(after[average.name], Stage()).averages.append(average)
+        after[node.name] = max([0, *(after[n] for n in names_in(body) if n in after)])
+        stage = stages.setdefault(after[node.name], Stage())
+        stage.assignments.append(Assignment(node.name, node.indices, body, inverse=node.kind == "inverse"))
+    return [stages[level] for level in sorted(stages)], averages.stored
+
+
+def write_stages(text: Text, layout: Layout, stages: Sequence[Stage]) -> None:
+    """All stages in order."""
+    if any(assignment.inverse and assignment.indices for stage in stages for assignment in stage.assignments):
+        text.line("matrix = np.empty((K, K))")
+    lowering = Lowering(text, layout)
+    for stage in stages:
+        if stage.fields or stage.averages:
+            lowering.node_loop(stage.fields, stage.averages)
+        for assignment in stage.assignments:
+            lowering.assign(assignment)

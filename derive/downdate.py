@@ -1,0 +1,44 @@
+"""The Sherman-Morrison step: how taking the spike out of the quadratic form changes a resolvent."""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from derive.trace import Recorder
+
+
+def sherman_morrison(resolvent: sp.Expr, weight: sp.Expr) -> sp.Expr:
+    """``u.(A - x u u^T)^-1 u`` from ``I = u.A^-1 u`` and the weight x: the scalar ``I/(1 - x I)``.
+
+    Solved from the defining linear system: with ``z = (A - x u u^T)^-1 u`` and ``q = u.z``, ``z = A^-1 u (1 + x q)``.
+    Source: Sherman and Morrison (1950); used in [CUI24] eq. (108)-(116).
+    """
+    q = sp.Dummy("q")
+    (root,) = sp.solve(sp.Eq(q, resolvent * (1 + weight * q)), q)
+    return sp.factor(root)
+
+
+def block_downdate(response: sp.MatrixExpr, weight: sp.MatrixExpr) -> sp.MatrixExpr:
+    """The same for K blocks, where the spike couples to each: ``(I^-1 - X)^-1`` for the K x K response I."""
+    return sp.Inverse(sp.MatAdd(sp.Inverse(response), sp.MatMul(-1, weight)).doit()).doit()
+
+
+def record_downdate(trace: Recorder) -> None:
+    """Record the scalar identity and its value on the isotropic bulk, where the downdated response is T itself."""
+    scalar, weight = sp.Symbol("I"), sp.Symbol("Vhat_1")
+    trace.record(
+        "Sherman-Morrison", sp.Symbol("I_perp"), sherman_morrison(scalar, weight), kind="result",
+        source="[CUI24] eq. (108)-(116)",
+        rule="the rank-one downdate of $WW^T$ by $(Wv)(Wv)^T$; $I=v^TW^TA^{-1}Wv$ before it",
+    )  # fmt: skip
+    size = sp.Symbol("K", integer=True, positive=True)
+    t, v = sp.MatrixSymbol("T", size, size), sp.MatrixSymbol("Vhat_1", size, size)
+    before = sp.Inverse(sp.MatAdd(sp.Inverse(t), v))
+    after = block_downdate(before, v)
+    if after != t:
+        raise ValueError(f"the downdate of M on the isotropic bulk gave {after}, not T")
+    trace.record(
+        "Sherman-Morrison on the isotropic bulk", sp.Inverse(sp.MatAdd(sp.Inverse(before), -v, evaluate=False)), after,
+        rule="$I=M$ there, so that the response along the spike is $T$ and along every other direction $M$",
+        source="THEORY section 4", kind="result",
+    )  # fmt: skip

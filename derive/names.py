@@ -1,0 +1,52 @@
+"""How the symbols of the theory are written in LaTeX; everything not listed keeps SymPy's spelling."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+LATEX: Mapping[str, str] = MappingProxyType(
+    {
+        "ridge": r"\lambda",
+        "noise": r"\sigma_{\varepsilon}^{2}",
+        "inverse_dimension": r"d^{-1}",
+        "fraction": r"\pi",
+        "zeta_hat": r"\hat{\zeta}",
+        "psi_hat": r"\hat{\psi}",
+        "Q1": r"Q^{(1)}",
+        "Q2": r"Q^{(2)}",
+        "Q1_hat": r"\hat{q}^{(1)}",
+        "Q2_hat": r"\hat{q}^{(2)}",
+        "V1": r"V^{(1)}",
+        "V2": r"V^{(2)}",
+        "V1_hat": r"\hat{V}^{(1)}",
+        "V2_hat": r"\hat{V}^{(2)}",
+        "adjoint": r"\tau",
+        "mu0": r"\mu_{0}",
+        "mu1": r"\mu_{1}",
+        "mu2sq": r"\mu_{\star}^{2}",
+        "nu0": r"\nu_{0}",
+        "nu1": r"\nu_{1}",
+        "nu2sq": r"\nu_{\star}^{2}",
+        "mean": r"\bar{f}",
+        "slope": r"f_{\perp}",
+        "Delta": r"\Delta",
+        "risk": r"\mathcal{R}",
+        "free_energy": r"\Phi",
+        "Phi_energetic": r"\Phi_{\mathrm{energetic}}",
+        "Phi_m": r"\Phi_{m}",
+        "test_error": r"\varepsilon_{\mathrm{test}}",
+        "train_error": r"\varepsilon_{\mathrm{train}}",
+        "L": r"\mathcal{L}",
+        "prox": r"\operatorname{prox}",
+        "I_perp": r"I_{\perp}",
+        "Vhat_1": r"\hat{V}^{(1)}",
+        "P^-1": r"P^{-1}",
+        "y_rest": r"y_{\star}",
+        "ubar": r"\bar{u}",
+        "fbar": r"\bar{f}",
+        "mu_ff": r"\mathbb{E}f^{2}",
+        "mu_1_paper": r"\mu_{1}^{\mathrm{paper}}",
+        "sigma_2": r"\mathbb{E}\sigma^{\prime\prime}",
+        "v_sigma": r"\operatorname{Var}\sigma^{\prime}",
+        "sigma_star": r"\sigma_{\star}",
+    }
+)

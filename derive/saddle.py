@@ -1,0 +1,186 @@
+"""The saddle-point system: stationarity of the free energy in every order parameter and every conjugate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import sympy as sp
+
+from derive.blocks import (
+    BlockSum,
+    Calculus,
+    Definition,
+    MatrixInverse,
+    ParallelSum,
+    canonical,
+    contract,
+    family,
+    index,
+    rename,
+)  # fmt: skip
+from derive.expectation import Expectation
+from derive.free_energy import FreeEnergy, free_energy
+from derive.loss import SQUARE, Loss, moreau_envelope
+from derive.printing import latex_of
+from derive.symbols import ADJOINT, SYMMETRIC
+from derive.trace import Derivation, Recorder
+
+B, C, E = index("b"), index("c"), index("e")
+
+# (stationary in, fixes): the pairs of the functional; "m" has no conjugate and is fixed by its own equation
+PAIRS = (
+    ("Q1", "V1_hat"), ("Q2", "V2_hat"), ("Q1_hat", "V1"), ("Q2_hat", "V2"), ("psi", "psi_hat"), ("psi_hat", "psi"),
+    ("zeta", "zeta_hat"), ("zeta_hat", "zeta"), ("V1", "Q1_hat"), ("V2", "Q2_hat"), ("V1_hat", "Q1"),
+    ("V2_hat", "Q2"),
+)  # fmt: skip
+ORDER_PARAMETERS = ("m", "zeta", "psi", "Q1", "Q2", "V1", "V2")
+RANK = {"Q1": 2, "Q1_hat": 2, "V1": 2, "V1_hat": 2, "P": 2, "S": 2, "M": 2}
+
+
+@dataclass(frozen=True)
+class Equation:
+    """One equation per block (or pair): ``unknown[indices] = body`` ("explicit") or ``body = 0`` ("implicit").
+
+    ``body`` of an explicit equation may depend on other unknowns, and through them on its own.
+    """
+
+    label: str
+    unknown: str
+    indices: tuple[sp.Symbol, ...]
+    body: sp.Expr
+    kind: Literal["explicit", "implicit"]
+
+
+@dataclass(frozen=True)
+class SaddleSystem:
+    """The contract between mathematics and machine: unknowns, their equations, and what is read off the solution."""
+
+    loss: Loss
+    fields: tuple[Definition, ...]
+    inverse: MatrixInverse
+    parallel: tuple[ParallelSum, ...]
+    equations: tuple[Equation, ...]
+    stationarity: tuple[Equation, ...]
+    train_error: sp.Expr
+    test_error: sp.Expr
+    free_energy: sp.Expr
+    derivation: Derivation
+
+    def equation(self, unknown: str) -> Equation:
+        """The equation that fixes a family. Raises KeyError."""
+        return {equation.unknown: equation for equation in self.equations}[unknown]
+
+
+def member(name: str, indices: tuple[sp.Symbol, ...] | None = None) -> sp.Indexed:
+    """``name[b]`` or ``name[b, c]`` by the rank of the family."""
+    return family(name)[indices or (B, C)[: RANK.get(name, 1)]]
+
+
+def saddle_system(loss: Loss = SQUARE) -> SaddleSystem:
+    """Derive the saddle-point system of a loss, for any number of blocks.
+
+    Raises ValueError where the loss has no envelope of the required form. Source: [CUI24] Result 3.3, App. C-D.
+    """
+    envelope = moreau_envelope(loss)
+    energy = free_energy(envelope)
+    trace = Recorder(f"Saddle-point equations, {loss.name} loss")
+    for part in (envelope.derivation, energy.derivation):
+        trace.extend(part)
+    gradient = _Gradient(energy)
+    spectral = energy.spectral
+    equations = [Equation(d.name, d.name, d.indices, d.body, "explicit") for d in spectral.definitions]
+    equations.append(
+        _solve_for(
+            "T",
+            spectral.stationarity,
+            trace,
+            "dL/dT",
+            "stationarity of the spectral potential",
+            "[CUI24] App. D",
+        )
+    )
+    equations.append(gradient.adjoint(trace))
+    conditions = {name: gradient.total(name) for name, _ in PAIRS}
+    for name, fixes in PAIRS:
+        rule = f"stationarity of the free energy in ${latex_of(member(name))}$"
+        equations.append(
+            _solve_for(fixes, conditions[name], trace, f"d/d{name}", rule, "[CUI24] Result 3.3, App. D")
+        )
+    m_body = gradient.partial(energy.energetic + energy.finite_size, "m")
+    trace.record(
+        "d/dm",
+        sp.S.Zero,
+        m_body,
+        kind="result",
+        source="[CUI24] App. C",
+        rule="stationarity of the free energy in $m$, which has no ridge of its own as d grows",
+    )
+    equations.append(Equation("d/dm", "m", (B,), m_body, "implicit"))
+    stationarity = tuple(
+        Equation(f"d/d{name}", name, member(name).indices, body, "implicit")
+        for name, body in conditions.items()
+    )
+    return SaddleSystem(loss, energy.fields, spectral.inverse, spectral.parallel, tuple(equations), stationarity, energy.training_error,
+                        energy.test_error, energy.expression, trace.finish())  # fmt: skip
+
+
+class _Gradient:
+    """Derivatives of the free energy, through T by the implicit function theorem (adjoint form)."""
+
+    def __init__(self, energy: FreeEnergy) -> None:
+        self.energy = energy
+        self.calculus = calculus_of(energy.fields, energy.spectral.parallel)
+
+    def partial(self, expr: sp.Expr, name: str) -> sp.Expr:
+        """d expr / d name at fixed T."""
+        return self.calculus.derivative(expr, member(name))
+
+    def total(self, name: str) -> sp.Expr:
+        """d Phi / d name with T at its own equation: the adjoint carries the response of T."""
+        result = self.partial(self.energy.expression, name)
+        response = self.partial(self._stationarity(E), name)
+        correction = contract(BlockSum(ADJOINT[E] * response, E))
+        return canonical(result - self.energy.weight_of_R * correction, SYMMETRIC)
+
+    def adjoint(self, trace: Recorder) -> Equation:
+        """The linear system of the adjoint: sum_e adjoint_e dE_e/dT_b = dR/dT_b, E the stationarity of T."""
+        jacobian = self.partial(self._stationarity(E), "T")
+        source = self.partial(self.energy.R, "T")
+        left = canonical(contract(BlockSum(ADJOINT[E] * jacobian, E)), SYMMETRIC)
+        trace.record(
+            "adjoint",
+            left,
+            source,
+            kind="definition",
+            source="implicit function theorem",
+            rule="$R$ depends on the conjugates through $T$ as well; the adjoint carries that dependence",
+        )
+        return Equation("adjoint", "adjoint", (B,), left - source, "implicit")
+
+    def _stationarity(self, e: sp.Symbol) -> sp.Expr:
+        return rename(self.energy.spectral.stationarity, {B: e})
+
+
+def calculus_of(fields: tuple[Definition, ...], parallel: tuple[ParallelSum, ...]) -> Calculus:
+    """Derivatives through the fields of kappa and the matrices S and M."""
+    return Calculus(
+        definitions={d.name: d for d in fields}, parallel={p.name: p for p in parallel}, symmetric=SYMMETRIC
+    )
+
+
+def _solve_for(unknown: str, body: sp.Expr, trace: Recorder, label: str, rule: str, source: str) -> Equation:
+    """Solve a stationarity condition for the member of ``unknown`` that stands alone in it."""
+    wanted = member(unknown)
+    opaque = {
+        node: sp.Dummy() for node in (*body.atoms(BlockSum), *body.atoms(Expectation)) if not node.has(wanted)
+    }
+    plain = body.xreplace(opaque)
+    others = {node: sp.Dummy() for node in plain.atoms(sp.Indexed)}
+    roots = sp.solve(plain.xreplace(others), others[wanted])
+    if len(roots) != 1:
+        raise ValueError(f"the stationarity condition {label} does not give {unknown}: {body}")
+    back = {dummy: node for node, dummy in (*opaque.items(), *others.items())}
+    solution = canonical(roots[0].xreplace(back), SYMMETRIC)
+    trace.record(label, wanted, solution, rule=rule, source=source, kind="result")
+    return Equation(label, unknown, wanted.indices, solution, "explicit")

@@ -1,0 +1,1 @@
+"""One emitted module per scalar function: its values and its conditional Gaussian coefficients."""

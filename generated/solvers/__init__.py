@@ -1,0 +1,1 @@
+"""Solvers of saddle-point systems, emitted by codegen."""

@@ -1,0 +1,532 @@
+"""Saddle-point equations of the square loss, one block, K = 1  [CUI24, Result 3.3; THEORY section 4].
+
+Order of computation, found from the derived system:
+    1. nonlinear in T, V1; then V2, V, V1_hat, V2_hat, P, M, S
+    2. linear in m, zeta; then mean, zeta_hat
+    3. explicit; then psi_hat
+    4. explicit; then psi
+    5. explicit; then slope
+    6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
+Each unknown and the derivation step that fixes it (d/dX: stationarity of the free energy in X):
+    S: S
+    M: M
+    T: dL/dT
+    adjoint: adjoint
+    V1_hat: d/dQ1
+    V2_hat: d/dQ2
+    V1: d/dQ1_hat
+    V2: d/dQ2_hat
+    psi_hat: d/dpsi
+    psi: d/dpsi_hat
+    zeta_hat: d/dzeta
+    zeta: d/dzeta_hat
+    Q1_hat: d/dV1
+    Q2_hat: d/dV2
+    Q1: d/dV1_hat
+    Q2: d/dV2_hat
+    m: d/dm
+Generated; do not edit. Signature ffdda0020b3f181e.
+Regenerate with: giantstep generate
+"""
+
+# fmt: off
+import numpy as np
+from numba import njit
+
+LOSS = "square"
+SIGNATURE = "ffdda0020b3f181e0738c8ae80482f43a0ba69b13f195543b7044be30ff996e0"
+
+
+def workspace_size(K, N):
+    """Length of the workspace for K blocks and N nodes."""
+    return 5*N + 11*K + 7*K*K
+
+
+def layout(K, N):
+    """Start and shape of every unknown in the workspace."""
+    return {
+        "Delta": (0, (N,)),
+        "M": (N, (K, K)),
+        "P": (N + K*K, (K, K)),
+        "Q1": (N + 2*K*K, (K, K)),
+        "Q1_hat": (N + 3*K*K, (K, K)),
+        "Q2": (N + 4*K*K, (K,)),
+        "Q2_hat": (N + K + 4*K*K, (K,)),
+        "S": (N + 2*K + 4*K*K, (K, K)),
+        "T": (N + 2*K + 5*K*K, (K,)),
+        "V": (N + 3*K + 5*K*K, (N,)),
+        "V1": (2*N + 3*K + 5*K*K, (K, K)),
+        "V1_hat": (2*N + 3*K + 6*K*K, (K, K)),
+        "V2": (2*N + 3*K + 7*K*K, (K,)),
+        "V2_hat": (2*N + 4*K + 7*K*K, (K,)),
+        "adjoint": (2*N + 5*K + 7*K*K, (K,)),
+        "m": (2*N + 6*K + 7*K*K, (K,)),
+        "mean": (2*N + 7*K + 7*K*K, (N,)),
+        "psi": (3*N + 7*K + 7*K*K, (K,)),
+        "psi_hat": (3*N + 8*K + 7*K*K, (K,)),
+        "risk": (3*N + 9*K + 7*K*K, (N,)),
+        "slope": (4*N + 9*K + 7*K*K, (N,)),
+        "zeta": (5*N + 9*K + 7*K*K, (K,)),
+        "zeta_hat": (5*N + 10*K + 7*K*K, (K,)),
+    }
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def _newton_step(matrix, pivots, vector):
+    """vector = matrix^-1 vector for two unknowns, rows scaled first; False where that is numerically singular."""
+    first = max(abs(matrix[0, 0]), abs(matrix[0, 1]))
+    second = max(abs(matrix[1, 0]), abs(matrix[1, 1]))
+    if not (0.0 < first < np.inf and 0.0 < second < np.inf):
+        return False
+    a, b, x = matrix[0, 0]/first, matrix[0, 1]/first, vector[0]/first
+    c, d, y = matrix[1, 0]/second, matrix[1, 1]/second, vector[1]/second
+    if abs(c) > abs(a):
+        a, b, x, c, d, y = c, d, y, a, b, x
+    if a == 0.0:
+        return False
+    factor = c/a
+    pivot = d - factor*b
+    if not min(abs(a), abs(pivot)) > 1e-13*max(abs(a), abs(pivot)):
+        return False
+    vector[1] = (y - factor*x)/pivot
+    vector[0] = (x - b*vector[1])/a
+    return True
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def _step(work, start, count, step, first):
+    """Subtract a step from one family; its largest change relative to its largest member."""
+    change, scale = 0.0, 0.0
+    for i in range(count):
+        work[start + i] -= step[first + i]
+        change = max(change, abs(step[first + i]))
+        scale = max(scale, abs(work[start + i]))
+    if np.isnan(change + scale):
+        return np.nan
+    return change/scale if change > 0.0 else 0.0
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def _proximal_weight(matrix, metric):
+    """Weight that makes metric a small fraction of the rows it acts on; 0 where there is no metric."""
+    largest, weight = 0.0, 0.0
+    for i in range(matrix.shape[0]):
+        if metric[i] > 0.0:
+            weight = max(weight, metric[i])
+            for j in range(matrix.shape[0]):
+                largest = max(largest, abs(matrix[i, j]))
+    if weight == 0.0:
+        return 0.0
+    return 1e-9*largest/weight if largest > 0.0 else 1.0/weight
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def solve(table, fraction, parameters, work, out):
+    """Solve the system; out = (test error, training error, free energy).
+
+    table[N, 5 + 3K]: kappa, weight, nu0, nu1, nu2sq, then mu0, mu1, mu2sq per block; fraction[K];
+    parameters: (alpha, beta, ridge, noise, inverse_dimension); work[workspace_size(K, N)] holds the unknowns afterwards.
+    Returns the number of Newton iterations and linear solves, or minus the block that failed.
+    """
+    alpha = parameters[0]
+    beta = parameters[1]
+    ridge = parameters[2]
+    noise = parameters[3]
+    inverse_dimension = parameters[4]
+    K = 1
+    N = table.shape[0]
+    o_Delta = 0
+    o_M = N
+    o_P = N + K*K
+    o_Q1 = N + 2*K*K
+    o_Q1_hat = N + 3*K*K
+    o_Q2 = N + 4*K*K
+    o_Q2_hat = N + K + 4*K*K
+    o_S = N + 2*K + 4*K*K
+    o_T = N + 2*K + 5*K*K
+    o_V = N + 3*K + 5*K*K
+    o_V1 = 2*N + 3*K + 5*K*K
+    o_V1_hat = 2*N + 3*K + 6*K*K
+    o_V2 = 2*N + 3*K + 7*K*K
+    o_V2_hat = 2*N + 4*K + 7*K*K
+    o_adjoint = 2*N + 5*K + 7*K*K
+    o_m = 2*N + 6*K + 7*K*K
+    o_mean = 2*N + 7*K + 7*K*K
+    o_psi = 3*N + 7*K + 7*K*K
+    o_psi_hat = 3*N + 8*K + 7*K*K
+    o_risk = 3*N + 9*K + 7*K*K
+    o_slope = 4*N + 9*K + 7*K*K
+    o_zeta = 5*N + 9*K + 7*K*K
+    o_zeta_hat = 5*N + 10*K + 7*K*K
+    iterations = 0
+    # block 1, nonlinear: T, V1, V2, V, V1_hat, V2_hat, P, M, S
+    # Newton from above: the map is monotone and concave, so from a point above the solution it descends to it.
+    # The start is the solution without data (alpha = 0).
+    n = K + K*K
+    residual = np.empty(n)
+    jacobian = np.empty((n, n))
+    pivots = np.empty(n, np.int64)
+    work[o_T:o_T + K] = 1.0
+    work[o_V1:o_V1 + K*K] = 1.0
+    previous = np.inf
+    done = False
+    for iteration in range(-4, 202):
+        alpha = 0.0 if iteration < 0 else parameters[0]
+        work[o_V2] = work[o_T]/beta
+        E1_0 = 0.0
+        E1_1 = 0.0
+        E1_2 = 0.0
+        E1_3 = 0.0
+        E1_4 = 0.0
+        for node in range(N):
+            kappa_here = table[node, 0]
+            weight_here = table[node, 1]
+            V_here = table[node, 6]**2*work[o_V1] + table[node, 7]*work[o_V2]
+            work[o_V + node] = V_here
+            x0 = table[node, 6]
+            x1 = x0**2
+            x2 = V_here + 1
+            x3 = 1/x2
+            x4 = table[node, 7]
+            x5 = x2**(-2)
+            w0 = weight_here*(x1*x3)
+            E1_0 += w0
+            w1 = weight_here*(x3*x4)
+            E1_1 += w1
+            w2 = weight_here*(x4**2*x5)
+            E1_2 += w2
+            w3 = weight_here*(x1*x4*x5)
+            E1_3 += w3
+            w4 = weight_here*(x0**4*x5)
+            E1_4 += w4
+        work[o_V1_hat] = alpha*E1_0/beta
+        work[o_V2_hat] = alpha*E1_1/beta
+        work[o_P] = 1.0/(work[o_T]*work[o_V1_hat] + 1)
+        work[o_M] = work[o_P]*work[o_T]
+        work[o_S] = work[o_P]*work[o_V1_hat]
+        residual[0] = -beta*fraction[0]/(ridge + work[o_S] + work[o_V2_hat]) + work[o_T]
+        residual[K] = work[o_V1] - work[o_M]/beta
+        jacobian[0, 0] = beta*(-alpha*E1_2/beta**2 - alpha*E1_3*work[o_P]**2/beta**2 - work[o_S]**2)*fraction[0]/(ridge + work[o_S] + work[o_V2_hat])**2 + 1
+        jacobian[0, K] = beta*(-alpha*E1_3/beta - alpha*E1_4*work[o_P]**2/beta)*fraction[0]/(ridge + work[o_S] + work[o_V2_hat])**2
+        jacobian[K, 0] = -(alpha*E1_3*work[o_M]**2/beta**2 + work[o_P]**2)/beta
+        jacobian[K, K] = -alpha*E1_4*work[o_M]**2/beta**2 + 1
+        if done:
+            iterations += iteration
+            break
+        if iteration >= 0 and not _newton_step(jacobian, pivots, residual):
+            return -1
+        change = 0.0
+        change = max(change, _step(work, o_T, K, residual, 0))
+        change = max(change, _step(work, o_V1, K*K, residual, K))
+        if not np.isfinite(change):
+            return -1
+        done = iteration >= 0 and (change < 4e-16 or (change < 1e-9 and change >= 0.5*previous))
+        previous = change
+    if not done:
+        return -1
+    # block 2, linear: m, zeta, mean, zeta_hat
+    # One linear solve and one refinement. Where the system is singular, the limit d -> infinity of its finite-size term:
+    # proximal iterations from zero.
+    n = K + K
+    residual = np.empty(n)
+    jacobian = np.empty((n, n))
+    factors = np.empty((n, n))
+    right = np.empty(n)
+    metric = np.zeros(n)
+    pivots = np.empty(n, np.int64)
+    work[o_m:o_m + K] = 0.0
+    work[o_zeta:o_zeta + K] = 0.0
+    proximal = 0.0
+    iteration = 0
+    last = 1
+    while True:
+        E2_0 = 0.0
+        E2_1 = 0.0
+        E2_2 = 0.0
+        E2_3 = 0.0
+        E2_4 = 0.0
+        for node in range(N):
+            V_here = work[o_V + node]
+            nu0_here = table[node, 2]
+            kappa_here = table[node, 0]
+            weight_here = table[node, 1]
+            mean_here = kappa_here*table[node, 6]*work[o_zeta] + table[node, 5]*work[o_m]
+            work[o_mean + node] = mean_here
+            x0 = 1/(V_here + 1)
+            x1 = x0*(mean_here - nu0_here)
+            x2 = table[node, 6]
+            x3 = kappa_here*x2
+            x4 = table[node, 5]
+            w0 = weight_here*(x1*x3)
+            E2_0 += w0
+            w1 = weight_here*(x1*x4)
+            E2_1 += w1
+            w2 = weight_here*(x0*x4**2)
+            E2_2 += w2
+            w3 = weight_here*(x0*x3*x4)
+            E2_3 += w3
+            w4 = weight_here*(kappa_here**2*x0*x2**2)
+            E2_4 += w4
+        work[o_zeta_hat] = -alpha*E2_0/beta
+        residual[0] = alpha*E2_1 + inverse_dimension*work[o_m]/work[o_V2]
+        residual[K] = -work[o_T]*work[o_zeta_hat] + work[o_zeta]
+        jacobian[0, 0] = alpha*E2_2 + inverse_dimension/work[o_V2]
+        jacobian[0, K] = alpha*E2_3
+        jacobian[K, 0] = alpha*E2_3*work[o_T]/beta
+        jacobian[K, K] = alpha*E2_4*work[o_T]/beta + 1
+        if iteration > last:
+            break
+        while True:
+            for i in range(n):
+                right[i] = residual[i]
+                for j in range(n):
+                    factors[i, j] = jacobian[i, j]
+                factors[i, i] += proximal*metric[i]
+            if _newton_step(factors, pivots, right):
+                break
+            if proximal > 0.0:
+                return -2
+            metric[0] = 1/work[o_V2]
+            metric[K] = 0
+            proximal = _proximal_weight(jacobian, metric)
+            last = 20
+            if proximal == 0.0:
+                return -2
+        change = 0.0
+        change = max(change, _step(work, o_m, K, right, 0))
+        change = max(change, _step(work, o_zeta, K, right, K))
+        if not np.isfinite(change):
+            return -2
+        iteration += 1
+    iterations += 1
+    # block 3, explicit: psi_hat
+    E3_0 = 0.0
+    for node in range(N):
+        V_here = work[o_V + node]
+        nu1_here = table[node, 3]
+        kappa_here = table[node, 0]
+        weight_here = table[node, 1]
+        w0 = weight_here*(table[node, 6]*nu1_here/(V_here + 1))
+        E3_0 += w0
+    work[o_psi_hat] = alpha*E3_0/beta
+    # block 4, explicit: psi
+    work[o_psi] = work[o_M]*work[o_psi_hat]
+    # block 5, explicit: slope
+    for node in range(N):
+        kappa_here = table[node, 0]
+        weight_here = table[node, 1]
+        slope_here = table[node, 6]*work[o_psi]
+        work[o_slope + node] = slope_here
+    # block 6, linear: adjoint, Q1, Q2, Delta, risk, Q1_hat, Q2_hat
+    # One linear solve and one refinement. Where the system is singular, the limit d -> infinity of its finite-size term:
+    # proximal iterations from zero.
+    n = K + K*K
+    residual = np.empty(n)
+    jacobian = np.empty((n, n))
+    factors = np.empty((n, n))
+    right = np.empty(n)
+    metric = np.zeros(n)
+    pivots = np.empty(n, np.int64)
+    work[o_adjoint:o_adjoint + K] = 0.0
+    work[o_Q1:o_Q1 + K*K] = 0.0
+    proximal = 0.0
+    iteration = 0
+    last = 1
+    while True:
+        work[o_Q2] = work[o_adjoint]
+        E6_0 = 0.0
+        E6_1 = 0.0
+        E6_2 = 0.0
+        E6_3 = 0.0
+        E6_4 = 0.0
+        for node in range(N):
+            V_here = work[o_V + node]
+            mean_here = work[o_mean + node]
+            nu0_here = table[node, 2]
+            nu1_here = table[node, 3]
+            nu2sq_here = table[node, 4]
+            slope_here = work[o_slope + node]
+            kappa_here = table[node, 0]
+            weight_here = table[node, 1]
+            Delta_here = table[node, 6]**2*work[o_Q1] + table[node, 7]*work[o_Q2] - slope_here**2
+            work[o_Delta + node] = Delta_here
+            risk_here = noise + (-mean_here + nu0_here)**2 + (nu1_here - slope_here)**2 + Delta_here + nu2sq_here
+            work[o_risk + node] = risk_here
+            x0 = table[node, 6]
+            x1 = x0**2
+            x2 = (V_here + 1)**(-2)
+            x3 = x2*risk_here
+            x4 = table[node, 7]
+            w0 = weight_here*(x1*x3)
+            E6_0 += w0
+            w1 = weight_here*(x3*x4)
+            E6_1 += w1
+            w2 = weight_here*(x2*x4**2)
+            E6_2 += w2
+            w3 = weight_here*(x1*x2*x4)
+            E6_3 += w3
+            w4 = weight_here*(x0**4*x2)
+            E6_4 += w4
+        work[o_Q1_hat] = alpha*E6_0/beta
+        work[o_Q2_hat] = alpha*E6_1/beta
+        residual[0] = beta*work[o_adjoint]*fraction[0]/work[o_T]**2 - work[o_P]**2*work[o_psi_hat]**2 - work[o_S]**2*work[o_adjoint] - work[o_zeta_hat]**2 - (work[o_P]**2*work[o_Q1_hat] + work[o_Q2_hat])/beta
+        residual[K] = -work[o_M]**2*work[o_psi_hat]**2 - work[o_P]**2*work[o_adjoint] + work[o_Q1] - work[o_M]**2*work[o_Q1_hat]/beta
+        jacobian[0, 0] = beta*fraction[0]/work[o_T]**2 - work[o_S]**2 - (alpha*E6_2/beta + alpha*E6_3*work[o_P]**2/beta)/beta
+        jacobian[0, K] = -(alpha*E6_3/beta + alpha*E6_4*work[o_P]**2/beta)/beta
+        jacobian[K, 0] = -alpha*E6_3*work[o_M]**2/beta**2 - work[o_P]**2
+        jacobian[K, K] = -alpha*E6_4*work[o_M]**2/beta**2 + 1
+        if iteration > last:
+            break
+        while True:
+            for i in range(n):
+                right[i] = residual[i]
+                for j in range(n):
+                    factors[i, j] = jacobian[i, j]
+                factors[i, i] += proximal*metric[i]
+            if _newton_step(factors, pivots, right):
+                break
+            if proximal > 0.0:
+                return -6
+            metric[0] = 0
+            metric[K] = 0
+            proximal = _proximal_weight(jacobian, metric)
+            last = 20
+            if proximal == 0.0:
+                return -6
+        change = 0.0
+        change = max(change, _step(work, o_adjoint, K, right, 0))
+        change = max(change, _step(work, o_Q1, K*K, right, K))
+        if not np.isfinite(change):
+            return -6
+        iteration += 1
+    iterations += 1
+    # observables
+    EO_0 = 0.0
+    EO_1 = 0.0
+    EO_2 = 0.0
+    for node in range(N):
+        Delta_here = work[o_Delta + node]
+        V_here = work[o_V + node]
+        mean_here = work[o_mean + node]
+        nu0_here = table[node, 2]
+        nu1_here = table[node, 3]
+        nu2sq_here = table[node, 4]
+        risk_here = work[o_risk + node]
+        slope_here = work[o_slope + node]
+        kappa_here = table[node, 0]
+        weight_here = table[node, 1]
+        x0 = V_here + 1
+        x1 = ((1.0/2.0))*risk_here
+        w0 = weight_here*((-mean_here + nu0_here)**2 + (nu1_here - slope_here)**2 + Delta_here + nu2sq_here)
+        EO_0 += w0
+        w1 = weight_here*(x1/x0**2)
+        EO_1 += w1
+        w2 = weight_here*(x1/x0)
+        EO_2 += w2
+    out[0] = EO_0
+    out[1] = 2*EO_1
+    out[2] = alpha*EO_2 + beta*(-(1.0/2.0)*work[o_M]*work[o_psi_hat]**2 - (1.0/2.0)*work[o_Q1]*work[o_V1_hat] + ((1.0/2.0))*work[o_Q1_hat]*work[o_V1] - (1.0/2.0)*work[o_Q2]*work[o_V2_hat] + ((1.0/2.0))*work[o_Q2_hat]*work[o_V2] - (1.0/2.0)*work[o_T]*work[o_zeta_hat]**2 + work[o_psi]*work[o_psi_hat] + work[o_zeta]*work[o_zeta_hat] - (1.0/2.0)*(work[o_M]*work[o_Q1_hat] + work[o_Q2_hat]*work[o_T])/beta)
+    return iterations
+
+
+def _worse(worst, difference, scale):
+    """The larger of worst and this residual relative to its scale; infinite for nan."""
+    difference, scale = np.max(np.abs(difference)), np.max(scale)
+    if not np.isfinite(difference):
+        return np.inf
+    return worst if difference == 0.0 else max(worst, float(difference/scale))
+
+
+def check(table, fraction, parameters, work):
+    """Worst residual over all equations, each relative to the sum of its terms in absolute value."""
+    N, K = table.shape[0], fraction.shape[0]
+    alpha, beta, ridge, noise, inverse_dimension = parameters.tolist()
+    identity = np.eye(K)
+    kappa = table[:, 0]
+    weight = table[:, 1]
+    nu0 = table[:, 2]
+    nu1 = table[:, 3]
+    nu2sq = table[:, 4]
+    mu0 = table[:, 5 + 0*K]
+    mu1 = table[:, 5 + 1*K]
+    mu2sq = table[:, 5 + 2*K]
+    P = work[N + K*K]
+    S = work[N + 2*K + 4*K*K]
+    M = work[N]
+    T = work[N + 2*K + 5*K*K]
+    adjoint = work[2*N + 5*K + 7*K*K]
+    V1_hat = work[2*N + 3*K + 6*K*K]
+    V2_hat = work[2*N + 4*K + 7*K*K]
+    V1 = work[2*N + 3*K + 5*K*K]
+    V2 = work[2*N + 3*K + 7*K*K]
+    psi_hat = work[3*N + 8*K + 7*K*K]
+    psi = work[3*N + 7*K + 7*K*K]
+    zeta_hat = work[5*N + 10*K + 7*K*K]
+    zeta = work[5*N + 9*K + 7*K*K]
+    Q1_hat = work[N + 3*K*K]
+    Q2_hat = work[N + K + 4*K*K]
+    Q1 = work[N + 2*K*K]
+    Q2 = work[N + 4*K*K]
+    m = work[2*N + 6*K + 7*K*K]
+    fraction = 1.0
+    V = V1*(mu1**2) + V2*mu2sq
+    slope = psi*mu1
+    mean = m*mu0 + zeta*kappa*mu1
+    Delta = (-1.0)*(slope**2) + Q1*(mu1**2) + Q2*mu2sq
+    risk = noise + ((-1.0)*mean + nu0)**2 + ((-1.0)*slope + nu1)**2 + Delta + nu2sq
+    worst = 0.0
+    # P
+    worst = _worse(worst, -1.0 + (1.0 + T*V1_hat)*P,
+                   1.0 + (1.0 + abs(T)*abs(V1_hat))*abs(P))
+    # S
+    worst = _worse(worst, (-1.0)*P*V1_hat + S,
+                   abs(P)*abs(V1_hat) + abs(S))
+    # M
+    worst = _worse(worst, (-1.0)*T*P + M,
+                   abs(T)*abs(P) + abs(M))
+    # T
+    worst = _worse(worst, (-1.0)*beta*(1.0/(ridge + V2_hat + S))*fraction + T,
+                   beta*(1.0/abs(ridge + V2_hat + S))*abs(fraction) + abs(T))
+    # adjoint
+    worst = _worse(worst, (-1.0)*(zeta_hat**2) + (-1.0)*(1.0/beta)*((P**2)*Q1_hat + Q2_hat) + (-1.0)*(psi_hat**2)*(P**2) + (-1.0)*(S**2)*adjoint + beta*(T**(-2))*adjoint*fraction,
+                   zeta_hat**2 + (psi_hat**2)*(P**2) + (S**2)*abs(adjoint) + ((P**2)*abs(Q1_hat) + abs(Q2_hat))*abs(1.0/beta) + beta*(T**(-2))*abs(adjoint)*abs(fraction))
+    # V1_hat
+    worst = _worse(worst, (-1.0)*alpha*(1.0/beta)*np.dot(weight, (1.0/(1.0 + V))*(mu1**2)) + V1_hat,
+                   alpha*abs(1.0/beta)*np.dot(weight, (mu1**2)*abs(1.0/(1.0 + V))) + abs(V1_hat))
+    # V2_hat
+    worst = _worse(worst, (-1.0)*alpha*(1.0/beta)*np.dot(weight, (1.0/(1.0 + V))*mu2sq) + V2_hat,
+                   alpha*abs(1.0/beta)*np.dot(weight, abs(1.0/(1.0 + V))*abs(mu2sq)) + abs(V2_hat))
+    # V1
+    worst = _worse(worst, (-1.0)*(1.0/beta)*M + V1,
+                   abs(1.0/beta)*abs(M) + abs(V1))
+    # V2
+    worst = _worse(worst, (-1.0)*(1.0/beta)*T + V2,
+                   abs(1.0/beta)*abs(T) + abs(V2))
+    # psi_hat
+    worst = _worse(worst, (-1.0)*alpha*(1.0/beta)*np.dot(weight, (1.0/(1.0 + V))*mu1*nu1) + psi_hat,
+                   alpha*abs(1.0/beta)*np.dot(weight, abs(1.0/(1.0 + V))*abs(mu1)*abs(nu1)) + abs(psi_hat))
+    # psi
+    worst = _worse(worst, (-1.0)*psi_hat*M + psi,
+                   abs(psi_hat)*abs(M) + abs(psi))
+    # zeta_hat
+    worst = _worse(worst, alpha*(1.0/beta)*np.dot(weight, kappa*(1.0/(1.0 + V))*((-1.0)*nu0 + mean)*mu1) + zeta_hat,
+                   alpha*abs(1.0/beta)*np.dot(weight, (abs(mean) + abs(nu0))*abs(kappa)*abs(1.0/(1.0 + V))*abs(mu1)) + abs(zeta_hat))
+    # zeta
+    worst = _worse(worst, (-1.0)*T*zeta_hat + zeta,
+                   abs(T)*abs(zeta_hat) + abs(zeta))
+    # Q1_hat
+    worst = _worse(worst, (-1.0)*alpha*(1.0/beta)*np.dot(weight, ((1.0 + V)**(-2))*(mu1**2)*risk) + Q1_hat,
+                   alpha*abs(1.0/beta)*np.dot(weight, (mu1**2)*abs((1.0 + V)**(-2))*abs(risk)) + abs(Q1_hat))
+    # Q2_hat
+    worst = _worse(worst, (-1.0)*alpha*(1.0/beta)*np.dot(weight, ((1.0 + V)**(-2))*mu2sq*risk) + Q2_hat,
+                   alpha*abs(1.0/beta)*np.dot(weight, abs((1.0 + V)**(-2))*abs(mu2sq)*abs(risk)) + abs(Q2_hat))
+    # Q1
+    worst = _worse(worst, (-1.0)*(psi_hat**2)*(M**2) + (-1.0)*(P**2)*adjoint + (-1.0)*(1.0/beta)*(M**2)*Q1_hat + Q1,
+                   (psi_hat**2)*(M**2) + (P**2)*abs(adjoint) + (M**2)*abs(1.0/beta)*abs(Q1_hat) + abs(Q1))
+    # Q2
+    worst = _worse(worst, (-1.0)*adjoint + Q2,
+                   abs(Q2) + abs(adjoint))
+    # m
+    worst = _worse(worst, alpha*np.dot(weight, (1.0/(1.0 + V))*((-1.0)*nu0 + mean)*mu0) + inverse_dimension*(1.0/V2)*m,
+                   alpha*np.dot(weight, (abs(mean) + abs(nu0))*abs(1.0/(1.0 + V))*abs(mu0)) + inverse_dimension*(1.0/abs(V2))*abs(m))
+    return worst

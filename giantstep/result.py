@@ -1,0 +1,71 @@
+"""What a solve returns: the errors, the order parameters, and how it is known that they are right."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from giantstep.model import Model
+from giantstep.spike import SpikeParameters
+
+ORDER_PARAMETERS = ("m", "zeta", "psi", "Q1", "Q2", "V1", "V2")
+
+
+@dataclass(frozen=True)
+class Result:
+    """Solution of the saddle-point equations at one point, in the normalisation of THEORY sections 1-4 (unit rows).
+
+    test_error: E (y_clean - f)^2; train_error: mean squared error on the training set; free_energy: minimum of the
+    training objective per dimension; residual: worst relative residual of all equations, evaluated apart from the
+    solver; quadrature_error: relative change of the test error between two orders of quadrature.
+    """
+
+    model: Model
+    test_error: float
+    train_error: float
+    order_parameters: Mapping[str, np.ndarray]
+    spike: SpikeParameters
+    free_energy: float
+    residual: float
+    iterations: int
+    quadrature_error: float
+    seconds: float
+    dimension: int | None
+    nodes: int
+
+    @property
+    def training_loss(self) -> float:
+        """The training objective per dimension from the errors: equals ``free_energy`` at a solution."""
+        fit, width = self.model.fit, self.model.network.width
+        norm = width * float(self.order_parameters["Q2"].sum())
+        return 0.5 * fit.samples * self.train_error + 0.5 * fit.ridge * norm
+
+    def to_dict(self) -> dict[str, Any]:
+        """The object of ``solve --json``: plain numbers and lists."""
+        return {
+            "test_error": self.test_error,
+            "train_error": self.train_error,
+            "order_parameters": {name: self.order_parameters[name].tolist() for name in ORDER_PARAMETERS},
+            "spike": {
+                "strength": self.spike.strength,
+                "alignment": self.spike.alignment,
+                "bulk_variance": list(self.spike.bulk_variance),
+            },
+            "free_energy": self.free_energy,
+            "training_loss": self.training_loss,
+            "residual": self.residual,
+            "iterations": self.iterations,
+            "quadrature_error": self.quadrature_error,
+            "seconds": self.seconds,
+            "dimension": self.dimension,
+            "nodes": self.nodes,
+            "model": self.model.to_dict(),
+        }
+
+    def to_json(self) -> str:
+        """``to_dict`` as JSON."""
+        return json.dumps(self.to_dict(), indent=2)

@@ -1,0 +1,17 @@
+"""Finite-size simulation: the trained network, its spiked random features, its Gaussian equivalent."""
+
+from giantstep.simulate.order import Overlaps
+from giantstep.simulate.result import MeasuredSpike, SimulationResult
+from giantstep.simulate.run import simulate
+from giantstep.simulate.system import FiniteSizes, FiniteSystem, SimulationError, finite_sizes
+
+__all__ = [
+    "FiniteSizes",
+    "FiniteSystem",
+    "MeasuredSpike",
+    "Overlaps",
+    "SimulationError",
+    "SimulationResult",
+    "finite_sizes",
+    "simulate",
+]

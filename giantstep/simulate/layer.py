@@ -1,0 +1,189 @@
+"""The first layer of each rung: after a giant gradient step, of a spiked random-feature model, or plain."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import blas
+
+from giantstep.simulate.memory import chunk_rows
+from giantstep.simulate.system import Array, FiniteSizes, FiniteSystem, Link, Rung
+
+# pre-activations are transformed in pieces that stay in the processor's cache
+PIECE = 1 << 15
+
+
+@dataclass(frozen=True)
+class Streams:
+    """One independent random stream per use, so that one draw never depends on the size of another."""
+
+    layer: np.random.Generator
+    direction: np.random.Generator
+    batch: np.random.Generator
+    batch_noise: np.random.Generator
+    inputs: np.random.Generator
+    noise: np.random.Generator
+    features: np.random.Generator
+    test: np.random.Generator
+
+    @classmethod
+    def spawn(cls, sequence: np.random.SeedSequence) -> Streams:
+        """The streams of one seed."""
+        return cls(*(np.random.default_rng(child) for child in sequence.spawn(8)))
+
+
+@dataclass(frozen=True)
+class FirstLayer:
+    """Rows u_b r v + sqrt(c_b) w_k, w_k of (about) unit norm, and the directions they are measured against.
+
+    rows[p, d], C order. theta[d]: the target's direction; spike[d]: v; strength r, alignment gamma =
+    <v, theta> and variances[K] c_b are imposed ("srf"), absent from the rows (r = 0, c = 1: "gaussian") or
+    measured ("network").
+    """
+
+    rows: Array
+    theta: Array
+    spike: Array
+    strength: float
+    alignment: float
+    variances: Array
+
+    def perpendicular(self) -> Array:
+        """Unit vector along theta - gamma v, zero where v = +-theta."""
+        rest = self.theta - self.alignment * self.spike
+        norm = float(np.linalg.norm(rest))
+        return rest / norm if norm > 1e-7 else np.zeros_like(rest)
+
+
+def draw_layer(system: FiniteSystem, sizes: FiniteSizes, what: Rung, streams: Streams) -> FirstLayer:
+    """Draw the first layer of one seed. Source: [CUI24] section 2 and Result 3.1."""
+    rows = sphere_rows(streams.layer, sizes.width_count, sizes.dimension)
+    theta = _unit(streams.direction.standard_normal(sizes.dimension))
+    if what == "network" and sizes.step_samples is not None:
+        return _after_step(system, sizes, rows, theta, streams)
+    blocks = len(system.values)
+    strength, alignment, variances = system.spike or (0.0, 1.0, (1.0,) * blocks)
+    spike = _direction_at(theta, alignment, streams.direction)
+    if what != "srf":
+        return FirstLayer(rows, theta, spike, 0.0, alignment, np.ones(blocks))
+    for part, value, variance in zip(sizes.block_slices(), system.values, variances, strict=True):
+        rows[part] *= math.sqrt(variance)
+        rows[part] += (value * strength) * spike
+    return FirstLayer(rows, theta, spike, strength, alignment, np.array(variances, dtype=np.float64))
+
+
+def sphere_rows(generator: np.random.Generator, count: int, dimension: int) -> Array:
+    """Rows uniform on the unit sphere; shape (count, dimension)."""
+    rows = generator.standard_normal((count, dimension))
+    rows /= np.sqrt(np.einsum("ij,ij->i", rows, rows))[:, None]
+    return rows
+
+
+def neuron_values(system: FiniteSystem, sizes: FiniteSizes) -> Array:
+    """u_k of every neuron, shape (p,): a0_k = u_k / sqrt p."""
+    return np.repeat(np.array(system.values, dtype=np.float64), sizes.blocks)
+
+
+def labels(link: Link, points: Array) -> Array:
+    """Clean labels sigma_star at theta.x, shape (n,)."""
+    return np.asarray(link(points), dtype=np.float64)
+
+
+def overlap(inputs: Array, direction: Array) -> Array:
+    """inputs[n, d] . direction[d]; not numpy's `@`, whose threads compete with those of scipy's BLAS."""
+    found: Array = np.einsum("id,d->i", inputs, direction)
+    return found
+
+
+def project(inputs: Array, rows: Array, out: Array) -> None:
+    """out[n, p] = inputs[n, d] rows[p, d]^T, in place; all in C order."""
+    # the transposes are in Fortran order, so BLAS reads and writes the arrays themselves
+    blas.dgemm(1.0, rows.T, inputs.T, trans_a=1, c=out.T, overwrite_c=1)
+
+
+def _after_step(
+    system: FiniteSystem, sizes: FiniteSizes, rows: Array, theta: Array, streams: Streams
+) -> FirstLayer:
+    """One gradient step from `rows`, in place, and its spike.
+
+    W1 = W0 + (eta/(n0 p)) diag(u) (sigma'(Z) * e)^T X. The spike is the part with sigma' replaced by its
+    mean: r v = (A mean sigma') (1/n0) X^T e with A = eta_tilde/beta.
+    """
+    assert sizes.step_samples is not None and system.step is not None
+    values = neuron_values(system, sizes)
+    scale = system.step[1] / (sizes.beta * sizes.step_samples)
+    update, pull, slope = step_direction(system, sizes, rows, theta, values, streams)
+    for part, value in zip(sizes.block_slices(), system.values, strict=True):
+        update[part] *= scale * value
+    rows += update
+    del update
+    norm = float(np.linalg.norm(pull))
+    spike = pull / norm if norm > 0.0 else _unit(pull + theta)
+    strength = scale * slope * norm
+    variances = []
+    for part, value in zip(sizes.block_slices(), system.values, strict=True):
+        block = rows[part]
+        square = np.einsum("ij,ij->i", block, block) - 2.0 * value * strength * (block @ spike)
+        variances.append(float(np.mean(square)) + (value * strength) ** 2)
+    return FirstLayer(rows, theta, spike, strength, float(spike @ theta), np.array(variances))
+
+
+def step_direction(
+    system: FiniteSystem, sizes: FiniteSizes, rows: Array, theta: Array, values: Array, streams: Streams
+) -> tuple[Array, Array, float]:
+    """Sums over the batch of the gradient step: sum_i e_i sigma'(z_ik) x_i (p, d), sum_i e_i x_i (d,), mean
+    sigma'.
+
+    e = y - f is the residual of the untrained network; minus the gradient of (1/2 n0) sum e^2 in w_k is the
+    first sum times u_k/(n0 p).
+    """
+    assert sizes.step_samples is not None
+    count, width, dimension = sizes.step_samples, sizes.width_count, sizes.dimension
+    update, pull, slope = np.zeros(rows.shape), np.zeros(dimension), 0.0
+    height = min(chunk_rows(width), count)
+    inputs_buffer, chunk_buffer = np.empty((height, dimension)), np.empty((height, width))
+    for start in range(0, count, height):
+        size = min(height, count - start)
+        inputs, chunk = inputs_buffer[:size], chunk_buffer[:size]
+        streams.batch.standard_normal(out=inputs)
+        target = labels(system.link, overlap(inputs, theta))
+        target = target + math.sqrt(system.noise) * streams.batch_noise.standard_normal(size)
+        project(inputs, rows, chunk)
+        residual, slopes = _residual_slopes(system, chunk, target, values)
+        slope += slopes
+        pull += blas.dgemv(1.0, inputs.T, residual)
+        blas.dgemm(1.0, inputs.T, chunk.T, trans_b=1, beta=1.0, c=update.T, overwrite_c=1)
+    return update, pull, slope / (count * width)
+
+
+def _residual_slopes(system: FiniteSystem, chunk: Array, target: Array, values: Array) -> tuple[Array, float]:
+    """Turn pre-activations into e_i sigma'(z_ik), in place; returns e and the sum of sigma'."""
+    count, width = chunk.shape
+    residual, slopes = np.empty(count), 0.0
+    height = max(1, PIECE // width)
+    for start in range(0, count, height):
+        part = slice(start, min(start + height, count))
+        piece = chunk[part]
+        piece += system.bias
+        value, derivative = system.activation(piece)
+        residual[part] = target[part] - overlap(value, values) / width
+        slopes += float(np.sum(derivative))
+        np.multiply(derivative, residual[part, None], out=piece)
+    return residual, slopes
+
+
+def _direction_at(theta: Array, alignment: float, generator: np.random.Generator) -> Array:
+    """Unit vector v with v.theta = alignment to rounding, otherwise uniform."""
+    other = generator.standard_normal(theta.size)
+    other -= (other @ theta) * theta
+    other = _unit(other)
+    # once more: the first projection leaves a component of rounding size times |other|
+    other = _unit(other - (other @ theta) * theta)
+    return alignment * theta + math.sqrt(1.0 - alignment * alignment) * other
+
+
+def _unit(vector: Array) -> Array:
+    unit: Array = vector / float(np.linalg.norm(vector))
+    return unit

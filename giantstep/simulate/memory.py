@@ -1,0 +1,147 @@
+"""How much memory a simulation needs and whether it is there, checked before anything is allocated."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from giantstep.simulate.system import FiniteSizes, Rung, SimulationError
+
+DOUBLE = 8
+# below this ridge an SVD of the features may be needed (readout.py): its work space is counted in advance
+SMALL_RIDGE = 1e-6
+CHUNK_BYTES = 1 << 25
+# numbers in the temporaries of activation and link, which work on small pieces
+TEMPORARIES = 1 << 18
+
+
+def chunk_rows(width: int) -> int:
+    """Rows of a chunk of pre-activations: about 32 MB, enough for matrix products at full speed."""
+    return max(128, CHUNK_BYTES // (DOUBLE * width))
+
+
+def estimate_bytes(sizes: FiniteSizes, what: Rung, ridges: tuple[float, ...], test_samples: int) -> int:
+    """Peak bytes of one seed: the largest of gradient step, features, fit and test, with the first layer."""
+    d, p, n = sizes.dimension, sizes.width_count, max(sizes.samples)
+    points, rows = len(sizes.samples) * len(ridges), chunk_rows(p)
+    step = p * d + min(rows, sizes.step_samples or 0) * (d + p) if what == "network" else 0
+    dual = max([count for count in sizes.samples if count <= p], default=0)
+    gram = max(dual, p if n > p else 0) ** 2
+    # the Gram matrix and the copy of it that is factorised; columns of the refinement; the readouts
+    fit = n * p + 2 * gram + 8 * max(n, p) * len(ridges) + p * points
+    if min(ridges) < SMALL_RIDGE:
+        fit = max(fit, n * p + gram + svd_values(n, p) + p * points)
+    fit = max(fit, n * p + min(rows, n) * d)
+    overlaps = 4 * points * len(sizes.blocks) * d
+    test = test_samples * (8 + 6 * len(sizes.blocks)) if what == "gaussian" else 0
+    test = test or min(rows, test_samples) * (d + p + 2 * points)
+    return DOUBLE * (p * d + max(step, fit, p * points + overlaps + test) + TEMPORARIES)
+
+
+def svd_values(rows: int, columns: int) -> int:
+    """Numbers held by a thin SVD beside its input: a copy, the singular vectors, and LAPACK's work space."""
+    small = min(rows, columns)
+    return 2 * rows * columns + 6 * small * small
+
+
+def available_bytes() -> int | None:
+    """Memory left to this process, on the machine or in its control group; None where unknown."""
+    found = [value for value in (_machine_bytes(), _group_bytes()) if value is not None]
+    return min(found) if found else None
+
+
+def require_memory(needed_at: Callable[[int], int], dimension: int, limit: int | None) -> int:
+    """Return the bytes needed at `dimension`, or raise SimulationError naming the largest dimension that
+    fits.
+
+    needed_at: bytes needed as a function of the dimension, increasing. limit: bytes allowed; None asks the
+    machine.
+    """
+    needed = needed_at(dimension)
+    available = available_bytes() if limit is None else limit
+    if available is None or needed <= available:
+        return needed
+    largest = _largest_below(needed_at, dimension, available)
+    advice = f"the largest dimension that fits is about {largest}" if largest else "no dimension fits"
+    raise SimulationError(
+        f"dimension {dimension} needs {needed} bytes ({needed / 2**30:.2f} GiB) and {available} bytes "
+        f"({available / 2**30:.2f} GiB) are available; {advice}"
+    )
+
+
+def _largest_below(needed_at: Callable[[int], int], dimension: int, available: int) -> int:
+    """Bisection; a dimension too small for the system (an empty block) counts as fitting until the end."""
+    low, high = 0, dimension
+    while high - low > 1:
+        middle = (low + high) // 2
+        if (_needed_or_none(needed_at, middle) or 0) <= available:
+            low = middle
+        else:
+            high = middle
+    return low if _needed_or_none(needed_at, low) is not None else 0
+
+
+def _needed_or_none(needed_at: Callable[[int], int], dimension: int) -> int | None:
+    try:
+        return needed_at(dimension)
+    except SimulationError:
+        return None
+
+
+def _machine_bytes() -> int | None:
+    try:
+        for line in Path("/proc/meminfo").read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+    except (OSError, ValueError, IndexError):
+        pass
+    try:
+        return int(os.sysconf("SC_AVPHYS_PAGES")) * int(os.sysconf("SC_PAGE_SIZE"))
+    except (AttributeError, OSError, ValueError):
+        return None
+
+
+def _group_bytes() -> int | None:
+    """Room left in the process's control group, version 2 or 1; its page cache can be given back."""
+    rooms = []
+    for folder in _group_folders():
+        for limit_name, used_name in (
+            ("memory.max", "memory.current"),
+            ("memory.limit_in_bytes", "memory.usage_in_bytes"),
+        ):
+            try:
+                limit = int((folder / limit_name).read_text())
+                used = int((folder / used_name).read_text())
+            except (OSError, ValueError):  # "max": no limit
+                continue
+            rooms.append(max(0, limit - used + _reclaimable(folder)))
+    return min(rooms) if rooms else None
+
+
+def _group_folders() -> list[Path]:
+    root = Path("/sys/fs/cgroup")
+    folders = {root, root / "memory"}
+    try:
+        lines = Path("/proc/self/cgroup").read_text().splitlines()
+    except OSError:
+        lines = []
+    for line in lines:
+        _, controllers, path = line.split(":", 2)
+        if controllers not in ("", "memory"):
+            continue
+        folder = (root / "memory" if controllers else root) / path.lstrip("/")
+        while root in folder.parents:
+            folders.add(folder)
+            folder = folder.parent
+    return sorted(folders)
+
+
+def _reclaimable(folder: Path) -> int:
+    try:
+        for line in (folder / "memory.stat").read_text().splitlines():
+            if line.startswith(("inactive_file ", "total_inactive_file ")):
+                return int(line.split()[1])
+    except (OSError, ValueError, IndexError):
+        pass
+    return 0

@@ -1,0 +1,48 @@
+"""Overlaps of a finished readout: the measured order parameters."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import blas
+
+from giantstep.simulate.layer import FirstLayer
+from giantstep.simulate.system import Array, FiniteSizes, FiniteSystem
+
+
+@dataclass(frozen=True)
+class Overlaps:
+    """Measured order parameters; leading axes are whatever the readouts were indexed by, then blocks.
+
+    m = 1.a_b/sqrt p, zeta = v.W_b^T a_b/sqrt p, psi = theta_perp.W_b^T a_b/sqrt p (0 where v = +-theta),
+    Q1 = a_b^T W_b P W_b'^T a_b'/p (one more axis), Q2 = |a_b|^2/p; W the bulk's rows divided by sqrt(c_b).
+    """
+
+    m: Array
+    zeta: Array
+    psi: Array
+    Q1: Array
+    Q2: Array
+
+
+def measure_overlaps(
+    system: FiniteSystem, sizes: FiniteSizes, layer: FirstLayer, readouts: Array
+) -> Overlaps:
+    """Order parameters of readouts[p, R] (Fortran order); arrays of shape (R, K), Q1 of shape (R, K, K)."""
+    width, count, blocks = sizes.width_count, readouts.shape[1], len(system.values)
+    m, squared = np.empty((count, blocks)), np.empty((count, blocks))
+    maps = np.empty((count, blocks, sizes.dimension))
+    for index, part in enumerate(sizes.block_slices()):
+        block = np.asfortranarray(readouts[part])
+        total = block.sum(axis=0)
+        m[:, index] = total / math.sqrt(width)
+        squared[:, index] = np.einsum("kr,kr->r", block, block) / width
+        image = blas.dgemm(1.0 / math.sqrt(width), layer.rows[part].T, block).T
+        # rows are u_b r v + sqrt(c_b) w: keep the part of w
+        image = image - (system.values[index] * layer.strength) * np.outer(m[:, index], layer.spike)
+        maps[:, index] = image / math.sqrt(layer.variances[index])
+    zeta, psi = maps @ layer.spike, maps @ layer.perpendicular()
+    maps -= zeta[:, :, None] * layer.spike
+    return Overlaps(m, zeta, psi, np.einsum("rbd,rcd->rbc", maps, maps), squared)

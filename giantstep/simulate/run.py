@@ -1,0 +1,207 @@
+"""The loop over seeds."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from giantstep.simulate.features import conditional_test_error, sampled_test_error, training_set
+from giantstep.simulate.layer import FirstLayer, Streams, draw_layer
+from giantstep.simulate.memory import estimate_bytes, require_memory
+from giantstep.simulate.order import Overlaps, measure_overlaps
+from giantstep.simulate.readout import ridge_readouts
+from giantstep.simulate.result import MeasuredSpike, SimulationResult
+from giantstep.simulate.system import (
+    Array,
+    FiniteSizes,
+    FiniteSystem,
+    Rung,
+    SimulationError,
+    check_rung,
+    finite_number,
+    finite_sizes,
+    positive_whole,
+)
+
+Progress = Callable[[int, int, str], object]
+STAGES = ("first layer", "features", "readouts", "test error")
+
+
+@dataclass(frozen=True)
+class _Options:
+    """What is the same for every seed."""
+
+    ridges: tuple[float, ...]
+    test_samples: int
+    order_parameters: bool
+    memory_limit: int | None
+
+
+@dataclass(frozen=True)
+class _Run:
+    """One seed: errors [sample, ridge]; overlaps with samples x ridges flattened."""
+
+    test: Array
+    train: Array
+    sampling: Array
+    overlaps: Overlaps | None
+    layer: FirstLayer
+
+
+def simulate(
+    system: FiniteSystem,
+    what: Rung,
+    dimension: int,
+    seeds: int,
+    samples: Sequence[float],
+    ridges: Sequence[float],
+    *,
+    seed: int = 0,
+    test_samples: int | None = None,
+    order_parameters: bool = False,
+    progress: Progress | None = None,
+    memory_limit_bytes: int | None = None,
+) -> SimulationResult:
+    """Simulate a finite system: draw everything afresh for each seed, fit the readouts, measure the errors.
+
+    what: "network" (trained by one giant gradient step), "srf" (spiked random features) or "gaussian" (the
+    conditional Gaussian map). samples: alphas = n/d of the readout. ridges: lambda >= 0 of the objective
+    sum (y - f)^2/2 + (lambda/2) |a|^2.
+    Seed i of `seeds` gets child i of numpy's SeedSequence(seed): it does not depend on how many are run; one
+    seed gives no standard error (nan). test_samples: fresh test points per seed, by default enough for their
+    error to be below the spread of the seeds. progress(done, total, message) is called before, between and
+    after the stages of each seed.
+    memory_limit_bytes: None asks the machine.
+    Raises SimulationError for impossible input and, before any work, where memory does not suffice.
+    """
+    started = time.perf_counter()
+    check_rung(system, what)
+    positive_whole("seeds", seeds)
+    positive_whole("seed", seed, 0)
+    sizes = finite_sizes(system, dimension, samples)
+    options = _Options(
+        _checked_ridges(ridges), _test_count(what, sizes, test_samples), order_parameters, memory_limit_bytes
+    )
+    if memory_limit_bytes is not None:
+        positive_whole("memory_limit_bytes", memory_limit_bytes)
+
+    def needed_at(size: int) -> int:
+        there = finite_sizes(system, size, samples)
+        return estimate_bytes(there, what, options.ridges, _test_count(what, there, test_samples))
+
+    needed = require_memory(needed_at, dimension, memory_limit_bytes)
+    runs = []
+    for index, sequence in enumerate(np.random.SeedSequence(seed).spawn(seeds)):
+        tell = _teller(progress, index, seeds)
+        runs.append(_one_seed(system, what, sizes, Streams.spawn(sequence), options, tell))
+    if progress is not None:
+        progress(seeds * len(STAGES), seeds * len(STAGES), "done")
+    return _collect(system, what, sizes, seed, options, runs, needed, time.perf_counter() - started)
+
+
+def _one_seed(
+    system: FiniteSystem,
+    what: Rung,
+    sizes: FiniteSizes,
+    streams: Streams,
+    options: _Options,
+    tell: Callable[[int], None],
+) -> _Run:
+    tell(0)
+    layer = draw_layer(system, sizes, what, streams)
+    tell(1)
+    features, target = training_set(system, sizes, what, layer, streams)
+    tell(2)
+    readouts, train = ridge_readouts(features, target, sizes.samples, options.ridges, options.memory_limit)
+    del features
+    tell(3)
+    overlaps = None
+    if options.order_parameters or what == "gaussian":
+        overlaps = measure_overlaps(system, sizes, layer, readouts)
+    if what == "gaussian":
+        assert overlaps is not None
+        test, sampling = conditional_test_error(system, layer, overlaps, options.test_samples, streams)
+    else:
+        test, sampling = sampled_test_error(system, sizes, layer, readouts, options.test_samples, streams)
+    kept = overlaps if options.order_parameters else None
+    # the rows are the large part of the layer, and of no more use
+    small = FirstLayer(
+        layer.rows[:0], layer.theta, layer.spike, layer.strength, layer.alignment, layer.variances
+    )
+    return _Run(test.reshape(train.shape), train, sampling.reshape(train.shape), kept, small)
+
+
+def _collect(
+    system: FiniteSystem,
+    what: Rung,
+    sizes: FiniteSizes,
+    seed: int,
+    options: _Options,
+    runs: list[_Run],
+    needed: int,
+    seconds: float,
+) -> SimulationResult:
+    shape = (len(runs), len(sizes.samples), len(options.ridges))
+    measured = [run.overlaps for run in runs if run.overlaps is not None]
+    overlaps = None
+    if measured:
+        overlaps = Overlaps(
+            *(
+                np.stack([getattr(one, name) for one in measured]).reshape(
+                    shape + getattr(measured[0], name).shape[1:]
+                )
+                for name in ("m", "zeta", "psi", "Q1", "Q2")
+            )
+        )
+    spike = MeasuredSpike(
+        np.array([run.layer.strength for run in runs]),
+        np.array([run.layer.alignment for run in runs]),
+        np.stack([run.layer.variances for run in runs]),
+    )
+    return SimulationResult(
+        what,
+        sizes,
+        options.ridges,
+        seed,
+        np.stack([run.test for run in runs]),
+        np.stack([run.train for run in runs]),
+        np.stack([run.sampling for run in runs]),
+        spike,
+        overlaps,
+        options.test_samples,
+        needed,
+        seconds,
+    )
+
+
+def _checked_ridges(ridges: Sequence[float]) -> tuple[float, ...]:
+    if len(ridges) < 1:
+        raise SimulationError("ridges must hold at least one lambda, got none")
+    for ridge in ridges:
+        finite_number("each of ridges", ridge, least=0.0)
+    return tuple(float(ridge) for ridge in ridges)
+
+
+def _test_count(what: Rung, sizes: FiniteSizes, test_samples: int | None) -> int:
+    """Default: its own error was 0.2 to 0.9 of the seeds' spread where measured (tanh, d = 400)."""
+    if test_samples is not None:
+        positive_whole("test_samples", test_samples, 2)
+        return int(test_samples)
+    if what == "gaussian":
+        return 1 << 14
+    return 3 * max(sizes.dimension, sizes.width_count, min(max(sizes.samples), 2 * sizes.width_count))
+
+
+def _teller(progress: Progress | None, index: int, seeds: int) -> Callable[[int], None]:
+    def tell(stage: int) -> None:
+        if progress is not None:
+            progress(
+                index * len(STAGES) + stage,
+                seeds * len(STAGES),
+                f"seed {index + 1} of {seeds}: {STAGES[stage]}",
+            )
+
+    return tell

@@ -1,0 +1,240 @@
+"""What is simulated: the finite-size system, its validation and its rounding to whole numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array: TypeAlias = NDArray[np.float64]
+Activation: TypeAlias = Callable[[Array], tuple[Array, Array]]
+Link: TypeAlias = Callable[[Array], Array]
+Coefficients: TypeAlias = Callable[[Array], tuple[Array, Array, Array]]
+Rung: TypeAlias = Literal["network", "srf", "gaussian"]
+RUNGS: tuple[Rung, ...] = ("network", "srf", "gaussian")
+
+
+class SimulationError(ValueError):
+    """A simulation that cannot be run as asked; the message says what was given and what to change."""
+
+
+@dataclass(frozen=True)
+class FiniteSystem:
+    """A two-layer network and its target, in the ratios of the proportional limit.
+
+    activation: z -> (sigma(z), sigma'(z)), elementwise; the network applies it to w.x + bias, at
+    initialisation too.
+    link: s -> sigma_star(s), elementwise, of s = theta.x with |theta| = 1.
+    width: beta = p/d. values, fractions: vocabulary u_b of the readout at initialisation (a0_k = u_b/sqrt p)
+    and the fraction pi_b of neurons in each block; the blocks are kept apart in the order parameters.
+    noise: VARIANCE of the Gaussian label noise, in the batch of the step and of the readout.
+    step: (alpha0, eta_tilde) = (n0/d, eta/d) of the giant gradient step, used by the rung "network".
+    spike: (r, gamma, (c_1, ..., c_K)): strength, alignment <v, theta> and squared norm of the bulk rows per
+    block, used by "srf", and by "gaussian" for gamma. None: gamma = 1, r = 0, c = 1, plain random features.
+    coefficients: kappa[n] -> (mu0[K, n], mu1[K, n], mu2[K, n]) with the bias already in them, used by
+    "gaussian"; mu1 multiplies w.x with w of UNIT norm ([CUI24] keeps rows of norm sqrt c).
+
+    Raises SimulationError for impossible values. Source: [CUI24] section 2 and Results 3.1, 3.2.
+    """
+
+    activation: Activation
+    link: Link
+    width: float
+    values: tuple[float, ...] = (1.0,)
+    fractions: tuple[float, ...] = (1.0,)
+    bias: float = 0.0
+    noise: float = 0.0
+    step: tuple[float, float] | None = None
+    spike: tuple[float, float, tuple[float, ...]] | None = None
+    coefficients: Coefficients | None = None
+
+    def __post_init__(self) -> None:
+        for name, function in (("activation", self.activation), ("link", self.link)):
+            _require(callable(function), f"{name} must be a function of an array, got {function!r}")
+        _require(
+            self.coefficients is None or callable(self.coefficients),
+            f"coefficients must be a function of kappa or None, got {self.coefficients!r}",
+        )
+        _finite("width", self.width, above=0.0)
+        _finite("bias", self.bias)
+        _finite("noise", self.noise, least=0.0)
+        self._check_blocks()
+        if self.step is not None:
+            _require(len(self.step) == 2, f"step must be (samples alpha0, learning_rate), got {self.step!r}")
+            _finite("step samples alpha0", self.step[0], above=0.0)
+            _finite("step learning_rate", self.step[1])
+        if self.spike is not None:
+            self._check_spike(self.spike)
+
+    def _check_blocks(self) -> None:
+        _require(len(self.values) >= 1, "values must name at least one readout block, got none")
+        _require(
+            len(self.values) == len(self.fractions),
+            f"values and fractions must be equally long, got {len(self.values)} and {len(self.fractions)}",
+        )
+        for value, fraction in zip(self.values, self.fractions, strict=True):
+            _finite("each of values", value)
+            _finite("each of fractions", fraction, above=0.0)
+        total = math.fsum(self.fractions)
+        _require(
+            abs(total - 1.0) <= 1e-9, f"fractions must sum to 1, got {self.fractions!r} with sum {total:.12g}"
+        )
+
+    def _check_spike(self, spike: tuple[float, float, tuple[float, ...]]) -> None:
+        _require(len(spike) == 3, f"spike must be (strength, alignment, bulk variances), got {spike!r}")
+        strength, alignment, variances = spike
+        _finite("spike strength", strength)
+        _finite("spike alignment", alignment, least=-1.0, most=1.0)
+        _require(
+            len(variances) == len(self.values),
+            f"spike needs one bulk variance per block, got {len(variances)} for {len(self.values)} blocks",
+        )
+        for variance in variances:
+            _finite("each bulk variance of spike", variance, above=0.0)
+
+
+@dataclass(frozen=True)
+class FiniteSizes:
+    """Whole numbers of one finite system, and the ratios that the theory should be evaluated at.
+
+    dimension d; width_count p; blocks (p_1, ..., p_K) with sum p; samples: n of each requested alpha, in the
+    order given; step_samples n0, or None without a step.
+    """
+
+    dimension: int
+    width_count: int
+    blocks: tuple[int, ...]
+    samples: tuple[int, ...]
+    step_samples: int | None
+
+    @property
+    def alpha(self) -> tuple[float, ...]:
+        """n/d of each requested number of samples."""
+        return tuple(count / self.dimension for count in self.samples)
+
+    @property
+    def beta(self) -> float:
+        """p/d."""
+        return self.width_count / self.dimension
+
+    @property
+    def fractions(self) -> tuple[float, ...]:
+        """p_b/p."""
+        return tuple(count / self.width_count for count in self.blocks)
+
+    @property
+    def alpha0(self) -> float | None:
+        """n0/d, or None without a step."""
+        return None if self.step_samples is None else self.step_samples / self.dimension
+
+    def block_slices(self) -> tuple[slice, ...]:
+        """Neurons of each block: they are stored block after block."""
+        ends = np.cumsum((0, *self.blocks))
+        return tuple(slice(int(a), int(b)) for a, b in zip(ends[:-1], ends[1:], strict=True))
+
+
+def finite_sizes(system: FiniteSystem, dimension: int, samples: Sequence[float]) -> FiniteSizes:
+    """Round the ratios of `system` to whole numbers at this dimension.
+
+    n = round(alpha d), p = round(beta d), n0 = round(alpha0 d); block sizes by largest remainder, so that
+    they sum to p.
+    Raises SimulationError where a count or a block comes out empty.
+    """
+    _whole("dimension", dimension, 2)
+    _require(len(samples) >= 1, "samples must hold at least one alpha = n/d, got none")
+    for alpha in samples:
+        _finite("each of samples (alpha = n/d)", alpha, above=0.0)
+    width = _count("width", system.width, dimension)
+    counts = tuple(_count("samples", alpha, dimension) for alpha in samples)
+    step = None if system.step is None else _count("step samples", system.step[0], dimension)
+    blocks = _largest_remainder(system.fractions, width)
+    for index, size in enumerate(blocks):
+        _require(
+            size > 0,
+            f"block {index + 1} (fraction {system.fractions[index]:g}) gets no neuron of {width}; "
+            "raise the dimension or the fraction",
+        )
+    return FiniteSizes(dimension, width, blocks, counts, step)
+
+
+def check_rung(system: FiniteSystem, what: Rung) -> None:
+    """Raise SimulationError where `system` lacks what this rung needs."""
+    _require(what in RUNGS, f"what must be one of {', '.join(RUNGS)}, got {what!r}")
+    if what == "gaussian":
+        _require(
+            system.coefficients is not None,
+            "the rung 'gaussian' needs coefficients, a function of kappa: FiniteSystem(coefficients=...)",
+        )
+    if what == "srf":
+        _require(
+            system.spike is not None or system.step is None,
+            "the rung 'srf' needs spike=(strength, alignment, bulk variances); a step alone does not say it",
+        )
+    if what == "network":
+        _require(
+            system.step is not None or system.spike is None,
+            "the rung 'network' needs step=(alpha0, learning_rate); a spike given directly is the rung 'srf'",
+        )
+
+
+def positive_whole(name: str, value: object, least: int = 1) -> None:
+    """Raise SimulationError unless `value` is a whole number of at least `least`."""
+    _whole(name, value, least)
+
+
+def finite_number(name: str, value: object, *, least: float | None = None) -> None:
+    """Raise SimulationError unless `value` is a finite number of at least `least`."""
+    _finite(name, value, least=least)
+
+
+def _largest_remainder(fractions: Sequence[float], total: int) -> tuple[int, ...]:
+    exact = np.asarray(fractions, dtype=np.float64) * (total / math.fsum(fractions))
+    sizes = np.floor(exact).astype(int)
+    # a stable sort, so that equal remainders go to the earlier block
+    order = np.argsort(-(exact - sizes), kind="stable")
+    sizes[order[: total - int(sizes.sum())]] += 1
+    return tuple(int(size) for size in sizes)
+
+
+def _count(name: str, ratio: float, dimension: int) -> int:
+    count = round(ratio * dimension)
+    _require(
+        count >= 1, f"{name} = {ratio:g} is less than half a unit at dimension {dimension}; raise one of them"
+    )
+    return count
+
+
+def _require(condition: bool, message: str) -> None:
+    if not condition:
+        raise SimulationError(message)
+
+
+def _whole(name: str, value: object, least: int) -> None:
+    good = isinstance(value, (int, np.integer)) and not isinstance(value, bool) and value >= least
+    _require(bool(good), f"{name} must be a whole number of at least {least}, got {value!r}")
+
+
+def _finite(
+    name: str,
+    value: object,
+    *,
+    above: float | None = None,
+    least: float | None = None,
+    most: float | None = None,
+) -> None:
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
+        raise SimulationError(f"{name} must be a number, got {value!r}")
+    number = float(value)
+    good = math.isfinite(number) and (above is None or number > above)
+    good = good and (least is None or number >= least) and (most is None or number <= most)
+    bounds = [
+        f"above {above:g}" if above is not None else "",
+        f"at least {least:g}" if least is not None else "",
+        f"at most {most:g}" if most is not None else "",
+    ]
+    allowed = " and ".join(bound for bound in bounds if bound) or "finite"
+    _require(good, f"{name} must be {allowed}, got {value!r}")

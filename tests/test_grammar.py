@@ -1,0 +1,428 @@
+"""The expression grammar: what it accepts, what it refuses, and that no text is ever evaluated."""
+
+import ast
+import builtins
+import contextlib
+import random
+import string
+import warnings
+from collections.abc import Iterator
+from fractions import Fraction
+from unittest import mock
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from derive import grammar
+from derive.catalogue import REGISTERED, latex, lookup
+from derive.grammar import FUNCTIONS, ExpressionError, Node, canonical, constant_value, parse
+
+Z = Node("variable", value="z")
+
+
+def number(text: str) -> Node:
+    return Node("number", value=Fraction(text))
+
+
+@contextlib.contextmanager
+def tripwires() -> Iterator[None]:
+    """Evaluation, import or compilation to code inside the block is a failure; syntax trees may be made."""
+    real_compile = builtins.compile
+
+    def syntax_only(source, filename, mode, flags=0, *args, **kwargs):  # type: ignore[no-untyped-def]
+        if not flags & ast.PyCF_ONLY_AST:
+            raise AssertionError("text was compiled to code")
+        return real_compile(source, filename, mode, flags, *args, **kwargs)
+
+    def tripped(*args, **kwargs):  # type: ignore[no-untyped-def]
+        raise AssertionError("text was evaluated")
+
+    with (
+        mock.patch.object(builtins, "eval", tripped),
+        mock.patch.object(builtins, "exec", tripped),
+        mock.patch.object(builtins, "__import__", tripped),
+        mock.patch.object(builtins, "open", tripped),
+        mock.patch.object(builtins, "compile", syntax_only),
+        warnings.catch_warnings(),
+    ):
+        warnings.simplefilter("error")
+        yield
+
+
+def refused(text: object) -> ExpressionError:
+    with tripwires(), pytest.raises(ExpressionError) as caught:
+        parse(text)  # type: ignore[arg-type]
+    with tripwires(), pytest.raises(ExpressionError):
+        lookup(text)  # type: ignore[arg-type]
+    message = str(caught.value)
+    assert message.isascii() and message.isprintable() and len(message) < 600
+    return caught.value
+
+
+def test_tripwires_fire() -> None:
+    for action in (
+        lambda: eval("1"),
+        lambda: compile("1", "", "eval"),
+        lambda: __import__("math"),
+        lambda: open("x"),  # noqa: SIM115
+    ):
+        with tripwires(), pytest.raises(AssertionError):
+            action()
+
+
+@pytest.mark.parametrize(
+    ("text", "tree"),
+    [
+        ("z", Z),
+        (" ( z )\n", Z),
+        ("+z", Z),
+        ("-z**2", Node("neg", (Node("pow", (Z, number("2"))),))),
+        ("2**-z", Node("pow", (number("2"), Node("neg", (Z,))))),
+        ("z-1-2", Node("sub", (Node("sub", (Z, number("1"))), number("2")))),
+        ("z/2*3", Node("mul", (Node("div", (Z, number("2"))), number("3")))),
+        (".1", number("1/10")),
+        ("1.e-3", number("1/1000")),
+        ("12.50", number("25/2")),
+        ("atan(z)", Node("call", (Z,), "arctan")),
+        ("pi*e", Node("mul", (Node("constant", value="pi"), Node("constant", value="e")))),
+        ("He(3, z)", Node("call", (number("3"), Z), "He")),
+        ("clip(z,-1,1)", Node("call", (Z, Node("neg", (number("1"),)), number("1")), "clip")),
+    ],
+)
+def test_trees(text: str, tree: Node) -> None:
+    assert parse(text) == tree
+    assert parse(canonical(tree)) == tree
+
+
+def test_other_variables() -> None:
+    assert parse("y*f", ("y", "f")).args == (Node("variable", value="y"), Node("variable", value="f"))
+    with pytest.raises(ExpressionError, match="variables are y f"):
+        parse("y*z", ("y", "f"))
+
+
+def test_numbers_are_exact() -> None:
+    digits = "0.1234567890123456789012345678901234567890"
+    assert parse(digits).value == Fraction(digits)
+    assert parse("1e30").value == 10**30
+
+
+@pytest.mark.parametrize(
+    "text", ["z**64", "e**z", "2**(z*3)", "(z**8)**8", "sqrt(2)**z", "abs(z)**1.5", "z**-2"]
+)
+def test_allowed_powers(text: str) -> None:
+    assert parse(text).op == "pow"
+
+
+BAD_LIMITS = {
+    "z**65": "exponent must be a number",
+    "z**z": "exponent must be a number",
+    "(-2)**z": "base a positive number",
+    "(z**64)**2": "degree 128",
+    "z**40*z**40": "degree 80",
+    "He(20,z**4)": "degree 80",
+    "9**9**9**9": "constant part",
+    "1/0": "constant part",
+    "1/(2-2)": "constant part",
+    "log(-1)": "constant part",
+    "sqrt(0-1)+z": "constant part",
+    "(-8)**(1/3)": "constant part",
+    "exp(1000)*z": "constant part",
+    "1e31": "numbers are 0 or lie between",
+    "1e999999999": "numbers are 0 or lie between",
+    "1e-31": "numbers are 0 or lie between",
+    "0." + "1" * 51: "50 digits",
+    "z+" * 300 + "z": "too long",
+    "(" * 220 + "z" + ")" * 220: "nested",
+    "-" * 300 + "z": "nested too deeply",
+    "abs(" * 70 + "z" + ")" * 70: "nested too deeply",
+    "+".join(["(z+z+z+z)"] * 40): "too many parts",
+    "He(21,z)": "from 0 to 20",
+    "He(1.5,z)": "literal k",
+    "He(z,z)": "literal k",
+    "He(1+1,z)": "literal k",
+    "clip(z,1,1)": "lo < hi",
+    "clip(z,z,1)": "lo < hi",
+    "tanh()": "takes 1 argument",
+    "tanh(z,z)": "takes 1 argument",
+    "max(z)": "takes 2 arguments",
+    "max(*z)": "takes 2 arguments",
+    "max(**z)": "not an operation",
+    "(z,z)": "not an operation",
+    "z,": "not an operation",
+    "()": "",
+    "z^2": "write powers with **",
+    "2z": "write products with *",
+    "1j": "followed directly by",
+    "0x1f": "followed directly by",
+    "1_000": "followed directly by",
+    "z(2)": "called like a function",
+    "tanh": "write tanh(z)",
+    "tahn(z)": "did you mean 'tanh'",
+    "tan(z)": "unknown function",
+    "x": "unknown name",
+    "z\u00b2": "write **2",
+    "z\u00d72": "write *",
+    "\u03c3(z)": "GREEK SMALL LETTER SIGMA",
+    "": "empty",
+    " \n": "empty",
+    "z//2": "",
+    "z+": "not a complete expression",
+    "012": "not a complete expression",
+}
+
+
+@pytest.mark.parametrize(("text", "words"), BAD_LIMITS.items(), ids=lambda value: value[:20])
+def test_refusals_say_what_is_allowed(text: str, words: str) -> None:
+    if text == "tanh":
+        with pytest.raises(ExpressionError, match=r"write tanh\(z\)"):
+            parse(text)
+        return
+    assert words in str(refused(text))
+
+
+@pytest.mark.parametrize("value", [None, 3, 2.5, True, b"z", ["z"], object()])
+def test_only_text_is_parsed(value: object) -> None:
+    assert "must be text" in str(refused(value))
+
+
+# Every payload is outside the grammar, alone or inside a larger expression.
+_TEXT = """
+z.real|z.__class__|().__class__.__bases__[0]|z.__init__.__globals__|tanh.__call__(z)|__import__('os')
+__import__(z)|__builtins__|__name__|eval(z)|exec(z)|open(z)|compile(z,z,z)|getattr(z,z)|globals()|vars()
+print(z)|input()|breakpoint()|exit()|quit()|help(z)|lambda: z|lambda z: z|(lambda: z)()|[z]|[z for z in z]
+{z}|{z: z}|{}|[]|(z for z in z)|z[0]|z[0:1]|z[...]|...|(z := 2)|z := 2|z = 2|z == 2|z < 2|z > 1|z <= z
+z is z|z in z|not z|z and z|z or z|z if z else z|z @ z|z % 2|z // 2|z << 2|z >> 2|z & z|z ~ z|~z|!z|z!|z & 1
+f'{z}'|f"{__import__('os')}"|'z'|"z"|b'z'|'''z'''|`z`|'a'*9|None|True|False|NaN|nan|inf|Infinity|1j|2.j|0x10
+0b1|0o7|1_0|1__0|1e|1e+|.|..|1..2|1.2.3|$z|z?|z;z|z:|#z|z#|\\z|z\x00|\x00|z\x0b|z\x0c|z\x7f|z\x1b[31m
+z\u00a0|\uff5a|\uff54\uff41\uff4e\uff48(z)|\U0001d433|\u1d4f|z\u200b|z\u202e|\u2124|t\u0430nh(z)|\u212f
+z\u2212z|\ufeffz|\ud800|\u0660|\uff11|z\u0301|1\u20442|\u00b5|\u017f\u0069n(z)|tanh\uff08z\uff09|tanh(z=z)
+tanh(x=1)|tanh(*z)|tanh(**z)|max(z,*z)|max(z,**z)|tanh(z)(z)|(tanh)(z)|(z)(z)|2(z)|tanh tanh z|z z|z 2|2 z
+yield|yield z|await z|await tanh(z)|async|import os|from os import *|del z|pass|return z|raise z|assert z
+global z|class z: pass|def z(): z|while z: z|for z in z: z|with z: z|try: z|print z|z; import os|z\\z|@z
+z -> z|sympify(z)|S(z)|Symbol('z')|os.system('id')|9**9**9|9**9**9**9**9|z**(9**9)|2**65**z**z*0+9**9**9
+(9**99)**99|exp(exp(exp(9)))|1e400|1e999999999999|-1e99|factorial(9)|_|__|_z|z_|Z|Tanh(z)|TANH(z)|np.tanh(z)
+math.exp(z)|theta|sigma(z)|pi(z)|e(z)|tanh|max|He|He(z)|He(99,z)|He(-1,z)|He(1e1.,z)
+"""
+PAYLOADS = [*_TEXT.strip("\n").replace("\n", "|").split("|"), "z|z"]
+
+CONTEXTS = (
+    "{}",
+    "z+{}",
+    "({})",
+    "tanh({})",
+    "-({})",
+    "max(z,{})",
+    "2*({})",
+    "clip({},0,1)",
+    "He(2,{})",
+    "z*(1+{})",
+    "exp(-({}))",
+)
+
+
+def test_payloads_are_refused_in_every_context() -> None:
+    tried = 0
+    for payload in PAYLOADS:
+        for context in CONTEXTS:
+            assert not accepted(context.format(payload)), (payload, context)
+            tried += 1
+    assert tried > 2000
+
+
+def test_seeded_hostile_strings() -> None:
+    """Payloads cut, joined and nested at random: an ExpressionError or a tree of the grammar."""
+    source = random.Random(20240207)
+    pieces = [*PAYLOADS, *FUNCTIONS, "z", "(", ")", "**", "2", ",", " "]
+    outcomes = {True: 0, False: 0}
+    for _ in range(6000):
+        text = "".join(source.choice(pieces) for _ in range(source.randint(1, 8)))
+        cut = text[: source.randint(1, len(text))]
+        outcomes[accepted(source.choice(CONTEXTS).format(cut))] += 1
+    assert outcomes[False] > 5000 and outcomes[True] > 10
+
+
+def accepted(text: str) -> bool:
+    """Whether the text parses; if so its tree holds grammar only and survives printing and parsing."""
+    try:
+        with tripwires():
+            node = parse(text)
+    except ExpressionError:
+        return False
+    assert_grammar_only(node)
+    assert parse(canonical(node)) == node
+    return True
+
+
+def assert_grammar_only(node: Node) -> None:
+    assert type(node) is Node
+    if node.op == "number":
+        assert type(node.value) is Fraction and node.value >= 0 and not node.args
+    elif node.op in ("variable", "constant"):
+        assert node.value in ("z", "pi", "e") and not node.args
+    elif node.op == "call":
+        assert len(node.args) == FUNCTIONS[str(node.value)]
+    else:
+        assert node.op in ("add", "sub", "mul", "div", "pow", "neg") and node.value is None
+        assert len(node.args) == (1 if node.op == "neg" else 2)
+    for argument in node.args:
+        assert_grammar_only(argument)
+
+
+@settings(max_examples=600, deadline=None, derandomize=True)
+@given(st.text(max_size=40))
+def test_any_text(text: str) -> None:
+    accepted(text)
+
+
+@settings(max_examples=1500, deadline=None, derandomize=True)
+@given(st.text(alphabet=string.printable, max_size=60))
+def test_any_printable_text(text: str) -> None:
+    accepted(text)
+
+
+@settings(max_examples=1500, deadline=None, derandomize=True)
+@given(
+    st.lists(st.sampled_from([*FUNCTIONS, *"z2e.()+-*/,", "**", "pi", "0.5", "1e9"]), max_size=25).map(
+        "".join
+    )
+)
+def test_any_sequence_of_tokens(text: str) -> None:
+    accepted(text)
+
+
+def trees() -> st.SearchStrategy[Node]:
+    literals = st.builds(
+        lambda digits, places: Node("number", value=Fraction(digits, 10**places)),
+        st.integers(1, 10**6),
+        st.integers(0, 20),
+    )
+    constants = st.sampled_from(["pi", "e"]).map(lambda name: Node("constant", value=name))
+    unary = [name for name, arity in FUNCTIONS.items() if arity == 1]
+
+    def grow(inner: st.SearchStrategy[Node]) -> st.SearchStrategy[Node]:
+        binary = st.sampled_from(["add", "sub", "mul", "div"])
+        return st.one_of(
+            st.builds(lambda op, a, b: Node(op, (a, b)), binary, inner, inner),
+            st.builds(lambda a: Node("neg", (a,)), inner),
+            st.builds(lambda a, k: Node("pow", (a, number(str(k)))), inner, st.integers(0, 3)),
+            st.builds(lambda a: Node("pow", (number("2"), a)), inner),
+            st.builds(lambda name, a: Node("call", (a,), name), st.sampled_from(unary), inner),
+            st.builds(lambda a, b: Node("call", (a, b), "max"), inner, inner),
+            st.builds(lambda k, a: Node("call", (number(str(k)), a), "He"), st.integers(0, 3), inner),
+        )
+
+    return st.recursive(st.one_of(st.just(Z), literals, constants), grow, max_leaves=12)
+
+
+@settings(max_examples=500, deadline=None, derandomize=True)
+@given(trees())
+def test_printing_and_parsing_is_the_identity(tree: Node) -> None:
+    text = canonical(tree)
+    try:
+        parsed = parse(text)
+    except ExpressionError as error:
+        limits = ("constant part", "degree", "power that is not allowed", "too long")
+        assert any(words in str(error) for words in limits)
+        return
+    assert parsed == tree
+    assert canonical(parsed) == text
+
+
+def test_python_agrees_on_precedence() -> None:
+    """The canonical text means to Python what the tree means to us; only texts written here are evaluated."""
+    source = random.Random(7)
+    for _ in range(300):
+        atoms = [source.choice(["2", "3", "0.5", "-1.5", "-2", "+4"]) for _ in range(5)]
+        text = atoms[0] + "".join(source.choice(["+", "-", "*", "/"]) + atom for atom in atoms[1:])
+        value = constant_value(parse(text))
+        assert value == eval(text)
+        assert value == eval(canonical(parse(text)))
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("Phi(0)", 0.5),
+        ("step(0)", 0.5),
+        ("sign(-3)", -1.0),
+        ("relu(-2)", 0.0),
+        ("He(2,3)", 8.0),
+        ("clip(5,0,1)", 1.0),
+    ]
+    + [
+        ("softplus(0)", 0.6931471805599453),
+        ("sigmoid(0)", 0.5),
+        ("max(1,2)", 2.0),
+        ("min(1,2)", 1.0),
+        ("He(4,1)", -2.0),
+    ],
+)
+def test_constant_values(text: str, value: float) -> None:
+    result = constant_value(parse(text))
+    assert result is not None and abs(result - value) <= 4e-16 * max(1.0, abs(value))
+    assert constant_value(parse(f"{text}*z")) is None
+
+
+def test_messages_are_short_for_foreign_objects() -> None:
+    class Hostile:
+        def __repr__(self) -> str:
+            raise RuntimeError
+
+    assert grammar.shorten(Hostile()) == "<Hostile>"
+    assert len(grammar.shorten("x" * 10**6)) == 60
+
+
+def test_printing_refuses_numbers_that_are_no_literals() -> None:
+    for value in (Fraction(1, 3), Fraction(-1), 0.5):
+        with pytest.raises(ExpressionError):
+            canonical(Node("number", value=value))
+
+
+REQUIRED = [
+    *("tanh", "erf", "sign", "step", "relu", "leaky_relu", "abs", "hard_tanh", "gelu", "silu", "softplus"),
+    *("sin", "cos", "linear", "quadratic", "cubic"),
+]
+
+
+def test_registered_functions() -> None:
+    assert list(REGISTERED) == REQUIRED
+    texts = [canonical(parse(entry.expression)) for entry in REGISTERED.values()]
+    assert len(set(texts)) == len(texts)
+    for name, entry in REGISTERED.items():
+        assert entry.name == name and entry.citation and entry.latex
+        assert lookup(f" {name} ") is entry
+        assert lookup(f"( {entry.expression} )") is entry
+
+
+def test_user_expressions_are_named_by_their_canonical_text() -> None:
+    entry = lookup("erf( z/ (sqrt(2)) )")
+    assert entry == lookup("erf(z/sqrt(2))")
+    assert entry.expression == "erf(z/sqrt(2))"
+    # sha256("erf(z/sqrt(2))"), fixed so that generated files keep their names.
+    assert entry.name == "user_35816130e82951f4"
+    assert entry.name != lookup("erf(z/sqrt(3))").name
+    assert entry.latex == r"\operatorname{erf}\left(\frac{z}{\sqrt{2}}\right)"
+
+
+def test_unknown_names_are_answered_with_the_nearest() -> None:
+    for name, nearest in (("tahn", "tanh"), ("Tanh", "tanh"), ("gelo", "gelu"), ("leakyrelu", "leaky_relu")):
+        with pytest.raises(ExpressionError, match=f"did you mean '{nearest}'"):
+            lookup(name)
+    with pytest.raises(ExpressionError, match=r"write erfc\(z\)"):
+        lookup("erfc")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("(z+1)**2", r"\left(z + 1\right)^{2}"),
+        ("z-(1-z)", r"z - \left(1 - z\right)"),
+        ("2*(z+1)", r"2 \cdot \left(z + 1\right)"),
+        ("0.5**z", r"\left(\frac{1}{2}\right)^{z}"),
+        ("-(z+1)", r"-\left(z + 1\right)"),
+        ("He(2,pi*z)", r"\operatorname{He}_{2}\left(\pi \cdot z\right)"),
+    ],
+)
+def test_latex_keeps_the_brackets(text: str, expected: str) -> None:
+    assert latex(parse(text)) == expected
