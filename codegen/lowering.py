@@ -48,10 +48,11 @@ class Text:
         self._depth -= 1
 
     @contextmanager
-    def loops(self, indices: Sequence[sp.Symbol]) -> Iterator[None]:
-        """``for b in range(K): for c in range(K): ...``"""
-        for symbol in indices:
-            self.line(f"for {symbol} in range(K):")
+    def loops(self, indices: Sequence[sp.Symbol], opened: int = 0) -> Iterator[None]:
+        """``for b in range(K): for c in range(K): ...``; the first ``opened`` of them continue the loops just above."""
+        for number, symbol in enumerate(indices):
+            if number >= opened:
+                self.line(f"for {symbol} in range(K):")
             self._depth += 1
         yield
         self._depth -= len(indices)
@@ -110,6 +111,11 @@ def _element(name: str, indices: Sequence[sp.Expr]) -> sp.Expr:
     return sp.IndexedBase(name, real=True)[tuple(indices) or (sp.S.Zero,)]
 
 
+def _letter(position: sp.Expr) -> str:
+    """A block index, or the number of a block, as text."""
+    return str(position)
+
+
 class _Printer(PythonCodePrinter):
     """SymPy to Python text; functions of kappa are read from locals or from tables at the current node."""
 
@@ -119,11 +125,11 @@ class _Printer(PythonCodePrinter):
         self.local = local
 
     def _print_Indexed(self, expr: sp.Indexed) -> str:
-        return self.layout.place(str(expr.base.label), [self._print(i) for i in expr.indices])
+        return self.layout.place(str(expr.base.label), [_letter(i) for i in expr.indices])
 
     def _print_KroneckerDelta(self, expr: sp.KroneckerDelta) -> str:
         first, second = expr.args
-        return f"(1.0 if {self._print(first)} == {self._print(second)} else 0.0)"
+        return f"(1.0 if {_letter(first)} == {_letter(second)} else 0.0)"
 
     def _print_Function(self, expr: sp.Expr) -> str:
         if isinstance(expr, AppliedUndef):
@@ -131,7 +137,7 @@ class _Printer(PythonCodePrinter):
             assert name is not None
             if name in self.local:
                 return self.local[name]
-            return self.layout.field(name, [self._print(i) for i in indices])
+            return self.layout.field(name, [_letter(i) for i in indices])
         return str(super()._print_Function(expr))
 
     def _print_Abs(self, expr: sp.Expr) -> str:
@@ -141,7 +147,16 @@ class _Printer(PythonCodePrinter):
         return f"({expr.p}.0/{expr.q}.0)"
 
     def _print_Integer(self, expr: sp.Integer) -> str:
-        return f"{expr.p}"
+        return f"{expr.p}.0"
+
+    def _print_Pow(self, expr: sp.Pow, rational: bool = False, **_: object) -> str:
+        # products: a power is slower to compile
+        power, base = expr.exp, self._print(expr.base)
+        if not power.is_Integer or abs(int(power)) > 4:
+            return str(super()._print_Pow(expr, rational))
+        base = base if expr.base.is_Atom or isinstance(expr.base, (sp.Indexed, AppliedUndef)) else f"({base})"
+        product = "*".join([base] * abs(int(power)))
+        return f"(1.0/{base})" if power == -1 else f"(1.0/({product}))" if power < 0 else f"({product})"
 
 
 @dataclass
@@ -191,9 +206,7 @@ class Lowering:
 
     def node_loop(self, fields: Sequence[Node], averages: Sequence[Average]) -> None:
         """One pass over the nodes of kappa: evaluate fields, accumulate averages."""
-        for average in averages:
-            with self.text.loops(average.indices):
-                self.text.line(f"{self._average(average)} = 0.0")
+        self._nest([(average.indices, f"{self._average(average)} = 0.0") for average in averages])
         with self.text.indent(f"for {NODE} in range(N):"):
             bodies = [*(f.body for f in fields), *(a.integrand for a in averages)]
             read = {name for body in bodies for name in _scalar_fields(body)}
@@ -221,12 +234,22 @@ class Lowering:
         )
         for symbol, value in common:
             self.text.line(f"{symbol} = {self.scalar(value)}")
+        lines: list[tuple[tuple[sp.Symbol, ...], str]] = []
         for number, (average, scalar, (_, indexed)) in enumerate(zip(averages, scalars, split, strict=True)):
             weight = "weight_here" if scalar == 1 else f"weight_here*({self.scalar(scalar)})"
             self.text.line(f"w{number} = {weight}")
-            with self.text.loops(average.indices):
-                factor = "" if indexed == 1 else f"*({self.scalar(indexed)})"
-                self.text.line(f"{self._average(average)} += w{number}{factor}")
+            factor = "" if indexed == 1 else f"*({self.scalar(indexed)})"
+            lines.append((average.indices, f"{self._average(average)} += w{number}{factor}"))
+        self._nest(lines)
+
+    def _nest(self, lines: Sequence[tuple[tuple[sp.Symbol, ...], str]]) -> None:
+        """Statements over b0, b0 b1, ... in one nest of loops: few loops keep compilation short."""
+        deepest = max((indices for indices, _ in lines), key=len, default=())
+        for depth in range(len(deepest) + 1):
+            with self.text.loops(deepest[:depth], opened=depth - 1):
+                for indices, line in lines:
+                    if len(indices) == depth:
+                        self.text.line(line)
 
     def _average(self, average: Average) -> str:
         return self.layout.place(average.name, [str(i) for i in average.indices] or ["0"])

@@ -14,7 +14,7 @@ from codegen.layout import BLOCK_COLUMNS, FIELD_RANK, PARAMETERS, SCALAR_COLUMNS
 from codegen.lowering import Lowering, Text, schedule, write_stages
 from codegen.structure import Block, Node, Plan, at_one_block, residual
 from codegen.vectorised import lower
-from derive.blocks import BlockSum, family, index, names_in
+from derive.blocks import BlockSum, family, family_name, index, names_in
 from derive.expectation import Expectation
 from derive.saddle import RANK, SaddleSystem
 from derive.symbols import INVERSE_DIMENSION
@@ -76,7 +76,7 @@ def emit_solver(plan: Plan) -> str:
     solve = _fill("solve", unpack=_indented(module.unpack(lines), 1), blocks=_indented(lines, 1))
     pair = plan.single and all(len(block.torn) in (0, 2) for block in plan.blocks)
     helpers = [_read("pair" if pair else "lu"), _read("helpers")]
-    return "\n\n\n".join([_workspace(module, names), *helpers, solve, *_check(module, system)]) + "\n"
+    return "\n\n\n".join([_workspace(module, names), *helpers, solve, *_check(module, plan)]) + "\n"
 
 
 def _indented(lines: Sequence[str], depth: int) -> str:
@@ -108,7 +108,7 @@ def _block_lines(module: Module, block: Block, number: int) -> list[str]:
         block.kind,
         number=str(number),
         size=" + ".join(count for _, count, _ in families),
-        fill="\n".join(f"work[{o}:{o} + {count}] = {start}" for o, count, _ in families),
+        fill="\n".join(f"for i in range({count}):\n    work[{o} + i] = {start}" for o, count, _ in families),
         block=_indented(evaluation, 1),
         step=_indented(steps, 1),
         metric=_indented(metric, 2),
@@ -178,8 +178,9 @@ def magnitude(expr: sp.Expr) -> sp.Expr:
     return sp.Abs(expr, evaluate=False)
 
 
-def _check(module: Module, system: SaddleSystem) -> list[str]:
+def _check(module: Module, plan: Plan) -> list[str]:
     """``check``: every equation of the system anew from the stored unknowns, in NumPy instead of loops."""
+    system = plan.system
     inverse, e = system.inverse, index("e")
     row, column = inverse.row, inverse.column
     product = BlockSum(family(inverse.name)[row, e] * inverse.entry.xreplace({row: e}), e)
@@ -207,13 +208,26 @@ def _check(module: Module, system: SaddleSystem) -> list[str]:
         ):
             text.line(f"{definition.name} = {lower(definition.body).text}")
         text.line("worst = 0.0")
-        for name, condition in conditions:
-            difference, scale = (lower(module.at(part)).text for part in (condition, magnitude(condition)))
-            text.line(f"# {name}")
-            text.line(f"worst = _worse(worst, {difference},")
-            text.line(f"               {scale})")
+        order = [node.name for block in plan.blocks for node in (*block.chain, *block.torn)]
+        explicit = {q.unknown: q.body for q in system.equations if q.kind == "explicit"}
+        scaled: set[str] = set()
+        for name, condition in sorted(conditions, key=lambda pair: order.index(pair[0])):
+            scale = _scaled(magnitude(explicit.get(name, condition)), scaled)
+            text.line(f"scale_{name} = {lower(module.at(scale)).text}")
+            text.line(f"worst = _worse(worst, {lower(module.at(condition)).text}, scale_{name})")
+            scaled |= {name} & set(explicit)
         text.line("return worst")
     return [_read("worse"), "\n".join(text.lines)]
+
+
+def _scaled(expr: sp.Expr, known: set[str]) -> sp.Expr:
+    """Absolute values of unknowns replaced by their scales: what vanishes by cancellation is small, not zero."""
+    members = {node for node in expr.atoms(sp.Abs) if family_name(node.args[0]) in known}
+    return expr.xreplace({node: _scale_of(node.args[0]) for node in members})
+
+
+def _scale_of(node: sp.Indexed) -> sp.Indexed:
+    return sp.IndexedBase(f"scale_{family_name(node)}", nonnegative=True)[node.indices]
 
 
 def _column(module: Module, name: str) -> str:

@@ -54,6 +54,8 @@ Regenerate with: giantstep generate
 """
 
 # fmt: off
+import math
+
 import numpy as np
 from numba import njit
 

@@ -1,8 +1,7 @@
 """The mpmath twin of an emitted function module: the same coefficients at any precision, by another path.
 
 The text is printed from the same expression by another printer with exact rationals, and integrated by
-mpmath.quad
-between breakpoints and marks around the features of f. For tests and for `giantstep verify`.
+mpmath.quad between breakpoints and marks around the features of f. For tests and for `giantstep verify`.
 """
 
 from __future__ import annotations
@@ -28,9 +27,7 @@ _RATIO = 3  # of the distances of successive marks from a feature
 
 @dataclass(frozen=True)
 class Twin:
-    """Coefficients of one function at any precision. `text` defines f(z) and breakpoints() in mpmath's
-    terms.
-    """
+    """Coefficients of one function at any precision; `text` defines f(z) and breakpoints() with mpmath."""
 
     name: str
     text: str

@@ -63,7 +63,9 @@ def _tails(weighted: Callable[[Any], Any], points: list[Any], dps: int) -> tuple
             scale = max(scale, size)
             end *= mpmath.mpf("1.25")
         else:
-            raise QuadratureError(f"the integrand still grows at g = {mpmath.nstr(end, 3)}: the integral diverges")
+            raise QuadratureError(
+                f"the integrand still grows at g = {mpmath.nstr(end, 3)}: the integral diverges"
+            )
         ends.append(end)
     return ends[0], ends[1]
 

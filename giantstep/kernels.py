@@ -20,6 +20,7 @@ from derive.grammar import ExpressionError
 from giantstep import __version__
 from giantstep.errors import BadInput, NotConverged
 
+_NEGLIGIBLE = 1e-14  # in the tail of a function, relative errors of next to nothing do not count
 _WORST = 1e-9  # a coefficient with a larger estimated error is not used
 
 
@@ -125,8 +126,18 @@ def coefficients(text: str, s: np.ndarray, c: float) -> np.ndarray:
         np.ascontiguousarray(s, dtype=float), float(c), out, np.empty(kernel.SCRATCH_SHAPE)
     )
     if not error < _WORST:
+        error = _worst_that_counts(kernel, s, c, out)
+    if not error < _WORST:
         raise NotConverged(
             f"the Gaussian averages of {text!r} at variance {c:.6g} have an estimated error of {error:.2g}",
             "the function grows too fast or varies too sharply there; lower the learning rate or the spike strength",
         )
     return out
+
+
+def _worst_that_counts(kernel: ModuleType, s: np.ndarray, c: float, out: np.ndarray) -> float:
+    """The worst estimated error of the points whose sqrt(E f^2) is not negligible beside the largest."""
+    size = np.sqrt(out[0] ** 2 + out[1] ** 2 + out[2])
+    counts = ~(size < _NEGLIGIBLE * np.max(size))
+    one, scratch = np.empty((3, 1)), np.empty(kernel.SCRATCH_SHAPE)
+    return max((kernel.coefficients(np.array([x]), float(c), one, scratch) for x in s[counts]), default=0.0)

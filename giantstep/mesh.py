@@ -18,6 +18,7 @@ _WIDEST = 1.6  # panels resolve the Gaussian weight itself
 _REACH = 10.0
 _FARTHEST = 38.0
 _MOST_PANELS = 4000
+_FLOOR = 1e-6  # a coefficient this much smaller than the function need not be resolved relative to itself
 _RESOLVED = 1e-8  # last Legendre coefficients of a panel; products integrate to about the square of it
 
 
@@ -137,6 +138,8 @@ def unresolved(terms: Sequence[Term], edges: np.ndarray) -> np.ndarray:
         panels = values.reshape(3, -1, order)
         weight = np.exp(-0.5 * kappa**2).reshape(1, -1, order)
         scale = np.sqrt((weight * panels**2).max(axis=(1, 2)))
+        size = float(np.sqrt(scale[0] ** 2 + scale[1] ** 2 + scale[2]))
+        scale = np.maximum(scale, _FLOOR * np.array([size, size, size**2]))
         tail = np.abs(panels @ to_legendre.T)[:, :, -2:].max(axis=2) * damping
         bad |= (tail > _RESOLVED * np.maximum(scale, 1e-290)[:, None]).any(axis=0)
     return bad & (np.diff(edges) > 1e-13)

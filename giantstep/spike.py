@@ -59,9 +59,6 @@ def _after_step(model: Model) -> SpikeParameters:
             f"the residual of the gradient step vanishes: target.link = {target.link!r} equals the network's mean",
             "choose a link that is not constant, add target.noise, or leave [step] out",
         )
-    # a moment of an even function is an integral that vanishes up to rounding
-    mu1 = 0.0 if activation.PARITY == "even" and network.bias == 0.0 else mu1
-    s1 = 0.0 if link.PARITY == "even" else s1
     strength, alignment = generated_step.spike(rate, samples, mu1, s1, e2)
     bulk = tuple(
         generated_step.bulk_variance(rate, samples, u, s0, e2, sigma2, max(variance, 0.0))

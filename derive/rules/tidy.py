@@ -6,6 +6,7 @@ from typing import Any
 
 import sympy
 
+from derive.expectation import Expectation
 from derive.rules.affine import ratio
 
 
@@ -14,6 +15,9 @@ def tidy(expression: Any) -> Any:
     expression = sympy.sympify(expression)
     if not expression.free_symbols:
         return sympy.expand(expression)
+    nodes = {node: sympy.Dummy(f"e{i}", real=True) for i, node in enumerate(_nodes(expression))}
+    if nodes:  # an expectation that stays is one number: nothing is taken out of it
+        return tidy(expression.xreplace(nodes)).xreplace({dummy: node for node, dummy in nodes.items()})
     roots: dict[Any, Any] = {}
     plain = expression.replace(_is_root, lambda e: _as_symbol(e, roots))
     atoms = sorted((a for a in _outermost(plain)), key=sympy.default_sort_key)
@@ -34,6 +38,10 @@ def tidy(expression: Any) -> Any:
         coefficient = _factored(sympy.Add(*groups[key]), roots)
         total += coefficient.xreplace(restore) * key
     return total
+
+
+def _nodes(expression: Any) -> list[Any]:
+    return sorted(expression.atoms(Expectation), key=sympy.default_sort_key)
 
 
 def _one_exponential(product: Any) -> Any:

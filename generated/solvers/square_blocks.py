@@ -25,16 +25,18 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 4948b9ec375570db.
+Generated; do not edit. Signature e8f20208aac601db.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
+import math
+
 import numpy as np
 from numba import njit
 
 LOSS = "square"
-SIGNATURE = "4948b9ec375570db6a609596b401c5e6ab9df6bd754f4875f64cdf15d320e5b9"
+SIGNATURE = "e8f20208aac601db4a45228bc6855ee25717265135056be27e0fcfc83d11a42b"
 
 
 def workspace_size(K, N):
@@ -88,7 +90,7 @@ def _factor(matrix, pivots):
         diagonal = abs(matrix[k, k])
         small = min(small, diagonal)
         large = max(large, diagonal)
-        if diagonal == 0.0 or not np.isfinite(diagonal):
+        if diagonal == 0.0 or not math.isfinite(diagonal):
             return 0.0
         for i in range(k + 1, n):
             matrix[i, k] /= matrix[k, k]
@@ -165,8 +167,8 @@ def _step(work, start, count, step, first):
         work[start + i] -= step[first + i]
         change = max(change, abs(step[first + i]))
         scale = max(scale, abs(work[start + i]))
-    if np.isnan(change + scale):
-        return np.nan
+    if math.isnan(change + scale):
+        return math.nan
     return change/scale if change > 0.0 else 0.0
 
 
@@ -246,8 +248,10 @@ def solve(table, fraction, parameters, work, out):
     residual = np.empty(n)
     jacobian = np.empty((n, n))
     pivots = np.empty(n, np.int64)
-    work[o_T:o_T + K] = 1.0
-    work[o_V1:o_V1 + K*K] = 1.0
+    for i in range(K):
+        work[o_T + i] = 1.0
+    for i in range(K*K):
+        work[o_V1 + i] = 1.0
     previous = np.inf
     done = False
     for iteration in range(-4, 202):
@@ -256,20 +260,12 @@ def solve(table, fraction, parameters, work, out):
         for b in range(K):
             work[o_V2 + b] = work[o_T + b]/beta
         for b0 in range(K):
+            work[o_E1_1 + b0] = 0.0
             for b1 in range(K):
                 work[o_E1_0 + b0*K + b1] = 0.0
-        for b0 in range(K):
-            work[o_E1_1 + b0] = 0.0
-        for b0 in range(K):
-            for b1 in range(K):
+                work[o_E1_3 + b0*K + b1] = 0.0
                 for b2 in range(K):
                     work[o_E1_2 + (b0*K + b1)*K + b2] = 0.0
-        for b0 in range(K):
-            for b1 in range(K):
-                work[o_E1_3 + b0*K + b1] = 0.0
-        for b0 in range(K):
-            for b1 in range(K):
-                for b2 in range(K):
                     for b3 in range(K):
                         work[o_E1_4 + ((b0*K + b1)*K + b2)*K + b3] = 0.0
         for node in range(N):
@@ -286,29 +282,21 @@ def solve(table, fraction, parameters, work, out):
                 sum2 += sum3
             V_here = sum1 + sum2
             work[o_V + node] = V_here
-            x0 = V_here + 1
-            x1 = 1/x0
-            x2 = x0**(-2)
+            x0 = V_here + 1.0
+            x1 = (1.0/x0)
+            x2 = (1.0/(x0*x0))
             w0 = weight_here*(x1)
-            for b0 in range(K):
-                for b1 in range(K):
-                    work[o_E1_0 + b0*K + b1] += w0*(table[node, 5 + K + b0]*table[node, 5 + K + b1])
             w1 = weight_here*(x1)
-            for b0 in range(K):
-                work[o_E1_1 + b0] += w1*(table[node, 5 + 2*K + b0])
             w2 = weight_here*(x2)
-            for b0 in range(K):
-                for b1 in range(K):
-                    for b2 in range(K):
-                        work[o_E1_2 + (b0*K + b1)*K + b2] += w2*(table[node, 5 + K + b1]*table[node, 5 + K + b2]*table[node, 5 + 2*K + b0])
             w3 = weight_here*(x2)
-            for b0 in range(K):
-                for b1 in range(K):
-                    work[o_E1_3 + b0*K + b1] += w3*(table[node, 5 + 2*K + b0]*table[node, 5 + 2*K + b1])
             w4 = weight_here*(x2)
             for b0 in range(K):
+                work[o_E1_1 + b0] += w1*(table[node, 5 + 2*K + b0])
                 for b1 in range(K):
+                    work[o_E1_0 + b0*K + b1] += w0*(table[node, 5 + K + b0]*table[node, 5 + K + b1])
+                    work[o_E1_3 + b0*K + b1] += w3*(table[node, 5 + 2*K + b0]*table[node, 5 + 2*K + b1])
                     for b2 in range(K):
+                        work[o_E1_2 + (b0*K + b1)*K + b2] += w2*(table[node, 5 + K + b1]*table[node, 5 + K + b2]*table[node, 5 + 2*K + b0])
                         for b3 in range(K):
                             work[o_E1_4 + ((b0*K + b1)*K + b2)*K + b3] += w4*(table[node, 5 + K + b0]*table[node, 5 + K + b1]*table[node, 5 + K + b2]*table[node, 5 + K + b3])
         for b in range(K):
@@ -342,7 +330,7 @@ def solve(table, fraction, parameters, work, out):
                     for d in range(K):
                         sum6 += work[o_E1_2 + (a*K + c)*K + d]*work[o_P + b*K + d]
                     sum5 += sum6*work[o_P + b*K + c]
-                jacobian[b, a] = beta*(-alpha*sum5/beta**2 - alpha*work[o_E1_3 + a*K + b]/beta**2 - work[o_S + a*K + b]**2)*fraction[b]/(ridge + work[o_S + b*K + b] + work[o_V2_hat + b])**2 + (1.0 if a == b else 0.0)
+                jacobian[b, a] = beta*(-alpha*sum5/(beta*beta) - alpha*work[o_E1_3 + a*K + b]/(beta*beta) - (work[o_S + a*K + b]*work[o_S + a*K + b]))*fraction[b]/((ridge + work[o_S + b*K + b] + work[o_V2_hat + b])*(ridge + work[o_S + b*K + b] + work[o_V2_hat + b])) + (1.0 if a == b else 0.0)
         for b in range(K):
             for a in range(K):
                 for d in range(K):
@@ -352,7 +340,7 @@ def solve(table, fraction, parameters, work, out):
                         for e in range(K):
                             sum8 += work[o_E1_4 + ((a*K + c)*K + d)*K + e]*work[o_P + b*K + e]
                         sum7 += sum8*work[o_P + b*K + c]
-                    jacobian[b, K + a*K + d] = beta*(-alpha*sum7/beta - alpha*work[o_E1_2 + (b*K + a)*K + d]/beta)*fraction[b]/(ridge + work[o_S + b*K + b] + work[o_V2_hat + b])**2
+                    jacobian[b, K + a*K + d] = beta*(-alpha*sum7/beta - alpha*work[o_E1_2 + (b*K + a)*K + d]/beta)*fraction[b]/((ridge + work[o_S + b*K + b] + work[o_V2_hat + b])*(ridge + work[o_S + b*K + b] + work[o_V2_hat + b]))
         for b in range(K):
             for c in range(K):
                 for a in range(K):
@@ -362,7 +350,7 @@ def solve(table, fraction, parameters, work, out):
                         for e in range(K):
                             sum10 += work[o_E1_2 + (a*K + d)*K + e]*work[o_M + b*K + e]
                         sum9 += sum10*work[o_M + c*K + d]
-                    jacobian[K + b*K + c, a] = -(alpha*sum9/beta**2 + work[o_P + a*K + b]*work[o_P + a*K + c])/beta
+                    jacobian[K + b*K + c, a] = -(alpha*sum9/(beta*beta) + work[o_P + a*K + b]*work[o_P + a*K + c])/beta
         for b in range(K):
             for c in range(K):
                 for a in range(K):
@@ -373,7 +361,7 @@ def solve(table, fraction, parameters, work, out):
                             for f in range(K):
                                 sum12 += work[o_E1_4 + ((a*K + d)*K + e)*K + f]*work[o_M + b*K + f]
                             sum11 += sum12*work[o_M + c*K + e]
-                        jacobian[K + b*K + c, K + a*K + d] = -alpha*sum11/beta**2 + (1.0 if a == b else 0.0)*(1.0 if c == d else 0.0)
+                        jacobian[K + b*K + c, K + a*K + d] = -alpha*sum11/(beta*beta) + (1.0 if a == b else 0.0)*(1.0 if c == d else 0.0)
         if done:
             iterations += iteration
             break
@@ -382,7 +370,7 @@ def solve(table, fraction, parameters, work, out):
         change = 0.0
         change = max(change, _step(work, o_T, K, residual, 0))
         change = max(change, _step(work, o_V1, K*K, residual, K))
-        if not np.isfinite(change):
+        if not math.isfinite(change):
             return -1
         done = iteration >= 0 and (change < 4e-16 or (change < 1e-9 and change >= 0.5*previous))
         previous = change
@@ -398,24 +386,20 @@ def solve(table, fraction, parameters, work, out):
     right = np.empty(n)
     metric = np.zeros(n)
     pivots = np.empty(n, np.int64)
-    work[o_m:o_m + K] = 0.0
-    work[o_zeta:o_zeta + K] = 0.0
+    for i in range(K):
+        work[o_m + i] = 0.0
+    for i in range(K):
+        work[o_zeta + i] = 0.0
     proximal = 0.0
     iteration = 0
     last = 1
     while True:
         for b0 in range(K):
             work[o_E2_0 + b0] = 0.0
-        for b0 in range(K):
             work[o_E2_1 + b0] = 0.0
-        for b0 in range(K):
             for b1 in range(K):
                 work[o_E2_2 + b0*K + b1] = 0.0
-        for b0 in range(K):
-            for b1 in range(K):
                 work[o_E2_3 + b0*K + b1] = 0.0
-        for b0 in range(K):
-            for b1 in range(K):
                 work[o_E2_4 + b0*K + b1] = 0.0
         for node in range(N):
             V_here = work[o_V + node]
@@ -427,25 +411,19 @@ def solve(table, fraction, parameters, work, out):
                 sum1 += kappa_here*table[node, 5 + K + b]*work[o_zeta + b] + table[node, 5 + b]*work[o_m + b]
             mean_here = sum1
             work[o_mean + node] = mean_here
-            x0 = 1/(V_here + 1)
+            x0 = (1.0/(V_here + 1.0))
             x1 = x0*(mean_here - nu0_here)
             w0 = weight_here*(kappa_here*x1)
+            w1 = weight_here*(x1)
+            w2 = weight_here*(x0)
+            w3 = weight_here*(kappa_here*x0)
+            w4 = weight_here*((kappa_here*kappa_here)*x0)
             for b0 in range(K):
                 work[o_E2_0 + b0] += w0*(table[node, 5 + K + b0])
-            w1 = weight_here*(x1)
-            for b0 in range(K):
                 work[o_E2_1 + b0] += w1*(table[node, 5 + b0])
-            w2 = weight_here*(x0)
-            for b0 in range(K):
                 for b1 in range(K):
                     work[o_E2_2 + b0*K + b1] += w2*(table[node, 5 + b0]*table[node, 5 + b1])
-            w3 = weight_here*(kappa_here*x0)
-            for b0 in range(K):
-                for b1 in range(K):
                     work[o_E2_3 + b0*K + b1] += w3*(table[node, 5 + b1]*table[node, 5 + K + b0])
-            w4 = weight_here*(kappa_here**2*x0)
-            for b0 in range(K):
-                for b1 in range(K):
                     work[o_E2_4 + b0*K + b1] += w4*(table[node, 5 + K + b0]*table[node, 5 + K + b1])
         for b in range(K):
             work[o_zeta_hat + b] = -alpha*work[o_E2_0 + b]/beta
@@ -478,9 +456,9 @@ def solve(table, fraction, parameters, work, out):
             if proximal > 0.0:
                 return -2
             for b in range(K):
-                metric[b] = 1/work[o_V2 + b]
+                metric[b] = (1.0/work[o_V2 + b])
             for b in range(K):
-                metric[K + b] = 0
+                metric[K + b] = 0.0
             proximal = _proximal_weight(jacobian, metric)
             last = 20
             if proximal == 0.0:
@@ -488,7 +466,7 @@ def solve(table, fraction, parameters, work, out):
         change = 0.0
         change = max(change, _step(work, o_m, K, right, 0))
         change = max(change, _step(work, o_zeta, K, right, K))
-        if not np.isfinite(change):
+        if not math.isfinite(change):
             return -2
         iteration += 1
     iterations += 1
@@ -500,7 +478,7 @@ def solve(table, fraction, parameters, work, out):
         nu1_here = table[node, 3]
         kappa_here = table[node, 0]
         weight_here = table[node, 1]
-        w0 = weight_here*(nu1_here/(V_here + 1))
+        w0 = weight_here*(nu1_here/(V_here + 1.0))
         for b0 in range(K):
             work[o_E3_0 + b0] += w0*(table[node, 5 + K + b0])
     for b in range(K):
@@ -530,8 +508,10 @@ def solve(table, fraction, parameters, work, out):
     right = np.empty(n)
     metric = np.zeros(n)
     pivots = np.empty(n, np.int64)
-    work[o_adjoint:o_adjoint + K] = 0.0
-    work[o_Q1:o_Q1 + K*K] = 0.0
+    for i in range(K):
+        work[o_adjoint + i] = 0.0
+    for i in range(K*K):
+        work[o_Q1 + i] = 0.0
     proximal = 0.0
     iteration = 0
     last = 1
@@ -539,20 +519,12 @@ def solve(table, fraction, parameters, work, out):
         for b in range(K):
             work[o_Q2 + b] = work[o_adjoint + b]
         for b0 in range(K):
+            work[o_E6_1 + b0] = 0.0
             for b1 in range(K):
                 work[o_E6_0 + b0*K + b1] = 0.0
-        for b0 in range(K):
-            work[o_E6_1 + b0] = 0.0
-        for b0 in range(K):
-            for b1 in range(K):
+                work[o_E6_3 + b0*K + b1] = 0.0
                 for b2 in range(K):
                     work[o_E6_2 + (b0*K + b1)*K + b2] = 0.0
-        for b0 in range(K):
-            for b1 in range(K):
-                work[o_E6_3 + b0*K + b1] = 0.0
-        for b0 in range(K):
-            for b1 in range(K):
-                for b2 in range(K):
                     for b3 in range(K):
                         work[o_E6_4 + ((b0*K + b1)*K + b2)*K + b3] = 0.0
         for node in range(N):
@@ -573,32 +545,24 @@ def solve(table, fraction, parameters, work, out):
                 for b in range(K):
                     sum3 += table[node, 5 + K + b]*table[node, 5 + K + c]*work[o_Q1 + b*K + c]
                 sum2 += sum3
-            Delta_here = sum1 + sum2 - slope_here**2
+            Delta_here = sum1 + sum2 - (slope_here*slope_here)
             work[o_Delta + node] = Delta_here
-            risk_here = noise + (-mean_here + nu0_here)**2 + (nu1_here - slope_here)**2 + Delta_here + nu2sq_here
+            risk_here = noise + ((-mean_here + nu0_here)*(-mean_here + nu0_here)) + ((nu1_here - slope_here)*(nu1_here - slope_here)) + Delta_here + nu2sq_here
             work[o_risk + node] = risk_here
-            x0 = (V_here + 1)**(-2)
+            x0 = (1.0/((V_here + 1.0)*(V_here + 1.0)))
             x1 = x0*risk_here
             w0 = weight_here*(x1)
-            for b0 in range(K):
-                for b1 in range(K):
-                    work[o_E6_0 + b0*K + b1] += w0*(table[node, 5 + K + b0]*table[node, 5 + K + b1])
             w1 = weight_here*(x1)
-            for b0 in range(K):
-                work[o_E6_1 + b0] += w1*(table[node, 5 + 2*K + b0])
             w2 = weight_here*(x0)
-            for b0 in range(K):
-                for b1 in range(K):
-                    for b2 in range(K):
-                        work[o_E6_2 + (b0*K + b1)*K + b2] += w2*(table[node, 5 + K + b0]*table[node, 5 + K + b1]*table[node, 5 + 2*K + b2])
             w3 = weight_here*(x0)
-            for b0 in range(K):
-                for b1 in range(K):
-                    work[o_E6_3 + b0*K + b1] += w3*(table[node, 5 + 2*K + b0]*table[node, 5 + 2*K + b1])
             w4 = weight_here*(x0)
             for b0 in range(K):
+                work[o_E6_1 + b0] += w1*(table[node, 5 + 2*K + b0])
                 for b1 in range(K):
+                    work[o_E6_0 + b0*K + b1] += w0*(table[node, 5 + K + b0]*table[node, 5 + K + b1])
+                    work[o_E6_3 + b0*K + b1] += w3*(table[node, 5 + 2*K + b0]*table[node, 5 + 2*K + b1])
                     for b2 in range(K):
+                        work[o_E6_2 + (b0*K + b1)*K + b2] += w2*(table[node, 5 + K + b0]*table[node, 5 + K + b1]*table[node, 5 + 2*K + b2])
                         for b3 in range(K):
                             work[o_E6_4 + ((b0*K + b1)*K + b2)*K + b3] += w4*(table[node, 5 + K + b0]*table[node, 5 + K + b1]*table[node, 5 + K + b2]*table[node, 5 + K + b3])
         for b in range(K):
@@ -612,14 +576,14 @@ def solve(table, fraction, parameters, work, out):
                 sum4 += work[o_P + b*K + a]*work[o_psi_hat + a]
             sum5 = 0.0
             for a in range(K):
-                sum5 += work[o_S + a*K + b]**2*work[o_adjoint + a]
+                sum5 += (work[o_S + a*K + b]*work[o_S + a*K + b])*work[o_adjoint + a]
             sum6 = 0.0
             for a in range(K):
                 sum7 = 0.0
                 for c in range(K):
                     sum7 += work[o_P + b*K + c]*work[o_Q1_hat + a*K + c]
                 sum6 += sum7*work[o_P + b*K + a]
-            residual[b] = beta*work[o_adjoint + b]*fraction[b]/work[o_T + b]**2 - sum4**2 - sum5 - work[o_zeta_hat + b]**2 - (sum6 + work[o_Q2_hat + b])/beta
+            residual[b] = beta*work[o_adjoint + b]*fraction[b]/(work[o_T + b]*work[o_T + b]) - (sum4*sum4) - sum5 - (work[o_zeta_hat + b]*work[o_zeta_hat + b]) - (sum6 + work[o_Q2_hat + b])/beta
         for b in range(K):
             for c in range(K):
                 sum8 = 0.0
@@ -646,7 +610,7 @@ def solve(table, fraction, parameters, work, out):
                     for c in range(K):
                         sum14 += work[o_E6_2 + (a*K + c)*K + d]*work[o_P + b*K + c]
                     sum13 += sum14*work[o_P + b*K + a]
-                jacobian[b, d] = beta*(1.0 if b == d else 0.0)*fraction[b]/work[o_T + b]**2 - work[o_S + b*K + d]**2 - (alpha*sum13/beta + alpha*work[o_E6_3 + b*K + d]/beta)/beta
+                jacobian[b, d] = beta*(1.0 if b == d else 0.0)*fraction[b]/(work[o_T + b]*work[o_T + b]) - (work[o_S + b*K + d]*work[o_S + b*K + d]) - (alpha*sum13/beta + alpha*work[o_E6_3 + b*K + d]/beta)/beta
         for b in range(K):
             for d in range(K):
                 for e in range(K):
@@ -666,7 +630,7 @@ def solve(table, fraction, parameters, work, out):
                         for d in range(K):
                             sum18 += work[o_E6_2 + (a*K + d)*K + e]*work[o_M + c*K + d]
                         sum17 += sum18*work[o_M + a*K + b]
-                    jacobian[K + b*K + c, e] = -alpha*sum17/beta**2 - work[o_P + e*K + b]*work[o_P + e*K + c]
+                    jacobian[K + b*K + c, e] = -alpha*sum17/(beta*beta) - work[o_P + e*K + b]*work[o_P + e*K + c]
         for b in range(K):
             for c in range(K):
                 for e in range(K):
@@ -677,7 +641,7 @@ def solve(table, fraction, parameters, work, out):
                             for d in range(K):
                                 sum20 += work[o_E6_4 + ((a*K + d)*K + e)*K + f]*work[o_M + c*K + d]
                             sum19 += sum20*work[o_M + a*K + b]
-                        jacobian[K + b*K + c, K + e*K + f] = -alpha*sum19/beta**2 + (1.0 if b == e else 0.0)*(1.0 if c == f else 0.0)
+                        jacobian[K + b*K + c, K + e*K + f] = -alpha*sum19/(beta*beta) + (1.0 if b == e else 0.0)*(1.0 if c == f else 0.0)
         if iteration > last:
             break
         while True:
@@ -691,10 +655,10 @@ def solve(table, fraction, parameters, work, out):
             if proximal > 0.0:
                 return -6
             for b in range(K):
-                metric[b] = 0
+                metric[b] = 0.0
             for b in range(K):
                 for c in range(K):
-                    metric[K + b*K + c] = 0
+                    metric[K + b*K + c] = 0.0
             proximal = _proximal_weight(jacobian, metric)
             last = 20
             if proximal == 0.0:
@@ -702,7 +666,7 @@ def solve(table, fraction, parameters, work, out):
         change = 0.0
         change = max(change, _step(work, o_adjoint, K, right, 0))
         change = max(change, _step(work, o_Q1, K*K, right, K))
-        if not np.isfinite(change):
+        if not math.isfinite(change):
             return -6
         iteration += 1
     iterations += 1
@@ -721,16 +685,16 @@ def solve(table, fraction, parameters, work, out):
         slope_here = work[o_slope + node]
         kappa_here = table[node, 0]
         weight_here = table[node, 1]
-        x0 = V_here + 1
+        x0 = V_here + 1.0
         x1 = ((1.0/2.0))*risk_here
-        w0 = weight_here*((-mean_here + nu0_here)**2 + (nu1_here - slope_here)**2 + Delta_here + nu2sq_here)
-        EO_0 += w0
-        w1 = weight_here*(x1/x0**2)
-        EO_1 += w1
+        w0 = weight_here*(((-mean_here + nu0_here)*(-mean_here + nu0_here)) + ((nu1_here - slope_here)*(nu1_here - slope_here)) + Delta_here + nu2sq_here)
+        w1 = weight_here*(x1/(x0*x0))
         w2 = weight_here*(x1/x0)
+        EO_0 += w0
+        EO_1 += w1
         EO_2 += w2
     out[0] = EO_0
-    out[1] = 2*EO_1
+    out[1] = 2.0*EO_1
     sum1 = 0.0
     for b in range(K):
         sum1 += -work[o_Q2 + b]*work[o_V2_hat + b] + work[o_Q2_hat + b]*work[o_V2 + b]
@@ -742,7 +706,7 @@ def solve(table, fraction, parameters, work, out):
         sum2 += sum3
     sum4 = 0.0
     for a in range(K):
-        sum4 += work[o_T + a]*work[o_zeta_hat + a]**2
+        sum4 += work[o_T + a]*(work[o_zeta_hat + a]*work[o_zeta_hat + a])
     sum5 = 0.0
     for a in range(K):
         sum6 = 0.0
@@ -810,58 +774,40 @@ def check(table, fraction, parameters, work):
     Delta = (-1.0)*(slope**2) + np.einsum('b,bn->n', Q2, np.einsum('nb->bn', mu2sq)) + np.einsum('cn->n', np.einsum('bc,bn,cn->cn', Q1, np.einsum('nb->bn', mu1), np.einsum('nc->cn', mu1)))
     risk = noise + ((-1.0)*mean + nu0)**2 + ((-1.0)*slope + nu1)**2 + Delta + nu2sq
     worst = 0.0
-    # P
-    worst = _worse(worst, (-1.0)*identity + np.einsum('ce,be->bc', np.einsum('c,ce->ce', T, np.einsum('ec->ce', V1_hat)) + identity, P),
-                   np.einsum('ce,be->bc', np.einsum('c,ce->ce', abs(T), abs(np.einsum('ec->ce', V1_hat))) + identity, abs(P)) + identity)
-    # S
-    worst = _worse(worst, (-1.0)*np.einsum('be,ce->bc', P, np.einsum('ec->ce', V1_hat)) + S,
-                   abs(S) + np.einsum('be,ce->bc', abs(P), abs(np.einsum('ec->ce', V1_hat))))
-    # M
-    worst = _worse(worst, (-1.0)*np.einsum('b,bc->bc', T, P) + M,
-                   np.einsum('b,bc->bc', abs(T), abs(P)) + abs(M))
-    # T
-    worst = _worse(worst, (-1.0)*beta*(1.0/(ridge + V2_hat + np.einsum('bb->b', S)))*fraction + T,
-                   beta*abs(1.0/(ridge + V2_hat + np.einsum('bb->b', S)))*abs(fraction) + abs(T))
-    # adjoint
-    worst = _worse(worst, (-1.0)*(np.einsum('a,ab->b', psi_hat, np.einsum('ba->ab', P))**2) + (-1.0)*(zeta_hat**2) + (-1.0)*np.einsum('ab,a->b', S**2, adjoint) + (-1.0)*(1.0/beta)*(np.einsum('ab,ab->b', np.einsum('bc,ac->ab', P, Q1_hat), np.einsum('ba->ab', P)) + Q2_hat) + beta*(T**(-2))*adjoint*fraction,
-                   np.einsum('a,ab->b', abs(psi_hat), abs(np.einsum('ba->ab', P)))**2 + zeta_hat**2 + abs(1.0/beta)*(abs(Q2_hat) + np.einsum('ab,ab->b', abs(np.einsum('ba->ab', P)), np.einsum('bc,ac->ab', abs(P), abs(Q1_hat)))) + beta*abs(T**(-2))*abs(adjoint)*abs(fraction) + np.einsum('ab,a->b', S**2, abs(adjoint)))
-    # V1_hat
-    worst = _worse(worst, (-1.0)*alpha*(1.0/beta)*np.einsum('n,n,bn,cn->bc', weight, 1.0/(1.0 + V), np.einsum('nb->bn', mu1), np.einsum('nc->cn', mu1)) + V1_hat,
-                   alpha*abs(1.0/beta)*np.einsum('n,n,bn,cn->bc', weight, abs(1.0/(1.0 + V)), abs(np.einsum('nb->bn', mu1)), abs(np.einsum('nc->cn', mu1))) + abs(V1_hat))
-    # V2_hat
-    worst = _worse(worst, (-1.0)*alpha*(1.0/beta)*np.einsum('n,n,bn->b', weight, 1.0/(1.0 + V), np.einsum('nb->bn', mu2sq)) + V2_hat,
-                   alpha*abs(1.0/beta)*np.einsum('n,n,bn->b', weight, abs(1.0/(1.0 + V)), abs(np.einsum('nb->bn', mu2sq))) + abs(V2_hat))
-    # V1
-    worst = _worse(worst, (-1.0)*(1.0/beta)*M + V1,
-                   abs(1.0/beta)*abs(M) + abs(V1))
-    # V2
-    worst = _worse(worst, (-1.0)*(1.0/beta)*T + V2,
-                   abs(1.0/beta)*abs(T) + abs(V2))
-    # psi_hat
-    worst = _worse(worst, (-1.0)*alpha*(1.0/beta)*np.einsum('n,n,bn,n->b', weight, 1.0/(1.0 + V), np.einsum('nb->bn', mu1), nu1) + psi_hat,
-                   alpha*abs(1.0/beta)*np.einsum('n,n,bn,n->b', weight, abs(1.0/(1.0 + V)), abs(np.einsum('nb->bn', mu1)), abs(nu1)) + abs(psi_hat))
-    # psi
-    worst = _worse(worst, (-1.0)*np.einsum('a,ab->b', psi_hat, M) + psi,
-                   abs(psi) + np.einsum('a,ab->b', abs(psi_hat), abs(M)))
-    # zeta_hat
-    worst = _worse(worst, alpha*(1.0/beta)*np.einsum('n,n,n,n,bn->b', weight, kappa, 1.0/(1.0 + V), (-1.0)*nu0 + mean, np.einsum('nb->bn', mu1)) + zeta_hat,
-                   alpha*abs(1.0/beta)*np.einsum('n,n,n,n,bn->b', weight, abs(mean) + abs(nu0), abs(kappa), abs(1.0/(1.0 + V)), abs(np.einsum('nb->bn', mu1))) + abs(zeta_hat))
-    # zeta
-    worst = _worse(worst, (-1.0)*T*zeta_hat + zeta,
-                   abs(T)*abs(zeta_hat) + abs(zeta))
-    # Q1_hat
-    worst = _worse(worst, (-1.0)*alpha*(1.0/beta)*np.einsum('n,n,bn,cn,n->bc', weight, (1.0 + V)**(-2), np.einsum('nb->bn', mu1), np.einsum('nc->cn', mu1), risk) + Q1_hat,
-                   alpha*abs(1.0/beta)*np.einsum('n,n,bn,cn,n->bc', weight, abs((1.0 + V)**(-2)), abs(np.einsum('nb->bn', mu1)), abs(np.einsum('nc->cn', mu1)), abs(risk)) + abs(Q1_hat))
-    # Q2_hat
-    worst = _worse(worst, (-1.0)*alpha*(1.0/beta)*np.einsum('n,n,bn,n->b', weight, (1.0 + V)**(-2), np.einsum('nb->bn', mu2sq), risk) + Q2_hat,
-                   alpha*abs(1.0/beta)*np.einsum('n,n,bn,n->b', weight, abs((1.0 + V)**(-2)), abs(np.einsum('nb->bn', mu2sq)), abs(risk)) + abs(Q2_hat))
-    # Q1
-    worst = _worse(worst, (-1.0)*np.einsum('a,ab,ac->bc', adjoint, P, P) + (-1.0)*(1.0/beta)*np.einsum('ac,ab->bc', np.einsum('cd,ad->ac', M, Q1_hat), M) + (-1.0)*np.einsum('b,c->bc', np.einsum('a,ab->b', psi_hat, M), np.einsum('a,ac->c', psi_hat, M)) + Q1,
-                   abs(1.0/beta)*np.einsum('ab,ac->bc', abs(M), np.einsum('cd,ad->ac', abs(M), abs(Q1_hat))) + np.einsum('b,c->bc', np.einsum('a,ab->b', abs(psi_hat), abs(M)), np.einsum('a,ac->c', abs(psi_hat), abs(M))) + abs(Q1) + np.einsum('a,ab,ac->bc', abs(adjoint), abs(P), abs(P)))
-    # Q2
-    worst = _worse(worst, (-1.0)*adjoint + Q2,
-                   abs(Q2) + abs(adjoint))
-    # m
-    worst = _worse(worst, alpha*np.einsum('n,n,n,bn->b', weight, 1.0/(1.0 + V), (-1.0)*nu0 + mean, np.einsum('nb->bn', mu0)) + inverse_dimension*(1.0/V2)*m,
-                   alpha*np.einsum('n,n,n,bn->b', weight, abs(mean) + abs(nu0), abs(1.0/(1.0 + V)), abs(np.einsum('nb->bn', mu0))) + inverse_dimension*abs(1.0/V2)*abs(m))
+    scale_V2 = abs(1.0/beta)*abs(T)
+    worst = _worse(worst, (-1.0)*(1.0/beta)*T + V2, scale_V2)
+    scale_V1_hat = alpha*abs(1.0/beta)*np.einsum('n,n,bn,cn->bc', weight, abs(1.0/(1.0 + V)), abs(np.einsum('nb->bn', mu1)), abs(np.einsum('nc->cn', mu1)))
+    worst = _worse(worst, (-1.0)*alpha*(1.0/beta)*np.einsum('n,n,bn,cn->bc', weight, 1.0/(1.0 + V), np.einsum('nb->bn', mu1), np.einsum('nc->cn', mu1)) + V1_hat, scale_V1_hat)
+    scale_V2_hat = alpha*abs(1.0/beta)*np.einsum('n,n,bn->b', weight, abs(1.0/(1.0 + V)), abs(np.einsum('nb->bn', mu2sq)))
+    worst = _worse(worst, (-1.0)*alpha*(1.0/beta)*np.einsum('n,n,bn->b', weight, 1.0/(1.0 + V), np.einsum('nb->bn', mu2sq)) + V2_hat, scale_V2_hat)
+    scale_P = np.einsum('ce,be->bc', np.einsum('c,ce->ce', abs(T), np.einsum('ec->ce', scale_V1_hat)) + identity, abs(P)) + identity
+    worst = _worse(worst, (-1.0)*identity + np.einsum('ce,be->bc', np.einsum('c,ce->ce', T, np.einsum('ec->ce', V1_hat)) + identity, P), scale_P)
+    scale_M = np.einsum('b,bc->bc', abs(T), abs(P))
+    worst = _worse(worst, (-1.0)*np.einsum('b,bc->bc', T, P) + M, scale_M)
+    scale_S = np.einsum('be,ce->bc', abs(P), np.einsum('ec->ce', scale_V1_hat))
+    worst = _worse(worst, (-1.0)*np.einsum('be,ce->bc', P, np.einsum('ec->ce', V1_hat)) + S, scale_S)
+    scale_T = beta*abs(1.0/(ridge + V2_hat + np.einsum('bb->b', S)))*abs(fraction)
+    worst = _worse(worst, (-1.0)*beta*(1.0/(ridge + V2_hat + np.einsum('bb->b', S)))*fraction + T, scale_T)
+    scale_V1 = abs(1.0/beta)*scale_M
+    worst = _worse(worst, (-1.0)*(1.0/beta)*M + V1, scale_V1)
+    scale_zeta_hat = alpha*abs(1.0/beta)*np.einsum('n,n,n,n,bn->b', weight, abs(mean) + abs(nu0), abs(kappa), abs(1.0/(1.0 + V)), abs(np.einsum('nb->bn', mu1)))
+    worst = _worse(worst, alpha*(1.0/beta)*np.einsum('n,n,n,n,bn->b', weight, kappa, 1.0/(1.0 + V), (-1.0)*nu0 + mean, np.einsum('nb->bn', mu1)) + zeta_hat, scale_zeta_hat)
+    scale_m = alpha*np.einsum('n,n,n,bn->b', weight, abs(mean) + abs(nu0), abs(1.0/(1.0 + V)), abs(np.einsum('nb->bn', mu0))) + inverse_dimension*abs(1.0/V2)*abs(m)
+    worst = _worse(worst, alpha*np.einsum('n,n,n,bn->b', weight, 1.0/(1.0 + V), (-1.0)*nu0 + mean, np.einsum('nb->bn', mu0)) + inverse_dimension*(1.0/V2)*m, scale_m)
+    scale_zeta = scale_T*scale_zeta_hat
+    worst = _worse(worst, (-1.0)*T*zeta_hat + zeta, scale_zeta)
+    scale_psi_hat = alpha*abs(1.0/beta)*np.einsum('n,n,bn,n->b', weight, abs(1.0/(1.0 + V)), abs(np.einsum('nb->bn', mu1)), abs(nu1))
+    worst = _worse(worst, (-1.0)*alpha*(1.0/beta)*np.einsum('n,n,bn,n->b', weight, 1.0/(1.0 + V), np.einsum('nb->bn', mu1), nu1) + psi_hat, scale_psi_hat)
+    scale_psi = np.einsum('a,ab->b', scale_psi_hat, scale_M)
+    worst = _worse(worst, (-1.0)*np.einsum('a,ab->b', psi_hat, M) + psi, scale_psi)
+    scale_Q2 = abs(adjoint)
+    worst = _worse(worst, (-1.0)*adjoint + Q2, scale_Q2)
+    scale_Q1_hat = alpha*abs(1.0/beta)*np.einsum('n,n,bn,cn,n->bc', weight, abs((1.0 + V)**(-2)), abs(np.einsum('nb->bn', mu1)), abs(np.einsum('nc->cn', mu1)), abs(risk))
+    worst = _worse(worst, (-1.0)*alpha*(1.0/beta)*np.einsum('n,n,bn,cn,n->bc', weight, (1.0 + V)**(-2), np.einsum('nb->bn', mu1), np.einsum('nc->cn', mu1), risk) + Q1_hat, scale_Q1_hat)
+    scale_Q2_hat = alpha*abs(1.0/beta)*np.einsum('n,n,bn,n->b', weight, abs((1.0 + V)**(-2)), abs(np.einsum('nb->bn', mu2sq)), abs(risk))
+    worst = _worse(worst, (-1.0)*alpha*(1.0/beta)*np.einsum('n,n,bn,n->b', weight, (1.0 + V)**(-2), np.einsum('nb->bn', mu2sq), risk) + Q2_hat, scale_Q2_hat)
+    scale_adjoint = np.einsum('ab,a->b', abs(np.einsum('ba->ab', P)), scale_psi_hat)**2 + zeta_hat**2 + abs(1.0/beta)*(np.einsum('ab,ab->b', abs(np.einsum('ba->ab', P)), np.einsum('bc,ac->ab', abs(P), scale_Q1_hat)) + scale_Q2_hat) + beta*abs(T**(-2))*abs(adjoint)*abs(fraction) + np.einsum('ab,a->b', S**2, abs(adjoint))
+    worst = _worse(worst, (-1.0)*(np.einsum('a,ab->b', psi_hat, np.einsum('ba->ab', P))**2) + (-1.0)*(zeta_hat**2) + (-1.0)*np.einsum('ab,a->b', S**2, adjoint) + (-1.0)*(1.0/beta)*(np.einsum('ab,ab->b', np.einsum('bc,ac->ab', P, Q1_hat), np.einsum('ba->ab', P)) + Q2_hat) + beta*(T**(-2))*adjoint*fraction, scale_adjoint)
+    scale_Q1 = abs(1.0/beta)*np.einsum('ac,ab->bc', np.einsum('cd,ad->ac', scale_M, scale_Q1_hat), scale_M) + np.einsum('b,c->bc', np.einsum('a,ab->b', scale_psi_hat, scale_M), np.einsum('a,ac->c', scale_psi_hat, scale_M)) + np.einsum('a,ab,ac->bc', abs(adjoint), abs(P), abs(P))
+    worst = _worse(worst, (-1.0)*np.einsum('a,ab,ac->bc', adjoint, P, P) + (-1.0)*(1.0/beta)*np.einsum('ac,ab->bc', np.einsum('cd,ad->ac', M, Q1_hat), M) + (-1.0)*np.einsum('b,c->bc', np.einsum('a,ab->b', psi_hat, M), np.einsum('a,ac->c', psi_hat, M)) + Q1, scale_Q1)
     return worst

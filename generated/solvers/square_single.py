@@ -25,16 +25,18 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature ffdda0020b3f181e.
+Generated; do not edit. Signature 59176af6fd955265.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
+import math
+
 import numpy as np
 from numba import njit
 
 LOSS = "square"
-SIGNATURE = "ffdda0020b3f181e0738c8ae80482f43a0ba69b13f195543b7044be30ff996e0"
+SIGNATURE = "59176af6fd9552653eceff8261977708a5afe56fe511c10b0efa1fe72ac850bb"
 
 
 def workspace_size(K, N):
@@ -101,8 +103,8 @@ def _step(work, start, count, step, first):
         work[start + i] -= step[first + i]
         change = max(change, abs(step[first + i]))
         scale = max(scale, abs(work[start + i]))
-    if np.isnan(change + scale):
-        return np.nan
+    if math.isnan(change + scale):
+        return math.nan
     return change/scale if change > 0.0 else 0.0
 
 
@@ -166,8 +168,10 @@ def solve(table, fraction, parameters, work, out):
     residual = np.empty(n)
     jacobian = np.empty((n, n))
     pivots = np.empty(n, np.int64)
-    work[o_T:o_T + K] = 1.0
-    work[o_V1:o_V1 + K*K] = 1.0
+    for i in range(K):
+        work[o_T + i] = 1.0
+    for i in range(K*K):
+        work[o_V1 + i] = 1.0
     previous = np.inf
     done = False
     for iteration in range(-4, 202):
@@ -181,35 +185,35 @@ def solve(table, fraction, parameters, work, out):
         for node in range(N):
             kappa_here = table[node, 0]
             weight_here = table[node, 1]
-            V_here = table[node, 6]**2*work[o_V1] + table[node, 7]*work[o_V2]
+            V_here = (table[node, 6]*table[node, 6])*work[o_V1] + table[node, 7]*work[o_V2]
             work[o_V + node] = V_here
             x0 = table[node, 6]
-            x1 = x0**2
-            x2 = V_here + 1
-            x3 = 1/x2
+            x1 = (x0*x0)
+            x2 = V_here + 1.0
+            x3 = (1.0/x2)
             x4 = table[node, 7]
-            x5 = x2**(-2)
+            x5 = (1.0/(x2*x2))
             w0 = weight_here*(x1*x3)
-            E1_0 += w0
             w1 = weight_here*(x3*x4)
-            E1_1 += w1
-            w2 = weight_here*(x4**2*x5)
-            E1_2 += w2
+            w2 = weight_here*((x4*x4)*x5)
             w3 = weight_here*(x1*x4*x5)
+            w4 = weight_here*((x0*x0*x0*x0)*x5)
+            E1_0 += w0
+            E1_1 += w1
+            E1_2 += w2
             E1_3 += w3
-            w4 = weight_here*(x0**4*x5)
             E1_4 += w4
         work[o_V1_hat] = alpha*E1_0/beta
         work[o_V2_hat] = alpha*E1_1/beta
-        work[o_P] = 1.0/(work[o_T]*work[o_V1_hat] + 1)
+        work[o_P] = 1.0/(work[o_T]*work[o_V1_hat] + 1.0)
         work[o_M] = work[o_P]*work[o_T]
         work[o_S] = work[o_P]*work[o_V1_hat]
         residual[0] = -beta*fraction[0]/(ridge + work[o_S] + work[o_V2_hat]) + work[o_T]
         residual[K] = work[o_V1] - work[o_M]/beta
-        jacobian[0, 0] = beta*(-alpha*E1_2/beta**2 - alpha*E1_3*work[o_P]**2/beta**2 - work[o_S]**2)*fraction[0]/(ridge + work[o_S] + work[o_V2_hat])**2 + 1
-        jacobian[0, K] = beta*(-alpha*E1_3/beta - alpha*E1_4*work[o_P]**2/beta)*fraction[0]/(ridge + work[o_S] + work[o_V2_hat])**2
-        jacobian[K, 0] = -(alpha*E1_3*work[o_M]**2/beta**2 + work[o_P]**2)/beta
-        jacobian[K, K] = -alpha*E1_4*work[o_M]**2/beta**2 + 1
+        jacobian[0, 0] = beta*(-alpha*E1_2/(beta*beta) - alpha*E1_3*(work[o_P]*work[o_P])/(beta*beta) - (work[o_S]*work[o_S]))*fraction[0]/((ridge + work[o_S] + work[o_V2_hat])*(ridge + work[o_S] + work[o_V2_hat])) + 1.0
+        jacobian[0, K] = beta*(-alpha*E1_3/beta - alpha*E1_4*(work[o_P]*work[o_P])/beta)*fraction[0]/((ridge + work[o_S] + work[o_V2_hat])*(ridge + work[o_S] + work[o_V2_hat]))
+        jacobian[K, 0] = -(alpha*E1_3*(work[o_M]*work[o_M])/(beta*beta) + (work[o_P]*work[o_P]))/beta
+        jacobian[K, K] = -alpha*E1_4*(work[o_M]*work[o_M])/(beta*beta) + 1.0
         if done:
             iterations += iteration
             break
@@ -218,7 +222,7 @@ def solve(table, fraction, parameters, work, out):
         change = 0.0
         change = max(change, _step(work, o_T, K, residual, 0))
         change = max(change, _step(work, o_V1, K*K, residual, K))
-        if not np.isfinite(change):
+        if not math.isfinite(change):
             return -1
         done = iteration >= 0 and (change < 4e-16 or (change < 1e-9 and change >= 0.5*previous))
         previous = change
@@ -234,8 +238,10 @@ def solve(table, fraction, parameters, work, out):
     right = np.empty(n)
     metric = np.zeros(n)
     pivots = np.empty(n, np.int64)
-    work[o_m:o_m + K] = 0.0
-    work[o_zeta:o_zeta + K] = 0.0
+    for i in range(K):
+        work[o_m + i] = 0.0
+    for i in range(K):
+        work[o_zeta + i] = 0.0
     proximal = 0.0
     iteration = 0
     last = 1
@@ -252,20 +258,20 @@ def solve(table, fraction, parameters, work, out):
             weight_here = table[node, 1]
             mean_here = kappa_here*table[node, 6]*work[o_zeta] + table[node, 5]*work[o_m]
             work[o_mean + node] = mean_here
-            x0 = 1/(V_here + 1)
+            x0 = (1.0/(V_here + 1.0))
             x1 = x0*(mean_here - nu0_here)
             x2 = table[node, 6]
             x3 = kappa_here*x2
             x4 = table[node, 5]
             w0 = weight_here*(x1*x3)
-            E2_0 += w0
             w1 = weight_here*(x1*x4)
-            E2_1 += w1
-            w2 = weight_here*(x0*x4**2)
-            E2_2 += w2
+            w2 = weight_here*(x0*(x4*x4))
             w3 = weight_here*(x0*x3*x4)
+            w4 = weight_here*((kappa_here*kappa_here)*x0*(x2*x2))
+            E2_0 += w0
+            E2_1 += w1
+            E2_2 += w2
             E2_3 += w3
-            w4 = weight_here*(kappa_here**2*x0*x2**2)
             E2_4 += w4
         work[o_zeta_hat] = -alpha*E2_0/beta
         residual[0] = alpha*E2_1 + inverse_dimension*work[o_m]/work[o_V2]
@@ -273,7 +279,7 @@ def solve(table, fraction, parameters, work, out):
         jacobian[0, 0] = alpha*E2_2 + inverse_dimension/work[o_V2]
         jacobian[0, K] = alpha*E2_3
         jacobian[K, 0] = alpha*E2_3*work[o_T]/beta
-        jacobian[K, K] = alpha*E2_4*work[o_T]/beta + 1
+        jacobian[K, K] = alpha*E2_4*work[o_T]/beta + 1.0
         if iteration > last:
             break
         while True:
@@ -286,8 +292,8 @@ def solve(table, fraction, parameters, work, out):
                 break
             if proximal > 0.0:
                 return -2
-            metric[0] = 1/work[o_V2]
-            metric[K] = 0
+            metric[0] = (1.0/work[o_V2])
+            metric[K] = 0.0
             proximal = _proximal_weight(jacobian, metric)
             last = 20
             if proximal == 0.0:
@@ -295,7 +301,7 @@ def solve(table, fraction, parameters, work, out):
         change = 0.0
         change = max(change, _step(work, o_m, K, right, 0))
         change = max(change, _step(work, o_zeta, K, right, K))
-        if not np.isfinite(change):
+        if not math.isfinite(change):
             return -2
         iteration += 1
     iterations += 1
@@ -306,7 +312,7 @@ def solve(table, fraction, parameters, work, out):
         nu1_here = table[node, 3]
         kappa_here = table[node, 0]
         weight_here = table[node, 1]
-        w0 = weight_here*(table[node, 6]*nu1_here/(V_here + 1))
+        w0 = weight_here*(table[node, 6]*nu1_here/(V_here + 1.0))
         E3_0 += w0
     work[o_psi_hat] = alpha*E3_0/beta
     # block 4, explicit: psi
@@ -327,8 +333,10 @@ def solve(table, fraction, parameters, work, out):
     right = np.empty(n)
     metric = np.zeros(n)
     pivots = np.empty(n, np.int64)
-    work[o_adjoint:o_adjoint + K] = 0.0
-    work[o_Q1:o_Q1 + K*K] = 0.0
+    for i in range(K):
+        work[o_adjoint + i] = 0.0
+    for i in range(K*K):
+        work[o_Q1 + i] = 0.0
     proximal = 0.0
     iteration = 0
     last = 1
@@ -348,33 +356,33 @@ def solve(table, fraction, parameters, work, out):
             slope_here = work[o_slope + node]
             kappa_here = table[node, 0]
             weight_here = table[node, 1]
-            Delta_here = table[node, 6]**2*work[o_Q1] + table[node, 7]*work[o_Q2] - slope_here**2
+            Delta_here = (table[node, 6]*table[node, 6])*work[o_Q1] + table[node, 7]*work[o_Q2] - (slope_here*slope_here)
             work[o_Delta + node] = Delta_here
-            risk_here = noise + (-mean_here + nu0_here)**2 + (nu1_here - slope_here)**2 + Delta_here + nu2sq_here
+            risk_here = noise + ((-mean_here + nu0_here)*(-mean_here + nu0_here)) + ((nu1_here - slope_here)*(nu1_here - slope_here)) + Delta_here + nu2sq_here
             work[o_risk + node] = risk_here
             x0 = table[node, 6]
-            x1 = x0**2
-            x2 = (V_here + 1)**(-2)
+            x1 = (x0*x0)
+            x2 = (1.0/((V_here + 1.0)*(V_here + 1.0)))
             x3 = x2*risk_here
             x4 = table[node, 7]
             w0 = weight_here*(x1*x3)
-            E6_0 += w0
             w1 = weight_here*(x3*x4)
-            E6_1 += w1
-            w2 = weight_here*(x2*x4**2)
-            E6_2 += w2
+            w2 = weight_here*(x2*(x4*x4))
             w3 = weight_here*(x1*x2*x4)
+            w4 = weight_here*((x0*x0*x0*x0)*x2)
+            E6_0 += w0
+            E6_1 += w1
+            E6_2 += w2
             E6_3 += w3
-            w4 = weight_here*(x0**4*x2)
             E6_4 += w4
         work[o_Q1_hat] = alpha*E6_0/beta
         work[o_Q2_hat] = alpha*E6_1/beta
-        residual[0] = beta*work[o_adjoint]*fraction[0]/work[o_T]**2 - work[o_P]**2*work[o_psi_hat]**2 - work[o_S]**2*work[o_adjoint] - work[o_zeta_hat]**2 - (work[o_P]**2*work[o_Q1_hat] + work[o_Q2_hat])/beta
-        residual[K] = -work[o_M]**2*work[o_psi_hat]**2 - work[o_P]**2*work[o_adjoint] + work[o_Q1] - work[o_M]**2*work[o_Q1_hat]/beta
-        jacobian[0, 0] = beta*fraction[0]/work[o_T]**2 - work[o_S]**2 - (alpha*E6_2/beta + alpha*E6_3*work[o_P]**2/beta)/beta
-        jacobian[0, K] = -(alpha*E6_3/beta + alpha*E6_4*work[o_P]**2/beta)/beta
-        jacobian[K, 0] = -alpha*E6_3*work[o_M]**2/beta**2 - work[o_P]**2
-        jacobian[K, K] = -alpha*E6_4*work[o_M]**2/beta**2 + 1
+        residual[0] = beta*work[o_adjoint]*fraction[0]/(work[o_T]*work[o_T]) - (work[o_P]*work[o_P])*(work[o_psi_hat]*work[o_psi_hat]) - (work[o_S]*work[o_S])*work[o_adjoint] - (work[o_zeta_hat]*work[o_zeta_hat]) - ((work[o_P]*work[o_P])*work[o_Q1_hat] + work[o_Q2_hat])/beta
+        residual[K] = -(work[o_M]*work[o_M])*(work[o_psi_hat]*work[o_psi_hat]) - (work[o_P]*work[o_P])*work[o_adjoint] + work[o_Q1] - (work[o_M]*work[o_M])*work[o_Q1_hat]/beta
+        jacobian[0, 0] = beta*fraction[0]/(work[o_T]*work[o_T]) - (work[o_S]*work[o_S]) - (alpha*E6_2/beta + alpha*E6_3*(work[o_P]*work[o_P])/beta)/beta
+        jacobian[0, K] = -(alpha*E6_3/beta + alpha*E6_4*(work[o_P]*work[o_P])/beta)/beta
+        jacobian[K, 0] = -alpha*E6_3*(work[o_M]*work[o_M])/(beta*beta) - (work[o_P]*work[o_P])
+        jacobian[K, K] = -alpha*E6_4*(work[o_M]*work[o_M])/(beta*beta) + 1.0
         if iteration > last:
             break
         while True:
@@ -387,8 +395,8 @@ def solve(table, fraction, parameters, work, out):
                 break
             if proximal > 0.0:
                 return -6
-            metric[0] = 0
-            metric[K] = 0
+            metric[0] = 0.0
+            metric[K] = 0.0
             proximal = _proximal_weight(jacobian, metric)
             last = 20
             if proximal == 0.0:
@@ -396,7 +404,7 @@ def solve(table, fraction, parameters, work, out):
         change = 0.0
         change = max(change, _step(work, o_adjoint, K, right, 0))
         change = max(change, _step(work, o_Q1, K*K, right, K))
-        if not np.isfinite(change):
+        if not math.isfinite(change):
             return -6
         iteration += 1
     iterations += 1
@@ -415,17 +423,17 @@ def solve(table, fraction, parameters, work, out):
         slope_here = work[o_slope + node]
         kappa_here = table[node, 0]
         weight_here = table[node, 1]
-        x0 = V_here + 1
+        x0 = V_here + 1.0
         x1 = ((1.0/2.0))*risk_here
-        w0 = weight_here*((-mean_here + nu0_here)**2 + (nu1_here - slope_here)**2 + Delta_here + nu2sq_here)
-        EO_0 += w0
-        w1 = weight_here*(x1/x0**2)
-        EO_1 += w1
+        w0 = weight_here*(((-mean_here + nu0_here)*(-mean_here + nu0_here)) + ((nu1_here - slope_here)*(nu1_here - slope_here)) + Delta_here + nu2sq_here)
+        w1 = weight_here*(x1/(x0*x0))
         w2 = weight_here*(x1/x0)
+        EO_0 += w0
+        EO_1 += w1
         EO_2 += w2
     out[0] = EO_0
-    out[1] = 2*EO_1
-    out[2] = alpha*EO_2 + beta*(-(1.0/2.0)*work[o_M]*work[o_psi_hat]**2 - (1.0/2.0)*work[o_Q1]*work[o_V1_hat] + ((1.0/2.0))*work[o_Q1_hat]*work[o_V1] - (1.0/2.0)*work[o_Q2]*work[o_V2_hat] + ((1.0/2.0))*work[o_Q2_hat]*work[o_V2] - (1.0/2.0)*work[o_T]*work[o_zeta_hat]**2 + work[o_psi]*work[o_psi_hat] + work[o_zeta]*work[o_zeta_hat] - (1.0/2.0)*(work[o_M]*work[o_Q1_hat] + work[o_Q2_hat]*work[o_T])/beta)
+    out[1] = 2.0*EO_1
+    out[2] = alpha*EO_2 + beta*(-(1.0/2.0)*work[o_M]*(work[o_psi_hat]*work[o_psi_hat]) - (1.0/2.0)*work[o_Q1]*work[o_V1_hat] + ((1.0/2.0))*work[o_Q1_hat]*work[o_V1] - (1.0/2.0)*work[o_Q2]*work[o_V2_hat] + ((1.0/2.0))*work[o_Q2_hat]*work[o_V2] - (1.0/2.0)*work[o_T]*(work[o_zeta_hat]*work[o_zeta_hat]) + work[o_psi]*work[o_psi_hat] + work[o_zeta]*work[o_zeta_hat] - (1.0/2.0)*(work[o_M]*work[o_Q1_hat] + work[o_Q2_hat]*work[o_T])/beta)
     return iterations
 
 
@@ -475,58 +483,40 @@ def check(table, fraction, parameters, work):
     Delta = (-1.0)*(slope**2) + Q1*(mu1**2) + Q2*mu2sq
     risk = noise + ((-1.0)*mean + nu0)**2 + ((-1.0)*slope + nu1)**2 + Delta + nu2sq
     worst = 0.0
-    # P
-    worst = _worse(worst, -1.0 + (1.0 + T*V1_hat)*P,
-                   1.0 + (1.0 + abs(T)*abs(V1_hat))*abs(P))
-    # S
-    worst = _worse(worst, (-1.0)*P*V1_hat + S,
-                   abs(P)*abs(V1_hat) + abs(S))
-    # M
-    worst = _worse(worst, (-1.0)*T*P + M,
-                   abs(T)*abs(P) + abs(M))
-    # T
-    worst = _worse(worst, (-1.0)*beta*(1.0/(ridge + V2_hat + S))*fraction + T,
-                   beta*(1.0/abs(ridge + V2_hat + S))*abs(fraction) + abs(T))
-    # adjoint
-    worst = _worse(worst, (-1.0)*(zeta_hat**2) + (-1.0)*(1.0/beta)*((P**2)*Q1_hat + Q2_hat) + (-1.0)*(psi_hat**2)*(P**2) + (-1.0)*(S**2)*adjoint + beta*(T**(-2))*adjoint*fraction,
-                   zeta_hat**2 + (psi_hat**2)*(P**2) + (S**2)*abs(adjoint) + ((P**2)*abs(Q1_hat) + abs(Q2_hat))*abs(1.0/beta) + beta*(T**(-2))*abs(adjoint)*abs(fraction))
-    # V1_hat
-    worst = _worse(worst, (-1.0)*alpha*(1.0/beta)*np.dot(weight, (1.0/(1.0 + V))*(mu1**2)) + V1_hat,
-                   alpha*abs(1.0/beta)*np.dot(weight, (mu1**2)*abs(1.0/(1.0 + V))) + abs(V1_hat))
-    # V2_hat
-    worst = _worse(worst, (-1.0)*alpha*(1.0/beta)*np.dot(weight, (1.0/(1.0 + V))*mu2sq) + V2_hat,
-                   alpha*abs(1.0/beta)*np.dot(weight, abs(1.0/(1.0 + V))*abs(mu2sq)) + abs(V2_hat))
-    # V1
-    worst = _worse(worst, (-1.0)*(1.0/beta)*M + V1,
-                   abs(1.0/beta)*abs(M) + abs(V1))
-    # V2
-    worst = _worse(worst, (-1.0)*(1.0/beta)*T + V2,
-                   abs(1.0/beta)*abs(T) + abs(V2))
-    # psi_hat
-    worst = _worse(worst, (-1.0)*alpha*(1.0/beta)*np.dot(weight, (1.0/(1.0 + V))*mu1*nu1) + psi_hat,
-                   alpha*abs(1.0/beta)*np.dot(weight, abs(1.0/(1.0 + V))*abs(mu1)*abs(nu1)) + abs(psi_hat))
-    # psi
-    worst = _worse(worst, (-1.0)*psi_hat*M + psi,
-                   abs(psi_hat)*abs(M) + abs(psi))
-    # zeta_hat
-    worst = _worse(worst, alpha*(1.0/beta)*np.dot(weight, kappa*(1.0/(1.0 + V))*((-1.0)*nu0 + mean)*mu1) + zeta_hat,
-                   alpha*abs(1.0/beta)*np.dot(weight, (abs(mean) + abs(nu0))*abs(kappa)*abs(1.0/(1.0 + V))*abs(mu1)) + abs(zeta_hat))
-    # zeta
-    worst = _worse(worst, (-1.0)*T*zeta_hat + zeta,
-                   abs(T)*abs(zeta_hat) + abs(zeta))
-    # Q1_hat
-    worst = _worse(worst, (-1.0)*alpha*(1.0/beta)*np.dot(weight, ((1.0 + V)**(-2))*(mu1**2)*risk) + Q1_hat,
-                   alpha*abs(1.0/beta)*np.dot(weight, (mu1**2)*abs((1.0 + V)**(-2))*abs(risk)) + abs(Q1_hat))
-    # Q2_hat
-    worst = _worse(worst, (-1.0)*alpha*(1.0/beta)*np.dot(weight, ((1.0 + V)**(-2))*mu2sq*risk) + Q2_hat,
-                   alpha*abs(1.0/beta)*np.dot(weight, abs((1.0 + V)**(-2))*abs(mu2sq)*abs(risk)) + abs(Q2_hat))
-    # Q1
-    worst = _worse(worst, (-1.0)*(psi_hat**2)*(M**2) + (-1.0)*(P**2)*adjoint + (-1.0)*(1.0/beta)*(M**2)*Q1_hat + Q1,
-                   (psi_hat**2)*(M**2) + (P**2)*abs(adjoint) + (M**2)*abs(1.0/beta)*abs(Q1_hat) + abs(Q1))
-    # Q2
-    worst = _worse(worst, (-1.0)*adjoint + Q2,
-                   abs(Q2) + abs(adjoint))
-    # m
-    worst = _worse(worst, alpha*np.dot(weight, (1.0/(1.0 + V))*((-1.0)*nu0 + mean)*mu0) + inverse_dimension*(1.0/V2)*m,
-                   alpha*np.dot(weight, (abs(mean) + abs(nu0))*abs(1.0/(1.0 + V))*abs(mu0)) + inverse_dimension*(1.0/abs(V2))*abs(m))
+    scale_V2 = abs(1.0/beta)*abs(T)
+    worst = _worse(worst, (-1.0)*(1.0/beta)*T + V2, scale_V2)
+    scale_V1_hat = alpha*abs(1.0/beta)*np.dot(weight, (mu1**2)*abs(1.0/(1.0 + V)))
+    worst = _worse(worst, (-1.0)*alpha*(1.0/beta)*np.dot(weight, (1.0/(1.0 + V))*(mu1**2)) + V1_hat, scale_V1_hat)
+    scale_V2_hat = alpha*abs(1.0/beta)*np.dot(weight, abs(1.0/(1.0 + V))*abs(mu2sq))
+    worst = _worse(worst, (-1.0)*alpha*(1.0/beta)*np.dot(weight, (1.0/(1.0 + V))*mu2sq) + V2_hat, scale_V2_hat)
+    scale_P = 1.0 + (1.0 + abs(T)*scale_V1_hat)*abs(P)
+    worst = _worse(worst, -1.0 + (1.0 + T*V1_hat)*P, scale_P)
+    scale_M = abs(T)*abs(P)
+    worst = _worse(worst, (-1.0)*T*P + M, scale_M)
+    scale_S = abs(P)*scale_V1_hat
+    worst = _worse(worst, (-1.0)*P*V1_hat + S, scale_S)
+    scale_T = beta*(1.0/abs(ridge + V2_hat + S))*abs(fraction)
+    worst = _worse(worst, (-1.0)*beta*(1.0/(ridge + V2_hat + S))*fraction + T, scale_T)
+    scale_V1 = abs(1.0/beta)*scale_M
+    worst = _worse(worst, (-1.0)*(1.0/beta)*M + V1, scale_V1)
+    scale_zeta_hat = alpha*abs(1.0/beta)*np.dot(weight, (abs(mean) + abs(nu0))*abs(kappa)*abs(1.0/(1.0 + V))*abs(mu1))
+    worst = _worse(worst, alpha*(1.0/beta)*np.dot(weight, kappa*(1.0/(1.0 + V))*((-1.0)*nu0 + mean)*mu1) + zeta_hat, scale_zeta_hat)
+    scale_m = alpha*np.dot(weight, (abs(mean) + abs(nu0))*abs(1.0/(1.0 + V))*abs(mu0)) + inverse_dimension*(1.0/abs(V2))*abs(m)
+    worst = _worse(worst, alpha*np.dot(weight, (1.0/(1.0 + V))*((-1.0)*nu0 + mean)*mu0) + inverse_dimension*(1.0/V2)*m, scale_m)
+    scale_zeta = scale_T*scale_zeta_hat
+    worst = _worse(worst, (-1.0)*T*zeta_hat + zeta, scale_zeta)
+    scale_psi_hat = alpha*abs(1.0/beta)*np.dot(weight, abs(1.0/(1.0 + V))*abs(mu1)*abs(nu1))
+    worst = _worse(worst, (-1.0)*alpha*(1.0/beta)*np.dot(weight, (1.0/(1.0 + V))*mu1*nu1) + psi_hat, scale_psi_hat)
+    scale_psi = scale_psi_hat*scale_M
+    worst = _worse(worst, (-1.0)*psi_hat*M + psi, scale_psi)
+    scale_Q2 = abs(adjoint)
+    worst = _worse(worst, (-1.0)*adjoint + Q2, scale_Q2)
+    scale_Q1_hat = alpha*abs(1.0/beta)*np.dot(weight, (mu1**2)*abs((1.0 + V)**(-2))*abs(risk))
+    worst = _worse(worst, (-1.0)*alpha*(1.0/beta)*np.dot(weight, ((1.0 + V)**(-2))*(mu1**2)*risk) + Q1_hat, scale_Q1_hat)
+    scale_Q2_hat = alpha*abs(1.0/beta)*np.dot(weight, abs((1.0 + V)**(-2))*abs(mu2sq)*abs(risk))
+    worst = _worse(worst, (-1.0)*alpha*(1.0/beta)*np.dot(weight, ((1.0 + V)**(-2))*mu2sq*risk) + Q2_hat, scale_Q2_hat)
+    scale_adjoint = zeta_hat**2 + (P**2)*(scale_psi_hat**2) + (S**2)*abs(adjoint) + ((P**2)*scale_Q1_hat + scale_Q2_hat)*abs(1.0/beta) + beta*(T**(-2))*abs(adjoint)*abs(fraction)
+    worst = _worse(worst, (-1.0)*(zeta_hat**2) + (-1.0)*(1.0/beta)*((P**2)*Q1_hat + Q2_hat) + (-1.0)*(psi_hat**2)*(P**2) + (-1.0)*(S**2)*adjoint + beta*(T**(-2))*adjoint*fraction, scale_adjoint)
+    scale_Q1 = (P**2)*abs(adjoint) + (scale_psi_hat**2)*(scale_M**2) + (scale_M**2)*abs(1.0/beta)*scale_Q1_hat
+    worst = _worse(worst, (-1.0)*(psi_hat**2)*(M**2) + (-1.0)*(P**2)*adjoint + (-1.0)*(1.0/beta)*(M**2)*Q1_hat + Q1, scale_Q1)
     return worst
