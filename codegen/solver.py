@@ -217,7 +217,7 @@ def _check(module: Module, plan: Plan) -> list[str]:
             text.line(f"worst = _worse(worst, {lower(module.at(condition)).text}, scale_{name})")
             scaled |= {name} & set(explicit)
         text.line("return worst")
-    return [_read("worse"), "\n".join(text.lines)]
+    return [_read("worse_single" if module.single else "worse"), "\n".join(text.lines)]
 
 
 def _scaled(expr: sp.Expr, known: set[str]) -> sp.Expr:
@@ -242,7 +242,7 @@ def _state(module: Module, name: str) -> str:
     """A family read from the workspace."""
     start, rank = module.layout.offset(name), module.layout.ranks[name]
     if module.single:
-        return f"work[{start}]"
+        return f"float(work[{start}])"
     return f"work[{start}:{start} + {size(rank)}]" + (".reshape(K, K)" if rank == 2 else "")
 
 

@@ -77,7 +77,7 @@ def _lines(results: list[tuple[str, Any]]) -> str:
 
 
 _NAMES = {symbol: symbol.name for symbol in (A, ALPHA0, U, UBAR, NOISE)}
-_TEXT = '''"""The map of one giant gradient step to a spiked random-feature model  [CUI24, Result 3.1; THEORY section 2].
+_TEXT = '''"""The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
 Generated; do not edit. Signature {short}.
 Regenerate with: giantstep generate

@@ -17,7 +17,7 @@ FOLDER = "solvers"
 SOURCES = (
     "layout.py", "lowering.py", "solver.py", "structure.py", "system.py", "vectorised.py", "templates/helpers.txt",
     "templates/linear.txt", "templates/lu.txt", "templates/nonlinear.txt", "templates/pair.txt", "templates/solve.txt",
-    "templates/worse.txt",
+    "templates/worse.txt", "templates/worse_single.txt",
 )  # fmt: skip
 
 

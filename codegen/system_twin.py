@@ -80,15 +80,21 @@ def solve_twin(plan: Plan, state: State, start: Mapping[str, Mapping[Place, Any]
     """
     with mpmath.workdps(digits + _GUARD):
         for number, block in enumerate(plan.blocks, start=1):
-            if block.kind == "explicit":
-                state = _chain(state, block.chain)
-                continue
-            first = _flat(state, block, start) if block.kind == "nonlinear" else _zero(state, block)
-            solved = (_newton if block.kind == "nonlinear" else _affine)(state, block, first, digits, number)
-            state = _chain(_put(state, block, solved), block.chain)
+            state = solve_block(state, block, start, digits, number)
         evaluator = Evaluator(state)
         observed = {name: evaluator.value(getattr(plan.system, name)) for name in OBSERVABLES}
     return TwinSolution(state.families, observed, state)
+
+
+def solve_block(
+    state: State, block: Block, start: Mapping[str, Mapping[Place, Any]], digits: int = 30, number: int = 0
+) -> State:
+    """The state with the unknowns of one block, at the current working precision. Raises TwinError."""
+    if block.kind == "nonlinear":
+        state = _put(state, block, _newton(state, block, _flat(state, block, start), digits, number))
+    elif block.kind == "linear":
+        state = _put(state, block, _affine(state, block, _zero(state, block), number))
+    return _chain(state, block.chain)
 
 
 def equation_residuals(system: SaddleSystem, state: State) -> dict[str, Any]:
@@ -170,7 +176,7 @@ def _numerical_jacobian(state: State, block: Block, point: list[Any], here: list
     return matrix
 
 
-def _affine(state: State, block: Block, zero: list[Any], digits: int, number: int) -> list[Any]:
+def _affine(state: State, block: Block, zero: list[Any], number: int) -> list[Any]:
     """The zero of an affine residual, from its values at the origin and at the unit vectors."""
     size = len(zero)
     origin = _residual(state, block, zero)

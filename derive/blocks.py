@@ -348,9 +348,10 @@ def fold(expr: sp.Expr, pattern: Definition) -> sp.Expr:
         binding, used = match
         rest = sp.Mul(*(f for i, f in enumerate(factors) if i not in used))
         indices = tuple(binding[i] for i in pattern.indices)
-        if isinstance(expr, BlockSum):
-            if binding[pattern.body.bound] != expr.bound or expr.bound in rest.free_symbols | set(indices):
-                continue
+        if isinstance(expr, BlockSum) and (
+            binding[pattern.body.bound] != expr.bound or expr.bound in rest.free_symbols | set(indices)
+        ):
+            continue
         return fold(rest * family(pattern.name)[indices], pattern)
     return expr
 

@@ -106,8 +106,8 @@ class FreeEnergy:
 
     @property
     def expression(self) -> sp.Expr:
-        """Phi without the finite-size term."""
-        return self.energetic + self.entropic
+        """Phi, the finite-size term included."""
+        return self.energetic + self.entropic + self.finite_size
 
 
 def free_energy(envelope: MoreauEnvelope) -> FreeEnergy:
@@ -143,10 +143,11 @@ def free_energy(envelope: MoreauEnvelope) -> FreeEnergy:
         source="[CUI24] eq. (86)-(90)",
         rule="energetic part, conjugate pairs and entropic part",
     )
-    finite = INVERSE_DIMENSION * BlockSum(M_[B] ** 2 / (2 * V2[B]), B)
+    finite = BETA * INVERSE_DIMENSION * BlockSum(M_[B] ** 2 / (2 * T[B]), B)
     trace.record("finite size", sp.Symbol("Phi_m"), finite, kind="assumption", source="THEORY section 6",
-                 rule="the one direction $1_b$ of the readout costs its effective ridge $\\pi_b/V^{(2)}_b$, with "
-                 "$V^{(2)}$ at leading order", assumption="a term of order 1/d, kept on request")  # fmt: skip
+                 rule="the component of the readout along the constant direction of block $b$ has the response "
+                 "$T_b/\\beta$ of that block; its cost is of order 1/d and kept on request",
+                 assumption="no other term of order 1/d grows with the overlap m")  # fmt: skip
     return FreeEnergy(
         envelope, energetic, entropic, finite, R, -BETA / 2, fields, spectral,
         *_errors(trace, envelope, fields[-1].body), trace.finish())  # fmt: skip
@@ -229,8 +230,8 @@ def spectral_potential(trace: Recorder) -> Spectral:
     )
     potential = BlockSum(T[B] * (RIDGE + V2_HAT[B]) - BETA * FRACTION[B] * sp.log(T[B]), B) + LogDet("P")
     trace.record("spectral potential", sp.Symbol("L"), potential, kind="assumption", source="[CUI24] App. D; [LOU24]",
-                 rule="the log-determinant of $\\lambda+\\hat{V}^{(2)}+\\hat{V}^{(1)}WW^T$ in the proportional limit, extremal in "
-                 "$T$",
+                 rule="the log-determinant of $\\lambda+\\hat{V}^{(2)}+\\hat{V}^{(1)}WW^T$ in the proportional limit, "
+                 "extremal in $T$",
                  assumption="isotropic Gaussian bulk rows, all dimensions proportional")  # fmt: skip
     s_definition = Definition("S", (B, C), BlockSum(P[B, E] * V1_HAT[E, C], E))
     trace.record(
@@ -278,8 +279,8 @@ def _entropic_quadratic_form(trace: Recorder) -> sp.Expr:
     )
     quadratic = canonical(quadratic, SYMMETRIC)
     trace.record("entropic part", sp.Symbol("R"), quadratic, kind="result", source="[CUI24] eq. (108)-(116)",
-                 rule="the Gaussian integral over the readout: sources $\\hat{\\zeta}$ along the spike, $\\hat{\\psi}$ along the "
-                 "rest of the target, and the potential differentiated along $\\hat{q}^{(1)}$ and $\\hat{q}^{(2)}$")  # fmt: skip
+                 rule="the Gaussian integral over the readout: sources $\\hat{\\zeta}$ along the spike, $\\hat{\\psi}$ along "
+                 "the rest of the target, and the potential differentiated along $\\hat{q}^{(1)}$ and $\\hat{q}^{(2)}$")  # fmt: skip
     return quadratic
 
 

@@ -107,7 +107,7 @@ def saddle_system(loss: Loss = SQUARE) -> SaddleSystem:
         equations.append(
             _solve_for(fixes, conditions[name], trace, f"d/d{name}", rule, "[CUI24] Result 3.3, App. D")
         )
-    m_body = gradient.partial(energy.energetic + energy.finite_size, "m")
+    m_body = gradient.partial(energy.expression, "m")
     trace.record(
         "d/dm",
         sp.S.Zero,
@@ -144,9 +144,14 @@ class _Gradient:
         return canonical(result - self.energy.weight_of_R * correction, SYMMETRIC)
 
     def adjoint(self, trace: Recorder) -> Equation:
-        """The linear system of the adjoint: sum_e adjoint_e dE_e/dT_b = dR/dT_b, E the stationarity of T."""
+        """The linear system of the adjoint: sum_e adjoint_e dE_e/dT_b = dPhi/dT_b / w, E the stationarity of T.
+
+        w is the weight of R in Phi, so that without a finite-size term the right side is dR/dT_b.
+        """
         jacobian = self.partial(self._stationarity(E), "T")
-        source = self.partial(self.energy.R, "T")
+        source = canonical(
+            sp.expand(self.partial(self.energy.expression, "T") / self.energy.weight_of_R), SYMMETRIC
+        )
         left = canonical(contract(BlockSum(ADJOINT[E] * jacobian, E)), SYMMETRIC)
         trace.record(
             "adjoint",
@@ -154,7 +159,7 @@ class _Gradient:
             source,
             kind="definition",
             source="implicit function theorem",
-            rule="$R$ depends on the conjugates through $T$ as well; the adjoint carries that dependence",
+            rule="the free energy depends on the conjugates through $T$ as well; the adjoint carries that dependence",
         )
         return Equation("adjoint", "adjoint", (B,), left - source, "implicit")
 

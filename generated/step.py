@@ -1,13 +1,13 @@
-"""The map of one giant gradient step to a spiked random-feature model  [CUI24, Result 3.1; THEORY section 2].
+"""The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature 2d1fd74fe19b70b3.
+Generated; do not edit. Signature 779c62efed835d7e.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "2d1fd74fe19b70b3ede37547ff4c38f6f5baa22afb3d1f4d7465c97942fac9e5"
+SIGNATURE = "779c62efed835d7e4c90b488727deeb3a70718c443e17432e23f2bc3b4452fce"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_linear, link_square, ubar, noise):

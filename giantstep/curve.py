@@ -77,7 +77,7 @@ def curve(
         finite_system(plan.base, what)
         options["simulation"] = {"what": what, "seeds": seeds, "seed": checked_count("seed", seed, 0)}
     store = Checkpoint(checkpoint) if checkpoint is not None else None
-    with store or nullcontext():
+    with nullcontext() if store is None else store:
         work = _Work(store, executor, progress)
         table = _Table(len(grid))
         _solve(plan, table, work, "theory", range(len(grid)))

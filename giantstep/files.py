@@ -40,13 +40,13 @@ def check_writable(path: str | os.PathLike[str], suffixes: Sequence[str]) -> Pat
             f"it must end in {' or '.join(suffixes)}",
         )
     target = _resolved(path)
-    if target.is_dir():
-        raise _unwritable(path, "it is a folder")
-    if not target.parent.is_dir():
-        raise _unwritable(path, f"there is no folder {target.parent}")
-    # os.access knows neither read-only file systems nor quotas: try.
     beside = target.with_name(f".{target.name}.{os.getpid()}.tmp")
     try:
+        if target.is_dir():
+            raise _unwritable(path, "it is a folder")
+        if not target.parent.is_dir():
+            raise _unwritable(path, f"there is no folder {target.parent}")
+        # os.access knows neither read-only file systems nor quotas: try.
         with open(beside, "wb"):
             pass
         beside.unlink()

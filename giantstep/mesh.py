@@ -13,9 +13,9 @@ from numpy.polynomial.legendre import leggauss, legvander
 from giantstep.errors import NotConverged
 from giantstep.kernels import coefficients, function_kernel
 
-ORDERS = (12, 20)  # nodes a panel: the answer uses the second, their difference is the error estimate
-_WIDEST = 1.6  # panels resolve the Gaussian weight itself
-_REACH = 10.0
+ORDERS = (12, 16)  # nodes a panel: the answer uses the second, their difference is the error estimate
+_WIDEST = 2.0  # panels resolve the Gaussian weight itself
+_REACH = 9.0
 _FARTHEST = 38.0
 _MOST_PANELS = 4000
 _FLOOR = 1e-6  # a coefficient this much smaller than the function need not be resolved relative to itself

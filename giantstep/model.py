@@ -12,6 +12,7 @@ import os
 import tomllib
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields
+from functools import lru_cache
 from types import MappingProxyType, UnionType
 from typing import Annotated, Any, ClassVar, Self, TypeVar, cast, get_args, get_origin, get_type_hints
 
@@ -262,9 +263,14 @@ class _Declared:
 
 
 def _declared(cls: type[Table]) -> Mapping[str, _Declared]:
+    return _read_declarations(cast(Any, cls))
+
+
+@lru_cache(maxsize=32)
+def _read_declarations(cls: Any) -> Mapping[str, _Declared]:
     hints = get_type_hints(cls, include_extras=True)
     found = {}
-    for item in fields(cast(Any, cls)):
+    for item in fields(cls):
         hint = hints[item.name]
         required = item.default is MISSING and item.default_factory is MISSING
         kind = get_args(hint)[1] if get_origin(hint) is Annotated else None

@@ -130,7 +130,8 @@ class _Drawing:
     def draw(self) -> None:
         for number, (_, rows) in enumerate(self.curves):
             self._theory(number, rows)
-        self._legend_entry(self._theory_label(), **self._theory_style())
+        if np.isfinite(self._column("")).any():
+            self._legend_entry(self._theory_label(), **self._theory_style())
         self._finite_size()
         self._baseline("random_features", (0, (5, 2)), "random features (no step)")
         if self.error == "test_error":
@@ -167,7 +168,7 @@ class _Drawing:
     def _finite_size(self) -> None:
         """The corrected theory, where the eye would see that it differs from the line."""
         corrected, x = self._column("finite_size_"), self.data.numbers("finite_size_x")
-        style = {"linestyle": (0, (6, 1.5, 1, 1.5)), "linewidth": 0.9}
+        style: dict[str, Any] = {"linestyle": (0, (6, 1.5, 1, 1.5)), "linewidth": 0.9}
         if not any(self._differs(corrected[rows], x[rows], rows) for _, rows in self.curves):
             return
         for number, (_, rows) in enumerate(self.curves):
@@ -194,7 +195,7 @@ class _Drawing:
         if not np.isfinite(y).any():
             return
         shared = all(np.array_equal(part, parts[0], equal_nan=True) for part in parts)
-        style = {"linestyle": dashes, "linewidth": 1.2}
+        style: dict[str, Any] = {"linestyle": dashes, "linewidth": 1.2}
         for number, part in enumerate(parts[:1] if shared else parts):
             colour = "0.45" if shared else self.colours[number]
             self.axes.plot(*_wide(self.x, part), color=colour, zorder=2, **style)
@@ -263,7 +264,9 @@ class _Drawing:
         self.axes.tick_params(which="both", top=True, right=True)
         drawn = self.axes.get_figure(root=True)
         assert drawn is not None
-        drawn.legend(loc="outside lower center", ncols=2)
+        handles, labels = self.axes.get_legend_handles_labels()
+        if labels:
+            drawn.legend(handles, labels, loc="outside lower center", ncols=2)
 
     def _name_curves(self) -> None:
         """Labels at the right ends of the curves, kept apart, with the symbol of the family above them."""
@@ -293,9 +296,9 @@ def described(model: Model, swept: set[str]) -> str:
     """The model in one line, without what is swept."""
     parts = []
     if "network.activation" not in swept:
-        parts.append(rf"$\sigma =$ {_text(model.network.activation)}")
+        parts.append(rf"$\sigma =${_text(model.network.activation)}")
     if "target.link" not in swept:
-        parts.append(rf"$\sigma_\star =$ {_text(model.target.link)}")
+        parts.append(rf"$\sigma_\star =${_text(model.target.link)}")
     numbers = {
         "network.width": model.network.width,
         "network.bias": model.network.bias or None,
@@ -325,7 +328,7 @@ def _named(changes: Changes) -> str:
     for key, value in changes:
         symbol = SYMBOLS.get(key, ("", key))[0]
         text = f"{value:.4g}" if isinstance(value, float) else _text(shown(value))
-        parts.append(rf"${symbol} =$ {text}" if symbol else f"{key} = {text}")
+        parts.append(rf"${symbol} =${text}" if symbol else f"{key} = {text}")
     return ", ".join(parts)
 
 

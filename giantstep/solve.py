@@ -18,7 +18,8 @@ from giantstep.result import ORDER_PARAMETERS, Result
 from giantstep.spike import SpikeParameters, spike_of
 
 RESIDUAL = 1e-10  # a solution with a larger residual is not reported
-_HALVINGS = 3
+_HALVINGS = 5
+_ROUNDING = 1e-15  # of E y^2: what double precision leaves of a test error that is next to nothing
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,7 @@ def solve(model: Model, *, dimension: int | None = None, tolerance: float = 1e-1
     for halvings in range(_HALVINGS):
         runs = [_run(kernel, problem, order, halvings) for order in _orders(problem)]
         fine = runs[-1]
-        size = max(abs(fine.test_error), 1e-14 * _signal(fine, problem))
+        size = max(abs(fine.test_error), _ROUNDING / tolerance * _signal(fine, problem))
         error = max(abs(fine.test_error - run.test_error) for run in runs[:-1]) / size
         if error <= tolerance:
             break

@@ -215,5 +215,7 @@ def _kept(
     slots: Sequence[_Slot], keys: Sequence[str], outcomes: Sequence[Outcome], checkpoint: Checkpoint | None
 ) -> Iterator[tuple[_Slot, Outcome]]:
     if checkpoint is not None:
-        checkpoint.add(dict(zip(keys, outcomes, strict=True)))
+        # what is impossible is found again at once, and may be due to this machine
+        known = zip(keys, outcomes, strict=True)
+        checkpoint.add({key: outcome for key, outcome in known if outcome.status != "impossible"})
     yield from zip(slots, outcomes, strict=True)

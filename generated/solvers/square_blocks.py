@@ -25,7 +25,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature e8f20208aac601db.
+Generated; do not edit. Signature 5935c6b8d90761c4.
 Regenerate with: giantstep generate
 """
 
@@ -36,7 +36,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "square"
-SIGNATURE = "e8f20208aac601db4a45228bc6855ee25717265135056be27e0fcfc83d11a42b"
+SIGNATURE = "5935c6b8d90761c46ef88ced17d73ce10ea5673c204c91deee2d1dd826d1bc01"
 
 
 def workspace_size(K, N):
@@ -428,12 +428,12 @@ def solve(table, fraction, parameters, work, out):
         for b in range(K):
             work[o_zeta_hat + b] = -alpha*work[o_E2_0 + b]/beta
         for b in range(K):
-            residual[b] = alpha*work[o_E2_1 + b] + inverse_dimension*work[o_m + b]/work[o_V2 + b]
+            residual[b] = alpha*work[o_E2_1 + b] + beta*inverse_dimension*work[o_m + b]/work[o_T + b]
         for b in range(K):
             residual[K + b] = -work[o_T + b]*work[o_zeta_hat + b] + work[o_zeta + b]
         for b in range(K):
             for a in range(K):
-                jacobian[b, a] = alpha*work[o_E2_2 + a*K + b] + inverse_dimension*(1.0 if a == b else 0.0)/work[o_V2 + b]
+                jacobian[b, a] = alpha*work[o_E2_2 + a*K + b] + beta*inverse_dimension*(1.0 if a == b else 0.0)/work[o_T + b]
         for b in range(K):
             for a in range(K):
                 jacobian[b, K + a] = alpha*work[o_E2_3 + a*K + b]
@@ -456,7 +456,7 @@ def solve(table, fraction, parameters, work, out):
             if proximal > 0.0:
                 return -2
             for b in range(K):
-                metric[b] = (1.0/work[o_V2 + b])
+                metric[b] = beta/work[o_T + b]
             for b in range(K):
                 metric[K + b] = 0.0
             proximal = _proximal_weight(jacobian, metric)
@@ -583,7 +583,7 @@ def solve(table, fraction, parameters, work, out):
                 for c in range(K):
                     sum7 += work[o_P + b*K + c]*work[o_Q1_hat + a*K + c]
                 sum6 += sum7*work[o_P + b*K + a]
-            residual[b] = beta*work[o_adjoint + b]*fraction[b]/(work[o_T + b]*work[o_T + b]) - (sum4*sum4) - sum5 - (work[o_zeta_hat + b]*work[o_zeta_hat + b]) - (sum6 + work[o_Q2_hat + b])/beta
+            residual[b] = beta*work[o_adjoint + b]*fraction[b]/(work[o_T + b]*work[o_T + b]) - inverse_dimension*(work[o_m + b]*work[o_m + b])/(work[o_T + b]*work[o_T + b]) - (sum4*sum4) - sum5 - (work[o_zeta_hat + b]*work[o_zeta_hat + b]) - sum6/beta - work[o_Q2_hat + b]/beta
         for b in range(K):
             for c in range(K):
                 sum8 = 0.0
@@ -610,7 +610,7 @@ def solve(table, fraction, parameters, work, out):
                     for c in range(K):
                         sum14 += work[o_E6_2 + (a*K + c)*K + d]*work[o_P + b*K + c]
                     sum13 += sum14*work[o_P + b*K + a]
-                jacobian[b, d] = beta*(1.0 if b == d else 0.0)*fraction[b]/(work[o_T + b]*work[o_T + b]) - (work[o_S + b*K + d]*work[o_S + b*K + d]) - (alpha*sum13/beta + alpha*work[o_E6_3 + b*K + d]/beta)/beta
+                jacobian[b, d] = -alpha*sum13/(beta*beta) - alpha*work[o_E6_3 + b*K + d]/(beta*beta) + beta*(1.0 if b == d else 0.0)*fraction[b]/(work[o_T + b]*work[o_T + b]) - (work[o_S + b*K + d]*work[o_S + b*K + d])
         for b in range(K):
             for d in range(K):
                 for e in range(K):
@@ -620,7 +620,7 @@ def solve(table, fraction, parameters, work, out):
                         for c in range(K):
                             sum16 += work[o_E6_4 + ((a*K + c)*K + d)*K + e]*work[o_P + b*K + c]
                         sum15 += sum16*work[o_P + b*K + a]
-                    jacobian[b, K + d*K + e] = -(alpha*sum15/beta + alpha*work[o_E6_2 + (d*K + e)*K + b]/beta)/beta
+                    jacobian[b, K + d*K + e] = -alpha*sum15/(beta*beta) - alpha*work[o_E6_2 + (d*K + e)*K + b]/(beta*beta)
         for b in range(K):
             for c in range(K):
                 for e in range(K):
@@ -725,7 +725,10 @@ def solve(table, fraction, parameters, work, out):
     sum10 = 0.0
     for b in range(K):
         sum10 += work[o_psi + b]*work[o_psi_hat + b] + work[o_zeta + b]*work[o_zeta_hat + b]
-    out[2] = alpha*EO_2 + beta*(((1.0/2.0))*sum1 + sum10 + ((1.0/2.0))*sum2 - (1.0/2.0)*sum4 - (1.0/2.0)*sum5 - (1.0/2.0)*(sum7 + sum8)/beta)
+    sum11 = 0.0
+    for b in range(K):
+        sum11 += ((1.0/2.0))*(work[o_m + b]*work[o_m + b])/work[o_T + b]
+    out[2] = alpha*EO_2 + beta*inverse_dimension*sum11 + beta*(((1.0/2.0))*sum1 + sum10 + ((1.0/2.0))*sum2 - (1.0/2.0)*sum4 - (1.0/2.0)*sum5 - (1.0/2.0)*(sum7 + sum8)/beta)
     return iterations
 
 
@@ -792,8 +795,8 @@ def check(table, fraction, parameters, work):
     worst = _worse(worst, (-1.0)*(1.0/beta)*M + V1, scale_V1)
     scale_zeta_hat = alpha*abs(1.0/beta)*np.einsum('n,n,n,n,bn->b', weight, abs(mean) + abs(nu0), abs(kappa), abs(1.0/(1.0 + V)), abs(np.einsum('nb->bn', mu1)))
     worst = _worse(worst, alpha*(1.0/beta)*np.einsum('n,n,n,n,bn->b', weight, kappa, 1.0/(1.0 + V), (-1.0)*nu0 + mean, np.einsum('nb->bn', mu1)) + zeta_hat, scale_zeta_hat)
-    scale_m = alpha*np.einsum('n,n,n,bn->b', weight, abs(mean) + abs(nu0), abs(1.0/(1.0 + V)), abs(np.einsum('nb->bn', mu0))) + inverse_dimension*abs(1.0/V2)*abs(m)
-    worst = _worse(worst, alpha*np.einsum('n,n,n,bn->b', weight, 1.0/(1.0 + V), (-1.0)*nu0 + mean, np.einsum('nb->bn', mu0)) + inverse_dimension*(1.0/V2)*m, scale_m)
+    scale_m = alpha*np.einsum('n,n,n,bn->b', weight, abs(mean) + abs(nu0), abs(1.0/(1.0 + V)), abs(np.einsum('nb->bn', mu0))) + inverse_dimension*beta*abs(1.0/T)*abs(m)
+    worst = _worse(worst, alpha*np.einsum('n,n,n,bn->b', weight, 1.0/(1.0 + V), (-1.0)*nu0 + mean, np.einsum('nb->bn', mu0)) + inverse_dimension*beta*(1.0/T)*m, scale_m)
     scale_zeta = scale_T*scale_zeta_hat
     worst = _worse(worst, (-1.0)*T*zeta_hat + zeta, scale_zeta)
     scale_psi_hat = alpha*abs(1.0/beta)*np.einsum('n,n,bn,n->b', weight, abs(1.0/(1.0 + V)), abs(np.einsum('nb->bn', mu1)), abs(nu1))
@@ -806,8 +809,8 @@ def check(table, fraction, parameters, work):
     worst = _worse(worst, (-1.0)*alpha*(1.0/beta)*np.einsum('n,n,bn,cn,n->bc', weight, (1.0 + V)**(-2), np.einsum('nb->bn', mu1), np.einsum('nc->cn', mu1), risk) + Q1_hat, scale_Q1_hat)
     scale_Q2_hat = alpha*abs(1.0/beta)*np.einsum('n,n,bn,n->b', weight, abs((1.0 + V)**(-2)), abs(np.einsum('nb->bn', mu2sq)), abs(risk))
     worst = _worse(worst, (-1.0)*alpha*(1.0/beta)*np.einsum('n,n,bn,n->b', weight, (1.0 + V)**(-2), np.einsum('nb->bn', mu2sq), risk) + Q2_hat, scale_Q2_hat)
-    scale_adjoint = np.einsum('ab,a->b', abs(np.einsum('ba->ab', P)), scale_psi_hat)**2 + zeta_hat**2 + abs(1.0/beta)*(np.einsum('ab,ab->b', abs(np.einsum('ba->ab', P)), np.einsum('bc,ac->ab', abs(P), scale_Q1_hat)) + scale_Q2_hat) + beta*abs(T**(-2))*abs(adjoint)*abs(fraction) + np.einsum('ab,a->b', S**2, abs(adjoint))
-    worst = _worse(worst, (-1.0)*(np.einsum('a,ab->b', psi_hat, np.einsum('ba->ab', P))**2) + (-1.0)*(zeta_hat**2) + (-1.0)*np.einsum('ab,a->b', S**2, adjoint) + (-1.0)*(1.0/beta)*(np.einsum('ab,ab->b', np.einsum('bc,ac->ab', P, Q1_hat), np.einsum('ba->ab', P)) + Q2_hat) + beta*(T**(-2))*adjoint*fraction, scale_adjoint)
+    scale_adjoint = np.einsum('ab,a->b', abs(np.einsum('ba->ab', P)), scale_psi_hat)**2 + zeta_hat**2 + abs(1.0/beta)*np.einsum('ab,ab->b', abs(np.einsum('ba->ab', P)), np.einsum('bc,ac->ab', abs(P), scale_Q1_hat)) + abs(1.0/beta)*scale_Q2_hat + inverse_dimension*(m**2)*abs(T**(-2)) + beta*abs(T**(-2))*abs(adjoint)*abs(fraction) + np.einsum('ab,a->b', S**2, abs(adjoint))
+    worst = _worse(worst, (-1.0)*(np.einsum('a,ab->b', psi_hat, np.einsum('ba->ab', P))**2) + (-1.0)*(zeta_hat**2) + (-1.0)*np.einsum('ab,a->b', S**2, adjoint) + (-1.0)*(1.0/beta)*np.einsum('ab,ab->b', np.einsum('bc,ac->ab', P, Q1_hat), np.einsum('ba->ab', P)) + (-1.0)*(1.0/beta)*Q2_hat + (-1.0)*inverse_dimension*(T**(-2))*(m**2) + beta*(T**(-2))*adjoint*fraction, scale_adjoint)
     scale_Q1 = abs(1.0/beta)*np.einsum('ac,ab->bc', np.einsum('cd,ad->ac', scale_M, scale_Q1_hat), scale_M) + np.einsum('b,c->bc', np.einsum('a,ab->b', scale_psi_hat, scale_M), np.einsum('a,ac->c', scale_psi_hat, scale_M)) + np.einsum('a,ab,ac->bc', abs(adjoint), abs(P), abs(P))
     worst = _worse(worst, (-1.0)*np.einsum('a,ab,ac->bc', adjoint, P, P) + (-1.0)*(1.0/beta)*np.einsum('ac,ab->bc', np.einsum('cd,ad->ac', M, Q1_hat), M) + (-1.0)*np.einsum('b,c->bc', np.einsum('a,ab->b', psi_hat, M), np.einsum('a,ac->c', psi_hat, M)) + Q1, scale_Q1)
     return worst

@@ -25,7 +25,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 59176af6fd955265.
+Generated; do not edit. Signature f462b8c0a4d15276.
 Regenerate with: giantstep generate
 """
 
@@ -36,7 +36,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "square"
-SIGNATURE = "59176af6fd9552653eceff8261977708a5afe56fe511c10b0efa1fe72ac850bb"
+SIGNATURE = "f462b8c0a4d15276e8187c3e2a2fcad18da031b72f12f1eeeaa5472e8f1a92f0"
 
 
 def workspace_size(K, N):
@@ -274,9 +274,9 @@ def solve(table, fraction, parameters, work, out):
             E2_3 += w3
             E2_4 += w4
         work[o_zeta_hat] = -alpha*E2_0/beta
-        residual[0] = alpha*E2_1 + inverse_dimension*work[o_m]/work[o_V2]
+        residual[0] = alpha*E2_1 + beta*inverse_dimension*work[o_m]/work[o_T]
         residual[K] = -work[o_T]*work[o_zeta_hat] + work[o_zeta]
-        jacobian[0, 0] = alpha*E2_2 + inverse_dimension/work[o_V2]
+        jacobian[0, 0] = alpha*E2_2 + beta*inverse_dimension/work[o_T]
         jacobian[0, K] = alpha*E2_3
         jacobian[K, 0] = alpha*E2_3*work[o_T]/beta
         jacobian[K, K] = alpha*E2_4*work[o_T]/beta + 1.0
@@ -292,7 +292,7 @@ def solve(table, fraction, parameters, work, out):
                 break
             if proximal > 0.0:
                 return -2
-            metric[0] = (1.0/work[o_V2])
+            metric[0] = beta/work[o_T]
             metric[K] = 0.0
             proximal = _proximal_weight(jacobian, metric)
             last = 20
@@ -377,10 +377,10 @@ def solve(table, fraction, parameters, work, out):
             E6_4 += w4
         work[o_Q1_hat] = alpha*E6_0/beta
         work[o_Q2_hat] = alpha*E6_1/beta
-        residual[0] = beta*work[o_adjoint]*fraction[0]/(work[o_T]*work[o_T]) - (work[o_P]*work[o_P])*(work[o_psi_hat]*work[o_psi_hat]) - (work[o_S]*work[o_S])*work[o_adjoint] - (work[o_zeta_hat]*work[o_zeta_hat]) - ((work[o_P]*work[o_P])*work[o_Q1_hat] + work[o_Q2_hat])/beta
+        residual[0] = beta*work[o_adjoint]*fraction[0]/(work[o_T]*work[o_T]) - inverse_dimension*(work[o_m]*work[o_m])/(work[o_T]*work[o_T]) - (work[o_P]*work[o_P])*(work[o_psi_hat]*work[o_psi_hat]) - (work[o_S]*work[o_S])*work[o_adjoint] - (work[o_zeta_hat]*work[o_zeta_hat]) - (work[o_P]*work[o_P])*work[o_Q1_hat]/beta - work[o_Q2_hat]/beta
         residual[K] = -(work[o_M]*work[o_M])*(work[o_psi_hat]*work[o_psi_hat]) - (work[o_P]*work[o_P])*work[o_adjoint] + work[o_Q1] - (work[o_M]*work[o_M])*work[o_Q1_hat]/beta
-        jacobian[0, 0] = beta*fraction[0]/(work[o_T]*work[o_T]) - (work[o_S]*work[o_S]) - (alpha*E6_2/beta + alpha*E6_3*(work[o_P]*work[o_P])/beta)/beta
-        jacobian[0, K] = -(alpha*E6_3/beta + alpha*E6_4*(work[o_P]*work[o_P])/beta)/beta
+        jacobian[0, 0] = -alpha*E6_2/(beta*beta) - alpha*E6_3*(work[o_P]*work[o_P])/(beta*beta) + beta*fraction[0]/(work[o_T]*work[o_T]) - (work[o_S]*work[o_S])
+        jacobian[0, K] = -alpha*E6_3/(beta*beta) - alpha*E6_4*(work[o_P]*work[o_P])/(beta*beta)
         jacobian[K, 0] = -alpha*E6_3*(work[o_M]*work[o_M])/(beta*beta) - (work[o_P]*work[o_P])
         jacobian[K, K] = -alpha*E6_4*(work[o_M]*work[o_M])/(beta*beta) + 1.0
         if iteration > last:
@@ -433,14 +433,14 @@ def solve(table, fraction, parameters, work, out):
         EO_2 += w2
     out[0] = EO_0
     out[1] = 2.0*EO_1
-    out[2] = alpha*EO_2 + beta*(-(1.0/2.0)*work[o_M]*(work[o_psi_hat]*work[o_psi_hat]) - (1.0/2.0)*work[o_Q1]*work[o_V1_hat] + ((1.0/2.0))*work[o_Q1_hat]*work[o_V1] - (1.0/2.0)*work[o_Q2]*work[o_V2_hat] + ((1.0/2.0))*work[o_Q2_hat]*work[o_V2] - (1.0/2.0)*work[o_T]*(work[o_zeta_hat]*work[o_zeta_hat]) + work[o_psi]*work[o_psi_hat] + work[o_zeta]*work[o_zeta_hat] - (1.0/2.0)*(work[o_M]*work[o_Q1_hat] + work[o_Q2_hat]*work[o_T])/beta)
+    out[2] = alpha*EO_2 + ((1.0/2.0))*beta*inverse_dimension*(work[o_m]*work[o_m])/work[o_T] + beta*(-(1.0/2.0)*work[o_M]*(work[o_psi_hat]*work[o_psi_hat]) - (1.0/2.0)*work[o_Q1]*work[o_V1_hat] + ((1.0/2.0))*work[o_Q1_hat]*work[o_V1] - (1.0/2.0)*work[o_Q2]*work[o_V2_hat] + ((1.0/2.0))*work[o_Q2_hat]*work[o_V2] - (1.0/2.0)*work[o_T]*(work[o_zeta_hat]*work[o_zeta_hat]) + work[o_psi]*work[o_psi_hat] + work[o_zeta]*work[o_zeta_hat] - (1.0/2.0)*(work[o_M]*work[o_Q1_hat] + work[o_Q2_hat]*work[o_T])/beta)
     return iterations
 
 
 def _worse(worst, difference, scale):
     """The larger of worst and this residual relative to its scale; infinite for nan."""
-    difference, scale = np.max(np.abs(difference)), np.max(scale)
-    if not np.isfinite(difference):
+    difference = abs(difference)
+    if not difference < np.inf:
         return np.inf
     return worst if difference == 0.0 else max(worst, float(difference/scale))
 
@@ -458,24 +458,24 @@ def check(table, fraction, parameters, work):
     mu0 = table[:, 5 + 0*K]
     mu1 = table[:, 5 + 1*K]
     mu2sq = table[:, 5 + 2*K]
-    P = work[N + K*K]
-    S = work[N + 2*K + 4*K*K]
-    M = work[N]
-    T = work[N + 2*K + 5*K*K]
-    adjoint = work[2*N + 5*K + 7*K*K]
-    V1_hat = work[2*N + 3*K + 6*K*K]
-    V2_hat = work[2*N + 4*K + 7*K*K]
-    V1 = work[2*N + 3*K + 5*K*K]
-    V2 = work[2*N + 3*K + 7*K*K]
-    psi_hat = work[3*N + 8*K + 7*K*K]
-    psi = work[3*N + 7*K + 7*K*K]
-    zeta_hat = work[5*N + 10*K + 7*K*K]
-    zeta = work[5*N + 9*K + 7*K*K]
-    Q1_hat = work[N + 3*K*K]
-    Q2_hat = work[N + K + 4*K*K]
-    Q1 = work[N + 2*K*K]
-    Q2 = work[N + 4*K*K]
-    m = work[2*N + 6*K + 7*K*K]
+    P = float(work[N + K*K])
+    S = float(work[N + 2*K + 4*K*K])
+    M = float(work[N])
+    T = float(work[N + 2*K + 5*K*K])
+    adjoint = float(work[2*N + 5*K + 7*K*K])
+    V1_hat = float(work[2*N + 3*K + 6*K*K])
+    V2_hat = float(work[2*N + 4*K + 7*K*K])
+    V1 = float(work[2*N + 3*K + 5*K*K])
+    V2 = float(work[2*N + 3*K + 7*K*K])
+    psi_hat = float(work[3*N + 8*K + 7*K*K])
+    psi = float(work[3*N + 7*K + 7*K*K])
+    zeta_hat = float(work[5*N + 10*K + 7*K*K])
+    zeta = float(work[5*N + 9*K + 7*K*K])
+    Q1_hat = float(work[N + 3*K*K])
+    Q2_hat = float(work[N + K + 4*K*K])
+    Q1 = float(work[N + 2*K*K])
+    Q2 = float(work[N + 4*K*K])
+    m = float(work[2*N + 6*K + 7*K*K])
     fraction = 1.0
     V = V1*(mu1**2) + V2*mu2sq
     slope = psi*mu1
@@ -501,8 +501,8 @@ def check(table, fraction, parameters, work):
     worst = _worse(worst, (-1.0)*(1.0/beta)*M + V1, scale_V1)
     scale_zeta_hat = alpha*abs(1.0/beta)*np.dot(weight, (abs(mean) + abs(nu0))*abs(kappa)*abs(1.0/(1.0 + V))*abs(mu1))
     worst = _worse(worst, alpha*(1.0/beta)*np.dot(weight, kappa*(1.0/(1.0 + V))*((-1.0)*nu0 + mean)*mu1) + zeta_hat, scale_zeta_hat)
-    scale_m = alpha*np.dot(weight, (abs(mean) + abs(nu0))*abs(1.0/(1.0 + V))*abs(mu0)) + inverse_dimension*(1.0/abs(V2))*abs(m)
-    worst = _worse(worst, alpha*np.dot(weight, (1.0/(1.0 + V))*((-1.0)*nu0 + mean)*mu0) + inverse_dimension*(1.0/V2)*m, scale_m)
+    scale_m = alpha*np.dot(weight, (abs(mean) + abs(nu0))*abs(1.0/(1.0 + V))*abs(mu0)) + inverse_dimension*beta*(1.0/abs(T))*abs(m)
+    worst = _worse(worst, alpha*np.dot(weight, (1.0/(1.0 + V))*((-1.0)*nu0 + mean)*mu0) + inverse_dimension*beta*(1.0/T)*m, scale_m)
     scale_zeta = scale_T*scale_zeta_hat
     worst = _worse(worst, (-1.0)*T*zeta_hat + zeta, scale_zeta)
     scale_psi_hat = alpha*abs(1.0/beta)*np.dot(weight, abs(1.0/(1.0 + V))*abs(mu1)*abs(nu1))
@@ -515,8 +515,8 @@ def check(table, fraction, parameters, work):
     worst = _worse(worst, (-1.0)*alpha*(1.0/beta)*np.dot(weight, ((1.0 + V)**(-2))*(mu1**2)*risk) + Q1_hat, scale_Q1_hat)
     scale_Q2_hat = alpha*abs(1.0/beta)*np.dot(weight, abs((1.0 + V)**(-2))*abs(mu2sq)*abs(risk))
     worst = _worse(worst, (-1.0)*alpha*(1.0/beta)*np.dot(weight, ((1.0 + V)**(-2))*mu2sq*risk) + Q2_hat, scale_Q2_hat)
-    scale_adjoint = zeta_hat**2 + (P**2)*(scale_psi_hat**2) + (S**2)*abs(adjoint) + ((P**2)*scale_Q1_hat + scale_Q2_hat)*abs(1.0/beta) + beta*(T**(-2))*abs(adjoint)*abs(fraction)
-    worst = _worse(worst, (-1.0)*(zeta_hat**2) + (-1.0)*(1.0/beta)*((P**2)*Q1_hat + Q2_hat) + (-1.0)*(psi_hat**2)*(P**2) + (-1.0)*(S**2)*adjoint + beta*(T**(-2))*adjoint*fraction, scale_adjoint)
+    scale_adjoint = zeta_hat**2 + (P**2)*(scale_psi_hat**2) + (S**2)*abs(adjoint) + abs(1.0/beta)*scale_Q2_hat + inverse_dimension*(T**(-2))*(m**2) + (P**2)*abs(1.0/beta)*scale_Q1_hat + beta*(T**(-2))*abs(adjoint)*abs(fraction)
+    worst = _worse(worst, (-1.0)*(zeta_hat**2) + (-1.0)*(1.0/beta)*Q2_hat + (-1.0)*(psi_hat**2)*(P**2) + (-1.0)*(S**2)*adjoint + (-1.0)*inverse_dimension*(T**(-2))*(m**2) + (-1.0)*(1.0/beta)*(P**2)*Q1_hat + beta*(T**(-2))*adjoint*fraction, scale_adjoint)
     scale_Q1 = (P**2)*abs(adjoint) + (scale_psi_hat**2)*(scale_M**2) + (scale_M**2)*abs(1.0/beta)*scale_Q1_hat
     worst = _worse(worst, (-1.0)*(psi_hat**2)*(M**2) + (-1.0)*(P**2)*adjoint + (-1.0)*(1.0/beta)*(M**2)*Q1_hat + Q1, scale_Q1)
     return worst

@@ -1,0 +1,103 @@
+"""The command ``giantstep``: exit 0 done, 1 a check failed, 2 bad input, 3 not converged, 70 a bug, 130 interrupted."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Sequence
+
+from giantstep import __version__
+from giantstep.cli import curves, equations, points
+from giantstep.cli.options import Parser, spread
+from giantstep.errors import BadInput, GiantstepError
+
+BUG = 70
+INTERRUPTED = 130
+BROKEN_PIPE = 141
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command line and return its exit code; errors are one sentence and a hint on standard error.
+
+    With GIANTSTEP_DEBUG=1 in the environment errors are raised, with their traceback.
+    """
+    debug = os.environ.get("GIANTSTEP_DEBUG", "") not in ("", "0")
+    try:
+        with warnings.catch_warnings():
+            if not debug:
+                warnings.simplefilter("ignore")
+            code = _run(sys.argv[1:] if arguments is None else arguments)
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:
+        return _quiet()
+    except KeyboardInterrupt as interrupt:
+        if debug:
+            raise
+        return _fail("interrupted" + (f": {interrupt}" if str(interrupt) else ""), "", INTERRUPTED)
+    except GiantstepError as error:
+        if debug:
+            raise
+        return _fail(error.message, error.hint, error.exit_code)
+    except MemoryError:
+        if debug:
+            raise
+        return _fail(
+            "there is not enough memory",
+            "use a smaller dimension or grid, or fewer --jobs",
+            BadInput.exit_code,
+        )
+    except Exception as error:
+        if debug:
+            raise
+        text = " ".join(str(error).split())[:300]
+        return _fail(
+            f"this is a bug in giantstep ({type(error).__name__}: {text})",
+            "run again with GIANTSTEP_DEBUG=1 for the traceback, and report it",
+            BUG,
+        )
+
+
+def parser() -> Parser:
+    """The parser of all commands."""
+    top = Parser(
+        prog="giantstep",
+        description="Learning curves of two-layer networks after one giant gradient step: derived, solved, checked.",
+        epilog="example:\n  giantstep solve model.toml --set fit.samples=1.5\n\n"
+        "exit codes: 0 done, 1 a check failed, 2 bad input, 3 not converged",
+    )
+    top.add_argument("--version", action="version", version=f"giantstep {__version__}")
+    commands = top.add_subparsers(title="commands", metavar="COMMAND", parser_class=Parser)
+    for group in (equations, points, curves):
+        group.add(commands)
+    return top
+
+
+def _run(arguments: Sequence[str]) -> int:
+    top = parser()
+    try:
+        found = top.parse_args(spread(arguments))
+    except SystemExit as leaving:  # --help and --version
+        return int(leaving.code or 0)
+    if not hasattr(found, "run"):
+        raise BadInput("no command is given", "see: giantstep --help")
+    return int(found.run(found))
+
+
+def _fail(message: str, hint: str, code: int) -> int:
+    text = f"giantstep: {message}" + (f"\nhint: {hint}" if hint else "")
+    try:
+        print(text, file=sys.stderr, flush=True)
+    except (OSError, ValueError):  # nobody listens: the exit code still says it
+        return code
+    return code
+
+
+def _quiet() -> int:
+    """The reader has gone, which is no error; keep the interpreter from writing once more at its end."""
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (OSError, ValueError):
+        return BROKEN_PIPE
+    return BROKEN_PIPE

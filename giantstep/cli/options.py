@@ -1,0 +1,122 @@
+"""What several commands share: the parser, the model with its changes, counts. Light imports only."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
+
+from giantstep.errors import BadInput
+
+if TYPE_CHECKING:
+    from giantstep.model import Model
+
+Subparsers: TypeAlias = "argparse._SubParsersAction[Parser]"
+Command: TypeAlias = Callable[[argparse.Namespace], int]
+
+_REPEATED = ("--set", "--sweep")
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser whose errors are sentences with a hint."""
+
+    def __init__(self, **options: Any) -> None:
+        options.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
+        options.setdefault("allow_abbrev", False)
+        super().__init__(**options)
+
+    def error(self, message: str) -> NoReturn:
+        """Raise BadInput in place of printing the usage and leaving."""
+        raise BadInput(message, f"see: {self.prog} --help")
+
+
+def command(subparsers: Subparsers, name: str, does: str, example: str, run: Command) -> Parser:
+    """A subcommand with its help text."""
+    parser = subparsers.add_parser(
+        name, help=does, description=f"{does[0].upper()}{does[1:]}.", epilog=f"example:\n  {example}"
+    )
+    parser.set_defaults(run=run)
+    return parser
+
+
+def add_model(parser: Parser) -> None:
+    """The argument MODEL and the option --set."""
+    parser.add_argument("model", metavar="MODEL", help="model file (TOML)")
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="change a value of the model, for example fit.samples=1.5; may be repeated",
+    )
+
+
+def add_tolerance(parser: Parser) -> None:
+    """The option --tolerance."""
+    parser.add_argument(
+        "--tolerance",
+        type=float,
+        default=1e-10,
+        metavar="T",
+        help="relative error of the test error that quadrature may leave (default 1e-10)",
+    )
+
+
+def add_simulation(parser: Parser, seeds: int | None) -> None:
+    """The options that say which finite system is simulated; ``seeds`` is their default number, None: needed."""
+    default = "" if seeds is None else f" (default {seeds})"
+    parser.add_argument(
+        "--seeds",
+        type=int,
+        default=seeds,
+        required=seeds is None,
+        metavar="S",
+        help=f"number of systems{default}",
+    )
+    parser.add_argument(
+        "--what",
+        choices=("network", "srf", "gaussian"),
+        default="srf",
+        help="srf (default): the spiked random features, which is what the theory with the isotropic bulk "
+        "describes; network: the network after its gradient step; gaussian: the conditionally Gaussian features",
+    )
+    parser.add_argument(
+        "--seed", type=int, default=0, metavar="N", help="seed of the random numbers (default 0)"
+    )
+
+
+def model_of(arguments: argparse.Namespace) -> Model:
+    """The model of MODEL and --set. Raises BadInput."""
+    from giantstep.model import Model
+
+    model = Model.from_toml(arguments.model)
+    changes = dict(_pair(text) for text in arguments.set)
+    return model.replace(changes) if changes else model
+
+
+def spread(arguments: Sequence[str]) -> list[str]:
+    """``--set a=1 b=2`` as ``--set a=1 --set b=2``: the option is repeated before each further key=value."""
+    found: list[str] = []
+    current = ""
+    for word in arguments:
+        if current and found[-1] != current and re.match(r"[a-z_]+(\.[a-z_]+)+=", word):
+            found.append(current)
+        elif found and found[-1] != current:
+            current = ""
+        found.append(word)
+        if word in _REPEATED:
+            current = word
+    return found
+
+
+def set_keys(arguments: argparse.Namespace) -> set[str]:
+    """The keys given with --set."""
+    return {_pair(text)[0] for text in arguments.set}
+
+
+def _pair(text: str) -> tuple[str, str]:
+    key, equals, value = text.partition("=")
+    if not equals or not key.strip() or not value.strip():
+        raise BadInput(f"--set {text!r} is not understood", "write KEY=VALUE, for example fit.samples=1.5")
+    return key.strip(), value.strip()

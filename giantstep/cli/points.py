@@ -1,0 +1,154 @@
+"""Commands about one point: solve, simulate."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from giantstep.cli.options import (
+    Subparsers,
+    add_model,
+    add_simulation,
+    add_tolerance,
+    command,
+    model_of,
+)
+
+if TYPE_CHECKING:
+    from giantstep.result import Result
+    from giantstep.simulation import Simulation
+
+
+def add(subparsers: Subparsers) -> None:
+    """Declare the commands."""
+    solve = command(
+        subparsers,
+        "solve",
+        "solve the saddle-point equations of a model: one point of a learning curve",
+        "giantstep solve model.toml --set fit.samples=1.5 fit.ridge=0.1 --json",
+        _solve,
+    )
+    add_model(solve)
+    solve.add_argument(
+        "--dimension", type=int, metavar="D", help="include the leading finite-size correction at d = D"
+    )
+    add_tolerance(solve)
+    solve.add_argument("--json", action="store_true", help="print one JSON object")
+
+    simulate = command(
+        subparsers,
+        "simulate",
+        "simulate the finite-size system of a model",
+        "giantstep simulate model.toml --dimension 1000 --seeds 20 --what network",
+        _simulate,
+    )
+    add_model(simulate)
+    simulate.add_argument("--dimension", type=int, required=True, metavar="D", help="input dimension d")
+    add_simulation(simulate, None)
+    simulate.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def _solve(arguments: argparse.Namespace) -> int:
+    model = model_of(arguments)
+    from giantstep.solve import solve
+
+    result = solve(model, dimension=arguments.dimension, tolerance=arguments.tolerance)
+    if arguments.json:
+        print(result.to_json())
+        return 0
+    print(aligned(_solved(result)))
+    return 0
+
+
+def _solved(result: Result) -> list[tuple[str, str, str]]:
+    spike = result.spike
+    size = "d -> infinity" if result.dimension is None else f"with the correction at d = {result.dimension}"
+    lines = [
+        ("test error", _number(result.test_error), f"E (y_clean - f)^2, {size}"),
+        ("train error", _number(result.train_error), "mean (y - f)^2 on the training set"),
+        ("spike strength r", _number(spike.strength), ""),
+        ("alignment gamma", _number(spike.alignment), ""),
+        ("bulk variance c", _numbers(spike.bulk_variance), ""),
+    ]
+    for name, values in result.order_parameters.items():
+        rows = values.tolist() if values.ndim > 1 else [values.tolist()]
+        for index, row in enumerate(rows):
+            lines.append((name if index == 0 else "", _numbers(row), ""))
+    return [
+        *lines,
+        ("free energy", _number(result.free_energy), "minimum of the training objective over d"),
+        (
+            "training loss over d",
+            _number(result.training_loss),
+            "from the errors: must equal the free energy",
+        ),
+        ("residual", f"{result.residual:.1e}", "worst relative residual of all equations"),
+        ("quadrature error", f"{result.quadrature_error:.1e}", "relative, of the test error"),
+        ("time", f"{result.seconds:.3g} s", ""),
+    ]
+
+
+def _simulate(arguments: argparse.Namespace) -> int:
+    model = model_of(arguments)
+    from giantstep.progress import Bars
+    from giantstep.simulation import simulate
+
+    with Bars() as bars:
+        done = simulate(
+            model,
+            dimension=arguments.dimension,
+            seeds=arguments.seeds,
+            what=arguments.what,
+            seed=arguments.seed,
+            progress=bars.message,
+        )
+    if arguments.json:
+        print(json.dumps(done.to_dict(), indent=2, allow_nan=False))
+        return 0
+    print(aligned(_simulated(done)))
+    return 0
+
+
+def _simulated(done: Simulation) -> list[tuple[str, str, str]]:
+    from giantstep.simulation import RUNG_NAMES
+
+    model = done.model
+    sizes = f"n/d = {model.fit.samples:.6g}, p/d = {model.network.width:.6g}"
+    if model.step is not None:
+        sizes += f", n0/d = {model.step.samples:.6g}"
+    return [
+        ("test error", _with_error(done, "test_error"), "E (y_clean - f)^2"),
+        ("train error", _with_error(done, "train_error"), "mean (y - f)^2 on the training set"),
+        ("simulated", done.what, RUNG_NAMES[done.what]),
+        ("dimension", str(done.dimension), f"{sizes} of whole numbers"),
+        ("seeds", str(done.seeds), "errors are standard errors over them" if done.seeds > 1 else ""),
+        ("time", f"{done.seconds:.3g} s", ""),
+    ]
+
+
+def _with_error(done: Simulation, name: str) -> str:
+    mean, error = float(done.mean(name).item()), float(done.standard_error(name).item())
+    if not math.isfinite(error):
+        return f"{mean:.6g} (one seed: no standard error)"
+    return f"{mean:.6g} +- {error:.2g}"
+
+
+def aligned(lines: Sequence[tuple[str, str, str]]) -> str:
+    """Lines of name, value and remark in columns."""
+    first = max(len(name) for name, _, _ in lines)
+    second = max((len(value) for _, value, remark in lines if remark), default=0)
+    return "\n".join(
+        f"{name:<{first}}  {value:<{second if remark else 0}}  {remark}".rstrip()
+        for name, value, remark in lines
+    )
+
+
+def _number(value: float) -> str:
+    return f"{value:.12g}"
+
+
+def _numbers(values: Sequence[float]) -> str:
+    return "  ".join(f"{value:.9g}" for value in values)
