@@ -13,7 +13,7 @@ import sympy as sp
 from codegen.layout import BLOCK_COLUMNS, FIELD_RANK, PARAMETERS, SCALAR_COLUMNS, Layout, flat, size
 from codegen.lowering import Lowering, Text, schedule, write_stages
 from codegen.structure import Block, Node, Plan, at_one_block, residual
-from codegen.vectorised import lower
+from codegen.vectorised import Vectorised
 from derive.blocks import BlockSum, family, family_name, index, names_in
 from derive.expectation import Expectation
 from derive.saddle import RANK, SaddleSystem
@@ -203,21 +203,52 @@ def _check(module: Module, plan: Plan) -> list[str]:
             text.line(f"{name} = {_state(module, name)}")
         if module.single:
             text.line("fraction = 1.0")
+        arrays = Vectorised()
         for definition in _ordered(
             [Node(d.name, "field", d.indices, module.at(d.body)) for d in system.fields]
         ):
-            text.line(f"{definition.name} = {lower(definition.body).text}")
+            text.line(f"{definition.name} = {arrays.lower(definition.body).text}")
         text.line("worst = 0.0")
-        order = [node.name for block in plan.blocks for node in (*block.chain, *block.torn)]
-        explicit = {q.unknown: q.body for q in system.equations if q.kind == "explicit"}
-        scaled: set[str] = set()
-        for name, condition in sorted(conditions, key=lambda pair: order.index(pair[0])):
-            scale = _scaled(magnitude(explicit.get(name, condition)), scaled)
-            text.line(f"scale_{name} = {lower(module.at(scale)).text}")
-            text.line(f"worst = _worse(worst, {lower(module.at(condition)).text}, scale_{name})")
-            scaled |= {name} & set(explicit)
+        names, parts = _checks(module, plan, conditions)
+        if module.single:
+            parts = _share_averages(text, arrays, parts)
+        for name, scale, condition in zip(names, parts[::2], parts[1::2], strict=True):
+            text.line(f"scale_{name} = {arrays.lower(scale).text}")
+            text.line(f"worst = _worse(worst, {arrays.lower(condition).text}, scale_{name})")
         text.line("return worst")
     return [_read("worse_single" if module.single else "worse"), "\n".join(text.lines)]
+
+
+def _share_averages(text: Text, arrays: Vectorised, parts: Sequence[sp.Expr]) -> list[sp.Expr]:
+    """Each average over kappa computed once, common factors of the integrands first; the parts without averages."""
+    averages = sorted({node for part in parts for node in part.atoms(Expectation)}, key=sp.default_sort_key)
+    shared, integrands = sp.cse(
+        [node.integrand for node in averages], symbols=sp.numbered_symbols("x"), order="canonical"
+    )
+    for symbol, value in shared:
+        lowered = arrays.lower(value)
+        arrays.vectors |= {symbol.name} if lowered.axes else set()
+        text.line(f"{symbol} = {lowered.text}")
+    known = {}
+    for number, (node, integrand) in enumerate(zip(averages, integrands, strict=True)):
+        known[node] = sp.Symbol(f"average{number}")
+        text.line(f"average{number} = np.dot(weight, {arrays.lower(integrand).text})")
+    return [part.xreplace(known) for part in parts]
+
+
+def _checks(
+    module: Module, plan: Plan, conditions: Sequence[tuple[str, sp.Expr]]
+) -> tuple[list[str], list[sp.Expr]]:
+    """Names of the equations, each after those it needs, and for each in turn its scale and its residual."""
+    order = [node.name for block in plan.blocks for node in (*block.chain, *block.torn)]
+    explicit = {q.unknown: q.body for q in plan.system.equations if q.kind == "explicit"}
+    names: list[str] = []
+    parts: list[sp.Expr] = []
+    for name, condition in sorted(conditions, key=lambda pair: order.index(pair[0])):
+        scale = _scaled(magnitude(explicit.get(name, condition)), set(names) & set(explicit))
+        parts += [module.at(scale), module.at(condition)]
+        names.append(name)
+    return names, parts
 
 
 def _scaled(expr: sp.Expr, known: set[str]) -> sp.Expr:

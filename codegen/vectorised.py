@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import sympy as sp
 from sympy.core.function import AppliedUndef
@@ -27,47 +27,55 @@ class Array:
         return self.text if self.atom else f"({self.text})"
 
 
-def lower(expr: sp.Expr) -> Array:
-    """NumPy text of an index expression, sums and expectations as contractions."""
-    if expr.is_number:
-        return Array(repr(float(expr)), atom=expr.is_nonnegative)
-    if isinstance(expr, sp.Symbol):
-        return _over(expr.name, [AXIS] if expr.name == "kappa" else [])
-    if isinstance(expr, sp.Indexed):
-        return _over(str(expr.base.label), [str(i) for i in expr.indices if i != 0])
-    if isinstance(expr, AppliedUndef):
-        return _over(str(family_name(expr)), [AXIS, *(str(i) for i in member_indices(expr) if i != 0)])
-    if isinstance(expr, sp.KroneckerDelta):
-        return _over("identity", [str(i) for i in expr.args])
-    if isinstance(expr, BlockSum):
-        return _contract(_factors(expr.body), {str(expr.bound)})
-    if isinstance(expr, Expectation):
-        return _contract([Array("weight", (AXIS,), atom=True), *_factors(expr.integrand)], {AXIS})
-    return _elementwise(expr)
+@dataclass
+class Vectorised:
+    """Lowers index expressions to NumPy text; ``vectors`` are the symbols that stand for functions of kappa."""
 
+    vectors: set[str] = field(default_factory=lambda: {"kappa"})
 
-def _elementwise(expr: sp.Expr) -> Array:
-    if isinstance(expr, sp.Mul):
-        return _contract(_factors(expr), set())
-    if isinstance(expr, sp.Add):
-        terms = [lower(arg) for arg in expr.args]
-        axes = tuple(sorted(set().union(*(term.axes for term in terms))))
-        return Array(" + ".join(_broadcast(term, axes) for term in terms), axes)
-    if isinstance(expr, sp.Pow):
-        base = lower(expr.base)
-        exponent = int(expr.exp) if expr.exp.is_Integer else float(expr.exp)
-        text = (
-            f"1.0/{base.factor}"
-            if exponent == -1
-            else f"{base.factor}**{exponent}"
-            if exponent > 0
-            else f"{base.factor}**({exponent})"
-        )
-        return Array(text, base.axes)
-    if isinstance(expr, sp.Abs):
-        inner = lower(expr.args[0])
-        return Array(f"abs({inner.text})", inner.axes, atom=True)
-    raise ValueError(f"no array form for {expr.func.__name__}: {expr}")
+    def lower(self, expr: sp.Expr) -> Array:
+        """NumPy text of an index expression, sums and expectations as contractions."""
+        if expr.is_number:
+            return Array(repr(float(expr)), atom=expr.is_nonnegative)
+        if isinstance(expr, sp.Symbol):
+            return _over(expr.name, [AXIS] if expr.name in self.vectors else [])
+        if isinstance(expr, sp.Indexed):
+            return _over(str(expr.base.label), [str(i) for i in expr.indices if i != 0])
+        if isinstance(expr, AppliedUndef):
+            return _over(str(family_name(expr)), [AXIS, *(str(i) for i in member_indices(expr) if i != 0)])
+        if isinstance(expr, sp.KroneckerDelta):
+            return _over("identity", [str(i) for i in expr.args])
+        if isinstance(expr, BlockSum):
+            return _contract(self._factors(expr.body), {str(expr.bound)})
+        if isinstance(expr, Expectation):
+            return _contract([Array("weight", (AXIS,), atom=True), *self._factors(expr.integrand)], {AXIS})
+        return self._elementwise(expr)
+
+    def _elementwise(self, expr: sp.Expr) -> Array:
+        if isinstance(expr, sp.Mul):
+            return _contract(self._factors(expr), set())
+        if isinstance(expr, sp.Add):
+            terms = [self.lower(arg) for arg in expr.args]
+            axes = tuple(sorted(set().union(*(term.axes for term in terms))))
+            return Array(" + ".join(_broadcast(term, axes) for term in terms), axes)
+        if isinstance(expr, sp.Pow):
+            base = self.lower(expr.base)
+            exponent = int(expr.exp) if expr.exp.is_Integer else float(expr.exp)
+            text = (
+                f"1.0/{base.factor}"
+                if exponent == -1
+                else f"{base.factor}**{exponent}"
+                if exponent > 0
+                else f"{base.factor}**({exponent})"
+            )
+            return Array(text, base.axes)
+        if isinstance(expr, sp.Abs):
+            inner = self.lower(expr.args[0])
+            return Array(f"abs({inner.text})", inner.axes, atom=True)
+        raise ValueError(f"no array form for {expr.func.__name__}: {expr}")
+
+    def _factors(self, expr: sp.Expr) -> list[Array]:
+        return [self.lower(arg) for arg in sp.Mul.make_args(expr)]
 
 
 def _over(name: str, axes: Sequence[str]) -> Array:
@@ -76,10 +84,6 @@ def _over(name: str, axes: Sequence[str]) -> Array:
     if tuple(axes) == ordered:
         return Array(name, ordered, atom=True)
     return Array(f"np.einsum('{''.join(axes)}->{''.join(ordered)}', {name})", ordered, atom=True)
-
-
-def _factors(expr: sp.Expr) -> list[Array]:
-    return [lower(arg) for arg in sp.Mul.make_args(expr)]
 
 
 def _contract(factors: list[Array], summed: set[str]) -> Array:

@@ -11,7 +11,7 @@ import math
 import os
 import tomllib
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields, replace
 from functools import lru_cache
 from types import MappingProxyType, UnionType
 from typing import Annotated, Any, ClassVar, Self, TypeVar, cast, get_args, get_origin, get_type_hints
@@ -227,8 +227,10 @@ class Model(Table):
         for a number, a list or a table is read as TOML: a command line can pass ``fit.samples=1.5``.
         Raises BadInput for an unknown key and for a model that is not possible.
         """
-        data = self.to_dict()
         allowed = allowed_keys()
+        if all(key in allowed and self._has_number(key, value) for key, value in changes.items()):
+            return self._with_numbers(changes)
+        data = self.to_dict()
         for key, value in changes.items():
             if not isinstance(key, str) or key not in allowed:
                 names = tuple(allowed)
@@ -242,6 +244,19 @@ class Model(Table):
                     raise wrong(table, inner, "a table")
             inner[last] = _from_text(value, quoted_only=allowed[key])
         return type(self).from_dict({name: table for name, table in data.items() if table is not None})
+
+    def _has_number(self, key: object, value: object) -> bool:
+        """Whether a change puts a number in place of one that is there: the step of a sweep."""
+        table, _, field = str(key).partition(".")
+        present = getattr(getattr(self, table, None), field, None)
+        return isinstance(value, int | float) and isinstance(present, int | float)
+
+    def _with_numbers(self, changes: Mapping[str, Any]) -> Self:
+        tables: dict[str, dict[str, Any]] = {}
+        for key, value in changes.items():
+            table, _, field = key.partition(".")
+            tables.setdefault(table, {})[field] = value
+        return replace(self, **{name: replace(getattr(self, name), **new) for name, new in tables.items()})
 
     def to_toml(self) -> str:
         """The text of a model file that ``from_toml`` reads back as an equal model."""

@@ -25,7 +25,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 5935c6b8d90761c4.
+Generated; do not edit. Signature 0a80a25cf307be62.
 Regenerate with: giantstep generate
 """
 
@@ -36,7 +36,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "square"
-SIGNATURE = "5935c6b8d90761c46ef88ced17d73ce10ea5673c204c91deee2d1dd826d1bc01"
+SIGNATURE = "0a80a25cf307be62027c511f75cf8795baddf1e534383ec1df04d367176ead26"
 
 
 def workspace_size(K, N):

@@ -25,7 +25,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature f462b8c0a4d15276.
+Generated; do not edit. Signature 297b9b08912fc44b.
 Regenerate with: giantstep generate
 """
 
@@ -36,7 +36,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "square"
-SIGNATURE = "f462b8c0a4d15276e8187c3e2a2fcad18da031b72f12f1eeeaa5472e8f1a92f0"
+SIGNATURE = "297b9b08912fc44bd33a684dda91a0858ac36b838565ce4a0b8f2a2d9402d080"
 
 
 def workspace_size(K, N):
@@ -483,12 +483,44 @@ def check(table, fraction, parameters, work):
     Delta = (-1.0)*(slope**2) + Q1*(mu1**2) + Q2*mu2sq
     risk = noise + ((-1.0)*mean + nu0)**2 + ((-1.0)*slope + nu1)**2 + Delta + nu2sq
     worst = 0.0
+    x0 = mu1
+    x1 = x0**2
+    x2 = 1.0 + V
+    x3 = 1.0/x2
+    x4 = mu2sq
+    x5 = abs(x3)
+    x6 = abs(x4)
+    x7 = x2**(-2)
+    x8 = risk
+    x9 = x7*x8
+    x10 = mu0
+    x11 = mean
+    x12 = nu0
+    x13 = x3*(x11 + (-1.0)*x12)
+    x14 = nu1
+    x15 = x5*(abs(x11) + abs(x12))
+    x16 = abs(x7)*abs(x8)
+    x17 = abs(x0)
+    average0 = np.dot(weight, x1*x3)
+    average1 = np.dot(weight, x3*x4)
+    average2 = np.dot(weight, x1*x5)
+    average3 = np.dot(weight, x5*x6)
+    average4 = np.dot(weight, x1*x9)
+    average5 = np.dot(weight, x4*x9)
+    average6 = np.dot(weight, x10*x13)
+    average7 = np.dot(weight, x0*x14*x3)
+    average8 = np.dot(weight, x15*abs(x10))
+    average9 = np.dot(weight, x1*x16)
+    average10 = np.dot(weight, x16*x6)
+    average11 = np.dot(weight, x17*x5*abs(x14))
+    average12 = np.dot(weight, x0*x13*kappa)
+    average13 = np.dot(weight, x15*x17*abs(kappa))
     scale_V2 = abs(1.0/beta)*abs(T)
     worst = _worse(worst, (-1.0)*(1.0/beta)*T + V2, scale_V2)
-    scale_V1_hat = alpha*abs(1.0/beta)*np.dot(weight, (mu1**2)*abs(1.0/(1.0 + V)))
-    worst = _worse(worst, (-1.0)*alpha*(1.0/beta)*np.dot(weight, (1.0/(1.0 + V))*(mu1**2)) + V1_hat, scale_V1_hat)
-    scale_V2_hat = alpha*abs(1.0/beta)*np.dot(weight, abs(1.0/(1.0 + V))*abs(mu2sq))
-    worst = _worse(worst, (-1.0)*alpha*(1.0/beta)*np.dot(weight, (1.0/(1.0 + V))*mu2sq) + V2_hat, scale_V2_hat)
+    scale_V1_hat = average2*alpha*abs(1.0/beta)
+    worst = _worse(worst, (-1.0)*average0*alpha*(1.0/beta) + V1_hat, scale_V1_hat)
+    scale_V2_hat = average3*alpha*abs(1.0/beta)
+    worst = _worse(worst, (-1.0)*average1*alpha*(1.0/beta) + V2_hat, scale_V2_hat)
     scale_P = 1.0 + (1.0 + abs(T)*scale_V1_hat)*abs(P)
     worst = _worse(worst, -1.0 + (1.0 + T*V1_hat)*P, scale_P)
     scale_M = abs(T)*abs(P)
@@ -499,22 +531,22 @@ def check(table, fraction, parameters, work):
     worst = _worse(worst, (-1.0)*beta*(1.0/(ridge + V2_hat + S))*fraction + T, scale_T)
     scale_V1 = abs(1.0/beta)*scale_M
     worst = _worse(worst, (-1.0)*(1.0/beta)*M + V1, scale_V1)
-    scale_zeta_hat = alpha*abs(1.0/beta)*np.dot(weight, (abs(mean) + abs(nu0))*abs(kappa)*abs(1.0/(1.0 + V))*abs(mu1))
-    worst = _worse(worst, alpha*(1.0/beta)*np.dot(weight, kappa*(1.0/(1.0 + V))*((-1.0)*nu0 + mean)*mu1) + zeta_hat, scale_zeta_hat)
-    scale_m = alpha*np.dot(weight, (abs(mean) + abs(nu0))*abs(1.0/(1.0 + V))*abs(mu0)) + inverse_dimension*beta*(1.0/abs(T))*abs(m)
-    worst = _worse(worst, alpha*np.dot(weight, (1.0/(1.0 + V))*((-1.0)*nu0 + mean)*mu0) + inverse_dimension*beta*(1.0/T)*m, scale_m)
+    scale_zeta_hat = average13*alpha*abs(1.0/beta)
+    worst = _worse(worst, average12*alpha*(1.0/beta) + zeta_hat, scale_zeta_hat)
+    scale_m = average8*alpha + inverse_dimension*beta*(1.0/abs(T))*abs(m)
+    worst = _worse(worst, average6*alpha + inverse_dimension*beta*(1.0/T)*m, scale_m)
     scale_zeta = scale_T*scale_zeta_hat
     worst = _worse(worst, (-1.0)*T*zeta_hat + zeta, scale_zeta)
-    scale_psi_hat = alpha*abs(1.0/beta)*np.dot(weight, abs(1.0/(1.0 + V))*abs(mu1)*abs(nu1))
-    worst = _worse(worst, (-1.0)*alpha*(1.0/beta)*np.dot(weight, (1.0/(1.0 + V))*mu1*nu1) + psi_hat, scale_psi_hat)
+    scale_psi_hat = average11*alpha*abs(1.0/beta)
+    worst = _worse(worst, (-1.0)*average7*alpha*(1.0/beta) + psi_hat, scale_psi_hat)
     scale_psi = scale_psi_hat*scale_M
     worst = _worse(worst, (-1.0)*psi_hat*M + psi, scale_psi)
     scale_Q2 = abs(adjoint)
     worst = _worse(worst, (-1.0)*adjoint + Q2, scale_Q2)
-    scale_Q1_hat = alpha*abs(1.0/beta)*np.dot(weight, (mu1**2)*abs((1.0 + V)**(-2))*abs(risk))
-    worst = _worse(worst, (-1.0)*alpha*(1.0/beta)*np.dot(weight, ((1.0 + V)**(-2))*(mu1**2)*risk) + Q1_hat, scale_Q1_hat)
-    scale_Q2_hat = alpha*abs(1.0/beta)*np.dot(weight, abs((1.0 + V)**(-2))*abs(mu2sq)*abs(risk))
-    worst = _worse(worst, (-1.0)*alpha*(1.0/beta)*np.dot(weight, ((1.0 + V)**(-2))*mu2sq*risk) + Q2_hat, scale_Q2_hat)
+    scale_Q1_hat = average9*alpha*abs(1.0/beta)
+    worst = _worse(worst, (-1.0)*average4*alpha*(1.0/beta) + Q1_hat, scale_Q1_hat)
+    scale_Q2_hat = average10*alpha*abs(1.0/beta)
+    worst = _worse(worst, (-1.0)*average5*alpha*(1.0/beta) + Q2_hat, scale_Q2_hat)
     scale_adjoint = zeta_hat**2 + (P**2)*(scale_psi_hat**2) + (S**2)*abs(adjoint) + abs(1.0/beta)*scale_Q2_hat + inverse_dimension*(T**(-2))*(m**2) + (P**2)*abs(1.0/beta)*scale_Q1_hat + beta*(T**(-2))*abs(adjoint)*abs(fraction)
     worst = _worse(worst, (-1.0)*(zeta_hat**2) + (-1.0)*(1.0/beta)*Q2_hat + (-1.0)*(psi_hat**2)*(P**2) + (-1.0)*(S**2)*adjoint + (-1.0)*inverse_dimension*(T**(-2))*(m**2) + (-1.0)*(1.0/beta)*(P**2)*Q1_hat + beta*(T**(-2))*adjoint*fraction, scale_adjoint)
     scale_Q1 = (P**2)*abs(adjoint) + (scale_psi_hat**2)*(scale_M**2) + (scale_M**2)*abs(1.0/beta)*scale_Q1_hat
