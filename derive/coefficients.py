@@ -118,7 +118,8 @@ def _closed(recorder: Recorder, label: str, name: Any, node: Any, words: str, as
 def _parseval(f: ScalarFunction) -> Any:
     """sum_{k >= 2} c^k (E f^(k)(s + sqrt(c) g))^2 / k! for a polynomial f: a sum of non-negative terms."""
     total = sympy.S.Zero
-    for k in range(2, int(sympy.degree(f.expr, f.z)) + 1):
+    degree = sympy.degree(f.expr, f.z)  # -oo for the zero function
+    for k in range(2, int(max(degree, 0)) + 1):
         derivative = sympy.diff(f.expr, f.z, k).subs(f.z, S + sympy.sqrt(C) * G)
         mean, _ = close(Expectation(derivative, G))
         total += C**k * sympy.factor(mean) ** 2 / sympy.factorial(k)

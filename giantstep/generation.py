@@ -49,6 +49,11 @@ def generate(models: Sequence[Model], check: bool, echo: Callable[[str], None] =
         module = emit(entry)
         registered = entry.name in REGISTERED
         path = generated_root() / module.path if registered else cached_path(entry.name)
+        if path is None:
+            raise BadInput(
+                f"there is no cache folder for the kernel of {entry.expression}",
+                "set GIANTSTEP_CACHE to a folder of your own",
+            )
         if check:
             present = path.read_text(encoding="utf-8") if path.is_file() else ""
             if present != module.text:

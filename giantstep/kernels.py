@@ -7,7 +7,6 @@ import importlib
 import linecache
 import os
 import sys
-import tempfile
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
@@ -16,7 +15,6 @@ from types import ModuleType
 import numpy as np
 
 from derive.catalogue import REGISTERED, Entry, lookup
-from derive.grammar import ExpressionError
 from giantstep import __version__
 from giantstep.errors import BadInput, NotConverged
 
@@ -31,7 +29,7 @@ def function_kernel(text: str) -> ModuleType:
     """
     try:
         return _function_kernel(lookup(text))
-    except ExpressionError as error:
+    except ValueError as error:  # not in the grammar, not to be split into pieces, or without numba text
         raise BadInput(f"the function {text!r} cannot be used: {error}", getattr(error, "hint", "")) from None
 
 
@@ -41,16 +39,19 @@ def _function_kernel(entry: Entry) -> ModuleType:
         return _imported(f"generated.functions.{entry.name}")
     name = f"_giantstep_{entry.name}"
     path = cached_path(entry.name)
-    if not path.is_file():
-        from codegen.functions import emit
-        from codegen.manifest import write_atomic
+    if path is not None and path.is_file():
+        return _from_text(name, path.read_text(encoding="utf-8"), str(path), cached=True)
+    from codegen.functions import emit
+    from codegen.manifest import write_atomic
 
-        text = emit(entry).text
-        try:
+    text = emit(entry).text
+    try:
+        if path is not None:
             write_atomic(path, text)
-        except OSError:
-            return _from_text(name, text, f"<{entry.name}>", cached=False)
-    return _from_text(name, path.read_text(encoding="utf-8"), str(path), cached=True)
+            return _from_text(name, text, str(path), cached=True)
+    except OSError:
+        pass
+    return _from_text(name, text, f"<{entry.name}>", cached=False)
 
 
 def solver_kernel(loss: str, blocks: int) -> ModuleType:
@@ -88,8 +89,11 @@ def _from_text(name: str, text: str, filename: str, cached: bool) -> ModuleType:
     return module
 
 
-def cache_folder() -> Path:
-    """Where kernels of user expressions live: $GIANTSTEP_CACHE, else the platform's cache folder."""
+def cache_folder() -> Path | None:
+    """Where kernels of user expressions live: $GIANTSTEP_CACHE, else the user's cache folder; None without a home.
+
+    Never a folder that others may write to: what lies there is executed.
+    """
     given = os.environ.get("GIANTSTEP_CACHE")
     if given:
         return Path(given)
@@ -97,13 +101,14 @@ def cache_folder() -> Path:
     try:
         root = Path(base) if base else Path.home() / ".cache"
     except RuntimeError:
-        root = Path(tempfile.gettempdir())
+        return None
     return root / "giantstep"
 
 
-def cached_path(name: str) -> Path:
-    """File of a generated user function; a changed generator gives another folder."""
-    return cache_folder() / _generator_version() / f"{name}.py"
+def cached_path(name: str) -> Path | None:
+    """File of a generated user function, where there is a cache; a changed generator gives another folder."""
+    folder = cache_folder()
+    return folder / _generator_version() / f"{name}.py" if folder is not None else None
 
 
 @lru_cache(maxsize=1)
@@ -137,7 +142,7 @@ def coefficients(text: str, s: np.ndarray, c: float) -> np.ndarray:
 
 def _worst_that_counts(kernel: ModuleType, s: np.ndarray, c: float, out: np.ndarray) -> float:
     """The worst estimated error of the points whose sqrt(E f^2) is not negligible beside the largest."""
-    size = np.sqrt(out[0] ** 2 + out[1] ** 2 + out[2])
+    size = np.hypot(np.hypot(out[0], out[1]), np.sqrt(out[2]))
     counts = ~(size < _NEGLIGIBLE * np.max(size))
     one, scratch = np.empty((3, 1)), np.empty(kernel.SCRATCH_SHAPE)
     return max((kernel.coefficients(np.array([x]), float(c), one, scratch) for x in s[counts]), default=0.0)

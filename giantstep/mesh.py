@@ -119,7 +119,8 @@ def _reach(terms: tuple[Term, ...]) -> float:
 
 def _squares(term: Term, kappa: np.ndarray) -> np.ndarray:
     mu0, mu1, mu2sq = coefficients(term.function, term.scale * kappa + term.offset, term.variance)
-    result: np.ndarray = mu0**2 + mu1**2 + mu2sq
+    with np.errstate(over="ignore"):
+        result: np.ndarray = mu0**2 + mu1**2 + mu2sq
     return result
 
 

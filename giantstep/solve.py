@@ -147,7 +147,7 @@ def _certify(
         )
     if not error <= tolerance:
         raise NotConverged(
-            f"the test error changes by {error:.1e} (relative) between two orders of quadrature, {tolerance:.0e} is asked",
+            f"the test error changes by {error:.1e} (relative) between orders of quadrature, {tolerance:.0e} is asked",
             "the problem is ill-conditioned: allow a larger tolerance; " + _collinear_hint(problem),
         )
     positive = [values["V2"].min(), np.diag(values["V1"]).min()]
@@ -167,5 +167,8 @@ def _stalled(problem: Problem, block: int) -> str:
 
 def _collinear_hint(problem: Problem) -> str:
     if len(problem.blocks) > 1 and problem.parameters[4] == 0.0:
-        return "the blocks' mean features may be nearly collinear: give --dimension, merge close readout values, or raise fit.ridge"
+        return (
+            "the blocks' mean features may be nearly collinear: give a dimension, merge close readout values, "
+            "or raise fit.ridge"
+        )
     return "raise fit.ridge, or move away from fit.samples = network.width"

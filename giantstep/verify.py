@@ -250,7 +250,10 @@ def _output_scale(compared: _Compared) -> float:
 def _recorded_equations(model: Model, compared: _Compared) -> tuple[int, float]:
     """Both sides of each recorded step whose symbols the twin's solution has, relative to the terms in it."""
     state = compared.twin.state
-    state = replace(state, symbols={**state.symbols, **compared.twin.observables})
+    observed = dict(compared.twin.observables)
+    if state.symbols["inverse_dimension"]:
+        del observed["free_energy"]  # recorded before the finite-size term is added to it
+    state = replace(state, symbols={**state.symbols, **observed})
     count, worst = 0, 0.0
     for step in saddle_system_of(model.fit.loss).derivation.steps:
         try:
@@ -296,16 +299,8 @@ def _gradient(model: Model, compared: _Compared, conjugates: bool) -> float:
                 step = mpmath.mpf("1e-30")
                 moved = _moved(state, condition.unknown, place, mpmath.mpc(0, step))
                 slope = Evaluator(moved).value(energy).imag / step
-                slope += _finite_size(state, condition, place)
             worst = max(worst, abs(slope * value) / size)
     return float(worst)
-
-
-def _finite_size(state: State, condition: Equation, place: Place) -> Any:
-    """The term of order 1/d, which fixes m, is kept outside the functional."""
-    if condition.unknown != "m":
-        return 0
-    return state.symbols["inverse_dimension"] * state.families["m"][place] / state.families["V2"][place]
 
 
 def _by_differences(state: State, model: Model, condition: Equation, place: Place) -> Any:
