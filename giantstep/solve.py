@@ -84,7 +84,7 @@ def solve(model: Model, *, dimension: int | None = None, tolerance: float = 1e-1
     for halvings in range(_HALVINGS):
         runs = [_run(kernel, problem, order, halvings) for order in _orders(problem)]
         fine = runs[-1]
-        size = max(abs(fine.test_error), _ROUNDING / tolerance * _signal(fine, problem))
+        size = max(abs(fine.test_error), _ROUNDING / tolerance * _signal(fine, problem)) or 1.0
         error = max(abs(fine.test_error - run.test_error) for run in runs[:-1]) / size
         if error <= tolerance:
             break

@@ -1,0 +1,242 @@
+"""Solve many random models of the whole domain; count what is solved and what is refused, and look for wrong numbers.
+
+Usage: python benchmarks/robustness.py [--models 10000] [--seed 0] [--workers 1] [--recheck 10]
+
+Every answer has to pass conditions that do not come from the solver (``suspicions``); a refusal has to be a sentence.
+A sample of the answers is solved again at 25 digits by the interpretive twin.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import random
+import time
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from derive.catalogue import REGISTERED
+from giantstep.errors import GiantstepError
+from giantstep.kernels import function_kernel
+from giantstep.model import Model
+from giantstep.moments import link_moments
+from giantstep.result import ORDER_PARAMETERS, Result
+from giantstep.solve import solve
+
+JUMPING = ("sign", "step")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One model: "solved", "refused" (with the kind of refusal) or "crashed"; what looks wrong about it."""
+
+    number: int
+    model: dict[str, Any]
+    dimension: int | None
+    status: str
+    reason: str
+    residual: float
+    seconds: float
+    wrong: tuple[str, ...]
+
+
+def random_model(number: int, seed: int = 0) -> tuple[dict[str, Any], int | None]:
+    """Model ``number`` of the domain, as a dictionary, and the dimension to solve it at (None: the limit)."""
+    draw = random.Random(seed * 1_000_003 + number)
+    width, ridge = _log_uniform(draw, 0.1, 10.0), _log_uniform(draw, 1e-8, 10.0)
+    alpha = _log_uniform(draw, 0.05, 10.0)
+    if draw.random() < 0.1:  # the interpolation peak
+        alpha, ridge = width, draw.choice((1e-8, 1e-6, 1e-3))
+    names = sorted(REGISTERED)
+    flavour = draw.choice(("step", "step", "spike", "spike", "plain"))
+    activation = draw.choice([n for n in names if flavour != "step" or n not in JUMPING])
+    data: dict[str, Any] = {
+        "network": {
+            "activation": activation,
+            "width": width,
+            "readout": _readout(draw),
+            "bias": draw.choice((0.0, 0.0, 0.0, draw.uniform(-2.0, 2.0))),
+        },
+        "target": {"link": draw.choice(names), "noise": draw.choice((0.0, 0.0, _log_uniform(draw, 1e-4, 1.0)))},
+        "fit": {"samples": alpha, "ridge": ridge},
+    }
+    if flavour == "step":
+        rate = draw.choice((0.0, draw.uniform(0.0, 10.0), draw.uniform(0.0, 3.0), _log_uniform(draw, 1e-6, 1.0)))
+        data["step"] = {"samples": _log_uniform(draw, 0.1, 100.0), "learning_rate": rate}
+    elif flavour == "spike":
+        data["spike"] = {
+            "strength": draw.choice((0.0, draw.uniform(0.0, 5.0), _log_uniform(draw, 1e-6, 100.0))),
+            "alignment": draw.choice((draw.uniform(-1.0, 1.0), draw.uniform(0.0, 1.0), 1.0, -1.0, 0.0, 1.0 - 1e-9)),
+            "bulk_variance": draw.choice((1.0, draw.uniform(1.0, 3.0))),
+        }
+    return data, draw.choice((None, None, 1000, 100))
+
+
+def _readout(draw: random.Random) -> dict[str, list[float]]:
+    blocks = draw.choice((1, 1, 2, 2, 3, 4))
+    kind = draw.choice(("spread", "near", "opposite", "equal"))
+    if blocks == 1:
+        return {"values": [draw.choice((1.0, 1.0, -1.0, draw.uniform(0.1, 2.0)))], "fractions": [1.0]}
+    first = draw.uniform(0.2, 1.5)
+    values = [first]
+    for position in range(1, blocks):
+        choices = {
+            "spread": draw.uniform(-2.0, 2.0),
+            "near": first + _log_uniform(draw, 1e-9, 1e-2),
+            "opposite": first * (-1.0) ** position,
+            "equal": first,
+        }
+        values.append(choices[kind])
+    parts = [draw.uniform(0.1, 1.0) for _ in values]
+    return {"values": values, "fractions": [p / math.fsum(parts) for p in parts]}
+
+
+def _log_uniform(draw: random.Random, low: float, high: float) -> float:
+    return math.exp(draw.uniform(math.log(low), math.log(high)))
+
+
+def suspicions(result: Result) -> tuple[str, ...]:
+    """What contradicts the meaning of the numbers, in words; empty for a sound result.
+
+    Allowed is rounding: 1e-7 of the numbers compared (equations hold to 1e-10 of their terms, which may cancel to
+    1e-3 of them), and 1e-14 of the loss of the zero readout where nearly everything is learned.
+    """
+    q, fit, link = result.order_parameters, result.model.fit, result.model.target.link
+    labels = link_moments(link, function_kernel(link).BREAKPOINTS).square + result.model.target.noise
+    rounding = 1e-14 * fit.samples * labels
+    wrong = []
+    numbers = [result.test_error, result.train_error, result.free_energy, *(x for v in q.values() for x in v.ravel())]
+    if not all(math.isfinite(x) for x in numbers):
+        wrong.append("not finite")
+    loss = result.training_loss
+    if not abs(loss - result.free_energy) <= 1e-7 * abs(loss) + rounding:
+        wrong.append(f"free energy {result.free_energy:.10g} is not the training loss {loss:.10g}")
+    if result.free_energy > 0.5 * fit.samples * labels * (1.0 + 1e-9):
+        wrong.append(f"the objective {result.free_energy:.6g} is above that of the zero readout")
+    if result.test_error < 0.0 or result.train_error < 0.0:
+        wrong.append(f"negative error: test {result.test_error:.3g}, train {result.train_error:.3g}")
+    for name in ("Q1", "V1"):
+        if not np.allclose(q[name], q[name].T, rtol=1e-7, atol=1e-7 * np.abs(q[name]).max()):
+            wrong.append(f"{name} is not symmetric")
+        lowest = np.linalg.eigvalsh(0.5 * (q[name] + q[name].T)).min()
+        if lowest < -1e-7 * np.abs(q[name]).max():
+            wrong.append(f"{name} has the eigenvalue {lowest:.3g} beside {np.abs(q[name]).max():.3g}")
+    # Cauchy-Schwarz: psi_b is the overlap of a unit vector with a vector of squared norm Q1_bb
+    excess = q["psi"] ** 2 - np.diag(q["Q1"])
+    if excess.max() > 1e-7 * max(np.abs(q["Q1"]).max(), 1e-300):
+        wrong.append(f"psi^2 exceeds Q1 by {excess.max():.3g}")
+    if np.any(q["V2"] * fit.ridge > np.array(result.model.network.readout.fractions) * (1 + 1e-9)):
+        wrong.append("V2 exceeds fraction/ridge")
+    norm = float(q["Q2"].sum()) * result.model.network.width
+    if fit.ridge * norm > 2.0 * result.free_energy * (1.0 + 1e-7) + rounding:
+        wrong.append("the ridge term exceeds the training objective")
+    return tuple(wrong)
+
+
+def attempt(number: int, seed: int = 0) -> Outcome:
+    """Draw and solve one model."""
+    data, dimension = random_model(number, seed)
+    start = time.perf_counter()
+
+    def outcome(status: str, reason: str, residual: float = 0.0, wrong: tuple[str, ...] = ()) -> Outcome:
+        return Outcome(number, data, dimension, status, reason, residual, time.perf_counter() - start, wrong)
+
+    try:
+        result = solve(Model.from_dict(data), dimension=dimension)
+    except GiantstepError as error:
+        bad = () if error.message and error.hint else ("a refusal without a sentence or a hint",)
+        return outcome("refused", f"{type(error).__name__}: {_kind(error.message)}", wrong=bad)
+    except Exception as error:  # noqa: BLE001 - the benchmark is there to find these
+        return outcome("crashed", f"{type(error).__name__}: {error}"[:200], wrong=("crash",))
+    return outcome("solved", "", result.residual, suspicions(result))
+
+
+def _kind(message: str) -> str:
+    """A message without its numbers."""
+    return " ".join("#" if any(c.isdigit() for c in word) else word for word in message.split())[:90]
+
+
+def recheck(outcome: Outcome, digits: int = 25) -> float:
+    """Largest relative difference of an order parameter from the twin's, on the coarser table of the solve."""
+    from codegen.structure import analyse
+    from codegen.system_twin import solve_twin, state_of
+    from derive.saddle import saddle_system
+    from giantstep.kernels import solver_kernel
+    from giantstep.mesh import ORDERS
+    from giantstep.solve import _run, problem_of
+
+    problem = problem_of(Model.from_dict(outcome.model), outcome.dimension)
+    blocks = len(problem.blocks)
+    kernel = solver_kernel("square", blocks)
+    run = _run(kernel, problem, ORDERS[0], 0)
+    layout = kernel.layout(blocks, len(run.table))
+
+    def members(name: str) -> dict[tuple[int, ...], float]:
+        begin, shape = layout[name]
+        values = run.work[begin : begin + math.prod(shape)].reshape(shape)
+        return {place: float(values[place]) for place in np.ndindex(values.shape)}
+
+    plan = analyse(saddle_system())
+    state = state_of(run.table.tolist(), problem.fraction.tolist(), problem.parameters.tolist(), plan)
+    twin = solve_twin(plan, state, {"T": members("T"), "V1": members("V1")}, digits)
+    worst = 0.0
+    for name in ORDER_PARAMETERS:
+        ours = members(name)
+        scale = max(abs(float(x)) for x in twin.families[name].values())
+        if name in ("m", "zeta", "psi"):  # zero by symmetry, say: relative to the norm of the readout
+            scale = max(scale, math.sqrt(max(abs(float(x)) for x in twin.families["Q2"].values())))
+        scale = scale or 1.0
+        worst = max(worst, *(abs(ours[p] - float(x)) / scale for p, x in twin.families[name].items()))
+    return worst
+
+
+def attempts(count: int, seed: int, workers: int) -> Iterator[Outcome]:
+    """Outcomes in order."""
+    if workers == 1:
+        yield from (attempt(number, seed) for number in range(count))
+        return
+    with ProcessPoolExecutor(workers) as pool:
+        yield from pool.map(attempt, range(count), [seed] * count, chunksize=50)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--models", type=int, default=10_000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--recheck", type=int, default=10, help="number of answers solved again by the twin")
+    options = parser.parse_args()
+    outcomes = []
+    for outcome in attempts(options.models, options.seed, options.workers):
+        outcomes.append(outcome)
+        if outcome.wrong:
+            print(f"model {outcome.number}, dimension {outcome.dimension}: {'; '.join(outcome.wrong)}", flush=True)
+            print(f"  {outcome.reason} {outcome.model}", flush=True)
+    report(outcomes)
+    solved = [o for o in outcomes if o.status == "solved"]
+    # equal blocks leave the limit of infinite dimension singular, which the twin refuses
+    regular = [o for o in solved if o.dimension is not None or len(o.model["network"]["readout"]["values"]) == 1]
+    for outcome in random.Random(options.seed).sample(regular, min(options.recheck, len(regular))):
+        difference = recheck(outcome)
+        print(f"model {outcome.number}: order parameters differ from the twin's by {difference:.1e}", flush=True)
+
+
+def report(outcomes: list[Outcome]) -> None:
+    """Counts by outcome and reason, worst residual, times."""
+    solved = [o for o in outcomes if o.status == "solved"]
+    print(f"{len(outcomes)} models: {len(solved)} solved, {sum(bool(o.wrong) for o in outcomes)} suspicious")
+    for reason, count in Counter(f"{o.status}: {o.reason}" for o in outcomes if o.status != "solved").most_common():
+        print(f"{count:7d}  {reason}")
+    if solved:
+        times = sorted(o.seconds for o in solved)
+        print(f"worst residual {max(o.residual for o in solved):.1e}; median {times[len(times) // 2] * 1e3:.2f} ms, "
+              f"slowest {times[-1]:.2f} s")  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,182 @@
+"""How long one point of a learning curve takes: by hand with scipy.integrate.quad, by hand with NumPy, and here.
+
+All rows solve examples/tanh_sign.toml to 1e-10 and must agree on the test error to 1e-9. What carries over to another
+machine are the ratios, measured side by side in one run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import textbook
+
+from giantstep.kernels import solver_kernel
+from giantstep.mesh import ORDERS, table
+from giantstep.model import Model
+from giantstep.solve import problem_of, solve
+
+MODEL = Path(__file__).resolve().parents[1] / "examples" / "tanh_sign.toml"
+AGREEMENT = 1e-9
+START = np.array([0.5, 0.1, 0.1, 1.0, 1.0, 1.0, 1.0])
+
+
+@dataclass(frozen=True)
+class Row:
+    """One way to get a point: its seconds a point, and what was measured."""
+
+    name: str
+    seconds: float
+    note: str = ""
+
+
+def median_seconds(call: Callable[[], object], repeats: int) -> float:
+    """Median wall time of a call."""
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        call()
+        times.append(time.perf_counter() - start)
+    return statistics.median(times)
+
+
+def point_of(model: Model) -> textbook.Point:
+    """The numbers of the model that the equations hold."""
+    spike = problem_of(model).spike
+    return textbook.Point(
+        model.fit.samples, model.network.width, model.fit.ridge, spike.strength, spike.alignment, spike.bulk_variance[0]
+    )
+
+
+def by_hand(model: Model, quick: bool, expected: float) -> list[Row]:
+    """The damped iteration: nested quad, quad with remembered coefficients, arrays."""
+    point = point_of(model)
+    arrays = textbook.Vectorised(point)
+    error, count = textbook.solve(point, arrays)
+    _agree("NumPy fixed point", error, expected)
+    sweeps = f"{count} sweeps"
+
+    nested = textbook.Nested(point, cached=False)
+    if quick:
+        one = median_seconds(lambda: textbook.step(point, nested, START), 1)
+        rows = [Row("quad, nested", count * one, f"{sweeps}; one was timed, not all")]
+    else:
+        start = time.perf_counter()
+        error, _ = textbook.solve(point, nested)
+        rows = [Row("quad, nested", time.perf_counter() - start, sweeps)]
+        _agree("quad, nested", error, expected)
+
+    start = time.perf_counter()
+    error, _ = textbook.solve(point, textbook.Nested(point, cached=True))
+    rows.append(Row("quad, coefficients remembered", time.perf_counter() - start, sweeps))
+    _agree("quad, coefficients remembered", error, expected)
+
+    whole = median_seconds(lambda: textbook.solve(point, textbook.Vectorised(point)), 5)
+    rows.append(Row("NumPy, new coefficients", whole, sweeps))
+    rows.append(Row("NumPy, same coefficients", median_seconds(lambda: textbook.solve(point, arrays), 5), sweeps))
+    return rows
+
+
+def by_engine(model: Model) -> list[Row]:
+    """The generated kernel alone, `solve` from Python, a curve, and points with new coefficients."""
+    rates = np.linspace(0.5, 1.5, 50)
+    alphas = np.linspace(0.2, 4.0, 200)
+    start = time.perf_counter()
+    for rate in rates:
+        solve(model.replace({"step.learning_rate": float(rate)}))
+    fresh = (time.perf_counter() - start) / len(rates)
+    models = [model.replace({"fit.samples": float(alpha)}) for alpha in alphas]
+    curve = median_seconds(lambda: [solve(one) for one in models], 3) / len(alphas)
+    return [
+        Row("giantstep.solve, new coefficients", fresh, "50 learning rates"),
+        Row("giantstep.solve, a curve", curve, "200 values of fit.samples"),
+        Row("giantstep.solve, same coefficients", median_seconds(lambda: solve(model), 100)),
+        Row("generated kernel alone", kernel_seconds(model), f"{nodes(model)} nodes in kappa"),
+    ]
+
+
+def nodes(model: Model) -> int:
+    """Nodes of the finer of the two tables of a solve."""
+    problem = problem_of(model)
+    return len(table(problem.blocks, problem.target, ORDERS[1]))
+
+
+def kernel_seconds(model: Model) -> float:
+    """One call of the generated solver on a table that is at hand."""
+    problem = problem_of(model)
+    rows = table(problem.blocks, problem.target, ORDERS[1])
+    kernel = solver_kernel(model.fit.loss, 1)
+    work, out = np.empty(kernel.workspace_size(1, len(rows))), np.empty(3)
+
+    def many() -> None:
+        for _ in range(200):
+            kernel.solve(rows, problem.fraction, problem.parameters, work, out)
+
+    many()
+    return median_seconds(many, 5) / 200
+
+
+def cold_start() -> list[Row]:
+    """`giantstep solve` as a new process: with nothing compiled, then with numba's cache filled."""
+    code = "import sys; from giantstep.cli.main import main; sys.exit(main(['solve', sys.argv[1]]))"
+    with tempfile.TemporaryDirectory() as folder:
+        environment = {**os.environ, "NUMBA_CACHE_DIR": folder}
+
+        def run() -> None:
+            command = [sys.executable, "-c", code, str(MODEL)]
+            subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL)
+
+        first = median_seconds(run, 1)
+        return [
+            Row("giantstep solve, new process, first time", first, "compiles"),
+            Row("giantstep solve, new process, later", median_seconds(run, 3), "imports, mostly"),
+        ]
+
+
+def _agree(name: str, error: float, expected: float) -> None:
+    if not abs(error - expected) <= AGREEMENT * expected:
+        raise SystemExit(f"{name}: test error {error!r} where {expected!r} was expected")
+
+
+def show(rows: list[Row], unit: float | None) -> None:
+    """A table: seconds, and how many times as long as ``unit`` seconds."""
+    for row in rows:
+        ratio = f"{row.seconds / unit:>10.3g} x" if unit else " " * 12
+        print(f"  {row.name:<42}{_readable(row.seconds):>10}{ratio}   {row.note}")
+
+
+def _readable(seconds: float) -> str:
+    for factor, name in ((1.0, "s"), (1e-3, "ms")):
+        if seconds >= factor:
+            return f"{seconds / factor:.3g} {name}"
+    return f"{seconds * 1e6:.3g} us"
+
+
+def main() -> int:
+    """Command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="time one sweep of the slowest way, not all of them")
+    parser.add_argument("--no-cold", action="store_true", help="leave out the new processes")
+    arguments = parser.parse_args()
+    model = Model.from_toml(MODEL)
+    expected = solve(model).test_error
+    engine = by_engine(model)
+    unit = next(row.seconds for row in engine if row.name.endswith("same coefficients"))
+    print(f"one point, test error {expected:.12g}; ratios to giantstep.solve with the same coefficients")
+    show(by_hand(model, arguments.quick, expected) + engine, unit)
+    if not arguments.no_cold:
+        show(cold_start(), None)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
