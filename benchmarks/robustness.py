@@ -62,16 +62,23 @@ def random_model(number: int, seed: int = 0) -> tuple[dict[str, Any], int | None
             "readout": _readout(draw),
             "bias": draw.choice((0.0, 0.0, 0.0, draw.uniform(-2.0, 2.0))),
         },
-        "target": {"link": draw.choice(names), "noise": draw.choice((0.0, 0.0, _log_uniform(draw, 1e-4, 1.0)))},
+        "target": {
+            "link": draw.choice(names),
+            "noise": draw.choice((0.0, 0.0, _log_uniform(draw, 1e-4, 1.0))),
+        },
         "fit": {"samples": alpha, "ridge": ridge},
     }
     if flavour == "step":
-        rate = draw.choice((0.0, draw.uniform(0.0, 10.0), draw.uniform(0.0, 3.0), _log_uniform(draw, 1e-6, 1.0)))
+        rate = draw.choice(
+            (0.0, draw.uniform(0.0, 10.0), draw.uniform(0.0, 3.0), _log_uniform(draw, 1e-6, 1.0))
+        )
         data["step"] = {"samples": _log_uniform(draw, 0.1, 100.0), "learning_rate": rate}
     elif flavour == "spike":
         data["spike"] = {
             "strength": draw.choice((0.0, draw.uniform(0.0, 5.0), _log_uniform(draw, 1e-6, 100.0))),
-            "alignment": draw.choice((draw.uniform(-1.0, 1.0), draw.uniform(0.0, 1.0), 1.0, -1.0, 0.0, 1.0 - 1e-9)),
+            "alignment": draw.choice(
+                (draw.uniform(-1.0, 1.0), draw.uniform(0.0, 1.0), 1.0, -1.0, 0.0, 1.0 - 1e-9)
+            ),
             "bulk_variance": draw.choice((1.0, draw.uniform(1.0, 3.0))),
         }
     return data, draw.choice((None, None, 1000, 100))
@@ -110,7 +117,12 @@ def suspicions(result: Result) -> tuple[str, ...]:
     labels = link_moments(link, function_kernel(link).BREAKPOINTS).square + result.model.target.noise
     rounding = 1e-14 * fit.samples * labels
     wrong = []
-    numbers = [result.test_error, result.train_error, result.free_energy, *(x for v in q.values() for x in v.ravel())]
+    numbers = [
+        result.test_error,
+        result.train_error,
+        result.free_energy,
+        *(x for v in q.values() for x in v.ravel()),
+    ]
     if not all(math.isfinite(x) for x in numbers):
         wrong.append("not finite")
     loss = result.training_loss
@@ -215,22 +227,31 @@ def main() -> None:
     for outcome in attempts(options.models, options.seed, options.workers):
         outcomes.append(outcome)
         if outcome.wrong:
-            print(f"model {outcome.number}, dimension {outcome.dimension}: {'; '.join(outcome.wrong)}", flush=True)
+            print(
+                f"model {outcome.number}, dimension {outcome.dimension}: {'; '.join(outcome.wrong)}",
+                flush=True,
+            )
             print(f"  {outcome.reason} {outcome.model}", flush=True)
     report(outcomes)
     solved = [o for o in outcomes if o.status == "solved"]
     # equal blocks leave the limit of infinite dimension singular, which the twin refuses
-    regular = [o for o in solved if o.dimension is not None or len(o.model["network"]["readout"]["values"]) == 1]
+    regular = [
+        o for o in solved if o.dimension is not None or len(o.model["network"]["readout"]["values"]) == 1
+    ]
     for outcome in random.Random(options.seed).sample(regular, min(options.recheck, len(regular))):
         difference = recheck(outcome)
-        print(f"model {outcome.number}: order parameters differ from the twin's by {difference:.1e}", flush=True)
+        print(
+            f"model {outcome.number}: order parameters differ from the twin's by {difference:.1e}", flush=True
+        )
 
 
 def report(outcomes: list[Outcome]) -> None:
     """Counts by outcome and reason, worst residual, times."""
     solved = [o for o in outcomes if o.status == "solved"]
     print(f"{len(outcomes)} models: {len(solved)} solved, {sum(bool(o.wrong) for o in outcomes)} suspicious")
-    for reason, count in Counter(f"{o.status}: {o.reason}" for o in outcomes if o.status != "solved").most_common():
+    for reason, count in Counter(
+        f"{o.status}: {o.reason}" for o in outcomes if o.status != "solved"
+    ).most_common():
         print(f"{count:7d}  {reason}")
     if solved:
         times = sorted(o.seconds for o in solved)

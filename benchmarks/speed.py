@@ -53,7 +53,12 @@ def point_of(model: Model) -> textbook.Point:
     """The numbers of the model that the equations hold."""
     spike = problem_of(model).spike
     return textbook.Point(
-        model.fit.samples, model.network.width, model.fit.ridge, spike.strength, spike.alignment, spike.bulk_variance[0]
+        model.fit.samples,
+        model.network.width,
+        model.fit.ridge,
+        spike.strength,
+        spike.alignment,
+        spike.bulk_variance[0],
     )
 
 
@@ -82,7 +87,9 @@ def by_hand(model: Model, quick: bool, expected: float) -> list[Row]:
 
     whole = median_seconds(lambda: textbook.solve(point, textbook.Vectorised(point)), 5)
     rows.append(Row("NumPy, new coefficients", whole, sweeps))
-    rows.append(Row("NumPy, same coefficients", median_seconds(lambda: textbook.solve(point, arrays), 5), sweeps))
+    rows.append(
+        Row("NumPy, same coefficients", median_seconds(lambda: textbook.solve(point, arrays), 5), sweeps)
+    )
     return rows
 
 
@@ -163,8 +170,12 @@ def _readable(seconds: float) -> str:
 
 def main() -> int:
     """Command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="time one sweep of the slowest way, not all of them")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--quick", action="store_true", help="time one sweep of the slowest way, not all of them"
+    )
     parser.add_argument("--no-cold", action="store_true", help="leave out the new processes")
     arguments = parser.parse_args()
     model = Model.from_toml(MODEL)

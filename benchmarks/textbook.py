@@ -141,9 +141,7 @@ def step(point: Point, f: Averages, x: np.ndarray) -> np.ndarray:
     return np.array([m, t * zeta_hat, t * screen * psi_hat, new_q1, response, t * screen / beta, t / beta])
 
 
-def solve(
-    point: Point, f: Averages, tolerance: float = 1e-10, most: int = 5000
-) -> tuple[float, int]:
+def solve(point: Point, f: Averages, tolerance: float = 1e-10, most: int = 5000) -> tuple[float, int]:
     """Test error and number of iterations. Raises ArithmeticError where the iteration does not settle."""
     x = np.array([0.5, 0.1, 0.1, 1.0, 1.0, 1.0, 1.0])
     for count in range(1, most + 1):

@@ -17,15 +17,8 @@ from sympy.printing.pycode import PythonCodePrinter
 
 from codegen.layout import NODE, Layout
 from codegen.structure import Node
-from derive.blocks import (
-    BlockSum,
-    canonical,
-    family_name,
-    member_indices,
-    names_in,
-    rename,
-    walk,
-)
+from derive.blocks import BlockSum, family_name, member_indices, names_in, rename, walk
+from derive.canonical import canonical
 from derive.expectation import Expectation
 from derive.symbols import SYMMETRIC
 

@@ -16,7 +16,8 @@ from typing import Literal
 import sympy as sp
 from sympy.utilities.iterables import strongly_connected_components
 
-from derive.blocks import BlockSum, Calculus, Definition, fresh_indices, names_in, rebuild, used_indices
+from derive.blocks import BlockSum, Definition, fresh_indices, names_in, rebuild, used_indices
+from derive.calculus import Calculus
 from derive.saddle import ORDER_PARAMETERS, RANK, SaddleSystem, member
 from derive.symbols import SYMMETRIC
 

@@ -11,18 +11,9 @@ from dataclasses import dataclass
 
 import sympy as sp
 
-from derive.blocks import (
-    KAPPA,
-    BlockSum,
-    Calculus,
-    Definition,
-    LogDet,
-    MatrixInverse,
-    ParallelSum,
-    canonical,
-    fold,
-    index,
-)
+from derive.blocks import KAPPA, BlockSum, Definition, LogDet, MatrixInverse, ParallelSum, index
+from derive.calculus import Calculus
+from derive.canonical import canonical, fold
 from derive.downdate import record_downdate
 from derive.expectation import Expectation
 from derive.loss import OMEGA, VARIANCE, MoreauEnvelope, Y
@@ -279,8 +270,9 @@ def _entropic_quadratic_form(trace: Recorder) -> sp.Expr:
     )
     quadratic = canonical(quadratic, SYMMETRIC)
     trace.record("entropic part", sp.Symbol("R"), quadratic, kind="result", source="[CUI24] eq. (108)-(116)",
-                 rule="the Gaussian integral over the readout: sources $\\hat{\\zeta}$ along the spike, $\\hat{\\psi}$ along "
-                 "the rest of the target, and the potential differentiated along $\\hat{q}^{(1)}$ and $\\hat{q}^{(2)}$")  # fmt: skip
+                 rule="the Gaussian integral over the readout: sources $\\hat{\\zeta}$ along the spike, "
+                 "$\\hat{\\psi}$ along the rest of the target, and the potential differentiated along "
+                 "$\\hat{q}^{(1)}$ and $\\hat{q}^{(2)}$")  # fmt: skip
     return quadratic
 
 

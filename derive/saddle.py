@@ -7,18 +7,9 @@ from typing import Literal
 
 import sympy as sp
 
-from derive.blocks import (
-    BlockSum,
-    Calculus,
-    Definition,
-    MatrixInverse,
-    ParallelSum,
-    canonical,
-    contract,
-    family,
-    index,
-    rename,
-)  # fmt: skip
+from derive.blocks import BlockSum, Definition, MatrixInverse, ParallelSum, family, index, rename
+from derive.calculus import Calculus, contract
+from derive.canonical import canonical
 from derive.expectation import Expectation
 from derive.free_energy import FreeEnergy, free_energy
 from derive.loss import SQUARE, Loss, moreau_envelope
@@ -121,8 +112,18 @@ def saddle_system(loss: Loss = SQUARE) -> SaddleSystem:
         Equation(f"d/d{name}", name, member(name).indices, body, "implicit")
         for name, body in conditions.items()
     )
-    return SaddleSystem(loss, energy.fields, spectral.inverse, spectral.parallel, tuple(equations), stationarity, energy.training_error,
-                        energy.test_error, energy.expression, trace.finish())  # fmt: skip
+    return SaddleSystem(
+        loss,
+        energy.fields,
+        spectral.inverse,
+        spectral.parallel,
+        tuple(equations),
+        stationarity,
+        energy.training_error,
+        energy.test_error,
+        energy.expression,
+        trace.finish(),
+    )
 
 
 class _Gradient:

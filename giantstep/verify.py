@@ -192,7 +192,9 @@ def solver_checks(model: Model) -> Iterator[Check]:
         count, worst = _recorded_equations(model, compared)
     yield Check(f"recorded equations at the solution: {count} steps", worst, 1e-15)
     with mpmath.workdps(_DIGITS + 15):
-        yield Check("gradient of the free energy in the order parameters", _gradient(model, compared, False), 1e-18)
+        yield Check(
+            "gradient of the free energy in the order parameters", _gradient(model, compared, False), 1e-18
+        )
         # central differences with h = 1e-10: h^2 times a ratio of derivatives
         yield Check("gradient of the free energy in the conjugates", _gradient(model, compared, True), 1e-14)
 
@@ -370,4 +372,6 @@ def simulation_checks(model: Model) -> Iterator[Check]:
         value, mean = getattr(theory, name), float(simulated.mean(name).item())
         error = float(simulated.standard_error(name).item()) + _FINITE / dimension * value
         label = name.replace("_", " ")
-        yield Check(f"{label}: simulation at d = {dimension}, standard errors", abs(mean - value) / error, 4.0)
+        yield Check(
+            f"{label}: simulation at d = {dimension}, standard errors", abs(mean - value) / error, 4.0
+        )

@@ -89,7 +89,9 @@ def random_point(blocks: int, seed: int, nodes: int = 6) -> Point:
 def state_of_point(point: Point, system: SaddleSystem, **families: Any) -> State:
     """The point as the interpreter sees it; ``families`` adds vectors by name."""
     k = point.blocks
-    columns: dict[tuple[str, Place], Sequence[Any]] = {(name, ()): values for name, values in point.nu.items()}
+    columns: dict[tuple[str, Place], Sequence[Any]] = {
+        (name, ()): values for name, values in point.nu.items()
+    }
     for name, rows in point.mu.items():
         columns |= {(name, (b,)): [row[b] for row in rows] for b in range(k)}
     numbers: dict[str, Mapping[Place, Any]] = {}
@@ -99,11 +101,20 @@ def state_of_point(point: Point, system: SaddleSystem, **families: Any) -> State
             if isinstance(value, mpmath.matrix)
             else {(b,): value[b] for b in range(k)}
         )
-    symbols = {name: getattr(point, name) for name in ("alpha", "beta", "ridge", "noise", "inverse_dimension")}
+    symbols = {
+        name: getattr(point, name) for name in ("alpha", "beta", "ridge", "noise", "inverse_dimension")
+    }
     definitions = {d.name: d for d in system.fields}
     definitions |= {name: _definition(system, name) for name in ("S", "M")}
     return State(
-        k, symbols, numbers, point.kappa, point.weight, columns, definitions, {system.inverse.name: system.inverse}
+        k,
+        symbols,
+        numbers,
+        point.kappa,
+        point.weight,
+        columns,
+        definitions,
+        {system.inverse.name: system.inverse},
     )
 
 
@@ -211,7 +222,9 @@ def free_energy(point: Point) -> Any:
         for b in k
     )  # fmt: skip
     squares = mpmath.fsum(
-        point["Q1_hat"][b, c] * point["V1"][b, c] - point["V1_hat"][b, c] * point["Q1"][b, c] for b in k for c in k
+        point["Q1_hat"][b, c] * point["V1"][b, c] - point["V1_hat"][b, c] * point["Q1"][b, c]
+        for b in k
+        for c in k
     )
     return energetic + point.beta * (pairs + squares / 2 - quadratic_form(point) / 2)
 
@@ -248,6 +261,7 @@ def hats(point: Point) -> dict[str, Any]:
 
 def m_condition(point: Point) -> list[Any]:
     """E[mu0_b g] - m_b/(n V2_b), n = alpha d, V2_b = T_b/beta, times -alpha: zero at the solution (section 6)."""
+
     def g(i: int) -> Any:
         mean, _, _, response = output(point, i)
         return (point.nu["nu0"][i] - mean) / (1 + response)

@@ -15,24 +15,22 @@ from hypothesis import strategies as st
 from derive.blocks import (
     KAPPA,
     BlockSum,
-    Calculus,
     Definition,
     LogDet,
     MatrixInverse,
     ParallelSum,
     block_field,
-    canonical,
-    contract,
     family,
-    fold,
     fresh_indices,
     index,
     protect,
     rename,
     substitute,
     used_indices,
-)  # fmt: skip
-from derive.evaluate import EvaluationError, Evaluator, State
+)
+from derive.calculus import Calculus, contract
+from derive.canonical import canonical, fold
+from derive.evaluate import EvaluationError, Evaluator, Place, State
 from derive.expectation import Expectation
 
 A, B, C, D, E = (index(letter) for letter in "abcde")
@@ -52,14 +50,16 @@ def state(blocks: int, seed: int) -> State:
     def number() -> Any:
         return mpmath.mpf(draw.randint(-900, 900)) / 1000
 
-    places1 = [(b,) for b in range(blocks)]
-    places2 = [(b, c) for b in range(blocks) for c in range(blocks)]
+    places1: list[Place] = [(b,) for b in range(blocks)]
+    places2: list[Place] = [(b, c) for b in range(blocks) for c in range(blocks)]
     families = {name: {p: number() for p in places1} for name in ("x", "y")}
     families |= {name: {p: number() for p in places2} for name in ("W", "U")}
     # diagonally dominant, so that the inverse is tame
     for b in range(blocks):
         families["W"][b, b] = 2 + families["W"][b, b]
-    columns = {("mu", (b,)): [number() for _ in range(3)] for b in range(blocks)}
+    columns: dict[tuple[str, Place], list[Any]] = {
+        ("mu", (b,)): [number() for _ in range(3)] for b in range(blocks)
+    }
     weight = [mpmath.mpf(k) / 6 for k in (1, 2, 3)]
     return State(
         blocks, {"lam": mpmath.mpf(3) / 7}, families, [number() for _ in range(3)], weight, columns,
@@ -72,7 +72,9 @@ def random_expression(draw: random.Random, depth: int, free: tuple[sp.Symbol, ..
     leaves, nodes = ("member", "number"), ("add", "mul", "mul", "sum", "sum", "mean", "power", "member")
     kind = draw.choice(leaves if depth == 0 else nodes)
     if kind == "number":
-        return sp.Rational(draw.randint(1, 5), draw.randint(1, 5)) * draw.choice((1, sp.Symbol("lam", positive=True)))
+        return sp.Rational(draw.randint(1, 5), draw.randint(1, 5)) * draw.choice(
+            (1, sp.Symbol("lam", positive=True))
+        )
     if kind == "member":
         return random_member(draw, free)
     if kind in ("add", "mul"):
@@ -83,7 +85,9 @@ def random_expression(draw: random.Random, depth: int, free: tuple[sp.Symbol, ..
         inner = tuple(dict.fromkeys((*free, bound)))
         return BlockSum(random_expression(draw, depth - 1, inner) * random_member(draw, (bound,)), bound)
     if kind == "mean":
-        return Expectation(random_expression(draw, depth - 1, free) * MU(draw.choice(free), KAPPA) * KAPPA, KAPPA)
+        return Expectation(
+            random_expression(draw, depth - 1, free) * MU(draw.choice(free), KAPPA) * KAPPA, KAPPA
+        )
     return (2 + random_expression(draw, depth - 1, free) ** 2) ** draw.choice((2, -1))
 
 
@@ -132,7 +136,8 @@ def test_derivatives_agree_with_differences(seed: int, blocks: int, name: str) -
             where = dict(zip(target, place, strict=True))
             evaluator = Evaluator(numbers)
             symbolic = [
-                evaluator.value(derivative, {**where, **dict(zip(FREE, p, strict=True))}) for p in numbers.places(2)
+                evaluator.value(derivative, {**where, **dict(zip(FREE, p, strict=True))})
+                for p in numbers.places(2)
             ]
             above, below = (values(expr, moved(numbers, name, place, sign * step)) for sign in (1, -1))
             assert_equal(symbolic, [(x - y) / (2 * step) for x, y in zip(above, below, strict=True)])
@@ -145,7 +150,12 @@ def test_rewriting_preserves_values(seed: int, blocks: int) -> None:
     with mpmath.workdps(40):
         numbers = state(blocks, seed)
         before = values(expr, numbers)
-        for rewritten in (contract(expr), canonical(expr), protect(expr, {A, B, C, D}), canonical(contract(expr))):
+        for rewritten in (
+            contract(expr),
+            canonical(expr),
+            protect(expr, {A, B, C, D}),
+            canonical(contract(expr)),
+        ):
             assert_equal(before, values(rewritten, numbers), mpmath.mpf("1e-32"))
         replaced = substitute(expr, {"D": DEFINITION})
         assert "D" not in {str(node.base.label) for node in replaced.atoms(sp.Indexed)}
@@ -165,7 +175,9 @@ def test_renaming_captures_nothing(seed: int, names: tuple[sp.Symbol, sp.Symbol]
             for j in range(3):
                 where = {B: j, C: j, A: j, D: j, new: i}
                 assert_equal(
-                    [evaluator.value(expr, {**where, old: i})], [evaluator.value(renamed, where)], mpmath.mpf("1e-24")
+                    [evaluator.value(expr, {**where, old: i})],
+                    [evaluator.value(renamed, where)],
+                    mpmath.mpf("1e-24"),
                 )
 
 
@@ -208,7 +220,9 @@ def test_parallel_sum_differentiates_without_inverting(blocks: int) -> None:
                 for place in numbers.places(len(indices)):
                     evaluator = Evaluator(filled)
                     where = dict(zip(indices, place, strict=True))
-                    symbolic = [evaluator.value(derivative, {**where, B: i, C: j}) for i, j in numbers.places(2)]
+                    symbolic = [
+                        evaluator.value(derivative, {**where, B: i, C: j}) for i, j in numbers.places(2)
+                    ]
                     ends = [parallel(moved(numbers, name, place, sign * step)) for sign in (1, -1)]
                     change = (ends[0] - ends[1]) / (2 * step)
                     assert_equal(symbolic, [change[p] for p in numbers.places(2)])

@@ -29,7 +29,8 @@ from derive.symbols import BETA, FRACTION, RIDGE, V2_HAT, T
 from derive.trace import Recorder
 
 DIGITS = 40
-EXACT = mpmath.mpf("1e-32")  # a few hundred operations at 40 digits, inverses of matrices of condition below 1e3
+# a few hundred operations at 40 digits, inverses of matrices of condition below 1e3
+EXACT = mpmath.mpf("1e-32")
 # central differences with h = 1e-12 at 40 digits: h^2 f''' /6 and 1e-40/h, derivatives up to 1e4
 DIFFERENCE = mpmath.mpf("1e-18")
 CASES = [(blocks, seed) for blocks in (1, 2, 3) for seed in (11, 12)]
@@ -92,7 +93,7 @@ def _direction(point: Point, name: str, seed: int) -> dict[tuple[int, ...], Any]
 
 
 def _moved(point: Point, name: str, direction: dict[tuple[int, ...], Any], by: Any) -> Point:
-    value = point[name].copy() if name in PAIRS else list(point[name])
+    value: Any = point[name].copy() if name in PAIRS else list(point[name])
     for place, amount in direction.items():
         key = place if name in PAIRS else place[0]
         value[key] = value[key] + by * amount
@@ -111,7 +112,10 @@ def test_gradient_by_complex_step(blocks: int, seed: int) -> None:
                 continue
             derived = evaluator.family(condition.body, condition.indices)
             direction = _direction(point, condition.unknown, seed)
-            members = {p: x + mpmath.mpc(0, step) * direction[p] for p, x in state.families[condition.unknown].items()}
+            members = {
+                p: x + mpmath.mpc(0, step) * direction[p]
+                for p, x in state.families[condition.unknown].items()
+            }
             energy = Evaluator(state.with_families({condition.unknown: members})).value(system().free_energy)
             along = mpmath.fsum(derived[p] * direction[p] for p in derived)
             scale = mpmath.fsum(abs(derived[p] * direction[p]) for p in derived)
@@ -133,7 +137,10 @@ def test_spectral_potential_is_stationary_where_the_printed_equation_holds(block
                 ends.append(Evaluator(state_of_point(point.with_values(T=moved), system())).value(potential))
             assert abs(ends[0] - ends[1]) / (2 * step) <= DIFFERENCE
         derived = spectral_potential(Recorder("test")).stationarity
-        assert max(abs(x) for x in Evaluator(state_of_point(point, system())).family(derived, (b,)).values()) <= EXACT
+        assert (
+            max(abs(x) for x in Evaluator(state_of_point(point, system())).family(derived, (b,)).values())
+            <= EXACT
+        )
 
 
 @pytest.mark.parametrize(("blocks", "seed"), CASES)

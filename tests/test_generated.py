@@ -60,7 +60,9 @@ def test_the_check_sees_a_changed_a_missing_and_a_stale_file(texts: dict[str, st
     write_all({name: text for name, text in texts.items() if name != MANIFEST}, tmp_path)
     assert check(texts, tmp_path) == []
     changed = tmp_path / "functions" / "tanh.py"
-    changed.write_text(changed.read_text(encoding="utf-8").replace("0.3989422804014327", "0.3989422804014328"))
+    changed.write_text(
+        changed.read_text(encoding="utf-8").replace("0.3989422804014327", "0.3989422804014328")
+    )
     (tmp_path / "functions" / "sign.py").unlink()
     (tmp_path / "solvers" / "old.py").write_text("x = 1\n")
     found = check(texts, tmp_path)
@@ -69,7 +71,9 @@ def test_the_check_sees_a_changed_a_missing_and_a_stale_file(texts: dict[str, st
         assert sum(name in difference for difference in found) == 1
 
 
-def test_the_command_says_what_differs_and_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_command_says_what_differs_and_what_to_do(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     said: list[str] = []
     monkeypatch.setattr("giantstep.generation.generated_root", lambda: tmp_path)
     assert not generate([], check=True, echo=said.append)

@@ -28,7 +28,12 @@ def loaded_by(code: str, folder: Path) -> set[str]:
     script = f"{code}\nimport json, sys\nprint(json.dumps(sorted(sys.modules)))"
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(
-        [sys.executable, "-c", script], cwd=folder, env=environment, capture_output=True, text=True, check=False
+        [sys.executable, "-c", script],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     return set(json.loads(done.stdout.splitlines()[-1]))
@@ -38,7 +43,9 @@ def loaded_by(code: str, folder: Path) -> set[str]:
     ("values", "fractions", "solver"),
     [("(1.0,)", "(1.0,)", "square_single"), ("(1.0, 0.5)", "(0.5, 0.5)", "square_blocks")],
 )
-def test_solving_imports_neither_sympy_nor_codegen(values: str, fractions: str, solver: str, tmp_path: Path) -> None:
+def test_solving_imports_neither_sympy_nor_codegen(
+    values: str, fractions: str, solver: str, tmp_path: Path
+) -> None:
     loaded = loaded_by(SOLVE.format(values=values, fractions=fractions), tmp_path)
     assert f"generated.solvers.{solver}" in loaded
     unwanted = {"sympy", "mpmath", "codegen", "matplotlib", "xarray", "derive.scalar", "derive.coefficients"}

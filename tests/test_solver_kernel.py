@@ -6,6 +6,7 @@ import importlib.util
 import inspect
 import math
 import re
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -61,7 +62,9 @@ def small_table(problem: Problem, count: int = 24) -> Array:
     terms = (problem.target, *problem.blocks)
     found = [coefficients(t.function, t.scale * kappa + t.offset, t.variance) for t in terms]
     blocks = np.stack(found[1:], axis=1).reshape(-1, count)
-    return np.ascontiguousarray(np.concatenate([kappa[None], weight[None] / weight.sum(), found[0], blocks]).T)
+    return np.ascontiguousarray(
+        np.concatenate([kappa[None], weight[None] / weight.sum(), found[0], blocks]).T
+    )
 
 
 def run(kernel: Any, table: Array, fraction: Array, parameters: Array) -> Solved:
@@ -83,7 +86,9 @@ def plan() -> Plan:
 def twin_of(solved: Solved, table: Array, fraction: Array, parameters: Array, digits: int = 30) -> Any:
     state = state_of(table.tolist(), fraction.tolist(), parameters.tolist(), plan())
     start = {
-        name: {place: float(solved.families[name][place]) for place in np.ndindex(solved.families[name].shape)}
+        name: {
+            place: float(solved.families[name][place]) for place in np.ndindex(solved.families[name].shape)
+        }
         for name in ("T", "V1")
     }
     return solve_twin(plan(), state, start, digits)
@@ -97,8 +102,8 @@ def distance(solved: Solved, twin: Any) -> float:
         scale = float(np.abs(wanted).max()) or 1.0
         worst = max(worst, float(np.abs(solved.families[name] - wanted).max()) / scale)
     for position, name in enumerate(OBSERVABLES):
-        wanted = float(twin.observables[name])
-        worst = max(worst, abs(solved.out[position] - wanted) / abs(wanted))
+        exact = float(twin.observables[name])
+        worst = max(worst, abs(float(solved.out[position]) - exact) / abs(exact))
     return worst if math.isfinite(worst) else math.inf
 
 
@@ -180,7 +185,9 @@ def test_equal_blocks_merge(dimension: int | None) -> None:
         total = one.order_parameters[name].sum()
         assert two.order_parameters[name].sum() == pytest.approx(total, rel=1e-8), name
     # the shorter solution splits m by the fractions
-    assert two.order_parameters["m"] == pytest.approx(one.order_parameters["m"][0] * np.array([0.3, 0.7]), rel=1e-6)
+    assert two.order_parameters["m"] == pytest.approx(
+        one.order_parameters["m"][0] * np.array([0.3, 0.7]), rel=1e-6
+    )
 
 
 def test_permuted_blocks_permute_the_order_parameters() -> None:
@@ -192,7 +199,9 @@ def test_permuted_blocks_permute_the_order_parameters() -> None:
     assert permuted.test_error == pytest.approx(straight.test_error, rel=1e-10)
     for name, value in straight.order_parameters.items():
         wanted = value[order][:, order] if value.ndim == 2 else value[order]
-        assert np.allclose(permuted.order_parameters[name], wanted, rtol=1e-7, atol=1e-9 * np.abs(wanted).max()), name
+        assert np.allclose(
+            permuted.order_parameters[name], wanted, rtol=1e-7, atol=1e-9 * np.abs(wanted).max()
+        ), name
 
 
 @pytest.mark.parametrize("blocks", [1, 2])
@@ -236,7 +245,9 @@ def test_without_spike_the_alignment_does_not_matter() -> None:
         result = solve(model(1, spike__strength=0.0, spike__alignment=gamma))
         q = result.order_parameters
         along = gamma * q["zeta"][0] + math.sqrt(1.0 - gamma * gamma) * q["psi"][0]
-        found.append([result.test_error, result.train_error, along, q["Q1"][0, 0] + q["zeta"][0] ** 2, q["Q2"][0]])
+        found.append(
+            [result.test_error, result.train_error, along, q["Q1"][0, 0] + q["zeta"][0] ** 2, q["Q2"][0]]
+        )
     # sqrt(1 - gamma^2) is exact to 1e-16 here; quadrature is certified to 1e-10
     assert np.allclose(found, found[0], rtol=1e-9)
 
@@ -272,7 +283,9 @@ def test_parity() -> None:
     even = solve(model(1, target__link="quadratic"))
     for name in ("m", "zeta", "psi"):
         # integrals of odd functions over a mesh symmetric to rounding
-        assert np.abs(even.order_parameters[name]).max() < 1e-12 * math.sqrt(base.order_parameters["Q2"][0] + 1.0)
+        assert np.abs(even.order_parameters[name]).max() < 1e-12 * math.sqrt(
+            base.order_parameters["Q2"][0] + 1.0
+        )
     assert even.test_error > 2.0  # E He_2^2 = 2, and nothing of it is learned
 
 
@@ -408,7 +421,9 @@ def test_the_check_notices_its_own_mutations(kernel: ModuleType, blocks: int) ->
     assert kernel.check(*data, solved.work) < 1e-12
     where = check_lines(text)
     assert len(where) == len(plan().system.equations) + 1  # and the matrix inverse
-    checked = {change: interpreted(mutant).check(*data, solved.work) for change, mutant in mutants(text, where, 60)}
+    checked = {
+        change: interpreted(mutant).check(*data, solved.work) for change, mutant in mutants(text, where, 60)
+    }
     survivors = [change for change, residual in checked.items() if not residual > 1e-6]
     assert survivors == []
 
@@ -445,11 +460,28 @@ CORNERS: list[tuple[int, dict[str, Any]]] = [
     (2, {"spike__strength": 1000.0, "network__activation": "relu"}),
     (1, {"network__activation": "linear"}),
     (2, {"network__activation": "linear"}),
-    (1, {"network__activation": "linear", "target__link": "linear", "target__noise": 0.0, "fit__ridge": 1e-10}),
+    (
+        1,
+        {
+            "network__activation": "linear",
+            "target__link": "linear",
+            "target__noise": 0.0,
+            "fit__ridge": 1e-10,
+        },
+    ),
     (1, {"network__activation": "cubic", "target__link": "cubic"}),
     (1, {"network__activation": "cos", "spike__strength": 30.0}),
-    (2, {"network__readout": {"values": [1.0, -1.0], "fractions": [0.5, 0.5]}, "network__activation": "tanh"}),
-    (2, {"network__readout": {"values": [1.0, 1.0 + 1e-6], "fractions": [0.5, 0.5]}, "network__activation": "tanh"}),
+    (
+        2,
+        {"network__readout": {"values": [1.0, -1.0], "fractions": [0.5, 0.5]}, "network__activation": "tanh"},
+    ),
+    (
+        2,
+        {
+            "network__readout": {"values": [1.0, 1.0 + 1e-6], "fractions": [0.5, 0.5]},
+            "network__activation": "tanh",
+        },
+    ),
     (2, {"network__readout": {"values": [1.0, 0.99], "fractions": [0.5, 0.5]}, "fit__ridge": 1e-8}),
     (3, {"network__readout": {"values": [1.0, 0.0, -1.0, 0.5], "fractions": [0.25, 0.25, 0.25, 0.25]}}),
     (1, {"fit__ridge": 1e12}),
@@ -459,7 +491,9 @@ CORNERS: list[tuple[int, dict[str, Any]]] = [
 
 @pytest.mark.parametrize("dimension", [None, 1000])
 @pytest.mark.parametrize(("blocks", "changes"), CORNERS)
-def test_corners_are_solved_or_refused_in_words(blocks: int, changes: dict[str, Any], dimension: int | None) -> None:
+def test_corners_are_solved_or_refused_in_words(
+    blocks: int, changes: dict[str, Any], dimension: int | None
+) -> None:
     try:
         result = solve(model(blocks, **changes), dimension=dimension)
     except GiantstepError as error:
@@ -485,8 +519,6 @@ def robustness() -> Any:
     specification = importlib.util.spec_from_file_location("robustness", path)
     assert specification is not None and specification.loader is not None
     module = importlib.util.module_from_spec(specification)
-    import sys
-
     sys.modules["robustness"] = module  # its dataclasses look themselves up
     specification.loader.exec_module(module)
     return module

@@ -9,7 +9,7 @@ import pytest
 from giantstep import Model, simulate, solve
 from giantstep.simulation import at_dimension
 
-# network (activation, width, values), target (link, noise), fit (alpha, ridge), step (alpha0, rate) or spike (r, gamma, c)
+# activation, width, readout values; link, noise; alpha, ridge; step (alpha0, rate) or spike (r, gamma, c)
 MODELS = {
     "odd, smooth": ("tanh", 1.0, [1.0], "tanh", 0.0, 2.0, 0.05, ("step", 2.0, 1.0)),
     "discontinuous link": ("tanh", 0.5, [1.0], "sign", 0.0, 1.5, 0.1, ("step", 4.0, 1.0)),

@@ -25,7 +25,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 0a80a25cf307be62.
+Generated; do not edit. Signature 9d7534e06c886429.
 Regenerate with: giantstep generate
 """
 
@@ -36,7 +36,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "square"
-SIGNATURE = "0a80a25cf307be62027c511f75cf8795baddf1e534383ec1df04d367176ead26"
+SIGNATURE = "9d7534e06c88642916aa812cbdd064bce33086b1cfbdeb459c082d7cb35e9d16"
 
 
 def workspace_size(K, N):

@@ -25,7 +25,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 297b9b08912fc44b.
+Generated; do not edit. Signature 33d04710b760b7e3.
 Regenerate with: giantstep generate
 """
 
@@ -36,7 +36,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "square"
-SIGNATURE = "297b9b08912fc44bd33a684dda91a0858ac36b838565ce4a0b8f2a2d9402d080"
+SIGNATURE = "33d04710b760b7e3ea4830ec8d609100cc77a056034c79c4e4178a592efaf3de"
 
 
 def workspace_size(K, N):

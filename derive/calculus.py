@@ -1,0 +1,153 @@
+"""Derivatives of index expressions: Kronecker deltas, definitions, matrix inverses, parallel sums, log-determinants."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import sympy as sp
+
+from derive.blocks import (
+    BlockSum,
+    Definition,
+    LogDet,
+    MatrixInverse,
+    ParallelSum,
+    family,
+    family_name,
+    fresh_indices,
+    member_indices,
+    names_in,
+    protect,
+    rebuild,
+    rename,
+    used_indices,
+)
+from derive.canonical import canonical
+from derive.expectation import Expectation
+
+
+def contract(expr: sp.Expr) -> sp.Expr:
+    """Carry out sums over Kronecker deltas."""
+    if not expr.args or isinstance(expr, (sp.Indexed, sp.KroneckerDelta)):
+        return expr
+    expr = rebuild(expr, [contract(arg) for arg in expr.args])
+    if isinstance(expr, BlockSum) and expr.body.has(sp.KroneckerDelta):
+        return sp.Add(
+            *(_contract_term(term, expr.bound) for term in sp.Add.make_args(sp.expand_mul(expr.body)))
+        )
+    return expr
+
+
+def _contract_term(term: sp.Expr, bound: sp.Symbol) -> sp.Expr:
+    for factor in sp.Mul.make_args(term):
+        if isinstance(factor, sp.KroneckerDelta) and bound in factor.args:
+            (other,) = [arg for arg in factor.args if arg != bound] or [bound]
+            rest = sp.Mul(*(f for f in sp.Mul.make_args(term) if f is not factor))
+            return contract(rename(rest, {bound: other}))
+    if isinstance(term, BlockSum):  # a delta hides one sum further in: exchange the sums
+        return (
+            BlockSum(_contract_term(term.body, bound), term.bound)
+            if term.has(sp.KroneckerDelta)
+            else BlockSum(term, bound)
+        )
+    return BlockSum(term, bound)
+
+
+@dataclass(frozen=True)
+class Calculus:
+    """Derivatives through definitions, matrix inverses and declared rules.
+
+    ``definitions`` are differentiated through; ``inverses`` obey ``dP = -P dX P``; ``parallel`` sums their own rule;
+    ``rules`` map a name to a function ``(indices, target) -> derivative`` and take precedence.
+    """
+
+    definitions: Mapping[str, Definition] = field(default_factory=dict)
+    inverses: Mapping[str, MatrixInverse] = field(default_factory=dict)
+    parallel: Mapping[str, ParallelSum] = field(default_factory=dict)
+    rules: Mapping[str, Callable[[tuple[sp.Expr, ...], sp.Indexed], sp.Expr]] = field(default_factory=dict)
+    symmetric: frozenset[str] = frozenset()
+
+    def derivative(self, expr: sp.Expr, target: sp.Indexed) -> sp.Expr:
+        """d expr / d target, contracted and in canonical form; ``target`` carries indices free in neither."""
+        raw = self._raw(expr, target)
+        return canonical(contract(raw), self.symmetric)
+
+    def _raw(self, expr: sp.Expr, target: sp.Indexed) -> sp.Expr:
+        name = family_name(expr)
+        if name is not None:
+            return self._member(expr, name, target)
+        if not expr.args or isinstance(expr, sp.KroneckerDelta):
+            return sp.S.Zero
+        if isinstance(expr, sp.Add):
+            return sp.Add(*(self._raw(arg, target) for arg in expr.args))
+        if isinstance(expr, sp.Mul):
+            return sp.Add(
+                *(
+                    sp.Mul(self._raw(arg, target), *expr.args[:i], *expr.args[i + 1 :])
+                    for i, arg in enumerate(expr.args)
+                )
+            )
+        if isinstance(expr, BlockSum):
+            bound, body = expr.bound, expr.body
+            if bound in target.free_symbols:
+                (fresh,) = fresh_indices(1, used_indices(expr, target))
+                body, bound = rename(body, {bound: fresh}), fresh
+            return BlockSum(self._raw(body, target), bound)
+        if isinstance(expr, Expectation):
+            return Expectation(self._raw(expr.integrand, target), *expr.variables)
+        if isinstance(expr, LogDet):
+            return self._logdet(self.inverses[expr.inverse], target)
+        return (
+            sp.Add(*(expr.fdiff(i + 1) * self._raw(arg, target) for i, arg in enumerate(expr.args)))
+            if not isinstance(expr, sp.Pow)
+            else self._power(expr, target)
+        )
+
+    def _power(self, expr: sp.Pow, target: sp.Indexed) -> sp.Expr:
+        if names_in(expr.exp):
+            raise ValueError(f"exponent {expr.exp} depends on order parameters")
+        return expr.exp * expr.base ** (expr.exp - 1) * self._raw(expr.base, target)
+
+    def _member(self, expr: sp.Expr, name: str, target: sp.Indexed) -> sp.Expr:
+        indices = member_indices(expr)
+        if name in self.rules:
+            return self.rules[name](indices, target)
+        if name == family_name(target):
+            return sp.Mul(
+                *(sp.KroneckerDelta(i, j) for i, j in zip(indices, member_indices(target), strict=True))
+            )
+        if name in self.parallel:
+            return self._parallel(self.parallel[name], indices, target)
+        if name in self.definitions:
+            definition = self.definitions[name]
+            body = protect(definition.at(indices), used_indices(target))
+            return self._raw(body, target)
+        if name in self.inverses:
+            return self._inverse(self.inverses[name], indices, target)
+        return sp.S.Zero
+
+    def _inverse(self, inverse: MatrixInverse, indices: tuple[sp.Expr, ...], target: sp.Indexed) -> sp.Expr:
+        first, last = indices
+        taken = used_indices(inverse.entry, first, last, target)
+        i, j = fresh_indices(2, taken)
+        change = self._raw(rename(inverse.entry, {inverse.row: i, inverse.column: j}), target)
+        base = family(inverse.name)
+        return -BlockSum(BlockSum(base[first, i] * change * base[j, last], i), j)
+
+    def _parallel(self, node: ParallelSum, indices: tuple[sp.Expr, ...], target: sp.Indexed) -> sp.Expr:
+        first, last = indices
+        i, j = fresh_indices(2, used_indices(node.a, node.b, first, last, target))
+        place = {node.row: i, node.column: j}
+        change_a, change_b = (self._raw(rename(entry, place), target) for entry in (node.a, node.b))
+        ratio, itself = family(node.ratio), family(node.name)
+        left, right = (
+            (ratio[i, first], ratio[j, last]) if node.transposed else (ratio[first, i], ratio[last, j])
+        )
+        inner = left * change_a * right - itself[first, i] * change_b * itself[j, last]
+        return BlockSum(BlockSum(inner, i), j)
+
+    def _logdet(self, inverse: MatrixInverse, target: sp.Indexed) -> sp.Expr:
+        i, j = fresh_indices(2, used_indices(inverse.entry, target))
+        change = self._raw(rename(inverse.entry, {inverse.row: i, inverse.column: j}), target)
+        return BlockSum(BlockSum(family(inverse.name)[j, i] * change, i), j)
