@@ -27,7 +27,7 @@ def record_downdate(trace: Recorder) -> None:
     """Record the scalar identity and its value on the isotropic bulk, where the downdated response is T itself."""
     scalar, weight = sp.Symbol("I"), sp.Symbol("Vhat_1")
     trace.record(
-        "Sherman-Morrison", sp.Symbol("I_perp"), sherman_morrison(scalar, weight), kind="result",
+        "Sherman-Morrison", sp.Symbol("I_perp"), sherman_morrison(scalar, weight), kind="definition",
         source="[CUI24] eq. (108)-(116)",
         rule="the rank-one downdate of $WW^T$ by $(Wv)(Wv)^T$; $I=v^TW^TA^{-1}Wv$ before it",
     )  # fmt: skip

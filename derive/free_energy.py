@@ -112,7 +112,7 @@ def free_energy(envelope: MoreauEnvelope) -> FreeEnergy:
     weight = _quadratic_weight(envelope)
     energetic = ALPHA * Expectation(RISK(KAPPA) * weight.subs(VARIANCE, V(KAPPA)), KAPPA)
     trace.record(
-        "energetic part", sp.Symbol("Phi_energetic"), energetic, kind="result", source="[CUI24] eq. (86)",
+        "energetic part", sp.Symbol("Phi_energetic"), energetic, kind="definition", source="[CUI24] eq. (86)",
         rule="the envelope is a function of V times $(y-\\omega)^2$; its average over $t$, $\\xi$ and the noise is "
         "the conditional risk")  # fmt: skip
     spectral = spectral_potential(trace)
@@ -126,19 +126,19 @@ def free_energy(envelope: MoreauEnvelope) -> FreeEnergy:
         / 2
     )
     entropic = BETA * (pairing - R / 2)
-    trace.record(
-        "free energy",
-        sp.Symbol("free_energy"),
-        energetic + entropic,
-        kind="definition",
-        source="[CUI24] eq. (86)-(90)",
-        rule="energetic part, conjugate pairs and entropic part",
-    )
     finite = BETA * INVERSE_DIMENSION * BlockSum(M_[B] ** 2 / (2 * T[B]), B)
     trace.record("finite size", sp.Symbol("Phi_m"), finite, kind="assumption", source="THEORY section 6",
                  rule="the component of the readout along the constant direction of block $b$ has the response "
                  "$T_b/\\beta$ of that block; its cost is of order 1/d and kept on request",
                  assumption="no other term of order 1/d grows with the overlap m")  # fmt: skip
+    trace.record(
+        "free energy",
+        sp.Symbol("free_energy"),
+        energetic + entropic + finite,
+        kind="definition",
+        source="[CUI24] eq. (86)-(90)",
+        rule="energetic part, conjugate pairs, entropic part and the term of finite size",
+    )
     return FreeEnergy(
         envelope, energetic, entropic, finite, R, -BETA / 2, fields, spectral,
         *_errors(trace, envelope, fields[-1].body), trace.finish())  # fmt: skip
@@ -269,7 +269,7 @@ def _entropic_quadratic_form(trace: Recorder) -> sp.Expr:
         + (BlockSum(BlockSum(Q1_HAT[B, C] * M[B, C], B), C) + BlockSum(Q2_HAT[B] * T[B], B)) / BETA
     )
     quadratic = canonical(quadratic, SYMMETRIC)
-    trace.record("entropic part", sp.Symbol("R"), quadratic, kind="result", source="[CUI24] eq. (108)-(116)",
+    trace.record("entropic part", sp.Symbol("R"), quadratic, kind="definition", source="[CUI24] eq. (108)-(116)",
                  rule="the Gaussian integral over the readout: sources $\\hat{\\zeta}$ along the spike, "
                  "$\\hat{\\psi}$ along the rest of the target, and the potential differentiated along "
                  "$\\hat{q}^{(1)}$ and $\\hat{q}^{(2)}$")  # fmt: skip
@@ -284,7 +284,7 @@ def _errors(trace: Recorder, envelope: MoreauEnvelope, risk: sp.Expr) -> tuple[s
         "training error",
         sp.Symbol("train_error"),
         training,
-        kind="result",
+        kind="definition",
         source="[CUI24] eq. (91)",
         rule="the loss at the prox, averaged",
     )
@@ -293,7 +293,7 @@ def _errors(trace: Recorder, envelope: MoreauEnvelope, risk: sp.Expr) -> tuple[s
         "test error",
         sp.Symbol("test_error"),
         test,
-        kind="result",
+        kind="definition",
         source="[CUI24] eq. (24)",
         rule="the conditional risk averaged, against the clean target",
     )

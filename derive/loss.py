@@ -63,7 +63,7 @@ def moreau_envelope(loss: Loss) -> MoreauEnvelope:
         sp.factor(roots[0]),
         rule="stationarity of the proximal objective",
         source=source,
-        kind="result",
+        kind="definition",
     )
     envelope = sp.factor(objective.subs(F, prox))
     trace.record(
@@ -72,7 +72,7 @@ def moreau_envelope(loss: Loss) -> MoreauEnvelope:
         envelope,
         rule="the objective at its minimiser",
         source=source,
-        kind="result",
+        kind="definition",
     )
     g = sp.factor((prox - OMEGA) / VARIANCE)
     if sp.simplify(g + sp.diff(envelope, OMEGA)) != 0:
@@ -83,10 +83,10 @@ def moreau_envelope(loss: Loss) -> MoreauEnvelope:
         g,
         rule="minus the slope of the envelope in $\\omega$",
         source=source,
-        kind="result",
+        kind="definition",
     )
     h = sp.factor(-sp.diff(g, OMEGA))
     trace.record(
-        "h", sp.Symbol("h"), h, rule="minus the slope of $g$ in $\\omega$", source=source, kind="result"
+        "h", sp.Symbol("h"), h, rule="minus the slope of $g$ in $\\omega$", source=source, kind="definition"
     )
     return MoreauEnvelope(loss, prox, envelope, g, h, trace.finish())

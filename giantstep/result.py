@@ -21,7 +21,8 @@ class Result:
 
     test_error: E (y_clean - f)^2; train_error: mean squared error on the training set; free_energy: minimum of the
     training objective per dimension; residual: worst relative residual of all equations, evaluated apart from the
-    solver; quadrature_error: relative change of the test error between two orders of quadrature.
+    solver; quadrature_error: change of the test error between orders of quadrature, relative to it (where it is
+    below 1e-5 of E y^2, relative to that).
     """
 
     model: Model
@@ -44,6 +45,19 @@ class Result:
         norm = width * float(self.order_parameters["Q2"].sum())
         return 0.5 * fit.samples * self.train_error + 0.5 * fit.ridge * norm
 
+    @property
+    def crossover_dimension(self) -> float:
+        """Dimension at which the leading term of finite size equals the free energy: the limit holds far above it.
+
+        Large where the spike is weak or readout values are close. Source: THEORY section 6.
+        """
+        order = self.order_parameters
+        return (
+            float((order["m"] ** 2 / order["V2"]).sum()) / (2.0 * self.free_energy)
+            if self.free_energy
+            else 0.0
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """The object of ``solve --json``: plain numbers and lists."""
         return {
@@ -61,6 +75,7 @@ class Result:
             "iterations": self.iterations,
             "quadrature_error": self.quadrature_error,
             "seconds": self.seconds,
+            "crossover_dimension": self.crossover_dimension,
             "dimension": self.dimension,
             "nodes": self.nodes,
             "model": self.model.to_dict(),

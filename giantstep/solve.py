@@ -18,6 +18,7 @@ from giantstep.result import ORDER_PARAMETERS, Result
 from giantstep.spike import SpikeParameters, spike_of
 
 RESIDUAL = 1e-10  # a solution with a larger residual is not reported
+ENERGY = 1e-8  # nor one whose free energy differs from its training loss by more, relatively
 _HALVINGS = 5
 _ROUNDING = 1e-15  # of E y^2: what double precision leaves of a test error that is next to nothing
 
@@ -149,6 +150,13 @@ def _certify(
         raise NotConverged(
             f"the test error changes by {error:.1e} (relative) between orders of quadrature, {tolerance:.0e} is asked",
             "the problem is ill-conditioned: allow a larger tolerance; " + _collinear_hint(problem),
+        )
+    fit, width = problem.model.fit, problem.model.network.width
+    loss = 0.5 * fit.samples * run.train_error + 0.5 * fit.ridge * width * float(values["Q2"].sum())
+    if not abs(loss - run.free_energy) <= ENERGY * abs(loss):
+        raise NotConverged(
+            f"the free energy {run.free_energy:.12g} and the training loss {loss:.12g} differ: rounding has taken over",
+            _collinear_hint(problem),
         )
     positive = [values["V2"].min(), np.diag(values["V1"]).min()]
     scale = 1e-9 * max(float(np.abs(values["Q2"]).max()), 1e-300)

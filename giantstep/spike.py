@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 from giantstep.errors import BadInput
 from giantstep.kernels import function_kernel
-from giantstep.model import Model
+from giantstep.model import Model, Network, Step, Target
 from giantstep.moments import activation_moments, link_moments
 
 
@@ -35,14 +36,13 @@ def spike_of(model: Model) -> SpikeParameters:
         return SpikeParameters(model.spike.strength, model.spike.alignment, bulk)
     if model.step is None:
         return SpikeParameters(0.0, 0.0, (1.0,) * len(values))
-    return _after_step(model)
+    return _after_step(model.network, model.step, model.target)
 
 
-def _after_step(model: Model) -> SpikeParameters:
+@lru_cache(maxsize=1024)
+def _after_step(network: Network, step: Step, target: Target) -> SpikeParameters:
     from generated import step as generated_step
 
-    assert model.step is not None
-    network, target = model.network, model.target
     activation, link = function_kernel(network.activation), function_kernel(target.link)
     _refuse_jump(network.activation, activation)
     ubar = sum(u * f for u, f in zip(network.readout.values, network.readout.fractions, strict=True))
@@ -53,7 +53,7 @@ def _after_step(model: Model) -> SpikeParameters:
         target.noise,
     )  # fmt: skip
     _, mu1, s0, s1, e2, sigma2, variance = moments
-    rate, samples = model.step.learning_rate / network.width, model.step.samples
+    rate, samples = step.learning_rate / network.width, step.samples
     if not e2 > 0.0:
         raise BadInput(
             f"the residual of the gradient step vanishes: target.link = {target.link!r} equals the network's mean",
@@ -83,9 +83,9 @@ def _refuse_jump(text: str, kernel: object) -> None:
 
     function = numpy_function(text)
     for point in breakpoints:
-        gap = 1e-9 * (1.0 + abs(point))
-        left, right = function(np.array([point - gap, point + gap]))[0]
-        if abs(right - left) > 1e-5:
+        gaps = (1.0 + abs(point)) * np.array([2.0**-20, 2.0**-30])
+        wide, narrow = np.abs(function(point + gaps)[0] - function(point - gaps)[0])
+        if narrow > 0.5 * wide > 0.0:  # the difference of a continuous function shrinks with the gap
             raise BadInput(
                 f"network.activation = {text!r} jumps at z = {point:g}: its gradient step is not defined",
                 "use a continuous activation, or give [spike] in place of [step]",

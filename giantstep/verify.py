@@ -252,10 +252,7 @@ def _output_scale(compared: _Compared) -> float:
 def _recorded_equations(model: Model, compared: _Compared) -> tuple[int, float]:
     """Both sides of each recorded step whose symbols the twin's solution has, relative to the terms in it."""
     state = compared.twin.state
-    observed = dict(compared.twin.observables)
-    if state.symbols["inverse_dimension"]:
-        del observed["free_energy"]  # recorded before the finite-size term is added to it
-    state = replace(state, symbols={**state.symbols, **observed})
+    state = replace(state, symbols={**state.symbols, **compared.twin.observables})
     count, worst = 0, 0.0
     for step in saddle_system_of(model.fit.loss).derivation.steps:
         try:

@@ -25,7 +25,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 9d7534e06c886429.
+Generated; do not edit. Signature 4c8db419f0746d18.
 Regenerate with: giantstep generate
 """
 
@@ -36,7 +36,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "square"
-SIGNATURE = "9d7534e06c88642916aa812cbdd064bce33086b1cfbdeb459c082d7cb35e9d16"
+SIGNATURE = "4c8db419f0746d18daa11fd0f2589170cd68503d0233aae68795fb3e04278168"
 
 
 def workspace_size(K, N):
@@ -78,6 +78,8 @@ def _factor(matrix, pivots):
     """LU factors in place with row equilibration and partial pivoting; ratio of smallest to largest pivot."""
     n = matrix.shape[0]
     small, large = np.inf, 0.0
+    for k in range(n):
+        pivots[k] = k
     for k in range(n):
         pivot = k
         for i in range(k + 1, n):
@@ -134,10 +136,21 @@ def _equilibrate(matrix, vector):
 @njit(cache=True, error_model="numpy", nogil=True)
 def _newton_step(matrix, pivots, vector):
     """vector = matrix^-1 vector, matrix destroyed; False where the equilibrated matrix is numerically singular."""
+    n = matrix.shape[0]
     _equilibrate(matrix, vector)
+    scale = np.zeros(n)
+    for j in range(n):
+        for i in range(n):
+            scale[j] = max(scale[j], abs(matrix[i, j]))
+        if scale[j] == 0.0:
+            return False
+        for i in range(n):
+            matrix[i, j] /= scale[j]
     if not _factor(matrix, pivots) > 1e-13:
         return False
     _substitute(matrix, pivots, vector)
+    for j in range(n):
+        vector[j] /= scale[j]
     return True
 
 
@@ -149,7 +162,10 @@ def _invert(matrix, work, start):
         work[start] = 1.0/matrix[0, 0]
         return
     pivots = np.empty(n, np.int64)
-    _factor(matrix, pivots)
+    if not _factor(matrix, pivots) > 0.0:
+        for i in range(n*n):
+            work[start + i] = math.nan
+        return
     column = np.empty(n)
     for j in range(n):
         for i in range(n):

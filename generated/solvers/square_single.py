@@ -25,7 +25,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 33d04710b760b7e3.
+Generated; do not edit. Signature e3aa7ec8f27e3445.
 Regenerate with: giantstep generate
 """
 
@@ -36,7 +36,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "square"
-SIGNATURE = "33d04710b760b7e3ea4830ec8d609100cc77a056034c79c4e4178a592efaf3de"
+SIGNATURE = "e3aa7ec8f27e344577d9c4f49d863ad252b2769ff0c689c4eb3b7a747af3979f"
 
 
 def workspace_size(K, N):
@@ -75,23 +75,26 @@ def layout(K, N):
 
 @njit(cache=True, error_model="numpy", nogil=True)
 def _newton_step(matrix, pivots, vector):
-    """vector = matrix^-1 vector for two unknowns, rows scaled first; False where that is numerically singular."""
+    """vector = matrix^-1 vector for two unknowns, rows and columns scaled first; False where that is numerically singular."""
     first = max(abs(matrix[0, 0]), abs(matrix[0, 1]))
     second = max(abs(matrix[1, 0]), abs(matrix[1, 1]))
     if not (0.0 < first < np.inf and 0.0 < second < np.inf):
         return False
     a, b, x = matrix[0, 0]/first, matrix[0, 1]/first, vector[0]/first
     c, d, y = matrix[1, 0]/second, matrix[1, 1]/second, vector[1]/second
+    left, right = max(abs(a), abs(c)), max(abs(b), abs(d))
+    if left == 0.0 or right == 0.0:
+        return False
+    a, c, b, d = a/left, c/left, b/right, d/right
     if abs(c) > abs(a):
         a, b, x, c, d, y = c, d, y, a, b, x
-    if a == 0.0:
-        return False
     factor = c/a
     pivot = d - factor*b
     if not min(abs(a), abs(pivot)) > 1e-13*max(abs(a), abs(pivot)):
         return False
-    vector[1] = (y - factor*x)/pivot
-    vector[0] = (x - b*vector[1])/a
+    second_unknown = (y - factor*x)/pivot
+    vector[1] = second_unknown/right
+    vector[0] = (x - b*second_unknown)/a/left
     return True
 
 

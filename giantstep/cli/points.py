@@ -87,8 +87,15 @@ def _solved(result: Result) -> list[tuple[str, str, str]]:
         ),
         ("residual", f"{result.residual:.1e}", "worst relative residual of all equations"),
         ("quadrature error", f"{result.quadrature_error:.1e}", "relative, of the test error"),
+        ("crossover dimension", f"{result.crossover_dimension:.3g}", _crossover(result)),
         ("time", f"{result.seconds:.3g} s", ""),
     ]
+
+
+def _crossover(result: Result) -> str:
+    if result.dimension is None and result.crossover_dimension > 100.0:
+        return "the limit holds only far above it: give --dimension for a finite network"
+    return "terms of finite size are small where d is far above it"
 
 
 def _simulate(arguments: argparse.Namespace) -> int:
