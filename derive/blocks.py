@@ -190,19 +190,6 @@ def names_in(expr: sp.Basic) -> set[str]:
     return {name for node in walk(expr) if (name := family_name(node)) is not None}
 
 
-def substitute(expr: sp.Expr, definitions: Mapping[str, Definition]) -> sp.Expr:
-    """Replace members of defined families by their bodies (once, not recursively)."""
-    name = family_name(expr)
-    if name is not None and name in definitions:
-        return definitions[name].at(member_indices(expr))
-    if isinstance(expr, sp.Indexed) or not expr.args:
-        return expr
-    if isinstance(expr, BlockSum):
-        # the bodies put in may carry free indices equal to this bound one only through `at`, which renames
-        return BlockSum(substitute(expr.body, definitions), expr.bound)
-    return rebuild(expr, [substitute(arg, definitions) for arg in expr.args])
-
-
 def protect(expr: sp.Expr, taken: set[sp.Symbol]) -> sp.Expr:
     """Rename the bound indices of ``expr`` away from ``taken``."""
     if not expr.args or isinstance(expr, sp.Indexed):

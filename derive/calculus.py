@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import sympy as sp
@@ -56,16 +56,14 @@ def _contract_term(term: sp.Expr, bound: sp.Symbol) -> sp.Expr:
 
 @dataclass(frozen=True)
 class Calculus:
-    """Derivatives through definitions, matrix inverses and declared rules.
+    """Derivatives through definitions, matrix inverses, parallel sums and log-determinants.
 
-    ``definitions`` are differentiated through; ``inverses`` obey ``dP = -P dX P``; ``parallel`` sums their own rule;
-    ``rules`` map a name to a function ``(indices, target) -> derivative`` and take precedence.
+    ``definitions`` are differentiated through; ``inverses`` obey ``dP = -P dX P``; ``parallel`` sums their own rule.
     """
 
     definitions: Mapping[str, Definition] = field(default_factory=dict)
     inverses: Mapping[str, MatrixInverse] = field(default_factory=dict)
     parallel: Mapping[str, ParallelSum] = field(default_factory=dict)
-    rules: Mapping[str, Callable[[tuple[sp.Expr, ...], sp.Indexed], sp.Expr]] = field(default_factory=dict)
     symmetric: frozenset[str] = frozenset()
 
     def derivative(self, expr: sp.Expr, target: sp.Indexed) -> sp.Expr:
@@ -111,8 +109,6 @@ class Calculus:
 
     def _member(self, expr: sp.Expr, name: str, target: sp.Indexed) -> sp.Expr:
         indices = member_indices(expr)
-        if name in self.rules:
-            return self.rules[name](indices, target)
         if name == family_name(target):
             return sp.Mul(
                 *(sp.KroneckerDelta(i, j) for i, j in zip(indices, member_indices(target), strict=True))

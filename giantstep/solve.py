@@ -16,6 +16,7 @@ from giantstep.mesh import ORDERS, Term, table
 from giantstep.model import Model
 from giantstep.result import ORDER_PARAMETERS, Result
 from giantstep.spike import SpikeParameters, spike_of
+from giantstep.warm import warm
 
 RESIDUAL = 1e-10  # a solution with a larger residual is not reported
 ENERGY = 1e-8  # nor one whose free energy differs from its training loss by more, relatively
@@ -81,6 +82,7 @@ def solve(model: Model, *, dimension: int | None = None, tolerance: float = 1e-1
         )
     start = time.perf_counter()
     problem = problem_of(model, dimension)
+    warm(model.network.activation, model.target.link, model.fit.loss, len(problem.blocks))
     kernel = solver_kernel(model.fit.loss, len(problem.blocks))
     for halvings in range(_HALVINGS):
         runs = [_run(kernel, problem, order, halvings) for order in _orders(problem)]
@@ -153,7 +155,7 @@ def _certify(
         )
     fit, width = problem.model.fit, problem.model.network.width
     loss = 0.5 * fit.samples * run.train_error + 0.5 * fit.ridge * width * float(values["Q2"].sum())
-    if not abs(loss - run.free_energy) <= ENERGY * abs(loss):
+    if not abs(loss - run.free_energy) <= ENERGY * abs(loss) + _ROUNDING * fit.samples * _signal(run, problem):
         raise NotConverged(
             f"the free energy {run.free_energy:.12g} and the training loss {loss:.12g} differ: rounding has taken over",
             _collinear_hint(problem),

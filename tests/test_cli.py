@@ -410,7 +410,7 @@ def test_stopping_a_sweep_stops_all_its_processes_quietly(
     output = tmp_path / "c.json"
     program = subprocess.Popen(
         [sys.executable, "-m", "giantstep.cli", "curve", model, "--sweep", "fit.samples=0.2:3:3", "--simulate",
-         "--dimension", "300", "--seeds", "500", "--jobs", "2", "--output", str(output)],
+         "--dimension", "300", "--seeds", "5000", "--jobs", "2", "--output", str(output)],
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True,
     )  # fmt: skip
     kept = Path(f"{output}.partial.jsonl")

@@ -1,0 +1,102 @@
+"""The first compilation of kernels, in parallel processes: numba itself compiles one function at a time.
+
+``python -m giantstep.warm KIND NAME`` compiles one kernel into numba's cache on disk, where the parent finds it.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+
+from giantstep.kernels import function_kernel, solver_kernel
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel by kind ("function" or "solver") and name: an expression, or a loss and a number of blocks."""
+
+    kind: str
+    name: str
+
+    @property
+    def module(self) -> ModuleType:
+        if self.kind == "function":
+            return function_kernel(self.name)
+        loss, blocks = self.name.split()
+        return solver_kernel(loss, int(blocks))
+
+    @property
+    def entry(self) -> str:
+        return "coefficients" if self.kind == "function" else "solve"
+
+    def cold(self) -> bool:
+        """Whether numba keeps a cache for this kernel and has nothing in it."""
+        folder = getattr(self.module, self.entry).stats.cache_path
+        if folder is None:
+            return False
+        stem = Path(str(self.module.__file__)).stem
+        return not any(Path(folder).glob(f"{stem}.{self.entry}-*.nbi"))
+
+    def compile(self) -> None:
+        """Call the kernel once, on next to nothing."""
+        module = self.module
+        if self.kind == "function":
+            module.coefficients(np.zeros(1), 1.0, np.empty((3, 1)), np.empty(module.SCRATCH_SHAPE))
+            return
+        blocks = int(self.name.split()[1])
+        table = np.ones((1, 5 + 3 * blocks))
+        work = np.empty(module.workspace_size(blocks, 1))
+        module.solve(
+            table, np.full(blocks, 1.0 / blocks), np.array([1.0, 1.0, 1.0, 0.0, 0.0]), work, np.empty(3)
+        )
+
+
+@lru_cache(maxsize=256)
+def warm(activation: str, link: str, loss: str, blocks: int) -> None:
+    """Compile what a model needs and has no cache yet: one kernel here, the others in processes of their own.
+
+    A process that fails is no error: the kernel is then compiled when it is called.
+    """
+    wanted = (Kernel("function", activation), Kernel("function", link), Kernel("solver", f"{loss} {blocks}"))
+    cold = [kernel for kernel in dict.fromkeys(wanted) if kernel.cold()]
+    if len(cold) < 2 or (os.cpu_count() or 1) < 2 or not sys.executable:
+        return
+    children = [_child(kernel) for kernel in cold[1:]]
+    try:
+        cold[0].compile()
+    finally:
+        for child in children:
+            if child is not None:
+                child.wait()
+
+
+def _child(kernel: Kernel) -> subprocess.Popen[bytes] | None:
+    silent = subprocess.DEVNULL
+    command = [sys.executable, "-m", "giantstep.warm", kernel.kind, kernel.name]
+    try:
+        return subprocess.Popen(command, stdin=silent, stdout=silent, stderr=silent, env=_environment())
+    except OSError:
+        return None
+
+
+def _environment() -> dict[str, str]:
+    """This process's environment, with its own search path: the child imports the same packages."""
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)}
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Compile the kernel named on the command line."""
+    Kernel(*arguments).compile()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
