@@ -53,6 +53,7 @@ class Kernel:
             return
         blocks = int(self.name.split()[1])
         table = np.ones((1, 5 + 3 * blocks))
+        table.flags.writeable = False  # as the tables of a mesh: numba compiles for just that type
         work = np.empty(module.workspace_size(blocks, 1))
         module.solve(
             table, np.full(blocks, 1.0 / blocks), np.array([1.0, 1.0, 1.0, 0.0, 0.0]), work, np.empty(3)
