@@ -38,10 +38,6 @@ class Mesh:
 
     edges: np.ndarray
 
-    @property
-    def panels(self) -> int:
-        return len(self.edges) - 1
-
 
 def steep_places(term: Term) -> list[tuple[float, float]]:
     """(centre, width) in kappa where a term varies: breakpoints and the origin of its function, blurred by variance."""

@@ -84,12 +84,14 @@ def solve(model: Model, *, dimension: int | None = None, tolerance: float = 1e-1
     problem = problem_of(model, dimension)
     warm(model.network.activation, model.target.link, model.fit.loss, len(problem.blocks))
     kernel = solver_kernel(model.fit.loss, len(problem.blocks))
+    error = math.inf
     for halvings in range(_HALVINGS):
+        previous = error
         runs = [_run(kernel, problem, order, halvings) for order in _orders(problem)]
         fine = runs[-1]
         size = max(abs(fine.test_error), _ROUNDING / tolerance * _signal(fine, problem)) or 1.0
         error = max(abs(fine.test_error - run.test_error) for run in runs[:-1]) / size
-        if error <= tolerance:
+        if error <= tolerance or error > 0.5 * previous:  # settled, or held up by rounding
             break
     residual = kernel.check(fine.table, problem.fraction, problem.parameters, fine.work)
     values = _unknowns(kernel, fine, len(problem.blocks))

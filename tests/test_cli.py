@@ -410,8 +410,9 @@ def test_stopping_a_sweep_stops_all_its_processes_quietly(
     output = tmp_path / "c.json"
     program = subprocess.Popen(
         [sys.executable, "-m", "giantstep.cli", "curve", model, "--sweep", "fit.samples=0.2:3:3", "--simulate",
-         "--dimension", "300", "--seeds", "5000", "--jobs", "2", "--output", str(output)],
+         "--dimension", "300", "--seeds", "500", "--jobs", "2", "--output", str(output)],
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True,
+        preexec_fn=_interruptible,
     )  # fmt: skip
     kept = Path(f"{output}.partial.jsonl")
     deadline = time.monotonic() + 60
@@ -429,6 +430,11 @@ def test_stopping_a_sweep_stops_all_its_processes_quietly(
     while _alive(program.pid) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not _alive(program.pid)
+
+
+def _interruptible() -> None:
+    """A shell starts background jobs, this test run among them, with SIGINT ignored; children inherit that."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def _alive(group: int) -> bool:
