@@ -95,11 +95,12 @@ def solve(model: Model, *, dimension: int | None = None, tolerance: float = 1e-1
             break
     residual = kernel.check(fine.table, problem.fraction, problem.parameters, fine.work)
     values = _unknowns(kernel, fine, len(problem.blocks))
-    _certify(problem, fine, residual, error, tolerance, values)
-    return Result(
+    result = Result(
         model, fine.test_error, fine.train_error, {name: values[name] for name in ORDER_PARAMETERS}, problem.spike,
         fine.free_energy, residual, fine.status, error, time.perf_counter() - start, dimension, len(fine.table),
     )  # fmt: skip
+    _certify(problem, result, tolerance, _signal(fine, problem))
+    return result
 
 
 def _orders(problem: Problem) -> tuple[int, ...]:
@@ -132,18 +133,12 @@ def _signal(run: _Run, problem: Problem) -> float:
     return float(weight @ (nu[:, 0] ** 2 + nu[:, 1] ** 2 + nu[:, 2]) + problem.parameters[3])
 
 
-def _certify(
-    problem: Problem,
-    run: _Run,
-    residual: float,
-    error: float,
-    tolerance: float,
-    values: Mapping[str, np.ndarray],
-) -> None:
+def _certify(problem: Problem, result: Result, tolerance: float, signal: float) -> None:
     """Raise NotConverged unless the solution satisfies the equations, is feasible, and quadrature has settled."""
-    if not math.isfinite(run.test_error + run.train_error + run.free_energy):
+    residual, error, values = result.residual, result.quadrature_error, result.order_parameters
+    if not math.isfinite(result.test_error + result.train_error + result.free_energy):
         raise NotConverged(
-            f"the solution is not finite: test error {run.test_error}", _collinear_hint(problem)
+            f"the solution is not finite: test error {result.test_error}", _collinear_hint(problem)
         )
     if not residual <= RESIDUAL:
         raise NotConverged(
@@ -155,11 +150,10 @@ def _certify(
             f"the test error changes by {error:.1e} (relative) between orders of quadrature, {tolerance:.0e} is asked",
             "the problem is ill-conditioned: allow a larger tolerance; " + _collinear_hint(problem),
         )
-    fit, width = problem.model.fit, problem.model.network.width
-    loss = 0.5 * fit.samples * run.train_error + 0.5 * fit.ridge * width * float(values["Q2"].sum())
-    if not abs(loss - run.free_energy) <= ENERGY * abs(loss) + _ROUNDING * fit.samples * _signal(run, problem):
+    loss, energy = result.training_loss, result.free_energy
+    if not abs(loss - energy) <= ENERGY * abs(loss) + _ROUNDING * problem.model.fit.samples * signal:
         raise NotConverged(
-            f"the free energy {run.free_energy:.12g} and the training loss {loss:.12g} differ: rounding has taken over",
+            f"the free energy {energy:.12g} and the training loss {loss:.12g} differ: rounding has taken over",
             _collinear_hint(problem),
         )
     positive = [values["V2"].min(), np.diag(values["V1"]).min()]
