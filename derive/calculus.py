@@ -8,11 +8,13 @@ from dataclasses import dataclass, field
 import sympy as sp
 
 from derive.blocks import (
+    KAPPA,
     BlockSum,
     Definition,
     LogDet,
     MatrixInverse,
     ParallelSum,
+    block_field,
     family,
     family_name,
     fresh_indices,
@@ -58,13 +60,15 @@ def _contract_term(term: sp.Expr, bound: sp.Symbol) -> sp.Expr:
 class Calculus:
     """Derivatives through definitions, matrix inverses, parallel sums and log-determinants.
 
-    ``definitions`` are differentiated through; ``inverses`` obey ``dP = -P dX P``; ``parallel`` sums their own rule.
+    ``definitions`` are differentiated through; ``inverses`` obey ``dP = -P dX P``; ``parallel`` sums their own rule;
+    ``partials`` are functions of kappa known by their derivatives in other functions of kappa.
     """
 
     definitions: Mapping[str, Definition] = field(default_factory=dict)
     inverses: Mapping[str, MatrixInverse] = field(default_factory=dict)
     parallel: Mapping[str, ParallelSum] = field(default_factory=dict)
     symmetric: frozenset[str] = frozenset()
+    partials: Mapping[str, Mapping[str, sp.Expr]] = field(default_factory=dict)
 
     def derivative(self, expr: sp.Expr, target: sp.Indexed) -> sp.Expr:
         """d expr / d target, contracted and in canonical form; ``target`` carries indices free in neither."""
@@ -115,6 +119,9 @@ class Calculus:
             )
         if name in self.parallel:
             return self._parallel(self.parallel[name], indices, target)
+        if name in self.partials:
+            terms = self.partials[name].items()
+            return sp.Add(*(slope * self._raw(block_field(of)(KAPPA), target) for of, slope in terms))
         if name in self.definitions:
             definition = self.definitions[name]
             body = protect(definition.at(indices), used_indices(target))

@@ -11,36 +11,22 @@ from dataclasses import dataclass
 
 import sympy as sp
 
-from derive.blocks import KAPPA, BlockSum, Definition, LogDet, MatrixInverse, ParallelSum, index
+from derive.blocks import BlockSum, Definition, LogDet, MatrixInverse, ParallelSum, family, index
 from derive.calculus import Calculus
 from derive.canonical import canonical, fold
 from derive.downdate import record_downdate
-from derive.expectation import Expectation
-from derive.loss import OMEGA, VARIANCE, MoreauEnvelope, Y
+from derive.energetic import Energetic
+from derive.output import directions_of
 from derive.symbols import (
-    ALPHA,
     BETA,
-    DELTA,
     FRACTION,
     INVERSE_DIMENSION,
     M_,
-    MEAN,
-    MU0,
-    MU1,
-    MU2SQ,
-    NOISE,
-    NU0,
-    NU1,
-    NU2SQ,
-    PSI,
-    PSI_HAT,
     Q1,
     Q1_HAT,
     Q2,
     Q2_HAT,
     RIDGE,
-    RISK,
-    SLOPE,
     SYMMETRIC,
     V1,
     V1_HAT,
@@ -52,14 +38,10 @@ from derive.symbols import (
     P,
     S,
     T,
-    V,
 )  # fmt: skip
 from derive.trace import Derivation, Recorder
 
 B, C, E = index("b"), index("c"), index("e")
-THETA_PERP = sp.Symbol("t", real=True)
-XI = sp.Symbol("xi", real=True)
-REST = sp.Symbol("y_rest", real=True)
 
 
 @dataclass(frozen=True)
@@ -77,48 +59,33 @@ class Spectral:
 
 @dataclass(frozen=True)
 class FreeEnergy:
-    """Phi per input dimension, with the definitions it is written in.
+    """Phi per input dimension; the quadratic form R of the entropic part enters it with the factor ``weight_of_R``."""
 
-    ``fields``: functions of kappa in the order they can be evaluated; ``R``: the quadratic form of the entropic part,
-    which enters Phi with the factor ``weight_of_R``.
-    """
-
-    envelope: MoreauEnvelope
-    energetic: sp.Expr
+    energetic: Energetic
     entropic: sp.Expr
     finite_size: sp.Expr
     R: sp.Expr
     weight_of_R: sp.Expr
-    fields: tuple[Definition, ...]
     spectral: Spectral
-    training_error: sp.Expr
-    test_error: sp.Expr
     derivation: Derivation
 
     @property
     def expression(self) -> sp.Expr:
         """Phi, the finite-size term included."""
-        return self.energetic + self.entropic + self.finite_size
+        return self.energetic.expression + self.entropic + self.finite_size
 
 
-def free_energy(envelope: MoreauEnvelope) -> FreeEnergy:
-    """Free energy of a loss whose envelope is quadratic in (y - omega).
+def free_energy(energetic: Energetic) -> FreeEnergy:
+    """Free energy of an energetic part: with the entropic part and the term of finite size.
 
-    Raises ValueError where the envelope does not depend on (y - omega)^2 alone.
     Source: [CUI24] App. C eq. (60)-(90), in the block form of THEORY section 4.
     """
     trace = Recorder("Replica-symmetric free energy")
-    fields = output_fields(trace)
-    weight = _quadratic_weight(envelope)
-    energetic = ALPHA * Expectation(RISK(KAPPA) * weight.subs(VARIANCE, V(KAPPA)), KAPPA)
-    trace.record(
-        "energetic part", sp.Symbol("Phi_energetic"), energetic, kind="definition", source="[CUI24] eq. (86)",
-        rule="the envelope is a function of V times $(y-\\omega)^2$; its average over $t$, $\\xi$ and the noise is "
-        "the conditional risk")  # fmt: skip
     spectral = spectral_potential(trace)
-    R = _entropic_quadratic_form(trace)
+    overlaps = psi_families(energetic.directions)
+    R = _entropic_quadratic_form(trace, energetic.directions)
     pairing = (
-        BlockSum(ZETA_HAT[B] * ZETA[B] + PSI_HAT[B] * PSI[B], B)
+        BlockSum(ZETA_HAT[B] * ZETA[B] + sp.Add(*(hat[B] * psi[B] for psi, hat in overlaps)), B)
         + (
             BlockSum(BlockSum(Q1_HAT[B, C] * V1[B, C] - V1_HAT[B, C] * Q1[B, C], B), C)
             + BlockSum(Q2_HAT[B] * V2[B] - V2_HAT[B] * Q2[B], B)
@@ -134,78 +101,18 @@ def free_energy(envelope: MoreauEnvelope) -> FreeEnergy:
     trace.record(
         "free energy",
         sp.Symbol("free_energy"),
-        energetic + entropic + finite,
+        energetic.expression + entropic + finite,
         kind="definition",
         source="[CUI24] eq. (86)-(90)",
         rule="energetic part, conjugate pairs, entropic part and the term of finite size",
     )
-    return FreeEnergy(
-        envelope, energetic, entropic, finite, R, -BETA / 2, fields, spectral,
-        *_errors(trace, envelope, fields[-1].body), trace.finish())  # fmt: skip
+    return FreeEnergy(energetic, entropic, finite, R, -BETA / 2, spectral, trace.finish())
 
 
-def output_fields(trace: Recorder) -> tuple[Definition, ...]:
-    """The conditional law of the output and of the label given kappa, and the conditional risk."""
-    mean = BlockSum(MU0(B, KAPPA) * M_[B] + KAPPA * MU1(B, KAPPA) * ZETA[B], B)
-    slope = BlockSum(MU1(B, KAPPA) * PSI[B], B)
-    pair = MU1(B, KAPPA) * MU1(C, KAPPA)
-    delta = (
-        BlockSum(BlockSum(pair * Q1[B, C], B), C) + BlockSum(MU2SQ(B, KAPPA) * Q2[B], B) - SLOPE(KAPPA) ** 2
-    )
-    variance = BlockSum(BlockSum(pair * V1[B, C], B), C) + BlockSum(MU2SQ(B, KAPPA) * V2[B], B)
-    source = "[CUI24] Result 3.2, App. C"
-    for name, function, body in (
-        ("conditional mean of the output", MEAN, mean),
-        ("slope along the rest of the target", SLOPE, slope),
-        ("conditional variance of the output", DELTA, delta),
-        ("conditional response of the output", V, variance),
-    ):
-        trace.record(
-            name,
-            function(KAPPA),
-            body,
-            rule="conditional Gaussian equivalence",
-            source=source,
-            kind="definition",
-        )
-    label = NU0(KAPPA) + NU1(KAPPA) * THETA_PERP + REST
-    trace.record("label", Y, label, kind="definition", source="[CUI24] App. C",
-                 rule="Hermite expansion of the label in $t$ given $\\kappa$; the rest is orthogonal to 1 and $t$ and "
-                 "has variance $\\nu_{\\star}^2$ plus the noise")  # fmt: skip
-    output = MEAN(KAPPA) + SLOPE(KAPPA) * THETA_PERP + sp.sqrt(DELTA(KAPPA)) * XI
-    trace.record(
-        "output", OMEGA, output, kind="definition", source="[CUI24] App. C", rule="the same for the output"
-    )
-    variances = {THETA_PERP: sp.S.One, XI: sp.S.One, REST: NU2SQ(KAPPA) + NOISE}
-    risk = second_moment(label - output, variances)
-    trace.record(
-        "conditional risk",
-        RISK(KAPPA),
-        risk,
-        kind="definition",
-        source="THEORY section 4",
-        rule="$E[(y-\\omega)^2|\\kappa]$: $t$, $\\xi$ and the rest of the label are centred and orthogonal",
-    )
-    return (
-        Definition("V", (), variance), Definition("slope", (), slope), Definition("mean", (), mean),
-        Definition("Delta", (), delta), Definition("risk", (), risk),
-    )  # fmt: skip
-
-
-def second_moment(linear: sp.Expr, variances: dict[sp.Symbol, sp.Expr]) -> sp.Expr:
-    """E[L^2] of L linear in orthogonal centred variables of given variances: a sum of squares."""
-    polynomial = sp.Poly(linear, *variances)
-    if polynomial.total_degree() > 1:
-        raise ValueError(f"{linear} is not linear in {', '.join(map(str, variances))}")
-    constant = polynomial.coeff_monomial(1)
-    return constant**2 + sp.Add(*(v * polynomial.coeff_monomial(s) ** 2 for s, v in variances.items()))
-
-
-def _quadratic_weight(envelope: MoreauEnvelope) -> sp.Expr:
-    weight = sp.factor(envelope.envelope / (Y - OMEGA) ** 2)
-    if weight.has(Y) or weight.has(OMEGA):
-        raise ValueError(f"the envelope {envelope.envelope} is not a multiple of (y - omega)^2")
-    return weight
+def psi_families(directions: int) -> tuple[tuple[sp.IndexedBase, sp.IndexedBase], ...]:
+    """(psi, psi_hat) for each direction of the target beside the spike."""
+    names = zip(directions_of("psi", directions), directions_of("psi_hat", directions), strict=True)
+    return tuple((family(psi), family(hat)) for psi, hat in names)
 
 
 def spectral_potential(trace: Recorder) -> Spectral:
@@ -261,11 +168,12 @@ def spectral_potential(trace: Recorder) -> Spectral:
     return Spectral(inverse, (s_definition, m_definition), parallel, stationarity)
 
 
-def _entropic_quadratic_form(trace: Recorder) -> sp.Expr:
+def _entropic_quadratic_form(trace: Recorder, directions: int) -> sp.Expr:
     record_downdate(trace)
+    rest = [BlockSum(BlockSum(hat[B] * M[B, C] * hat[C], B), C) for _, hat in psi_families(directions)]
     quadratic = (
         BlockSum(T[B] * ZETA_HAT[B] ** 2, B)
-        + BlockSum(BlockSum(PSI_HAT[B] * M[B, C] * PSI_HAT[C], B), C)
+        + sp.Add(*rest)
         + (BlockSum(BlockSum(Q1_HAT[B, C] * M[B, C], B), C) + BlockSum(Q2_HAT[B] * T[B], B)) / BETA
     )
     quadratic = canonical(quadratic, SYMMETRIC)
@@ -274,27 +182,3 @@ def _entropic_quadratic_form(trace: Recorder) -> sp.Expr:
                  "$\\hat{\\psi}$ along the rest of the target, and the potential differentiated along "
                  "$\\hat{q}^{(1)}$ and $\\hat{q}^{(2)}$")  # fmt: skip
     return quadratic
-
-
-def _errors(trace: Recorder, envelope: MoreauEnvelope, risk: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
-    """Mean training loss and test error against the clean target, as averages over kappa."""
-    at_prox = sp.factor(envelope.loss.expr.subs(sp.Symbol("f", real=True), envelope.prox) / (Y - OMEGA) ** 2)
-    training = envelope.loss.error_scale * Expectation(RISK(KAPPA) * at_prox.subs(VARIANCE, V(KAPPA)), KAPPA)
-    trace.record(
-        "training error",
-        sp.Symbol("train_error"),
-        training,
-        kind="definition",
-        source="[CUI24] eq. (91)",
-        rule="the loss at the prox, averaged",
-    )
-    test = Expectation(risk.subs(NOISE, 0), KAPPA)
-    trace.record(
-        "test error",
-        sp.Symbol("test_error"),
-        test,
-        kind="definition",
-        source="[CUI24] eq. (24)",
-        rule="the conditional risk averaged, against the clean target",
-    )
-    return training, test

@@ -20,6 +20,21 @@ import sympy
 
 from derive.expectation import Expectation, inverse_stein
 from derive.grammar import ExpressionError
+from derive.labels import (
+    FLIPS,
+    MU0,
+    NOISE,
+    PROBIT,
+    UBAR,
+    Channel,
+    IndexFunction,
+    ResidualMoments,
+    as_index_function,
+    evaluated,
+    numbered,
+    residual_moments,
+    suffixes,
+)
 from derive.quadrature import QuadratureError
 from derive.rules import close
 from derive.scalar import ScalarFunction
@@ -28,31 +43,16 @@ from derive.trace import Derivation, Recorder
 A = sympy.Symbol("A", real=True)
 ALPHA0 = sympy.Symbol("alpha_0", positive=True)
 U = sympy.Symbol("u", real=True)
-UBAR = sympy.Symbol("ubar", real=True)
-NOISE = sympy.Symbol("noise", nonnegative=True)
-MU0, MU1 = sympy.symbols("mu_0 mu_1", real=True)
-S0, S1 = sympy.symbols("s_0 s_1", real=True)
+MU1 = sympy.Symbol("mu_1", real=True)
+S0 = sympy.Symbol("s_0", real=True)
 E2 = sympy.Symbol("e_2", positive=True)
 SECOND = sympy.Symbol("sigma_2", real=True)
 VARIANCE = sympy.Symbol("v_sigma", nonnegative=True)
 DIMENSION = sympy.Symbol("d", positive=True)
-
-# z = w_k.x, t = theta.x and the label noise: independent standard normals to leading order in d
-Z, T, NOISE_VARIABLE = (sympy.Symbol(name, real=True) for name in ("z", "t", "epsilon"))
+Z = sympy.Symbol("z", real=True)  # w_k.x: independent of t = Theta.x to leading order in d
 
 _STEP = "[CUI24, Result 3.1 and App. A]"
 _ORDER = "to leading order in d, n0/d and p/d fixed"
-
-
-_NAMES = (
-    ("mu0", MU0),
-    ("mu1", MU1),
-    ("s0", S0),
-    ("s1", S1),
-    ("e2", E2),
-    ("second", SECOND),
-    ("variance", VARIANCE),
-)
 
 
 @dataclass(frozen=True)
@@ -60,26 +60,36 @@ class GradientStepMap:
     """(A, alpha0, u, moments) -> sRF parameters, SymPy expressions in the module's symbols. [CUI24, eq.
     (9)-(12)]
 
-    `strength` (A, alpha0, mu1, s1, e2; block b: times u_b), `alignment` (alpha0, s1, e2), `bulk_variance` (A,
-    u, s0, alpha0, e2, E sigma'', Var sigma'). `moments` gives each moment symbol as an expression with
-    `Expectation` nodes of the given activation and link (mu0 and the others may refer to mu0, ubar and
-    noise); `closed` the same in closed form where there is one.
+    `strength` (A, alpha0, mu1, s1, e2; block b: times u_b), `alignments` (alpha0, s1, e2; one per index of the
+    link), `bulk_variance` (A, u, s0, alpha0, e2, E sigma'', Var sigma'). `overlaps`: the symbols s1, one per index.
+    `moments` gives each moment symbol as an expression with `Expectation` nodes of the given activation and link
+    (mu0 and the others may refer to mu0, ubar, noise, flips and probit); `closed` the same in closed form where
+    there is one.
     """
 
     strength: Any
-    alignment: Any
+    alignments: tuple[Any, ...]
     bulk_variance: Any
+    overlaps: tuple[sympy.Symbol, ...]
     moments: MappingProxyType[sympy.Symbol, Any]
     closed: MappingProxyType[sympy.Symbol, Any]
     derivation: Derivation
 
 
-def gradient_step_map(activation: ScalarFunction, link: ScalarFunction, bias: Any = 0) -> GradientStepMap:
+def gradient_step_map(
+    activation: ScalarFunction,
+    link: ScalarFunction | IndexFunction,
+    bias: Any = 0,
+    *,
+    flips: Any = 0,
+    probit: Any = 0,
+) -> GradientStepMap:
     """The map of one giant step for this activation (with a fixed bias: sigma(z + bias)) and target link.
 
+    The labels may be flipped and have noise inside the link: pass the symbols FLIPS and PROBIT, or 0 for none.
     Raises ExpressionError for an activation with a jump, whose Var sigma' is infinite.
     """
-    sigma = activation.shifted(bias)
+    sigma, target = activation.shifted(bias), as_index_function(link)
     if sigma.jumps():
         places = ", ".join(str(place) for place, _ in sigma.jumps())
         raise ExpressionError(
@@ -88,29 +98,44 @@ def gradient_step_map(activation: ScalarFunction, link: ScalarFunction, bias: An
             "use a continuous activation, or give the spike directly in [spike] instead of [step]",
         )
     recorder = Recorder(f"One giant gradient step of {activation.name} on {link.name}")
-    moments = _moments(sigma, link)
-    strength, alignment = _spike(recorder)
-    bulk = _bulk(recorder)
+    channel = Channel(len(target.variables), flips, probit)
+    overlaps = numbered("s_1", channel.indices)
+    strength, alignments, residual = _spike(recorder, channel, overlaps)
+    bulk = _bulk(recorder, channel, residual.mean)
+    moments = _moments(sigma, residual.of(target), overlaps)
+    closed = _recorded(recorder, moments, f"moments of {activation.name} and {link.name}")
+    return GradientStepMap(
+        strength, alignments, bulk, overlaps, MappingProxyType(moments), closed, recorder.finish()
+    )
+
+
+def _recorded(
+    recorder: Recorder, moments: dict[sympy.Symbol, Any], rule: str
+) -> MappingProxyType[sympy.Symbol, Any]:
+    """Record each moment and its closed form."""
     closed = {}
     for symbol, expression in moments.items():
-        recorder.record(
-            f"moment {symbol}", symbol, expression, kind="definition", source=_STEP,
-            rule=f"moments of {activation.name} and {link.name}",
-        )  # fmt: skip
-        nodes = sorted(expression.atoms(Expectation), key=sympy.default_sort_key)
-        found = {node: close(node) for node in nodes}
-        closed[symbol] = sympy.expand(
-            expression.xreplace({node: result for node, (result, _) in found.items()})
-        )
-        rules = dict.fromkeys(name for _, names in found.values() for name in names)
+        recorder.record(f"moment {symbol}", symbol, expression, kind="definition", source=_STEP, rule=rule)
+        closed[symbol], rules = _closed(expression)
         if rules:
             recorder.record(
                 f"value of {symbol}", expression, closed[symbol], kind="result", source="Gaussian integral",
                 rule=", ".join(rules),
             )  # fmt: skip
-    return GradientStepMap(
-        strength, alignment, bulk, MappingProxyType(moments), MappingProxyType(closed), recorder.finish()
-    )
+    return MappingProxyType(closed)
+
+
+def _closed(expression: Any) -> tuple[Any, dict[str, None]]:
+    """The expression with closed expectations, those left by an integral over one of several indices included."""
+    rules: dict[str, None] = {}
+    while True:
+        nodes = sorted(expression.atoms(Expectation), key=sympy.default_sort_key)
+        found = {node: close(node) for node in nodes}
+        rules |= dict.fromkeys(name for _, names in found.values() for name in names)
+        closed = sympy.expand(expression.xreplace({node: result for node, (result, _) in found.items()}))
+        if closed == expression or not any(names for _, names in found.values()):
+            return closed, rules
+        expression = closed
 
 
 def evaluate(
@@ -121,24 +146,27 @@ def evaluate(
     fractions: Sequence[Any] = (1,),
     noise: Any = 0,
     dps: int = 30,
+    *,
+    flips: Any = 0,
+    probit: Any = 0,
 ) -> dict[str, Any]:
-    """Numbers (mpf) to about `dps` digits: A = eta_tilde/beta, alpha0, readout vocabulary and noise variance
-    in.
+    """Numbers (mpf) to about `dps` digits: A = eta_tilde/beta, alpha0, readout vocabulary and label noise in.
 
-    Returns mu0, mu1, s0, s1, e2, second, variance, strength, alignment and bulk_variance (a tuple, one per
-    readout value). Floats are taken at their exact binary value. Raises QuadratureError where a moment does
-    not exist.
+    Returns mu0, mu1, s0, e2, second, variance, strength, and as tuples s1 and alignments (one per index) and
+    bulk_variance (one per readout value). Floats are taken at their exact binary value. Raises QuadratureError
+    where a moment does not exist.
     """
     mean = sum((_exact(v) * _exact(f) for v, f in zip(values, fractions, strict=True)), sympy.S.Zero)
     known: dict[Any, Any] = {UBAR: mean, NOISE: _exact(noise), A: _exact(learning_rate_over_width)}
-    known[ALPHA0] = _exact(samples)
+    known |= {ALPHA0: _exact(samples), FLIPS: _exact(flips), PROBIT: _exact(probit)}
     for symbol, expression in step.closed.items():
         known[symbol] = sympy.N(expression.subs(known), dps + 10)
-    numbers = {name: known[symbol] for name, symbol in _NAMES}
-    numbers["strength"] = step.strength.subs(known)
-    numbers["alignment"] = step.alignment.subs(known)
+    names = {"mu0": MU0, "mu1": MU1, "s0": S0, "e2": E2, "second": SECOND, "variance": VARIANCE}
     with mpmath.workdps(dps + 10):
-        result: dict[str, Any] = {name: _number(value, dps) for name, value in numbers.items()}
+        result: dict[str, Any] = {name: _number(known[symbol], dps) for name, symbol in names.items()}
+        result["s1"] = tuple(_number(known[symbol], dps) for symbol in step.overlaps)
+        result["strength"] = _number(step.strength.subs(known), dps)
+        result["alignments"] = tuple(_number(each.subs(known), dps) for each in step.alignments)
         result["bulk_variance"] = tuple(
             _number(step.bulk_variance.subs({**known, U: _exact(value)}), dps) for value in values
         )
@@ -156,40 +184,34 @@ def _number(value: Any, dps: int) -> Any:
     return mpmath.mpf(number._to_mpmath(mpmath.mp.prec))
 
 
-def _moments(sigma: ScalarFunction, link: ScalarFunction) -> dict[sympy.Symbol, Any]:
+def _moments(
+    sigma: ScalarFunction, residual: ResidualMoments, overlaps: Sequence[sympy.Symbol]
+) -> dict[sympy.Symbol, Any]:
     """Each moment as expectations of the functions at hand, in an order in which they can be evaluated."""
-    value, target = sigma.at(Z), link.at(T)
-    slope = sigma.derivative().subs(sigma.z, Z)
+    value, slope = sigma.at(Z), sigma.derivative().subs(sigma.z, Z)
     return {
         MU0: Expectation(value, Z),
         MU1: Expectation(Z * value, Z),
-        S0: Expectation(target, T) - UBAR * MU0,
-        S1: Expectation(T * target, T),
-        E2: Expectation(target**2, T) + NOISE - 2 * UBAR * MU0 * Expectation(target, T) + UBAR**2 * MU0**2,
+        S0: residual.mean,
+        **dict(zip(overlaps, residual.overlaps, strict=True)),
+        E2: residual.square,
         SECOND: Expectation((Z**2 - 1) * value, Z),
         VARIANCE: Expectation(slope**2, Z) - MU1**2,
     }
 
 
-def _residual() -> Any:
-    """e = sigma_star(t) + sqrt(noise) epsilon - ubar mu0."""
-    return sympy.Function("sigma_star")(T) + sympy.sqrt(NOISE) * NOISE_VARIABLE - UBAR * MU0
-
-
-def _spike(recorder: Recorder) -> tuple[Any, Any]:
+def _spike(
+    recorder: Recorder, channel: Channel, overlaps: Sequence[sympy.Symbol]
+) -> tuple[Any, tuple[Any, ...], ResidualMoments]:
     sigma = sympy.Function("sigma")(Z)
-    gradient, residual = sympy.Symbol("g_k"), sympy.Symbol("e")
-    network = sympy.Symbol("fbar")
     recorder.record(
-        "network at initialisation", network, UBAR * Expectation(sigma, Z), kind="assumption", source=_STEP,
-        rule="the network at initialisation to concentrate on its mean $\\bar u\\,\\mu_0$", assumption=_ORDER,
+        "network at initialisation", sympy.Symbol("fbar"), UBAR * Expectation(sigma, Z), kind="assumption",
+        source=_STEP, rule="the network at initialisation to concentrate on its mean $\\bar u\\,\\mu_0$",
+        assumption=_ORDER,
     )  # fmt: skip
+    residual = residual_moments(recorder, channel)
     recorder.record(
-        "residual", residual, _residual(), kind="definition", source=_STEP,
-        rule="the residual of a sample with $t=\\theta\\cdot x$",
-    )  # fmt: skip
-    recorder.record(
-        "gradient", gradient, residual * sympy.Derivative(sigma, Z), kind="definition",
+        "gradient", sympy.Symbol("g_k"), sympy.Symbol("e") * sympy.Derivative(sigma, Z), kind="definition",
         source="[CUI24, eq. (4)], [BA22]",
         rule="the weight of a sample $x$ in the step of row $w_k$, "
         "$w_k\\to w_k+A u_k\\,\\frac{1}{n_0}\\,\\sum_i g_{k,i}x_i$ with $z=w_k\\cdot x$, "
@@ -200,44 +222,42 @@ def _spike(recorder: Recorder) -> tuple[Any, Any]:
         "mean of sigma'", slope, inverse_stein(slope, Z), source="Stein's lemma",
         rule="integration by parts: the constant Hermite coefficient of $\\sigma'$ is $\\mu_1$",
     )  # fmt: skip
-    overlap_node = Expectation(_residual() * T, T, NOISE_VARIABLE)
-    overlap = _evaluated(overlap_node)
+    for symbol, value, suffix in zip(overlaps, residual.overlaps, suffixes(channel.indices), strict=True):
+        recorder.record(
+            f"overlap s1{suffix}", value, symbol, kind="definition", source=_STEP, rule="the overlap per sample",
+        )  # fmt: skip
     recorder.record(
-        "overlap with the target", overlap_node, overlap, source=_STEP,
-        rule="linearity: noise and constants have no overlap with $\\theta$",
-    )  # fmt: skip
-    recorder.record("overlap s1", overlap, S1, kind="definition", source=_STEP, rule="the overlap per sample")
-    square_node = Expectation(_residual() ** 2, T, NOISE_VARIABLE)
-    square = _evaluated(square_node)
-    recorder.record(
-        "residual variance", square_node, square, source=_STEP, rule="independence of the label noise"
+        "residual e2", residual.square, E2, kind="definition", source=_STEP, rule="the mean square residual"
     )
-    recorder.record(
-        "residual e2", square, E2, kind="definition", source=_STEP, rule="the mean square residual"
-    )
-    norm = _squared_norm(recorder, "spike", S1, E2)
+    norm = _squared_norm(recorder, "spike", overlaps, E2)
     strength = recorder.record(
         "strength", sympy.Symbol("r"), A * MU1 * sympy.sqrt(norm), kind="definition",
         source="[CUI24, eq. (9)]",
         rule="length of the part common to all rows, for $u_k=1$; block b has $u_b r$",
     )  # fmt: skip
-    alignment = recorder.record(
-        "alignment", sympy.Symbol("gamma"), S1 / sympy.sqrt(norm), kind="definition",
-        source="[CUI24, eq. (10)]",
-        rule="overlap of its direction v with $\\theta$",
+    alignments = tuple(
+        recorder.record(
+            f"alignment{suffix}", gamma, symbol / sympy.sqrt(norm), kind="definition", source="[CUI24, eq. (10)]",
+            rule="overlap of its direction v with $\\theta$",
+        )
+        for gamma, symbol, suffix in zip(
+            numbered("gamma", channel.indices), overlaps, suffixes(channel.indices), strict=True
+        )
     )  # fmt: skip
-    return strength, alignment
+    return strength, alignments, residual
 
 
-def _squared_norm(recorder: Recorder, label: str, mean: Any, square: Any) -> Any:
-    """|(1/n0) sum q_i x_i|^2 -> mean^2 + square/alpha0, mean = E[q t] along the one direction q knows, square
-    = E q^2.
+def _squared_norm(recorder: Recorder, label: str, means: Sequence[Any], square: Any) -> Any:
+    """|(1/n0) sum q_i x_i|^2 -> sum_j mean_j^2 + square/alpha0, mean_j = E[q t_j] along the directions that q
+    knows, square = E q^2.
 
     At finite d: n0 terms i = i', E[q^2 |x|^2], and n0 (n0 - 1) products of independent ones, (E[q x])^2.
     """
     samples = ALPHA0 * DIMENSION
-    along = sympy.Symbol("q_4", positive=True)  # E[q^2 t^2], of order one
-    finite = (along + (DIMENSION - 1) * square) / samples + (1 - 1 / samples) * mean**2
+    # E[q^2 t^2], of order one
+    along = [sympy.Symbol(each.name, positive=True) for each in numbered("q_4", len(means))]
+    equal = sum(along) + (DIMENSION - len(means)) * square
+    finite = equal / samples + (1 - 1 / samples) * sum(mean**2 for mean in means)
     limit = sympy.expand(sympy.limit(finite, DIMENSION, sympy.oo))
     recorder.record(
         f"squared norm of the {label}", sympy.Limit(finite, DIMENSION, sympy.oo), limit,
@@ -248,33 +268,31 @@ def _squared_norm(recorder: Recorder, label: str, mean: Any, square: Any) -> Any
     return limit
 
 
-def _bulk(recorder: Recorder) -> Any:
+def _bulk(recorder: Recorder, channel: Channel, mean: Any) -> Any:
+    """The squared norm of a bulk row.
+
+    The second Hermite tensor C of the residual also moves row k by A u_k sigma_2 Theta C Theta^T w_k, which is
+    of squared norm 1/d: it stretches the bulk along the target's directions and has no part in c.
+    """
     sigma = sympy.Function("sigma")(Z)
     slope = sympy.Derivative(sigma, Z)
-    weight = _residual() * (slope - MU1)
-    along_node = Expectation(weight * Z, Z, T, NOISE_VARIABLE)
-    along = _evaluated(along_node)
+    along_node = channel.expectation(channel.power(1) * (slope - MU1) * Z, Z)
+    along = evaluated(along_node)
     recorder.record(
         "bulk along its row", along_node, along, source=_STEP, assumption=_ORDER,
         rule="independence of $z=w_k\\cdot x$ and $t$: the part of the gradient along $w_k$",
     )  # fmt: skip
-    target_mean = _evaluated(Expectation(_residual(), T, NOISE_VARIABLE))
-    recorder.record("residual s0", target_mean, S0, kind="definition", source=_STEP, rule="the mean residual")
+    recorder.record("residual s0", mean, S0, kind="definition", source=_STEP, rule="the mean residual")
     linear = Expectation(Z * slope, Z)
-    recorder.record(
+    second = recorder.record(
         "linear coefficient of sigma'", linear, inverse_stein(linear, Z), source="Stein's lemma",
         rule="integration by parts: $\\mathbb{E}\\sigma''$ in the sense of distributions",
     )  # fmt: skip
     recorder.record(
-        "sigma2",
-        inverse_stein(linear, Z),
-        SECOND,
-        kind="definition",
-        source="[BA22]",
-        rule="the mean of $\\sigma''$",
+        "sigma2", second, SECOND, kind="definition", source="[BA22]", rule="the mean of $\\sigma''$"
     )
-    square_node = Expectation(weight**2, Z, T, NOISE_VARIABLE)
-    square = _product_of_squares()
+    square_node = channel.expectation(channel.power(2) * (slope - MU1) ** 2, Z)
+    square = channel.expectation(channel.power(2)) * Expectation((slope - MU1) ** 2, Z)
     recorder.record(
         "bulk weight", square_node, square, source=_STEP, assumption=_ORDER,
         rule="independence of $z$ and the residual",
@@ -283,11 +301,10 @@ def _bulk(recorder: Recorder) -> Any:
         "variance of sigma'", square, E2 * VARIANCE, kind="definition", source=_STEP,
         rule="the mean square residual and $\\mathrm{Var}\\,\\sigma'(z)$",
     )  # fmt: skip
-    coefficients = {Expectation(slope * Z, Z): SECOND, target_mean: S0}
-    drift = sympy.factor(along).subs(coefficients)
-    if drift != S0 * SECOND:
-        raise AssertionError(f"the drift of a row came out as {drift}")
-    fluctuation = _squared_norm(recorder, "bulk", sympy.S.Zero, E2 * VARIANCE)
+    drift = S0 * SECOND
+    if sympy.expand(along - mean * linear) != 0:
+        raise AssertionError(f"the drift of a row came out as {along}")
+    fluctuation = _squared_norm(recorder, "bulk", (sympy.S.Zero,), E2 * VARIANCE)
     bulk = (1 + A * U * drift) ** 2 + (A * U) ** 2 * fluctuation
     recorder.record(
         "bulk variance", sympy.Symbol("c"), bulk, kind="definition", source="[CUI24, eq. (11)-(12)]",
@@ -295,16 +312,3 @@ def _bulk(recorder: Recorder) -> Any:
         "of the part of $\\sigma'$ without its mean",
     )  # fmt: skip
     return bulk
-
-
-def _product_of_squares() -> Any:
-    """E[e^2] E[(sigma' - mu1)^2] as the factors of the independent variables."""
-    slope = sympy.Derivative(sympy.Function("sigma")(Z), Z)
-    return Expectation(_residual() ** 2, T, NOISE_VARIABLE) * Expectation((slope - MU1) ** 2, Z)
-
-
-def _evaluated(node: Any) -> Any:
-    """Linear parts apart, and the moments of the variables themselves carried out."""
-    expanded = sympy.expand(node)
-    nodes = sorted(expanded.atoms(Expectation), key=sympy.default_sort_key)
-    return sympy.expand(expanded.xreplace({e: close(e)[0] for e in nodes}))

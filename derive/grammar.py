@@ -221,7 +221,7 @@ def _scan(text: str, variables: tuple[str, ...]) -> None:
         if previous == "number" and kind:
             raise ExpressionError(
                 f"in {shorten(text)} a number is followed directly by '{token[:20]}'",
-                "write products with *, for example 2*z; decimal numbers look like 0.5 or 1e-3",
+                f"write products with *, for example 2*{variables[0]}; decimal numbers look like 0.5 or 1e-3",
             )
         if kind == "name":
             _check_name(text, token, text[match.end() :].lstrip(" ").startswith("("), variables)
@@ -299,12 +299,15 @@ class _Walker:
             if not isinstance(degree, Fraction) or degree.denominator != 1 or degree > MAX_HERMITE:
                 raise self._error(
                     "needs an integer as the degree of He",
-                    f"write He(k, z) with a literal k from 0 to {MAX_HERMITE}",
+                    f"write He(k, {self.variables[0]}) with a literal k from 0 to {MAX_HERMITE}",
                 )
         if name == "clip":
             low, high = arguments[1].constant, arguments[2].constant
             if low is None or high is None or not low < high:
-                raise self._error("needs numbers as the bounds of clip", "write clip(z, lo, hi) with lo < hi")
+                raise self._error(
+                    "needs numbers as the bounds of clip",
+                    f"write clip({self.variables[0]}, lo, hi) with lo < hi",
+                )
         return self._finish(Node("call", tuple(argument.node for argument in arguments), name), arguments)
 
     def _number(self, tree: ast.Constant) -> Fraction:

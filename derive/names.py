@@ -1,14 +1,18 @@
-"""How the symbols of the theory are written in LaTeX; everything not listed keeps SymPy's spelling."""
+"""How the symbols of the theory are written in LaTeX; everything not named here keeps SymPy's spelling."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 LATEX: Mapping[str, str] = MappingProxyType(
     {
         "ridge": r"\lambda",
         "noise": r"\sigma_{\varepsilon}^{2}",
+        "flips": r"p_{\mathrm{flip}}",
+        "probit": r"\tau^{2}",
         "inverse_dimension": r"d^{-1}",
         "fraction": r"\pi",
+        "psi": r"\psi",
         "zeta_hat": r"\hat{\zeta}",
         "psi_hat": r"\hat{\psi}",
         "Q1": r"Q^{(1)}",
@@ -29,6 +33,7 @@ LATEX: Mapping[str, str] = MappingProxyType(
         "mean": r"\bar{f}",
         "slope": r"f_{\perp}",
         "Delta": r"\Delta",
+        "V": "V",
         "risk": r"\mathcal{R}",
         "free_energy": r"\Phi",
         "Phi_energetic": r"\Phi_{\mathrm{energetic}}",
@@ -37,6 +42,16 @@ LATEX: Mapping[str, str] = MappingProxyType(
         "train_error": r"\varepsilon_{\mathrm{train}}",
         "L": r"\mathcal{L}",
         "prox": r"\operatorname{prox}",
+        "prox_u": r"\operatorname{prox}_{u}",
+        "rho": r"\rho",
+        "bias": r"\mathsf{b}",
+        "y_clean": r"y_{\star}",
+        "y_probit": r"y_{\tau}",
+        "F": "F",
+        "d_mu0": r"\partial_s\mu_{0}",
+        "d_mu1": r"\partial_s\mu_{1}",
+        "d_mu2sq": r"\partial_s\mu_{\star}^{2}",
+        "mu_2": r"\mu_{\star}",
         "I_perp": r"I_{\perp}",
         "Vhat_1": r"\hat{V}^{(1)}",
         "P^-1": r"P^{-1}",
@@ -50,3 +65,51 @@ LATEX: Mapping[str, str] = MappingProxyType(
         "sigma_star": r"\sigma_{\star}",
     }
 )
+
+# symbols of a variance, written as the square of a standard deviation
+VARIANCES = frozenset({"noise", "probit"})
+
+# families and functions of kappa that are numbered by the directions of the target: psi_1, psi_2, ...
+_NUMBERED = re.compile(r"(psi|psi_hat|slope|nu1)_(\d+)")
+_AVERAGE = re.compile(r"avg_(\w+)")
+_FACTOR = re.compile(r"t_\d+|xx|[tMFghx]")
+_FACTORS: Mapping[str, str] = MappingProxyType(
+    {"M": "M_{V}", "xx": r"\left(x^{2}-\Delta^{-1}\right)"}
+)
+
+
+def latex_name(name: str) -> str | None:
+    """LaTeX of a symbol, a family or a function of kappa; None where SymPy's spelling stands."""
+    if name in LATEX:
+        return LATEX[name]
+    numbered = _NUMBERED.fullmatch(name)
+    if numbered:
+        return subscripted(LATEX[numbered[1]], [numbered[2]])
+    average = _AVERAGE.fullmatch(name)
+    return rf"\langle {_product(_FACTOR.findall(average[1]))}\rangle_{{\kappa}}" if average else None
+
+
+def is_average(name: str) -> bool:
+    """Whether a function of kappa is an average over the output, whose sign shows kappa already."""
+    return _AVERAGE.fullmatch(name) is not None
+
+
+def subscripted(name: str, indices: Sequence[str]) -> str:
+    r"""`Q^{(1)}` becomes `Q^{(1)}_{b c}`, and `\mu_{0}` becomes `\mu_{0,b}`."""
+    if not indices:
+        return name
+    before, found, after = name.partition("_{")
+    if found:
+        return before + "_{" + after.replace("}", "," + " ".join(indices) + "}", 1)
+    return f"{name}_{{{' '.join(indices)}}}"
+
+
+def _product(factors: Sequence[str]) -> str:
+    """`tghh` as `t g h^{2}`."""
+    counted = {factor: factors.count(factor) for factor in factors}
+    return " ".join(_power(factor, count) for factor, count in counted.items())
+
+
+def _power(factor: str, count: int) -> str:
+    base = _FACTORS.get(factor) or (f"t_{{{factor[2:]}}}" if factor.startswith("t_") else factor)
+    return base if count == 1 else f"{base}^{{{count}}}"

@@ -20,6 +20,9 @@ def mpmath_function(expression: Any, arguments: Sequence[sympy.Symbol]) -> Calla
         "Heaviside": _heaviside,
         "NormalCdf": normal_cdf,
         "OwenT": owen_t,
+        "LogNormalCdf": log_normal_cdf,
+        "InverseMillsRatio": inverse_mills_ratio,
+        "TruncatedMean": truncated_mean,
     }
     nodes = sorted((e for e in expression.atoms(Expectation)), key=str)
     outermost = [e for e in nodes if not any(e is not o and o.has(e) for o in nodes)]
@@ -53,6 +56,33 @@ def _heaviside(x: Any, _: Any = None) -> Any:
 def normal_cdf(x: Any) -> Any:
     """Phi(x) without cancellation in the lower tail, at mpmath's current precision."""
     return mpmath.erfc(-mpmath.mpf(x) / mpmath.sqrt(2)) / 2
+
+
+def log_normal_cdf(x: Any) -> Any:
+    """log Phi(x) to full relative accuracy in both tails, at mpmath's current precision."""
+    x = mpmath.mpf(x)
+    return mpmath.log(normal_cdf(x)) if x < 0 else mpmath.log1p(-normal_cdf(-x))
+
+
+def inverse_mills_ratio(x: Any) -> Any:
+    """phi(x)/Phi(x) at mpmath's current precision."""
+    x = mpmath.mpf(x)
+    with mpmath.extraprec(_lost(x)):
+        value = mpmath.npdf(x) / normal_cdf(x)
+    return +value
+
+
+def truncated_mean(x: Any) -> Any:
+    """x + phi(x)/Phi(x), about -1/x where the two terms cancel, at mpmath's current precision."""
+    x = mpmath.mpf(x)
+    with mpmath.extraprec(_lost(x)):
+        value = x + inverse_mills_ratio(x)
+    return +value
+
+
+def _lost(x: Any) -> int:
+    """Bits that rounding x/sqrt(2) or cancellation costs in the lower tail."""
+    return 0 if x > 0 else 2 * max(0, mpmath.mag(x)) + 10
 
 
 def owen_t(h: Any, a: Any) -> Any:

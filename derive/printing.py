@@ -9,7 +9,8 @@ from sympy.core.function import AppliedUndef
 from sympy.printing.latex import LatexPrinter
 from sympy.printing.precedence import PRECEDENCE
 
-from derive.names import LATEX
+from derive.expectation import Expectation
+from derive.names import VARIANCES, is_average, latex_name, subscripted
 
 _LONG = 180  # characters of LaTeX that fit on a line of a one-column paper, roughly
 
@@ -34,6 +35,12 @@ _PLAIN = (
     (r"\\sqrt\{([^{}]*)\}", r"sqrt(\1)"),
     (r"\\partial_(\w)", r"d/d\1 "),
     (r"\\(bar|tilde|hat)\s*\\?(\w+)", r"\2\1"),
+    (r"\\(bar|tilde|hat)\{\\?(\w+)\}", r"\2\1"),
+    (r"\^\{?\((\d)\)\}?", r"\1"),
+    (r"\\langle\s*", "<"),
+    (r"\\rangle", ">"),
+    (r"_\{(\w+)\}", r"_\1"),
+    (r"_\{\\star\}", "_star"),
     (r"\\cdot\s*", "."),
     (r"\\to\b", " -> "),
     (r"\\ge\b", ">="),
@@ -46,34 +53,46 @@ class _Printer(LatexPrinter):
     """LaTeX with the names of the theory, block indices as subscripts and kappa as the argument."""
 
     def _print_Symbol(self, expr: sympy.Symbol, style: str = "plain") -> str:  # noqa: N802
-        return LATEX[expr.name] if expr.name in LATEX else str(super()._print_Symbol(expr, style))
+        return latex_name(expr.name) or str(super()._print_Symbol(expr, style))
 
     def _print_Indexed(self, expr: sympy.Indexed) -> str:  # noqa: N802
-        return _subscripted(self._print(expr.base.label), [self._print(i) for i in expr.indices])
+        return subscripted(self._print(expr.base.label), [self._print(i) for i in expr.indices])
 
     def _print_Function(self, expr: sympy.Function, exp: str | None = None) -> str:  # noqa: N802
         name = expr.func.__name__
-        if not isinstance(expr, AppliedUndef) or name not in LATEX:
+        shown = latex_name(name) if isinstance(expr, AppliedUndef) else None
+        if shown is None:
             return str(super()._print_Function(expr, exp))
-        indices = [self._print(arg) for arg in expr.args if arg.is_integer]
-        arguments = ", ".join(self._print(arg) for arg in expr.args if not arg.is_integer)
-        text = f"{_subscripted(LATEX[name], indices)}({arguments})"
+        blocks = [arg for arg in expr.args if arg.is_integer and (arg.is_Symbol or arg.is_Integer)]
+        indices = [self._print(arg) for arg in blocks]
+        arguments = ", ".join(self._print(arg) for arg in expr.args if arg not in blocks)
+        text = subscripted(shown, indices) if is_average(name) else f"{subscripted(shown, indices)}({arguments})"
         return text if exp is None else f"{text}^{{{exp}}}"
+
+    def _print_Derivative(self, expr: sympy.Derivative) -> str:  # noqa: N802
+        inner = expr.expr
+        if isinstance(inner, AppliedUndef) and set(expr.variables) == set(inner.args):
+            return self._primed(inner, len(expr.variables))
+        if isinstance(inner, sympy.Symbol):  # stands for a function of several variables
+            return rf"\partial_{{{' '.join(map(self._print, expr.variables))}}} {self._print(inner)}"
+        return str(super()._print_Derivative(expr))
+
+    def _primed(self, function: AppliedUndef, order: int) -> str:
+        """A function of one variable, differentiated at its argument."""
+        (argument,) = function.args
+        name = latex_name(function.func.__name__) or self._print(sympy.Symbol(function.func.__name__))
+        primes = r"\prime" * order if order < 4 else f"({order})"
+        return f"{name}^{{{primes}}}({self._print(argument)})"
+
+    def _print_Pow(self, expr: sympy.Pow) -> str:  # noqa: N802
+        if expr.exp == sympy.S.Half and expr.base.is_Symbol and expr.base.name in VARIANCES:
+            return latex_of(expr.base).removesuffix("^{2}")
+        return str(super()._print_Pow(expr))
 
     def _needs_mul_brackets(self, expr: sympy.Basic, first: bool = False, last: bool = False) -> bool:
         # a sum over blocks swallows what follows it
         own = getattr(expr, "precedence", None) == PRECEDENCE["Add"] and not last
         return own or bool(super()._needs_mul_brackets(expr, first, last))
-
-
-def _subscripted(name: str, indices: list[str]) -> str:
-    r"""`Q^{(1)}` becomes `Q^{(1)}_{b c}`, and `\mu_{0}` becomes `\mu_{0,b}`."""
-    if not indices:
-        return name
-    before, found, after = name.partition("_{")
-    if found:
-        return before + "_{" + after.replace("}", "," + " ".join(indices) + "}", 1)
-    return f"{name}_{{{' '.join(indices)}}}"
 
 
 def latex_of(expression: sympy.Basic) -> str:
@@ -98,22 +117,62 @@ def escape_text(words: str) -> str:
 
 
 def latex_lines(lhs: sympy.Basic, rhs: sympy.Basic) -> list[str]:
-    """The lines `lhs &= rhs` of an align environment; a long sum continues with one term a line."""
+    """The lines `lhs &= rhs` of an align environment; a long sum, or the average of one, continues term by term."""
     left, right = latex_of(lhs), latex_of(rhs)
-    if len(left) + len(right) <= _LONG or not isinstance(rhs, sympy.Add):
+    if len(left) + len(right) <= _LONG:
         return [f"{left} &= {right}"]
+    first, *rest = _wrapped(rhs)
+    head = [f"{left} &= {first}"] if len(left) <= _LONG else [f"&{left}", rf"&\quad = {first}"]
+    return head + [rf"&\quad {line}" for line in rest]
+
+
+def _wrapped(expression: sympy.Basic) -> list[str]:
+    """The lines of a right side."""
+    if isinstance(expression, sympy.Add):
+        return _sum_lines(expression)
+    opening, total, closing = _bracketed(expression)
+    if total is None:
+        return [latex_of(expression)]
+    first, *rest = _sum_lines(total)
+    *before, last = [opening + first, *rest]
+    return [*before, last + closing]
+
+
+def _bracketed(expression: sympy.Basic) -> tuple[str, sympy.Add | None, str]:
+    """What stands before a long sum, the sum, and what stands behind: of an average, or of a product with one sum."""
+    if isinstance(expression, sympy.Add):
+        return r"\bigl(", expression, r"\bigr)"
+    if isinstance(expression, Expectation):
+        names = ", ".join(map(latex_of, expression.variables))
+        opening, total, closing = _bracketed(expression.integrand)
+        if isinstance(expression.integrand, sympy.Add):
+            opening, closing = r"\bigl[", r"\bigr]"
+        else:
+            opening, closing = rf"\bigl[{opening}", rf"{closing}\bigr]"
+        return rf"\mathbb{{E}}_{{{names}}}{opening}", total, closing
+    inside = [f for f in sympy.Mul.make_args(expression) if isinstance(f, sympy.Add | Expectation)]
+    if len(inside) != 1 or inside[0] == expression:
+        return "", None, ""
+    opening, total, closing = _bracketed(inside[0])
+    return f"{latex_of(expression / inside[0])} {opening}", total, closing
+
+
+def _sum_lines(total: sympy.Add) -> list[str]:
+    """Terms in order, as many to a line as fit; a term that does not fit on one is wrapped itself."""
     lines: list[str] = []
     current = ""
-    for term in rhs.as_ordered_terms():
+    for term in total.as_ordered_terms():
         piece = latex_of(term)
-        signed = piece if not current and not lines else (piece if piece.startswith("-") else "+ " + piece)
-        if current and len(current) + len(signed) > _LONG:
+        parts = [piece] if len(piece) <= _LONG else _wrapped(term)
+        signed = parts[0] if not current and not lines or parts[0].startswith("-") else "+ " + parts[0]
+        if current and (len(current) + len(signed) > _LONG or len(parts) > 1):
             lines.append(current)
             current = signed
         else:
             current = f"{current} {signed}".strip()
-    lines.append(current)
-    return [f"{left} &= {lines[0]}"] + [rf"&\quad {line}" for line in lines[1:]]
+        lines += [current, *parts[1:-1]] if len(parts) > 1 else []
+        current = parts[-1] if len(parts) > 1 else current
+    return [*lines, current]
 
 
 def _escape(words: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -10,9 +11,11 @@ import sympy as sp
 from derive.blocks import BlockSum, Definition, MatrixInverse, ParallelSum, family, index, rename
 from derive.calculus import Calculus, contract
 from derive.canonical import canonical
+from derive.energetic import Energetic, output_energy, quadratic_energy
 from derive.expectation import Expectation
 from derive.free_energy import FreeEnergy, free_energy
 from derive.loss import SQUARE, Loss, moreau_envelope
+from derive.output import directions_of
 from derive.printing import latex_of
 from derive.symbols import ADJOINT, SYMMETRIC
 from derive.trace import Derivation, Recorder
@@ -20,11 +23,17 @@ from derive.trace import Derivation, Recorder
 B, C, E = index("b"), index("c"), index("e")
 
 # (stationary in, fixes): the pairs of the functional; "m" has no conjugate and is fixed by its own equation
-PAIRS = (
-    ("Q1", "V1_hat"), ("Q2", "V2_hat"), ("Q1_hat", "V1"), ("Q2_hat", "V2"), ("psi", "psi_hat"), ("psi_hat", "psi"),
-    ("zeta", "zeta_hat"), ("zeta_hat", "zeta"), ("V1", "Q1_hat"), ("V2", "Q2_hat"), ("V1_hat", "Q1"),
-    ("V2_hat", "Q2"),
-)  # fmt: skip
+def pairs(directions: int = 1) -> tuple[tuple[str, str], ...]:
+    """The pairs for a number of directions of the target beside the spike."""
+    psi = zip(directions_of("psi", directions), directions_of("psi_hat", directions), strict=True)
+    crossed = tuple(pair for name, hat in psi for pair in ((name, hat), (hat, name)))
+    return (
+        ("Q1", "V1_hat"), ("Q2", "V2_hat"), ("Q1_hat", "V1"), ("Q2_hat", "V2"), *crossed, ("zeta", "zeta_hat"),
+        ("zeta_hat", "zeta"), ("V1", "Q1_hat"), ("V2", "Q2_hat"), ("V1_hat", "Q1"), ("V2_hat", "Q2"),
+    )  # fmt: skip
+
+
+PAIRS = pairs()
 ORDER_PARAMETERS = ("m", "zeta", "psi", "Q1", "Q2", "V1", "V2")
 RANK = {"Q1": 2, "Q1_hat": 2, "V1": 2, "V1_hat": 2, "P": 2, "S": 2, "M": 2}
 
@@ -45,10 +54,16 @@ class Equation:
 
 @dataclass(frozen=True)
 class SaddleSystem:
-    """The contract between mathematics and machine: unknowns, their equations, and what is read off the solution."""
+    """The contract between mathematics and machine: unknowns, their equations, and what is read off the solution.
 
-    loss: Loss
+    ``partials``: averages over the output that a kernel supplies at each node of kappa (none for the square loss), with
+    their derivatives in the fields; ``directions``: of the target beside the spike.
+    """
+
+    name: str
     fields: tuple[Definition, ...]
+    partials: Mapping[str, Mapping[str, sp.Expr]]
+    directions: int
     inverse: MatrixInverse
     parallel: tuple[ParallelSum, ...]
     equations: tuple[Equation, ...]
@@ -69,14 +84,27 @@ def member(name: str, indices: tuple[sp.Symbol, ...] | None = None) -> sp.Indexe
 
 
 def saddle_system(loss: Loss = SQUARE) -> SaddleSystem:
-    """Derive the saddle-point system of a loss, for any number of blocks.
+    """Derive the saddle-point system of a loss with a quadratic envelope, for any number of blocks.
 
     Raises ValueError where the loss has no envelope of the required form. Source: [CUI24] Result 3.3, App. C-D.
     """
     envelope = moreau_envelope(loss)
-    energy = free_energy(envelope)
-    trace = Recorder(f"Saddle-point equations, {loss.name} loss")
-    for part in (envelope.derivation, energy.derivation):
+    return _system(loss.name, (envelope.derivation,), quadratic_energy(envelope))
+
+
+def coupled_system(directions: int = 1) -> SaddleSystem:
+    """Derive the saddle-point system of any convex loss, for any number of blocks.
+
+    The loss enters by averages over the output given kappa, which its own kernel supplies; ``directions``: number of
+    directions of the target beside the spike. Source: [CUI24] App. C-D.
+    """
+    return _system("coupled", (), output_energy(directions))
+
+
+def _system(name: str, before: tuple[Derivation, ...], energetic: Energetic) -> SaddleSystem:
+    energy = free_energy(energetic)
+    trace = Recorder(f"Saddle-point equations, {name} loss" if before else "Saddle-point equations, any convex loss")
+    for part in (*before, energetic.derivation, energy.derivation):
         trace.extend(part)
     gradient = _Gradient(energy)
     spectral = energy.spectral
@@ -92,11 +120,12 @@ def saddle_system(loss: Loss = SQUARE) -> SaddleSystem:
         )
     )
     equations.append(gradient.adjoint(trace))
-    conditions = {name: gradient.total(name) for name, _ in PAIRS}
-    for name, fixes in PAIRS:
-        rule = f"stationarity of the free energy in ${latex_of(member(name))}$"
+    paired = pairs(energetic.directions)
+    conditions = {name: gradient.total(name) for name, _ in paired}
+    for unknown, fixes in paired:
+        rule = f"stationarity of the free energy in ${latex_of(member(unknown))}$"
         equations.append(
-            _solve_for(fixes, conditions[name], trace, f"d/d{name}", rule, "[CUI24] Result 3.3, App. D")
+            _solve_for(fixes, conditions[unknown], trace, f"d/d{unknown}", rule, "[CUI24] Result 3.3, App. D")
         )
     m_body = gradient.partial(energy.expression, "m")
     trace.record(
@@ -109,18 +138,20 @@ def saddle_system(loss: Loss = SQUARE) -> SaddleSystem:
     )
     equations.append(Equation("d/dm", "m", (B,), m_body, "implicit"))
     stationarity = tuple(
-        Equation(f"d/d{name}", name, member(name).indices, body, "implicit")
-        for name, body in conditions.items()
+        Equation(f"d/d{unknown}", unknown, member(unknown).indices, body, "implicit")
+        for unknown, body in conditions.items()
     )
     return SaddleSystem(
-        loss,
-        energy.fields,
+        name,
+        energetic.fields,
+        energetic.partials,
+        energetic.directions,
         spectral.inverse,
         spectral.parallel,
         tuple(equations),
         stationarity,
-        energy.training_error,
-        energy.test_error,
+        energetic.training_error,
+        energetic.test_error,
         energy.expression,
         trace.finish(),
     )
@@ -131,7 +162,7 @@ class _Gradient:
 
     def __init__(self, energy: FreeEnergy) -> None:
         self.energy = energy
-        self.calculus = calculus_of(energy.fields, energy.spectral.parallel)
+        self.calculus = calculus_of(energy.energetic, energy.spectral.parallel)
 
     def partial(self, expr: sp.Expr, name: str) -> sp.Expr:
         """d expr / d name at fixed T."""
@@ -168,11 +199,12 @@ class _Gradient:
         return rename(self.energy.spectral.stationarity, {B: e})
 
 
-def calculus_of(fields: tuple[Definition, ...], parallel: tuple[ParallelSum, ...]) -> Calculus:
+def calculus_of(energetic: Energetic, parallel: tuple[ParallelSum, ...]) -> Calculus:
     """Derivatives through the fields of kappa and the matrices S and M."""
     return Calculus(
-        definitions={d.name: d for d in fields}, parallel={p.name: p for p in parallel}, symmetric=SYMMETRIC
-    )
+        definitions={d.name: d for d in energetic.fields}, parallel={p.name: p for p in parallel}, symmetric=SYMMETRIC,
+        partials=energetic.partials,
+    )  # fmt: skip
 
 
 def _solve_for(unknown: str, body: sp.Expr, trace: Recorder, label: str, rule: str, source: str) -> Equation:

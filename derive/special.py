@@ -1,4 +1,4 @@
-"""Special functions the closed forms need: Phi and Owen's T as SymPy functions, and Hermite polynomials."""
+"""Special functions the closed forms need: Phi, log Phi and its slopes, Owen's T; and Hermite polynomials."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import mpmath
 import sympy
 
-from derive.numeric import normal_cdf, owen_t
+from derive.numeric import inverse_mills_ratio, log_normal_cdf, normal_cdf, owen_t, truncated_mean
 
 
 class NormalCdf(sympy.Function):
@@ -39,6 +39,94 @@ class NormalCdf(sympy.Function):
 
     def _latex(self, printer: Any, exp: Any = None) -> str:
         return _printed(r"\Phi", self.args, printer, exp)
+
+
+class LogNormalCdf(sympy.Function):
+    """log Phi(x). Kept whole, because Phi(x) underflows for x < -38."""
+
+    nargs = 1
+
+    @classmethod
+    def eval(cls, x: Any) -> Any:
+        return -sympy.log(2) if x.is_zero else None
+
+    def fdiff(self, argindex: int = 1) -> Any:
+        return InverseMillsRatio(self.args[0])
+
+    def _eval_is_extended_real(self) -> bool | None:
+        return True if self.args[0].is_extended_real else None
+
+    def _eval_is_extended_negative(self) -> bool | None:
+        return True if self.args[0].is_real else None
+
+    def _eval_is_finite(self) -> bool | None:
+        return True if self.args[0].is_real else None
+
+    def _eval_evalf(self, prec: int) -> Any:
+        return _evaluated(log_normal_cdf, self.args, prec)
+
+    def _latex(self, printer: Any, exp: Any = None) -> str:
+        return _printed(r"\log\Phi", self.args, printer, exp)
+
+
+class InverseMillsRatio(sympy.Function):
+    """phi(x)/Phi(x), the slope of log Phi: about -x in the lower tail, where both underflow."""
+
+    nargs = 1
+
+    @classmethod
+    def eval(cls, x: Any) -> Any:
+        return sympy.sqrt(2 / sympy.pi) if x.is_zero else None
+
+    def fdiff(self, argindex: int = 1) -> Any:
+        return -self * TruncatedMean(self.args[0])
+
+    def _eval_is_extended_real(self) -> bool | None:
+        return True if self.args[0].is_extended_real else None
+
+    def _eval_is_extended_positive(self) -> bool | None:
+        return True if self.args[0].is_real else None
+
+    def _eval_is_finite(self) -> bool | None:
+        return True if self.args[0].is_real else None
+
+    def _eval_evalf(self, prec: int) -> Any:
+        return _evaluated(inverse_mills_ratio, self.args, prec)
+
+    def _latex(self, printer: Any, exp: Any = None) -> str:
+        return _powered(_mills_latex(printer._print(self.args[0])), exp)
+
+
+class TruncatedMean(sympy.Function):
+    """x + phi(x)/Phi(x) = E[X | X > 0] > 0, X ~ N(x, 1): about -1/x in the lower tail [Sampford 1953].
+
+    Its product with the inverse Mills ratio is the curvature of -log Phi: positive, and without cancellation.
+    """
+
+    nargs = 1
+
+    @classmethod
+    def eval(cls, x: Any) -> Any:
+        return sympy.sqrt(2 / sympy.pi) if x.is_zero else None
+
+    def fdiff(self, argindex: int = 1) -> Any:
+        return 1 - InverseMillsRatio(self.args[0]) * self
+
+    def _eval_is_extended_real(self) -> bool | None:
+        return True if self.args[0].is_extended_real else None
+
+    def _eval_is_extended_positive(self) -> bool | None:
+        return True if self.args[0].is_real else None
+
+    def _eval_is_finite(self) -> bool | None:
+        return True if self.args[0].is_real else None
+
+    def _eval_evalf(self, prec: int) -> Any:
+        return _evaluated(truncated_mean, self.args, prec)
+
+    def _latex(self, printer: Any, exp: Any = None) -> str:
+        x = printer._print(self.args[0])
+        return _powered(rf"\left({x} + {_mills_latex(x)}\right)", exp, bracketed=True)
 
 
 class OwenT(sympy.Function):
@@ -95,3 +183,13 @@ def _printed(name: str, arguments: Any, printer: Any, exp: Any) -> str:
     inside = ", ".join(printer._print(argument) for argument in arguments)
     power = "" if exp is None else f"^{{{exp}}}"
     return rf"{name}{power}\left({inside}\right)"
+
+
+def _mills_latex(x: str) -> str:
+    return rf"\frac{{\varphi\left({x}\right)}}{{\Phi\left({x}\right)}}"
+
+
+def _powered(text: str, exp: Any, bracketed: bool = False) -> str:
+    if exp is None:
+        return text
+    return f"{text}^{{{exp}}}" if bracketed else rf"\left({text}\right)^{{{exp}}}"

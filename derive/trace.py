@@ -95,7 +95,8 @@ class Derivation:
 
     def text(self) -> str:
         """The same for a terminal."""
-        parts = [self.title, "=" * len(self.title)]
+        title = plain_text(self.title)
+        parts = [title, "=" * len(title)]
         for number, step in enumerate(self.steps, start=1):
             parts.append(
                 f"({number}) {step.label}: {plain_text(step.sentence())}\n      {step.lhs}\n    = {step.rhs}"

@@ -1,0 +1,66 @@
+"""The features of every readout block as functions of kappa, and how the free energy changes with their bias."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import sympy as sp
+
+from derive.blocks import KAPPA, family, index
+from derive.coefficients import ConditionalCoefficients
+from derive.saddle import SaddleSystem
+from derive.symbols import MU0, MU1, MU2SQ, SYMMETRIC
+from derive.tangent import Tangent
+from derive.trace import Derivation, Recorder
+
+B = index("b")
+SHIFT, VARIANCE, READOUT = family("s"), family("c"), family("u")
+STRENGTH, BULK = sp.Symbol("r", nonnegative=True), sp.Symbol("c", positive=True)
+BIAS = sp.Symbol("bias", real=True)
+COEFFICIENTS = ("mu0", "mu1", "mu2sq")
+_EQUIVALENCE = "[CUI24] Result 3.2, App. B"
+
+Origin = Literal["spike", "step", "plain"]
+
+
+def features_given_kappa(of: ConditionalCoefficients, title: str, origin: Origin) -> Derivation:
+    """The coefficients of the features of every block as functions of kappa.
+
+    origin: of the spike: given ("spike"), left by a gradient "step", whose map gives the variance, or none ("plain").
+    """
+    trace = Recorder(title)
+    spiked = origin != "plain"
+    shift = (READOUT[B] * STRENGTH * KAPPA if spiked else sp.S.Zero) + BIAS
+    trace.record("shift", SHIFT[B], shift, kind="definition", source="[CUI24] Result 3.1",
+                 rule="the mean pre-activation of block $b$ given $\\kappa=v\\cdot x$, with the bias of all neurons"
+                 if spiked else "the mean pre-activation without a spike")  # fmt: skip
+    if origin != "step":
+        bulk = 1 + READOUT[B] ** 2 * (BULK - 1) if spiked else sp.S.One
+        trace.record("variance", VARIANCE[B], bulk, kind="definition", source="[CUI24] Result 3.1",
+                     rule="the squared norm of the bulk rows of block $b$")  # fmt: skip
+    place = {of.s: SHIFT[B], of.c: VARIANCE[B]}
+    for name, function, body, rule in (
+        ("mu0", MU0, of.mu0, "the mean of the features of block $b$"),
+        ("mu1", MU1, of.mu1, "their linear coefficient for rows of unit norm"),
+        ("mu2sq", MU2SQ, of.mu2sq, "the rest of their variance"),
+    ):
+        trace.record(f"{name} of a block", function(B, KAPPA), body.subs(place), kind="definition", source=_EQUIVALENCE,
+                     rule=f"{rule}, given $\\kappa$")  # fmt: skip
+    return trace.finish()
+
+
+def bias_condition(system: SaddleSystem) -> tuple[sp.Expr, Derivation]:
+    """dPhi/dbias of a bias of all neurons, in the slopes d_mu0, d_mu1, d_mu2sq of the coefficients in their shift.
+
+    At a solution the order parameters are stationary, so that only the coefficients vary. Source: [CUI24] App. C.8.
+    """
+    trace = Recorder("Trained bias")
+    calculus = Tangent(
+        {definition.name: definition for definition in system.fields}, symmetric=SYMMETRIC, partials=system.partials,
+        functions=frozenset(COEFFICIENTS),
+    )  # fmt: skip
+    slope = calculus.of(system.free_energy)
+    trace.record("d/dbias", sp.S.Zero, slope, kind="result", source="[CUI24] App. C.8",
+                 rule="stationarity of the free energy in the bias, which shifts every pre-activation: "
+                 "$\\partial_s$ is a derivative of a coefficient in its shift")  # fmt: skip
+    return slope, trace.finish()

@@ -1,0 +1,183 @@
+"""Labels of a target as a channel: y = flip sigma_star(t + sqrt(probit) n) + sqrt(noise) epsilon.
+
+t = Theta.x are the overlaps of an input with the target's directions, n one standard normal per index, flip = -1
+with probability `flips`, otherwise 1. [GER20] section 2 (probit and label noise); [CUI24] App. C
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import sympy
+
+from derive.expectation import Expectation
+from derive.links import link_of
+from derive.parse import to_sympy
+from derive.rules import close
+from derive.scalar import ScalarFunction
+from derive.trace import Recorder
+
+UBAR = sympy.Symbol("ubar", real=True)
+MU0 = sympy.Symbol("mu_0", real=True)
+NOISE, FLIPS, PROBIT = sympy.symbols("noise flips probit", nonnegative=True)
+NOISE_VARIABLE = sympy.Symbol("epsilon", real=True)
+STAR = sympy.Function("sigma_star")
+
+_SOURCE = "[CUI24, Result 3.1 and App. A]"
+
+
+@dataclass(frozen=True)
+class IndexFunction:
+    """A link of one or several variables, a SymPy expression."""
+
+    name: str
+    expr: Any
+    variables: tuple[sympy.Symbol, ...]
+
+    def at(self, *arguments: Any) -> Any:
+        """The expression at other arguments, one per variable."""
+        return self.expr.subs(dict(zip(self.variables, arguments, strict=True)), simultaneous=True)
+
+
+def index_function(text: str) -> IndexFunction:
+    """The link of a registered name or an expression in z, or in z1, z2, ... Raises ExpressionError."""
+    link = link_of(text)
+    symbols = {name: sympy.Symbol(name, real=True) for name in link.variables}
+    return IndexFunction(link.name, to_sympy(link.node, symbols), tuple(symbols.values()))
+
+
+def as_index_function(link: ScalarFunction | IndexFunction) -> IndexFunction:
+    """A scalar function as a link of one variable."""
+    return link if isinstance(link, IndexFunction) else IndexFunction(link.name, link.expr, (link.z,))
+
+
+def numbered(name: str, count: int) -> tuple[sympy.Symbol, ...]:
+    """Real symbols: the name itself where there is one, name_1, name_2, ... for several."""
+    names = (name,) if count == 1 else tuple(f"{name}_{i + 1}" for i in range(count))
+    return tuple(sympy.Symbol(each, real=True) for each in names)
+
+
+@dataclass(frozen=True)
+class Channel:
+    """The label noise of a target with some indices; `flips` and `probit` are numbers or symbols, 0 for none."""
+
+    indices: int = 1
+    flips: Any = 0
+    probit: Any = 0
+
+    @property
+    def scale(self) -> Any:
+        """s with t + sqrt(probit) n = s g, g standard normal."""
+        return sympy.sqrt(1 + self.probit)
+
+    @property
+    def variables(self) -> tuple[sympy.Symbol, ...]:
+        """g of every index: t itself without probit noise."""
+        return numbered("g" if self.probit != 0 else "t", self.indices)
+
+    @property
+    def others(self) -> tuple[sympy.Symbol, ...]:
+        """h, the part of (t, n) that the label does not know."""
+        return numbered("h", self.indices) if self.probit != 0 else ()
+
+    @property
+    def overlaps(self) -> tuple[Any, ...]:
+        """t of every index in terms of g and h."""
+        if self.probit == 0:
+            return self.variables
+        pairs = zip(self.variables, self.others, strict=True)
+        return tuple((g + sympy.sqrt(self.probit) * h) / self.scale for g, h in pairs)
+
+    def residual(self, flip: Any = 1) -> Any:
+        """e = y - ubar mu0 for a given flip."""
+        clean = STAR(*(self.scale * g for g in self.variables))
+        return flip * clean + sympy.sqrt(NOISE) * NOISE_VARIABLE - UBAR * MU0
+
+    def power(self, exponent: int) -> Any:
+        """e to a power, averaged over the flip."""
+        kept, turned = (self.residual(flip) ** exponent for flip in (1, -1))
+        return (1 - self.flips) * kept + self.flips * turned
+
+    def expectation(self, integrand: Any, *more: sympy.Symbol) -> Any:
+        """Over g, h, the label noise and the variables given."""
+        return Expectation(integrand, *self.variables, *self.others, NOISE_VARIABLE, *more)
+
+    def link_nodes(self, link: IndexFunction) -> tuple[Any, tuple[Any, ...], Any]:
+        """E f, E g_i f for every index, E f^2 of f = sigma_star(s g): all that the labels' moments need."""
+        value = link.at(*(self.scale * g for g in self.variables))
+        linear = tuple(Expectation(g * value, *self.variables) for g in self.variables)
+        return Expectation(value, *self.variables), linear, Expectation(value**2, *self.variables)
+
+
+@dataclass(frozen=True)
+class ResidualMoments:
+    """E e, E e t_i for every index and E e^2, in terms of expectations of sigma_star."""
+
+    mean: Any
+    overlaps: tuple[Any, ...]
+    square: Any
+
+    def of(self, link: IndexFunction) -> ResidualMoments:
+        """The same for a given link."""
+
+        def put(expression: Any) -> Any:
+            return expression.replace(STAR, link.at)
+
+        return ResidualMoments(put(self.mean), tuple(put(o) for o in self.overlaps), put(self.square))
+
+
+def residual_moments(recorder: Recorder, channel: Channel) -> ResidualMoments:
+    """Derive the moments of the residual, step by step."""
+    _record_residual(recorder, channel)
+    overlaps = []
+    for t, suffix in zip(channel.overlaps, suffixes(channel.indices), strict=True):
+        node = channel.expectation(channel.power(1) * t)
+        overlaps.append(evaluated(node))
+        recorder.record(
+            f"overlap with the target{suffix}", node, overlaps[-1], source=_SOURCE,
+            rule="linearity: noise and constants have no overlap with $\\theta$",
+        )  # fmt: skip
+    square_node = channel.expectation(channel.power(2))
+    square = evaluated(square_node)
+    recorder.record(
+        "residual variance", square_node, square, source=_SOURCE, rule="independence of the label noise"
+    )
+    return ResidualMoments(evaluated(channel.expectation(channel.power(1))), tuple(overlaps), square)
+
+
+def _record_residual(recorder: Recorder, channel: Channel) -> None:
+    t = numbered("t", channel.indices)
+    n = numbered("n", channel.indices) if channel.probit != 0 else (0,) * channel.indices
+    root = sympy.sqrt(channel.probit)
+    flip = sympy.Symbol("varphi", real=True) if channel.flips != 0 else 1
+    clean = STAR(*(one + root * other for one, other in zip(t, n, strict=True)))
+    rule = "the residual of a sample with $t=\\theta\\cdot x$"
+    if channel.flips != 0:
+        rule += ", where $\\varphi=-1$ with the probability of a flip and $\\varphi=1$ otherwise"
+    recorder.record(
+        "residual", sympy.Symbol("e"), flip * clean + sympy.sqrt(NOISE) * NOISE_VARIABLE - UBAR * MU0,
+        kind="definition", source=_SOURCE, rule=rule,
+    )  # fmt: skip
+    if channel.probit == 0:
+        return
+    g, h = channel.variables[0], channel.others[0]
+    turned = channel.overlaps[0] + root * (root * g - h) / channel.scale
+    recorder.record(
+        "rotation of the noise inside the link", turned, channel.scale * g, source="[GER20]",
+        rule="the rotation $t=(g+\\tau h)/\\sqrt{1+\\tau^2}$, $n=(\\tau g-h)/\\sqrt{1+\\tau^2}$ of independent "
+        "standard normals ($\\tau^2$ the variance of this noise), the same for every index",
+    )  # fmt: skip
+
+
+def suffixes(count: int) -> Sequence[str]:
+    """What tells the steps of several indices apart."""
+    return ("",) if count == 1 else tuple(f" {i + 1}" for i in range(count))
+
+
+def evaluated(node: Any) -> Any:
+    """Linear parts apart, and the moments of the variables themselves carried out."""
+    expanded = sympy.expand(node)
+    nodes = sorted(expanded.atoms(Expectation), key=sympy.default_sort_key)
+    return sympy.expand(expanded.xreplace({e: close(e)[0] for e in nodes}))
