@@ -1,5 +1,5 @@
-"""Closed forms of the coefficients as numba text, with the sizes of their terms: where terms cancel,
-quadrature serves.
+"""Closed forms of the coefficients as numba text, with the sizes of their terms: points where terms cancel are
+left to quadrature.
 """
 
 from __future__ import annotations
@@ -14,24 +14,21 @@ from codegen.printers import Unprintable, numba_assignments, operations
 from codegen.stable import stabilised
 from derive.scalar import ScalarFunction
 
-_JIT = '@njit(error_model="numpy", nogil=True)\n'
 _MOST_TERMS = 80  # longer sums cost more than quadrature and compile slowly
 
 
 @dataclass(frozen=True)
 class ClosedForm:
-    """numba text of `_closed` and `_one`, the text its signature depends on, and the number of operations."""
+    """numba text of `closed`, the text its signature depends on, and the number of operations."""
 
     text: str
     identity: str
     operations: int
 
 
-def closed_form(scalar: ScalarFunction, coefficients: Any, quadrature: str) -> ClosedForm | None:
+def closed_form(scalar: ScalarFunction, coefficients: Any) -> ClosedForm | None:
     """The closed form of `derive.coefficients` where all of it is elementary; None where quadrature has to
     serve.
-
-    `quadrature` is the text of the call that serves where terms cancel.
     """
     s, q = sympy.Symbol("s", real=True), sympy.Symbol("q", positive=True)
     # of smooth functions, what is linear in z leaves mu2^2 when it is multiplied out; of others nothing does
@@ -43,7 +40,7 @@ def closed_form(scalar: ScalarFunction, coefficients: Any, quadrature: str) -> C
     ):
         return None
     try:
-        text = _text(sums, multiplied, _frequency(sums, s), quadrature)
+        text = _text(sums, multiplied, _frequency(sums, s))
     except Unprintable:
         return None
     everything = [term for terms in sums for term in terms]
@@ -65,38 +62,43 @@ def _frequency(sums: Sequence[Sequence[Any]], s: Any) -> float:
     return max(slopes, default=0.0)
 
 
-def _text(sums: Sequence[Sequence[Any]], multiplied: bool, frequency: float, quadrature: str) -> str:
+def _text(sums: Sequence[Sequence[Any]], multiplied: bool, frequency: float) -> str:
     targets = [(f"t{k}_{i}", term) for k, terms in enumerate(sums) for i, term in enumerate(terms)]
     lines = numba_assignments(targets) if targets else []
     labels = ("mu0 = E f(s + q g)", "mu1 = E g f(s + q g)", "mu2^2" if multiplied else "E f(s + q g)^2")
     for k, (terms, label) in enumerate(zip(sums, labels, strict=True)):
         names = [f"t{k}_{i}" for i in range(len(terms))]
-        lines.append(f"sum{k} = {' + '.join(names) or '0.0'}  # {label}")
+        lines.append(f"mu{k} = {' + '.join(names) or '0.0'}  # {label}")
         lines.append(f"size{k} = {' + '.join(f'abs({n})' for n in names) or '0.0'}")
-    if multiplied:
-        lines.append("return sum0, sum1, sum2, size0, size1, size2")
-    else:
-        lines.append("size2 += 2.0 * (abs(sum0) * size0 + abs(sum1) * size1)")
-        lines.append("return sum0, sum1, sum2 - sum0 * sum0 - sum1 * sum1, size0, size1, size2")
-    magnified = f"_EPS * {frequency!r} * abs(s) * scale" if frequency else "0.0"
+    if not multiplied:
+        lines.append("mu2 -= mu0 * mu0 + mu1 * mu1")
+        lines.append("size2 += 2.0 * (abs(mu0) * size0 + abs(mu1) * size1)")
     # exp(-x^2/2) and Phi(-x) magnify the rounding of x = s/q by x^2; far out their terms are nothing
     rounding = "4.0 * _EPS" if multiplied else "_EPS * (4.0 + min((s / q) ** 2, 300.0))"
-    body = "\n".join(f"    {line}" for line in lines)
-    return f'''{_JIT}def _closed(s, q):
-    """mu0, mu1, mu2^2 and the sums of the sizes of their terms."""
+    # a wave magnifies the rounding of its argument
+    wave = f"_EPS * {frequency!r} * abs(s) * scale" if frequency else "0.0"
+    body = "\n".join(f"        {line}" for line in lines)
+    return f'''@njit(cache=True, **_ENTRY)
+def closed(shifts, q, raw, scratch):
+    """Closed forms, and from the sizes of their terms the errors; points where digits that matter cancel are
+    marked.
+    """
+    for i in range(shifts.shape[0]):
+        s = shifts[i]
 {body}
-
-
-{_JIT}def _one(s, q, scratch, count):
-    """Closed form where no digits that matter cancel, quadrature otherwise."""
-    mu0, mu1, mu2sq, size0, size1, size2 = _closed(s, q)
-    scale = math.sqrt(mu0 * mu0 + mu1 * mu1 + mu2sq)
-    rounding = {rounding}
-    error0 = rounding * size0
-    error1 = rounding * size1
-    error2 = rounding * size2
-    if error0 <= 1e-13 * scale and error1 <= 1e-13 * scale and error2 <= 1e-12 * mu2sq:
-        wave = {magnified}  # a wave magnifies the rounding of its argument
-        return mu0, mu1, mu2sq, _relative(error0 + wave, error1 + wave, error2, wave, mu2sq, scale)
-    return {quadrature}
+        scale = math.sqrt(mu0 * mu0 + mu1 * mu1 + mu2)
+        rounding = {rounding}
+        error0 = rounding * size0
+        error1 = rounding * size1
+        error2 = rounding * size2
+        wave = {wave}
+        bound = 1e-13 * scale
+        fine = error0 <= bound and error1 <= bound and error2 <= 1e-12 * mu2
+        raw[0, i] = mu0
+        raw[1, i] = mu1
+        raw[2, i] = mu2 if fine else math.nan
+        raw[3, i] = error0 + wave
+        raw[4, i] = error1 + wave
+        raw[5, i] = error2
+        raw[6, i] = wave
 '''

@@ -4,7 +4,7 @@ coefficients.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from typing import Any
@@ -15,6 +15,7 @@ from codegen.closed import closed_form
 from codegen.hints import Hints, hints
 from codegen.manifest import signature, source_parts
 from codegen.printers import HELPERS, helpers_used, numba_assignments, operations
+from codegen.segments import is_piecewise_linear, segment_constants
 from codegen.stable import stabilised
 from derive.catalogue import REGISTERED, Entry, lookup
 from derive.coefficients import conditional_coefficients
@@ -26,15 +27,22 @@ SOURCES = (
     "functions.py",
     "hints.py",
     "printers.py",
+    "segments.py",
     "stable.py",
     "templates/entry.py",
+    "templates/piecewise.py",
     "templates/quadrature.py",
     "templates/smooth.py",
 )
 FOLDER = "functions"
+_EXACT = ("closed", "piecewise")
+_WORDS = {
+    "closed": "closed forms",
+    "piecewise": "truncated Gaussian moments",
+    "near": "the trapezoid rule in g",
+    "panels": "adaptive panels in g",
+}
 _MARKER = "# --- copied into the emitted modules from here ---\n"
-_PANELS = "_adaptive(s, q, scratch[_RESERVED:])"
-_JIT = '@njit(error_model="numpy", nogil=True)\n'
 
 
 @dataclass(frozen=True)
@@ -48,27 +56,24 @@ class FunctionModule:
     closed: bool
 
 
-def emit(function: str | Entry, coefficients: Any = None) -> FunctionModule:
+def emit(function: str | Entry) -> FunctionModule:
     """The module of a registered name, an expression in z or a catalogue entry.
 
-    `coefficients` are those of `derive.coefficients` where they are at hand already; they are derived
-    otherwise.
     Raises ExpressionError for a text that is no function, Unprintable for one that has no numba text.
     """
     entry = lookup(function) if isinstance(function, str) else function
-    scalar = scalar_function(entry)
-    return emit_scalar(scalar, entry.expression, coefficients or conditional_coefficients(scalar))
+    return emit_scalar(scalar_function(entry), entry.expression)
 
 
-def emit_scalar(scalar: ScalarFunction, expression: str, coefficients: Any) -> FunctionModule:
-    """As `emit`, from the analysed function, the text of its expression and its coefficients."""
+def emit_scalar(scalar: ScalarFunction, expression: str) -> FunctionModule:
+    """As `emit`, from the analysed function and the text of its expression."""
+    linear = is_piecewise_linear(scalar)
+    closed = None if linear else closed_form(scalar, conditional_coefficients(scalar))
     # the closed form of a polynomial hardly ever cancels: panels are enough behind it
     smooth = not scalar.breakpoints and not scalar.is_polynomial
-    closed = closed_form(scalar, coefficients, "_quadrature(s, q, scratch, count)" if smooth else _PANELS)
     seen = hints_of(scalar)
     pieces = [stabilised(piece) for _, _, piece in scalar.pieces]
     values = [scalar.at(b) for b in scalar.breakpoints]
-    body = _function_text(scalar, pieces, values)
     signed = signature(
         [
             scalar.name,
@@ -76,23 +81,32 @@ def emit_scalar(scalar: ScalarFunction, expression: str, coefficients: Any) -> F
             sympy.srepr(scalar.expr),
             sympy.srepr(sympy.Tuple(*scalar.breakpoints)),
             scalar.parity,
-            closed.identity if closed else "quadrature",
+            closed.identity if closed else "piecewise" if linear else "quadrature",
             *source_parts(SOURCES),
         ]
     )
-    count = operations(pieces)
+    counts = operations(pieces), closed.operations if closed else 0
+    rules = [
+        *(["piecewise"] if linear else []),
+        *(["closed"] if closed else []),
+        *(["near", "far"] if smooth else []),
+        "panels",
+    ]
     parts = [
-        _header(scalar, expression, signed, count, closed.operations if closed else 0),
-        _constants(scalar, expression, signed, count, closed.operations if closed else 0, seen),
+        _header(scalar, expression, signed, rules),
+        _constants(scalar, expression, signed, counts, seen),
+        *([segment_constants(scalar)] if linear else []),
         *(HELPERS[name] for name in helpers_used([*pieces, *values])),
-        body,
+        _function_text(scalar, pieces, values),
+        *([_template("piecewise")] if linear else []),
+        *([closed.text] if closed else []),
         _template("quadrature"),
         *([_template("smooth")] if smooth else []),
-        *([closed.text] if closed else []),
-        _entry_text(smooth, closed is not None),
+        _template("entry"),
+        _rules_text(rules),
     ]
     text = "\n\n".join(part.strip("\n") + "\n" for part in parts)
-    return FunctionModule(scalar.name, f"{FOLDER}/{scalar.name}.py", text, signed, closed is not None)
+    return FunctionModule(scalar.name, f"{FOLDER}/{scalar.name}.py", text, signed, rules[0] in _EXACT)
 
 
 def emit_registered(names: Iterable[str] = tuple(REGISTERED)) -> dict[str, str]:
@@ -107,16 +121,11 @@ def hints_of(scalar: ScalarFunction) -> Hints:
     return Hints(tuple(features), max(one.steepness for one in found), max(one.wave for one in found))
 
 
-def _header(scalar: ScalarFunction, expression: str, signed: str, count: int, closed: int) -> str:
+def _header(scalar: ScalarFunction, expression: str, signed: str, rules: Sequence[str]) -> str:
     source = scalar.citation.replace("\\", "/").replace('"', "'")
-    how = (
-        f"mu0, mu1, mu2: closed forms ({closed} operations), by quadrature where these would cancel."
-        if closed
-        else "mu0, mu1, mu2: adaptive quadrature in g."
-    )
     return f'''"""Conditional Gaussian coefficients of f(z) = {expression}  [{source}].
 
-f: {count} operations. {how}
+mu0, mu1, mu2 by {_WORDS[rules[0]]}{", by quadrature where these would cancel" * (rules[0] in _EXACT)}.
 Generated; do not edit. Signature {signed[:16]}.
 Regenerate with: giantstep generate
 """
@@ -130,7 +139,7 @@ from numba import njit
 
 
 def _constants(
-    scalar: ScalarFunction, expression: str, signed: str, count: int, closed: int, seen: Hints
+    scalar: ScalarFunction, expression: str, signed: str, counts: tuple[int, int], seen: Hints
 ) -> str:
     breaks = [float(sympy.N(b, 30)) for b in scalar.breakpoints]
     return f"""NAME = {_quoted(scalar.name)}
@@ -138,10 +147,15 @@ EXPRESSION = {_quoted(expression)}
 SIGNATURE = {_quoted(signed)}
 BREAKPOINTS: tuple[float, ...] = {_tuple(breaks)}
 PARITY = {_quoted(scalar.parity)}
-OPERATIONS = {count}
-CLOSED_FORM_OPERATIONS = {closed}
+OPERATIONS = {counts[0]}
+CLOSED_FORM_OPERATIONS = {counts[1]}
+SCRATCH_SHAPE = (420, 52)  # least shape of `scratch`; more rows allow more panels of 52 numbers
 
-_PARITY = {{"none": 0, "odd": 1, "even": 2}}[PARITY]
+# no wrappers that nobody calls: they take a tenth of the time to compile
+_ENTRY = {{"error_model": "numpy", "nogil": True, "no_cfunc_wrapper": True}}
+_INNER = {{**_ENTRY, "no_cpython_wrapper": True}}
+_EPS = 2.0**-52
+_NORM = 0.3989422804014327  # 1/sqrt(2 pi)
 _BREAKS = {_array(breaks)}
 _CENTRES = {_array([centre for centre, _ in seen.features])}  # of the features of f, and their widths
 _WIDTHS = {_array([width for _, width in seen.features])}
@@ -150,9 +164,19 @@ _WAVE = {seen.wave!r}
 """
 
 
+def _rules_text(rules: Sequence[str]) -> str:
+    """Rule(shifts, q, raw, scratch) fills raw: (7, n) of mu0, mu1, mu2^2, their errors and the noise of f."""
+    compiled = "trapezoid" if rules[0] == "near" else rules[0]
+    return f"""# each for the points that those before it mark by a mu2^2 that is not a number
+RULES = ({", ".join(rules)}{"," * (len(rules) == 1)})
+ENTRY = "{compiled}"  # what the first one compiles
+"""
+
+
 def _function_text(scalar: ScalarFunction, pieces: list[Any], values: list[Any]) -> str:
     lines = [
-        _JIT + "def _f(z):",
+        "@njit(**_INNER)",
+        "def _f(z):",
         f'    """{"One piece" if len(pieces) == 1 else f"{len(pieces)} pieces"} of f."""',
     ]
     for position, breakpoint in enumerate(scalar.breakpoints):
@@ -177,15 +201,6 @@ def _returned(expression: Any) -> list[str]:
 
 def _same(left: Any, right: Any) -> bool:
     return bool(abs(sympy.N(left - right, 30)) < 1e-25)
-
-
-def _entry_text(smooth: bool, closed: bool) -> str:
-    text = _template("entry")
-    if closed:
-        text = text.replace("_quadrature(t, ", "_one(t, ")
-    elif not smooth:
-        text = text.replace("_quadrature(t, q, scratch, count)", _PANELS.replace("(s, ", "(t, "))
-    return text if smooth else text.replace("_prepare(q, scratch)", "0")
 
 
 def _template(name: str) -> str:

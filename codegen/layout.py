@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 NODE = "node"
@@ -17,11 +18,15 @@ FIELD_RANK = -1
 class Layout:
     """Places of families (rank 0, 1, 2, ...) and of functions of kappa (rank -1) in the flat workspace.
 
-    A name that has no place is a local variable.
+    A name that has no place is a local variable. ``single``: one block, where each family is one number.
+    ``compact``: matrices are inverted in place, and starts of columns are local variables as those of families are.
     """
 
     ranks: dict[str, int] = field(default_factory=dict)
     stores: Mapping[str, Callable[[Sequence[str]], str]] = field(default_factory=dict)
+    scalars: tuple[str, ...] = SCALAR_COLUMNS
+    single: bool = False
+    compact: bool = False
 
     def place(self, name: str, indices: Sequence[str]) -> str:
         """Text that reads or writes one member of a family."""
@@ -36,12 +41,14 @@ class Layout:
 
     def field(self, name: str, indices: Sequence[str]) -> str:
         """Text that reads a function of kappa at the current node."""
-        if name in SCALAR_COLUMNS:
-            return f"table[{NODE}, {SCALAR_COLUMNS.index(name)}]"
+        if name in self.scalars:
+            return f"table[{NODE}, {self.scalars.index(name)}]"
         if name in BLOCK_COLUMNS:
-            position, before = BLOCK_COLUMNS.index(name), len(SCALAR_COLUMNS)
+            position, before = BLOCK_COLUMNS.index(name), len(self.scalars)
             if indices[0] == "0":
                 return f"table[{NODE}, {before + position}]"
+            if self.compact:
+                return f"table[{NODE}, o_{name} + {indices[0]}]"
             start = (
                 f"{before}"
                 if position == 0
@@ -52,23 +59,49 @@ class Layout:
             return f"table[{NODE}, {start} + {indices[0]}]"
         return f"work[o_{name} + {NODE}]"
 
-    def offset(self, name: str) -> str:
-        """Start of a family as a polynomial in the number of blocks K and of nodes N."""
+    def matrix(self, name: str, indices: Sequence[str]) -> str:
+        """Text of an entry of the matrix whose inverse is a family: where the family will be, or its own array."""
+        return self.place(name, indices) if self.compact else f"matrix[{', '.join(indices)}]"
+
+    def inversion(self, name: str) -> str:
+        """Statement that makes a family the inverse of that matrix."""
+        return f"_invert(work, K, o_{name})" if self.compact else f"_invert(matrix, work, o_{name})"
+
+    def adjacent(self, names: Sequence[str]) -> bool:
+        """Whether the families follow each other in the workspace."""
+        ranks = list(self.ranks)
+        start = ranks.index(names[0])
+        return ranks[start : start + len(names)] == list(names)
+
+    def length(self, names: Sequence[str]) -> str:
+        """Number of members of some families together, as a polynomial in K and N."""
+        return polynomial(self._rank(name) for name in names)
+
+    def _rank(self, name: str) -> int:
+        rank = self.ranks[name]
+        return 0 if self.single and rank != FIELD_RANK else rank
+
+    def offset(self, name: str, after: str | None = None) -> str:
+        """Start of a family as a polynomial in the number of blocks K and of nodes N; how far after that of another."""
         names = list(self.ranks)
-        return self._polynomial(names[: names.index(name)])
+        return self.length(names[names.index(after) if after else 0 : names.index(name)])
 
     def total(self) -> str:
         """Length of the workspace."""
-        return self._polynomial(list(self.ranks))
+        return self.length(list(self.ranks))
 
-    def _polynomial(self, names: Sequence[str]) -> str:
-        powers = {FIELD_RANK: "N", 0: "", 1: "K", 2: "K*K", 3: "K*K*K", 4: "K*K*K*K"}
-        terms = []
-        for rank, power in powers.items():
-            count = sum(self.ranks[name] == rank for name in names)
-            if count:
-                terms.append(str(count) if not power else power if count == 1 else f"{count}*{power}")
-        return " + ".join(terms) or "0"
+
+def polynomial(ranks: Iterable[int]) -> str:
+    """Sum of the sizes of families of these ranks as text."""
+    powers = {0: "", 1: "K", 2: "K*K", 3: "K*K*K", 4: "K*K*K*K", FIELD_RANK: "N"}
+    counts = Counter(ranks)
+    terms = []
+    for rank, power in powers.items():
+        if counts[rank]:
+            terms.append(
+                str(counts[rank]) if not power else power if counts[rank] == 1 else f"{counts[rank]}*{power}"
+            )
+    return " + ".join(terms) or "0"
 
 
 def flat(indices: Sequence[str]) -> str:

@@ -6,9 +6,10 @@ known are fused. What remains are small loops over block indices.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import permutations
 
 import sympy as sp
@@ -16,8 +17,9 @@ from sympy.core.function import AppliedUndef
 from sympy.printing.pycode import PythonCodePrinter
 
 from codegen.layout import NODE, Layout
+from codegen.nests import Assignment, Nest, nests
 from codegen.structure import Node
-from derive.blocks import BlockSum, family_name, member_indices, names_in, rename, walk
+from derive.blocks import INDEX_NAMES, BlockSum, family_name, index, member_indices, names_in, rename, walk
 from derive.canonical import canonical
 from derive.expectation import Expectation
 from derive.symbols import SYMMETRIC
@@ -28,6 +30,7 @@ class Text:
 
     def __init__(self) -> None:
         self.lines: list[str] = []
+        self.open: list[sp.Symbol] = []  # indices of the loops around the next line
         self._depth = 0
 
     def line(self, text: str) -> None:
@@ -47,27 +50,20 @@ class Text:
             if number >= opened:
                 self.line(f"for {symbol} in range(K):")
             self._depth += 1
+            self.open.append(symbol)
         yield
         self._depth -= len(indices)
+        del self.open[len(self.open) - len(indices) :]
 
 
 @dataclass(frozen=True)
 class Average:
-    """A Gaussian average that is stored: ``name[indices] = E_kappa[integrand]``."""
+    """A Gaussian average that is stored: ``name[indices] = factor E_kappa[integrand]``."""
 
     name: str
     indices: tuple[sp.Symbol, ...]
     integrand: sp.Expr
-
-
-@dataclass(frozen=True)
-class Assignment:
-    """``target[indices] = body``, the body free of averages; ``inverse``: the target is the inverse of ``body``."""
-
-    target: str
-    indices: tuple[sp.Symbol, ...]
-    body: sp.Expr
-    inverse: bool = False
+    factor: sp.Expr = sp.S.One
 
 
 @dataclass
@@ -163,77 +159,136 @@ class Lowering:
 
     def scalar(self, expr: sp.Expr) -> str:
         """Text of an expression; sums over blocks are hoisted into accumulators written just before."""
-        replaced: dict[sp.Expr, sp.Expr] = {}
-        for node in self._outermost_sums(expr):
-            if node not in replaced:
-                replaced[node] = sp.Symbol(self._accumulate(node), real=True)
-        return str(_Printer(self.layout, self.local).doprint(expr.xreplace(replaced)))
+        return self.scalars([expr])[0]
+
+    def scalars(self, exprs: Sequence[sp.Expr]) -> list[str]:
+        """Texts of expressions; their sums over blocks share loops written just before."""
+        sums = dict.fromkeys(node for expr in exprs for node in self._outermost_sums(expr))
+        named = {node: sp.Symbol(self._new_sum(), real=True) for node in sums}
+        self._accumulate([(str(symbol), node) for node, symbol in named.items()])
+        printer = _Printer(self.layout, self.local)
+        return [str(printer.doprint(expr.xreplace(named))) for expr in exprs]
 
     def _outermost_sums(self, expr: sp.Expr) -> list[BlockSum]:
         if isinstance(expr, BlockSum):
             return [expr]
         return [found for arg in expr.args for found in self._outermost_sums(arg)]
 
-    def _accumulate(self, node: BlockSum) -> str:
+    def _new_sum(self) -> str:
         self._counter += 1
-        name = f"sum{self._counter}"
-        self.text.line(f"{name} = 0.0")
-        with self.text.loops([node.bound]):
-            self.text.line(f"{name} += {self.scalar(node.body)}")
-        return name
+        self.text.line(f"sum{self._counter} = 0.0")
+        return f"sum{self._counter}"
 
-    def assign(self, assignment: Assignment) -> None:
-        """Loops that fill one family."""
-        target, indices = assignment.target, assignment.indices
-        letters = [str(i) for i in indices]
-        if assignment.inverse and not indices:
-            self.text.line(f"{self.layout.place(target, ['0'])} = 1.0/({self.scalar(assignment.body)})")
+    def _accumulate(self, sums: Sequence[tuple[str, BlockSum]]) -> None:
+        """One loop that adds up all sums, a sum of sums right into the outer one; inner sums share loops in turn."""
+        if not sums:
             return
-        with self.text.loops(indices):
-            place = (
-                f"matrix[{', '.join(letters)}]" if assignment.inverse else self.layout.place(target, letters)
-            )
-            self.text.line(f"{place} = {self.scalar(assignment.body)}")
-        if assignment.inverse:
-            self.text.line(f"_invert(matrix, work, o_{target})")
+        letters = [*(node.bound for _, node in sums), *(index(letter) for letter in INDEX_NAMES)]
+        letter = next(symbol for symbol in letters if symbol not in self.text.open)
+        with self.text.loops([letter]):
+            bodies = [(name, rename(node.body, {node.bound: letter})) for name, node in sums]
+            plain = [(name, body) for name, body in bodies if not isinstance(body, BlockSum)]
+            inner = dict.fromkeys(node for _, body in plain for node in self._outermost_sums(body))
+            named = {node: sp.Symbol(self._new_sum(), real=True) for node in inner}
+            direct = [(name, body) for name, body in bodies if isinstance(body, BlockSum)]
+            self._accumulate([*direct, *((str(symbol), node) for node, symbol in named.items())])
+            printer = _Printer(self.layout, self.local)
+            for name, body in plain:
+                self.text.line(f"{name} += {printer.doprint(body.xreplace(named))}")
+
+    def nest(self, nest: Nest) -> None:
+        """The assignments of a nest in their loops; then the inverse, where one of them is the matrix to invert."""
+        with self.text.loops(nest.letters[:1]):
+            self._assign(nest.first)
+            if nest.inner:
+                with self.text.loops(nest.letters[1:]):
+                    self._assign(nest.inner)
+            self._assign(nest.last)
+        for assignment in nest.inner:
+            if assignment.inverse and assignment.indices:
+                self.text.line(self.layout.inversion(assignment.target))
+
+    def _assign(self, assignments: Sequence[Assignment]) -> None:
+        texts = self.scalars([assignment.body for assignment in assignments])
+        for assignment, text in zip(assignments, texts, strict=True):
+            letters = [str(i) for i in assignment.indices] or ["0"]
+            place = self.layout.place(assignment.target, letters)
+            if assignment.inverse and not assignment.indices:
+                text = f"1.0/({text})"
+            elif assignment.inverse:
+                place = self.layout.matrix(assignment.target, letters)
+            self.text.line(f"{place} = {text}")
 
     def node_loop(self, fields: Sequence[Node], averages: Sequence[Average]) -> None:
         """One pass over the nodes of kappa: evaluate fields, accumulate averages."""
-        self._nest([(average.indices, f"{self._average(average)} = 0.0") for average in averages])
+        self._clear(averages)
+        factors = list(dict.fromkeys(average.factor for average in averages if average.factor != 1))
+        for number, factor in enumerate(factors):
+            self.text.line(f"factor{number} = {self.scalar(factor)}")
         with self.text.indent(f"for {NODE} in range(N):"):
-            bodies = [*(f.body for f in fields), *(a.integrand for a in averages)]
-            read = {name for body in bodies for name in _scalar_fields(body)}
-            for name in sorted(read - {f.name for f in fields}):
-                self.text.line(f"{name}_here = {self.layout.field(name, [])}")
-                self.local[name] = f"{name}_here"
-            self.text.line(f"kappa_here = {self.layout.field('kappa', [])}")
-            self.text.line(f"weight_here = {self.layout.field('weight', [])}")
+            bodies = [_kappa_here(body) for body in (*(f.body for f in fields), *(a.integrand for a in averages))]
+            read = {name for body in bodies for name in _scalar_fields(body)} - {f.name for f in fields}
+            for name in sorted(read):
+                self._here(name, self.layout.field(name, ["0"]))
+            if any(_KAPPA_HERE in body.free_symbols for body in bodies):
+                self._here("kappa", self.layout.field("kappa", []))
+            if averages:
+                self._here("weight", self.layout.field("weight", []))
             for item in fields:
                 self._field(item)
-            self._accumulations(averages)
+            self._accumulations(averages, {factor: f"factor{number}*" for number, factor in enumerate(factors)})
         self.local.clear()
 
-    def _field(self, item: Node) -> None:
-        text = self.scalar(_kappa_here(item.body))
-        self.text.line(f"{item.name}_here = {text}")
-        self.text.line(f"{self.layout.field(item.name, [])} = {item.name}_here")
-        self.local[item.name] = f"{item.name}_here"
+    def _here(self, name: str, text: str) -> None:
+        """A function of kappa at this node as a local variable."""
+        self.text.line(f"{name}_here = {text}")
+        self.local[name] = f"{name}_here"
 
-    def _accumulations(self, averages: Sequence[Average]) -> None:
+    def _clear(self, averages: Sequence[Average]) -> None:
+        """Zero all accumulators, in one loop where they follow each other in the workspace."""
+        stored = [average.name for average in averages if average.indices]
+        for average in averages:
+            if not average.indices:
+                self.text.line(f"{self._average(average)} = 0.0")
+        if stored and self.layout.adjacent(stored):
+            with self.text.indent(f"for i in range(o_{stored[0]}, o_{stored[0]} + {self.layout.length(stored)}):"):
+                self.text.line("work[i] = 0.0")
+        elif stored:
+            self._nest([(a.indices, f"{self._average(a)} = 0.0") for a in averages if a.indices])
+
+    def _field(self, item: Node) -> None:
+        self._here(item.name, self.scalar(_kappa_here(item.body)))
+        if item.name in self.layout.ranks:
+            self.text.line(f"{self.layout.field(item.name, [])} = {item.name}_here")
+
+    def _localised(self, expr: sp.Expr) -> sp.Expr:
+        """Functions of kappa that are local variables as symbols: nothing to share in them."""
+        functions = {node for node in expr.atoms(AppliedUndef) if family_name(node) in self.local}
+        return expr.xreplace({node: sp.Symbol(self.local[node.func.__name__], real=True) for node in functions})
+
+    def _accumulations(self, averages: Sequence[Average], factors: Mapping[sp.Expr, str]) -> None:
         """``array[b, c] += scalar * mu1[node, b] * mu1[node, c]``, scalars shared by common subexpressions."""
-        split = [_split(_kappa_here(average.integrand)) for average in averages]
+        split = [_split(self._localised(_kappa_here(average.integrand))) for average in averages]
         common, scalars = sp.cse(
             [scalar for scalar, _ in split], symbols=sp.numbered_symbols("x", real=True), order="canonical"
         )
         for symbol, value in common:
             self.text.line(f"{symbol} = {self.scalar(value)}")
+        weights: dict[str, str] = {}
         lines: list[tuple[tuple[sp.Symbol, ...], str]] = []
-        for number, (average, scalar, (_, indexed)) in enumerate(zip(averages, scalars, split, strict=True)):
-            weight = "weight_here" if scalar == 1 else f"weight_here*({self.scalar(scalar)})"
-            self.text.line(f"w{number} = {weight}")
-            factor = "" if indexed == 1 else f"*({self.scalar(indexed)})"
-            lines.append((average.indices, f"{self._average(average)} += w{number}{factor}"))
+        for average, scalar, (_, indexed) in zip(averages, scalars, split, strict=True):
+            weight = factors.get(average.factor, "") + "weight_here"
+            weight += "" if scalar == 1 else f"*{self._factor(scalar)}"
+            if weight not in weights:
+                weights[weight] = f"w{len(weights)}"
+                self.text.line(f"{weights[weight]} = {weight}")
+            factor = "" if indexed == 1 else f"*{self._factor(indexed)}"
+            lines.append((average.indices, f"{self._average(average)} += {weights[weight]}{factor}"))
         self._nest(lines)
+
+    def _factor(self, expr: sp.Expr) -> str:
+        text = self.scalar(expr)
+        return f"({text})" if isinstance(expr, sp.Add) else text
 
     def _nest(self, lines: Sequence[tuple[tuple[sp.Symbol, ...], str]]) -> None:
         """Statements over b0, b0 b1, ... in one nest of loops: few loops keep compilation short."""
@@ -248,23 +303,26 @@ class Lowering:
         return self.layout.place(average.name, [str(i) for i in average.indices] or ["0"])
 
 
+_KAPPA_HERE = sp.Symbol("kappa_here", real=True)
+
+
 def _kappa_here(expr: sp.Expr) -> sp.Expr:
     """Bare occurrences of kappa (not as an argument of a function) read the current node."""
     if isinstance(expr, AppliedUndef):
         return expr
     if isinstance(expr, sp.Symbol):
-        return sp.Symbol("kappa_here", real=True) if expr.name == "kappa" else expr
+        return _KAPPA_HERE if expr.name == "kappa" else expr
     if not expr.args or isinstance(expr, sp.Indexed):
         return expr
     return expr.func(*(_kappa_here(arg) for arg in expr.args))
 
 
 def _scalar_fields(expr: sp.Expr) -> set[str]:
-    """Functions of kappa that carry no block index."""
+    """Functions of kappa that carry no block index, or that of the only block."""
     return {
         str(node.func.__name__)
         for node in walk(expr)
-        if isinstance(node, AppliedUndef) and not member_indices(node)
+        if isinstance(node, AppliedUndef) and not any(member_indices(node))
     }
 
 
@@ -315,16 +373,39 @@ def schedule(nodes: Iterable[Node], prefix: str) -> tuple[list[Stage], list[Aver
         after[node.name] = max([0, *(after[n] for n in names_in(body) if n in after)])
         stage = stages.setdefault(after[node.name], Stage())
         stage.assignments.append(Assignment(node.name, node.indices, body, inverse=node.kind == "inverse"))
-    return [stages[level] for level in sorted(stages)], averages.stored
+    ordered = [stages[level] for level in sorted(stages)]
+    direct = _direct(ordered)
+    for stage in ordered:
+        stage.averages = [direct.get(average.name, average) for average in stage.averages]
+        written = {average.name for average in stage.averages}
+        stage.assignments = [a for a in stage.assignments if a.target not in written]
+    return ordered, [average for average in averages.stored if average.name not in direct]
+
+
+def _direct(stages: Sequence[Stage]) -> dict[str, Average]:
+    """Averages that a family is a multiple of, and nothing else reads: the family takes their place."""
+    stored = {average.name: average for stage in stages for average in stage.averages}
+    assignments = [assignment for stage in stages for assignment in stage.assignments]
+    reads = Counter(family_name(node) for a in assignments for node in walk(a.body) if isinstance(node, sp.Indexed))
+    found = {}
+    for assignment in assignments:
+        members = [f for f in sp.Mul.make_args(assignment.body) if family_name(f) in stored]
+        if len(members) != 1 or not assignment.indices or assignment.inverse:
+            continue
+        factor, average = assignment.body / members[0], stored[str(family_name(members[0]))]
+        if reads[average.name] == 1 and not names_in(factor) and members[0].indices == assignment.indices:
+            found[average.name] = replace(average, name=assignment.target, factor=factor)
+    return found
 
 
 def write_stages(text: Text, layout: Layout, stages: Sequence[Stage]) -> None:
     """All stages in order."""
-    if any(assignment.inverse and assignment.indices for stage in stages for assignment in stage.assignments):
+    inverses = any(a.inverse and a.indices for stage in stages for a in stage.assignments)
+    if inverses and not layout.compact:
         text.line("matrix = np.empty((K, K))")
     lowering = Lowering(text, layout)
     for stage in stages:
         if stage.fields or stage.averages:
             lowering.node_loop(stage.fields, stage.averages)
-        for assignment in stage.assignments:
-            lowering.assign(assignment)
+        for nest in nests(stage.assignments):
+            lowering.nest(nest)

@@ -15,7 +15,7 @@ from sympy.printing.precedence import PRECEDENCE, precedence
 from sympy.printing.str import StrPrinter
 
 from codegen.stable import Expm1, Log1p, LogCosh, Sigmoid, Softplus, Tail
-from derive.special import NormalCdf
+from derive.special import InverseMillsRatio, LogNormalCdf, NormalCdf, TruncatedMean
 
 #: numba text of the helper functions that printed expressions may call, by name.
 HELPERS: Mapping[str, str] = MappingProxyType(
@@ -49,6 +49,38 @@ def _step(u):
     """0, 1/2 at 0, or 1."""
     return 1.0 if u > 0.0 else (0.0 if u < 0.0 else 0.5)
 ''',
+        "_truncated_mean": '''@njit(error_model="numpy", nogil=True)
+def _truncated_mean(u):
+    """u + phi(u)/Phi(u) without cancellation: Laplace's continued fraction in the lower tail."""
+    if u > -4.0:
+        return u + 0.7978845608028654 * math.exp(-0.5 * u * u) / math.erfc(-0.7071067811865476 * u)
+    fraction = -u
+    for k in range(40, 1, -1):
+        fraction = -u + k / fraction
+    return 1.0 / fraction
+''',
+        "_inverse_mills": '''@njit(error_model="numpy", nogil=True)
+def _inverse_mills(u):
+    """phi(u)/Phi(u) without underflow."""
+    if u > -4.0:
+        return 0.7978845608028654 * math.exp(-0.5 * u * u) / math.erfc(-0.7071067811865476 * u)
+    fraction = -u
+    for k in range(40, 0, -1):
+        fraction = -u + k / fraction
+    return fraction
+''',
+        "_log_normal_cdf": '''@njit(error_model="numpy", nogil=True)
+def _log_normal_cdf(u):
+    """log Phi(u) without underflow."""
+    if u > 0.0:
+        return math.log1p(-0.5 * math.erfc(0.7071067811865476 * u))
+    if u > -4.0:
+        return math.log(0.5 * math.erfc(-0.7071067811865476 * u))
+    fraction = -u
+    for k in range(40, 0, -1):
+        fraction = -u + k / fraction
+    return -0.5 * u * u - 0.9189385332046727 - math.log(fraction)
+''',
     }
 )
 
@@ -74,6 +106,9 @@ _NUMBA_CALLS: Mapping[Any, str] = MappingProxyType(
         Expm1: "math.expm1",
         Log1p: "math.log1p",
         NormalCdf: "math.erfc",
+        LogNormalCdf: "_log_normal_cdf",
+        InverseMillsRatio: "_inverse_mills",
+        TruncatedMean: "_truncated_mean",
     }
 )
 _MPMATH_NAMES = ("exp", "log", "sin", "cos", "sinh", "cosh", "tanh", "atan", "erf", "erfc", "sign")

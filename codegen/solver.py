@@ -1,54 +1,47 @@
-"""Emission of a solver module: one function per block of the plan, Newton drivers, observables, residual check."""
+"""Emission of a solver module: equations of each block, the drivers that solve them, observables, residual check.
+
+Numba's compile time grows with statements, loops and arrays made on the way, and faster than linearly with the size of
+a function. Hence one small function a block, drivers shared by all blocks, everything in one workspace, and no text for
+Jacobians: their columns come from sweeps (``codegen.sweeps``).
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
-from importlib import resources
+from itertools import product
 from string import Template
 
-import sympy as sp
-
-from codegen.layout import BLOCK_COLUMNS, FIELD_RANK, PARAMETERS, SCALAR_COLUMNS, Layout, flat, size
-from codegen.lowering import Lowering, Text, schedule, write_stages
-from codegen.structure import Block, Node, Plan, at_one_block, residual
-from codegen.vectorised import Vectorised
-from derive.blocks import BlockSum, family, family_name, index, names_in
-from derive.expectation import Expectation
-from derive.saddle import RANK, SaddleSystem
-from derive.symbols import INVERSE_DIMENSION
+from codegen.check import emit_check
+from codegen.layout import BLOCK_COLUMNS, FIELD_RANK, PARAMETERS, SCALAR_COLUMNS, Layout, polynomial
+from codegen.lowering import Text, schedule, write_stages
+from codegen.structure import Block, Node, Plan, at_one_block
+from codegen.sweeps import ONE, equations
+from codegen.templates import read
+from derive.saddle import RANK
 
 OBSERVABLES = ("test_error", "train_error", "free_energy")
+NUMBERS = (*PARAMETERS, str(ONE))  # the first entries of the workspace
+IMPORTS = "import numpy as np\nfrom numba import njit, types\nfrom numba.extending import intrinsic"
+_ARGUMENTS = "table, fraction, work"
 
 
 @dataclass
 class Module:
-    """A solver module under construction: the number of blocks and the layout of its workspace."""
+    """A solver module under construction: the plan and the layout of its workspace."""
 
-    single: bool
+    plan: Plan
     layout: Layout = field(default_factory=Layout)
 
     @property
-    def blocks(self) -> str:
-        return "K = 1" if self.single else "K = fraction.shape[0]"
+    def single(self) -> bool:
+        return self.plan.single
 
-    def at(self, expr: sp.Expr) -> sp.Expr:
-        """The expression for the number of blocks of this module."""
-        return at_one_block(expr) if self.single else expr
-
-    def unpack(self, lines: Sequence[str]) -> list[str]:
-        used = {word for line in lines for word in re.findall(r"[A-Za-z_]\w*", line)}
-        header = [f"{name} = parameters[{i}]" for i, name in enumerate(PARAMETERS) if name in used]
-        offsets = [
-            f"o_{name} = {self.layout.offset(name)}" for name in self.layout.ranks if f"o_{name}" in used
-        ]
-        words = used | {word for line in offsets for word in re.findall(r"[A-Za-z_]\w*", line)}
-        if "K" in words:
-            header.append(self.blocks)
-        if "N" in words:
-            header.append("N = table.shape[0]")
-        return header + offsets
+    @property
+    def public(self) -> frozenset[str]:
+        return frozenset(name for block in self.plan.blocks for name in block.names)
 
     def lower(self, nodes: Sequence[Node], prefix: str,
               stores: dict[str, Callable[[Sequence[str]], str]] | None = None) -> list[str]:  # fmt: skip
@@ -56,254 +49,204 @@ class Module:
         stages, stored = schedule(nodes, prefix)
         self.layout.ranks |= {average.name: len(average.indices) for average in stored if average.indices}
         text = Text()
-        write_stages(text, replace(self.layout, stores=stores or {}), stages)
+        write_stages(text, replace(self._places(), stores=stores or {}), stages)
         return text.lines
+
+    def function(self, name: str, lines: Sequence[str], doc: str, more: str = "") -> str:
+        """A jitted function around statements."""
+        body = _indented(["_short()", *self.unpack(lines), *lines, *self.stores(lines)], 1)
+        return f'@njit(**INNER)\ndef {name}({_ARGUMENTS}{more}):\n    """{doc}"""\n{body}'
+
+    def unpack(self, lines: Sequence[str]) -> list[str]:
+        """Local variables that statements use: numbers, sizes, places; with one block the families themselves."""
+        used = _words(lines)
+        header = [f"{name} = work[{i}]" for i, name in enumerate(NUMBERS) if name in used]
+        offsets = self._offsets(used)
+        local = used - set(_assigned(lines)) if self.single else set()
+        loads = [f"{n} = work[{self.layout.offset(n)}]" for n in self._families() if n in local]
+        sizes = _words([*lines, *offsets])
+        if "K" in sizes and not self.single:
+            header.append("K = fraction.shape[0]")
+        if "N" in sizes:
+            header.append("N = table.shape[0]")
+        return header + offsets + loads
+
+    def _offsets(self, used: AbstractSet[str]) -> list[str]:
+        """Places of columns of the table and of families, each from the one before it."""
+        before = [len(SCALAR_COLUMNS)*[0] + i*[1] for i in range(len(BLOCK_COLUMNS))]
+        lines = [f"o_{n} = {polynomial(b)}" for n, b in zip(BLOCK_COLUMNS, before, strict=True) if f"o_{n}" in used]
+        previous = None
+        for name in self.layout.ranks:
+            if f"o_{name}" in used:
+                start = self.layout.offset(name, previous)
+                lines.append(f"o_{name} = o_{previous} + {start}" if previous and not self.single else
+                             f"o_{name} = {self.layout.offset(name)}")  # fmt: skip
+                previous = name
+        return lines
+
+    def stores(self, lines: Sequence[str]) -> list[str]:
+        """With one block: the families that statements compute, put into the workspace."""
+        assigned = set(_assigned(lines)) if self.single else set()
+        return [f"work[{self.layout.offset(n)}] = {n}" for n in self._families() if n in assigned]
+
+    def fill(self, template: str, **values: str) -> str:
+        """A template with values; what it uses is unpacked where it says so."""
+        unfilled = Template(read(template))
+        text = re.sub(r'""".*?"""|#[^\n]*', "", unfilled.safe_substitute(values), flags=re.DOTALL)
+        return unfilled.substitute(values, unpack=_indented(self.unpack(text.splitlines()), 1))
+
+    def _families(self) -> list[str]:
+        ranks = self.layout.ranks
+        return [name for name in ranks if ranks[name] != FIELD_RANK and name not in NUMBERS]
+
+    def _places(self) -> Layout:
+        """The layout that statements are written for: with one block, families are local variables."""
+        if not self.single:
+            return self.layout
+        return replace(self.layout, ranks={n: r for n, r in self.layout.ranks.items() if r == FIELD_RANK})
 
 
 def emit_solver(plan: Plan) -> str:
     """Text of a solver module below its header: numba, loops over any number of blocks."""
-    system = plan.system
-    module = Module(plan.single)
-    fields = {definition.name for definition in system.fields}
-    names = sorted({name for block in plan.blocks for name in block.names})
-    module.layout.ranks |= {name: FIELD_RANK if name in fields else RANK.get(name, 1) for name in names}
-    lines: list[str] = []
+    module = Module(plan, Layout(single=plan.single, compact=True))
+    _reserve(module)
+    numbered = enumerate(plan.blocks, start=1)
+    functions = [text for number, block in numbered for text in _equations(module, number, block)]
+    helpers = [read("helpers")] + ([] if plan.single else [read("invert")])
+    parts = [_workspace(module), *helpers, *functions, _observables(module), _solve(module)]
+    return "\n\n\n".join([*parts, *emit_check(plan, module.layout)]) + "\n"
+
+
+def _reserve(module: Module) -> None:
+    """Places in the workspace: numbers, torn unknowns with their residuals and tangents, all others, scratch."""
+    plan, ranks = module.plan, module.layout.ranks
+    ranks |= dict.fromkeys(NUMBERS, 0)
+    for block in plan.blocks:
+        beside = ("d_{}", "d_residual_{}") if block.tangents else ("weight_{}",)
+        for prefix in ("{}", "residual_{}", *beside):
+            ranks |= {prefix.format(node.name): _rank(node) for node in block.torn}
+    nodes = {node.name: node for block in plan.blocks for node in block.chain}
+    ranks |= {name: _rank(node) for name, node in nodes.items() if node.kind != "field"}
+    if not plan.single:
+        tangents = [node for block in plan.blocks for node in block.tangents]
+        ranks |= {node.name: _rank(node) for node in tangents if node.kind != "field" and node.name not in ranks}
+    ranks |= {name: FIELD_RANK for name, node in sorted(nodes.items()) if node.kind == "field"}
+    widest = max((block.torn for block in plan.blocks), key=lambda torn: sorted(map(_rank, torn), reverse=True))
+    matrix = [_rank(row) + _rank(column) for row, column in product(widest, repeat=2)]
+    ranks |= _area("vector", [*map(_rank, widest)]) | _area("jacobian", matrix)
+    ranks |= _area("scratch", [*matrix, *map(_rank, widest), *map(_rank, widest)])
+
+
+def _area(name: str, ranks: Sequence[int]) -> dict[str, int]:
+    """Places for a matrix or a vector over several families."""
+    return {f"{name}_{i}" if i else name: rank for i, rank in enumerate(ranks)}
+
+
+def _rank(node: Node) -> int:
+    return RANK.get(node.name, RANK.get(node.name.removeprefix("d_"), 1))
+
+
+def _size(module: Module, block: Block) -> str:
+    """Number of unknowns of a block as text."""
+    return module.layout.length([node.name for node in block.torn])
+
+
+def _equations(module: Module, number: int, block: Block) -> Iterator[str]:
+    """The sweeps of a block; explicit blocks that follow each other are one."""
+    if block.torn:
+        chain, part = equations(block), "; one = 0: without the terms free of these" * (block.kind == "linear")
+    elif number in _runs(module.plan):
+        chain, part = _runs(module.plan)[number], ""
+    else:
+        return
+    names = ", ".join(n.name for n in chain if n.name in module.public)
+    lines = module.lower(chain, f"E{number}_")
+    yield module.function(f"_equations_{number}", lines, f"Block {number}, {block.kind}: {names}{part}.")
+    if block.tangents:
+        doc = f"Block {number}: what the residuals do along a direction of {', '.join(n.name for n in block.torn)}."
+        yield module.function(f"_tangents_{number}", module.lower(block.tangents, f"D{number}_"), doc)
+
+
+def _runs(plan: Plan) -> dict[int, list[Node]]:
+    """Runs of explicit blocks: number of the first, and the nodes of all."""
+    runs: dict[int, list[Node]] = {}
+    start = 0
     for number, block in enumerate(plan.blocks, start=1):
-        lines.append(f"# block {number}, {block.kind}: {', '.join(block.names)}")
-        lines += _block_lines(module, block, number)
-    lines.append("# observables")
-    lines += _observables(module, system)
-    solve = _fill("solve", unpack=_indented(module.unpack(lines), 1), blocks=_indented(lines, 1))
-    pair = plan.single and all(len(block.torn) in (0, 2) for block in plan.blocks)
-    helpers = [_read("pair" if pair else "lu"), _read("helpers")]
-    return "\n\n\n".join([_workspace(module, names), *helpers, solve, *_check(module, plan)]) + "\n"
+        if block.torn:
+            start = 0
+        else:
+            start = start or number
+            runs.setdefault(start, []).extend(block.chain)
+    return runs
 
 
-def _indented(lines: Sequence[str], depth: int) -> str:
-    return "\n".join("    " * depth + line for line in lines)
-
-
-def _block_lines(module: Module, block: Block, number: int) -> list[str]:
-    """The statements that solve one block: evaluate it, or iterate on its torn families."""
-    offsets = _offsets(block.torn)
-    nodes, stores = list(block.chain), {}
-    for node in block.torn:
-        name = f"residual_{node.name}"
-        nodes.append(Node(name, "family", node.indices, residual(node)))
-        stores[name] = _vector_store(offsets[node.name])
-    for entry in block.jacobian:
-        name = f"jacobian_{entry.row}_{entry.column}"
-        nodes.append(Node(name, "family", (*entry.row_indices, *entry.column_indices), entry.body))
-        stores[name] = _matrix_store(offsets[entry.row], offsets[entry.column], len(entry.row_indices))
-    evaluation = module.lower(nodes, f"E{number}_", stores)
-    if block.kind == "explicit":
-        return evaluation
-    families = [(f"o_{n.name}", size(RANK.get(n.name, 1)), offsets[n.name] or "0") for n in block.torn]
-    start, vector = ("1.0", "residual") if block.kind == "nonlinear" else ("0.0", "right")
-    steps = [
-        f"change = max(change, _step(work, {o}, {count}, {vector}, {first}))" for o, count, first in families
+def _observables(module: Module) -> str:
+    system = module.plan.system
+    bodies = [getattr(system, name) for name in OBSERVABLES]
+    nodes = [
+        Node(name, "family", (), at_one_block(body) if module.single else body)
+        for name, body in zip(OBSERVABLES, bodies, strict=True)
     ]
-    metric = _metric(module, block) if block.kind == "linear" else []
-    return _fill(
-        block.kind,
-        number=str(number),
-        size=" + ".join(count for _, count, _ in families),
-        fill="\n".join(f"for i in range({count}):\n    work[{o} + i] = {start}" for o, count, _ in families),
-        block=_indented(evaluation, 1),
-        step=_indented(steps, 1),
-        metric=_indented(metric, 2),
-    ).splitlines()
-
-
-def _offsets(torn: Sequence[Node]) -> dict[str, str]:
-    """Where each torn family starts in the flat vector of a block, as text in K."""
-    offsets: dict[str, str] = {}
-    for node in torn:
-        offsets[node.name] = " + ".join(size(RANK.get(name, 1)) for name in offsets)
-    return offsets
-
-
-def _shift(offset: str, position: str) -> str:
-    return f"{offset} + {position}" if offset and position != "0" else offset or position
-
-
-def _vector_store(offset: str) -> Callable[[Sequence[str]], str]:
-    return lambda indices: f"residual[{_shift(offset, flat(indices))}]"
-
-
-def _matrix_store(row: str, column: str, rank: int) -> Callable[[Sequence[str]], str]:
-    def store(indices: Sequence[str]) -> str:
-        return f"jacobian[{_shift(row, flat(indices[:rank]))}, {_shift(column, flat(indices[rank:]))}]"
-
-    return store
-
-
-def _metric(module: Module, block: Block) -> list[str]:
-    """Weight of each unknown in the norm that a finite-size term selects as d grows (0 where it has none)."""
-    text = Text()
-    offsets = _offsets(block.torn)
-    for node in block.torn:
-        entry = next(e for e in block.jacobian if e.row == e.column == node.name)
-        diagonal = sp.diff(entry.body.replace(sp.KroneckerDelta, lambda *_: sp.S.One), INVERSE_DIMENSION)
-        with text.loops(node.indices):
-            position = _shift(offsets[node.name], flat([str(i) for i in node.indices]))
-            text.line(f"metric[{position}] = {Lowering(text, module.layout).scalar(diagonal)}")
-    return text.lines
-
-
-def _observables(module: Module, system: SaddleSystem) -> list[str]:
-    nodes = [Node(name, "family", (), module.at(getattr(system, name))) for name in OBSERVABLES]
     stores = {name: _out_store(position) for position, name in enumerate(OBSERVABLES)}
-    return module.lower(nodes, "EO_", stores)
+    doc = f"out = ({', '.join(OBSERVABLES)})."
+    return module.function("_observables", module.lower(nodes, "EO_", stores), doc, ", out")
 
 
 def _out_store(position: int) -> Callable[[Sequence[str]], str]:
     return lambda _: f"out[{position}]"
 
 
-def magnitude(expr: sp.Expr) -> sp.Expr:
-    """The sum of the absolute values of all terms: the scale that rounding errors of ``expr`` are relative to."""
-    if isinstance(expr, (sp.Add, sp.Mul)):
-        return expr.func(*(magnitude(arg) for arg in expr.args))
-    if isinstance(expr, sp.Pow):
-        return magnitude(expr.base) ** expr.exp if expr.exp.is_positive else sp.Abs(expr, evaluate=False)
-    if isinstance(expr, BlockSum):
-        return BlockSum(magnitude(expr.body), expr.bound)
-    if isinstance(expr, Expectation):
-        return Expectation(magnitude(expr.integrand), *expr.variables)
-    if expr.is_number:
-        return abs(expr)
-    if isinstance(expr, sp.KroneckerDelta) or expr.is_nonnegative:
-        return expr
-    return sp.Abs(expr, evaluate=False)
-
-
-def _check(module: Module, plan: Plan) -> list[str]:
-    """``check``: every equation of the system anew from the stored unknowns, in NumPy instead of loops."""
-    system = plan.system
-    inverse, e = system.inverse, index("e")
-    row, column = inverse.row, inverse.column
-    product = BlockSum(family(inverse.name)[row, e] * inverse.entry.xreplace({row: e}), e)
-    conditions = [(inverse.name, product - sp.KroneckerDelta(row, column))]
-    conditions += [
-        (q.unknown, residual(Node(q.unknown, "family", q.indices, q.body, q.kind == "implicit")))
-        for q in system.equations
-    ]
-    text = Text()
-    with text.indent("def check(table, fraction, parameters, work):"):
-        text.line(
-            '"""Worst residual over all equations, each relative to the sum of its terms in absolute value."""'
-        )
-        text.line("N, K = table.shape[0], fraction.shape[0]")
-        text.line(f"{', '.join(PARAMETERS)} = parameters.tolist()")
-        text.line("identity = np.eye(K)")
-        for name in (*SCALAR_COLUMNS, *BLOCK_COLUMNS):
-            text.line(f"{name} = {_column(module, name)}")
-        for name in dict.fromkeys([name for name, _ in conditions]):
-            text.line(f"{name} = {_state(module, name)}")
-        if module.single:
-            text.line("fraction = 1.0")
-        arrays = Vectorised()
-        for definition in _ordered(
-            [Node(d.name, "field", d.indices, module.at(d.body)) for d in system.fields]
-        ):
-            text.line(f"{definition.name} = {arrays.lower(definition.body).text}")
-        text.line("worst = 0.0")
-        names, parts = _checks(module, plan, conditions)
-        if module.single:
-            parts = _share_averages(text, arrays, parts)
-        for name, scale, condition in zip(names, parts[::2], parts[1::2], strict=True):
-            text.line(f"scale_{name} = {arrays.lower(scale).text}")
-            text.line(f"worst = _worse(worst, {arrays.lower(condition).text}, scale_{name})")
-        text.line("return worst")
-    return [_read("worse_single" if module.single else "worse"), "\n".join(text.lines)]
-
-
-def _share_averages(text: Text, arrays: Vectorised, parts: Sequence[sp.Expr]) -> list[sp.Expr]:
-    """Each average over kappa computed once, common factors of the integrands first; the parts without averages."""
-    averages = sorted({node for part in parts for node in part.atoms(Expectation)}, key=sp.default_sort_key)
-    shared, integrands = sp.cse(
-        [node.integrand for node in averages], symbols=sp.numbered_symbols("x"), order="canonical"
+def _solve(module: Module) -> str:
+    """The entry: the blocks in order."""
+    plan, runs = module.plan, _runs(module.plan)
+    torn = [(number, block) for number, block in enumerate(plan.blocks, start=1) if block.torn]
+    setup, sweeps, done = Text(), Text(), 0
+    for stage, (number, block) in enumerate(torn):
+        with setup.indent(f"{'elif' if stage else 'if'} stage == {stage}:"):
+            for first in range(done + 1, number):
+                if first in runs:
+                    setup.line(f"_equations_{first}({_ARGUMENTS})")
+            sizes = [module.layout.length([n.name for n in part]) for part in (block.torn[:1], block.torn)]
+            for name, value in zip(("number", "split", "n", "unknown"), (number, *sizes, f"o_{block.torn[0].name}"),
+                                   strict=True):  # fmt: skip
+                setup.line(f"{name} = {value}")
+        with sweeps.indent(f"{'elif' if stage else 'if'} stage == {stage}{' and column >= 0' * bool(block.tangents)}:"):
+            sweeps.line(f"_{'tangents' if block.tangents else 'equations'}_{number}({_ARGUMENTS})")
+        if block.tangents:
+            with sweeps.indent(f"elif stage == {stage}:"):
+                sweeps.line(f"_equations_{number}({_ARGUMENTS})")
+        done = number
+    newton = [stage for stage, (_, block) in enumerate(torn) if block.tangents]
+    setup.line(f"newton = {' or '.join(f'stage == {stage}' for stage in newton) or 'False'}")
+    passes = max((len(block.torn) for _, block in torn if block.tangents), default=0)
+    return module.fill(
+        "solve",
+        stages=str(len(torn)),
+        setup=_indented(setup.lines, 2),
+        sweeps=_indented(sweeps.lines, 4),
+        passes=str(passes),
     )
-    for symbol, value in shared:
-        lowered = arrays.lower(value)
-        arrays.vectors |= {symbol.name} if lowered.axes else set()
-        text.line(f"{symbol} = {lowered.text}")
-    known = {}
-    for number, (node, integrand) in enumerate(zip(averages, integrands, strict=True)):
-        known[node] = sp.Symbol(f"average{number}")
-        text.line(f"average{number} = np.dot(weight, {arrays.lower(integrand).text})")
-    return [part.xreplace(known) for part in parts]
 
 
-def _checks(
-    module: Module, plan: Plan, conditions: Sequence[tuple[str, sp.Expr]]
-) -> tuple[list[str], list[sp.Expr]]:
-    """Names of the equations, each after those it needs, and for each in turn its scale and its residual."""
-    order = [node.name for block in plan.blocks for node in (*block.chain, *block.torn)]
-    explicit = {q.unknown: q.body for q in plan.system.equations if q.kind == "explicit"}
-    names: list[str] = []
-    parts: list[sp.Expr] = []
-    for name, condition in sorted(conditions, key=lambda pair: order.index(pair[0])):
-        scale = _scaled(magnitude(explicit.get(name, condition)), set(names) & set(explicit))
-        parts += [module.at(scale), module.at(condition)]
-        names.append(name)
-    return names, parts
-
-
-def _scaled(expr: sp.Expr, known: set[str]) -> sp.Expr:
-    """Absolute values of unknowns replaced by their scales: what vanishes by cancellation is small, not zero."""
-    members = {node for node in expr.atoms(sp.Abs) if family_name(node.args[0]) in known}
-    return expr.xreplace({node: _scale_of(node.args[0]) for node in members})
-
-
-def _scale_of(node: sp.Indexed) -> sp.Indexed:
-    return sp.IndexedBase(f"scale_{family_name(node)}", nonnegative=True)[node.indices]
-
-
-def _column(module: Module, name: str) -> str:
-    """A column of the table, or its K columns as [N, K]."""
-    if name in SCALAR_COLUMNS:
-        return f"table[:, {SCALAR_COLUMNS.index(name)}]"
-    start = f"{len(SCALAR_COLUMNS)} + {BLOCK_COLUMNS.index(name)}*K"
-    return f"table[:, {start}]" if module.single else f"table[:, {start}:{start} + K]"
-
-
-def _state(module: Module, name: str) -> str:
-    """A family read from the workspace."""
-    start, rank = module.layout.offset(name), module.layout.ranks[name]
-    if module.single:
-        return f"float(work[{start}])"
-    return f"work[{start}:{start} + {size(rank)}]" + (".reshape(K, K)" if rank == 2 else "")
-
-
-def _ordered(fields: Sequence[Node]) -> list[Node]:
-    """Each function of kappa after those it needs."""
-    waiting = {node.name: node for node in fields}
-    ordered: list[Node] = []
-    while waiting:
-        ready = [node for node in waiting.values() if not (names_in(node.body) & set(waiting)) - {node.name}]
-        ordered += ready
-        waiting = {name: node for name, node in waiting.items() if node not in ready}
-    return ordered
-
-
-def _workspace(module: Module, names: Sequence[str]) -> str:
+def _workspace(module: Module) -> str:
     """``workspace_size(K, N)`` and ``layout(K, N)``: where each unknown lives."""
+    layout, names = module.layout, sorted(name for block in module.plan.blocks for name in block.names)
     lines = ["def workspace_size(K, N):", '    """Length of the workspace for K blocks and N nodes."""',
-             f"    return {module.layout.total()}", "", "", "def layout(K, N):",
+             f"    return {layout.total()}", "", "", "def layout(K, N):",
              '    """Start and shape of every unknown in the workspace."""', "    return {"]  # fmt: skip
     shapes = {FIELD_RANK: "(N,)", 0: "()", 1: "(K,)", 2: "(K, K)"}
-    lines += [
-        f'        "{name}": ({module.layout.offset(name)}, {shapes[module.layout.ranks[name]]}),'
-        for name in names
-    ]
+    lines += [f'        "{name}": ({layout.offset(name)}, {shapes[layout.ranks[name]]}),' for name in names]
     return "\n".join([*lines, "    }"])
 
 
-def _read(name: str) -> str:
-    return resources.files("codegen.templates").joinpath(f"{name}.txt").read_text(encoding="utf-8").strip()
+def _words(lines: Sequence[str]) -> set[str]:
+    return {word for line in lines for word in re.findall(r"[A-Za-z_]\w*", line)}
 
 
-def _fill(name: str, **values: str) -> str:
-    return Template(_read(name)).substitute(values)
+def _assigned(lines: Sequence[str]) -> list[str]:
+    """Local variables that statements set, in order."""
+    return [match[1] for line in lines if (match := re.match(r"\s*([A-Za-z_]\w*) = ", line))]
+
+
+def _indented(lines: Sequence[str], depth: int) -> str:
+    return "\n".join("    " * depth + line for line in lines)

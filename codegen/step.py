@@ -9,66 +9,67 @@ import sympy as sp
 from codegen.manifest import signature, source_parts
 from codegen.printers import numba_assignments
 from derive.expectation import Expectation
-from derive.gradient_step import (
-    ALPHA0,
-    E2,
-    MU0,
-    MU1,
-    NOISE,
-    S0,
-    S1,
-    SECOND,
-    UBAR,
-    VARIANCE,
-    A,
-    T,
-    U,
-    Z,
-    gradient_step_map,
-)
+from derive.gradient_step import E2, MU1, S0, SECOND, VARIANCE, GradientStepMap, Z, gradient_step_map
+from derive.labels import FLIPS, MU0, PROBIT, Channel, as_index_function
 from derive.scalar import scalar_function
 
 PATH = "step.py"
 # any activation and link with different moments serve to read off the map
 _ACTIVATION, _LINK = "softplus", "sin"
+_LENGTH = sp.Symbol("s_11", nonnegative=True)  # |s_1|^2, the sum over the indices of the link
 
 
 def emit_step() -> str:
     """Text of ``generated/step.py``. Raises ValueError where the derived map holds a moment that has no argument."""
     sigma, link = scalar_function(_ACTIVATION), scalar_function(_LINK)
-    step = gradient_step_map(sigma, link)
+    step = gradient_step_map(sigma, link, flips=FLIPS, probit=PROBIT)
     arguments = _arguments(sigma, link)
-    results: list[tuple[str, Any]] = []
-    known: dict[Any, Any] = {}
-    for symbol in (MU0, MU1, S0, S1, E2, SECOND, VARIANCE):
-        results.append((symbol.name, step.moments[symbol].xreplace(arguments).xreplace(known)))
-        known[symbol] = results[-1][1]
-    results += [
-        ("strength", step.strength),
-        ("alignment", step.alignment),
-        ("bulk_variance", step.bulk_variance),
-    ]
+    moments = {symbol: value.xreplace(arguments) for symbol, value in step.moments.items()}
+    moments = {symbol: value.xreplace(moments) for symbol, value in moments.items()}
+    # of several indices, the labels' noise treats each alike
+    (overlap,) = step.overlaps
+    groups = (
+        [(symbol.name, moments[symbol]) for symbol in (MU0, MU1, S0, E2, SECOND, VARIANCE)],
+        [(overlap.name, moments[overlap])],
+        *_spike(step, overlap),
+        [("bulk_variance", step.bulk_variance)],
+    )
+    results = [result for group in groups for result in group]
     left = {node for _, expr in results for node in expr.atoms(Expectation)}
     if left:
         raise ValueError(f"the gradient-step map needs moments without an argument: {sorted(map(str, left))}")
     signed = signature(
         [sp.srepr(sp.Tuple(*(expr for _, expr in results))), *source_parts(("step.py", "printers.py"))]
     )
-    return _TEXT.format(signature=signed, short=signed[:16], moments=_lines(results[:7]), spike=_lines(results[7:9]),
-                        bulk=_lines(results[9:]))  # fmt: skip
+    moments_text, overlap_text, strength, alignment, bulk = map(_lines, groups)
+    return _TEXT.format(
+        signature=signed, short=signed[:16], moments=moments_text, overlap=overlap_text, strength=strength,
+        alignment=alignment, bulk=bulk,
+    )  # fmt: skip
+
+
+def _spike(step: GradientStepMap, overlap: Any) -> tuple[list[tuple[str, Any]], list[tuple[str, Any]]]:
+    """Strength and alignment, with the length of the overlaps as an argument of its own."""
+    replaced = {overlap**2: _LENGTH}
+    strength = step.strength.xreplace(replaced)
+    (alignment,) = (each.xreplace(replaced) for each in step.alignments)
+    if strength.has(overlap):
+        raise ValueError(f"the strength {strength} holds more than the length of the overlaps")
+    return [("strength", strength)], [("alignment", alignment)]
 
 
 def _arguments(sigma: Any, link: Any) -> dict[Any, Any]:
     """Expectation nodes of the map -> names of the arguments of the emitted functions."""
-    value, target, slope = sigma.at(Z), link.at(T), sigma.derivative().subs(sigma.z, Z)
+    value, slope = sigma.at(Z), sigma.derivative().subs(sigma.z, Z)
+    mean, (linear,), square = Channel(1, FLIPS, PROBIT).link_nodes(as_index_function(link))
     return {
         Expectation(value, Z): sp.Symbol("mean"),
         Expectation(Z * value, Z): sp.Symbol("linear"),
         Expectation((Z**2 - 1) * value, Z): sp.Symbol("quadratic"),
         Expectation(slope**2, Z): sp.Symbol("slope_square"),
-        Expectation(target, T): sp.Symbol("link_mean"),
-        Expectation(T * target, T): sp.Symbol("link_linear"),
-        Expectation(target**2, T): sp.Symbol("link_square"),
+        mean: sp.Symbol("link_mean"),
+        linear: sp.Symbol("link_linear"),
+        square: sp.Symbol("link_square"),
     }
 
 
@@ -76,11 +77,12 @@ def _lines(results: list[tuple[str, Any]]) -> str:
     return "\n".join(f"    {line}" for line in numba_assignments(results))
 
 
-_NAMES = {symbol: symbol.name for symbol in (A, ALPHA0, U, UBAR, NOISE)}
 _TEXT = '''"""The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
 Generated; do not edit. Signature {short}.
 Regenerate with: giantstep generate
+
+The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 """
 
 # fmt: off
@@ -89,16 +91,30 @@ import math
 SIGNATURE = "{signature}"
 
 
-def moments(mean, linear, quadratic, slope_square, link_mean, link_linear, link_square, ubar, noise):
-    """(mu_0, mu_1, s_0, s_1, e_2, sigma_2, v_sigma) from E f, E z f, E (z^2-1) f, E f'^2 and those of the link."""
+def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):
+    """(mu_0, mu_1, s_0, e_2, sigma_2, v_sigma) from E f, E z f, E (z^2-1) f, E f'^2 of the activation and
+    E f, E f^2 of the link.
+    """
 {moments}
-    return mu_0, mu_1, s_0, s_1, e_2, sigma_2, v_sigma
+    return mu_0, mu_1, s_0, e_2, sigma_2, v_sigma
 
 
-def spike(A, alpha_0, mu_1, s_1, e_2):
-    """Strength r (of a block with u = 1) and alignment gamma."""
-{spike}
-    return strength, alignment
+def overlap(link_linear, flips, probit):
+    """s_1 of an index from E g f of the link."""
+{overlap}
+    return s_1
+
+
+def strength(A, alpha_0, mu_1, s_11, e_2):
+    """Strength r of a block with u = 1; s_11: sum of s_1^2 over the indices."""
+{strength}
+    return strength
+
+
+def alignment(alpha_0, s_1, s_11, e_2):
+    """Alignment gamma of an index; s_11: sum of s_1^2 over the indices."""
+{alignment}
+    return alignment
 
 
 def bulk_variance(A, alpha_0, u, s_0, e_2, sigma_2, v_sigma):

@@ -16,20 +16,32 @@ from typing import Literal
 import sympy as sp
 from sympy.utilities.iterables import strongly_connected_components
 
-from derive.blocks import BlockSum, Definition, fresh_indices, names_in, rebuild, used_indices
+from derive.blocks import (
+    KAPPA,
+    BlockSum,
+    Definition,
+    block_field,
+    fresh_indices,
+    names_in,
+    rebuild,
+    used_indices,
+)
 from derive.calculus import Calculus
 from derive.saddle import ORDER_PARAMETERS, RANK, SaddleSystem, member
 from derive.symbols import SYMMETRIC
+from derive.tangent import Tangent, tangent_name
 
 BlockKind = Literal["explicit", "linear", "nonlinear"]
 
 
 @dataclass(frozen=True)
 class Node:
-    """One unknown of the system: a family of numbers, a function of kappa, or a matrix inverse."""
+    """One unknown of the system: a family of numbers, a function of kappa, a matrix inverse, or an average over the
+    output that a kernel supplies (its body only says what it depends on).
+    """
 
     name: str
-    kind: Literal["family", "field", "inverse"]
+    kind: Literal["family", "field", "inverse", "average"]
     indices: tuple[sp.Symbol, ...]
     body: sp.Expr
     implicit: bool = False
@@ -52,12 +64,16 @@ class JacobianEntry:
 
 @dataclass(frozen=True)
 class Block:
-    """One component: ``torn`` families are the unknowns of the solve, ``chain`` follows from them in this order."""
+    """One component: ``torn`` families are the unknowns of the solve, ``chain`` follows from them in this order.
+
+    ``tangents`` of a nonlinear block: what the residuals ``d_residual_X`` do along directions ``d_X`` of the torn X.
+    """
 
     kind: BlockKind
     torn: tuple[Node, ...]
     chain: tuple[Node, ...]
     jacobian: tuple[JacobianEntry, ...]
+    tangents: tuple[Node, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -88,6 +104,8 @@ def nodes_of(system: SaddleSystem) -> dict[str, Node]:
     inverse = system.inverse
     nodes.append(Node(inverse.name, "inverse", (inverse.row, inverse.column), inverse.entry))
     nodes += [Node(e.unknown, "family", e.indices, e.body, e.kind == "implicit") for e in system.equations]
+    for name, partials in system.partials.items():
+        nodes.append(Node(name, "average", (), sp.Add(*(block_field(of)(KAPPA) for of in partials))))
     return {node.name: node for node in sorted(nodes, key=lambda node: node.name)}
 
 
@@ -113,7 +131,7 @@ def _block(
 ) -> Block:
     inside = {name: needs[name] & set(names) for name in names}
     torn = smallest_tear(names, nodes, inside)
-    chain = _order([name for name in names if name not in torn], inside)
+    chain = explicit_order([name for name in names if name not in torn], inside)
     if chain is None:
         raise ValueError(f"no explicit order for {', '.join(names)}")
     chain_nodes = tuple(nodes[name] for name in chain)
@@ -121,30 +139,40 @@ def _block(
     if not torn:
         return Block("explicit", (), chain_nodes, ())
     jacobian = _jacobian(system, torn_nodes, chain_nodes)
-    affine = not any(names_in(entry.body) & set(names) for entry in jacobian)
-    return Block("linear" if affine else "nonlinear", torn_nodes, chain_nodes, jacobian)
+    if not any(names_in(entry.body) & set(names) for entry in jacobian):
+        return Block("linear", torn_nodes, chain_nodes, jacobian)
+    return Block("nonlinear", torn_nodes, chain_nodes, jacobian, _tangents(system, torn_nodes, chain_nodes))
 
 
 def smallest_tear(
     names: list[str], nodes: Mapping[str, Node], inside: Mapping[str, set[str]]
 ) -> tuple[str, ...]:
-    """Fewest unknowns whose removal leaves an explicit order; ties go to the order parameters of the theory."""
+    """Fewest unknowns whose removal leaves an explicit order: fewest matrices first, then fewest families.
+
+    Ties go to the order parameters of the theory.
+    """
     must = [name for name in names if nodes[name].implicit]
     may = [name for name in names if nodes[name].kind == "family" and name not in must]
-    candidates: list[tuple[tuple[int, int, int, tuple[str, ...]], tuple[str, ...]]] = []
-    for size in range(len(may) + 1):
-        for extra in combinations(may, size):
-            torn = tuple(must) + extra
-            if _order([name for name in names if name not in torn], inside) is not None:
-                pairs = sum(nodes[name].rank == 2 for name in torn)
-                foreign = sum(name not in ORDER_PARAMETERS for name in torn)
-                candidates.append(((pairs, len(torn), foreign, torn), torn))
-    if not candidates:
-        raise ValueError(f"no set of families makes {', '.join(names)} explicit")
-    return min(candidates)[1]
+    matrices = [name for name in may if nodes[name].rank == 2]
+    vectors = [name for name in may if nodes[name].rank != 2]
+
+    def explicit(torn: Iterable[str]) -> bool:
+        left = set(names) - set(torn)
+        return explicit_order([name for name in names if name in left], inside) is not None
+
+    for number in range(len(matrices) + 1):
+        # a choice of matrices that fails with all vectors torn fails with fewer
+        chosen = [pair for pair in combinations(matrices, number) if explicit((*must, *pair, *vectors))]
+        for size in range(len(vectors) + 1):
+            torn = [(*must, *sorted((*pair, *extra))) for pair in chosen for extra in combinations(vectors, size)]
+            found = [candidate for candidate in torn if explicit(candidate)]
+            if found:
+                return min(found, key=lambda t: (sum(name not in ORDER_PARAMETERS for name in t), t))
+    raise ValueError(f"no set of families makes {', '.join(names)} explicit")
 
 
-def _order(names: list[str], inside: Mapping[str, set[str]]) -> list[str] | None:
+def explicit_order(names: list[str], inside: Mapping[str, set[str]]) -> list[str] | None:
+    """The names in an order in which each follows what it depends on; None where there is a cycle."""
     graph = {name: sorted(inside[name] & set(names)) for name in names}
     try:
         return list(TopologicalSorter(graph).static_order())
@@ -167,6 +195,7 @@ def single_block(plan: Plan) -> Plan:
             torn=tuple(map(node, b.torn)),
             chain=tuple(map(node, b.chain)),
             jacobian=tuple(map(entry, b.jacobian)),
+            tangents=tuple(map(node, b.tangents)),
         )
         for b in plan.blocks
     )
@@ -216,3 +245,23 @@ def _jacobian(
             derivative = calculus.derivative(body, member(column.name, indices))
             entries.append(JacobianEntry(row.name, column.name, row.indices, indices, derivative))
     return tuple(entries)
+
+
+def _tangents(system: SaddleSystem, torn: tuple[Node, ...], chain: tuple[Node, ...]) -> tuple[Node, ...]:
+    """The derivatives of chain and residuals along a direction, as far as the residuals need them."""
+    rules = chain_calculus(system, chain)
+    functions = frozenset(node.name for node in chain if node.kind == "field")
+    unknowns = frozenset(node.name for node in (*torn, *chain)) - functions
+    calculus = Tangent(
+        rules.definitions, rules.inverses, rules.parallel, rules.symmetric, unknowns=unknowns, functions=functions
+    )
+    found = [Node(f"d_residual_{n.name}", "family", n.indices, calculus.of(residual(n))) for n in torn]
+    needed = set().union(*(names_in(node.body) for node in found))
+    for node in reversed(chain):
+        if tangent_name(node.name) in needed:
+            own_rule = node.kind == "inverse" or node.name in rules.parallel
+            body = calculus.through(member(node.name, node.indices)) if own_rule else calculus.of(node.body)
+            kind: Literal["field", "family"] = "field" if node.kind == "field" else "family"
+            found.insert(0, Node(tangent_name(node.name), kind, node.indices, body))
+            needed |= names_in(body)
+    return tuple(found)

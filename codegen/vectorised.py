@@ -16,11 +16,12 @@ AXIS = "n"  # the axis of the nodes of kappa; block axes carry the names of thei
 
 @dataclass(frozen=True)
 class Array:
-    """Text of an array and the names of its axes, in sorted order; ``atom`` needs no brackets."""
+    """Text of an array and the names of its axes, in sorted order; ``atom`` needs no brackets, ``under`` is 1/text."""
 
     text: str
     axes: tuple[str, ...] = ()
     atom: bool = False
+    under: str = ""
 
     @property
     def factor(self) -> str:
@@ -42,7 +43,7 @@ class Vectorised:
         if isinstance(expr, sp.Indexed):
             return _over(str(expr.base.label), [str(i) for i in expr.indices if i != 0])
         if isinstance(expr, AppliedUndef):
-            return _over(str(family_name(expr)), [AXIS, *(str(i) for i in member_indices(expr) if i != 0)])
+            return _over(str(family_name(expr)), [*(str(i) for i in member_indices(expr) if i != 0), AXIS])
         if isinstance(expr, sp.KroneckerDelta):
             return _over("identity", [str(i) for i in expr.args])
         if isinstance(expr, BlockSum):
@@ -51,31 +52,45 @@ class Vectorised:
             return _contract([Array("weight", (AXIS,), atom=True), *self._factors(expr.integrand)], {AXIS})
         return self._elementwise(expr)
 
+    def average(self, product: sp.Expr) -> str:
+        """Text of the sum over nodes of a product that holds their weights."""
+        return _contract(self._factors(product), {AXIS}).text
+
     def _elementwise(self, expr: sp.Expr) -> Array:
         if isinstance(expr, sp.Mul):
             return _contract(self._factors(expr), set())
         if isinstance(expr, sp.Add):
-            terms = [self.lower(arg) for arg in expr.args]
-            axes = tuple(sorted(set().union(*(term.axes for term in terms))))
-            return Array(" + ".join(_broadcast(term, axes) for term in terms), axes)
+            return self._sum(expr)
         if isinstance(expr, sp.Pow):
-            base = self.lower(expr.base)
-            exponent = int(expr.exp) if expr.exp.is_Integer else float(expr.exp)
-            text = (
-                f"1.0/{base.factor}"
-                if exponent == -1
-                else f"{base.factor}**{exponent}"
-                if exponent > 0
-                else f"{base.factor}**({exponent})"
-            )
-            return Array(text, base.axes)
+            base, power = self.lower(expr.base), expr.exp
+            if not power.is_Integer:
+                return Array(f"{base.factor}**{float(power)}", base.axes)
+            raised = base.factor if abs(power) == 1 else f"{base.factor}**{abs(power)}"
+            if power > 0:
+                return Array(raised, base.axes)
+            return Array(f"1.0/{raised}", base.axes, under=raised)  # negative powers of arrays are slow
         if isinstance(expr, sp.Abs):
             inner = self.lower(expr.args[0])
             return Array(f"abs({inner.text})", inner.axes, atom=True)
         raise ValueError(f"no array form for {expr.func.__name__}: {expr}")
 
+    def _sum(self, expr: sp.Add) -> Array:
+        """Terms with a minus last, so that none is multiplied by it."""
+        added = [self.lower(arg) for arg in expr.args if not _minus(arg)]
+        taken = [self.lower(-arg) for arg in expr.args if _minus(arg)]
+        axes = tuple(sorted(set().union(*(term.axes for term in added + taken))))
+        text = " + ".join(_broadcast(term, axes) for term in added)
+        for term in taken:
+            text += f"{' - ' if text else '-'}{_broadcast(term, axes)}"
+        return Array(text, axes)
+
     def _factors(self, expr: sp.Expr) -> list[Array]:
         return [self.lower(arg) for arg in sp.Mul.make_args(expr)]
+
+
+def _minus(expr: sp.Expr) -> bool:
+    """Whether an expression is a product with a minus that can be left off without adding brackets."""
+    return bool(expr.is_Mul and expr.args[0].is_negative and not (-expr).is_Add)
 
 
 def _over(name: str, axes: Sequence[str]) -> Array:
@@ -92,19 +107,23 @@ def _contract(factors: list[Array], summed: set[str]) -> Array:
     arrays = [f for f in factors if f.axes]
     kept = tuple(sorted(set().union(*(f.axes for f in arrays)) - summed)) if arrays else ()
     if not arrays:
-        text = "*".join(f.factor for f in scalars)
-        return Array(text, ())
+        return Array(_times(scalars), ())
+    call = True
     if not kept and all(f.axes == (AXIS,) for f in arrays) and summed:
-        product = "*".join(f.factor for f in arrays[1:]) or "np.ones_like(weight)"
-        core = f"np.dot({arrays[0].text}, {product})"
+        core = f"np.dot({arrays[0].text}, {_times(arrays[1:]) if arrays[1:] else 'np.ones_like(weight)'})"
     elif not summed & set().union(*(f.axes for f in arrays)) and all(f.axes == kept for f in arrays):
-        core = "*".join(f.factor for f in arrays)
+        core, call = _times(arrays), False
     else:
         subscripts = ",".join("".join(f.axes) for f in arrays)
         core = f"np.einsum('{subscripts}->{''.join(kept)}', {', '.join(f.text for f in arrays)})"
-    return Array(
-        "*".join([*(f.factor for f in scalars), core]), kept, atom=not scalars and core.startswith("np.")
-    )
+    text = f"{_times(scalars)}*{core}" if scalars else core
+    return Array(text, kept, atom=call and not scalars)
+
+
+def _times(factors: Sequence[Array]) -> str:
+    """Product of arrays of one shape, or of numbers, with its reciprocals as divisions."""
+    text = "*".join(f.factor for f in factors if not f.under) or "1.0"
+    return text + "".join(f"/{f.under}" for f in factors if f.under)
 
 
 def _broadcast(term: Array, axes: tuple[str, ...]) -> str:

@@ -1,34 +1,49 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature 779c62efed835d7e.
+Generated; do not edit. Signature 4931c761a3781df2.
 Regenerate with: giantstep generate
+
+The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "779c62efed835d7e4c90b488727deeb3a70718c443e17432e23f2bc3b4452fce"
+SIGNATURE = "4931c761a3781df2ca564a6321f429a48a3140bddcd7a669929d7484e6278489"
 
 
-def moments(mean, linear, quadratic, slope_square, link_mean, link_linear, link_square, ubar, noise):
-    """(mu_0, mu_1, s_0, s_1, e_2, sigma_2, v_sigma) from E f, E z f, E (z^2-1) f, E f'^2 and those of the link."""
+def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):
+    """(mu_0, mu_1, s_0, e_2, sigma_2, v_sigma) from E f, E z f, E (z^2-1) f, E f'^2 of the activation and
+    E f, E f^2 of the link.
+    """
     x0 = mean*ubar
+    x1 = 2.0*link_mean
     mu_0 = mean
     mu_1 = linear
-    s_0 = link_mean - x0
-    s_1 = link_linear
-    e_2 = -2.0*link_mean*x0 + link_square + mean*mean*ubar*ubar + noise
+    s_0 = -flips*x1 + link_mean - x0
+    e_2 = 4.0*flips*link_mean*x0 + link_square + mean*mean*ubar*ubar + noise - x0*x1
     sigma_2 = quadratic
     v_sigma = -linear*linear + slope_square
-    return mu_0, mu_1, s_0, s_1, e_2, sigma_2, v_sigma
+    return mu_0, mu_1, s_0, e_2, sigma_2, v_sigma
 
 
-def spike(A, alpha_0, mu_1, s_1, e_2):
-    """Strength r (of a block with u = 1) and alignment gamma."""
-    x0 = math.sqrt(s_1*s_1 + e_2/alpha_0)
-    strength = A*mu_1*x0
-    alignment = s_1/x0
-    return strength, alignment
+def overlap(link_linear, flips, probit):
+    """s_1 of an index from E g f of the link."""
+    x0 = 1.0/math.sqrt(probit + 1.0)
+    s_1 = -2.0*flips*link_linear*x0 + link_linear*x0
+    return s_1
+
+
+def strength(A, alpha_0, mu_1, s_11, e_2):
+    """Strength r of a block with u = 1; s_11: sum of s_1^2 over the indices."""
+    strength = A*mu_1*math.sqrt(s_11 + e_2/alpha_0)
+    return strength
+
+
+def alignment(alpha_0, s_1, s_11, e_2):
+    """Alignment gamma of an index; s_11: sum of s_1^2 over the indices."""
+    alignment = s_1/math.sqrt(s_11 + e_2/alpha_0)
+    return alignment
 
 
 def bulk_variance(A, alpha_0, u, s_0, e_2, sigma_2, v_sigma):

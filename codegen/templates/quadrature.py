@@ -1,6 +1,6 @@
 # mypy: ignore-errors
-"""Driver of the function modules: expectations over g of f, g f and the squared residual at s + q g, q =
-sqrt(c).
+"""Adaptive panels of the function modules: expectations over g of f, g f and the squared residual at s + q g,
+q = sqrt(c).
 
 The emitter copies everything below the marker line; what is above it stands for the names each module
 supplies.
@@ -14,23 +14,21 @@ from numba import njit
 _BREAKS = np.array([0.0])
 _CENTRES = np.array([0.0])
 _WIDTHS = np.array([1.0])
+_INNER = _ENTRY = {}
+_EPS = 2.0**-52
+_NORM = 0.3989422804014327
 
 
-@njit(error_model="numpy", nogil=True)
+@njit
 def _f(z):
     return math.tanh(z) + abs(z)
 
 
 # --- copied into the emitted modules from here ---
-SCRATCH_SHAPE = (420, 52)  # least shape of `scratch`; more rows allow more panels of 52 numbers
-
-_EPS = 2.0**-52
-_NORM = 0.3989422804014327  # 1/sqrt(2 pi)
 _REACH = 12.0  # exp(-_REACH**2/2) = 5e-32: squares of relative size 1e-18 keep 12 digits
 _FARTHEST = 38.0  # the Gaussian weight underflows beyond
 _TOLERANCE = 3e-15  # per panel, of E f and E g f relative to sqrt(E f^2)
 _RESIDUAL_TOLERANCE = 1e-14  # per panel, of the squared residual relative to itself
-_RESERVED = 126  # rows of scratch that are no panels: nodes of the trapezoid rule
 _TINY = 1e-300
 # columns of a panel: lower, upper, 2 errors, 3 integrals, noise, mass, residual error, values, weights
 _VALUES = 10
@@ -69,14 +67,14 @@ _GAUSS = np.array(
 _GENERIC = np.array([-8.1, -5.2, -3.1, -1.45, 0.1, 1.55, 3.2, 5.3, 8.2])
 
 
-@njit(error_model="numpy", nogil=True)
+@njit(**_INNER)
 def _panel_error(spread, difference):
     """QUADPACK's estimate of the Kronrod error from the difference to the Gauss rule."""
     ratio = 200.0 * difference / (spread + _TINY)
     return max(spread, difference) * min(1.0, ratio * math.sqrt(ratio))
 
 
-@njit(error_model="numpy", nogil=True)
+@njit(**_INNER)
 def _panel(row, s, q):
     """Values, weights, integrals of f, g f, f^2 and their errors on the panel [row[0], row[1]]."""
     half = 0.5 * (row[1] - row[0])
@@ -117,7 +115,7 @@ def _panel(row, s, q):
     row[8] = mass
 
 
-@njit(error_model="numpy", nogil=True)
+@njit(**_INNER)
 def _residual(row, mu0, mu1):
     """Integral of (f - mu0 - mu1 g)^2 over the panel, from the stored values; its error goes to row[9]."""
     half = 0.5 * (row[1] - row[0])
@@ -138,9 +136,16 @@ def _residual(row, mu0, mu1):
     return kronrod
 
 
-@njit(error_model="numpy", nogil=True)
+@njit(**_INNER)
+def _level(s, q, g):
+    """f^2 times the weight of g, but for a factor."""
+    value = _f(s + q * g)
+    return value * value * math.exp(-0.5 * g * g)
+
+
+@njit(**_INNER)
 def _end(s, q, side):
-    """Where f^2 times the weight has become negligible on one side (-1 or 1), and its level there."""
+    """Where f^2 times the weight has become negligible on one side (-1 or 1)."""
     least = _REACH
     for b in _BREAKS:
         g = side * (b - s) / q
@@ -154,112 +159,108 @@ def _end(s, q, side):
     g = -10.0
     while g < _FARTHEST:
         last = level
-        value = _f(s + q * side * g)
-        level = value * value * math.exp(-0.5 * g * g)
+        level = _level(s, q, side * g)
         top = max(top, level)
         # two places, lest one is a zero of f
         if g >= least and level <= 1e-31 * top and last <= 1e-29 * top:
             break
         g += 1.0
-    return side * g, level
+    return side * g
 
 
-@njit(error_model="numpy", nogil=True)
-def _insert(rows, count, g, gap):
-    """Put g among the sorted edges rows[:count, 0] unless it is outside them or within gap of one."""
-    if not (rows[0, 0] + gap < g < rows[count - 1, 0] - gap) or count >= rows.shape[0]:
-        return count
-    place = count
-    while rows[place - 1, 0] > g:
-        place -= 1
-    if g - rows[place - 1, 0] <= gap or rows[place, 0] - g <= gap:
-        return count
-    for i in range(count, place, -1):
-        rows[i, 0] = rows[i - 1, 0]
-    rows[place, 0] = g
-    return count + 1
-
-
-@njit(error_model="numpy", nogil=True)
+@njit(**_INNER)
 def _edges(rows, s, q):
-    """Edges of the first panels: breakpoints, marks graded towards features that are narrow in g, generic
-    ones.
+    """Edges of the first panels, sorted into rows[:, 0] between the two ends that are there, and their number:
+    breakpoints, marks graded towards features that are narrow in g, generic ones.
     """
-    count = 2
+    # marks in the order of their importance: place, and the least distance to others
+    marks = 0
     for b in _BREAKS:
-        count = _insert(rows, count, (b - s) / q, 0.0)
+        rows[marks, 3] = (b - s) / q
+        rows[marks, 4] = 0.0
+        marks += 1
     for i in range(_CENTRES.shape[0]):
         centre = (_CENTRES[i] - s) / q
         step = 2.0 * _WIDTHS[i] / q
-        count = _insert(rows, count, centre, 0.2 * min(step, 1.0))
-        while step < 3.0:
-            count = _insert(rows, count, centre - step, 0.3 * step)
-            count = _insert(rows, count, centre + step, 0.3 * step)
+        rows[marks, 3] = centre
+        rows[marks, 4] = 0.2 * min(step, 1.0)
+        marks += 1
+        while step < 3.0 and marks < rows.shape[0] - 20:
+            for side in range(-1, 2, 2):
+                rows[marks, 3] = centre + side * step
+                rows[marks, 4] = 0.3 * step
+                marks += 1
             step *= 2.7
     for g in _GENERIC:
-        count = _insert(rows, count, g, 0.6)
+        rows[marks, 3] = g
+        rows[marks, 4] = 0.6
+        marks += 1
+    count = 2
+    for m in range(marks):
+        g = rows[m, 3]
+        gap = rows[m, 4]
+        if rows[0, 0] + gap < g < rows[count - 1, 0] - gap:
+            place = count
+            while rows[place - 1, 0] > g:
+                place -= 1
+            if g - rows[place - 1, 0] > gap and rows[place, 0] - g > gap:
+                for i in range(count, place, -1):
+                    rows[i, 0] = rows[i - 1, 0]
+                rows[place, 0] = g
+                count += 1
     return count
 
 
-@njit(error_model="numpy", nogil=True)
-def _adaptive(s, q, rows):
-    """mu0, mu1, mu2^2 and error by adaptive Gauss–Kronrod panels in g, refined until f, g f and the
-    residual agree.
-    """
-    rows[0, 0], left = _end(s, q, -1.0)
-    rows[1, 0], right = _end(s, q, 1.0)
-    tail = _NORM * (left + right)  # what is cut off
-    n = _edges(rows, s, q) - 1
-    for p in range(n):
-        rows[p, 1] = rows[p + 1, 0]
-        rows[p, 8] = -1.0
-    known = 0
-    while n > known:
-        known = n
-        mu0 = mu1 = second = residual = 0.0
-        for p in range(known):
-            if rows[p, 8] < 0.0:
-                _panel(rows[p], s, q)
-            mu0 += rows[p, 4]
-            mu1 += rows[p, 5]
-            second += rows[p, 6]
-        scale = math.sqrt(second)
-        # the residual is looked at when f and g f have converged
-        for stage in range(2):
-            if n > known:
-                break
-            if stage == 1:
-                for p in range(known):
-                    residual += _residual(rows[p], mu0, mu1)
-            bound = _TOLERANCE * scale if stage == 0 else _RESIDUAL_TOLERANCE * residual
+@njit(cache=True, **_ENTRY)
+def panels(shifts, q, raw, scratch):
+    """Gauss-Kronrod panels in g, refined until f, g f and the residual agree; no point is marked."""
+    rows = scratch
+    for i in range(shifts.shape[0]):
+        s = shifts[i]
+        rows[0, 0] = left = _end(s, q, -1.0)
+        rows[1, 0] = right = _end(s, q, 1.0)
+        tail = _NORM * (_level(s, q, left) + _level(s, q, right))  # what is cut off
+        n = _edges(rows, s, q) - 1
+        for p in range(n):
+            rows[p, 1] = rows[p + 1, 0]
+            rows[p, 8] = -1.0
+        known = 0
+        while n > known:
+            known = n
+            mu0 = mu1 = second = residual = 0.0
             for p in range(known):
-                error = max(rows[p, 2], rows[p, 3]) if stage == 0 else rows[p, 9]
-                if error > bound and n < rows.shape[0]:
-                    middle = 0.5 * (rows[p, 0] + rows[p, 1])
-                    rows[n, 0] = middle
-                    rows[n, 1] = rows[p, 1]
-                    rows[n, 8] = -1.0
-                    rows[p, 1] = middle
-                    rows[p, 8] = -1.0
-                    n += 1
-    error0 = error1 = 0.0
-    error2 = tail
-    for p in range(n):
-        error0 += rows[p, 2] + rows[p, 7] * rows[p, 8]
-        error1 += rows[p, 3] + rows[p, 7] * rows[p, 8] * max(abs(rows[p, 0]), abs(rows[p, 1]))
-        error2 += rows[p, 9]
-    noise = error0
-    return mu0, mu1, residual, _relative(error0 + math.sqrt(tail), error1, error2, noise, residual, scale)
-
-
-@njit(error_model="numpy", nogil=True)
-def _relative(error0, error1, error2, noise, residual, scale):
-    """Worst error of mu0, mu1 and mu2 relative to sqrt(E f^2); infinite where a value is not finite."""
-    if scale == 0.0:
-        return 0.0
-    mu2 = math.sqrt(residual)
-    # of mu2 itself: d(mu2) = d(mu2^2)/(2 mu2), and never more than sqrt(d(mu2^2))
-    error2 = math.sqrt(residual + error2) - mu2 + noise
-    # where f lives in the tail of g only, rounding of g^2/2 is magnified by g^2, about -4 log(scale)
-    worst = max(error0, max(error1, error2)) / scale + 8.0 * _EPS * max(0.0, -math.log(scale))
-    return worst if worst >= 0.0 else math.inf
+                if rows[p, 8] < 0.0:
+                    _panel(rows[p], s, q)
+                mu0 += rows[p, 4]
+                mu1 += rows[p, 5]
+                second += rows[p, 6]
+            # the residual is looked at when f and g f have converged
+            for stage in range(2):
+                if n > known:
+                    break
+                if stage == 1:
+                    for p in range(known):
+                        residual += _residual(rows[p], mu0, mu1)
+                bound = _TOLERANCE * math.sqrt(second) if stage == 0 else _RESIDUAL_TOLERANCE * residual
+                for p in range(known):
+                    error = max(rows[p, 2], rows[p, 3]) if stage == 0 else rows[p, 9]
+                    if error > bound and n < rows.shape[0]:
+                        middle = 0.5 * (rows[p, 0] + rows[p, 1])
+                        rows[n, 0] = middle
+                        rows[n, 1] = rows[p, 1]
+                        rows[n, 8] = -1.0
+                        rows[p, 1] = middle
+                        rows[p, 8] = -1.0
+                        n += 1
+        error0 = error1 = error2 = 0.0
+        for p in range(n):
+            error0 += rows[p, 2] + rows[p, 7] * rows[p, 8]
+            error1 += rows[p, 3] + rows[p, 7] * rows[p, 8] * max(abs(rows[p, 0]), abs(rows[p, 1]))
+            error2 += rows[p, 9]
+        raw[0, i] = mu0
+        raw[1, i] = mu1
+        raw[2, i] = residual
+        raw[3, i] = error0 + math.sqrt(tail)
+        raw[4, i] = error1
+        raw[5, i] = error2 + tail
+        raw[6, i] = error0

@@ -6,93 +6,96 @@ The emitter copies everything below the marker line; what is above it stands for
 
 import math
 
+import numpy as np
 from numba import njit
 
-from codegen.templates.quadrature import _EPS, _NORM, _REACH, _RESERVED, _TINY, _adaptive, _f, _relative
+from codegen.templates.quadrature import _ENTRY, _EPS, _FARTHEST, _NORM, _REACH, _TINY, _f
 
 _STEEPNESS = 1.0
 _WAVE = 0.0
 
 # --- copied into the emitted modules from here ---
 _STEP = 0.32  # of the coarse rule, at unit steepness and without waves, whose f^2 has twice their frequency
-_MOST_NODES = 500 if _WAVE == 0.0 else 2000  # beyond, panels are faster
-# node j lives in row j // 16 of scratch, columns 3 (j % 16) and following: place, weight, value
+_MOST_NODES = 2000  # as far as the weight matters; beyond, panels are faster
+_NOTHING = 1e-280  # E f^2 whose parts underflow
 
 
-@njit(error_model="numpy", nogil=True)
-def _prepare(q, scratch):
-    """Places and weights of the fine rule; returns their number, zero where there would be too many."""
+def near(shifts, q, raw, scratch):
+    """Trapezoid rule as far as the Gaussian weight matters."""
+    _nodes_and_sums(shifts, q, raw, _REACH)
+
+
+def far(shifts, q, raw, scratch):
+    """Trapezoid rule into the tails, where f is so small around s that they count."""
+    _nodes_and_sums(shifts, q, raw, _FARTHEST)
+
+
+def _nodes_and_sums(shifts, q, raw, reach):
+    """Fill raw; all points are marked where there would be too many nodes."""
     step = 0.5 / (max(1.0, _STEEPNESS * q) / _STEP + _WAVE * q / math.pi)
-    half = 2.0 * math.ceil(0.5 * _REACH / step)
-    if not 2.0 * half + 1.0 <= _MOST_NODES:
-        return 0
-    count = 2 * int(half) + 1
-    for j in range(count):
-        g = step * (j - half)
-        scratch[j >> 4, 3 * (j & 15)] = g
-        scratch[j >> 4, 3 * (j & 15) + 1] = step * _NORM * math.exp(-0.5 * g * g)
-    return count
+    if not 2.0 * _REACH / step <= _MOST_NODES:
+        raw[2] = np.nan
+        return
+    half = 2.0 * math.ceil(0.5 * reach / step)
+    nodes = np.empty((3, int(2.0 * half) + 1))  # places, weights, room for values
+    nodes[0] = step * np.arange(-half, half + 1.0)
+    nodes[1] = step * _NORM * np.exp(-0.5 * nodes[0] ** 2)
+    trapezoid(shifts, q, raw, nodes)
 
 
-@njit(error_model="numpy", nogil=True)
-def _trapezoid(s, q, scratch, count):
-    """mu0, mu1, mu2^2 and error; the error is negative where two steps do not confirm each other.
+@njit(cache=True, **_ENTRY)
+def trapezoid(shifts, q, raw, nodes):
+    """Coefficients and errors; points where two steps do not confirm each other are marked.
 
     The difference D of the rules with steps 2h and h is the error of the coarse one. The fine one has about
-    D^2;
-    D^(3/2) is what is claimed, all relative to the size of the integrand.
+    D^2; D^(3/2) is what is claimed, all relative to the size of the integrand.
     """
-    a0 = a1 = b0 = b1 = second = steepest = ends = 0.0
-    last = _f(s + q * scratch[0, 0])
-    for j in range(count):
-        g = scratch[j >> 4, 3 * (j & 15)]
-        value = _f(s + q * g)
-        scratch[j >> 4, 3 * (j & 15) + 2] = value
-        a = scratch[j >> 4, 3 * (j & 15) + 1] * value
-        # even nodes are those of the coarse rule
-        if j & 1 == 0:
-            a0 += a
-            a1 += a * g
-        else:
-            b0 += a
-            b1 += a * g
-        second += a * value
-        if j == 0 or j == count - 1:
-            ends += a * value
-        steepest = max(steepest, abs(value - last))
-        last = value
-    scale = math.sqrt(second)
-    mu0 = a0 + b0
-    mu1 = a1 + b1
-    noise = _EPS * (4.0 * scale + abs(s) * steepest / (q * (scratch[0, 3] - scratch[0, 0])))
-    even = odd = rounding = 0.0
-    for j in range(count):
-        r = scratch[j >> 4, 3 * (j & 15) + 2] - mu0 - mu1 * scratch[j >> 4, 3 * (j & 15)]
-        weight = scratch[j >> 4, 3 * (j & 15) + 1]
-        rounding += weight * noise * (2.0 * abs(r) + noise)
-        if j & 1 == 0:
-            even += weight * r * r
-        else:
-            odd += weight * r * r
-    residual = even + odd
-    difference = abs(a0 - b0)
-    error0 = difference * math.sqrt(difference / (scale + _TINY))
-    difference = abs(a1 - b1)
-    error1 = difference * math.sqrt(difference / (scale + _TINY))
-    difference = abs(even - odd)
-    error2 = 0.0 if difference <= rounding else difference * math.sqrt(difference / (residual + _TINY))
-    bound = 1e-14 * scale
-    if error0 <= bound and error1 <= bound and error2 <= 1e-13 * residual and ends <= 1e-30 * second:
-        return mu0, mu1, residual, _relative(error0 + noise, error1 + 2.0 * noise, error2, noise, residual,
-        scale)
-    return mu0, mu1, residual, -1.0
-
-
-@njit(error_model="numpy", nogil=True)
-def _quadrature(s, q, scratch, count):
-    """Trapezoid rule where it resolves f, panels otherwise."""
-    if count > 0:
-        mu0, mu1, residual, error = _trapezoid(s, q, scratch, count)
-        if error >= 0.0:
-            return mu0, mu1, residual, error
-    return _adaptive(s, q, scratch[_RESERVED:])
+    count = nodes.shape[1]
+    span = q * (nodes[0, 1] - nodes[0, 0])
+    for i in range(shifts.shape[0]):
+        s = shifts[i]
+        mu0 = mu1 = second = change0 = change1 = rough = 0.0
+        sign = 1.0  # even nodes are those of the coarse rule
+        last = _f(s + q * nodes[0, 0])
+        for j in range(count):
+            g = nodes[0, j]
+            value = _f(s + q * g)
+            nodes[2, j] = value
+            a = nodes[1, j] * value
+            mu0 += a
+            mu1 += a * g
+            second += a * value
+            change0 += sign * a
+            change1 += sign * a * g
+            sign = -sign
+            # rounding of f, and of its argument at the slope seen here
+            slack = 4.0 * abs(value) + abs((s + q * g) * (value - last) / span)
+            rough += nodes[1, j] * slack * slack
+            last = value
+        scale = math.sqrt(second)
+        noise = _EPS * math.sqrt(rough)
+        residual = change2 = 0.0
+        sign = 1.0
+        for j in range(count):
+            r = nodes[2, j] - mu0 - mu1 * nodes[0, j]
+            a = nodes[1, j] * r * r
+            residual += a
+            change2 += sign * a
+            sign = -sign
+        error0 = abs(change0) * math.sqrt(abs(change0) / (scale + _TINY))
+        error1 = abs(change1) * math.sqrt(abs(change1) / (scale + _TINY))
+        error2 = 0.0
+        if abs(change2) > noise * (2.0 * math.sqrt(residual) + noise):
+            error2 = abs(change2) * math.sqrt(abs(change2) / (residual + _TINY))
+        ends = nodes[1, 0] * nodes[2, 0] ** 2 + nodes[1, count - 1] * last * last
+        bound = 1e-14 * scale
+        fine = error0 <= bound and error1 <= bound and error2 <= 1e-13 * residual and ends <= 1e-30 * second
+        if second < _NOTHING:  # in all of the tail, or as far as these nodes go
+            fine = nodes[0, count - 1] > 2.0 * _REACH
+        raw[0, i] = mu0
+        raw[1, i] = mu1
+        raw[2, i] = residual if fine else math.nan
+        raw[3, i] = error0 + noise
+        raw[4, i] = error1 + 2.0 * noise
+        raw[5, i] = error2
+        raw[6, i] = noise

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
-f: 1 operations. mu0, mu1, mu2: closed forms (77 operations), by quadrature where these would cancel.
-Generated; do not edit. Signature 19e2281dc07d54ea.
+mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
+Generated; do not edit. Signature 979ad34585ef9a3c.
 Regenerate with: giantstep generate
 """
 
@@ -14,13 +14,18 @@ from numba import njit
 
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "19e2281dc07d54ea2c915dfe301b9c9d3a698df1ca14791f8aba20cac7080746"
+SIGNATURE = "979ad34585ef9a3c130ab1b32f5061ce2cc99daa2ab4077002b60ecb64bbf059"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1
-CLOSED_FORM_OPERATIONS = 77
+CLOSED_FORM_OPERATIONS = 0
+SCRATCH_SHAPE = (420, 52)  # least shape of `scratch`; more rows allow more panels of 52 numbers
 
-_PARITY = {"none": 0, "odd": 1, "even": 2}[PARITY]
+# no wrappers that nobody calls: they take a tenth of the time to compile
+_ENTRY = {"error_model": "numpy", "nogil": True, "no_cfunc_wrapper": True}
+_INNER = {**_ENTRY, "no_cpython_wrapper": True}
+_EPS = 2.0**-52
+_NORM = 0.3989422804014327  # 1/sqrt(2 pi)
 _BREAKS = np.array([0.0])
 _CENTRES = np.zeros(0)  # of the features of f, and their widths
 _WIDTHS = np.zeros(0)
@@ -28,7 +33,16 @@ _STEEPNESS = 0.0  # of its smooth parts, and the sum of its frequencies
 _WAVE = 0.0
 
 
-@njit(error_model="numpy", nogil=True)
+_BLUR = np.array([0.0])  # what rounding did to the breakpoints
+_JUMPS = np.array([0.0])  # of f at its breakpoints
+_KINKS = np.array([0.99])  # of its slope
+_SLOPES = np.array([0.01, 1.0])  # of the pieces, where they are zero, what rounding did to that
+_ROOTS = np.array([0.0, 0.0])
+_ROOT_BLUR = np.array([0.0, 0.0])
+_LEVELS = np.array([0.0, 0.0])  # of the pieces that are constant
+
+
+@njit(**_INNER)
 def _f(z):
     """2 pieces of f."""
     if z < 0.0:
@@ -37,15 +51,89 @@ def _f(z):
         return z
 
 
-SCRATCH_SHAPE = (420, 52)  # least shape of `scratch`; more rows allow more panels of 52 numbers
+@njit(cache=True, **_ENTRY)
+def piecewise(shifts, q, raw, scratch):
+    """Truncated moments of what f is beyond the breakpoints, seen from s; points where they cancel are marked.
 
-_EPS = 2.0**-52
-_NORM = 0.3989422804014327  # 1/sqrt(2 pi)
+    The linear function that f is around s, h = 0 there, leaves mu2^2 as it is: mu2^2 = E h^2 - (E h)^2 -
+    (E g h)^2, which does not cancel however far the breakpoints are. Beyond y the moments of (g - y)^n are
+    J_n with J_(n+1) = n J_(n-1) - y J_n, far out by its continued fraction.
+    """
+    for i in range(shifts.shape[0]):
+        s = shifts[i]
+        here = 0
+        while here < _BREAKS.shape[0] and _BREAKS[here] <= s:
+            here += 1
+        sum0 = sum1 = sum2 = error0 = error1 = error2 = 0.0
+        for side in range(-1, 2, 2):
+            y = a = b = 0.0  # h = a + b (g - y), g counted outwards
+            j = here if side > 0 else here - 1
+            while 0 <= j < _BREAKS.shape[0]:
+                last = y
+                y = side * (_BREAKS[j] - s) / q
+                if y > 60.0:  # nothing is left there
+                    y = 60.0
+                a += b * (y - last)
+                phi = _NORM * math.exp(-0.5 * y * y)
+                if y < 2.0:
+                    j0 = 0.5 * math.erfc(0.7071067811865476 * y)
+                    bulk1 = phi + y * j0
+                    bulk2 = j0 + y * bulk1
+                    j1 = phi - y * j0
+                    j2 = j0 - y * j1
+                else:
+                    ratio = 0.0
+                    n = 120.0 if y < 3.0 else 60.0
+                    while n > 2.0:
+                        ratio = n / (y + ratio)
+                        n -= 1.0
+                    ratio2 = 2.0 / (y + ratio)
+                    ratio1 = 1.0 / (y + ratio2)
+                    j0 = phi / (y + ratio1)
+                    bulk1 = j1 = ratio1 * j0
+                    bulk2 = j2 = ratio2 * j1
+                jump = side * _JUMPS[j]
+                kink = q * _KINKS[j]
+                # h^2 beyond y less what it would be without this breakpoint: c0 + c1 (g - y) + c2 (g - y)^2
+                c0 = jump * (2.0 * a + jump)
+                c1 = 2.0 * (a * kink + b * jump + jump * kink)
+                c2 = kink * (2.0 * b + kink)
+                sum0 += jump * j0 + kink * j1
+                sum1 += side * (jump * phi + kink * j0)
+                sum2 += c0 * j0 + c1 * j1 + c2 * j2
+                rounding = _EPS * (4.0 + (y + 1.0) * (2.0 * y + _BLUR[j] / q))  # of y, where phi magnifies it
+                error0 += rounding * (abs(jump) * j0 + abs(kink) * bulk1)
+                error1 += rounding * (abs(jump) * phi + abs(kink) * j0)
+                error2 += rounding * (
+                    abs(jump) * (2.0 * abs(a) + abs(jump)) * j0
+                    + 2.0 * (abs(a * kink) + abs(b * jump) + abs(jump * kink)) * bulk1
+                    + abs(kink) * (2.0 * abs(b) + abs(kink)) * bulk2
+                )
+                a += jump
+                b += kink
+                j += side
+        line = _LEVELS[here] + _SLOPES[here] * (s - _ROOTS[here])
+        mu0 = line + sum0
+        mu1 = q * _SLOPES[here] + sum1
+        mu2sq = sum2 - sum0 * sum0 - sum1 * sum1
+        error2 += 2.0 * (abs(sum0) * error0 + abs(sum1) * error1) + _EPS * (sum0 * sum0 + sum1 * sum1)
+        error0 += 4.0 * _EPS * abs(line) + abs(_SLOPES[here]) * _ROOT_BLUR[here]
+        error1 += 4.0 * _EPS * abs(q * _SLOPES[here])
+        scale = math.sqrt(mu0 * mu0 + mu1 * mu1 + mu2sq)
+        fine = error0 <= 1e-13 * scale and error1 <= 1e-13 * scale and error2 <= 1e-12 * mu2sq
+        raw[0, i] = mu0
+        raw[1, i] = mu1
+        raw[2, i] = mu2sq if fine else math.nan
+        raw[3, i] = error0
+        raw[4, i] = error1
+        raw[5, i] = error2
+        raw[6, i] = 0.0
+
+
 _REACH = 12.0  # exp(-_REACH**2/2) = 5e-32: squares of relative size 1e-18 keep 12 digits
 _FARTHEST = 38.0  # the Gaussian weight underflows beyond
 _TOLERANCE = 3e-15  # per panel, of E f and E g f relative to sqrt(E f^2)
 _RESIDUAL_TOLERANCE = 1e-14  # per panel, of the squared residual relative to itself
-_RESERVED = 126  # rows of scratch that are no panels: nodes of the trapezoid rule
 _TINY = 1e-300
 # columns of a panel: lower, upper, 2 errors, 3 integrals, noise, mass, residual error, values, weights
 _VALUES = 10
@@ -84,14 +172,14 @@ _GAUSS = np.array(
 _GENERIC = np.array([-8.1, -5.2, -3.1, -1.45, 0.1, 1.55, 3.2, 5.3, 8.2])
 
 
-@njit(error_model="numpy", nogil=True)
+@njit(**_INNER)
 def _panel_error(spread, difference):
     """QUADPACK's estimate of the Kronrod error from the difference to the Gauss rule."""
     ratio = 200.0 * difference / (spread + _TINY)
     return max(spread, difference) * min(1.0, ratio * math.sqrt(ratio))
 
 
-@njit(error_model="numpy", nogil=True)
+@njit(**_INNER)
 def _panel(row, s, q):
     """Values, weights, integrals of f, g f, f^2 and their errors on the panel [row[0], row[1]]."""
     half = 0.5 * (row[1] - row[0])
@@ -132,7 +220,7 @@ def _panel(row, s, q):
     row[8] = mass
 
 
-@njit(error_model="numpy", nogil=True)
+@njit(**_INNER)
 def _residual(row, mu0, mu1):
     """Integral of (f - mu0 - mu1 g)^2 over the panel, from the stored values; its error goes to row[9]."""
     half = 0.5 * (row[1] - row[0])
@@ -153,9 +241,16 @@ def _residual(row, mu0, mu1):
     return kronrod
 
 
-@njit(error_model="numpy", nogil=True)
+@njit(**_INNER)
+def _level(s, q, g):
+    """f^2 times the weight of g, but for a factor."""
+    value = _f(s + q * g)
+    return value * value * math.exp(-0.5 * g * g)
+
+
+@njit(**_INNER)
 def _end(s, q, side):
-    """Where f^2 times the weight has become negligible on one side (-1 or 1), and its level there."""
+    """Where f^2 times the weight has become negligible on one side (-1 or 1)."""
     least = _REACH
     for b in _BREAKS:
         g = side * (b - s) / q
@@ -169,205 +264,169 @@ def _end(s, q, side):
     g = -10.0
     while g < _FARTHEST:
         last = level
-        value = _f(s + q * side * g)
-        level = value * value * math.exp(-0.5 * g * g)
+        level = _level(s, q, side * g)
         top = max(top, level)
         # two places, lest one is a zero of f
         if g >= least and level <= 1e-31 * top and last <= 1e-29 * top:
             break
         g += 1.0
-    return side * g, level
+    return side * g
 
 
-@njit(error_model="numpy", nogil=True)
-def _insert(rows, count, g, gap):
-    """Put g among the sorted edges rows[:count, 0] unless it is outside them or within gap of one."""
-    if not (rows[0, 0] + gap < g < rows[count - 1, 0] - gap) or count >= rows.shape[0]:
-        return count
-    place = count
-    while rows[place - 1, 0] > g:
-        place -= 1
-    if g - rows[place - 1, 0] <= gap or rows[place, 0] - g <= gap:
-        return count
-    for i in range(count, place, -1):
-        rows[i, 0] = rows[i - 1, 0]
-    rows[place, 0] = g
-    return count + 1
-
-
-@njit(error_model="numpy", nogil=True)
+@njit(**_INNER)
 def _edges(rows, s, q):
-    """Edges of the first panels: breakpoints, marks graded towards features that are narrow in g, generic
-    ones.
+    """Edges of the first panels, sorted into rows[:, 0] between the two ends that are there, and their number:
+    breakpoints, marks graded towards features that are narrow in g, generic ones.
     """
-    count = 2
+    # marks in the order of their importance: place, and the least distance to others
+    marks = 0
     for b in _BREAKS:
-        count = _insert(rows, count, (b - s) / q, 0.0)
+        rows[marks, 3] = (b - s) / q
+        rows[marks, 4] = 0.0
+        marks += 1
     for i in range(_CENTRES.shape[0]):
         centre = (_CENTRES[i] - s) / q
         step = 2.0 * _WIDTHS[i] / q
-        count = _insert(rows, count, centre, 0.2 * min(step, 1.0))
-        while step < 3.0:
-            count = _insert(rows, count, centre - step, 0.3 * step)
-            count = _insert(rows, count, centre + step, 0.3 * step)
+        rows[marks, 3] = centre
+        rows[marks, 4] = 0.2 * min(step, 1.0)
+        marks += 1
+        while step < 3.0 and marks < rows.shape[0] - 20:
+            for side in range(-1, 2, 2):
+                rows[marks, 3] = centre + side * step
+                rows[marks, 4] = 0.3 * step
+                marks += 1
             step *= 2.7
     for g in _GENERIC:
-        count = _insert(rows, count, g, 0.6)
+        rows[marks, 3] = g
+        rows[marks, 4] = 0.6
+        marks += 1
+    count = 2
+    for m in range(marks):
+        g = rows[m, 3]
+        gap = rows[m, 4]
+        if rows[0, 0] + gap < g < rows[count - 1, 0] - gap:
+            place = count
+            while rows[place - 1, 0] > g:
+                place -= 1
+            if g - rows[place - 1, 0] > gap and rows[place, 0] - g > gap:
+                for i in range(count, place, -1):
+                    rows[i, 0] = rows[i - 1, 0]
+                rows[place, 0] = g
+                count += 1
     return count
 
 
-@njit(error_model="numpy", nogil=True)
-def _adaptive(s, q, rows):
-    """mu0, mu1, mu2^2 and error by adaptive Gauss–Kronrod panels in g, refined until f, g f and the
-    residual agree.
-    """
-    rows[0, 0], left = _end(s, q, -1.0)
-    rows[1, 0], right = _end(s, q, 1.0)
-    tail = _NORM * (left + right)  # what is cut off
-    n = _edges(rows, s, q) - 1
-    for p in range(n):
-        rows[p, 1] = rows[p + 1, 0]
-        rows[p, 8] = -1.0
-    known = 0
-    while n > known:
-        known = n
-        mu0 = mu1 = second = residual = 0.0
-        for p in range(known):
-            if rows[p, 8] < 0.0:
-                _panel(rows[p], s, q)
-            mu0 += rows[p, 4]
-            mu1 += rows[p, 5]
-            second += rows[p, 6]
-        scale = math.sqrt(second)
-        # the residual is looked at when f and g f have converged
-        for stage in range(2):
-            if n > known:
-                break
-            if stage == 1:
-                for p in range(known):
-                    residual += _residual(rows[p], mu0, mu1)
-            bound = _TOLERANCE * scale if stage == 0 else _RESIDUAL_TOLERANCE * residual
+@njit(cache=True, **_ENTRY)
+def panels(shifts, q, raw, scratch):
+    """Gauss-Kronrod panels in g, refined until f, g f and the residual agree; no point is marked."""
+    rows = scratch
+    for i in range(shifts.shape[0]):
+        s = shifts[i]
+        rows[0, 0] = left = _end(s, q, -1.0)
+        rows[1, 0] = right = _end(s, q, 1.0)
+        tail = _NORM * (_level(s, q, left) + _level(s, q, right))  # what is cut off
+        n = _edges(rows, s, q) - 1
+        for p in range(n):
+            rows[p, 1] = rows[p + 1, 0]
+            rows[p, 8] = -1.0
+        known = 0
+        while n > known:
+            known = n
+            mu0 = mu1 = second = residual = 0.0
             for p in range(known):
-                error = max(rows[p, 2], rows[p, 3]) if stage == 0 else rows[p, 9]
-                if error > bound and n < rows.shape[0]:
-                    middle = 0.5 * (rows[p, 0] + rows[p, 1])
-                    rows[n, 0] = middle
-                    rows[n, 1] = rows[p, 1]
-                    rows[n, 8] = -1.0
-                    rows[p, 1] = middle
-                    rows[p, 8] = -1.0
-                    n += 1
-    error0 = error1 = 0.0
-    error2 = tail
-    for p in range(n):
-        error0 += rows[p, 2] + rows[p, 7] * rows[p, 8]
-        error1 += rows[p, 3] + rows[p, 7] * rows[p, 8] * max(abs(rows[p, 0]), abs(rows[p, 1]))
-        error2 += rows[p, 9]
-    noise = error0
-    return mu0, mu1, residual, _relative(error0 + math.sqrt(tail), error1, error2, noise, residual, scale)
+                if rows[p, 8] < 0.0:
+                    _panel(rows[p], s, q)
+                mu0 += rows[p, 4]
+                mu1 += rows[p, 5]
+                second += rows[p, 6]
+            # the residual is looked at when f and g f have converged
+            for stage in range(2):
+                if n > known:
+                    break
+                if stage == 1:
+                    for p in range(known):
+                        residual += _residual(rows[p], mu0, mu1)
+                bound = _TOLERANCE * math.sqrt(second) if stage == 0 else _RESIDUAL_TOLERANCE * residual
+                for p in range(known):
+                    error = max(rows[p, 2], rows[p, 3]) if stage == 0 else rows[p, 9]
+                    if error > bound and n < rows.shape[0]:
+                        middle = 0.5 * (rows[p, 0] + rows[p, 1])
+                        rows[n, 0] = middle
+                        rows[n, 1] = rows[p, 1]
+                        rows[n, 8] = -1.0
+                        rows[p, 1] = middle
+                        rows[p, 8] = -1.0
+                        n += 1
+        error0 = error1 = error2 = 0.0
+        for p in range(n):
+            error0 += rows[p, 2] + rows[p, 7] * rows[p, 8]
+            error1 += rows[p, 3] + rows[p, 7] * rows[p, 8] * max(abs(rows[p, 0]), abs(rows[p, 1]))
+            error2 += rows[p, 9]
+        raw[0, i] = mu0
+        raw[1, i] = mu1
+        raw[2, i] = residual
+        raw[3, i] = error0 + math.sqrt(tail)
+        raw[4, i] = error1
+        raw[5, i] = error2 + tail
+        raw[6, i] = error0
 
 
-@njit(error_model="numpy", nogil=True)
-def _relative(error0, error1, error2, noise, residual, scale):
-    """Worst error of mu0, mu1 and mu2 relative to sqrt(E f^2); infinite where a value is not finite."""
-    if scale == 0.0:
-        return 0.0
-    mu2 = math.sqrt(residual)
-    # of mu2 itself: d(mu2) = d(mu2^2)/(2 mu2), and never more than sqrt(d(mu2^2))
-    error2 = math.sqrt(residual + error2) - mu2 + noise
-    # where f lives in the tail of g only, rounding of g^2/2 is magnified by g^2, about -4 log(scale)
-    worst = max(error0, max(error1, error2)) / scale + 8.0 * _EPS * max(0.0, -math.log(scale))
-    return worst if worst >= 0.0 else math.inf
-
-
-@njit(error_model="numpy", nogil=True)
-def _closed(s, q):
-    """mu0, mu1, mu2^2 and the sums of the sizes of their terms."""
-    x0 = q*q
-    x1 = s*s
-    x2 = q*math.exp(-0.5*x1/x0)
-    x3 = math.erf(0.7071067811865476*s/q)
-    x4 = 0.495*x3
-    x5 = 0.49995*x3
-    t0_0 = 0.3949528575974183*x2
-    t0_1 = s*x4
-    t0_2 = 0.505*s
-    t1_0 = q*x4
-    t1_1 = 0.505*q
-    t2_0 = x0*x5
-    t2_1 = 0.50005*x0
-    t2_2 = 0.3989023861733925*s*x2
-    t2_3 = x1*x5
-    t2_4 = 0.50005*x1
-    sum0 = t0_0 + t0_1 + t0_2  # mu0 = E f(s + q g)
-    size0 = abs(t0_0) + abs(t0_1) + abs(t0_2)
-    sum1 = t1_0 + t1_1  # mu1 = E g f(s + q g)
-    size1 = abs(t1_0) + abs(t1_1)
-    sum2 = t2_0 + t2_1 + t2_2 + t2_3 + t2_4  # E f(s + q g)^2
-    size2 = abs(t2_0) + abs(t2_1) + abs(t2_2) + abs(t2_3) + abs(t2_4)
-    size2 += 2.0 * (abs(sum0) * size0 + abs(sum1) * size1)
-    return sum0, sum1, sum2 - sum0 * sum0 - sum1 * sum1, size0, size1, size2
-
-
-@njit(error_model="numpy", nogil=True)
-def _one(s, q, scratch, count):
-    """Closed form where no digits that matter cancel, quadrature otherwise."""
-    mu0, mu1, mu2sq, size0, size1, size2 = _closed(s, q)
-    scale = math.sqrt(mu0 * mu0 + mu1 * mu1 + mu2sq)
-    rounding = _EPS * (4.0 + min((s / q) ** 2, 300.0))
-    error0 = rounding * size0
-    error1 = rounding * size1
-    error2 = rounding * size2
-    if error0 <= 1e-13 * scale and error1 <= 1e-13 * scale and error2 <= 1e-12 * mu2sq:
-        wave = 0.0  # a wave magnifies the rounding of its argument
-        return mu0, mu1, mu2sq, _relative(error0 + wave, error1 + wave, error2, wave, mu2sq, scale)
-    return _adaptive(s, q, scratch[_RESERVED:])
-
-
-@njit(cache=True, error_model="numpy", nogil=True)
 def coefficients(s, c, out, scratch):
     """mu0 = E f(s + sqrt(c) g), mu1 = E g f, mu2^2 = E f^2 - mu0^2 - mu1^2 for g ~ N(0, 1)  [CUI24, Result
     3.2].
 
     s: (n,) shifts; c >= 0: one variance; out: (3, n), filled; scratch: of SCRATCH_SHAPE or with more rows.
     Returns the worst estimated error of mu0, mu1 and mu2, relative to sqrt(E f^2); infinite where an
-    expectation
-    does not exist or overflows.
+    expectation does not exist or overflows. A rule is compiled when the ones before it leave a point to it.
     """
     if scratch.shape[0] < SCRATCH_SHAPE[0] or scratch.shape[1] != SCRATCH_SHAPE[1]:
         raise ValueError("scratch has the wrong shape: it needs SCRATCH_SHAPE, or more rows")
     if not c >= 0.0:
         raise ValueError("c is a variance: it must be zero or positive")
+    if c == 0.0:
+        value(np.array(s), out[0])
+        out[1:] = 0.0
+        return 0.0
     q = math.sqrt(c)
-    count = 0
-    worst = 0.0
-    for i in range(s.shape[0]):
-        t = s[i]
-        if q == 0.0:
-            out[0, i] = _f(t)
-            out[1, i] = 0.0
-            out[2, i] = 0.0
-            continue
-        sign = 1.0
-        if _PARITY != 0 and t < 0.0:
-            t = -t
-            sign = -1.0
-        mu0, mu1, residual, error = _one(t, q, scratch, count)
-        if _PARITY == 1:
-            mu0 = mu0 * sign if t != 0.0 else 0.0
-        elif _PARITY == 2:
-            mu1 = mu1 * sign if t != 0.0 else 0.0
-        if not math.isfinite(mu0 + mu1 + residual):
-            error = math.inf
-        out[0, i] = mu0
-        out[1, i] = mu1
-        out[2, i] = residual
-        worst = max(worst, error)
-    return worst
+    shifts = np.array(s) if PARITY == "none" else np.abs(s)
+    raw = np.empty((7, shifts.size))
+    with np.errstate(all="ignore"):
+        RULES[0](shifts, q, raw, scratch)
+        for rule in RULES[1:]:
+            marked = np.flatnonzero(np.isnan(raw[2]))
+            if marked.size == 0:
+                break
+            again = np.empty((7, marked.size))
+            rule(shifts[marked], q, again, scratch)
+            raw[:, marked] = again
+        out[:] = raw[:3]
+        if PARITY == "odd":
+            out[0] *= np.sign(s)
+        elif PARITY == "even":
+            out[1] *= np.sign(s)
+        return float(np.max(_estimates(raw), initial=0.0))
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+def _estimates(raw):
+    """Worst error of mu0, mu1 and mu2 relative to sqrt(E f^2); infinite where a value is not finite."""
+    mu0, mu1, residual, error0, error1, error2, noise = raw
+    scale = np.sqrt(mu0 * mu0 + mu1 * mu1 + residual)
+    # of mu2 itself: d(mu2) = d(mu2^2)/(2 mu2), and never more than sqrt(d(mu2^2))
+    error2 = np.sqrt(residual + error2) - np.sqrt(residual) + noise
+    # where f lives in the tail of g only, rounding of g^2/2 is magnified by g^2, about -4 log(scale)
+    tail = 8.0 * _EPS * np.maximum(0.0, -np.log(scale))
+    worst = np.maximum(np.maximum(error0, error1), error2) / scale + tail
+    worst[scale == 0.0] = 0.0
+    return np.where(np.isfinite(mu0 + mu1 + residual) & (worst >= 0.0), worst, np.inf)
+
+
+@njit(cache=True, **_ENTRY)
 def value(z, out):
     """f itself: out[i] = f(z[i])."""
     for i in range(z.shape[0]):
         out[i] = _f(z[i])
+
+
+# each for the points that those before it mark by a mu2^2 that is not a number
+RULES = (piecewise, panels)
+ENTRY = "piecewise"  # what the first one compiles

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
-f: 2 operations. mu0, mu1, mu2: adaptive quadrature in g.
-Generated; do not edit. Signature d7359fb60c8f4bbe.
+mu0, mu1, mu2 by the trapezoid rule in g.
+Generated; do not edit. Signature a58db727fdfc290c.
 Regenerate with: giantstep generate
 """
 
@@ -14,13 +14,18 @@ from numba import njit
 
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "d7359fb60c8f4bbe8ce161d92a15cbb400cc535226233999fa684d25e61d296f"
+SIGNATURE = "a58db727fdfc290c57b07f1b18521c85221a0af5e37bf87b2c9b52aab500966d"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2
 CLOSED_FORM_OPERATIONS = 0
+SCRATCH_SHAPE = (420, 52)  # least shape of `scratch`; more rows allow more panels of 52 numbers
 
-_PARITY = {"none": 0, "odd": 1, "even": 2}[PARITY]
+# no wrappers that nobody calls: they take a tenth of the time to compile
+_ENTRY = {"error_model": "numpy", "nogil": True, "no_cfunc_wrapper": True}
+_INNER = {**_ENTRY, "no_cpython_wrapper": True}
+_EPS = 2.0**-52
+_NORM = 0.3989422804014327  # 1/sqrt(2 pi)
 _BREAKS = np.zeros(0)
 _CENTRES = np.array([0.0])  # of the features of f, and their widths
 _WIDTHS = np.array([1.0])
@@ -35,21 +40,16 @@ def _sigmoid(u):
     return 1.0 / (1.0 + e) if u >= 0.0 else e / (1.0 + e)
 
 
-@njit(error_model="numpy", nogil=True)
+@njit(**_INNER)
 def _f(z):
     """One piece of f."""
     return z*_sigmoid(z)
 
 
-SCRATCH_SHAPE = (420, 52)  # least shape of `scratch`; more rows allow more panels of 52 numbers
-
-_EPS = 2.0**-52
-_NORM = 0.3989422804014327  # 1/sqrt(2 pi)
 _REACH = 12.0  # exp(-_REACH**2/2) = 5e-32: squares of relative size 1e-18 keep 12 digits
 _FARTHEST = 38.0  # the Gaussian weight underflows beyond
 _TOLERANCE = 3e-15  # per panel, of E f and E g f relative to sqrt(E f^2)
 _RESIDUAL_TOLERANCE = 1e-14  # per panel, of the squared residual relative to itself
-_RESERVED = 126  # rows of scratch that are no panels: nodes of the trapezoid rule
 _TINY = 1e-300
 # columns of a panel: lower, upper, 2 errors, 3 integrals, noise, mass, residual error, values, weights
 _VALUES = 10
@@ -88,14 +88,14 @@ _GAUSS = np.array(
 _GENERIC = np.array([-8.1, -5.2, -3.1, -1.45, 0.1, 1.55, 3.2, 5.3, 8.2])
 
 
-@njit(error_model="numpy", nogil=True)
+@njit(**_INNER)
 def _panel_error(spread, difference):
     """QUADPACK's estimate of the Kronrod error from the difference to the Gauss rule."""
     ratio = 200.0 * difference / (spread + _TINY)
     return max(spread, difference) * min(1.0, ratio * math.sqrt(ratio))
 
 
-@njit(error_model="numpy", nogil=True)
+@njit(**_INNER)
 def _panel(row, s, q):
     """Values, weights, integrals of f, g f, f^2 and their errors on the panel [row[0], row[1]]."""
     half = 0.5 * (row[1] - row[0])
@@ -136,7 +136,7 @@ def _panel(row, s, q):
     row[8] = mass
 
 
-@njit(error_model="numpy", nogil=True)
+@njit(**_INNER)
 def _residual(row, mu0, mu1):
     """Integral of (f - mu0 - mu1 g)^2 over the panel, from the stored values; its error goes to row[9]."""
     half = 0.5 * (row[1] - row[0])
@@ -157,9 +157,16 @@ def _residual(row, mu0, mu1):
     return kronrod
 
 
-@njit(error_model="numpy", nogil=True)
+@njit(**_INNER)
+def _level(s, q, g):
+    """f^2 times the weight of g, but for a factor."""
+    value = _f(s + q * g)
+    return value * value * math.exp(-0.5 * g * g)
+
+
+@njit(**_INNER)
 def _end(s, q, side):
-    """Where f^2 times the weight has become negligible on one side (-1 or 1), and its level there."""
+    """Where f^2 times the weight has become negligible on one side (-1 or 1)."""
     least = _REACH
     for b in _BREAKS:
         g = side * (b - s) / q
@@ -173,245 +180,255 @@ def _end(s, q, side):
     g = -10.0
     while g < _FARTHEST:
         last = level
-        value = _f(s + q * side * g)
-        level = value * value * math.exp(-0.5 * g * g)
+        level = _level(s, q, side * g)
         top = max(top, level)
         # two places, lest one is a zero of f
         if g >= least and level <= 1e-31 * top and last <= 1e-29 * top:
             break
         g += 1.0
-    return side * g, level
+    return side * g
 
 
-@njit(error_model="numpy", nogil=True)
-def _insert(rows, count, g, gap):
-    """Put g among the sorted edges rows[:count, 0] unless it is outside them or within gap of one."""
-    if not (rows[0, 0] + gap < g < rows[count - 1, 0] - gap) or count >= rows.shape[0]:
-        return count
-    place = count
-    while rows[place - 1, 0] > g:
-        place -= 1
-    if g - rows[place - 1, 0] <= gap or rows[place, 0] - g <= gap:
-        return count
-    for i in range(count, place, -1):
-        rows[i, 0] = rows[i - 1, 0]
-    rows[place, 0] = g
-    return count + 1
-
-
-@njit(error_model="numpy", nogil=True)
+@njit(**_INNER)
 def _edges(rows, s, q):
-    """Edges of the first panels: breakpoints, marks graded towards features that are narrow in g, generic
-    ones.
+    """Edges of the first panels, sorted into rows[:, 0] between the two ends that are there, and their number:
+    breakpoints, marks graded towards features that are narrow in g, generic ones.
     """
-    count = 2
+    # marks in the order of their importance: place, and the least distance to others
+    marks = 0
     for b in _BREAKS:
-        count = _insert(rows, count, (b - s) / q, 0.0)
+        rows[marks, 3] = (b - s) / q
+        rows[marks, 4] = 0.0
+        marks += 1
     for i in range(_CENTRES.shape[0]):
         centre = (_CENTRES[i] - s) / q
         step = 2.0 * _WIDTHS[i] / q
-        count = _insert(rows, count, centre, 0.2 * min(step, 1.0))
-        while step < 3.0:
-            count = _insert(rows, count, centre - step, 0.3 * step)
-            count = _insert(rows, count, centre + step, 0.3 * step)
+        rows[marks, 3] = centre
+        rows[marks, 4] = 0.2 * min(step, 1.0)
+        marks += 1
+        while step < 3.0 and marks < rows.shape[0] - 20:
+            for side in range(-1, 2, 2):
+                rows[marks, 3] = centre + side * step
+                rows[marks, 4] = 0.3 * step
+                marks += 1
             step *= 2.7
     for g in _GENERIC:
-        count = _insert(rows, count, g, 0.6)
+        rows[marks, 3] = g
+        rows[marks, 4] = 0.6
+        marks += 1
+    count = 2
+    for m in range(marks):
+        g = rows[m, 3]
+        gap = rows[m, 4]
+        if rows[0, 0] + gap < g < rows[count - 1, 0] - gap:
+            place = count
+            while rows[place - 1, 0] > g:
+                place -= 1
+            if g - rows[place - 1, 0] > gap and rows[place, 0] - g > gap:
+                for i in range(count, place, -1):
+                    rows[i, 0] = rows[i - 1, 0]
+                rows[place, 0] = g
+                count += 1
     return count
 
 
-@njit(error_model="numpy", nogil=True)
-def _adaptive(s, q, rows):
-    """mu0, mu1, mu2^2 and error by adaptive Gauss–Kronrod panels in g, refined until f, g f and the
-    residual agree.
-    """
-    rows[0, 0], left = _end(s, q, -1.0)
-    rows[1, 0], right = _end(s, q, 1.0)
-    tail = _NORM * (left + right)  # what is cut off
-    n = _edges(rows, s, q) - 1
-    for p in range(n):
-        rows[p, 1] = rows[p + 1, 0]
-        rows[p, 8] = -1.0
-    known = 0
-    while n > known:
-        known = n
-        mu0 = mu1 = second = residual = 0.0
-        for p in range(known):
-            if rows[p, 8] < 0.0:
-                _panel(rows[p], s, q)
-            mu0 += rows[p, 4]
-            mu1 += rows[p, 5]
-            second += rows[p, 6]
-        scale = math.sqrt(second)
-        # the residual is looked at when f and g f have converged
-        for stage in range(2):
-            if n > known:
-                break
-            if stage == 1:
-                for p in range(known):
-                    residual += _residual(rows[p], mu0, mu1)
-            bound = _TOLERANCE * scale if stage == 0 else _RESIDUAL_TOLERANCE * residual
+@njit(cache=True, **_ENTRY)
+def panels(shifts, q, raw, scratch):
+    """Gauss-Kronrod panels in g, refined until f, g f and the residual agree; no point is marked."""
+    rows = scratch
+    for i in range(shifts.shape[0]):
+        s = shifts[i]
+        rows[0, 0] = left = _end(s, q, -1.0)
+        rows[1, 0] = right = _end(s, q, 1.0)
+        tail = _NORM * (_level(s, q, left) + _level(s, q, right))  # what is cut off
+        n = _edges(rows, s, q) - 1
+        for p in range(n):
+            rows[p, 1] = rows[p + 1, 0]
+            rows[p, 8] = -1.0
+        known = 0
+        while n > known:
+            known = n
+            mu0 = mu1 = second = residual = 0.0
             for p in range(known):
-                error = max(rows[p, 2], rows[p, 3]) if stage == 0 else rows[p, 9]
-                if error > bound and n < rows.shape[0]:
-                    middle = 0.5 * (rows[p, 0] + rows[p, 1])
-                    rows[n, 0] = middle
-                    rows[n, 1] = rows[p, 1]
-                    rows[n, 8] = -1.0
-                    rows[p, 1] = middle
-                    rows[p, 8] = -1.0
-                    n += 1
-    error0 = error1 = 0.0
-    error2 = tail
-    for p in range(n):
-        error0 += rows[p, 2] + rows[p, 7] * rows[p, 8]
-        error1 += rows[p, 3] + rows[p, 7] * rows[p, 8] * max(abs(rows[p, 0]), abs(rows[p, 1]))
-        error2 += rows[p, 9]
-    noise = error0
-    return mu0, mu1, residual, _relative(error0 + math.sqrt(tail), error1, error2, noise, residual, scale)
-
-
-@njit(error_model="numpy", nogil=True)
-def _relative(error0, error1, error2, noise, residual, scale):
-    """Worst error of mu0, mu1 and mu2 relative to sqrt(E f^2); infinite where a value is not finite."""
-    if scale == 0.0:
-        return 0.0
-    mu2 = math.sqrt(residual)
-    # of mu2 itself: d(mu2) = d(mu2^2)/(2 mu2), and never more than sqrt(d(mu2^2))
-    error2 = math.sqrt(residual + error2) - mu2 + noise
-    # where f lives in the tail of g only, rounding of g^2/2 is magnified by g^2, about -4 log(scale)
-    worst = max(error0, max(error1, error2)) / scale + 8.0 * _EPS * max(0.0, -math.log(scale))
-    return worst if worst >= 0.0 else math.inf
+                if rows[p, 8] < 0.0:
+                    _panel(rows[p], s, q)
+                mu0 += rows[p, 4]
+                mu1 += rows[p, 5]
+                second += rows[p, 6]
+            # the residual is looked at when f and g f have converged
+            for stage in range(2):
+                if n > known:
+                    break
+                if stage == 1:
+                    for p in range(known):
+                        residual += _residual(rows[p], mu0, mu1)
+                bound = _TOLERANCE * math.sqrt(second) if stage == 0 else _RESIDUAL_TOLERANCE * residual
+                for p in range(known):
+                    error = max(rows[p, 2], rows[p, 3]) if stage == 0 else rows[p, 9]
+                    if error > bound and n < rows.shape[0]:
+                        middle = 0.5 * (rows[p, 0] + rows[p, 1])
+                        rows[n, 0] = middle
+                        rows[n, 1] = rows[p, 1]
+                        rows[n, 8] = -1.0
+                        rows[p, 1] = middle
+                        rows[p, 8] = -1.0
+                        n += 1
+        error0 = error1 = error2 = 0.0
+        for p in range(n):
+            error0 += rows[p, 2] + rows[p, 7] * rows[p, 8]
+            error1 += rows[p, 3] + rows[p, 7] * rows[p, 8] * max(abs(rows[p, 0]), abs(rows[p, 1]))
+            error2 += rows[p, 9]
+        raw[0, i] = mu0
+        raw[1, i] = mu1
+        raw[2, i] = residual
+        raw[3, i] = error0 + math.sqrt(tail)
+        raw[4, i] = error1
+        raw[5, i] = error2 + tail
+        raw[6, i] = error0
 
 
 _STEP = 0.32  # of the coarse rule, at unit steepness and without waves, whose f^2 has twice their frequency
-_MOST_NODES = 500 if _WAVE == 0.0 else 2000  # beyond, panels are faster
-# node j lives in row j // 16 of scratch, columns 3 (j % 16) and following: place, weight, value
+_MOST_NODES = 2000  # as far as the weight matters; beyond, panels are faster
+_NOTHING = 1e-280  # E f^2 whose parts underflow
 
 
-@njit(error_model="numpy", nogil=True)
-def _prepare(q, scratch):
-    """Places and weights of the fine rule; returns their number, zero where there would be too many."""
+def near(shifts, q, raw, scratch):
+    """Trapezoid rule as far as the Gaussian weight matters."""
+    _nodes_and_sums(shifts, q, raw, _REACH)
+
+
+def far(shifts, q, raw, scratch):
+    """Trapezoid rule into the tails, where f is so small around s that they count."""
+    _nodes_and_sums(shifts, q, raw, _FARTHEST)
+
+
+def _nodes_and_sums(shifts, q, raw, reach):
+    """Fill raw; all points are marked where there would be too many nodes."""
     step = 0.5 / (max(1.0, _STEEPNESS * q) / _STEP + _WAVE * q / math.pi)
-    half = 2.0 * math.ceil(0.5 * _REACH / step)
-    if not 2.0 * half + 1.0 <= _MOST_NODES:
-        return 0
-    count = 2 * int(half) + 1
-    for j in range(count):
-        g = step * (j - half)
-        scratch[j >> 4, 3 * (j & 15)] = g
-        scratch[j >> 4, 3 * (j & 15) + 1] = step * _NORM * math.exp(-0.5 * g * g)
-    return count
+    if not 2.0 * _REACH / step <= _MOST_NODES:
+        raw[2] = np.nan
+        return
+    half = 2.0 * math.ceil(0.5 * reach / step)
+    nodes = np.empty((3, int(2.0 * half) + 1))  # places, weights, room for values
+    nodes[0] = step * np.arange(-half, half + 1.0)
+    nodes[1] = step * _NORM * np.exp(-0.5 * nodes[0] ** 2)
+    trapezoid(shifts, q, raw, nodes)
 
 
-@njit(error_model="numpy", nogil=True)
-def _trapezoid(s, q, scratch, count):
-    """mu0, mu1, mu2^2 and error; the error is negative where two steps do not confirm each other.
+@njit(cache=True, **_ENTRY)
+def trapezoid(shifts, q, raw, nodes):
+    """Coefficients and errors; points where two steps do not confirm each other are marked.
 
     The difference D of the rules with steps 2h and h is the error of the coarse one. The fine one has about
-    D^2;
-    D^(3/2) is what is claimed, all relative to the size of the integrand.
+    D^2; D^(3/2) is what is claimed, all relative to the size of the integrand.
     """
-    a0 = a1 = b0 = b1 = second = steepest = ends = 0.0
-    last = _f(s + q * scratch[0, 0])
-    for j in range(count):
-        g = scratch[j >> 4, 3 * (j & 15)]
-        value = _f(s + q * g)
-        scratch[j >> 4, 3 * (j & 15) + 2] = value
-        a = scratch[j >> 4, 3 * (j & 15) + 1] * value
-        # even nodes are those of the coarse rule
-        if j & 1 == 0:
-            a0 += a
-            a1 += a * g
-        else:
-            b0 += a
-            b1 += a * g
-        second += a * value
-        if j == 0 or j == count - 1:
-            ends += a * value
-        steepest = max(steepest, abs(value - last))
-        last = value
-    scale = math.sqrt(second)
-    mu0 = a0 + b0
-    mu1 = a1 + b1
-    noise = _EPS * (4.0 * scale + abs(s) * steepest / (q * (scratch[0, 3] - scratch[0, 0])))
-    even = odd = rounding = 0.0
-    for j in range(count):
-        r = scratch[j >> 4, 3 * (j & 15) + 2] - mu0 - mu1 * scratch[j >> 4, 3 * (j & 15)]
-        weight = scratch[j >> 4, 3 * (j & 15) + 1]
-        rounding += weight * noise * (2.0 * abs(r) + noise)
-        if j & 1 == 0:
-            even += weight * r * r
-        else:
-            odd += weight * r * r
-    residual = even + odd
-    difference = abs(a0 - b0)
-    error0 = difference * math.sqrt(difference / (scale + _TINY))
-    difference = abs(a1 - b1)
-    error1 = difference * math.sqrt(difference / (scale + _TINY))
-    difference = abs(even - odd)
-    error2 = 0.0 if difference <= rounding else difference * math.sqrt(difference / (residual + _TINY))
-    bound = 1e-14 * scale
-    if error0 <= bound and error1 <= bound and error2 <= 1e-13 * residual and ends <= 1e-30 * second:
-        return mu0, mu1, residual, _relative(error0 + noise, error1 + 2.0 * noise, error2, noise, residual,
-        scale)
-    return mu0, mu1, residual, -1.0
+    count = nodes.shape[1]
+    span = q * (nodes[0, 1] - nodes[0, 0])
+    for i in range(shifts.shape[0]):
+        s = shifts[i]
+        mu0 = mu1 = second = change0 = change1 = rough = 0.0
+        sign = 1.0  # even nodes are those of the coarse rule
+        last = _f(s + q * nodes[0, 0])
+        for j in range(count):
+            g = nodes[0, j]
+            value = _f(s + q * g)
+            nodes[2, j] = value
+            a = nodes[1, j] * value
+            mu0 += a
+            mu1 += a * g
+            second += a * value
+            change0 += sign * a
+            change1 += sign * a * g
+            sign = -sign
+            # rounding of f, and of its argument at the slope seen here
+            slack = 4.0 * abs(value) + abs((s + q * g) * (value - last) / span)
+            rough += nodes[1, j] * slack * slack
+            last = value
+        scale = math.sqrt(second)
+        noise = _EPS * math.sqrt(rough)
+        residual = change2 = 0.0
+        sign = 1.0
+        for j in range(count):
+            r = nodes[2, j] - mu0 - mu1 * nodes[0, j]
+            a = nodes[1, j] * r * r
+            residual += a
+            change2 += sign * a
+            sign = -sign
+        error0 = abs(change0) * math.sqrt(abs(change0) / (scale + _TINY))
+        error1 = abs(change1) * math.sqrt(abs(change1) / (scale + _TINY))
+        error2 = 0.0
+        if abs(change2) > noise * (2.0 * math.sqrt(residual) + noise):
+            error2 = abs(change2) * math.sqrt(abs(change2) / (residual + _TINY))
+        ends = nodes[1, 0] * nodes[2, 0] ** 2 + nodes[1, count - 1] * last * last
+        bound = 1e-14 * scale
+        fine = error0 <= bound and error1 <= bound and error2 <= 1e-13 * residual and ends <= 1e-30 * second
+        if second < _NOTHING:  # in all of the tail, or as far as these nodes go
+            fine = nodes[0, count - 1] > 2.0 * _REACH
+        raw[0, i] = mu0
+        raw[1, i] = mu1
+        raw[2, i] = residual if fine else math.nan
+        raw[3, i] = error0 + noise
+        raw[4, i] = error1 + 2.0 * noise
+        raw[5, i] = error2
+        raw[6, i] = noise
 
 
-@njit(error_model="numpy", nogil=True)
-def _quadrature(s, q, scratch, count):
-    """Trapezoid rule where it resolves f, panels otherwise."""
-    if count > 0:
-        mu0, mu1, residual, error = _trapezoid(s, q, scratch, count)
-        if error >= 0.0:
-            return mu0, mu1, residual, error
-    return _adaptive(s, q, scratch[_RESERVED:])
-
-
-@njit(cache=True, error_model="numpy", nogil=True)
 def coefficients(s, c, out, scratch):
     """mu0 = E f(s + sqrt(c) g), mu1 = E g f, mu2^2 = E f^2 - mu0^2 - mu1^2 for g ~ N(0, 1)  [CUI24, Result
     3.2].
 
     s: (n,) shifts; c >= 0: one variance; out: (3, n), filled; scratch: of SCRATCH_SHAPE or with more rows.
     Returns the worst estimated error of mu0, mu1 and mu2, relative to sqrt(E f^2); infinite where an
-    expectation
-    does not exist or overflows.
+    expectation does not exist or overflows. A rule is compiled when the ones before it leave a point to it.
     """
     if scratch.shape[0] < SCRATCH_SHAPE[0] or scratch.shape[1] != SCRATCH_SHAPE[1]:
         raise ValueError("scratch has the wrong shape: it needs SCRATCH_SHAPE, or more rows")
     if not c >= 0.0:
         raise ValueError("c is a variance: it must be zero or positive")
+    if c == 0.0:
+        value(np.array(s), out[0])
+        out[1:] = 0.0
+        return 0.0
     q = math.sqrt(c)
-    count = _prepare(q, scratch)
-    worst = 0.0
-    for i in range(s.shape[0]):
-        t = s[i]
-        if q == 0.0:
-            out[0, i] = _f(t)
-            out[1, i] = 0.0
-            out[2, i] = 0.0
-            continue
-        sign = 1.0
-        if _PARITY != 0 and t < 0.0:
-            t = -t
-            sign = -1.0
-        mu0, mu1, residual, error = _quadrature(t, q, scratch, count)
-        if _PARITY == 1:
-            mu0 = mu0 * sign if t != 0.0 else 0.0
-        elif _PARITY == 2:
-            mu1 = mu1 * sign if t != 0.0 else 0.0
-        if not math.isfinite(mu0 + mu1 + residual):
-            error = math.inf
-        out[0, i] = mu0
-        out[1, i] = mu1
-        out[2, i] = residual
-        worst = max(worst, error)
-    return worst
+    shifts = np.array(s) if PARITY == "none" else np.abs(s)
+    raw = np.empty((7, shifts.size))
+    with np.errstate(all="ignore"):
+        RULES[0](shifts, q, raw, scratch)
+        for rule in RULES[1:]:
+            marked = np.flatnonzero(np.isnan(raw[2]))
+            if marked.size == 0:
+                break
+            again = np.empty((7, marked.size))
+            rule(shifts[marked], q, again, scratch)
+            raw[:, marked] = again
+        out[:] = raw[:3]
+        if PARITY == "odd":
+            out[0] *= np.sign(s)
+        elif PARITY == "even":
+            out[1] *= np.sign(s)
+        return float(np.max(_estimates(raw), initial=0.0))
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+def _estimates(raw):
+    """Worst error of mu0, mu1 and mu2 relative to sqrt(E f^2); infinite where a value is not finite."""
+    mu0, mu1, residual, error0, error1, error2, noise = raw
+    scale = np.sqrt(mu0 * mu0 + mu1 * mu1 + residual)
+    # of mu2 itself: d(mu2) = d(mu2^2)/(2 mu2), and never more than sqrt(d(mu2^2))
+    error2 = np.sqrt(residual + error2) - np.sqrt(residual) + noise
+    # where f lives in the tail of g only, rounding of g^2/2 is magnified by g^2, about -4 log(scale)
+    tail = 8.0 * _EPS * np.maximum(0.0, -np.log(scale))
+    worst = np.maximum(np.maximum(error0, error1), error2) / scale + tail
+    worst[scale == 0.0] = 0.0
+    return np.where(np.isfinite(mu0 + mu1 + residual) & (worst >= 0.0), worst, np.inf)
+
+
+@njit(cache=True, **_ENTRY)
 def value(z, out):
     """f itself: out[i] = f(z[i])."""
     for i in range(z.shape[0]):
         out[i] = _f(z[i])
+
+
+# each for the points that those before it mark by a mu2^2 that is not a number
+RULES = (near, far, panels)
+ENTRY = "trapezoid"  # what the first one compiles

@@ -1,0 +1,187 @@
+"""The law of the label given kappa by its definition, for the twin of the coupled system: steps, or nodes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise, product
+from typing import Any
+
+import mpmath
+
+from derive.labels import IndexFunction
+from derive.numeric import mpmath_function
+from derive.scalar import ScalarFunction
+
+REACH = 9  # standard deviations: the Gaussian weight beyond is 1e-18
+_DEGREE = 3  # of mpmath's Gauss-Legendre rules: 12 nodes
+_STEP = 0.35  # of the trapezoid where there are several directions
+_NEGLIGIBLE = 1e-19
+
+Centre = Callable[[tuple[float, ...], Any], Any]
+Rule = list[tuple[float, tuple[float, ...]]]
+
+
+@dataclass(frozen=True)
+class Step:
+    """A label and the interval of z' = gamma kappa + width t + sqrt(probit) n where it is the link's value."""
+
+    low: Any
+    high: Any
+    weight: Any
+    label: Any
+
+
+@dataclass(frozen=True)
+class LabelNode:
+    """A weight, the place t and the label there."""
+
+    weight: float
+    t: tuple[float, ...]
+    label: Any
+
+
+@dataclass(frozen=True)
+class Channel:
+    """How the label comes about: y = flip link(z + sqrt(probit) n) + sqrt(noise) e with z = alignments kappa + L t,
+
+    L lower triangular with L L^T = 1 - gamma gamma^T; n and e are standard normal, n one for each index.
+    """
+
+    link: ScalarFunction | IndexFunction
+    alignments: tuple[Any, ...]
+    flips: Any = 0
+    probit: Any = 0
+    noise: Any = 0
+
+    @property
+    def width(self) -> Any:
+        """Of t in the index of a single-index link."""
+        return _mixing(self.alignments)[0, 0]
+
+    def clean(self) -> Channel:
+        """The same without noise of any kind."""
+        return Channel(self.link, self.alignments)
+
+    def steps(self) -> list[Step] | None:
+        """The intervals on which the link is constant; None where it is not."""
+        if not isinstance(self.link, ScalarFunction) or any(e.free_symbols for _, _, e in self.link.pieces):
+            return None
+        found = [
+            Step(_number(low), _number(high), 1, _number(value)) for low, high, value in self.link.pieces
+        ]
+        if not self.flips:
+            return found
+        kept = [Step(s.low, s.high, 1 - mpmath.mpf(self.flips), s.label) for s in found]
+        return kept + [Step(s.low, s.high, mpmath.mpf(self.flips), -s.label) for s in found]
+
+    def below(self, edge: Any, kappa: Any, mean: Any, variance: Any) -> tuple[Any, Any]:
+        """(P(z' < edge), E[t; z' < edge]) for t ~ N(mean, variance)."""
+        if mpmath.isinf(edge):
+            return (mpmath.mpf(1), mean) if edge > 0 else (mpmath.mpf(0), mpmath.mpf(0))
+        spread = mpmath.sqrt(self.width**2 * variance + self.probit)
+        distance = edge - self.alignments[0] * mpmath.mpf(kappa) - self.width * mean
+        if spread == 0:
+            inside = mpmath.mpf(distance > 0)
+            return inside, inside * mean
+        a = distance / spread
+        return mpmath.ncdf(a), mean * mpmath.ncdf(a) - self.width * variance / spread * mpmath.npdf(a)
+
+    def nodes(self, kappa: Any, centre: Centre | None = None, spread: float = math.inf) -> list[LabelNode]:
+        """Nodes of t and of the noise inside the link, with the labels there; flips included.
+
+        ``centre(t, label)``: a function that a panel of t must not change by more than two ``spread`` (one index,
+        no noise inside the link).
+        """
+        gamma, mixing = [mpmath.mpf(g) for g in self.alignments], _mixing(self.alignments)
+        link, root, count = self._function(), mpmath.sqrt(self.probit), len(self.alignments)
+
+        def label(place: tuple[float, ...]) -> Any:
+            t, n = place[:count], place[count:] or (0,) * count
+            return link(*(
+                gamma[i] * kappa + mpmath.fsum(mixing[i, j] * t[j] for j in range(i + 1)) + root * n[i]
+                for i in range(count)
+            ))  # fmt: skip
+
+        if count == 1 and not self.probit:
+            cuts = [
+                (_number(b) - gamma[0] * kappa) / (mixing[0, 0] or mpmath.inf) for b in self._breakpoints()
+            ]
+            edges = panel_edges(cuts)
+            if centre is not None:
+                edges = _divided(edges, lambda t: centre((t,), label((t,))), 2.0 * spread)
+            rule: Rule = [(w, (t,)) for w, t in gauss_panels(edges)]
+        else:
+            rule = _tensor(count * (2 if self.probit else 1))
+        found = [LabelNode(weight, place[:count], label(place)) for weight, place in rule]
+        if not self.flips:
+            return found
+        flips = float(self.flips)
+        kept = [LabelNode((1 - flips) * x.weight, x.t, x.label) for x in found]
+        return kept + [LabelNode(flips * x.weight, x.t, -x.label) for x in found]
+
+    def _breakpoints(self) -> tuple[Any, ...]:
+        return self.link.breakpoints if isinstance(self.link, ScalarFunction) else ()
+
+    def _function(self) -> Any:
+        if isinstance(self.link, ScalarFunction):
+            return mpmath_function(self.link.expr, (self.link.z,))
+        return mpmath_function(self.link.expr, self.link.variables)
+
+
+def panel_edges(cuts: Sequence[Any]) -> list[float]:
+    """Ends of panels of length 1 at most between -REACH and REACH, the cuts among them."""
+    return sorted({float(c) for c in cuts if abs(c) < REACH} | {float(k) for k in range(-REACH, REACH + 1)})
+
+
+def _divided(edges: list[float], function: Callable[[float], Any], most: float) -> list[float]:
+    """The edges with panels halved until the function changes by no more than ``most`` on each."""
+    found = edges[:1]
+    for low, high in pairwise(edges):
+        # not at the edges, where links may jump
+        inside = [low + (high - low) * k / 4 for k in (0.01, 1, 2, 3, 3.99)]
+        values = [float(function(t)) for t in inside]
+        halves = max(0, math.ceil(math.log2((max(values) - min(values)) / most or 1.0)))
+        found += [low + (high - low) * (k + 1) / 2**halves for k in range(2**halves)]
+    return found
+
+
+def gauss_panels(edges: Sequence[float]) -> list[tuple[float, float]]:
+    """(weight, place) of the standard normal by Gauss-Legendre on panels."""
+    rule = [(float(w), float(x)) for x, w in legendre()]
+    found = []
+    for low, high in pairwise(edges):
+        half, middle = 0.5 * (high - low), 0.5 * (high + low)
+        for w, x in rule:
+            t = middle + half * x
+            found.append((half * w * math.exp(-0.5 * t * t) / math.sqrt(2.0 * math.pi), t))
+    return found
+
+
+@lru_cache(maxsize=8)
+def _tensor(axes: int) -> Rule:
+    line = [k * _STEP for k in range(-int(REACH / _STEP), int(REACH / _STEP) + 1)]
+    weights = {t: _STEP * math.exp(-0.5 * t * t) / math.sqrt(2.0 * math.pi) for t in line}
+    grid = ((math.prod(weights[t] for t in place), place) for place in product(line, repeat=axes))
+    return [(weight, place) for weight, place in grid if weight > _NEGLIGIBLE]
+
+
+def legendre() -> list[tuple[Any, Any]]:
+    """(place, weight) of the Gauss-Legendre rule of 12 nodes on (-1, 1) at the current precision."""
+    rule: list[tuple[Any, Any]] = mpmath.mp._gauss_legendre.get_nodes(-1, 1, _DEGREE, mpmath.mp.prec)
+    return rule
+
+
+def _mixing(alignments: tuple[Any, ...]) -> Any:
+    """L with L L^T = 1 - gamma gamma^T, |gamma| < 1 where there are several indices."""
+    gamma = mpmath.matrix(list(alignments))
+    if len(gamma) == 1:
+        return mpmath.matrix([[mpmath.sqrt((1 - gamma[0]) * (1 + gamma[0]))]])
+    return mpmath.cholesky(mpmath.eye(len(alignments)) - gamma * gamma.T)
+
+
+def _number(value: Any) -> Any:
+    """A SymPy number, infinite ones included, as mpf."""
+    return mpmath.mpf(value.evalf(mpmath.mp.dps + 10)._to_mpmath(mpmath.mp.prec))

@@ -1,0 +1,185 @@
+"""Emission of one self-contained numba module per loss: its averages over the conditional output."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from importlib import resources
+from typing import Any
+
+import sympy as sp
+
+from codegen.hints import hints
+from codegen.manifest import signature, source_parts
+from codegen.printers import HELPERS, helpers_used, numba_assignments, operations
+from codegen.stable import stabilised
+from derive.loss_catalogue import REGISTERED
+from derive.losses import LossAnalysis, U, Y, analyse_loss, loss_of
+from derive.output import output_averages
+
+SOURCES = ("hints.py", "losses.py", "printers.py", "stable.py", "templates/averages.py")
+FOLDER = "losses"
+_MARKER = "# --- copied into the emitted modules from here ---\n"
+_JIT = '@njit(cache=True, error_model="numpy", nogil=True)\n'
+#: The averages in the order in which the template accumulates them, for one direction beside the spike.
+_ORDER = (
+    "avg_M", "avg_g", "avg_h", "avg_gg", "avg_gh", "avg_hx", "avg_ggh", "avg_ghx", "avg_hxx", "avg_tg", "avg_th",
+    "avg_tgh", "avg_thx", "avg_tth",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class LossModule:
+    """An emitted module: `path` below `generated/`, `text`, and its signature."""
+
+    name: str
+    path: str
+    text: str
+    signature: str
+
+
+def emit_loss(text: str) -> LossModule:
+    """The module of a registered loss or an expression in y and f.
+
+    Raises ExpressionError for a text that is no loss, Unprintable for one that has no numba text.
+    """
+    return emit_analysed(analyse_loss(loss_of(text)))
+
+
+def emit_analysed(analysis: LossAnalysis) -> LossModule:
+    """The module of a loss cut into its smooth pieces."""
+    if tuple(output_averages(1).monomials) != _ORDER:
+        raise ValueError("the derived averages are not those of the template: change the template with the derivation")
+    loss = analysis.loss
+    pieces = [_derivatives(piece) for piece in analysis.pieces]
+    everything = [e for piece in pieces for e in piece] + list(analysis.breakpoints)
+    names = [parameter.name for parameter in loss.parameters]
+    signed = signature([loss.name, loss.form, sp.srepr(sp.Tuple(*everything)), *names, *source_parts(SOURCES)])
+    parts = [
+        _header(analysis, signed),
+        *(HELPERS[name] for name in helpers_used(everything)),
+        _edges(analysis, names),
+        _pieces(pieces, names),
+        _template(),
+    ]
+    body = "\n\n".join(part.strip("\n") + "\n" for part in parts)
+    return LossModule(loss.name, f"{FOLDER}/{loss.name}.py", body, signed)
+
+
+def emit_registered_losses(names: Iterable[str] = tuple(REGISTERED)) -> dict[str, str]:
+    """Path below `generated/` -> text, for registered losses."""
+    return {module.path: module.text for module in map(emit_loss, names)}
+
+
+def _derivatives(piece: Any) -> tuple[Any, Any, Any]:
+    slope = sp.diff(piece, U)
+    return stabilised(piece), stabilised(slope), stabilised(_shortest(sp.diff(slope, U)))
+
+
+def _shortest(curvature: Any) -> Any:
+    """The curvature in its shortest form, which cancels least; SymPy may hang on exponentials of polynomials."""
+    if any(sp.degree(node.exp, U) > 1 for node in curvature.atoms(sp.exp) if node.exp.is_polynomial(U)):
+        return curvature
+    return min((curvature, sp.simplify(curvature), sp.factor(curvature)), key=lambda e: (sp.count_ops(e), str(e)))
+
+
+def _header(analysis: LossAnalysis, signed: str) -> str:
+    loss = analysis.loss
+    count = operations(analysis.pieces)
+    return f'''"""Averages over the output for the loss {loss.expression}  [{loss.citation}; THEORY section 4].
+
+{len(analysis.pieces)} smooth piece(s), {count} operations, in u = {_u_of(loss.form)}.
+Generated; do not edit. Signature {signed[:16]}.
+Regenerate with: giantstep generate
+"""
+
+# fmt: off
+import math
+
+import numpy as np
+from numba import njit
+
+NAME = "{loss.name}"
+EXPRESSION = "{loss.expression}"
+SIGNATURE = "{signed}"
+FORM = "{loss.form}"
+PARAMETERS: tuple[str, ...] = {tuple(p.name for p in loss.parameters)!r}
+SMOOTH = {not analysis.breakpoints}
+SYMMETRIC = {_symmetric(analysis)}  # loss(-y, -f) = loss(y, f)
+
+_PIECES = {len(analysis.pieces)}
+_SMOOTH = {not analysis.breakpoints}
+_RESIDUAL = {loss.form == "residual"}
+_MARGIN = {loss.form == "margin"}
+_STEEPNESS = {_steepness(analysis)!r}  # of the pieces, at the default parameters
+_CURVATURE = {_curvature(analysis)}  # the largest of a smooth loss
+'''
+
+
+def _steepness(analysis: LossAnalysis) -> float:
+    """How much faster than tanh a piece varies at most; never less than 1."""
+    numbers = {parameter.symbol: parameter.default for parameter in analysis.loss.parameters} | {Y: 1}
+    return max(1.0, *(float(hints(piece.subs(numbers), U).steepness) for piece in analysis.pieces))
+
+
+def _curvature(analysis: LossAnalysis) -> str:
+    """The largest curvature of a loss of one piece without parameters; infinite where it grows or is not known."""
+    loss = analysis.loss
+    if analysis.breakpoints or loss.parameters or loss.form == "general":
+        return "math.inf"
+    curvature = sp.diff(analysis.pieces[0], U, 2)
+    values = [float(sp.N(curvature.subs(U, sp.Rational(k, 4)))) for k in range(-160, 161)]
+    inside = max(values[80:-80])
+    return repr(1.01 * inside) if inside >= max(values) else "math.inf"
+
+
+def _symmetric(analysis: LossAnalysis) -> bool:
+    """Whether the loss stays the same when label and output change their signs."""
+    if analysis.loss.form == "margin":
+        return True
+    edges, pieces = analysis.breakpoints, analysis.pieces
+    mirrored = [piece.subs({U: -U, Y: -Y}, simultaneous=True) for piece in reversed(pieces)]
+    pairs = [*zip(pieces, mirrored, strict=True), *zip(edges, (-edge for edge in reversed(edges)), strict=True)]
+    return all(sp.simplify(left - right) == 0 for left, right in pairs)
+
+
+def _u_of(form: str) -> str:
+    return {"margin": "y f", "residual": "f - y", "general": "f"}[form]
+
+
+def _edges(analysis: LossAnalysis, names: list[str]) -> str:
+    lines = [_JIT + "def _edge(k, q):", '    """Breakpoint number k of rho, in u."""']
+    lines += _unpacked(names, list(analysis.breakpoints))
+    for k, place in enumerate(analysis.breakpoints):
+        lines.append(f"    if k == {k}:")
+        lines += [f"        {line}" for line in _returned([place])]
+    lines.append("    return math.nan")
+    return "\n".join(lines)
+
+
+def _pieces(pieces: list[tuple[Any, Any, Any]], names: list[str]) -> str:
+    lines = [_JIT + "def _rho(k, u, y, q):", '    """Value, slope and curvature of rho on piece k."""']
+    lines += _unpacked(names, [e for piece in pieces for e in piece])
+    for k, piece in enumerate(pieces):
+        last = k == len(pieces) - 1
+        if not last:
+            lines.append(f"    if k == {k}:")
+        indent = "    " if last else "        "
+        lines += [f"{indent}{line}" for line in _returned(list(piece))]
+    return "\n".join(lines)
+
+
+def _unpacked(names: list[str], expressions: list[Any]) -> list[str]:
+    used = {str(s) for e in expressions for s in e.free_symbols} - {str(U), str(Y)}
+    return [f"    {name} = q[{i}]" for i, name in enumerate(names) if name in used]
+
+
+def _returned(values: list[Any]) -> list[str]:
+    lines = numba_assignments([(f"result{i}", value) for i, value in enumerate(values)])
+    tail = ", ".join(line.split(" = ", 1)[1] for line in lines[-len(values) :])
+    return [*lines[: -len(values)], f"return {tail}"]
+
+
+def _template() -> str:
+    text = resources.files("codegen.templates").joinpath("averages.py").read_text(encoding="utf-8")
+    return text.split(_MARKER, 1)[1]

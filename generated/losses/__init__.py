@@ -1,0 +1,1 @@
+"""One emitted module per loss: its averages over the conditional output."""

@@ -1,0 +1,362 @@
+"""Averages over the output for the loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
+
+1 smooth piece(s), 4 operations, in u = y f.
+Generated; do not edit. Signature 31f7d3e9c398d019.
+Regenerate with: giantstep generate
+"""
+
+# fmt: off
+import math
+
+import numpy as np
+from numba import njit
+
+NAME = "logistic"
+EXPRESSION = "log(1+exp(-y*f))"
+SIGNATURE = "31f7d3e9c398d019d8e4ebc50ffeaa2cdb3b5489576f1ed9c4313655575af332"
+FORM = "margin"
+PARAMETERS: tuple[str, ...] = ()
+SMOOTH = True
+SYMMETRIC = True  # loss(-y, -f) = loss(y, f)
+
+_PIECES = 1
+_SMOOTH = True
+_RESIDUAL = False
+_MARGIN = True
+_STEEPNESS = 1.0  # of the pieces, at the default parameters
+_CURVATURE = 0.2525  # the largest of a smooth loss
+
+
+@njit(error_model="numpy", nogil=True)
+def _sigmoid(u):
+    """1/(1 + exp(-u)) without overflow."""
+    e = math.exp(-abs(u))
+    return 1.0 / (1.0 + e) if u >= 0.0 else e / (1.0 + e)
+
+
+@njit(error_model="numpy", nogil=True)
+def _softplus(u):
+    """log(1 + exp(u)) without overflow."""
+    return max(u, 0.0) + math.log1p(math.exp(-abs(u)))
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def _edge(k, q):
+    """Breakpoint number k of rho, in u."""
+    return math.nan
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def _rho(k, u, y, q):
+    """Value, slope and curvature of rho on piece k."""
+    x0 = -u
+    x1 = _sigmoid(x0)
+    return _softplus(x0), -x1, x1*_sigmoid(u)
+
+
+_REACH = 9.0  # standard deviations of the output that count: the weight beyond is 1e-18
+_PANEL = 6.0  # of a Gauss rule, in standard deviations
+_LENGTH = 27.0  # of l, in units of the loss: the fewest steps of the trapezoid serve up to here
+_MOST_STEPS = 400
+_SHARP = 22.0  # steps of the trapezoid for a label whose law varies on the scale of one spread
+SCRATCH_SHAPE = (5, 8192)  # output, weight, g, h, envelope at each node
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def _prox(k, left, right, w, V, y, tolerance, q):
+    """l in (left, right) with l + V rho'(l) = w on piece k: Newton within a bracket, to `tolerance` in w."""
+    x = min(max(w, left), right)
+    step = tolerance + abs(x - w)
+    # the map is monotone: bracket the root by steps that grow
+    excess = x + V * _rho(k, x, y, q)[1] - w
+    side = -1.0 if excess > 0.0 else 1.0
+    other = x
+    while excess * side < 0.0:
+        x = other
+        other = min(max(other + side * step, left), right)
+        excess = other + V * _rho(k, other, y, q)[1] - w
+        step *= 4.0
+        if other in (left, right):
+            break
+    low, high = min(x, other), max(x, other)
+    x = 0.5 * (low + high)
+    for _ in range(200):
+        _, slope, curvature = _rho(k, x, y, q)
+        excess = x + V * slope - w
+        if abs(excess) <= tolerance:
+            break
+        if excess > 0.0:
+            high = x
+        else:
+            low = x
+        x -= excess / (1.0 + V * curvature)
+        if not low < x < high:
+            x = 0.5 * (low + high)
+            if x in (low, high):
+                break
+    return x
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def _panel(k, x, last, spread, V, y, q):
+    """Width of a panel of l from x on piece k, at most to `last`: no more than a few spreads of omega, and short enough
+    that the slope of rho turns little.
+    """
+    _, slope, curvature = _rho(k, x, y, q)
+    width = min(_PANEL * spread / (1.0 + V * curvature), last - x)
+    for _ in range(60):
+        _, next_slope, next_curvature = _rho(k, x + width, y, q)
+        change, mean = next_slope - slope, 0.5 * width * (curvature + next_curvature)
+        short = width + V * change <= 1.5 * _PANEL * spread
+        if short and abs(change - mean) <= 0.1 * abs(change) + 1e-9 / (1.0 + V / spread):
+            break
+        width *= 0.5
+    return width
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def _graded(k, kink, x, length, V, y, q, steep, width):
+    """The length of a panel from x, cut to its distance to a steep place, or to the width of that place."""
+    start = x if kink else x + V * _rho(k, x, y, q)[1]
+    for place in steep:
+        for _ in range(60):
+            end = x + length
+            if not kink:
+                end += V * _rho(k, x + length, y, q)[1]
+            distance = max(start - place, place - end)
+            if end - start <= max(2.0 * width, distance):
+                break
+            length *= 0.5
+    return length
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def _nodes(gauss, fewest, y, center, spread, V, q, steep, width, scratch):
+    """Nodes for an average over omega_u ~ N(center, spread^2), with the envelope, g and h there.
+
+    Each smooth piece is integrated over l = prox(omega), each kink over omega; the rule is the trapezoid where the
+    whole line is smooth and not long, and Gauss-Legendre on panels otherwise, graded towards the two places `steep`
+    where the law of the label varies on the scale `width`. Returns the number of nodes, 0 where scratch is too small.
+    """
+    low, high = center - _REACH * spread, center + _REACH * spread
+    count = 0
+    norm = 0.3989422804014327 / spread
+    start = -math.inf
+    for part in range(2 * _PIECES - 1):
+        k = part // 2
+        kink = part % 2 == 1
+        flat = edge = 0.0
+        end = math.inf
+        if k < _PIECES - 1:
+            edge = _edge(k, q)
+            flat, slope, _ = _rho(k, edge, y, q)
+            end = edge + V * (_rho(k + 1, edge, y, q)[1] if kink else slope)
+        first, last = max(start, low), min(end, high)
+        if first < last:
+            if not kink:
+                left = _edge(k - 1, q) if k > 0 else -math.inf
+                right = edge if k < _PIECES - 1 else math.inf
+                tolerance = 1e-3 * spread
+                first = left if first == start else _prox(k, left, right, first, V, y, tolerance, q)
+                last = right if last == end else _prox(k, left, right, last, V, y, tolerance, q)
+            steps = max(fewest, int(min(1e6, _STEEPNESS * (last - first) * fewest / _LENGTH)))
+            steps = max(steps, int(_SHARP * spread / width))
+            if _SMOOTH:  # steps of omega are longer than those of l
+                bend = _CURVATURE
+                if bend == math.inf:
+                    bend = max(_rho(k, first, y, q)[2], _rho(k, 0.5 * (first + last), y, q)[2], _rho(k, last, y, q)[2])
+                length = (last - first) * (1.0 + V * bend) / (2.0 * _REACH * spread)
+                steps = max(steps, int(min(1e6, fewest * length)))
+            trapezoid = _SMOOTH and steps <= _MOST_STEPS
+            panel_start = first
+            while panel_start < last:
+                if trapezoid:
+                    panel_end, points = last, steps
+                else:
+                    points = gauss.shape[1]
+                    if kink:
+                        panel_end = min(last, panel_start + _PANEL * spread)
+                    else:
+                        panel_end = panel_start + _panel(k, panel_start, last, spread, V, y, q)
+                    panel_end = panel_start + _graded(
+                        k, kink, panel_start, panel_end - panel_start, V, y, q, steep, width
+                    )
+                    if last - panel_end < 1e-3 * (panel_end - panel_start) or panel_end <= panel_start:
+                        panel_end = last
+                half, middle = 0.5 * (panel_end - panel_start), 0.5 * (panel_end + panel_start)
+                if count + points > scratch.shape[1]:
+                    return 0
+                for i in range(points):
+                    if trapezoid:
+                        x, weight = panel_start + 2.0 * half * i / (points - 1), 2.0 * half / (points - 1)
+                    else:
+                        x, weight = middle + half * gauss[0, i], half * gauss[1, i]
+                    if kink:
+                        omega, g, h, value, stretch = x, (edge - x) / V, 1.0 / V, flat, 1.0
+                    else:
+                        value, slope, curvature = _rho(k, x, y, q)
+                        stretch = 1.0 + V * curvature
+                        omega, g, h = x + V * slope, -slope, curvature / stretch
+                    z = (omega - center) / spread
+                    scratch[0, count] = omega
+                    scratch[1, count] = weight * stretch * norm * math.exp(-0.5 * z * z)
+                    scratch[2, count] = g
+                    scratch[3, count] = h
+                    scratch[4, count] = value + 0.5 * V * g * g
+                    count += 1
+                panel_start = panel_end
+        start = end
+    return count
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def points(gauss, fewest, weight, t, label, noise, q, V, mean, slope, Delta, scratch, out):
+    """Averages where label and t take given values: out[:, node], in the order of AVERAGES.
+
+    gauss[2, n]: Gauss-Legendre rule on (-1, 1); fewest: steps of the trapezoid; weight, label[N, J], t[N, J, D]: the
+    law of label and t given kappa; noise: variance of the label noise of a residual loss; V, mean, Delta[N],
+    slope[D, N]: the fields.
+    """
+    directions = t.shape[2]
+    steep = np.full(2, math.inf)
+    for node in range(V.shape[0]):
+        for a in range(out.shape[0]):
+            out[a, node] = 0.0
+        variance = Delta[node] + noise
+        spread = math.sqrt(variance)
+        for j in range(weight.shape[1]):
+            w = weight[node, j]
+            if w == 0.0:
+                continue
+            y = label[node, j]
+            sign = y if _MARGIN else 1.0
+            center = mean[node]
+            for d in range(directions):
+                center += slope[d, node] * t[node, j, d]
+            center = sign * center - (y if _RESIDUAL else 0.0)
+            count = _nodes(gauss, fewest, y, center, spread, V[node], q, steep, math.inf, scratch)
+            if count == 0:
+                out[0, node] = math.nan
+            s0 = s1 = s2 = s3 = s4 = s5 = s6 = s7 = s8 = 0.0
+            for i in range(count):
+                p = w * scratch[1, i]
+                x = sign * (scratch[0, i] - center) / variance
+                g, h = sign * scratch[2, i], scratch[3, i]
+                s0 += p * scratch[4, i]
+                s1 += p * g
+                s2 += p * h
+                s3 += p * g * g
+                s4 += p * g * h
+                s5 += p * h * x
+                s6 += p * g * g * h
+                s7 += p * g * h * x
+                s8 += p * h * (x * x - 1.0 / variance)
+            out[0, node] += s0
+            out[1, node] += s1
+            out[2, node] += s2
+            out[3, node] += s3
+            out[4, node] += s4
+            out[5, node] += s5
+            out[6, node] += s6
+            out[7, node] += s7
+            out[8, node] += s8
+            place = 9 + 4 * directions
+            for d in range(directions):
+                td = t[node, j, d]
+                out[9 + d, node] += td * s1
+                out[9 + directions + d, node] += td * s2
+                out[9 + 2 * directions + d, node] += td * s4
+                out[9 + 3 * directions + d, node] += td * s5
+                for e in range(d, directions):
+                    out[place, node] += td * t[node, j, e] * s2
+                    place += 1
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def _tails(a):
+    """Phi(a) and phi(a)."""
+    return 0.5 * math.erfc(-0.7071067811865476 * a), 0.3989422804014327 * math.exp(-0.5 * a * a)
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def intervals(gauss, fewest, kappa, low, high, weight, label, channel, noise, q, V, mean, slope, Delta, scratch, out):
+    """Averages where the label is constant on intervals of z' = gamma kappa + width t', as `points` otherwise.
+
+    low, high, weight, label[J]: an interval of z', the probability of that label in it, the label;
+    channel: (gamma, width, correlation of t and t'). Given omega, t and t' are Gaussian and integrated in closed form.
+    """
+    gamma, width, correlation = channel[0], channel[1], channel[2]
+    steep = np.empty(2)
+    for node in range(V.shape[0]):
+        for a in range(out.shape[0]):
+            out[a, node] = 0.0
+        along = slope[0, node]
+        rest = Delta[node] + noise
+        total = rest + along * along
+        spread = math.sqrt(total)
+        ratio = along / total  # of the mean of t given omega
+        variance = rest / total  # of t given omega
+        inner = 1.0 - correlation * correlation * (1.0 - variance)  # of t' given omega
+        root = math.sqrt(inner)
+        carried = correlation * variance / root
+        kept = variance - carried * carried
+        for j in range(label.shape[0]):
+            y = label[j]
+            sign = y if _MARGIN else 1.0
+            center = sign * mean[node] - (y if _RESIDUAL else 0.0)
+            edge_low, edge_high = low[j] - gamma * kappa[node], high[j] - gamma * kappa[node]
+            if width > 0.0:
+                edge_low, edge_high = edge_low / width, edge_high / width
+            else:  # the label follows from kappa
+                if not edge_low <= 0.0 < edge_high:
+                    continue
+                edge_low, edge_high = -math.inf, math.inf
+            turn = correlation * ratio
+            blur = math.inf
+            steep[0] = steep[1] = math.inf
+            if turn != 0.0:
+                blur = root / abs(turn)
+                steep[0], steep[1] = center + sign * edge_low / turn, center + sign * edge_high / turn
+            count = _nodes(gauss, fewest, y, center, spread, V[node], q, steep, blur, scratch)
+            if count == 0:
+                out[0, node] = math.nan
+            for i in range(count):
+                off = sign * (scratch[0, i] - center)
+                m = ratio * off
+                first, last = (edge_low - correlation * m) / root, (edge_high - correlation * m) / root
+                flip = first > 0.0  # differences of small numbers, not of numbers close to one
+                if flip:
+                    first, last = -last, -first
+                p0 = p1 = p2 = 0.0
+                if last < math.inf:
+                    cdf, pdf = _tails(last)
+                    p0, p1, p2 = cdf, -pdf, cdf - last * pdf
+                else:
+                    p0, p2 = 1.0, 1.0
+                if first > -math.inf:
+                    cdf, pdf = _tails(first)
+                    p0, p1, p2 = p0 - cdf, p1 + pdf, p2 - cdf + first * pdf
+                if flip:
+                    p1 = -p1
+                p = weight[j] * scratch[1, i]
+                p2 = p * ((m * m + kept) * p0 + 2.0 * m * carried * p1 + carried * carried * p2)
+                p1 = p * (m * p0 + carried * p1)
+                p0 = p * p0
+                a, b = off / rest, along / rest  # x = a - b t
+                x0, x1 = a * p0 - b * p1, a * p1 - b * p2
+                xx = a * x0 - b * x1 - p0 / rest
+                g, h = sign * scratch[2, i], scratch[3, i]
+                out[0, node] += p0 * scratch[4, i]
+                out[1, node] += p0 * g
+                out[2, node] += p0 * h
+                out[3, node] += p0 * g * g
+                out[4, node] += p0 * g * h
+                out[5, node] += x0 * h
+                out[6, node] += p0 * g * g * h
+                out[7, node] += x0 * g * h
+                out[8, node] += xx * h
+                out[9, node] += p1 * g
+                out[10, node] += p1 * h
+                out[11, node] += p1 * g * h
+                out[12, node] += x1 * h
+                out[13, node] += p2 * h
