@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from giantstep.dataset import Dataset
     from giantstep.derivation import derive
     from giantstep.errors import BadInput, GiantstepError, NotConverged
+    from giantstep.fit_loss import FitLoss
     from giantstep.generation import generate
     from giantstep.model import Fit, Model, Network, Readout, Spike, Step, Target
     from giantstep.plot import plot
@@ -24,10 +25,10 @@ if TYPE_CHECKING:
 
 # name -> module; loaded at first use, so that solving imports neither SymPy nor matplotlib
 _HOME = {
-    "BadInput": "errors", "Dataset": "dataset", "Fit": "model", "GiantstepError": "errors", "Model": "model",
-    "Network": "model", "NotConverged": "errors", "Readout": "model", "Result": "result", "Spike": "model",
-    "Step": "model", "Target": "model", "curve": "curve", "derive": "derivation", "generate": "generation",
-    "plot": "plot", "simulate": "simulation", "solve": "solve", "verify": "verify",
+    "BadInput": "errors", "Dataset": "dataset", "Fit": "model", "FitLoss": "fit_loss", "GiantstepError": "errors",
+    "Model": "model", "Network": "model", "NotConverged": "errors", "Readout": "model", "Result": "result",
+    "Spike": "model", "Step": "model", "Target": "model", "curve": "curve", "derive": "derivation",
+    "generate": "generation", "plot": "plot", "simulate": "simulation", "solve": "solve", "verify": "verify",
 }  # fmt: skip
 
 __all__ = ["__version__", *_HOME]

@@ -21,11 +21,16 @@ def has_spike(model: Model) -> bool:
 
 @lru_cache(maxsize=256)
 def best_linear_error(link: str) -> float:
-    """Test error of the best affine predictor, E f_*^2 - (E f_*)^2 - (E z f_*)^2, against the clean target.
+    """Test error of the best affine predictor, E f_*^2 - (E f_*)^2 - |E z f_*|^2, against the clean target.
 
     No kernel and no random features do better while n and p are proportional to d. Source: [MMM22];
-    [CUI24] section 4. Raises NotConverged where the averages of the link are not accurate.
+    [CUI24] section 4. Raises NotConverged or BadInput where the averages of the link are not accurate.
     """
+    from derive.links import link_of
+    from giantstep.index_moments import index_moments
     from giantstep.kernels import coefficients
 
-    return float(coefficients(link, np.zeros(1), 1.0)[2, 0])
+    if link_of(link).indices == 1:
+        return float(coefficients(link, np.zeros(1), 1.0)[2, 0])
+    moments = index_moments(link)
+    return max(0.0, moments.square - moments.mean**2 - float(np.sum(np.square(moments.linear))))

@@ -199,7 +199,8 @@ def _add_baselines(plan: _Plan, table: _Table, work: _Work) -> None:
     for row in range(len(plan.grid)):
         changes = plan.grid.changes(row)
         link = str(dict(changes).get("target.link", plan.base.target.link))
-        table.put("best_linear_test_error", row, links.setdefault(link, _linear(link)))
+        if plan.base.fit.loss.form != "margin":  # of signs a linear predictor is no bound
+            table.put("best_linear_test_error", row, links.setdefault(link, _linear(link)))
         kept = tuple((key, value) for key, value in changes if key.partition(".")[0] not in ("step", "spike"))
         shared.setdefault(kept, []).append(row)
     if not has_spike(plan.base):

@@ -11,7 +11,7 @@ import numpy as np
 
 from derive.grammar import did_you_mean, shorten
 from giantstep.errors import BadInput
-from giantstep.model import allowed_keys
+from giantstep.model import allowed_keys, value_keys
 
 MAX_POINTS = 1_000_000
 
@@ -141,12 +141,11 @@ def _listed(key: str, values: object) -> Sequence[Any]:
 
 
 def _check_key(key: str) -> None:
-    allowed = allowed_keys()
-    leaves = tuple(name for name in allowed if not any(other.startswith(f"{name}.") for other in allowed))
-    if key in allowed and key not in leaves:
+    leaves = tuple(value_keys())
+    if key in allowed_keys() and key not in leaves:
         inner = ", ".join(name for name in leaves if name.startswith(f"{key}."))
         raise BadInput(f"the sweep is over {key}, which is a table", f"sweep one of {inner}")
-    if key not in allowed:
+    if key not in leaves:
         raise BadInput(
             f"the sweep is over the unknown key {shorten(key)}",
             f"{did_you_mean(key, leaves)}allowed keys are {', '.join(leaves)}",

@@ -7,6 +7,7 @@ import importlib
 import linecache
 import os
 import sys
+from collections.abc import Callable
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
@@ -36,31 +37,40 @@ def function_kernel(text: str) -> ModuleType:
 @lru_cache(maxsize=256)
 def _function_kernel(entry: Entry) -> ModuleType:
     if entry.name in REGISTERED:
-        return _imported(f"generated.functions.{entry.name}")
-    name = f"_giantstep_{entry.name}"
-    path = cached_path(entry.name)
+        return generated_module(f"generated.functions.{entry.name}")
+
+    def emitted() -> str:
+        from codegen.functions import emit
+
+        return emit(entry).text
+
+    return user_module(entry.name, emitted)
+
+
+def user_module(stem: str, emitted: Callable[[], str]) -> ModuleType:
+    """A module that is not part of `generated/`: from the user's cache, else emitted and put there if possible."""
+    name, path = f"_giantstep_{stem}", cached_path(stem)
     if path is not None and path.is_file():
         return _from_text(name, path.read_text(encoding="utf-8"), str(path), cached=True)
-    from codegen.functions import emit
     from codegen.manifest import write_atomic
 
-    text = emit(entry).text
+    text = emitted()
     try:
         if path is not None:
             write_atomic(path, text)
             return _from_text(name, text, str(path), cached=True)
     except OSError:
         pass
-    return _from_text(name, text, f"<{entry.name}>", cached=False)
+    return _from_text(name, text, f"<{stem}>", cached=False)
 
 
 def solver_kernel(loss: str, blocks: int) -> ModuleType:
     """The solver module of a loss: the one for a single block, or the one for any number."""
-    return _imported(f"generated.solvers.{loss}_{'single' if blocks == 1 else 'blocks'}")
+    return generated_module(f"generated.solvers.{loss}_{'single' if blocks == 1 else 'blocks'}")
 
 
 @lru_cache(maxsize=64)
-def _imported(name: str) -> ModuleType:
+def generated_module(name: str) -> ModuleType:
     """A module of `generated/`; compiled without a cache on disk where none can be written."""
     try:
         return importlib.import_module(name)

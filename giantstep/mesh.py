@@ -51,13 +51,23 @@ def steep_places(term: Term) -> list[tuple[float, float]]:
 
 
 def initial_mesh(terms: Sequence[Term], reach: float = _REACH) -> np.ndarray:
-    """Panels no wider than the local scale, with edges on every unblurred breakpoint."""
+    """Panels no wider than the local scale, with edges on every unblurred breakpoint.
+
+    Each half is walked from the origin, so that a symmetric problem has a symmetric mesh.
+    """
     places = [(c, w) for term in terms for c, w in steep_places(term) if abs(c) < reach + 8.0 * w]
-    fixed = sorted({c for c, w in places if abs(c) < reach and w < 1e-9} | {-reach, reach})
+    fixed = {c for c, w in places if abs(c) < reach and w < 1e-9}
+    blurred = [(c, w) for c, w in places if w >= 1e-9]
+    right = _half(sorted({c for c in fixed if c > 0.0} | {0.0, reach}), blurred)
+    left = _half(sorted({-c for c in fixed if c < 0.0} | {0.0, reach}), [(-c, w) for c, w in blurred])
+    return np.array([*(-edge for edge in reversed(left[1:])), *right])
+
+
+def _half(fixed: Sequence[float], places: Sequence[tuple[float, float]]) -> list[float]:
     edges: list[float] = []
     for left, right in zip(fixed[:-1], fixed[1:], strict=True):
-        edges += _walk(left, right, [(c, w) for c, w in places if w >= 1e-9])
-    return np.array([*edges, reach])
+        edges += _walk(left, right, places)
+    return [*edges, fixed[-1]]
 
 
 def _walk(left: float, right: float, places: Sequence[tuple[float, float]]) -> list[float]:

@@ -1,56 +1,32 @@
 """The model: what is trained, on what target, with which loss. Frozen records, from Python or a TOML file.
 
 Each field is declared once, as a type annotated with its kind; checks, messages, the list of keys, reading
-and writing all follow from that declaration.
+and writing all follow from that declaration (``giantstep.tables``).
 
 Sources: [CUI24] Cui et al. 2024, arXiv:2402.04980.
 """
 
-import json
 import math
 import os
 import tomllib
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from types import MappingProxyType, UnionType
-from typing import Annotated, Any, ClassVar, Self, TypeVar, cast, get_args, get_origin, get_type_hints
+from types import MappingProxyType
+from typing import Annotated, Any, ClassVar, Self
 
 from derive.grammar import did_you_mean, shorten
+from derive.links import MAX_INDICES, link_of
 from giantstep.errors import BadInput
-from giantstep.validate import SMALLEST, Choice, Expression, Kind, Number, Numbers, wrong
+from giantstep.fit_loss import FitLoss, LossKind
+from giantstep.link import LinkKind, takes_only_signs
+from giantstep.tables import Table, build, keys_of, plain, tables_of, toml_text
+from giantstep.validate import SMALLEST, Choice, Expression, Number, NumberOrWord, Numbers, wrong
 
 MAX_FILE_BYTES = 1_000_000
+TRAINED = "trained"
 
-_SQUARE_ONLY = "this version solves the square loss only"
-_LATER_LOSSES = ("logistic", "hinge", "squared_hinge", "huber", "absolute", "exponential", "quantile")
-
-
-_T = TypeVar("_T", bound="Table")
-
-
-class Table:
-    """Base of the records that are tables of a model file: every field is checked when a record is made."""
-
-    path: ClassVar[str] = ""
-
-    def __post_init__(self) -> None:
-        for name, declared in _declared(type(self)).items():
-            value = getattr(self, name)
-            if declared.kind is not None:
-                checked = declared.kind.check(_join(self.path, name), value)
-                object.__setattr__(self, name, checked)
-            elif not (isinstance(value, _table(declared)) or value is None and declared.optional):
-                raise wrong(_join(self.path, name), value, "a table")
-        self.check()
-
-    def check(self) -> None:
-        """Conditions that involve more than one field. Raises BadInput."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """The record as nested dictionaries and lists, absent tables left out."""
-        values = ((item.name, getattr(self, item.name)) for item in fields(cast(Any, self)))
-        return {name: _plain(value) for name, value in values if value is not None}
+_SIGNS = 'choose a link such as "sign", "sign(z - 0.3)", "2*step(z) - 1" or "sign(z1*z2)"'
 
 
 @dataclass(frozen=True)
@@ -88,18 +64,26 @@ class Readout(Table):
 
 @dataclass(frozen=True)
 class Network(Table):
-    """Two-layer network f(x) = (1/sqrt p) sum_k a_k sigma(w_k.x + bias), width = p/d. [CUI24] eq. (1)"""
+    """Two-layer network f(x) = (1/sqrt p) sum_k a_k sigma(w_k.x + bias), width = p/d. [CUI24] eq. (1)
+
+    The bias is a number, or "trained" with the readout.
+    """
 
     path: ClassVar[str] = "network"
     activation: Annotated[str, Expression(varying=True)]
     width: Annotated[float, Number("beta = p/d", positive=True)]
     readout: Readout = field(default_factory=Readout)
-    bias: Annotated[
-        float,
-        Number(
-            "the fixed bias of every neuron", later=(("trained", "this version solves a fixed bias only"),)
-        ),
-    ] = 0.0
+    bias: Annotated[float | str, NumberOrWord(Number("the fixed bias of every neuron"), TRAINED)] = 0.0
+
+    @property
+    def trains_bias(self) -> bool:
+        """Whether the bias of all neurons is trained, with the readout. [CUI24, App. C.8]"""
+        return self.bias == TRAINED
+
+    @property
+    def initial_bias(self) -> float:
+        """The bias in the gradient step: the fixed one, or zero where it is trained afterwards."""
+        return 0.0 if isinstance(self.bias, str) else self.bias
 
 
 @dataclass(frozen=True)
@@ -117,40 +101,75 @@ class Step(Table):
 @dataclass(frozen=True)
 class Spike(Table):
     """A spiked random-feature model given directly; a block of readout value u has strength r u and bulk
-    variance 1 + u^2 (c - 1). [CUI24, Result 3.1]
+    variance 1 + u^2 (c - 1). The alignment is a number, or a list of <v, theta_i> for several indices, of
+    length at most 1. [CUI24, Result 3.1]
     """
 
     path: ClassVar[str] = "spike"
     strength: Annotated[float, Number("the strength r of the spike", low=0.0)]
-    alignment: Annotated[float, Number("the alignment gamma of spike and target", low=-1.0, high=1.0)]
+    alignment: Annotated[
+        float | tuple[float, ...],
+        Numbers(
+            Number("the alignment gamma of spike and target", low=-1.0, high=1.0), MAX_INDICES, alone=True
+        ),
+    ]
     bulk_variance: Annotated[float, Number("the squared norm c of a bulk row", positive=True)]
+
+    @property
+    def alignments(self) -> tuple[float, ...]:
+        """<v, theta_i> of every index."""
+        return self.alignment if isinstance(self.alignment, tuple) else (self.alignment,)
+
+    def check(self) -> None:
+        """Raises BadInput for a list of alignments longer than 1."""
+        length = math.hypot(*self.alignments)
+        if length > 1.0 + 1e-12:
+            raise BadInput(
+                f"{self.path}.alignment = {list(self.alignments)} has length {length:.6g}",
+                "the overlaps of a unit vector with orthonormal directions have a sum of squares of at most 1",
+            )
 
 
 @dataclass(frozen=True)
 class Target(Table):
-    """Labels y = link(theta.x) + Gaussian noise of variance ``noise``, in both batches; |theta| = 1."""
+    """Labels y = flip link(z + sqrt(probit) n) + Gaussian noise of variance ``noise``, in both batches.
+
+    z = theta.x, |theta| = 1, or (z1, z2, ...) for orthonormal directions; n is standard normal, one for each index;
+    flip is -1 with probability ``flips``, otherwise 1. Errors are measured against the clean target link(z).
+    """
 
     path: ClassVar[str] = "target"
-    link: Annotated[str, Expression()]
+    link: Annotated[str, LinkKind()]
     noise: Annotated[float, Number("the variance of the label noise", low=0.0)] = 0.0
+    flips: Annotated[float, Number("the probability that a label is flipped", low=0.0, high=0.5)] = 0.0
+    probit: Annotated[float, Number("the variance of the noise inside the link", low=0.0)] = 0.0
+
+    @property
+    def indices(self) -> int:
+        """The number of directions theta_i that the link depends on."""
+        return link_of(self.link).indices
+
+    def check(self) -> None:
+        """Raises BadInput for flips of labels that are not +-1."""
+        if self.flips and not takes_only_signs(self.link):
+            raise BadInput(
+                f"target.flips = {self.flips!r} flips labels +-1, and target.link = {shorten(self.link)} takes "
+                "other values",
+                f"{_SIGNS}, or use target.noise",
+            )
 
 
 @dataclass(frozen=True)
 class Fit(Table):
-    """Fit of the readout on fresh samples = n/d: minimise sum_i (y_i - f_i)^2/2 + (ridge/2) |a|^2, no 1/n."""
+    """Fit of the readout on fresh samples = n/d: minimise sum_i loss(y_i, f_i) + (ridge/2) |a|^2, no 1/n.
+
+    ``loss``: a registered name, an expression in y and f, a table with the name and parameters, or a FitLoss.
+    """
 
     path: ClassVar[str] = "fit"
     samples: Annotated[float, Number("alpha = n/d", positive=True)]
     ridge: Annotated[float, Number("lambda", positive=True)]
-    loss: Annotated[
-        str,
-        Choice(
-            ("square",),
-            later=tuple((name, _SQUARE_ONLY) for name in _LATER_LOSSES),
-            variables=("y", "f"),
-            refusal=_SQUARE_ONLY,
-        ),
-    ] = "square"
+    loss: Annotated[FitLoss, LossKind()] = FitLoss("square")
 
 
 @dataclass(frozen=True)
@@ -168,20 +187,14 @@ class Model(Table):
     spike: Spike | None = None
 
     def check(self) -> None:
-        """Raises BadInput for [step] together with [spike] and for a block without bulk variance."""
+        """Raises BadInput for fields that do not go together."""
         if self.step is not None and self.spike is not None:
             raise BadInput("the model has both [step] and [spike]", "keep one of them, or neither")
-        if self.spike is None:
-            return
-        for value in self.network.readout.values:
-            # 1 + u^2 (c - 1), written so that u = 1 gives c without rounding.
-            variance = (1.0 - value**2) + value**2 * self.spike.bulk_variance
-            if variance < SMALLEST:
-                raise BadInput(
-                    f"spike.bulk_variance = {self.spike.bulk_variance!r} gives the block with readout value "
-                    f"{value!r} the bulk variance 1 + value^2 (c - 1) = {variance:.6g}",
-                    f"it must be > 0: give a bulk_variance above {1.0 - 1.0 / value**2:.6g}",
-                )
+        if self.spike is not None:
+            _check_bulk(self.spike, self.network.readout)
+            _check_alignment(self.spike, self.target)
+        if self.fit.loss.form == "margin":
+            _check_signs(self.fit.loss, self.target)
 
     @classmethod
     def from_toml(cls, path: str | os.PathLike[str]) -> Self:
@@ -218,7 +231,7 @@ class Model(Table):
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """The model of nested dictionaries, as a model file has them. Raises BadInput."""
-        return _build(cls, data, "")
+        return build(cls, data, "")
 
     def replace(self, changes: Mapping[str, Any]) -> Self:
         """A model with some values changed: ``{"fit.samples": 1.5}``.
@@ -231,18 +244,22 @@ class Model(Table):
         if all(key in allowed and self._has_number(key, value) for key, value in changes.items()):
             return self._with_numbers(changes)
         data = self.to_dict()
-        for key, value in changes.items():
+        for key in changes:
             if not isinstance(key, str) or key not in allowed:
                 names = tuple(allowed)
                 hint = did_you_mean(key, names) if isinstance(key, str) else ""
                 raise BadInput(f"unknown key {shorten(key)}", f"{hint}allowed keys are {', '.join(names)}")
+        # a table before what is in it, in whatever order they are given
+        for key in sorted(changes, key=lambda key: key.count(".")):
             *tables, last = key.split(".")
             inner = data
             for table in tables:
+                if isinstance(inner.get(table), str):  # a loss without parameters
+                    inner[table] = {"name": inner[table]}
                 inner = inner.setdefault(table, {})
                 if not isinstance(inner, dict):
                     raise wrong(table, inner, "a table")
-            inner[last] = _from_text(value, quoted_only=allowed[key])
+            inner[last] = _from_text(changes[key], text=allowed[key])
         return type(self).from_dict({name: table for name, table in data.items() if table is not None})
 
     def _has_number(self, key: object, value: object) -> bool:
@@ -262,95 +279,70 @@ class Model(Table):
         """The text of a model file that ``from_toml`` reads back as an equal model."""
         sections = []
         for name, table in self.to_dict().items():
-            lines = [f"{key} = {_toml_value(value)}" for key, value in table.items()]
+            lines = [f"{key} = {toml_text(value)}" for key, value in table.items()]
             sections.append("\n".join([f"[{name}]", *lines]))
         return "\n\n".join(sections) + "\n"
 
 
-@dataclass(frozen=True)
-class _Declared:
-    """What the annotation of a field says: a kind of value, or a table that may be optional."""
-
-    kind: Kind | None
-    table: type[Table] | None
-    optional: bool
-    required: bool
-
-
-def _declared(cls: type[Table]) -> Mapping[str, _Declared]:
-    return _read_declarations(cast(Any, cls))
-
-
-@lru_cache(maxsize=32)
-def _read_declarations(cls: Any) -> Mapping[str, _Declared]:
-    hints = get_type_hints(cls, include_extras=True)
-    found = {}
-    for item in fields(cls):
-        hint = hints[item.name]
-        required = item.default is MISSING and item.default_factory is MISSING
-        kind = get_args(hint)[1] if get_origin(hint) is Annotated else None
-        optional = isinstance(hint, UnionType)
-        table = None if kind is not None else get_args(hint)[0] if optional else hint
-        found[item.name] = _Declared(kind, table, optional, required)
-    return MappingProxyType(found)
-
-
-def allowed_keys(cls: type[Table] = Model, prefix: str = "") -> Mapping[str, bool]:
+@lru_cache(maxsize=1)
+def allowed_keys() -> Mapping[str, bool]:
     """Every dotted key of a model file, tables included, in file order; True where it holds text."""
-    keys: dict[str, bool] = {}
-    for name, declared in _declared(cls).items():
-        keys[_join(prefix, name)] = declared.kind is not None and declared.kind.text
-        if declared.table is not None:
-            keys.update(allowed_keys(declared.table, _join(prefix, name)))
-    return MappingProxyType(keys)
+    return keys_of(Model)
 
 
-def _build(cls: type[_T], data: object, path: str) -> _T:
-    """A record from a mapping, its inner tables built first; keys are checked here, values by the record."""
-    declared = _declared(cls)
-    where = f"[{path}]" if path else "the model"
-    if not isinstance(data, Mapping):
-        raise wrong(path or "the model", data, f"a table with the keys {', '.join(declared)}")
-    for key in data:
-        if key not in declared:
-            hint = did_you_mean(key, tuple(declared)) if isinstance(key, str) else ""
+@lru_cache(maxsize=1)
+def value_keys() -> Mapping[str, bool]:
+    """The keys of ``allowed_keys`` that hold a value: what can be swept."""
+    tables = tables_of(Model)
+    return MappingProxyType({key: text for key, text in allowed_keys().items() if key not in tables})
+
+
+def _check_bulk(spike: Spike, readout: Readout) -> None:
+    for value in readout.values:
+        # 1 + u^2 (c - 1), written so that u = 1 gives c without rounding.
+        variance = (1.0 - value**2) + value**2 * spike.bulk_variance
+        if variance < SMALLEST:
             raise BadInput(
-                f"unknown key {shorten(key)} in {where}", f"{hint}allowed keys are {', '.join(declared)}"
+                f"spike.bulk_variance = {spike.bulk_variance!r} gives the block with readout value "
+                f"{value!r} the bulk variance 1 + value^2 (c - 1) = {variance:.6g}",
+                f"it must be > 0: give a bulk_variance above {1.0 - 1.0 / value**2:.6g}",
             )
-    for name, item in declared.items():
-        if item.required and name not in data:
-            key = _join(path, name)
-            missing = f"the table [{key}]" if item.table else key
-            raise BadInput(f"{missing} is missing", f"add it; {where} has the keys {', '.join(declared)}")
-    values = {
-        name: value
-        if declared[name].table is None
-        else _build(_table(declared[name]), value, _join(path, name))
-        for name, value in data.items()
-    }
-    return cls(**values)
 
 
-def _table(declared: _Declared) -> type[Table]:
-    return cast(type[Table], declared.table)
+def _check_alignment(spike: Spike, target: Target) -> None:
+    given, wanted = len(spike.alignments), target.indices
+    if given != wanted:
+        raise BadInput(
+            f"spike.alignment = {plain(spike.alignment)} holds {given} {'numbers' if given > 1 else 'number'}, and "
+            f"target.link = {shorten(target.link)} has {wanted} {'indices' if wanted > 1 else 'index'}",
+            "give one number for z alone, and for z1, z2, ... a list with one number for each",
+        )
 
 
-def _join(path: str, name: str) -> str:
-    return f"{path}.{name}" if path else name
+def _check_signs(loss: FitLoss, target: Target) -> None:
+    """A loss of y f is for labels +-1."""
+    if target.noise:
+        raise BadInput(
+            f"fit.loss = {shorten(loss.name)} needs labels +-1, and target.noise = {target.noise!r} adds Gaussian "
+            "noise to them",
+            "set target.noise = 0; noise of such labels is target.flips (a probability) or target.probit (a variance "
+            "inside the link)",
+        )
+    if not takes_only_signs(target.link):
+        raise BadInput(
+            f"fit.loss = {shorten(loss.name)} needs labels +-1, and target.link = {shorten(target.link)} takes other "
+            "values",
+            f"{_SIGNS}; or a loss for regression, such as square, huber or absolute",
+        )
 
 
-def _plain(value: object) -> Any:
-    if isinstance(value, Table):
-        return value.to_dict()
-    if isinstance(value, Mapping):
-        return {key: _plain(entry) for key, entry in value.items()}
-    return list(value) if isinstance(value, tuple) else value
+def _from_text(value: Any, text: bool) -> Any:
+    """The TOML value that a text from the command line stands for; a bare word stands for itself.
 
-
-def _from_text(value: Any, quoted_only: bool) -> Any:
-    """The TOML value that a text from the command line stands for; a bare word stands for itself."""
-    if not isinstance(value, str) or quoted_only and value.strip()[:1] not in ('"', "'"):
-        return _plain(value)
+    Where the key holds text, only quotes and brackets make it TOML.
+    """
+    if not isinstance(value, str) or text and value.strip()[:1] not in ('"', "'", "{", "["):
+        return plain(value)
     try:
         read = tomllib.loads(f"value = {value.strip()}")
     except (ValueError, RecursionError):
@@ -366,11 +358,3 @@ def _summing_to_one(fractions: tuple[float, ...]) -> tuple[float, ...]:
     largest = max(range(len(scaled)), key=scaled.__getitem__)
     scaled[largest] += math.fsum((1.0, *(-value for value in scaled)))
     return tuple(scaled)
-
-
-def _toml_value(value: object) -> str:
-    if isinstance(value, dict):
-        return "{ " + ", ".join(f"{key} = {_toml_value(entry)}" for key, entry in value.items()) + " }"
-    if isinstance(value, list):
-        return "[" + ", ".join(_toml_value(entry) for entry in value) + "]"
-    return json.dumps(value) if isinstance(value, str) else repr(value)

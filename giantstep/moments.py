@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -13,7 +14,8 @@ from giantstep.errors import BadInput
 from giantstep.functions import numpy_function
 
 _ORDER = 20
-_REACH = 14.0  # the weight is 1e-43 there
+_REACH, _FARTHEST = 14.0, 38.0  # the weight is 1e-43 at the first
+_NEGLIGIBLE = 1e-17
 _TOLERANCE = 1e-13
 
 
@@ -29,10 +31,10 @@ class ActivationMoments:
 
 @dataclass(frozen=True)
 class LinkMoments:
-    """E f, E z f and E f^2 of a link, z ~ N(0, 1)."""
+    """E f, E g f for every index and E f^2 of f = link(sqrt(1 + probit) g), g standard normal."""
 
     mean: float
-    linear: float
+    linear: tuple[float, ...]
     square: float
 
 
@@ -49,23 +51,25 @@ def activation_moments(text: str, breakpoints: tuple[float, ...], bias: float = 
 
 
 @lru_cache(maxsize=256)
-def link_moments(text: str, breakpoints: tuple[float, ...]) -> LinkMoments:
-    """Moments of a link. Raises BadInput where they do not settle."""
-    function = numpy_function(text)
+def link_moments(text: str, breakpoints: tuple[float, ...], probit: float = 0.0) -> LinkMoments:
+    """Moments of a link of one index. Raises BadInput where they do not settle."""
+    function, scale = numpy_function(text), math.sqrt(1.0 + probit)
 
     def integrands(z: np.ndarray) -> np.ndarray:
-        value, _ = function(z)
+        value, _ = function(scale * z)
         return np.stack([value, z * value, value * value])
 
-    return LinkMoments(*_settled(integrands, list(breakpoints), text))
+    mean, linear, square = _settled(integrands, [b / scale for b in breakpoints], text)
+    return LinkMoments(mean, (linear,), square)
 
 
 def _settled(integrands: Callable[[np.ndarray], np.ndarray], breaks: list[float], text: str) -> list[float]:
     """Gauss-Legendre on panels between the breakpoints, halved until two answers agree."""
     previous: np.ndarray | None = None
     with np.errstate(over="ignore", invalid="ignore"):
+        reach = _reach(integrands)
         for level in range(12):
-            current, scale = _panels(integrands, breaks, 2.0 ** (1 - level))
+            current, scale = _panels(integrands, breaks, reach, 2.0 ** (1 - level))
             if previous is not None and np.all(np.abs(current - previous) <= _TOLERANCE * scale):
                 # what cancels to below the resolution vanishes: a moment of the other parity, say
                 return [
@@ -78,11 +82,23 @@ def _settled(integrands: Callable[[np.ndarray], np.ndarray], breaks: list[float]
     )
 
 
+def _reach(integrands: Callable[[np.ndarray], np.ndarray]) -> float:
+    """Where the Gaussian weight has made the integrands negligible."""
+    reach = _REACH
+    while reach < _FARTHEST:
+        z = np.linspace(-reach, reach, 113)
+        weighted = np.abs(integrands(z)) * np.exp(-0.5 * z * z)
+        if np.all(weighted[:, [0, -1]] <= _NEGLIGIBLE * weighted.max(axis=1, keepdims=True)):
+            break
+        reach += 4.0
+    return reach
+
+
 def _panels(
-    integrands: Callable[[np.ndarray], np.ndarray], breaks: list[float], width: float
+    integrands: Callable[[np.ndarray], np.ndarray], breaks: list[float], reach: float, width: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    grid = np.arange(-_REACH, _REACH + width / 2, width)
-    edges = np.unique(np.concatenate([grid, [b for b in breaks if abs(b) < _REACH]]))
+    grid = np.arange(-reach, reach + width / 2, width)
+    edges = np.unique(np.concatenate([grid, [b for b in breaks if abs(b) < reach]]))
     nodes, weights = leggauss(_ORDER)
     half, middle = np.diff(edges)[:, None] / 2, (edges[1:] + edges[:-1])[:, None] / 2
     z = (middle + half * nodes).ravel()

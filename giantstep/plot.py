@@ -18,6 +18,7 @@ from giantstep.baselines import has_spike
 from giantstep.dataset import Dataset, shown
 from giantstep.errors import BadInput
 from giantstep.files import write_atomic
+from giantstep.fit_loss import FitLoss
 from giantstep.grid import Changes
 from giantstep.model import Model
 
@@ -45,6 +46,8 @@ SYMBOLS: Mapping[str, tuple[str, str]] = {
     "spike.bulk_variance": (r"c", "variance of the bulk rows"),
     "target.link": (r"\sigma_\star", "target"),
     "target.noise": (r"\Delta", "variance of the label noise"),
+    "target.flips": (r"p_{\mathrm{flip}}", "probability of a flipped label"),
+    "target.probit": (r"\tau^2", "variance of the noise inside the link"),
     "fit.samples": (r"\alpha", r"samples of the fit $n/d$"),
     "fit.ridge": (r"\lambda", "ridge"),
 }
@@ -256,7 +259,7 @@ class _Drawing:
         key = self.data.grid.x.key
         symbol, words = SYMBOLS.get(key, ("", key))
         self.axes.set_xlabel(f"{words}" + (rf"  ($ {symbol} $)" if symbol else ""))
-        formula = r"$\mathrm{E}\,(f_\star - f)^2$" if self.error == "test_error" else r"mean $(y - f)^2$"
+        formula = _formula(self.data.model.fit.loss, self.error)
         self.axes.set_ylabel(f"{self.error.replace('_', ' ')}  {formula}")
         swept = {sweep.key for sweep in self.data.grid.sweeps}
         base = self.data.model.replace(dict(self.data.grid.changes(0)))
@@ -299,7 +302,9 @@ def described(model: Model, swept: set[str]) -> str:
         parts.append(rf"$\sigma =${_text(model.network.activation)}")
     if "target.link" not in swept:
         parts.append(rf"$\sigma_\star =${_text(model.target.link)}")
-    numbers = {
+    if model.fit.loss.key != "square" and "fit.loss" not in swept:
+        parts.append(_text(str(model.fit.loss)))
+    numbers: dict[str, float | str | tuple[float, ...] | None] = {
         "network.width": model.network.width,
         "network.bias": model.network.bias or None,
         "step.samples": model.step.samples if model.step else None,
@@ -310,13 +315,28 @@ def described(model: Model, swept: set[str]) -> str:
         "fit.samples": model.fit.samples,
         "fit.ridge": model.fit.ridge,
         "target.noise": model.target.noise or None,
+        "target.flips": model.target.flips or None,
+        "target.probit": model.target.probit or None,
     }
     for key, value in numbers.items():
         if value is not None and key not in swept:
-            parts.append(rf"${SYMBOLS[key][0]} = {value:.4g}$")
+            parts.append(rf"${SYMBOLS[key][0]} = {_value(value)}$")
     if model.network.readout.values != (1.0,) and "network.readout.values" not in swept:
         parts.append(rf"$u \in \{{{', '.join(f'{value:.4g}' for value in model.network.readout.values)}\}}$")
     return ", ".join(parts)
+
+
+def _formula(loss: FitLoss, error: str) -> str:
+    """What is on the vertical axis."""
+    if error == "test_error":
+        return r"$\mathrm{P}\,(f_\star f < 0)$" if loss.form == "margin" else r"$\mathrm{E}\,(f_\star - f)^2$"
+    return r"mean $(y - f)^2$" if loss.key == "square" else "mean loss"
+
+
+def _value(value: float | str | tuple[float, ...]) -> str:
+    if isinstance(value, tuple):
+        return f"({', '.join(f'{entry:.4g}' for entry in value)})"
+    return rf"\mathrm{{{value}}}" if isinstance(value, str) else f"{value:.4g}"
 
 
 def _text(value: str) -> str:

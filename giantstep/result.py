@@ -19,10 +19,11 @@ ORDER_PARAMETERS = ("m", "zeta", "psi", "Q1", "Q2", "V1", "V2")
 class Result:
     """Solution of the saddle-point equations at one point, in the normalisation of THEORY sections 1-4 (unit rows).
 
-    test_error: E (y_clean - f)^2; train_error: mean squared error on the training set; free_energy: minimum of the
-    training objective per dimension; residual: worst relative residual of all equations, evaluated apart from the
-    solver; quadrature_error: change of the test error between orders of quadrature, relative to it (where it is
-    below 1e-5 of E y^2, relative to that).
+    test_error: E (y_clean - f)^2, of margin losses P(y_clean f < 0); train_error: mean loss on the training set, of the
+    square loss without the factor 1/2; free_energy: minimum of the training objective per dimension; residual: worst
+    relative residual of all equations, evaluated apart from the solver; quadrature_error: change of the test error
+    between orders of quadrature, relative to it (where it is below 1e-5 of E y^2, relative to that); bias: of every
+    neuron, the trained one where it is trained.
     """
 
     model: Model
@@ -37,13 +38,14 @@ class Result:
     seconds: float
     dimension: int | None
     nodes: int
+    bias: float = 0.0
 
     @property
     def training_loss(self) -> float:
         """The training objective per dimension from the errors: equals ``free_energy`` at a solution."""
         fit, width = self.model.fit, self.model.network.width
         norm = width * float(self.order_parameters["Q2"].sum())
-        return 0.5 * fit.samples * self.train_error + 0.5 * fit.ridge * norm
+        return fit.samples * self.train_error / fit.loss.entry.error_scale + 0.5 * fit.ridge * norm
 
     @property
     def crossover_dimension(self) -> float:
@@ -64,11 +66,7 @@ class Result:
             "test_error": self.test_error,
             "train_error": self.train_error,
             "order_parameters": {name: self.order_parameters[name].tolist() for name in ORDER_PARAMETERS},
-            "spike": {
-                "strength": self.spike.strength,
-                "alignment": self.spike.alignment,
-                "bulk_variance": list(self.spike.bulk_variance),
-            },
+            "spike": self.spike.to_dict(),
             "free_energy": self.free_energy,
             "training_loss": self.training_loss,
             "residual": self.residual,
@@ -77,6 +75,7 @@ class Result:
             "seconds": self.seconds,
             "crossover_dimension": self.crossover_dimension,
             "dimension": self.dimension,
+            "bias": self.bias,
             "nodes": self.nodes,
             "model": self.model.to_dict(),
         }

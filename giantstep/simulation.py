@@ -12,13 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from derive.catalogue import lookup
-from derive.grammar import Node, parse, shorten
+from derive.grammar import ExpressionError, Node, parse, shorten
 from giantstep.errors import BadInput
 from giantstep.functions import numpy_function
-from giantstep.model import Model
-from giantstep.simulate import FiniteSizes, FiniteSystem, SimulationError, finite_sizes
+from giantstep.link import link_values
+from giantstep.loss_functions import convex_loss
+from giantstep.model import Fit, Model, Target
+from giantstep.simulate import ConvexLoss, FiniteSizes, FiniteSystem, SimulationError, finite_sizes
 from giantstep.simulate import simulate as simulate_system
-from giantstep.simulate.system import RUNGS, Coefficients, Rung
+from giantstep.simulate.system import RUNGS, Coefficients, Link, Rung
 
 Array = NDArray[np.float64]
 Progress = Callable[[int, int, str], object]
@@ -35,8 +37,10 @@ RUNG_NAMES = {
 
 @dataclass(frozen=True)
 class Simulation:
-    """Errors of every seed, sample size and ridge, arrays [seed, sample, ridge]; both without the factor 1/2.
+    """Errors of every seed, sample size and ridge, arrays [seed, sample, ridge].
 
+    test_error: mean (y_clean - f)^2, for losses of the margin P(y_clean f < 0). train_error: mean loss, for the square
+    loss without the factor 1/2.
     ``model`` has the ratios really simulated (n/d, p/d, p_b/p, n0/d of whole numbers): solve it with
     ``dimension`` to compare. ``samples`` are the n/d simulated.
     """
@@ -207,25 +211,46 @@ def _fields(system: FiniteSystem) -> dict[str, Any]:
 
 
 def _bare_system(model: Model) -> FiniteSystem:
-    link = numpy_function(model.target.link)
-    network, step = model.network, model.step
+    network, step, target = model.network, model.step, model.target
     return FiniteSystem(
         activation=numpy_function(network.activation),
-        link=lambda s: link(s)[0],
+        link=_link(target),
         width=network.width,
         values=network.readout.values,
         fractions=network.readout.fractions,
-        bias=network.bias,
-        noise=model.target.noise,
+        bias=network.initial_bias,
+        noise=target.noise,
         step=None if step is None else (step.samples, step.learning_rate),
+        flips=target.flips,
+        probit=target.probit,
+        indices=target.indices,
+        loss=_loss(model.fit),
+        trained_bias=network.trains_bias,
     )
 
 
-def _spike(model: Model) -> tuple[float, float, tuple[float, ...]]:
+def _link(target: Target) -> Link:
+    values = link_values(target.link)
+    return (lambda s: values(s[None])) if target.indices == 1 else values
+
+
+def _loss(fit: Fit) -> ConvexLoss | None:
+    """The loss of the simulator; None is the square loss, which is fitted directly."""
+    if fit.loss.key == "square":
+        return None
+    try:
+        return convex_loss(fit.loss.name, fit.loss.parameters)
+    except ExpressionError as error:
+        raise BadInput(f"fit.loss: {error.message}", error.hint) from None
+
+
+def _spike(model: Model) -> tuple[float, float | tuple[float, ...], tuple[float, ...]]:
     from giantstep.spike import spike_of
 
     spike = spike_of(model)
-    return float(spike.strength), float(spike.alignment), tuple(float(c) for c in spike.bulk_variance)
+    alignments = tuple(float(gamma) for gamma in spike.alignments)
+    alignment = alignments[0] if len(alignments) == 1 else alignments
+    return float(spike.strength), alignment, tuple(float(c) for c in spike.bulk_variance)
 
 
 def _may_jump(node: Node) -> bool:
@@ -241,7 +266,7 @@ def _coefficients(model: Model, strength: float, variances: tuple[float, ...]) -
 
     def tables(kappa: Array) -> tuple[Array, Array, Array]:
         blocks = [
-            coefficients(network.activation, value * strength * kappa + network.bias, variance)
+            coefficients(network.activation, value * strength * kappa + network.initial_bias, variance)
             for value, variance in zip(network.readout.values, variances, strict=True)
         ]
         stacked = np.stack(blocks, axis=1)

@@ -5,23 +5,39 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 from giantstep.errors import BadInput
 from giantstep.kernels import function_kernel
 from giantstep.model import Model, Network, Step, Target
-from giantstep.moments import activation_moments, link_moments
+from giantstep.moments import LinkMoments, activation_moments, link_moments
 
 
 @dataclass(frozen=True)
 class SpikeParameters:
-    """Strength of a block with readout 1, alignment <v, theta>, squared norm of the bulk rows per block.
+    """Strength of a block with readout 1, alignments <v, theta_i> of all indices, squared norm of the bulk rows per
+    block.
 
     Source: [CUI24] Result 3.1; THEORY section 2.
     """
 
     strength: float
-    alignment: float
+    alignments: tuple[float, ...]
     bulk_variance: tuple[float, ...]
+
+    @property
+    def alignment(self) -> float:
+        """<v, theta>; for several indices the length of ``alignments``, the overlap of v with their span."""
+        return self.alignments[0] if len(self.alignments) == 1 else math.hypot(*self.alignments)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers and lists; the alignment is a number for one index and a list for several."""
+        alignments = list(self.alignments)
+        return {
+            "strength": self.strength,
+            "alignment": alignments[0] if len(alignments) == 1 else alignments,
+            "bulk_variance": list(self.bulk_variance),
+        }
 
 
 def spike_of(model: Model) -> SpikeParameters:
@@ -33,9 +49,9 @@ def spike_of(model: Model) -> SpikeParameters:
     if model.spike is not None:
         c = model.spike.bulk_variance
         bulk = tuple((1.0 - u * u) + u * u * c for u in values)
-        return SpikeParameters(model.spike.strength, model.spike.alignment, bulk)
+        return SpikeParameters(model.spike.strength, model.spike.alignments, bulk)
     if model.step is None:
-        return SpikeParameters(0.0, 0.0, (1.0,) * len(values))
+        return SpikeParameters(0.0, (0.0,) * model.target.indices, (1.0,) * len(values))
     return _after_step(model.network, model.step, model.target)
 
 
@@ -43,36 +59,51 @@ def spike_of(model: Model) -> SpikeParameters:
 def _after_step(network: Network, step: Step, target: Target) -> SpikeParameters:
     from generated import step as generated_step
 
-    activation, link = function_kernel(network.activation), function_kernel(target.link)
+    activation = function_kernel(network.activation)
     _refuse_jump(network.activation, activation)
     ubar = sum(u * f for u, f in zip(network.readout.values, network.readout.fractions, strict=True))
-    of_f = activation_moments(network.activation, activation.BREAKPOINTS, float(network.bias))
-    of_link = link_moments(target.link, link.BREAKPOINTS)
-    moments = generated_step.moments(
-        of_f.mean, of_f.linear, of_f.quadratic, of_f.slope_square, of_link.mean, of_link.linear, of_link.square, ubar,
-        target.noise,
+    of_f = activation_moments(network.activation, activation.BREAKPOINTS, network.initial_bias)
+    of_link = _link_moments(target)
+    _, mu1, s0, e2, sigma2, variance = generated_step.moments(
+        of_f.mean, of_f.linear, of_f.quadratic, of_f.slope_square, of_link.mean, of_link.square, ubar, target.noise,
+        target.flips,
     )  # fmt: skip
-    _, mu1, s0, s1, e2, sigma2, variance = moments
     rate, samples = step.learning_rate / network.width, step.samples
     if not e2 > 0.0:
         raise BadInput(
             f"the residual of the gradient step vanishes: target.link = {target.link!r} equals the network's mean",
             "choose a link that is not constant, add target.noise, or leave [step] out",
         )
-    strength, alignment = generated_step.spike(rate, samples, mu1, s1, e2)
+    overlaps = tuple(generated_step.overlap(linear, target.flips, target.probit) for linear in of_link.linear)
+    length = math.fsum(s1 * s1 for s1 in overlaps)
+    strength = generated_step.strength(rate, samples, mu1, length, e2)
+    alignments = tuple(generated_step.alignment(samples, s1, length, e2) for s1 in overlaps)
     bulk = tuple(
         generated_step.bulk_variance(rate, samples, u, s0, e2, sigma2, max(variance, 0.0))
         for u in network.readout.values
     )
-    if not all(math.isfinite(x) for x in (strength, alignment, *bulk)) or min(bulk) <= 0.0:
+    if not all(math.isfinite(x) for x in (strength, *alignments, *bulk)) or min(bulk) <= 0.0:
         raise BadInput(
             f"the gradient step gives strength {strength:.3g}, bulk variances {bulk}",
             "lower step.learning_rate: the bulk variance has to be positive and finite",
         )
     # the direction v absorbs the sign
-    if strength < 0.0:
-        strength, alignment = -strength, -alignment
-    return SpikeParameters(strength, min(1.0, max(-1.0, alignment)), bulk)
+    sign = -1.0 if strength < 0.0 else 1.0
+    return SpikeParameters(sign * strength, tuple(sign * gamma for gamma in _at_most_one(alignments)), bulk)
+
+
+def _link_moments(target: Target) -> LinkMoments:
+    if target.indices == 1:
+        return link_moments(target.link, function_kernel(target.link).BREAKPOINTS, target.probit)
+    from giantstep.index_moments import index_moments
+
+    return index_moments(target.link, target.probit)
+
+
+def _at_most_one(alignments: tuple[float, ...]) -> tuple[float, ...]:
+    """The overlaps of a unit vector, whose rounding must not make it longer."""
+    length = math.hypot(*alignments)
+    return tuple(gamma / length for gamma in alignments) if length > 1.0 else alignments
 
 
 def _refuse_jump(text: str, kernel: object) -> None:

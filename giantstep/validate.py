@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from datetime import date, datetime, time
 from functools import lru_cache
 from numbers import Real
-from typing import Protocol
+from typing import ClassVar
 
 import numpy as np
 
-from derive.catalogue import lookup
-from derive.grammar import ExpressionError, did_you_mean, parse, shorten
+from derive.grammar import ExpressionError, did_you_mean, shorten
 from giantstep.errors import BadInput
 from giantstep.functions import numpy_function
 
@@ -19,16 +18,25 @@ LARGEST = 1e12
 SMALLEST = 1e-12
 MAX_BLOCKS = 64
 
+REACH = 30.0
+# E f(z)^2 is finite if f grows slower than exp(z^2/4); at |z| = 30 that is exp(225).
+TOO_LARGE = math.exp(200.0)
+GROWS_TOO_FAST = "it grows too fast for its Gaussian moments to exist"
 
-class Kind(Protocol):
-    """A kind of value: ``check`` returns the normalised value or raises BadInput naming ``key``."""
+
+class Kind:
+    """A kind of value.
+
+    ``text``: it is text, so that ``--set key=text`` needs no quotes; ``inner``: the names of numbers that can be
+    set inside it, as in ``fit.loss.delta``.
+    """
+
+    text: ClassVar[bool] = False
+    inner: ClassVar[tuple[str, ...]] = ()
 
     def check(self, key: str, value: object) -> object:
-        """The value in the form the model stores."""
-
-    @property
-    def text(self) -> bool:
-        """Whether the field holds text, so that ``--set key=text`` needs no quotes."""
+        """The value in the form the model stores. Raises BadInput naming ``key``."""
+        raise NotImplementedError
 
 
 def type_name(value: object) -> str:
@@ -54,26 +62,20 @@ def wrong(key: str, value: object, allowed: str, hint: str = "") -> BadInput:
 
 
 @dataclass(frozen=True)
-class Number:
+class Number(Kind):
     """A finite real number within bounds; a bool is not a number, a text is not either.
 
-    ``positive`` excludes zero; ``low`` is the smallest allowed value; ``later`` maps words that are known but
-    not solved to the sentence that says so.
+    ``low`` is the smallest allowed value, ``positive`` excludes zero, ``open`` excludes both bounds.
     """
 
     meaning: str
     low: float = -LARGEST
     high: float = LARGEST
     positive: bool = False
-    later: tuple[tuple[str, str], ...] = ()
-    text: bool = False
+    open: bool = False
 
     def check(self, key: str, value: object) -> float:
         """The value as a float. Raises BadInput naming the key, the value and the bounds."""
-        if isinstance(value, str) and value in dict(self.later):
-            raise BadInput(
-                f'{key} = "{value}" cannot be solved: {dict(self.later)[value]}', f"give {self.allowed}"
-            )
         value = value.tolist() if isinstance(value, np.generic) else value
         if isinstance(value, bool) or not isinstance(value, Real):
             raise wrong(key, value, self.allowed, "write the number without quotes" if _quoted(value) else "")
@@ -81,23 +83,48 @@ class Number:
             number = float(value)
         except OverflowError:
             number = math.inf
-        if not (math.isfinite(number) and self.lowest <= number <= self.high):
+        if not (math.isfinite(number) and self.lowest <= number <= self.highest):
             raise wrong(key, value, self.allowed)
         return number + 0.0  # -0.0 becomes 0.0: equal models print alike
 
     @property
     def lowest(self) -> float:
         """The smallest allowed value."""
-        return SMALLEST if self.positive else self.low
+        return SMALLEST if self.positive else self.low + SMALLEST * self.open
+
+    @property
+    def highest(self) -> float:
+        """The largest allowed value."""
+        return min(self.high - SMALLEST, math.nextafter(self.high, 0.0)) if self.open else self.high
 
     @property
     def allowed(self) -> str:
         """The bounds in words."""
+        if self.open:
+            return f"a number between {self.low:g} and {self.high:g}, both excluded, {self.meaning}"
         if self.positive:
             return f"a number > 0 (from {SMALLEST:g} to {self.high:g}), {self.meaning}"
         if self.low == 0.0:
             return f"a number >= 0 (at most {self.high:g}), {self.meaning}"
         return f"a number between {self.low:g} and {self.high:g}, {self.meaning}"
+
+
+@dataclass(frozen=True)
+class NumberOrWord(Kind):
+    """A number, or exactly one word in its place."""
+
+    number: Number
+    word: str
+
+    def check(self, key: str, value: object) -> float | str:
+        """The value as a float, or the word. Raises BadInput naming the key, the value and what is allowed."""
+        if not isinstance(value, str):
+            return self.number.check(key, value)
+        if value.strip() == self.word:
+            return self.word
+        meant = did_you_mean(value, (self.word,)).strip()
+        hint = "write the number without quotes" if _quoted(value) else meant
+        raise wrong(key, value, f'{self.number.allowed}; or "{self.word}"', hint)
 
 
 def _quoted(value: object) -> bool:
@@ -108,32 +135,33 @@ def _quoted(value: object) -> bool:
 
 
 @dataclass(frozen=True)
-class Numbers:
-    """A list of 1 to 64 numbers, one per block of neurons, each of the kind ``item``."""
+class Numbers(Kind):
+    """A list of 1 to ``most`` numbers, each of the kind ``item``; ``alone`` takes a number and gives one back for a
+    list of one.
+    """
 
     item: Number
-    text: bool = False
+    most: int = MAX_BLOCKS
+    alone: bool = False
 
-    def check(self, key: str, value: object) -> tuple[float, ...]:
+    def check(self, key: str, value: object) -> tuple[float, ...] | float:
         """The values as a tuple of floats. Raises BadInput naming the key and the entry."""
         value = value.tolist() if isinstance(value, np.ndarray) else value
-        if not isinstance(value, list | tuple) or not 1 <= len(value) <= MAX_BLOCKS:
-            raise wrong(key, value, f"a list of 1 to {MAX_BLOCKS} numbers", "for example [1.0, -1.0]")
-        return tuple(self.item.check(f"{key}[{i}]", entry) for i, entry in enumerate(value))
+        if self.alone and not isinstance(value, list | tuple):
+            return self.item.check(key, value)
+        if not isinstance(value, list | tuple) or not 1 <= len(value) <= self.most:
+            raise wrong(key, value, f"a list of 1 to {self.most} numbers", "for example [1.0, -1.0]")
+        numbers = tuple(self.item.check(f"{key}[{i}]", entry) for i, entry in enumerate(value))
+        return numbers[0] if self.alone and len(numbers) == 1 else numbers
 
 
 @dataclass(frozen=True)
-class Choice:
-    """One of a few words; ``later`` maps recognised words to the sentence that says why they are refused.
-
-    An expression in ``variables`` in place of a word is recognised, and refused with ``refusal``.
-    """
+class Choice(Kind):
+    """One of a few words; ``later`` maps recognised words to the sentence that says why they are refused."""
 
     words: tuple[str, ...]
     later: tuple[tuple[str, str], ...] = ()
-    variables: tuple[str, ...] = ()
-    refusal: str = ""
-    text: bool = True
+    text = True
 
     def check(self, key: str, value: object) -> str:
         """The word. Raises BadInput naming the words that are allowed."""
@@ -143,25 +171,19 @@ class Choice:
         word = value.strip()
         if word in self.words:
             return word
-        refusal = dict(self.later).get(word) or self._expression(word)
+        refusal = dict(self.later).get(word)
         if refusal:
             raise BadInput(f"{key} = {shorten(value)} cannot be solved: {refusal}", f"use {allowed}")
         known = (*self.words, *dict(self.later))
         raise wrong(key, value, allowed, did_you_mean(word, known).strip())
 
-    def _expression(self, word: str) -> str:
-        try:
-            return self.refusal if self.variables and parse(word, self.variables) else ""
-        except ExpressionError:
-            return ""
-
 
 @dataclass(frozen=True)
-class Expression:
+class Expression(Kind):
     """A registered function or an expression in z; ``varying`` refuses one that is constant."""
 
     varying: bool = False
-    text: bool = True
+    text = True
 
     def check(self, key: str, value: object) -> str:
         """The text, stripped. Raises BadInput where it does not parse or has no finite Gaussian moments."""
@@ -169,7 +191,7 @@ class Expression:
             raise wrong(key, value, "the name of a function or an expression in z", 'for example "tanh"')
         text = value.strip()
         try:
-            problem = _problem(text, self.varying)
+            problem = unusable(text, self.varying)
         except ExpressionError as error:
             raise BadInput(f"{key}: {error.message}", error.hint) from None
         if problem:
@@ -178,18 +200,19 @@ class Expression:
 
 
 @lru_cache(maxsize=256)
-def _problem(text: str, varying: bool) -> str:
-    """Why a function has no finite Gaussian moments, judged by its values up to |z| = 30, or ''."""
-    lookup(text)
-    points = np.concatenate((np.linspace(-30.0, 30.0, 241), np.geomspace(1e-9, 1e-3, 7)))
+def unusable(text: str, varying: bool) -> str:
+    """Why a function of z has no finite Gaussian moments, judged by its values up to |z| = 30, or ''.
+
+    Raises ExpressionError where the text is no function.
+    """
+    points = np.concatenate((np.linspace(-REACH, REACH, 241), np.geomspace(1e-9, 1e-3, 7)))
     values, _ = numpy_function(text)(points)
     bad = points[~np.isfinite(values)]
     if bad.size:
         nearest = bad[np.argmin(np.abs(bad))]
         return f"it is not a finite real number at z = {nearest:g}"
-    # E f(z)^2 is finite if f grows slower than exp(z^2/4); at |z| = 30 that is exp(225).
-    if max(abs(values[0]), abs(values[240])) > math.exp(200.0):
-        return "it grows too fast for its Gaussian moments to exist"
+    if max(abs(values[0]), abs(values[240])) > TOO_LARGE:
+        return GROWS_TOO_FAST
     if varying and np.ptp(values) == 0.0:
         return "it does not depend on z"
     return ""

@@ -1,6 +1,7 @@
-"""The first compilation of kernels, in parallel processes: numba itself compiles one function at a time.
+"""The first compilation of kernels, in two processes: numba itself compiles one function at a time.
 
-``python -m giantstep.warm KIND NAME`` compiles one kernel into numba's cache on disk, where the parent finds it.
+``python -m giantstep.warm NAME ...`` compiles the kernels of functions into numba's cache on disk, where the parent
+finds them.
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ class Kernel:
 
     @property
     def entry(self) -> str:
-        return "coefficients" if self.kind == "function" else "solve"
+        """What is compiled at the first call."""
+        return str(self.module.ENTRY) if self.kind == "function" else "solve"
 
     def cold(self) -> bool:
         """Whether numba keeps a cache for this kernel and has nothing in it."""
@@ -49,7 +51,7 @@ class Kernel:
         """Call the kernel once, on next to nothing."""
         module = self.module
         if self.kind == "function":
-            module.coefficients(np.zeros(1), 1.0, np.empty((3, 1)), np.empty(module.SCRATCH_SHAPE))
+            module.RULES[0](np.zeros(1), 1.0, np.empty((7, 1)), np.empty(module.SCRATCH_SHAPE))
             return
         blocks = int(self.name.split()[1])
         table = np.ones((1, 5 + 3 * blocks))
@@ -62,26 +64,26 @@ class Kernel:
 
 @lru_cache(maxsize=256)
 def warm(activation: str, link: str, loss: str, blocks: int) -> None:
-    """Compile what a model needs and has no cache yet: one kernel here, the others in processes of their own.
+    """Compile what a model needs and has no cache yet: the solver here, meanwhile the functions in a process of
+    their own, which by itself takes about as long to start as a function to compile.
 
-    A process that fails is no error: the kernel is then compiled when it is called.
+    A process that fails is no error: a kernel is then compiled when it is called.
     """
-    wanted = (Kernel("function", activation), Kernel("function", link), Kernel("solver", f"{loss} {blocks}"))
-    cold = [kernel for kernel in dict.fromkeys(wanted) if kernel.cold()]
-    if len(cold) < 2 or (os.cpu_count() or 1) < 2 or not sys.executable:
+    solver = Kernel("solver", f"{loss} {blocks}")
+    names = [name for name in dict.fromkeys((activation, link)) if Kernel("function", name).cold()]
+    if not names or not solver.cold() or (os.cpu_count() or 1) < 2 or not sys.executable:
         return
-    children = [_child(kernel) for kernel in cold[1:]]
+    child = _child(names)
     try:
-        cold[0].compile()
+        solver.compile()
     finally:
-        for child in children:
-            if child is not None:
-                child.wait()
+        if child is not None:
+            child.wait()
 
 
-def _child(kernel: Kernel) -> subprocess.Popen[bytes] | None:
+def _child(names: Sequence[str]) -> subprocess.Popen[bytes] | None:
     silent = subprocess.DEVNULL
-    command = [sys.executable, "-m", "giantstep.warm", kernel.kind, kernel.name]
+    command = [sys.executable, "-m", "giantstep.warm", *names]
     try:
         return subprocess.Popen(command, stdin=silent, stdout=silent, stderr=silent, env=_environment())
     except OSError:
@@ -93,9 +95,10 @@ def _environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)}
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Compile the kernel named on the command line."""
-    Kernel(*arguments).compile()
+def main(names: Sequence[str]) -> int:
+    """Compile the kernels of the functions named on the command line."""
+    for name in names:
+        Kernel("function", name).compile()
     return 0
 
 

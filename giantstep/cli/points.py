@@ -64,15 +64,17 @@ def _solve(arguments: argparse.Namespace) -> int:
 
 
 def _solved(result: Result) -> list[tuple[str, str, str]]:
-    spike = result.spike
+    spike, loss = result.spike, result.model.fit.loss
     size = "d -> infinity" if result.dimension is None else f"with the correction at d = {result.dimension}"
     lines = [
-        ("test error", _number(result.test_error), f"E (y_clean - f)^2, {size}"),
-        ("train error", _number(result.train_error), "mean (y - f)^2 on the training set"),
+        ("test error", _number(result.test_error), f"{loss.test_error}, {size}"),
+        ("train error", _number(result.train_error), f"{loss.train_error} on the training set"),
         ("spike strength r", _number(spike.strength), ""),
-        ("alignment gamma", _number(spike.alignment), ""),
+        ("alignment gamma", _numbers(spike.alignments), ""),
         ("bulk variance c", _numbers(spike.bulk_variance), ""),
     ]
+    if result.model.network.trains_bias:
+        lines.append(("bias", _number(result.bias), "trained with the readout"))
     for name, values in result.order_parameters.items():
         rows = values.tolist() if values.ndim > 1 else [values.tolist()]
         for index, row in enumerate(rows):
@@ -127,8 +129,8 @@ def _simulated(done: Simulation) -> list[tuple[str, str, str]]:
     if model.step is not None:
         sizes += f", n0/d = {model.step.samples:.6g}"
     return [
-        ("test error", _with_error(done, "test_error"), "E (y_clean - f)^2"),
-        ("train error", _with_error(done, "train_error"), "mean (y - f)^2 on the training set"),
+        ("test error", _with_error(done, "test_error"), model.fit.loss.test_error),
+        ("train error", _with_error(done, "train_error"), f"{model.fit.loss.train_error} on the training set"),
         ("simulated", done.what, RUNG_NAMES[done.what]),
         ("dimension", str(done.dimension), f"{sizes} of whole numbers"),
         ("seeds", str(done.seeds), "errors are standard errors over them" if done.seeds > 1 else ""),

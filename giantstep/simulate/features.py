@@ -8,7 +8,8 @@ import numpy as np
 from scipy import special
 from scipy.linalg import blas
 
-from giantstep.simulate.layer import PIECE, FirstLayer, Streams, labels, overlap, project
+from giantstep.simulate.labels import clean_labels, noisy_labels
+from giantstep.simulate.layer import PIECE, FirstLayer, Streams, overlap, project
 from giantstep.simulate.memory import chunk_rows
 from giantstep.simulate.order import Overlaps
 from giantstep.simulate.system import Array, FiniteSizes, FiniteSystem, Rung, SimulationError
@@ -17,9 +18,10 @@ from giantstep.simulate.system import Array, FiniteSizes, FiniteSystem, Rung, Si
 def training_set(
     system: FiniteSystem, sizes: FiniteSizes, what: Rung, layer: FirstLayer, streams: Streams
 ) -> tuple[Array, Array]:
-    """Features phi(x_i) and noisy labels for the largest sample size; shapes (n, p), C order, and (n,).
+    """Features phi(x_i) and labels for the largest sample size; shapes (n, p), C order, and (n,).
 
-    The first rows are the training set of every smaller sample size.
+    The first rows are the training set of every smaller sample size. Where the bias is trained these are the
+    pre-activations w.x instead: the features depend on it.
     """
     count = max(sizes.samples)
     features, target = np.empty((count, sizes.width_count)), np.empty(count)
@@ -30,37 +32,47 @@ def training_set(
         inputs = buffer[: part.stop - start]
         streams.inputs.standard_normal(out=inputs)
         project(inputs, layer.rows, features[part])
-        _transform(system, sizes, what, features[part], inputs, layer, streams)
-        target[part] = labels(system.link, overlap(inputs, layer.theta))
-    target += math.sqrt(system.noise) * streams.noise.standard_normal(count)
-    if not np.all(np.isfinite(target)):
-        raise SimulationError("the link returned a value that is not finite; it must be finite on all of R")
+        if what == "gaussian":
+            _equivalent(system, sizes, features[part], overlap(inputs, layer.spike), streams)
+        elif not system.trained_bias:
+            activate(system, features[part], system.bias)
+        target[part] = noisy_labels(system, layer.indices_of(inputs), streams.labels)
     return features, target
 
 
 def sampled_test_error(
-    system: FiniteSystem, sizes: FiniteSizes, layer: FirstLayer, readouts: Array, count: int, streams: Streams
+    system: FiniteSystem,
+    sizes: FiniteSizes,
+    layer: FirstLayer,
+    readouts: Array,
+    biases: Array,
+    count: int,
+    streams: Streams,
 ) -> tuple[Array, Array]:
-    """Mean of (y_clean - f)^2 over `count` fresh inputs and its standard error, each of shape (readouts,).
+    """Test error over `count` fresh inputs and its standard error, each of shape (readouts,).
 
-    readouts[p, R] in Fortran order. For the rungs with a true activation; nothing but the chunk is kept in
-    memory.
+    Mean of (y_clean - f)^2, or of y_clean f < 0 for a loss of the margin. readouts[p, R] in Fortran order, each with
+    its own bias. For the rungs with a true activation; nothing but the chunk is kept in memory.
     """
     width = sizes.width_count
     height = min(chunk_rows(width), count)
     inputs_buffer, chunk_buffer = np.empty((height, sizes.dimension)), np.empty((height, width))
     first, second = np.zeros(readouts.shape[1]), np.zeros(readouts.shape[1])
+    distinct = np.unique(biases)
     for start in range(0, count, height):
         size = min(height, count - start)
         inputs, chunk = inputs_buffer[:size], chunk_buffer[:size]
         streams.test.standard_normal(out=inputs)
+        clean = clean_labels(system, layer.indices_of(inputs))
         project(inputs, layer.rows, chunk)
-        _activate(system, chunk)
-        square = blas.dgemm(1.0 / math.sqrt(width), readouts, chunk.T, trans_a=1)
-        square -= labels(system.link, overlap(inputs, layer.theta))
-        square *= square
-        first += square.sum(axis=1)
-        second += np.einsum("ri,ri->r", square, square)
+        for bias in distinct:
+            own = biases == bias
+            features = chunk.copy() if distinct.size > 1 else chunk
+            activate(system, features, float(bias))
+            output = blas.dgemm(1.0 / math.sqrt(width), readouts[:, own], features.T, trans_a=1)
+            error = _errors(system, clean, output)
+            first[own] += error.sum(axis=1)
+            second[own] += np.einsum("ri,ri->r", error, error)
     return _mean_error(first, second, count)
 
 
@@ -69,24 +81,34 @@ def conditional_test_error(
 ) -> tuple[Array, Array]:
     """The same for the rung "gaussian", where f given (kappa, t) is a Gaussian variable known exactly.
 
-    Its mean is sum_b mu0_b m_b + mu1_b (kappa zeta_b + psi_b t) and its variance sum mu1 mu1' (Q1 - psi
+    Its mean is sum_b mu0_b m_b + mu1_b (kappa zeta_b + psi_b.t) and its variance sum mu1 mu1' (Q1 - psi
     psi') + sum mu2^2 Q2 in the measured overlaps of this readout, so only (kappa, t) is sampled (each
     stratified): unbiased, at no cost.
     Source: THEORY of the conditional equivalence, [CUI24] Result 3.2.
     """
     kappa = special.ndtri((np.arange(count) + streams.test.random(count)) / count)
-    other = special.ndtri((streams.test.permutation(count) + streams.test.random(count)) / count)
-    gamma = layer.alignment
-    clean = labels(system.link, gamma * kappa + math.sqrt(max(0.0, 1.0 - gamma * gamma)) * other)
+    others = np.stack(
+        [
+            special.ndtri((streams.test.permutation(count) + streams.test.random(count)) / count)
+            for _ in range(system.indices)
+        ]
+    )
+    points = np.outer(layer.alignment, kappa) + layer.perpendicular()[1] @ others
+    clean = clean_labels(system, points)
     mu0, mu1, mu2 = coefficients_at(system, kappa)
-    gain0, gain2 = mu1 @ mu1.T / count, np.mean(mu2 * mu2, axis=1)
     first, second = np.empty(overlaps.m.shape[0]), np.empty(overlaps.m.shape[0])
     for index in range(first.size):
-        psi = overlaps.psi[index]
-        spread = np.sum(gain0 * (overlaps.Q1[index] - np.outer(psi, psi))) + gain2 @ overlaps.Q2[index]
-        mean = overlaps.m[index] @ mu0 + kappa * (overlaps.zeta[index] @ mu1) + other * (psi @ mu1)
-        square = (clean - mean) ** 2 + spread
-        first[index], second[index] = np.sum(square), np.sum(square * square)
+        psi = overlaps.psi[index].reshape(mu0.shape[0], -1)
+        coupled = (overlaps.Q1[index] - psi @ psi.T) @ mu1
+        spread = np.einsum("bn,bn->n", mu1, coupled) + overlaps.Q2[index] @ (mu2 * mu2)
+        mean = overlaps.m[index] @ mu0 + kappa * (overlaps.zeta[index] @ mu1)
+        mean += np.einsum("bi,bn,in->n", psi, mu1, others)
+        if system.classifies:
+            error = special.ndtr(-clean * mean / np.sqrt(np.maximum(spread, np.finfo(float).tiny)))
+        else:
+            # the average of the variance: less noise than its values at the points
+            error = (clean - mean) ** 2 + np.mean(spread)
+        first[index], second[index] = np.sum(error), np.sum(error * error)
     return _mean_error(first, second, count)
 
 
@@ -107,33 +129,25 @@ def coefficients_at(system: FiniteSystem, kappa: Array) -> tuple[Array, Array, A
     return found[0], found[1], found[2]
 
 
-def _transform(
-    system: FiniteSystem,
-    sizes: FiniteSizes,
-    what: Rung,
-    chunk: Array,
-    inputs: Array,
-    layer: FirstLayer,
-    streams: Streams,
-) -> None:
-    if what == "gaussian":
-        _equivalent(system, sizes, chunk, overlap(inputs, layer.spike), streams)
-    else:
-        _activate(system, chunk)
-
-
-def _activate(system: FiniteSystem, chunk: Array) -> None:
+def activate(system: FiniteSystem, chunk: Array, bias: float) -> None:
     """Pre-activations to features, in place."""
     height = max(1, PIECE // chunk.shape[1])
     for start in range(0, chunk.shape[0], height):
         piece = chunk[start : start + height]
-        if system.bias != 0.0:
-            piece += system.bias
+        if bias != 0.0:
+            piece += bias
         piece[...] = system.activation(piece)[0]
         if not math.isfinite(float(np.sum(piece))):
             raise SimulationError(
                 "the activation returned a value that is not finite; it must be finite on all of R"
             )
+
+
+def _errors(system: FiniteSystem, clean: Array, output: Array) -> Array:
+    """Squared or classification errors of outputs[R, n]."""
+    if system.classifies:
+        return (output * clean < 0.0).astype(np.float64)
+    return (output - clean) ** 2
 
 
 def _equivalent(

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import blas
 
+from giantstep.simulate.labels import LabelStreams, noisy_labels
 from giantstep.simulate.memory import chunk_rows
-from giantstep.simulate.system import Array, FiniteSizes, FiniteSystem, Link, Rung
+from giantstep.simulate.system import Array, FiniteSizes, FiniteSystem, Rung
 
 # pre-activations are transformed in pieces that stay in the processor's cache
 PIECE = 1 << 15
@@ -22,49 +23,74 @@ class Streams:
     layer: np.random.Generator
     direction: np.random.Generator
     batch: np.random.Generator
-    batch_noise: np.random.Generator
+    batch_labels: LabelStreams
     inputs: np.random.Generator
-    noise: np.random.Generator
+    labels: LabelStreams
     features: np.random.Generator
     test: np.random.Generator
 
     @classmethod
     def spawn(cls, sequence: np.random.SeedSequence) -> Streams:
         """The streams of one seed."""
-        return cls(*(np.random.default_rng(child) for child in sequence.spawn(8)))
+        made = [np.random.default_rng(child) for child in sequence.spawn(12)]
+        layer, direction, batch, batch_noise, inputs, noise, features, test = made[:8]
+        return cls(
+            layer,
+            direction,
+            batch,
+            LabelStreams(batch_noise, *made[8:10]),
+            inputs,
+            LabelStreams(noise, *made[10:]),
+            features,
+            test,
+        )
 
 
 @dataclass(frozen=True)
 class FirstLayer:
     """Rows u_b r v + sqrt(c_b) w_k, w_k of (about) unit norm, and the directions they are measured against.
 
-    rows[p, d], C order. theta[d]: the target's direction; spike[d]: v; strength r, alignment gamma =
-    <v, theta> and variances[K] c_b are imposed ("srf"), absent from the rows (r = 0, c = 1: "gaussian") or
-    measured ("network").
+    rows[p, d], C order. theta[indices, d]: the orthonormal directions of the target; spike[d]: v; strength r,
+    alignment[indices] = <v, theta_i> and variances[K] c_b are imposed ("srf"), absent from the rows (r = 0, c = 1:
+    "gaussian") or measured ("network").
     """
 
     rows: Array
     theta: Array
     spike: Array
     strength: float
-    alignment: float
+    alignment: Array
     variances: Array
 
-    def perpendicular(self) -> Array:
-        """Unit vector along theta - gamma v, zero where v = +-theta."""
-        rest = self.theta - self.alignment * self.spike
-        norm = float(np.linalg.norm(rest))
-        return rest / norm if norm > 1e-7 else np.zeros_like(rest)
+    def perpendicular(self) -> tuple[Array, Array]:
+        """Orthonormal directions e[indices, d] beside v and L lower triangular: theta = gamma v + L e, L_ii >= 0.
+
+        L L^T = 1 - gamma gamma^T. Rows of e are zero where the span has fewer dimensions.
+        """
+        rest = self.theta - self.alignment[:, None] * self.spike
+        directions, mixing = np.zeros_like(rest), np.zeros((len(rest), len(rest)))
+        for index, row in enumerate(rest):
+            mixing[index, :index] = directions[:index] @ row
+            left = row - mixing[index, :index] @ directions[:index]
+            norm = float(np.linalg.norm(left))
+            if norm > 1e-7:
+                mixing[index, index], directions[index] = norm, left / norm
+        return directions, mixing
+
+    def indices_of(self, inputs: Array) -> Array:
+        """z_i = theta_i.x of inputs[n, d], shape (indices, n)."""
+        return np.stack([overlap(inputs, direction) for direction in self.theta])
 
 
 def draw_layer(system: FiniteSystem, sizes: FiniteSizes, what: Rung, streams: Streams) -> FirstLayer:
     """Draw the first layer of one seed. Source: [CUI24] section 2 and Result 3.1."""
     rows = sphere_rows(streams.layer, sizes.width_count, sizes.dimension)
-    theta = _unit(streams.direction.standard_normal(sizes.dimension))
+    theta = _orthonormal(streams.direction, system.indices, sizes.dimension)
     if what == "network" and sizes.step_samples is not None:
         return _after_step(system, sizes, rows, theta, streams)
     blocks = len(system.values)
-    strength, alignment, variances = system.spike or (0.0, 1.0, (1.0,) * blocks)
+    strength, _, variances = system.spike or (0.0, 1.0, (1.0,) * blocks)
+    alignment = np.array(system.alignments, dtype=np.float64)
     spike = _direction_at(theta, alignment, streams.direction)
     if what != "srf":
         return FirstLayer(rows, theta, spike, 0.0, alignment, np.ones(blocks))
@@ -84,11 +110,6 @@ def sphere_rows(generator: np.random.Generator, count: int, dimension: int) -> A
 def neuron_values(system: FiniteSystem, sizes: FiniteSizes) -> Array:
     """u_k of every neuron, shape (p,): a0_k = u_k / sqrt p."""
     return np.repeat(np.array(system.values, dtype=np.float64), sizes.blocks)
-
-
-def labels(link: Link, points: Array) -> Array:
-    """Clean labels sigma_star at theta.x, shape (n,)."""
-    return np.asarray(link(points), dtype=np.float64)
 
 
 def overlap(inputs: Array, direction: Array) -> Array:
@@ -120,14 +141,14 @@ def _after_step(
     rows += update
     del update
     norm = float(np.linalg.norm(pull))
-    spike = pull / norm if norm > 0.0 else _unit(pull + theta)
+    spike = pull / norm if norm > 0.0 else theta[0]
     strength = scale * slope * norm
     variances = []
     for part, value in zip(sizes.block_slices(), system.values, strict=True):
         block = rows[part]
         square = np.einsum("ij,ij->i", block, block) - 2.0 * value * strength * (block @ spike)
         variances.append(float(np.mean(square)) + (value * strength) ** 2)
-    return FirstLayer(rows, theta, spike, strength, float(spike @ theta), np.array(variances))
+    return FirstLayer(rows, theta, spike, strength, theta @ spike, np.array(variances))
 
 
 def step_direction(
@@ -148,8 +169,8 @@ def step_direction(
         size = min(height, count - start)
         inputs, chunk = inputs_buffer[:size], chunk_buffer[:size]
         streams.batch.standard_normal(out=inputs)
-        target = labels(system.link, overlap(inputs, theta))
-        target = target + math.sqrt(system.noise) * streams.batch_noise.standard_normal(size)
+        points = np.stack([overlap(inputs, direction) for direction in theta])
+        target = noisy_labels(system, points, streams.batch_labels)
         project(inputs, rows, chunk)
         residual, slopes = _residual_slopes(system, chunk, target, values)
         slope += slopes
@@ -174,14 +195,29 @@ def _residual_slopes(system: FiniteSystem, chunk: Array, target: Array, values: 
     return residual, slopes
 
 
-def _direction_at(theta: Array, alignment: float, generator: np.random.Generator) -> Array:
-    """Unit vector v with v.theta = alignment to rounding, otherwise uniform."""
-    other = generator.standard_normal(theta.size)
-    other -= (other @ theta) * theta
-    other = _unit(other)
-    # once more: the first projection leaves a component of rounding size times |other|
-    other = _unit(other - (other @ theta) * theta)
-    return alignment * theta + math.sqrt(1.0 - alignment * alignment) * other
+def _orthonormal(generator: np.random.Generator, count: int, dimension: int) -> Array:
+    """Orthonormal directions, uniform, shape (count, dimension)."""
+    rows: list[Array] = []
+    for _ in range(count):
+        found = np.array(rows, dtype=np.float64).reshape(-1, dimension)
+        rows.append(_beside(found, generator.standard_normal(dimension)))
+    return np.array(rows)
+
+
+def _direction_at(theta: Array, alignment: Array, generator: np.random.Generator) -> Array:
+    """Unit vector v with v.theta_i = alignment_i to rounding, otherwise uniform."""
+    rest = math.sqrt(max(0.0, 1.0 - float(alignment @ alignment)))
+    other = generator.standard_normal(theta.shape[1:])
+    inside: Array = np.einsum("i,id->d", alignment, theta)
+    return inside + rest * _beside(theta, other) if rest > 0.0 else _unit(inside)
+
+
+def _beside(rows: Array, vector: Array) -> Array:
+    """The unit vector along the part of a vector that is orthogonal to orthonormal rows."""
+    # twice: the first projection leaves a component of rounding size times the length of the vector
+    for _ in range(2):
+        vector = _unit(vector - np.einsum("i,id->d", rows @ vector, rows))
+    return vector
 
 
 def _unit(vector: Array) -> Array:

@@ -6,9 +6,12 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from giantstep.simulate.system import FiniteSizes, Rung, SimulationError
+from giantstep.simulate.convex import ConvexLoss
+from giantstep.simulate.system import FiniteSizes, FiniteSystem, Rung, SimulationError
 
 DOUBLE = 8
+# the kernel is kept where n <= DENSE p: a Cholesky factorisation of size n then costs less than X^T D X
+DENSE = 1.5
 # below this ridge an SVD of the features may be needed (readout.py): its work space is counted in advance
 SMALL_RIDGE = 1e-6
 CHUNK_BYTES = 1 << 25
@@ -21,22 +24,45 @@ def chunk_rows(width: int) -> int:
     return max(128, CHUNK_BYTES // (DOUBLE * width))
 
 
-def estimate_bytes(sizes: FiniteSizes, what: Rung, ridges: tuple[float, ...], test_samples: int) -> int:
+def estimate_bytes(
+    system: FiniteSystem, sizes: FiniteSizes, what: Rung, ridges: tuple[float, ...], test_samples: int
+) -> int:
     """Peak bytes of one seed: the largest of gradient step, features, fit and test, with the first layer."""
     d, p, n = sizes.dimension, sizes.width_count, max(sizes.samples)
     points, rows = len(sizes.samples) * len(ridges), chunk_rows(p)
     step = p * d + min(rows, sizes.step_samples or 0) * (d + p) if what == "network" else 0
-    dual = max([count for count in sizes.samples if count <= p], default=0)
-    gram = max(dual, p if n > p else 0) ** 2
-    # the Gram matrix and the copy of it that is factorised; columns of the refinement; the readouts
-    fit = n * p + 2 * gram + 8 * max(n, p) * len(ridges) + p * points
-    if min(ridges) < SMALL_RIDGE:
-        fit = max(fit, n * p + gram + svd_values(n, p) + p * points)
+    work = _square_work(sizes, ridges) if system.loss is None else _convex_work(system.loss, sizes)
+    # pre-activations beside the features where the bias is trained
+    fit = n * p * (2 if system.trained_bias else 1) + work + p * points
     fit = max(fit, n * p + min(rows, n) * d)
     overlaps = 4 * points * len(sizes.blocks) * d
     test = test_samples * (8 + 6 * len(sizes.blocks)) if what == "gaussian" else 0
-    test = test or min(rows, test_samples) * (d + p + 2 * points)
+    test = test or min(rows, test_samples) * (d + p * (2 if system.trained_bias else 1) + 2 * points)
     return DOUBLE * (p * d + max(step, fit, p * points + overlaps + test) + TEMPORARIES)
+
+
+def _square_work(sizes: FiniteSizes, ridges: tuple[float, ...]) -> int:
+    """Numbers held by a direct fit beside features and readouts."""
+    p, n = sizes.width_count, max(sizes.samples)
+    dual = max([count for count in sizes.samples if count <= p], default=0)
+    gram = max(dual, p if n > p else 0) ** 2
+    # the Gram matrix and the copy of it that is factorised; columns of the refinement
+    work = 2 * gram + 8 * max(n, p) * len(ridges)
+    return max(work, gram + svd_values(n, p)) if min(ridges) < SMALL_RIDGE else work
+
+
+def _convex_work(loss: ConvexLoss, sizes: FiniteSizes) -> int:
+    """Numbers held by Newton's method beside features and readouts."""
+    p, n = sizes.width_count, max(sizes.samples)
+    dense = max([count for count in sizes.samples if count <= DENSE * p], default=0)
+    vectors = 60 * (n + p)
+    # the kernel and the copy of it that is factorised
+    work = 2 * dense**2
+    if n > dense:
+        # X^T D X by chunks; for a loss with kinks the kernel of the samples at one: kept, updated, factorised
+        wide = p * p + 2 * min(chunk_rows(p), n) * p
+        work = max(work, dense**2 + max(wide, 0 if loss.smooth else 5 * p * p))
+    return work + vectors
 
 
 def svd_values(rows: int, columns: int) -> int:

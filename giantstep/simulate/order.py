@@ -16,8 +16,9 @@ from giantstep.simulate.system import Array, FiniteSizes, FiniteSystem
 class Overlaps:
     """Measured order parameters; leading axes are whatever the readouts were indexed by, then blocks.
 
-    m = 1.a_b/sqrt p, zeta = v.W_b^T a_b/sqrt p, psi = theta_perp.W_b^T a_b/sqrt p (0 where v = +-theta),
-    Q1 = a_b^T W_b P W_b'^T a_b'/p (one more axis), Q2 = |a_b|^2/p; W the bulk's rows divided by sqrt(c_b).
+    m = 1.a_b/sqrt p, zeta = v.W_b^T a_b/sqrt p, psi = e.W_b^T a_b/sqrt p with e = theta_perp (0 where v = +-theta; with
+    several indices one more axis, e_1, e_2, ... of FirstLayer.perpendicular), Q1 = a_b^T W_b P W_b'^T a_b'/p (one more
+    axis), Q2 = |a_b|^2/p; W the bulk's rows divided by sqrt(c_b).
     """
 
     m: Array
@@ -43,6 +44,8 @@ def measure_overlaps(
         # rows are u_b r v + sqrt(c_b) w: keep the part of w
         image = image - (system.values[index] * layer.strength) * np.outer(m[:, index], layer.spike)
         maps[:, index] = image / math.sqrt(layer.variances[index])
-    zeta, psi = maps @ layer.spike, maps @ layer.perpendicular()
+    zeta, psi = maps @ layer.spike, maps @ layer.perpendicular()[0].T
+    if system.indices == 1:
+        psi = psi[..., 0]
     maps -= zeta[:, :, None] * layer.spike
     return Overlaps(m, zeta, psi, np.einsum("rbd,rcd->rbc", maps, maps), squared)

@@ -12,7 +12,8 @@ from giantstep.simulate.system import Array, FiniteSizes, Rung
 
 @dataclass(frozen=True)
 class MeasuredSpike:
-    """Spike of each seed's first layer: strength[S] r, alignment[S] gamma = <v, theta>, variances[S, K] c_b.
+    """Spike of each seed's first layer: strength[S] r, alignment[S] gamma = <v, theta> (with several indices
+    [S, indices]), variances[S, K] c_b.
 
     "srf": as imposed. "gaussian": r = 0 and c = 1 in the rows, alignment as imposed. "network" with a step:
     measured, with v along the batch mean of e x, r = A mean(sigma') |mean(e x)|, c_b the mean squared norm of
@@ -28,12 +29,15 @@ class MeasuredSpike:
 class SimulationResult:
     """Errors of every seed, sample size and ridge, in arrays [seed, sample, ridge].
 
-    test_error: mean (y_clean - f)^2; train_error: mean (y_noisy - f)^2; both without 1/2. sampling_error:
-    standard error of test_error from the finite test set alone (an upper estimate for "gaussian", whose test
-    points are stratified). sizes holds the whole numbers used and, as sizes.alpha, .beta, .fractions,
-    .alpha0, the ratios to give to the theory.
+    test_error: mean (y_clean - f)^2, for losses of the margin P(y_clean f < 0). train_error: mean loss at the labels
+    fitted, for the square loss without the factor 1/2. sampling_error: standard error of test_error from the finite
+    test set alone (an upper estimate for "gaussian", whose test points are stratified). sizes holds the whole numbers
+    used and, as sizes.alpha, .beta, .fractions, .alpha0, the ratios to give to the theory.
     overlaps: measured order parameters, arrays [seed, sample, ridge, block(, block)], or None where not
     asked for.
+    bias: common bias of the neurons. gap: certified relative distance of the training objective from its minimum;
+    output_error: bound on the distance of f(x) that is left, for features no longer than the longest of the training
+    set. Both are 0 for the square loss, whose fits are direct.
     """
 
     what: Rung
@@ -45,6 +49,9 @@ class SimulationResult:
     sampling_error: Array
     spike: MeasuredSpike
     overlaps: Overlaps | None
+    bias: Array
+    gap: Array
+    output_error: Array
     test_samples: int
     bytes_needed: int
     seconds: float

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from giantstep.simulate.bias import fixed_bias, trained_bias
+from giantstep.simulate.erm import Fitted
 from giantstep.simulate.features import conditional_test_error, sampled_test_error, training_set
 from giantstep.simulate.layer import FirstLayer, Streams, draw_layer
 from giantstep.simulate.memory import estimate_bytes, require_memory
 from giantstep.simulate.order import Overlaps, measure_overlaps
-from giantstep.simulate.readout import ridge_readouts
 from giantstep.simulate.result import MeasuredSpike, SimulationResult
 from giantstep.simulate.system import (
     Array,
@@ -45,7 +46,7 @@ class _Run:
     """One seed: errors [sample, ridge]; overlaps with samples x ridges flattened."""
 
     test: Array
-    train: Array
+    fitted: Fitted
     sampling: Array
     overlaps: Overlaps | None
     layer: FirstLayer
@@ -68,8 +69,8 @@ def simulate(
     """Simulate a finite system: draw everything afresh for each seed, fit the readouts, measure the errors.
 
     what: "network" (trained by one giant gradient step), "srf" (spiked random features) or "gaussian" (the
-    conditional Gaussian map). samples: alphas = n/d of the readout. ridges: lambda >= 0 of the objective
-    sum (y - f)^2/2 + (lambda/2) |a|^2.
+    conditional Gaussian map). samples: alphas = n/d of the readout. ridges: lambda of the objective
+    sum loss(y, f) + (lambda/2) |a|^2; above 0, or 0 for the square loss (y - f)^2/2.
     Seed i of `seeds` gets child i of numpy's SeedSequence(seed): it does not depend on how many are run; one
     seed gives no standard error (nan). test_samples: fresh test points per seed, by default enough for their
     error to be below the spread of the seeds. progress(done, total, message) is called before, between and
@@ -82,15 +83,15 @@ def simulate(
     positive_whole("seeds", seeds)
     positive_whole("seed", seed, 0)
     sizes = finite_sizes(system, dimension, samples)
-    options = _Options(
-        _checked_ridges(ridges), _test_count(what, sizes, test_samples), order_parameters, memory_limit_bytes
-    )
+    tests = _test_count(system, what, sizes, test_samples)
+    options = _Options(_checked_ridges(system, ridges), tests, order_parameters, memory_limit_bytes)
     if memory_limit_bytes is not None:
         positive_whole("memory_limit_bytes", memory_limit_bytes)
 
     def needed_at(size: int) -> int:
         there = finite_sizes(system, size, samples)
-        return estimate_bytes(there, what, options.ridges, _test_count(what, there, test_samples))
+        tests = _test_count(system, what, there, test_samples)
+        return estimate_bytes(system, there, what, options.ridges, tests)
 
     needed = require_memory(needed_at, dimension, memory_limit_bytes)
     runs = []
@@ -115,7 +116,8 @@ def _one_seed(
     tell(1)
     features, target = training_set(system, sizes, what, layer, streams)
     tell(2)
-    readouts, train = ridge_readouts(features, target, sizes.samples, options.ridges, options.memory_limit)
+    fitted = _fitted(system, features, target, sizes.samples, options)
+    readouts = fitted.readouts
     del features
     tell(3)
     overlaps = None
@@ -125,13 +127,24 @@ def _one_seed(
         assert overlaps is not None
         test, sampling = conditional_test_error(system, layer, overlaps, options.test_samples, streams)
     else:
-        test, sampling = sampled_test_error(system, sizes, layer, readouts, options.test_samples, streams)
+        test, sampling = sampled_test_error(
+            system, sizes, layer, readouts, fitted.bias.ravel(), options.test_samples, streams
+        )
     kept = overlaps if options.order_parameters else None
     # the rows are the large part of the layer, and of no more use
     small = FirstLayer(
         layer.rows[:0], layer.theta, layer.spike, layer.strength, layer.alignment, layer.variances
     )
-    return _Run(test.reshape(train.shape), train, sampling.reshape(train.shape), kept, small)
+    shape = fitted.train.shape
+    return _Run(test.reshape(shape), fitted, sampling.reshape(shape), kept, small)
+
+
+def _fitted(
+    system: FiniteSystem, features: Array, target: Array, samples: tuple[int, ...], options: _Options
+) -> Fitted:
+    if system.trained_bias:
+        return trained_bias(system, features, target, samples, options.ridges, options.memory_limit)
+    return fixed_bias(system, features, target, samples, options.ridges, system.bias, options.memory_limit)
 
 
 def _collect(
@@ -158,7 +171,7 @@ def _collect(
         )
     spike = MeasuredSpike(
         np.array([run.layer.strength for run in runs]),
-        np.array([run.layer.alignment for run in runs]),
+        np.array([run.layer.alignment if system.indices > 1 else run.layer.alignment[0] for run in runs]),
         np.stack([run.layer.variances for run in runs]),
     )
     return SimulationResult(
@@ -167,32 +180,39 @@ def _collect(
         options.ridges,
         seed,
         np.stack([run.test for run in runs]),
-        np.stack([run.train for run in runs]),
+        np.stack([run.fitted.train for run in runs]),
         np.stack([run.sampling for run in runs]),
         spike,
         overlaps,
+        np.stack([run.fitted.bias for run in runs]),
+        np.stack([run.fitted.gap for run in runs]),
+        np.stack([run.fitted.output_error for run in runs]),
         options.test_samples,
         needed,
         seconds,
     )
 
 
-def _checked_ridges(ridges: Sequence[float]) -> tuple[float, ...]:
+def _checked_ridges(system: FiniteSystem, ridges: Sequence[float]) -> tuple[float, ...]:
     if len(ridges) < 1:
         raise SimulationError("ridges must hold at least one lambda, got none")
     for ridge in ridges:
         finite_number("each of ridges", ridge, least=0.0)
+        if system.loss is not None and not ridge > 0.0:
+            raise SimulationError(f"each of ridges must be above 0 for the loss {system.loss.name}, got {ridge!r}")
     return tuple(float(ridge) for ridge in ridges)
 
 
-def _test_count(what: Rung, sizes: FiniteSizes, test_samples: int | None) -> int:
-    """Default: its own error was 0.2 to 0.9 of the seeds' spread where measured (tanh, d = 400)."""
+def _test_count(system: FiniteSystem, what: Rung, sizes: FiniteSizes, test_samples: int | None) -> int:
+    """Default: its own error was 0.2 to 1 of the seeds' spread where measured (tanh, d = 400; logistic and hinge,
+    where a label counts as right or wrong, d = 100 to 400)."""
     if test_samples is not None:
         positive_whole("test_samples", test_samples, 2)
         return int(test_samples)
     if what == "gaussian":
         return 1 << 14
-    return 3 * max(sizes.dimension, sizes.width_count, min(max(sizes.samples), 2 * sizes.width_count))
+    largest = max(sizes.dimension, sizes.width_count, min(max(sizes.samples), 2 * sizes.width_count))
+    return (18 if system.classifies else 3) * largest
 
 
 def _teller(progress: Progress | None, index: int, seeds: int) -> Callable[[int], None]:

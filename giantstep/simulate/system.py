@@ -5,10 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from giantstep.simulate.convex import ConvexLoss
 
 Array: TypeAlias = NDArray[np.float64]
 Activation: TypeAlias = Callable[[Array], tuple[Array, Array]]
@@ -28,15 +31,21 @@ class FiniteSystem:
 
     activation: z -> (sigma(z), sigma'(z)), elementwise; the network applies it to w.x + bias, at
     initialisation too.
-    link: s -> sigma_star(s), elementwise, of s = theta.x with |theta| = 1.
+    link: s[n] -> sigma_star(s)[n] of s = theta.x with |theta| = 1; with several indices z[indices, n] -> [n] of
+    z_i = theta_i.x for orthonormal theta_i.
     width: beta = p/d. values, fractions: vocabulary u_b of the readout at initialisation (a0_k = u_b/sqrt p)
     and the fraction pi_b of neurons in each block; the blocks are kept apart in the order parameters.
-    noise: VARIANCE of the Gaussian label noise, in the batch of the step and of the readout.
+    noise: VARIANCE of the Gaussian noise added to the labels; flips: probability that a label +-1 changes its sign;
+    probit: VARIANCE of the Gaussian noise added to every index inside the link. All of them in the batch of the step
+    and of the readout; errors are measured against the clean link.
     step: (alpha0, eta_tilde) = (n0/d, eta/d) of the giant gradient step, used by the rung "network".
-    spike: (r, gamma, (c_1, ..., c_K)): strength, alignment <v, theta> and squared norm of the bulk rows per
-    block, used by "srf", and by "gaussian" for gamma. None: gamma = 1, r = 0, c = 1, plain random features.
+    spike: (r, gamma, (c_1, ..., c_K)): strength, alignment <v, theta> (with several indices a tuple of
+    <v, theta_i>) and squared norm of the bulk rows per block, used by "srf", and by "gaussian" for gamma. None:
+    v = theta_1, r = 0, c = 1, plain random features.
     coefficients: kappa[n] -> (mu0[K, n], mu1[K, n], mu2[K, n]) with the bias already in them, used by
     "gaussian"; mu1 multiplies w.x with w of UNIT norm ([CUI24] keeps rows of norm sqrt c).
+    loss: of the readout; None is the square loss. The gradient step always has the square loss.
+    trained_bias: the common bias is trained with the readout, from `bias` on ([CUI24] App. C.8).
 
     Raises SimulationError for impossible values. Source: [CUI24] section 2 and Results 3.1, 3.2.
     """
@@ -49,8 +58,26 @@ class FiniteSystem:
     bias: float = 0.0
     noise: float = 0.0
     step: tuple[float, float] | None = None
-    spike: tuple[float, float, tuple[float, ...]] | None = None
+    spike: tuple[float, float | tuple[float, ...], tuple[float, ...]] | None = None
     coefficients: Coefficients | None = None
+    flips: float = 0.0
+    probit: float = 0.0
+    indices: int = 1
+    loss: ConvexLoss | None = None
+    trained_bias: bool = False
+
+    @property
+    def classifies(self) -> bool:
+        """Whether the test error is P(y f < 0): for losses of the margin."""
+        return self.loss is not None and self.loss.form == "margin"
+
+    @property
+    def alignments(self) -> tuple[float, ...]:
+        """<v, theta_i> of every index."""
+        if self.spike is None:
+            return (1.0,) + (0.0,) * (self.indices - 1)
+        gamma = self.spike[1]
+        return gamma if isinstance(gamma, tuple) else (gamma,)
 
     def __post_init__(self) -> None:
         for name, function in (("activation", self.activation), ("link", self.link)):
@@ -62,13 +89,22 @@ class FiniteSystem:
         _finite("width", self.width, above=0.0)
         _finite("bias", self.bias)
         _finite("noise", self.noise, least=0.0)
+        _finite("flips", self.flips, least=0.0, most=0.5)
+        _finite("probit", self.probit, least=0.0)
+        _whole("indices", self.indices, 1)
+        _require(
+            not self.classifies or self.noise == 0.0, "a loss of the margin needs labels +-1: noise must be 0"
+        )
         self._check_blocks()
         if self.step is not None:
             _require(len(self.step) == 2, f"step must be (samples alpha0, learning_rate), got {self.step!r}")
             _finite("step samples alpha0", self.step[0], above=0.0)
             _finite("step learning_rate", self.step[1])
         if self.spike is not None:
-            self._check_spike(self.spike)
+            _require(
+                len(self.spike) == 3, f"spike must be (strength, alignment, bulk variances), got {self.spike!r}"
+            )
+            self._check_spike(*self.spike)
 
     def _check_blocks(self) -> None:
         _require(len(self.values) >= 1, "values must name at least one readout block, got none")
@@ -84,11 +120,16 @@ class FiniteSystem:
             abs(total - 1.0) <= 1e-9, f"fractions must sum to 1, got {self.fractions!r} with sum {total:.12g}"
         )
 
-    def _check_spike(self, spike: tuple[float, float, tuple[float, ...]]) -> None:
-        _require(len(spike) == 3, f"spike must be (strength, alignment, bulk variances), got {spike!r}")
-        strength, alignment, variances = spike
+    def _check_spike(self, strength: float, alignment: object, variances: tuple[float, ...]) -> None:
         _finite("spike strength", strength)
-        _finite("spike alignment", alignment, least=-1.0, most=1.0)
+        _require(
+            len(self.alignments) == self.indices,
+            f"spike needs one alignment per index, got {alignment!r} for {self.indices} indices",
+        )
+        for gamma in self.alignments:
+            _finite("spike alignment", gamma, least=-1.0, most=1.0)
+        length = math.hypot(*self.alignments)
+        _require(length <= 1.0 + 1e-12, f"the alignments of spike must have length at most 1, got {length:.6g}")
         _require(
             len(variances) == len(self.values),
             f"spike needs one bulk variance per block, got {len(variances)} for {len(self.values)} blocks",
@@ -144,7 +185,7 @@ def finite_sizes(system: FiniteSystem, dimension: int, samples: Sequence[float])
     they sum to p.
     Raises SimulationError where a count or a block comes out empty.
     """
-    _whole("dimension", dimension, 2)
+    _whole("dimension", dimension, max(2, system.indices + 1))
     _require(len(samples) >= 1, "samples must hold at least one alpha = n/d, got none")
     for alpha in samples:
         _finite("each of samples (alpha = n/d)", alpha, above=0.0)
@@ -169,6 +210,7 @@ def check_rung(system: FiniteSystem, what: Rung) -> None:
             system.coefficients is not None,
             "the rung 'gaussian' needs coefficients, a function of kappa: FiniteSystem(coefficients=...)",
         )
+        _require(not system.trained_bias, "the rung 'gaussian' has a fixed bias; simulate 'srf' or 'network'")
     if what == "srf":
         _require(
             system.spike is not None or system.step is None,

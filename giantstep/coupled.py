@@ -1,0 +1,144 @@
+"""Solving the coupled system of any convex loss: where to start, and refinement of the quadrature."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from itertools import chain
+
+import numpy as np
+
+from giantstep.coupled_system import CoupledSystem, Level
+from giantstep.direct import ROUNDING, square_overlaps
+from giantstep.errors import NotConverged
+from giantstep.newton import Outcome, continued, newton
+from giantstep.problem import Problem, Solution
+from giantstep.result import Result
+
+Array = np.ndarray
+COARSE = Level(5, 24)
+PATH = Level(8, 64)  # of a continuation, whose Newton steps need averages that obey their identities
+FINE = (Level(8, 36), Level(10, 48))
+Found = tuple[CoupledSystem, Array, int, float]  # system, unknowns, evaluations, change under refinement
+
+
+def refined(level: Level, times: int) -> Level:
+    """The level with everything resolved better."""
+    return Level(level.order, round(level.output * 1.6**times), level.halvings + times, level.labels + times // 2)
+
+
+def solve_coupled(problem: Problem, tolerance: float, start: Result | None = None) -> Solution:
+    """Solve, then refine the quadrature until the test error has settled. Raises NotConverged."""
+    return solution_of(*coupled_solution(problem, tolerance, start))
+
+
+def solution_of(system: CoupledSystem, x: Array, evaluations: int, error: float) -> Solution:
+    """What is reported of a system at its unknowns."""
+    residual = system.certificate(x)
+    test, train, energy = (float(value) for value in system.observables())
+    order = {name: system.view(name).copy() for name in ("m", "zeta", "Q1", "Q2", "V1", "V2")}
+    order["psi"] = system.overlaps()
+    return Solution(test, train, energy, order, residual, evaluations, error, len(system.table), system.signal())
+
+
+def coupled_solution(
+    problem: Problem, tolerance: float, start: Result | None, near: tuple[CoupledSystem, Array] | None = None
+) -> Found:
+    """The solution, started from a result or from the unknowns of a system ``near``. Raises NotConverged."""
+    outcome = _first_solution(problem, start, None if near is None else near[1])
+    x, evaluations, error = outcome.x, outcome.evaluations, math.inf
+    solved: tuple[CoupledSystem, Array] | None = None
+    for times in range(5):
+        previous, values = error, []
+        for level in FINE:
+            system = CoupledSystem(problem, refined(level, times))
+            polished = newton(system, x, most=12)
+            evaluations += polished.evaluations
+            if not polished.converged:  # averages too coarse for their derivatives to be those of the residual
+                break
+            x = polished.x
+            solved = system, x
+            values.append(float(system.observables()[0]))
+        if len(values) < len(FINE):
+            continue
+        error = abs(values[1] - values[0]) / max(abs(values[1]), ROUNDING / tolerance)
+        if error <= tolerance or times > 1 and error > 0.5 * previous:
+            break
+    if solved is None:
+        raise NotConverged(_stalled(problem), _hint(problem))
+    return *solved, evaluations, error
+
+
+def _first_solution(problem: Problem, start: Result | None, near: Array | None) -> Outcome:
+    """A solution at coarse resolution: from a similar model, from the square loss, or by continuation in the ridge."""
+    system = CoupledSystem(problem, COARSE)
+    total = 0
+    starts = chain([] if near is None else [near], _starts(problem, system, start))
+    for x in starts:
+        outcome = newton(system, x, most=25, settled=1e-5)
+        total += outcome.evaluations
+        if outcome.converged:
+            return replace(outcome, evaluations=total)
+    ridge, system = float(problem.parameters[2]), CoupledSystem(problem, PATH)
+    for first in (max(10.0 * ridge, 1.0), max(1e3 * ridge, 100.0)):
+        for x in _starts(_with_ridge(problem, first), system, None):
+            outcome = continued(system.at_ridge, x, first, ridge)
+            total += outcome.evaluations
+            if outcome.converged:
+                return replace(outcome, evaluations=total)
+    raise NotConverged(_stalled(problem), _hint(problem))
+
+
+def _with_ridge(problem: Problem, ridge: float) -> Problem:
+    parameters = problem.parameters.copy()
+    parameters[2] = ridge
+    return replace(problem, parameters=parameters)
+
+
+def _starts(problem: Problem, system: CoupledSystem, start: Result | None) -> Iterator[Array]:
+    """Unknowns to start from: those of the given result, those of the square loss, those without data."""
+    if start is not None and start.order_parameters["psi"].size == system.directions * len(problem.fraction):
+        yield system.unknowns(start.order_parameters)
+    with suppress(NotConverged):
+        yield system.unknowns(_of_square_loss(problem, system.table))
+    yield _without_data(problem, system)
+
+
+def _of_square_loss(problem: Problem, rows: Array) -> Mapping[str, Array]:
+    """Order parameters of the square loss; one direction of the target after the other, the rest taken as noise."""
+    directions = problem.model.target.indices
+    found = []
+    for d in range(directions):
+        along = rows[:, 3 : 3 + directions]
+        rest = rows[:, 3 + directions] + (along**2).sum(axis=1) - along[:, d] ** 2
+        single = np.column_stack([rows[:, :3], along[:, d], rest, rows[:, 4 + directions :]])
+        found.append(square_overlaps(problem, np.ascontiguousarray(single)))
+    psi = np.stack([order["psi"] for order in found], axis=-1)
+    return {**found[0], "psi": psi, "Q1": np.mean([order["Q1"] for order in found], axis=0)}
+
+
+def _without_data(problem: Problem, system: CoupledSystem) -> Array:
+    """The unknowns at alpha = 0, with outputs of a small variance."""
+    beta, ridge, blocks = problem.parameters[1], problem.parameters[2], system.blocks
+    response, small = problem.fraction / ridge, np.full(system.blocks, 1e-3) * min(1.0, 1.0 / ridge)
+    order = {
+        "m": np.zeros(blocks), "zeta": np.zeros(blocks), "psi": np.zeros((blocks, system.directions)),
+        "Q1": np.diag(small), "Q2": small, "V1": np.diag(response) * min(1.0, beta), "V2": response,
+    }  # fmt: skip
+    return system.unknowns(order)
+
+
+def _stalled(problem: Problem) -> str:
+    fit, width = problem.model.fit, problem.model.network.width
+    return (
+        f"the equations of the loss {fit.loss} were not solved at fit.samples = {fit.samples:g}, fit.ridge = "
+        f"{fit.ridge:g}, network.width = {width:g}"
+    )
+
+
+def _hint(problem: Problem) -> str:
+    margin = problem.model.fit.loss.form == "margin"
+    separable = "; the data may be separable, where the solution diverges as the ridge vanishes" if margin else ""
+    return f"raise fit.ridge{separable}"

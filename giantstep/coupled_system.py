@@ -1,0 +1,240 @@
+"""The coupled system of any convex loss at one resolution: tables, kernels, residual and Jacobian."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from types import ModuleType
+
+import numpy as np
+from numpy.polynomial.legendre import leggauss
+
+from giantstep.labels import Intervals, Labels, Points, label_law, with_noise
+from giantstep.loss_kernels import coupled_kernel, loss_kernel
+from giantstep.margin import misclassification
+from giantstep.mesh import table
+from giantstep.problem import Problem
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class Level:
+    """A resolution: order of the panels in kappa and their halvings, points of the output rule, halvings in t."""
+
+    order: int
+    output: int
+    halvings: int = 0
+    labels: int = 0
+
+
+_FLOOR = 1e-14
+
+
+class CoupledSystem:
+    """The equations of one problem at one level of quadrature, as Newton's method takes them."""
+
+    def __init__(self, problem: Problem, level: Level) -> None:
+        model, self.problem, self.level = problem.model, problem, level
+        self.table = _table(problem, level)
+        if loss_kernel(model.fit.loss).SYMMETRIC and problem.target is not None:
+            self.table = folded(self.table, _law(problem, self.table, level))
+        self.blocks, nodes = len(problem.fraction), len(self.table)
+        self.loss = loss_kernel(model.fit.loss)
+        self.directions = model.target.indices
+        self.kernel = coupled_kernel(self.blocks, self.directions)
+        self.kappa = np.ascontiguousarray(self.table[:, 0])
+        self.labels = _labels(problem, self.loss, self.table, level)
+        self.noise = model.target.noise if self.loss.FORM == "residual" else 0.0
+        self.gauss = gauss_rule(level.output)
+        self.constants = np.array(model.fit.loss.values, dtype=float)
+        self.scratch = np.empty(self.loss.SCRATCH_SHAPE)
+        self.work = np.zeros(self.kernel.workspace_size(self.blocks, nodes))
+        self.places = self.kernel.layout(self.blocks, nodes)
+        self.first, self.second, self.diagonal = _unknowns(self.kernel, self.places, self.blocks)
+        self.parameters = problem.parameters.copy()
+        start = self.places[self.kernel.AVERAGES[0]][0]
+        count = len(self.kernel.AVERAGES)
+        self.averages = self.work[start : start + count * nodes].reshape(count, nodes)
+        start = self.places[self.kernel.SLOPES[0]][0]
+        self.slopes = self.work[start : start + self.directions * nodes].reshape(self.directions, nodes)
+        self.residuals = self.places[f"residual_{self.kernel.UNKNOWNS[0]}"][0]
+
+    def at_ridge(self, ridge: float) -> CoupledSystem:
+        """The same system at another ridge."""
+        self.parameters[2] = ridge
+        return self
+
+    def view(self, name: str) -> Array:
+        """A family or a function of kappa in the workspace."""
+        start, shape = self.places[name]
+        values: Array = self.work[start : start + math.prod(shape)].reshape(shape)
+        return values
+
+    def residual(self, x: Array) -> Array:
+        """Residuals of the unknowns; nan where a response or the variance of the output is not positive."""
+        self.work[self.first] = x
+        self.work[self.second] = x
+        self.kernel.fields(*self._arguments())
+        if not (_floored(self.view("V")) and _floored(self.view("Delta")) and self.view("T").min() > 0.0):
+            return np.full(len(x), np.nan)
+        self._average()
+        self.kernel.residual(*self._arguments())
+        residuals: Array = self.work[self.residuals + self.first]
+        return residuals
+
+    def jacobian(self) -> Array:
+        """Derivative of the residuals at the last x."""
+        n = len(self.first)
+        matrix = np.empty((n, n))
+        self.kernel.jacobian(*self._arguments(), self.first, self.second, matrix)
+        return matrix
+
+    def scale(self, x: Array) -> Array:
+        """Sizes of the unknowns: of an overlap that may vanish, the root of the norm of its block."""
+        work = self.work
+        roots = np.sqrt(np.abs(work[self.diagonal]))
+        return np.asarray(np.maximum(np.abs(x), 1e-3 * np.where(roots > 0.0, roots, 1e-300)))
+
+    def unknowns(self, order: Mapping[str, Array]) -> Array:
+        """The vector of unknowns from order parameters: T = beta V2, and the adjoint is Q2."""
+        psi = np.asarray(order["psi"]).reshape(self.blocks, self.directions)
+        values = {
+            "adjoint": order["Q2"], "m": order["m"], "zeta": order["zeta"], "Q1": order["Q1"], "V1": order["V1"],
+            "T": self.parameters[1] * order["V2"],
+        }  # fmt: skip
+        values |= {name: psi[:, d] for d, name in enumerate(self._overlap_names())}
+        for name in self.kernel.UNKNOWNS:
+            self.view(name)[...] = values[name]
+        found: Array = self.work[self.first]
+        return found
+
+    def _overlap_names(self) -> list[str]:
+        return [name for name in self.kernel.UNKNOWNS if name.startswith("psi")]
+
+    def overlaps(self) -> Array:
+        """psi, [K] for one direction and [K, directions] for several."""
+        psi = np.stack([self.view(name) for name in self._overlap_names()], axis=-1)
+        return psi[:, 0].copy() if self.directions == 1 else psi
+
+    def signal(self) -> float:
+        """E y^2 of the clean label and its noise."""
+        nu = self.table[:, 2 : 4 + self.directions]
+        rest = self.table[:, 3 + self.directions]
+        square = (nu[:, : 1 + self.directions] ** 2).sum(axis=1) + rest
+        return float(self.table[:, 1] @ square + self.problem.parameters[3])
+
+    def certificate(self, x: Array) -> float:
+        """Worst relative residual of all equations at x, evaluated apart from the solver's own code."""
+        if not np.array_equal(self.work[self.first], x):
+            self.residual(x)
+        return float(self.kernel.check(*self._arguments()))
+
+    def observables(self) -> Array:
+        """(test error, training error, free energy) at the last x."""
+        out = np.zeros(3)
+        self.kernel.observables(*self._arguments(), out)
+        if self.loss.FORM == "margin":
+            labels = _clean(self.problem, self.kappa, self.level)
+            out[0] = misclassification(
+                labels, self.kappa, self.table[:, 1], self.view("mean"), self.slopes, self.view("Delta")
+            )
+        if self.problem.model.fit.loss.entry.error_scale != 1:
+            out[1] *= self.problem.model.fit.loss.entry.error_scale
+        return out
+
+    def _average(self) -> None:
+        fields = (self.view("V"), self.view("mean"), self.slopes, self.view("Delta"), self.scratch, self.averages)
+        law, rule, numbers = self.labels, (self.gauss, self.level.output), (self.noise, self.constants)
+        if isinstance(law, Intervals):
+            where = (self.kappa, law.low, law.high, law.weight, law.label, law.channel)
+            self.loss.intervals(*rule, *where, *numbers, *fields)
+        else:
+            self.loss.points(*rule, law.weight, law.t, law.label, *numbers, *fields)
+
+    def _arguments(self) -> tuple[Array, Array, Array, Array]:
+        return self.table, self.problem.fraction, self.parameters, self.work
+
+
+def _floored(values: Array) -> bool:
+    """Whether a variance is positive; where the features do not vary at all it is raised to rounding."""
+    largest = float(values.max())
+    if not (largest > 0.0 and values.min() > -_FLOOR * largest):
+        return False
+    np.maximum(values, _FLOOR * largest, out=values)
+    return True
+
+
+def _unknowns(kernel: ModuleType, places: dict[str, tuple[int, tuple[int, ...]]], blocks: int
+              ) -> tuple[Array, Array, Array]:  # fmt: skip
+    """Places of the unknowns, of their mirror images, and of the norm that each is compared with."""
+    first, second, size = [], [], []
+    norm = places["Q1"][0]
+    for name in kernel.UNKNOWNS:
+        start, shape = places[name]
+        pairs = [(b, b) for b in range(blocks)] if len(shape) == 1 else list(_pairs(blocks))
+        for b, c in pairs:
+            first.append(start + (b if len(shape) == 1 else b * blocks + c))
+            second.append(start + (c if len(shape) == 1 else c * blocks + b))
+            size.append(norm + b * blocks + b)
+    return np.array(first), np.array(second), np.array(size)
+
+
+def _pairs(blocks: int) -> Sequence[tuple[int, int]]:
+    return [(b, c) for b in range(blocks) for c in range(b, blocks)]
+
+
+@lru_cache(maxsize=64)
+def gauss_rule(steps: int) -> Array:
+    """The Gauss-Legendre rule [2, n] on (-1, 1) that goes with a trapezoid of that many steps."""
+    return np.array(leggauss(max(6, round(steps / 2.5))))
+
+
+def _table(problem: Problem, level: Level) -> Array:
+    if problem.target is not None:
+        return table(problem.blocks, problem.target, level.order, level.halvings)
+    return _several(problem, level)
+
+
+def _several(problem: Problem, level: Level) -> Array:
+    """The table of a target of several indices: its Hermite coefficients in t come from the nodes of t."""
+    bare = table(problem.blocks, problem.blocks[0], level.order, level.halvings)
+    kappa = np.ascontiguousarray(bare[:, 0])
+    law = label_law(problem.model, problem.spike.alignments, kappa, clean=True, finer=level.labels)
+    assert isinstance(law, Points)
+    nu0 = (law.weight * law.label).sum(axis=1)
+    nu1 = np.einsum("nj,nj,njd->nd", law.weight, law.label, law.t)
+    rest = (law.weight * (law.label - nu0[:, None] - np.einsum("nd,njd->nj", nu1, law.t)) ** 2).sum(axis=1)
+    return np.ascontiguousarray(np.column_stack([bare[:, :2], nu0, nu1, rest, bare[:, 5:]]))
+
+
+def _law(problem: Problem, rows: Array, level: Level) -> Labels:
+    return label_law(problem.model, problem.spike.alignments, np.ascontiguousarray(rows[:, 0]), finer=level.labels)
+
+
+def _labels(problem: Problem, loss: ModuleType, rows: Array, level: Level) -> Labels:
+    law, noise = _law(problem, rows, level), problem.model.target.noise
+    return with_noise(law, noise) if loss.FORM != "residual" and noise > 0.0 else law
+
+
+def folded(rows: Array, law: Labels) -> Array:
+    """Rows at kappa > 0 with twice the weight, where kappa, labels and outputs may change their signs together."""
+    parity = np.array([-1.0, 1.0, -1.0, 1.0, 1.0, *_parities((rows.shape[1] - 5) // 3)])
+    mirrored = rows[::-1] * parity
+    size = np.max(np.abs(rows), axis=0)
+    if np.any(np.abs(rows - mirrored) > 1e-12 * size) or not law.odd:
+        return rows
+    half = rows[rows[:, 0] > 0.0].copy()
+    half[:, 1] *= 2.0
+    return half
+
+
+def _parities(blocks: int) -> list[float]:
+    """Of mu0, mu1 and mu2^2 per block."""
+    return [-1.0] * blocks + [1.0] * (2 * blocks)
+
+
+def _clean(problem: Problem, kappa: Array, level: Level) -> Labels:
+    return label_law(problem.model, problem.spike.alignments, kappa, clean=True, finer=level.labels)

@@ -1,0 +1,229 @@
+"""The law of the label given kappa, as the kernels of a loss take it: constant on intervals, or at nodes.
+
+Given kappa the indices of the target are ``z = gamma kappa + L t`` with ``L L^T = 1 - gamma gamma^T`` and t standard
+normal; probit noise adds to z, label noise and flips to the label.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import product
+
+import numpy as np
+from numpy.polynomial.legendre import leggauss
+
+from derive.links import link_of
+from giantstep.errors import NotConverged
+from giantstep.kernels import function_kernel
+from giantstep.link import link_values
+from giantstep.model import Model, Target
+
+Array = np.ndarray
+_REACH = 9.0  # of t: the Gaussian weight beyond is 1e-18
+_CONSTANT = 1e-12
+_PANELS = 4  # between two breakpoints
+_STEPS = (1.0, 0.7, 0.5, 0.35, 0.25, 0.18, 0.12)
+_TOLERANCE = 1e-11  # of the moments of a smooth link, where the step of t is chosen
+
+
+@dataclass(frozen=True)
+class Intervals:
+    """Labels that are constant on intervals [low, high) of ``z' = gamma kappa + width t'``, corr(t, t') = correlation.
+
+    Arrays [J]: low, high, the probability of the label there, the label. channel: (gamma, width, correlation).
+    """
+
+    low: Array
+    high: Array
+    weight: Array
+    label: Array
+    channel: Array
+
+    directions = 1
+
+    @property
+    def odd(self) -> bool:
+        """Whether z' and the label may change their signs together."""
+        mine = sorted(zip(self.low, self.high, self.label, self.weight, strict=True))
+        mirrored = sorted(zip(-self.high, -self.low, -self.label, self.weight, strict=True))
+        return all(np.allclose(a, b, rtol=0.0, atol=1e-14) for a, b in zip(mine, mirrored, strict=True))
+
+
+@dataclass(frozen=True)
+class Points:
+    """Labels at nodes: weight[N, J], label[N, J] and t[N, J, D] for every node of kappa."""
+
+    weight: Array
+    label: Array
+    t: Array
+
+    @property
+    def directions(self) -> int:
+        """Number of directions of the target beside the spike."""
+        return int(self.t.shape[2])
+
+    @property
+    def odd(self) -> bool:
+        """Whether kappa, t and the label may change their signs together; kappa and t are symmetric already."""
+        size = np.max(np.abs(self.label))
+        return bool(np.max(np.abs(self.label + self.label[::-1, ::-1])) <= 1e-13 * size)
+
+
+Labels = Intervals | Points
+
+
+def mixing(alignments: tuple[float, ...]) -> Array:
+    """L [q, q], lower triangular with ``L L^T = 1 - gamma gamma^T``; zero columns where the spike is in the span."""
+    gamma = np.array(alignments)
+    rest = np.eye(len(gamma)) - np.outer(gamma, gamma)
+    lower = np.zeros_like(rest)
+    for j in range(len(gamma)):  # Cholesky that survives rank deficiency
+        pivot = rest[j, j] - lower[j, :j] @ lower[j, :j]
+        lower[j, j] = math.sqrt(max(pivot, 0.0)) if pivot > 1e-15 else 0.0
+        if lower[j, j] > 0.0:
+            lower[j + 1 :, j] = (rest[j + 1 :, j] - lower[j + 1 :, :j] @ lower[j, :j]) / lower[j, j]
+    if len(gamma) == 1:  # without cancellation
+        lower[0, 0] = math.sqrt(max(0.0, (1.0 - gamma[0]) * (1.0 + gamma[0])))
+    return lower
+
+
+def label_law(model: Model, alignments: tuple[float, ...], kappa: Array, clean: bool = False, finer: int = 0) -> Labels:
+    """The law of the label at nodes of kappa; ``clean``: without flips and probit noise; ``finer``: halvings of t.
+
+    Label noise is not part of it: a residual loss takes its variance, any other its nodes (``with_noise``).
+    """
+    target = model.target
+    flips, probit = (0.0, 0.0) if clean else (target.flips, target.probit)
+    if target.indices == 1:
+        levels = _levels(target.link)
+        if levels is not None:
+            return _intervals(*levels, alignments[0], flips, probit)
+    points = _points(target, alignments, kappa, probit, finer)
+    return _flipped(points, flips) if flips > 0.0 else points
+
+
+def with_noise(points: Labels, variance: float) -> Points:
+    """Labels at nodes of the label noise as well, for losses that are no functions of the residual."""
+    step = 0.6
+    noise = np.arange(-14, 15) * step
+    weight = step * np.exp(-0.5 * noise * noise) / math.sqrt(2.0 * math.pi)
+    if isinstance(points, Intervals):
+        raise ValueError("labels at nodes are needed")
+    n, j, d = points.t.shape
+    label = points.label[:, :, None] + math.sqrt(variance) * noise
+    t = np.broadcast_to(points.t[:, :, None, :], (n, j, len(noise), d))
+    return Points((points.weight[:, :, None] * weight).reshape(n, -1), label.reshape(n, -1), t.reshape(n, -1, d).copy())
+
+
+@lru_cache(maxsize=256)
+def _levels(link: str) -> tuple[tuple[float, ...], tuple[float, ...]] | None:
+    """(breakpoints, values between them) of a link that is constant between its breakpoints, else None."""
+    breaks = tuple(function_kernel(link).BREAKPOINTS)
+    edges = np.array([-40.0, *breaks, 40.0])
+    inside = edges[:-1, None] + np.diff(edges)[:, None] * (np.arange(1, 60) / 60.0)
+    values = link_values(link)(inside.reshape(1, -1)).reshape(inside.shape)
+    levels = values[:, 30]
+    if not breaks or np.max(np.abs(values - levels[:, None])) > _CONSTANT * max(1.0, np.max(np.abs(levels))):
+        return None
+    return breaks, tuple(float(x) for x in levels)
+
+
+def _intervals(
+    breaks: tuple[float, ...], levels: tuple[float, ...], gamma: float, flips: float, probit: float
+) -> Intervals:
+    edges = np.array([-math.inf, *breaks, math.inf])
+    low, high, label = edges[:-1], edges[1:], np.array(levels)
+    weight = np.ones_like(label)
+    if flips > 0.0:
+        low, high, label = np.tile(low, 2), np.tile(high, 2), np.concatenate([label, -label])
+        weight = np.repeat([1.0 - flips, flips], len(levels))
+    rest = max(0.0, (1.0 - gamma) * (1.0 + gamma))
+    width = math.sqrt(rest + probit)
+    correlation = math.sqrt(rest) / width if width > 0.0 else 0.0
+    return Intervals(low, high, weight, label, np.array([gamma, width, correlation]))
+
+
+def _flipped(points: Points, flips: float) -> Points:
+    weight = np.concatenate([(1.0 - flips) * points.weight, flips * points.weight], axis=1)
+    label = np.concatenate([points.label, -points.label], axis=1)
+    return Points(weight, label, np.concatenate([points.t, points.t], axis=1))
+
+
+def _points(target: Target, alignments: tuple[float, ...], kappa: Array, probit: float, finer: int) -> Points:
+    lower, gamma = mixing(alignments), np.array(alignments)
+    breaks = tuple(function_kernel(target.link).BREAKPOINTS) if target.indices == 1 else ()
+    if breaks and probit == 0.0 and lower[0, 0] > 0.0:
+        t, weight = _panels(breaks, float(gamma[0]), float(lower[0, 0]), kappa, finer)
+        t, noise = t[:, :, None], np.zeros(t.shape[1])
+    else:
+        nodes, weights, inner = _tensor(target.link, alignments, probit, finer)
+        t = np.broadcast_to(nodes, (len(kappa), *nodes.shape)).copy()
+        weight = np.broadcast_to(weights, (len(kappa), len(weights))).copy()
+        noise = math.sqrt(probit) * inner
+    z = gamma[:, None, None] * kappa[None, :, None] + np.einsum("ij,nkj->ink", lower, t) + noise
+    return Points(weight, link_values(target.link)(z), t)
+
+
+def _panels(breaks: tuple[float, ...], gamma: float, width: float, kappa: Array, finer: int) -> tuple[Array, Array]:
+    """Nodes and weights [N, J] of t between the breakpoints of the link, Gauss-Legendre on each panel."""
+    points, weights = leggauss(12)
+    inner = np.clip((np.array(breaks)[None, :] - gamma * kappa[:, None]) / width, -_REACH, _REACH)
+    ends = np.ones((len(kappa), 1)) * _REACH
+    edges = np.concatenate([-ends, inner, ends], axis=1)
+    panels = _PANELS * 2**finer
+    cuts = edges[:, :-1, None] + np.diff(edges, axis=1)[:, :, None] * (np.arange(panels + 1) / panels)
+    half = 0.5 * np.diff(cuts, axis=2)[..., None]
+    middle = 0.5 * (cuts[:, :, 1:] + cuts[:, :, :-1])[..., None]
+    t = (middle + half * points).reshape(len(kappa), -1)
+    density = np.exp(-0.5 * t * t) / math.sqrt(2.0 * math.pi)
+    return t, (half * weights * np.ones_like(middle)).reshape(len(kappa), -1) * density
+
+
+def _tensor(link: str, alignments: tuple[float, ...], probit: float, finer: int) -> tuple[Array, Array, Array]:
+    """Trapezoid nodes [J, D], weights [J] and the probit noise [J] of a smooth link."""
+    step = _step(link, alignments, probit) / 2**finer
+    directions = len(alignments)
+    t, weight = _trapezoid(step)
+    axes = directions + (1 if probit > 0.0 else 0)
+    grid = np.array(list(product(t, repeat=axes)))
+    weights = np.prod(np.array(list(product(weight, repeat=axes))), axis=1)
+    keep = weights > 1e-19
+    inner = grid[keep, directions] if probit > 0.0 else np.zeros(int(keep.sum()))
+    return grid[keep, :directions], weights[keep], inner
+
+
+def _trapezoid(step: float) -> tuple[Array, Array]:
+    t = np.arange(-math.floor(_REACH / step), math.floor(_REACH / step) + 1) * step
+    return t, step * np.exp(-0.5 * t * t) / math.sqrt(2.0 * math.pi)
+
+
+@lru_cache(maxsize=256)
+def _step(link: str, alignments: tuple[float, ...], probit: float) -> float:
+    """The largest step of t at which the first moments of the label have settled, at several kappa."""
+    lower, gamma = mixing(alignments), np.array(alignments)
+    width = np.sqrt(np.diag(lower @ lower.T) + probit)
+    values, previous = link_values(link), None
+    for step in _STEPS:
+        t, weight = _trapezoid(step)
+        found = []
+        for kappa in (-2.1, -0.6, 0.3, 1.4):
+            for axis in range(len(gamma)):  # along each index, the others at a generic place
+                z = gamma[:, None] * kappa + 0.37 * width[:, None] * np.ones((1, len(t)))
+                z[axis] = gamma[axis] * kappa + width[axis] * t
+                y = values(z)
+                found += [weight @ y, weight @ (y * t), weight @ (y * y)]
+        current = np.array(found)
+        if previous is not None and np.max(np.abs(current - previous)) <= _TOLERANCE * np.max(np.abs(current)):
+            return _STEPS[_STEPS.index(step) - 1]
+        previous = current
+    raise NotConverged(
+        f"the label {link!r} varies too sharply around the spike to be averaged: steps of {_STEPS[-1]:g} do not settle",
+        "a target of one index may jump or have kinks; one of several indices has to be smooth, tanh(5*z) for sign(z)",
+    )
+
+
+def indices_of(link: str) -> int:
+    """Number of indices of a link."""
+    return int(link_of(link).indices)

@@ -1,0 +1,169 @@
+"""Rungs of any convex loss: the generated system against differences, interpretation, and its mpmath twin."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import mpmath
+import numpy as np
+
+from codegen.label_twin import Channel
+from codegen.layout import BLOCK_COLUMNS, PARAMETERS
+from codegen.output_twin import LossCurve, node_averages
+from codegen.system_twin import equation_residuals
+from derive.evaluate import Place, State
+from derive.labels import index_function
+from derive.losses import analyse_loss, loss_of_entry
+from derive.output import directions_of
+from derive.saddle import SaddleSystem
+from derive.scalar import scalar_function
+from giantstep.coupled import FINE, refined
+from giantstep.coupled_system import CoupledSystem
+from giantstep.derivation import system_of
+from giantstep.ladder.check import Check
+from giantstep.ladder.loss import fields_at, kernel_check, label_check
+from giantstep.model import Model
+from giantstep.newton import newton
+from giantstep.problem import problem_of
+from giantstep.result import Result
+
+Array = np.ndarray
+_KAPPA = (-1.3, 0.4, 1.8)  # where averages are compared
+_DIGITS = 22
+_STENCIL = ((-2, 1.0 / 12.0), (-1, -2.0 / 3.0), (1, 2.0 / 3.0), (2, -1.0 / 12.0))  # of a first derivative
+_STEP = 1e-3  # relative, of its differences: the fourth power is left
+_DIRECTIONS = 3
+
+
+@dataclass(frozen=True)
+class Solved:
+    """The system at a finer level than the reported solution, and its own solution there."""
+
+    system: CoupledSystem
+    x: Array
+
+    @property
+    def nodes(self) -> list[int]:
+        """Nodes of kappa that are looked at; a folded table has no negative ones."""
+        return sorted({int(np.argmin(np.abs(self.system.kappa - kappa))) for kappa in _KAPPA})
+
+
+def solved_again(model: Model, result: Result) -> Solved:
+    """Solved from the result with everything resolved better."""
+    problem = problem_of(model, result.dimension, result.bias)
+    level = refined(FINE[-1], 1)
+    system = CoupledSystem(problem, replace(level, labels=level.labels + 1))
+    outcome = newton(system, system.unknowns(result.order_parameters))
+    x = outcome.x if outcome.converged else np.full_like(outcome.x, math.nan)
+    system.residual(x)
+    return Solved(system, x)
+
+
+def changed(solved: Solved, result: Result) -> float:
+    """Relative change of the test error under finer quadrature."""
+    test = float(solved.system.observables()[0])
+    return abs(test - result.test_error) / abs(result.test_error)
+
+
+def channel_of(model: Model, alignments: tuple[float, ...]) -> Channel:
+    """The law of the label by its definition."""
+    target = model.target
+    link = scalar_function(target.link) if target.indices == 1 else index_function(target.link)
+    return Channel(link, alignments, target.flips, target.probit, target.noise)
+
+
+def has_twin(model: Model) -> bool:
+    """Whether the twin is done in a minute: up to two directions of the label's law, and a loss of one variable."""
+    target = model.target
+    return model.fit.loss.form != "general" and target.indices * (2 if target.probit else 1) <= 2
+
+
+def kernel_checks(model: Model, solved: Solved) -> Iterator[Check]:
+    """Averages, Jacobian and equations of the kernels at the solution."""
+    channel = channel_of(model, solved.system.problem.spike.alignments)
+    yield kernel_check(solved.system, solved.nodes)
+    law = label_check(solved.system, channel, solved.nodes)
+    if law is not None:
+        yield law
+    if has_twin(model):
+        yield Check("averages over the output against quadrature", _averages(model, solved, channel), 1e-9)
+    yield Check("Jacobian of the equations against differences", jacobian_error(solved), 1e-8)
+    count, worst = _interpreted(model, solved)
+    yield Check(f"equations at the solution, by interpretation: {count}", worst, 1e-10)
+
+
+def _averages(model: Model, solved: Solved, channel: Channel) -> float:
+    """The averages of the equations with the law of the label, relative to their sizes over kappa."""
+    system, loss = solved.system, model.fit.loss
+    curve = LossCurve(analyse_loss(loss_of_entry(loss.entry)), dict(loss.parameters))
+    rows = dict(zip(system.kernel.AVERAGES, system.averages, strict=True))
+    worst = 0.0
+    for i in solved.nodes:
+        with mpmath.workdps(_DIGITS):
+            exact = node_averages(curve, channel, mpmath.mpf(float(system.kappa[i])), fields_at(system, i), 2)
+        for name, value in exact.items():
+            size = max(abs(float(value)), 1e-3 * float(np.max(np.abs(rows[name]))), 1e-300)
+            worst = max(worst, abs(float(rows[name][i]) - float(value)) / size)
+    return worst
+
+
+def jacobian_error(solved: Solved) -> float:
+    """The Jacobian along random directions against differences of the residual, relative to the terms of a row."""
+    system, x = solved.system, solved.x
+    source, scale = np.random.default_rng(3), system.scale(x)
+    system.residual(x)
+    matrix, worst = system.jacobian(), 0.0
+    for _ in range(_DIRECTIONS):
+        direction = scale * source.uniform(0.3, 1.0, len(x)) * source.choice((-1.0, 1.0), len(x))
+        ends = np.array([weight * system.residual(x + k * _STEP * direction) for k, weight in _STENCIL])
+        size = np.abs(matrix) @ np.abs(direction)
+        difference = np.abs(matrix @ direction - ends.sum(axis=0) / _STEP)
+        worst = max(worst, float(np.max(difference / np.where(size > 0.0, size, 1.0))))
+    system.residual(x)
+    return worst
+
+
+def _interpreted(model: Model, solved: Solved) -> tuple[int, float]:
+    """(number of equations, worst residual) of all families of the kernel in the expressions of the derivation."""
+    system = system_of(model)
+    families = families_of(system, solved.system)
+    with mpmath.workdps(_DIGITS):
+        found = equation_residuals(system, state_of(system, solved.system, families))
+    readout = math.sqrt(max(float(np.max(np.abs(solved.system.view(name)))) for name in ("Q1", "Q2")))
+    worst = 0.0
+    for name, value in found.items():
+        size = max(float(abs(x)) for x in families[name].values())
+        overlap = name in ("m", "zeta") or name.startswith("psi")
+        worst = max(worst, float(value) / max(size, 1e-3 * readout if overlap else 1e-300))
+    return len(found), worst
+
+
+def families_of(system: SaddleSystem, kernel: CoupledSystem) -> dict[str, dict[Place, Any]]:
+    """All families as the kernel has them, exactly."""
+    return {equation.unknown: _members(kernel.view(equation.unknown)) for equation in system.equations}
+
+
+def _members(values: Array) -> dict[Place, Any]:
+    return {place: mpmath.mpf(float(values[place])) for place in np.ndindex(values.shape)}
+
+
+def state_of(
+    system: SaddleSystem, kernel: CoupledSystem, families: Mapping[str, Mapping[Place, Any]]
+) -> State:
+    """What the kernel knows as exact binary numbers, its averages included, with the given families."""
+    blocks, columns = kernel.blocks, [[mpmath.mpf(x) for x in column] for column in kernel.table.T.tolist()]
+    scalars = ("kappa", "weight", "nu0", *directions_of("nu1", kernel.directions), "nu2sq")
+    named: dict[tuple[str, Place], list[Any]] = {(name, ()): columns[i] for i, name in enumerate(scalars)}
+    for i, name in enumerate(BLOCK_COLUMNS):
+        named |= {(name, (b,)): columns[len(scalars) + i * blocks + b] for b in range(blocks)}
+    for name, row in zip(kernel.kernel.AVERAGES, kernel.averages, strict=True):
+        named[name, ()] = [mpmath.mpf(x) for x in row.tolist()]
+    fraction = _members(np.asarray(kernel.problem.fraction))
+    return State(
+        blocks, {name: mpmath.mpf(x) for name, x in zip(PARAMETERS, kernel.parameters.tolist(), strict=True)},
+        {"fraction": fraction, **families}, columns[0], columns[1], named,
+        {definition.name: definition for definition in system.fields}, {system.inverse.name: system.inverse},
+    )  # fmt: skip

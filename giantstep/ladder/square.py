@@ -1,0 +1,184 @@
+"""Rungs of the square loss: the generated solver against its interpretive twin, and the free energy's gradient."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+import mpmath
+import numpy as np
+
+from codegen.structure import Block, Plan, analyse, nodes_of
+from codegen.system_twin import OBSERVABLES, TwinError, TwinSolution, solve_block, solve_twin, state_of
+from derive.evaluate import Evaluator, Place, State
+from derive.loss import SQUARE
+from derive.saddle import Equation, saddle_system
+from derive.symbols import SYMMETRIC
+from giantstep.kernels import coefficients, solver_kernel
+from giantstep.ladder.check import Check
+from giantstep.ladder.recorded import recorded_equations
+from giantstep.mesh import ORDERS, table
+from giantstep.model import Model
+from giantstep.problem import Problem, problem_of
+from giantstep.result import ORDER_PARAMETERS, Result
+from giantstep.solve import RESIDUAL
+
+_DIGITS = 25
+_NODES = 24  # of the small table on which solver and twin are compared: what they solve is the same system
+_DIMENSION = 300  # where several blocks are compared: m is determined well enough there
+
+
+@dataclass(frozen=True)
+class _Compared:
+    """The generated solver and its twin on one small table."""
+
+    families: Mapping[str, np.ndarray]
+    out: np.ndarray
+    residual: float
+    twin: TwinSolution
+
+
+@lru_cache(maxsize=1)
+def _plan() -> Plan:
+    return analyse(saddle_system(SQUARE))
+
+
+def solver_checks(model: Model) -> Iterator[Check]:
+    """Generated solver against twin, recorded equations at the solution, gradient of the free energy there.
+
+    Several blocks are compared at d = 300, where m is determined well enough for digits to be counted.
+    """
+    dimension = None if len(model.network.readout.values) == 1 else _DIMENSION
+    try:
+        compared = _compare(model, problem_of(model, dimension))
+    except TwinError:  # features without a mean: m is free as d grows
+        compared = _compare(model, problem_of(model, _DIMENSION))
+    yield Check("residual of the equations on a small table", compared.residual, RESIDUAL)
+    for names, label in ((ORDER_PARAMETERS, "order parameters"), (OBSERVABLES, "errors and free energy")):
+        yield Check(f"{label}: solver against twin", _difference(compared, names), 1e-10)
+    with mpmath.workdps(_DIGITS + 15):
+        state = compared.twin.state
+        state = replace(state, symbols={**state.symbols, **compared.twin.observables})
+        count, worst = recorded_equations(_plan().system.derivation, state, 1e-6 * _output_scale(compared))
+    yield Check(f"recorded equations at the solution: {count} steps", worst, 1e-15)
+    with mpmath.workdps(_DIGITS + 15):
+        yield Check("gradient of the free energy in the order parameters", _gradient(compared, False), 1e-18)
+        # central differences with h = 1e-10: h^2 times a ratio of derivatives
+        yield Check("gradient of the free energy in the conjugates", _gradient(compared, True), 1e-14)
+
+
+def small_table(problem: Problem, count: int = _NODES) -> np.ndarray:
+    """The table of the solvers on a few Gauss-Hermite nodes, shape [count, 5 + 3K]."""
+    assert problem.target is not None
+    kappa, weight = np.polynomial.hermite_e.hermegauss(count)
+    terms = (problem.target, *problem.blocks)
+    found = [coefficients(t.function, t.scale * kappa + t.offset, t.variance) for t in terms]
+    blocks = np.stack(found[1:], axis=1).reshape(-1, count)
+    rows = np.concatenate([kappa[None], weight[None] / weight.sum(), found[0], blocks])
+    return np.ascontiguousarray(rows.T)
+
+
+def _compare(model: Model, problem: Problem) -> _Compared:
+    blocks, table = len(problem.blocks), small_table(problem)
+    kernel = solver_kernel("square", blocks)
+    work, out = np.empty(kernel.workspace_size(blocks, len(table))), np.full(3, np.nan)
+    kernel.solve(table, problem.fraction, problem.parameters, work, out)
+    families: dict[str, np.ndarray] = {}
+    for name, (start, shape) in kernel.layout(blocks, len(table)).items():
+        families[name] = work[start : start + math.prod(shape)].reshape(shape)
+    residual = kernel.check(table, problem.fraction, problem.parameters, work)
+    plan = _plan()
+    state = state_of(table.tolist(), problem.fraction.tolist(), problem.parameters.tolist(), plan)
+    start = {node.name: _members(families[node.name]) for node in plan.blocks[0].torn}
+    return _Compared(families, out, residual, solve_twin(plan, state, start, _DIGITS))
+
+
+def _members(values: np.ndarray) -> dict[Place, float]:
+    return {place: float(values[place]) for place in np.ndindex(values.shape)}
+
+
+def _difference(compared: _Compared, names: Sequence[str]) -> float:
+    """Largest difference relative to the largest member of its family."""
+    worst = 0.0
+    for name in names:
+        if name in OBSERVABLES:
+            ours = np.array([compared.out[OBSERVABLES.index(name)]])
+            exact = np.array([float(compared.twin.observables[name])])
+        else:
+            ours, exact = compared.families[name], np.array(compared.twin.array(name))
+        scale = float(np.abs(exact).max())
+        if name in ("m", "zeta", "psi"):  # what vanishes by symmetry is compared to the size of the readout
+            scale = max(scale, 1e-3 * _output_scale(compared))
+        worst = max(worst, float(np.abs(ours - exact).max()) / (scale or 1.0))
+    return worst if math.isfinite(worst) else math.inf
+
+
+def _output_scale(compared: _Compared) -> float:
+    """The order of magnitude of the readout: root of the largest overlap."""
+    return math.sqrt(max(float(np.abs(compared.families[name]).max()) for name in ("Q1", "Q2")))
+
+
+def _gradient(compared: _Compared, conjugates: bool) -> float:
+    """Largest derivative of the free energy at the twin's solution, relative to its value per relative change.
+
+    Order parameters by one complex step; conjugates by central differences with T solved again.
+    """
+    system, state = _plan().system, compared.twin.state
+    energy = system.free_energy
+    size = abs(compared.twin.observables["free_energy"])
+    worst = mpmath.mpf(0)
+    for condition in (*system.stationarity, system.equation("m")):
+        if condition.unknown.endswith("_hat") != conjugates:
+            continue
+        for place, value in compared.twin.families[condition.unknown].items():
+            if condition.unknown in SYMMETRIC and place != tuple(sorted(place)):
+                continue
+            if conjugates:
+                slope = _by_differences(state, condition, place)
+            else:
+                step = mpmath.mpf("1e-30")
+                moved = _moved(state, condition.unknown, place, mpmath.mpc(0, step))
+                slope = Evaluator(moved).value(energy).imag / step
+            worst = max(worst, abs(slope * value) / size)
+    return float(worst)
+
+
+def _by_differences(state: State, condition: Equation, place: Place) -> Any:
+    energy = _plan().system.free_energy
+    spectral = _spectral_block()
+    value = abs(state.families[condition.unknown][place])
+    step = mpmath.mpf("1e-10") * (value or 1)
+    ends = []
+    for sign in (1, -1):
+        moved = _moved(state, condition.unknown, place, sign * step)
+        if condition.unknown in ("V1_hat", "V2_hat"):
+            moved = solve_block(moved, spectral, {"T": state.families["T"]}, _DIGITS)
+        ends.append(Evaluator(moved).value(energy))
+    return (ends[0] - ends[1]) / (2 * step)
+
+
+def _spectral_block() -> Block:
+    """The equation of T alone, at given conjugates."""
+    nodes = nodes_of(_plan().system)
+    return Block("nonlinear", (nodes["T"],), (nodes["P"], nodes["S"], nodes["M"]), ())
+
+
+def _moved(state: State, name: str, place: Place, by: Any) -> State:
+    members = dict(state.families[name])
+    for p in {place, tuple(reversed(place))} if name in SYMMETRIC else {place}:
+        members[p] += by
+    return state.with_families({name: members})
+
+
+def halved(model: Model, result: Result) -> float:
+    """Relative change of the test error where the panels of kappa are halved."""
+    problem = problem_of(model)
+    assert problem.target is not None
+    kernel = solver_kernel("square", len(problem.blocks))
+    rows = table(problem.blocks, problem.target, ORDERS[-1], 1)
+    work, out = np.empty(kernel.workspace_size(len(problem.blocks), len(rows))), np.full(3, np.nan)
+    kernel.solve(rows, problem.fraction, problem.parameters, work, out)
+    return abs(float(out[0]) - result.test_error) / abs(result.test_error)

@@ -1,0 +1,46 @@
+"""Kernels of losses and of the coupled system at run time."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from types import ModuleType
+
+from derive.loss_catalogue import REGISTERED
+from giantstep.errors import BadInput
+from giantstep.fit_loss import FitLoss
+from giantstep.kernels import generated_module, user_module
+
+
+def loss_kernel(loss: FitLoss) -> ModuleType:
+    """The averages of a loss over the output, generated at first use for an expression.
+
+    Raises BadInput for a loss that is not convex or has no kernel.
+    """
+    return _loss_kernel(loss.key, loss.expression)
+
+
+@lru_cache(maxsize=256)
+def _loss_kernel(key: str, expression: str) -> ModuleType:
+    if key in REGISTERED:
+        return generated_module(f"generated.losses.{key}")
+    return user_module(f"loss_{key}", lambda: _emitted(expression))
+
+
+def _emitted(expression: str) -> str:
+    """The text of the kernel of a loss that has been found to be convex."""
+    from codegen.losses import emit_analysed
+    from derive.convexity import check_convex
+    from derive.losses import analyse_loss, loss_of
+
+    try:
+        loss = loss_of(expression)
+        check_convex(loss)
+        return emit_analysed(analyse_loss(loss)).text
+    except ValueError as error:  # not in the grammar, not convex, or without numba text
+        reason = getattr(error, "message", str(error))
+        raise BadInput(f"the loss {expression!r} cannot be used: {reason}", getattr(error, "hint", "")) from None
+
+
+def coupled_kernel(blocks: int, directions: int) -> ModuleType:
+    """The coupled system of a number of blocks and of directions of the target beside the spike."""
+    return generated_module(f"generated.solvers.coupled_{'single' if blocks == 1 else 'blocks'}_{directions}")

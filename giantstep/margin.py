@@ -1,0 +1,65 @@
+"""The probability that a label and the output differ in sign: the test error of losses of the margin."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from giantstep.labels import Intervals, Labels
+
+Array = np.ndarray
+
+
+def misclassification(labels: Labels, kappa: Array, weight: Array, mean: Array, slope: Array, delta: Array) -> float:
+    """P(y f < 0) for clean labels +-1, averaged over kappa; slope[D, N], the other fields [N].
+
+    Source: [CUI24] App. C; Owen (1956) for the bivariate normal integral.
+    """
+    from scipy.special import ndtr
+
+    if isinstance(labels, Intervals):
+        return float(weight @ _of_intervals(labels, kappa, mean, slope[0], delta))
+    center = mean[:, None] + np.einsum("dn,njd->nj", slope, labels.t)
+    wrong = ndtr(-labels.label * center / np.sqrt(delta)[:, None])
+    return float(weight @ (labels.weight * wrong).sum(axis=1))
+
+
+def _of_intervals(labels: Intervals, kappa: Array, mean: Array, slope: Array, delta: Array) -> Array:
+    """P(y f < 0 | kappa): rectangles of the bivariate normal of t and the output."""
+    from scipy.special import ndtr
+
+    gamma, width, _ = labels.channel
+    spread = np.sqrt(slope**2 + delta)
+    total = np.zeros_like(kappa)
+    for low, high, y in zip(labels.low, labels.high, labels.label, strict=True):
+        limit, sign = -mean / spread, y  # f < 0 is (f - mean)/spread < limit; for y = -1 the other side
+        if width == 0.0:
+            here = (low <= gamma * kappa) & (gamma * kappa < high)
+            total += here * ndtr(sign * limit)
+            continue
+        below = [_below((edge - gamma * kappa) / width, limit, slope, delta, spread, sign) for edge in (low, high)]
+        total += below[1] - below[0]
+    return total
+
+
+def _below(edge: Array, limit: Array, slope: Array, delta: Array, spread: Array, sign: float) -> Array:
+    """P(t < edge, sign (f - mean) < sign limit spread) for corr(t, f) = slope/spread."""
+    from scipy.special import ndtr
+
+    if np.all(np.isinf(edge)):
+        return ndtr(sign * limit) if edge[0] > 0.0 else np.zeros_like(limit)
+    return bivariate_normal(edge, sign * limit, sign * slope / spread, np.sqrt(delta) / spread)
+
+
+def bivariate_normal(h: Array, k: Array, correlation: Array, complement: Array) -> Array:
+    """P(X < h, Y < k) of standard normals; complement = sqrt(1 - correlation^2). Source: Owen (1956), eq. 2.1."""
+    from scipy.special import ndtr, owens_t
+
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        first = np.where(h != 0.0, (k - correlation * h) / (h * complement), np.sign(k) * np.inf)
+        second = np.where(k != 0.0, (h - correlation * k) / (k * complement), np.sign(h) * np.inf)
+        both_zero = (h == 0.0) & (k == 0.0)
+        tilt = (1.0 - correlation) / complement
+        first, second = np.where(both_zero, tilt, first), np.where(both_zero, tilt, second)
+    apart = (h * k < 0.0) | ((h * k == 0.0) & (h + k < 0.0))
+    result = 0.5 * (ndtr(h) + ndtr(k)) - owens_t(h, first) - owens_t(k, second) - 0.5 * apart
+    return np.asarray(np.clip(result, 0.0, 1.0))

@@ -1,0 +1,75 @@
+"""A model as the kernels see it, and a solution before it is certified."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from giantstep.errors import BadInput
+from giantstep.mesh import Term
+from giantstep.model import Model
+from giantstep.spike import SpikeParameters, spike_of
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Terms of the table and the numbers of the equations.
+
+    target: the clean link as a function of kappa, None for several indices; parameters: (alpha, beta, ridge, noise,
+    inverse dimension).
+    """
+
+    model: Model
+    spike: SpikeParameters
+    blocks: tuple[Term, ...]
+    target: Term | None
+    fraction: np.ndarray
+    parameters: np.ndarray
+
+    @property
+    def direct(self) -> bool:
+        """Whether the square loss of a clean link, whose system is solved block by block, is all there is."""
+        target = self.model.target
+        plain = target.flips == 0.0 and target.probit == 0.0 and self.target is not None
+        return self.model.fit.loss.key == "square" and plain
+
+
+@dataclass(frozen=True)
+class Solution:
+    """What a solver found, with its residual and the change of the test error under refinement."""
+
+    test_error: float
+    train_error: float
+    free_energy: float
+    order_parameters: Mapping[str, np.ndarray]
+    residual: float
+    iterations: int
+    quadrature_error: float
+    nodes: int
+    signal: float
+
+
+def problem_of(model: Model, dimension: int | None = None, bias: float | None = None) -> Problem:
+    """The terms and parameters of a model, with its initial bias or the given one.
+
+    Raises BadInput where the step is not defined.
+    """
+    if dimension is not None and not dimension >= 1:
+        raise BadInput(
+            f"dimension = {dimension} is not a positive integer", "give the input dimension d, e.g. 1000"
+        )
+    spike, network, fit = spike_of(model), model.network, model.fit
+    values = network.readout.values
+    offset = network.initial_bias if bias is None else bias
+    blocks = tuple(
+        Term(network.activation, u * spike.strength, offset, c)
+        for u, c in zip(values, spike.bulk_variance, strict=True)
+    )
+    gamma = spike.alignment
+    target = Term(model.target.link, gamma, 0.0, max(0.0, (1.0 - gamma) * (1.0 + gamma)))
+    inverse = 0.0 if dimension is None else 1.0 / dimension
+    parameters = np.array([fit.samples, network.width, fit.ridge, model.target.noise, inverse])
+    single = target if model.target.indices == 1 else None
+    return Problem(model, spike, blocks, single, np.array(network.readout.fractions), parameters)

@@ -1,0 +1,173 @@
+"""A convex loss as plain numpy functions, its proximal map and its Moreau envelope.
+
+With s = y for a margin loss and 1 otherwise, and o = y for a residual loss and 0 otherwise, a loss is a function rho
+of u = s f - o: the margin y f, the residual f - y, or f itself (then rho keeps y as a parameter). All kinks of a loss
+are points in u.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from giantstep.simulate.system import Array, SimulationError
+
+Form: TypeAlias = Literal["residual", "margin", "general"]
+FORMS: tuple[Form, ...] = ("residual", "margin", "general")
+Value: TypeAlias = Callable[[Array, Array], Array]
+Derivatives: TypeAlias = Callable[[Array, Array], tuple[Array, Array]]
+
+# distance from a kink at which one-sided slopes are read and extrapolated: leaves 1e-14 of a third derivative
+SIDE = 1e-7
+PROX_STEPS = 200
+# where pieces are probed for being straight, as shares of their length; the outer ones up to 1000
+STRAIGHT = np.array([1e-5, 1e-4, 1e-3, 0.01, 0.0721, 0.2618, 0.5, 0.7071, 0.95, 0.99, 0.999, 0.9999, 0.99999])
+# a curvature below minus this, in units of 1 + |slope|, is more than rounding
+CONCAVE = 1e-6
+LARGEST = 1e150
+
+
+@dataclass(frozen=True)
+class ConvexLoss:
+    """A loss l(y, f), convex in f, elementwise on arrays: (y, f) -> l and (y, f) -> (dl/df, d2l/df2).
+
+    form: "residual" (of f - y), "margin" (of y f; labels must be +-1) or "general". kinks: increasing points in u
+    where the slope jumps; the derivatives are never read there. A slope that is only kinked (Huber) has none.
+    Raises SimulationError for impossible values.
+    """
+
+    value: Value
+    derivatives: Derivatives
+    form: Form = "residual"
+    kinks: tuple[float, ...] = ()
+    name: str = "loss"
+
+    def __post_init__(self) -> None:
+        if self.form not in FORMS:
+            raise SimulationError(f"form must be one of {', '.join(FORMS)}, got {self.form!r}")
+        if list(self.kinks) != sorted(set(self.kinks)) or not np.all(np.isfinite(self.kinks)):
+            raise SimulationError(f"kinks must be increasing finite numbers, got {self.kinks!r}")
+
+    @property
+    def smooth(self) -> bool:
+        """Whether the slope is continuous."""
+        return not self.kinks
+
+
+class Labelled:
+    """A loss at fixed labels y[n], as n functions of f.
+
+    ``sides``: one-sided slopes (below, above) in u at each kink, arrays [1] or [n]; ``linear``: slopes of the pieces
+    between the kinks where all are straight lines, the same for all labels.
+    """
+
+    def __init__(self, loss: ConvexLoss, labels: Array) -> None:
+        self.loss, self.labels = loss, labels
+        self.sign = labels if loss.form == "margin" else np.ones(labels.size)
+        self.offset = labels if loss.form == "residual" else np.zeros(labels.size)
+        self._base = {"residual": np.zeros(1), "margin": np.ones(1), "general": labels}[loss.form]
+        self.sides = [self._sides(kink) for kink in loss.kinks]
+        if any(np.any(above <= below) for below, above in self.sides):
+            raise SimulationError(f"the loss {loss.name} is not convex: its slope falls at a kink")
+        self.linear = self._slopes() if loss.kinks else None
+
+    def value(self, f: Array) -> Array:
+        """l(y, f), shape (n,)."""
+        return self.loss.value(self.labels, f)
+
+    def slope(self, f: Array) -> tuple[Array, Array]:
+        """Slope and curvature in f, each (n,). Raises SimulationError where the curvature is negative."""
+        return self._derivatives(self.labels, f)
+
+    def proximal(self, w: Array, variance: float) -> tuple[Array, Array, Array]:
+        """Minimiser x of (x - w)^2/(2V) + l(y, x), the slope (w - x)/V of the envelope at w, and its curvature.
+
+        Each of shape (n,). The pair (x, slope) lies on the graph of the subdifferential of the loss to rounding.
+        """
+        target = self.sign * w - self.offset
+        edges = np.array([-np.inf, *self.loss.kinks, np.inf])
+        piece, held, point = np.zeros(w.size, dtype=np.intp), np.zeros(w.size, dtype=bool), np.zeros(w.size)
+        for kink, (below, above) in zip(self.loss.kinks, self.sides, strict=True):
+            right = target > kink + variance * above
+            here = ~right & (target >= kink + variance * below)
+            piece += right
+            held |= here
+            point[here] = kink
+        slope, curvature = (target - point) / variance, np.full(w.size, 1.0 / variance)
+        free = np.flatnonzero(~held)
+        if self.linear is not None:
+            slope[free], curvature[free] = self.linear[piece[free]], 0.0
+            point[free] = target[free] - variance * slope[free]
+        elif free.size:
+            ends = edges[piece[free]], edges[piece[free] + 1]
+            point[free], slope[free], found = self._smooth_part(target[free], variance, *ends, free)
+            curvature[free] = found / (1.0 + variance * found)
+        return self.sign * (point + self.offset), self.sign * slope, curvature
+
+    def _smooth_part(
+        self, target: Array, variance: float, low: Array, high: Array, index: np.ndarray
+    ) -> tuple[Array, Array, Array]:
+        """Root of x + V rho'(x) = w between two kinks: Newton's method kept in a shrinking bracket.
+
+        The left side grows at least as fast as x, so the root is at most |gap| away from any point; the first bracket
+        comes from a point near 0, where slopes do not overflow.
+        """
+        base = self._base if self._base.size == 1 else self._base[index]
+        left, right = low, high
+        origin = _inside(np.clip(0.0, low, high), low, high)
+        gap = origin + variance * self._derivatives(base, origin)[0] - target
+        low, high = np.maximum(low, origin - np.maximum(gap, 0.0)), np.minimum(high, origin - np.minimum(gap, 0.0))
+        point = np.minimum(np.maximum(_inside(np.clip(target, left, right), left, right), low), high)
+        last = np.full(target.size, np.inf)
+        for _ in range(PROX_STEPS):
+            slope, curvature = self._derivatives(base, point)
+            gap = point + variance * slope - target
+            low = np.where(gap > 0.0, np.maximum(low, point - gap), np.maximum(low, point))
+            high = np.where(gap > 0.0, np.minimum(high, point), np.minimum(high, point - gap))
+            scale = np.abs(point) + np.abs(target) + variance * np.abs(slope)
+            new = point - gap / (1.0 + variance * curvature)
+            good = (new >= low) & (new <= high) & (new > left) & (new < right) & (np.abs(gap) <= 0.5 * last)
+            new, last = np.where(good, new, 0.5 * (low + high)), np.abs(gap)
+            done = (np.abs(gap) <= 4e-16 * scale) | (high - low <= 4e-16 * scale)
+            if np.all(done):
+                return point, slope, curvature
+            point = np.where(done, point, new)
+        return point, slope, curvature
+
+    def _sides(self, kink: float) -> tuple[Array, Array]:
+        step = SIDE * (1.0 + abs(kink))
+
+        def beside(direction: float) -> Array:
+            near, far = (np.full(self._base.size, kink + k * direction * step) for k in (1.0, 2.0))
+            return 2.0 * self._derivatives(self._base, near)[0] - self._derivatives(self._base, far)[0]
+
+        return beside(-1.0), beside(1.0)
+
+    def _slopes(self) -> Array | None:
+        """The slope in u of every piece, or None where a piece is curved."""
+        kinks = np.array(self.loss.kinks)
+        ends = np.concatenate([[kinks[0] - 1e3], kinks, [kinks[-1] + 1e3]])
+        if self._base.size > 1:
+            return None
+        probes = [low + (high - low) * STRAIGHT for low, high in zip(ends[:-1], ends[1:], strict=True)]
+        slopes = np.array([self._derivatives(self._base, probe)[0] for probe in probes])
+        if not np.all(np.isfinite(slopes)):
+            return None
+        return slopes[:, 0] if np.all(np.ptp(slopes, axis=1) <= 1e-13 * np.max(np.abs(slopes))) else None
+
+    def _derivatives(self, labels: Array, f: Array) -> tuple[Array, Array]:
+        slope, curvature = self.loss.derivatives(labels, f)
+        if np.any(curvature < -CONCAVE * (1.0 + np.abs(slope))):
+            raise SimulationError(f"the loss {self.loss.name} is not convex: its slope falls with the output")
+        return slope, np.clip(curvature, 0.0, LARGEST)
+
+
+def _inside(point: Array, low: Array, high: Array) -> Array:
+    """Points moved off the ends of their intervals, where slopes are not defined."""
+    width = np.where(np.isfinite(high - low), high - low, 1.0 + np.abs(point))
+    edge = SIDE * np.minimum(width, 1.0 + np.abs(point))
+    point = np.where(point - low < edge, low + edge, point)
+    return np.where(high - point < edge, high - edge, point)
