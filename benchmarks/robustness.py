@@ -178,9 +178,10 @@ def recheck(outcome: Outcome, digits: int = 25) -> float:
     from codegen.structure import analyse
     from codegen.system_twin import solve_twin, state_of
     from derive.saddle import saddle_system
+    from giantstep.direct import _run
     from giantstep.kernels import solver_kernel
     from giantstep.mesh import ORDERS
-    from giantstep.solve import _run, problem_of
+    from giantstep.problem import problem_of
 
     problem = problem_of(Model.from_dict(outcome.model), outcome.dimension)
     blocks = len(problem.blocks)

@@ -121,7 +121,7 @@ def kernel_seconds(model: Model) -> float:
     """One call of the generated solver on a table that is at hand."""
     problem = problem_of(model)
     rows = table(problem.blocks, problem.target, ORDERS[1])
-    kernel = solver_kernel(model.fit.loss, 1)
+    kernel = solver_kernel(model.fit.loss.key, 1)
     work, out = np.empty(kernel.workspace_size(1, len(rows))), np.empty(3)
 
     def many() -> None:

@@ -21,8 +21,9 @@ from saddle_oracle import (
 )  # fmt: skip
 
 from derive.blocks import BlockSum, LogDet, index
+from derive.energetic import second_moment
 from derive.evaluate import Evaluator
-from derive.free_energy import second_moment, spectral_potential
+from derive.free_energy import spectral_potential
 from derive.loss import OMEGA, SQUARE, VARIANCE, F, Loss, Y, moreau_envelope
 from derive.saddle import SaddleSystem, saddle_system
 from derive.symbols import BETA, FRACTION, RIDGE, V2_HAT, T

@@ -1,7 +1,6 @@
 """The map of one giant step: against THEORY section 2, against the published odd case, against the finite-size step."""
 
 import mpmath
-import numpy as np
 import pytest
 import sympy
 
@@ -10,19 +9,21 @@ from derive.check import check_derivation
 from derive.expectation import Expectation
 from derive.gradient_step import evaluate, gradient_step_map
 from derive.grammar import ExpressionError
+from derive.labels import FLIPS, PROBIT, index_function
 from derive.scalar import scalar_function
 
 
-def step_map(activation: str, link: str, bias: float = 0):
-    return gradient_step_map(scalar_function(activation), scalar_function(link), bias)
+def step_map(activation: str, link: str, bias: float = 0, **noise):
+    return gradient_step_map(scalar_function(activation), index_function(link), bias, **noise)
 
 
 def test_the_published_formulas_come_out() -> None:
     """THEORY section 2, typed in here as the oracle."""
     step = step_map("relu", "sign")
-    norm = sympy.sqrt(gs.S1**2 + gs.E2 / gs.ALPHA0)
+    (s1,), (alignment,) = step.overlaps, step.alignments
+    norm = sympy.sqrt(s1**2 + gs.E2 / gs.ALPHA0)
     assert sympy.simplify(step.strength - gs.A * gs.MU1 * norm) == 0
-    assert sympy.simplify(step.alignment - gs.S1 / norm) == 0
+    assert sympy.simplify(alignment - s1 / norm) == 0
     bulk = (1 + gs.A * gs.U * gs.S0 * gs.SECOND) ** 2 + (gs.A * gs.U) ** 2 * gs.E2 / gs.ALPHA0 * gs.VARIANCE
     assert sympy.expand(step.bulk_variance - bulk) == 0
 
@@ -38,7 +39,7 @@ def test_odd_activation_and_uniform_readout() -> None:
         tolerance = mpmath.mpf(10) ** -23
         assert found["s0"] == 0 and found["second"] == 0 and found["e2"] == 1
         assert abs(found["strength"] - a * mu1 * norm) < tolerance
-        assert abs(found["alignment"] - s1 / norm) < tolerance
+        assert abs(found["alignments"][0] - s1 / norm) < tolerance
         assert abs(found["bulk_variance"][0] - 1 - a**2 * e2 / alpha0 * (slope2 - mu1**2)) < tolerance
 
 
@@ -61,7 +62,7 @@ def test_moments_stay_expectations_where_there_is_no_closed_form() -> None:
     step = step_map("tanh", "softplus")
     assert step.closed[gs.MU1].has(Expectation)
     assert step.closed[gs.MU0] == 0
-    assert step.moments[gs.S1].has(Expectation)
+    assert step.moments[step.overlaps[0]].has(Expectation)
 
 
 def test_bias_shifts_the_activation() -> None:
@@ -78,51 +79,50 @@ def test_jumps_are_refused(name: str) -> None:
     assert "[spike]" in str(caught.value)
 
 
-@pytest.mark.parametrize(("activation", "link"), [("relu", "sign"), ("gelu", "tanh")])
-def test_every_step_holds_to_fifty_digits(activation: str, link: str) -> None:
-    checks = check_derivation(step_map(activation, link).derivation, dps=50)
+@pytest.mark.parametrize(
+    ("activation", "link", "noise"),
+    [("relu", "sign", {}), ("gelu", "tanh", {}), ("gelu", "tanh", {"flips": FLIPS, "probit": PROBIT})],
+)
+def test_every_step_holds_to_fifty_digits(activation: str, link: str, noise: dict) -> None:
+    derivation = step_map(activation, link, **noise).derivation
+    checks = check_derivation(derivation, dps=50)
     assert len(checks) >= 10
     for check in checks:
         assert check.error is not None and check.error < 1e-49, check.label
+    turned = "rotation of the noise inside the link"
+    assert (turned in {step.label for step in derivation.steps}) == bool(noise)
 
 
-@pytest.mark.parametrize("activation", ["tanh", "relu"])
-def test_against_the_finite_size_step(activation: str) -> None:
-    """Strength, alignment and bulk norm measured on the gradient of a network of d = 700 inputs.
-
-    Error model: 4 standard errors of the mean over the seeds, plus 2/d relative for the finite-size terms (overlaps of
-    rows with each other and with the target). Var sigma' alone moves the bulk norm by 5 %, ten times that.
-    """
-    d, p, n0, a, seeds = 700, 500, 1400, 1.3, 16
-    values = np.array([1.0, -0.5])
-    found = evaluate(step_map(activation, "relu"), a, n0 / d, values.tolist(), (0.5, 0.5), noise=0.1, dps=15)
-    sigma, slope = {
-        "tanh": (np.tanh, lambda z: 1 / np.cosh(z) ** 2),
-        "relu": (lambda z: np.maximum(z, 0), lambda z: (z > 0).astype(float)),
-    }[activation]
-    measured = np.array([_finite_size(seed, d, p, n0, a, values, sigma, slope) for seed in range(seeds)])
-    wanted = np.array(
-        [float(found["strength"]), float(found["alignment"]), *map(float, found["bulk_variance"])]
-    )
-    error = measured.std(axis=0, ddof=1) / np.sqrt(seeds)
-    assert np.all(np.abs(measured.mean(axis=0) - wanted) < 4 * error + 2 / d * np.abs(wanted))
+def test_the_formulas_of_several_indices_come_out() -> None:
+    """s1 becomes a vector: |s1|^2 in the strength, s1_i in the alignments; nothing else changes."""
+    one, two = step_map("relu", "sign"), step_map("relu", "sign(z1*z2)")
+    (s1,), (a, b) = one.overlaps, two.overlaps
+    length = sympy.sqrt(a**2 + b**2 + gs.E2 / gs.ALPHA0)
+    assert sympy.simplify(two.strength - gs.A * gs.MU1 * length) == 0
+    assert all(sympy.simplify(g - s / length) == 0 for g, s in zip(two.alignments, (a, b), strict=True))
+    assert two.bulk_variance == one.bulk_variance
+    assert sympy.expand(two.strength.subs(b, 0).subs(a, s1) - one.strength) == 0
 
 
-def _finite_size(seed, d, p, n0, a, values, sigma, slope):
-    """(r, gamma, c_1, c_2) of one gradient step, the spike as the part of the step common to all rows."""
-    random = np.random.default_rng(seed)
-    theta = random.standard_normal(d)
-    theta /= np.linalg.norm(theta)
-    rows = random.standard_normal((p, d))
-    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
-    u = np.repeat(values, p // 2)
-    x = random.standard_normal((n0, d))
-    y = np.maximum(x @ theta, 0) + np.sqrt(0.1) * random.standard_normal(n0)
-    z = x @ rows.T
-    residual = y - sigma(z) @ u / p
-    moved = a * u[:, None] * ((residual[:, None] * slope(z)).T @ x / n0)
-    common = moved.T @ u / (u @ u)
-    bulk = rows + moved - np.outer(u, common)
-    square = np.sum(bulk**2, axis=1)
-    length = np.linalg.norm(common)
-    return length, common @ theta / length, square[: p // 2].mean(), square[p // 2 :].mean()
+def test_moments_of_noisy_labels_in_closed_form() -> None:
+    """A sign is flipped with probability p and sees z + sqrt(t) n: E[z y] = (1 - 2 p) sqrt(2/pi)/sqrt(1 + t)."""
+    step = step_map("relu", "sign", flips=FLIPS, probit=PROBIT)
+    found = evaluate(step, 1.0, 2.0, noise=0.25, flips=0.125, probit=0.5, dps=25)
+    with mpmath.workdps(25):
+        phi0 = 1 / mpmath.sqrt(2 * mpmath.pi)
+        assert abs(found["s1"][0] - 0.75 * 2 * phi0 / mpmath.sqrt(1.5)) < 1e-23
+        assert abs(found["e2"] - 1.25 - phi0**2) < 1e-23  # the flips leave E y^2, and E y = 0
+        assert abs(found["s0"] + phi0) < 1e-23
+
+
+def test_moments_of_two_indices_in_closed_form() -> None:
+    """y = relu(z1) z2 + z1 at z + sqrt(t) n = s g: E y = 0, E z1 y = 1, E z2 y = s phi(0), E y^2 = s^4/2 + s^2."""
+    step = step_map("tanh", "relu(z1)*z2 + z1", probit=PROBIT)
+    found = evaluate(step, 1.0, 2.0, probit=0.5, dps=25)
+    with mpmath.workdps(25):
+        scale = mpmath.sqrt(1.5)
+        assert found["s0"] == 0
+        assert abs(found["s1"][0] - 1) < 1e-23
+        assert abs(found["s1"][1] - scale / mpmath.sqrt(2 * mpmath.pi)) < 1e-23
+        assert abs(found["e2"] - scale**4 / 2 - scale**2) < 1e-23
+        assert abs(found["alignments"][0] / found["alignments"][1] - found["s1"][0] / found["s1"][1]) < 1e-23

@@ -4,6 +4,7 @@ import ast
 import builtins
 import contextlib
 import random
+import re
 import string
 import warnings
 from collections.abc import Iterator
@@ -17,6 +18,7 @@ from hypothesis import strategies as st
 from derive import grammar
 from derive.catalogue import REGISTERED, latex, lookup
 from derive.grammar import FUNCTIONS, ExpressionError, Node, canonical, constant_value, parse
+from derive.loss_catalogue import lookup as lookup_loss
 
 Z = Node("variable", value="z")
 
@@ -99,6 +101,18 @@ def test_other_variables() -> None:
     assert parse("y*f", ("y", "f")).args == (Node("variable", value="y"), Node("variable", value="f"))
     with pytest.raises(ExpressionError, match="variables are y f"):
         parse("y*z", ("y", "f"))
+
+
+def test_hints_are_in_the_variables_of_the_expression() -> None:
+    for text, words in (
+        ("2y", r"2\*y"),
+        ("clip(f,y,1)", "clip\\(y, lo, hi\\)"),
+        ("He(y,f)", "He\\(k, y\\)"),
+        ("tanh+f", "write tanh\\(y\\)"),
+        ("", "tanh\\(y\\)"),
+    ):
+        with pytest.raises(ExpressionError, match=words):
+            parse(text, ("y", "f"))
 
 
 def test_numbers_are_exact() -> None:
@@ -242,31 +256,69 @@ def test_seeded_hostile_strings() -> None:
     assert outcomes[False] > 5000 and outcomes[True] > 10
 
 
-def accepted(text: str) -> bool:
+OTHER_VARIABLES = (("f", "y"), ("z1", "z2", "z3", "z4"))
+
+
+@pytest.mark.parametrize("variables", OTHER_VARIABLES)
+def test_payloads_in_other_variables_are_refused(variables: tuple[str, ...]) -> None:
+    for payload in PAYLOADS:
+        renamed = re.sub(r"\bz\b", variables[0], payload)
+        for context in CONTEXTS:
+            text = re.sub(r"\bz\b", variables[-1], context).format(renamed)
+            assert not accepted(text, variables), text
+
+
+def test_hostile_losses() -> None:
+    """The catalogue of losses answers every hostile text with an ExpressionError, before any of it is evaluated."""
+    for payload in PAYLOADS:
+        for context in ("{}", "(y-f)**2+{}", "max(0,1-y*{})", "abs(y-f)*({})"):
+            with tripwires(), pytest.raises(ExpressionError) as caught:
+                lookup_loss(context.format(re.sub(r"\bz\b", "f", payload)))
+            message = str(caught.value)
+            assert message.isascii() and message.isprintable() and len(message) < 600
+
+
+@settings(max_examples=1500, deadline=None, derandomize=True)
+@given(
+    st.lists(
+        st.sampled_from([*FUNCTIONS, *"yfz2e.()+-*/,", "**", "pi", "0.5", "y-f", "y*f"]), max_size=25
+    ).map("".join)
+)
+def test_any_sequence_of_tokens_as_a_loss(text: str) -> None:
+    accepted(text, ("y", "f"))
+    try:
+        with tripwires():
+            entry = lookup_loss(text)
+    except ExpressionError:
+        return
+    assert lookup_loss(entry.expression) == entry
+
+
+def accepted(text: str, variables: tuple[str, ...] = ("z",)) -> bool:
     """Whether the text parses; if so its tree holds grammar only and survives printing and parsing."""
     try:
         with tripwires():
-            node = parse(text)
+            node = parse(text, variables)
     except ExpressionError:
         return False
-    assert_grammar_only(node)
-    assert parse(canonical(node)) == node
+    assert_grammar_only(node, variables)
+    assert parse(canonical(node), variables) == node
     return True
 
 
-def assert_grammar_only(node: Node) -> None:
+def assert_grammar_only(node: Node, variables: tuple[str, ...] = ("z",)) -> None:
     assert type(node) is Node
     if node.op == "number":
         assert type(node.value) is Fraction and node.value >= 0 and not node.args
     elif node.op in ("variable", "constant"):
-        assert node.value in ("z", "pi", "e") and not node.args
+        assert node.value in (*variables, "pi", "e") and not node.args
     elif node.op == "call":
         assert len(node.args) == FUNCTIONS[str(node.value)]
     else:
         assert node.op in ("add", "sub", "mul", "div", "pow", "neg") and node.value is None
         assert len(node.args) == (1 if node.op == "neg" else 2)
     for argument in node.args:
-        assert_grammar_only(argument)
+        assert_grammar_only(argument, variables)
 
 
 @settings(max_examples=600, deadline=None, derandomize=True)

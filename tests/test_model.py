@@ -1,12 +1,8 @@
-"""The model: every field with every kind of wrong value, files that are not models, and the round trips."""
+"""The model: every field with every kind of wrong value, records, tables and the round trips."""
 
 import copy
 import math
-import os
 import pickle
-import random
-import subprocess
-import sys
 from collections.abc import Callable
 from datetime import date
 from fractions import Fraction
@@ -17,84 +13,29 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from giantstep.errors import BadInput, GiantstepError, NotConverged
-from giantstep.model import Fit, Model, Network, Readout, Spike, Step, Target, allowed_keys
-
-STEP: dict[str, Any] = {
-    "network": {
-        "activation": "tanh",
-        "width": 1.0,
-        "readout": {"values": [1.0, -1.0], "fractions": [0.25, 0.75]},
-        "bias": 0.5,
-    },
-    "step": {"samples": 0.5, "learning_rate": 1.0, "bulk": "isotropic"},
-    "target": {"link": "sign", "noise": 0.1},
-    "fit": {"samples": 2.0, "ridge": 0.05, "loss": "square"},
-}
-SPIKE: dict[str, Any] = {
-    **{name: STEP[name] for name in ("network", "target", "fit")},
-    "spike": {"strength": 1.5, "alignment": 0.8, "bulk_variance": 1.2},
-}
-PLAIN: dict[str, Any] = {
-    "network": {"activation": "relu", "width": 2.0},
-    "target": {"link": "z**2"},
-    "fit": {"samples": 1.0, "ridge": 0.1},
-}
-
-# What each number may be: (smallest, largest), as the specification has it.
-POSITIVE, NOT_NEGATIVE, ANY = (1e-12, 1e12), (0.0, 1e12), (-1e12, 1e12)
-NUMBERS: dict[str, tuple[float, float]] = {
-    "network.width": POSITIVE,
-    "network.bias": ANY,
-    "step.samples": POSITIVE,
-    "step.learning_rate": NOT_NEGATIVE,
-    "spike.strength": NOT_NEGATIVE,
-    "spike.alignment": (-1.0, 1.0),
-    "spike.bulk_variance": POSITIVE,
-    "target.noise": NOT_NEGATIVE,
-    "fit.samples": POSITIVE,
-    "fit.ridge": POSITIVE,
-}
-EXPRESSIONS = ("network.activation", "target.link")
-CHOICES = {"step.bulk": "isotropic", "fit.loss": "square"}
-LISTS = ("network.readout.values", "network.readout.fractions")
-TABLES = ("network", "network.readout", "step", "spike", "target", "fit")
-REQUIRED = (
-    *("network.activation", "network.width", "step.samples", "step.learning_rate", "spike.strength"),
-    *("spike.alignment", "spike.bulk_variance", "target.link", "fit.samples", "fit.ridge"),
+from model_cases import (
+    CHOICES,
+    EXPRESSIONS,
+    LISTS,
+    LOSSES,
+    NUMBERS,
+    PLAIN,
+    REQUIRED,
+    SPIKE,
+    STEP,
+    TABLES,
+    attribute,
+    put,
+    refused,
 )
 
-
-def put(key: str, value: object) -> dict[str, Any]:
-    """The dictionary of a full model with one value changed."""
-    data = copy.deepcopy(SPIKE if key.startswith("spike") else STEP)
-    *tables, last = key.split(".")
-    inner = data
-    for table in tables:
-        inner = inner[table]
-    inner[last] = value
-    return data
-
-
-def refused(data: object) -> str:
-    with pytest.raises(BadInput) as caught:
-        Model.from_dict(data)  # type: ignore[arg-type]
-    text = str(caught.value)
-    assert text.isascii() and text.isprintable() and len(text) < 700
-    assert caught.value.exit_code == 2
-    return text
-
-
-def attribute(model: Model, key: str) -> Any:
-    value: Any = model
-    for name in key.split("."):
-        value = getattr(value, name)
-    return value
+from giantstep.errors import BadInput
+from giantstep.model import Fit, Model, Network, Readout, Spike, Step, Target, allowed_keys, value_keys
 
 
 def test_every_key_of_the_file_is_tested_here() -> None:
-    assert {*NUMBERS, *EXPRESSIONS, *CHOICES, *LISTS, *TABLES} == set(allowed_keys())
+    assert {*NUMBERS, *EXPRESSIONS, *CHOICES, *LOSSES, *LISTS, *TABLES} == set(allowed_keys())
+    assert set(value_keys()) == set(allowed_keys()) - {*TABLES}
 
 
 @pytest.mark.parametrize("data", [STEP, SPIKE, PLAIN])
@@ -122,7 +63,7 @@ def test_to_dict_holds_what_was_given() -> None:
 def test_python_and_file_make_the_same_model() -> None:
     model = Model(
         network=Network("tanh", 1, Readout((1, -1), (0.25, 0.75)), bias=0.5),
-        target=Target("sign", 0.1),
+        target=Target("sign", 0.1, 0.1, 0.5),
         fit=Fit(2, 0.05),
         step=Step(0.5, 1),
     )
@@ -139,7 +80,7 @@ def test_records_are_frozen() -> None:
 def test_numbers_are_taken_up_to_their_bounds(key: str) -> None:
     low, high = NUMBERS[key]
     inside: list[Any] = [low, high, 1, 1.0, np.float64(0.5), np.float32(0.5), np.int64(1), Fraction(1, 2)]
-    for value in inside:
+    for value in (value for value in inside if low <= value <= high):
         model = Model.from_dict(put(key, value))
         assert attribute(model, key) == float(value) and type(attribute(model, key)) is float
 
@@ -162,6 +103,8 @@ def test_numbers_out_of_bounds_are_refused(key: str) -> None:
 def test_what_is_not_a_number_is_refused(key: str) -> None:
     wrong: list[object] = [True, False, np.bool_(True), None, "x", "1.0", b"1", [1.0], (1.0,), {"a": 1}, 1j]
     wrong += [date(2024, 2, 7), object(), np.array([1.0, 2.0]), lambda: 1.0]
+    if key == "spike.alignment":  # a list of several is for several indices, and of one is a number
+        wrong = [value for value in wrong if not isinstance(value, list | tuple | np.ndarray)]
     for value in wrong:
         assert f"{key} = " in refused(put(key, value))
     assert "without quotes" in refused(put(key, "1.0"))
@@ -205,21 +148,19 @@ def test_choices(key: str) -> None:
     assert f"did you mean '{CHOICES[key]}'" in refused(put(key, CHOICES[key][:-1]))
 
 
-@pytest.mark.parametrize(
-    ("key", "value", "words"),
-    [
-        ("network.bias", "trained", "fixed bias"),
-        ("step.bulk", "trained", "isotropic bulk"),
-        ("fit.loss", "logistic", "square loss"),
-        ("fit.loss", "hinge", "square loss"),
-        ("fit.loss", "huber", "square loss"),
-        ("fit.loss", "absolute", "square loss"),
-        ("fit.loss", "log(1+exp(-y*f))", "square loss"),
-    ],
-)
-def test_what_a_later_version_solves_is_recognised_and_refused(key: str, value: str, words: str) -> None:
-    text = refused(put(key, value))
-    assert key in text and value in text and "this version solves" in text and words in text
+def test_the_trained_bulk_is_recognised_and_refused() -> None:
+    text = refused(put("step.bulk", "trained"))
+    assert "step.bulk" in text and "this version solves the isotropic bulk only" in text
+
+
+def test_the_bias_may_be_trained() -> None:
+    model = Model.from_dict(put("network.bias", " trained "))
+    assert model.network.bias == "trained" and model.network.trains_bias
+    assert model.network.initial_bias == 0.0
+    assert Model.from_dict(STEP).network.initial_bias == 0.5 and not Model.from_dict(STEP).network.trains_bias
+    assert "did you mean 'trained'" in refused(put("network.bias", "train"))
+    assert "without quotes" in refused(put("network.bias", "0.5"))
+    assert '"trained"' in refused(put("network.bias", "x"))
 
 
 @pytest.mark.parametrize("key", LISTS)
@@ -339,182 +280,3 @@ def test_records_are_checked_when_made_in_python() -> None:
     for make in makers:
         with pytest.raises(BadInput):
             make()
-
-
-def test_replace() -> None:
-    model = Model.from_dict(STEP)
-    assert model.replace({}) == model
-    assert model.replace({"fit.samples": 1.5}).fit.samples == 1.5
-    assert model.replace({"fit.samples": "1.5", "fit.ridge": "1e-3"}).fit == Fit(1.5, 1e-3)
-    assert model.replace({"network.activation": "erf(z/2)"}).network.activation == "erf(z/2)"
-    assert model.replace({"network.activation": '"relu"'}).network.activation == "relu"
-    lists = {"network.readout.values": "[1, 2, 3]", "network.readout.fractions": "[0.5, 0.25, 0.25]"}
-    assert model.replace(lists).network.readout == Readout((1, 2, 3), (0.5, 0.25, 0.25))
-    table = {"network.readout": "{ values = [2], fractions = [1] }"}
-    assert model.replace(table).network.readout == Readout((2.0,), (1.0,))
-    assert model.replace({"network.readout": Readout((3.0,), (1.0,))}).network.readout.values == (3.0,)
-    assert model.fit.samples == 2.0
-
-
-def test_replace_makes_and_removes_tables() -> None:
-    plain = Model.from_dict(PLAIN)
-    assert plain.replace({"step.samples": "1", "step.learning_rate": "2"}).step == Step(1.0, 2.0)
-    spiked = Model.from_dict(STEP).replace({"step": None, "spike": SPIKE["spike"], "spike.strength": "3"})
-    assert spiked.step is None and spiked.spike == Spike(3.0, 0.8, 1.2)
-    assert SPIKE["spike"]["strength"] == 1.5
-    assert spiked.replace({"spike": None}).spike is None
-
-
-@pytest.mark.parametrize(
-    ("changes", "words"),
-    [
-        ({"fit.sampels": 1}, "did you mean 'fit.samples'"),
-        ({"samples": 1}, "unknown key"),
-        ({"fit.samples.x": 1}, "unknown key"),
-        ({"": 1}, "unknown key"),
-        ({"fit..samples": 1}, "unknown key"),
-        ({"__class__": 1}, "unknown key"),
-        ({3: 1}, "unknown key 3"),
-        ({"fit.samples": "abc"}, "fit.samples = 'abc'"),
-        ({"fit.samples": "true"}, "fit.samples = True"),
-        ({"fit.samples": "nan"}, "fit.samples = nan"),
-        ({"fit.samples": "-inf"}, "fit.samples = -inf"),
-        ({"fit.samples": "1\nridge = 3"}, "fit.samples = "),
-        ({"fit.samples": "[1"}, "fit.samples = "),
-        ({"fit.samples": ""}, "fit.samples = ''"),
-        ({"fit.samples": "[" * 5000}, "fit.samples = "),
-        ({"fit.samples": "9" * 5000}, "fit.samples = "),
-        ({"fit": 3, "fit.samples": 1}, "fit = 3"),
-        ({"fit": None}, "[fit] is missing"),
-        ({"spike.strength": 1}, "spike.alignment is missing"),
-        ({"spike": SPIKE["spike"]}, "both [step] and [spike]"),
-        ({"fit.loss": "hinge"}, "square loss"),
-        ({"network.readout.values": "[1]"}, "one fraction for each value"),
-    ],
-)
-def test_replace_refuses(changes: dict[Any, Any], words: str) -> None:
-    with pytest.raises(BadInput) as caught:
-        Model.from_dict(STEP).replace(changes)
-    assert words in str(caught.value)
-
-
-def test_unknown_keys_of_replace_list_the_allowed_ones() -> None:
-    with pytest.raises(BadInput) as caught:
-        Model.from_dict(STEP).replace({"nothing": 1})
-    assert all(key in caught.value.hint for key in allowed_keys())
-
-
-BAD_FILES: dict[str, tuple[bytes, str]] = {
-    "empty": (b"", "[network] is missing"),
-    "no table": (b"width = 1", "unknown key 'width'"),
-    "not toml": (b"[network]\nactivation = tanh\n", "line 2"),
-    "duplicate": (b"[fit]\n[fit]\n", "not valid TOML"),
-    "latin": (b"[network]\n# \xe9\n", "not UTF-8"),
-    "null": (b"\x00", "not valid TOML"),
-    "deep": (b"a = " + b"[" * 20000, "not valid TOML"),
-    "digits": (b"a = " + b"9" * 20000, "not valid TOML"),
-    "huge": (b"#" * 1_000_001, "larger than"),
-    "date": (
-        b"[fit]\nsamples = 2024-02-07\nridge=1\n[network]\nactivation='tanh'\nwidth=1\n",
-        "[target] is missing",
-    ),
-}
-
-
-@pytest.mark.parametrize("name", BAD_FILES)
-def test_files_that_are_not_models(name: str, tmp_path: Path) -> None:
-    content, words = BAD_FILES[name]
-    path = tmp_path / "model.toml"
-    path.write_bytes(content)
-    with pytest.raises(BadInput) as caught:
-        Model.from_toml(path)
-    assert words in str(caught.value) and "model.toml" in str(caught.value)
-
-
-def test_paths_that_cannot_be_read(tmp_path: Path) -> None:
-    cases: list[tuple[Any, str]] = [
-        (tmp_path / "absent.toml", "does not exist"),
-        (tmp_path, "is a folder"),
-        ("", "does not exist"),
-        ("a\x00b", "cannot be read"),
-        (tmp_path / ("x" * 5000), "cannot be read"),
-        (0, "text or a Path"),
-        (None, "text or a Path"),
-    ]
-    for path, words in cases:
-        with pytest.raises(BadInput) as caught:
-            Model.from_toml(path)
-        assert words in str(caught.value)
-
-
-@pytest.mark.skipif(
-    not hasattr(os, "geteuid") or os.geteuid() == 0, reason="the superuser may read everything"
-)
-def test_file_without_permission(tmp_path: Path) -> None:
-    path = tmp_path / "model.toml"
-    path.touch(mode=0)
-    with pytest.raises(BadInput, match="cannot be read"):
-        Model.from_toml(path)
-
-
-def test_a_byte_order_mark_is_accepted(tmp_path: Path) -> None:
-    path = tmp_path / "model.toml"
-    path.write_text(Model.from_dict(STEP).to_toml(), encoding="utf-8-sig")
-    assert Model.from_toml(path) == Model.from_dict(STEP)
-
-
-def test_reading_a_model_needs_no_computer_algebra() -> None:
-    code = "import sys, giantstep.model; sys.exit('sympy' in sys.modules or 'mpmath' in sys.modules)"
-    root = Path(__file__).parents[1]
-    assert subprocess.run([sys.executable, "-c", code], cwd=root, check=False).returncode == 0
-
-
-def junk(source: random.Random, depth: int = 0) -> object:
-    leaves: list[object] = [
-        None,
-        True,
-        0,
-        -1,
-        1.5,
-        math.nan,
-        math.inf,
-        1e200,
-        "",
-        "tanh",
-        "x",
-        b"",
-        (),
-        {},
-        [],
-        1j,
-    ]
-    if depth > 2 or source.random() < 0.6:
-        return source.choice(leaves)
-    if source.random() < 0.5:
-        return [junk(source, depth + 1) for _ in range(source.randint(0, 3))]
-    words = ["values", "fractions", "samples", "ridge", "width", "x", "", 3]
-    return {source.choice(words): junk(source, depth + 1) for _ in range(source.randint(0, 3))}
-
-
-def test_any_junk_gives_a_model_or_bad_input() -> None:
-    source = random.Random(11)
-    outcomes = {True: 0, False: 0}
-    for _ in range(4000):
-        data = put(source.choice(list(allowed_keys())), junk(source))
-        try:
-            model = Model.from_dict(data)
-        except BadInput as error:
-            assert error.message
-            outcomes[False] += 1
-        else:
-            assert Model.from_dict(model.to_dict()) == model
-            outcomes[True] += 1
-    assert min(outcomes.values()) > 100
-
-
-def test_errors() -> None:
-    assert (BadInput.exit_code, NotConverged.exit_code) == (2, 3)
-    for kind in (GiantstepError, BadInput, NotConverged):
-        error = pickle.loads(pickle.dumps(kind("what", "how")))
-        assert type(error) is kind and (error.message, error.hint) == ("what", "how")
-        assert str(error) == "what; how" and str(kind("what")) == "what"

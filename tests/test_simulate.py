@@ -96,7 +96,7 @@ def test_overlaps_are_those_of_the_readout() -> None:
     features, target = training_set(SYSTEM, sizes, "srf", layer, streams)
     readout = ridge_readouts(features, target, sizes.samples, [0.1])[0][:, 0]
     p, assert_close = sizes.width_count, np.testing.assert_allclose
-    perpendicular = layer.theta - 0.7 * layer.spike
+    perpendicular = layer.theta[0] - 0.7 * layer.spike
     perpendicular /= np.linalg.norm(perpendicular)
     projector = np.eye(30) - np.outer(layer.spike, layer.spike)
     found, maps = result.overlaps, []

@@ -145,7 +145,7 @@ def test_conditional_test_error_is_that_of_explicit_features() -> None:
     mu0, mu1, mu2 = (array[block].T for array in coefficients)
     features = mu0 + mu1 * (inputs @ layer.rows.T) + mu2 * generator.standard_normal(mu0.shape)
     square = (
-        np.sign(inputs @ layer.theta)[:, None] - features @ readouts / math.sqrt(sizes.width_count)
+        np.sign(inputs @ layer.theta[0])[:, None] - features @ readouts / math.sqrt(sizes.width_count)
     ) ** 2
     drawn = square.std(axis=0) / math.sqrt(20_000)
     assert np.all(np.abs(square.mean(axis=0) - exact) <= 4.0 * np.hypot(error, drawn))

@@ -48,7 +48,7 @@ def test_step_is_the_gradient_of_the_loss(rows_per_chunk: int, monkeypatch: pyte
     count = sizes.step_samples
     assert count == 40
     inputs = draws.batch.standard_normal((count, 20))
-    target = mixed_link(inputs @ after.theta) + math.sqrt(0.2) * draws.batch_noise.standard_normal(count)
+    target = mixed_link(inputs @ after.theta[0]) + math.sqrt(0.2) * draws.batch_labels.noise.standard_normal(count)
     readout = neuron_values(system, sizes) / math.sqrt(sizes.width_count)
 
     def loss(rows: Array) -> float:
@@ -127,9 +127,9 @@ def test_spiked_rows_are_as_asked() -> None:
     system = FiniteSystem(tanh, np.tanh, 1.5, (1.0, -0.5), (0.5, 0.5), spike=(1.3, -0.6, (1.2, 0.9)))
     sizes = finite_sizes(system, 50, [1.0])
     found = draw_layer(system, sizes, "srf", streams(1))
-    assert found.spike @ found.theta == pytest.approx(-0.6, abs=1e-14)
+    assert found.spike @ found.theta[0] == pytest.approx(-0.6, abs=1e-14)
     assert found.spike @ found.spike == pytest.approx(1.0, abs=1e-14)
-    assert found.perpendicular() @ found.spike == pytest.approx(0.0, abs=1e-14)
+    assert found.perpendicular()[0][0] @ found.spike == pytest.approx(0.0, abs=1e-14)
     parts = zip(sizes.block_slices(), system.values, (1.2, 0.9), strict=True)
     for part, value, variance in parts:
         bulk = found.rows[part] - value * 1.3 * found.spike

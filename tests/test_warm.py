@@ -12,12 +12,12 @@ from giantstep.warm import Kernel
 
 SOLVE = """
 from giantstep import Fit, Model, Network, Spike, Target, solve
-from giantstep.kernels import function_kernel, solver_kernel
+from giantstep.kernels import function_kernel
 
 model = Model(Network("cubic", 1.0), Target("linear"), Fit(2.0, 0.1), spike=Spike(1.0, 0.5, 1.0))
 print(repr(solve(model).test_error))
-for kernel, entry in ((function_kernel("linear"), "coefficients"), (solver_kernel("square", 1), "solve")):
-    print(sum(getattr(kernel, entry).stats.cache_hits.values()))
+for kernel in (function_kernel("cubic").closed, function_kernel("linear").closed):
+    print(sum(kernel.stats.cache_hits.values()))
 """
 
 
@@ -49,4 +49,12 @@ def test_a_child_that_cannot_start_is_no_error(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(subprocess, "Popen", refuse)
     monkeypatch.setattr(os, "cpu_count", lambda: 2)
     warm_module.warm.__wrapped__("linear", "cubic", "square", 1)
-    assert len(started) == 2
+    assert len(started) == 1
+
+
+def test_functions_alone_are_not_worth_a_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They compile as fast as a process starts."""
+    monkeypatch.setattr(Kernel, "cold", lambda self: self.kind == "function")
+    monkeypatch.setattr(subprocess, "Popen", lambda *_, **__: pytest.fail("a process was started"))
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    warm_module.warm.__wrapped__("linear", "cubic", "square", 1)

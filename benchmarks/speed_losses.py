@@ -1,0 +1,80 @@
+"""Logistic loss, one block, to 1e-10: this engine, nested quad with brentq, and vectorised NumPy in one run.
+
+Usage: python benchmarks/speed_losses.py [--repeats 20]
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable
+
+import numpy as np
+from textbook_logistic import Nested, Setting, iterate, vectorised
+
+from giantstep.kernels import coefficients
+from giantstep.model import Model
+from giantstep.solve import solve
+
+MODEL = {
+    "network": {"activation": "tanh", "width": 0.5},
+    "spike": {"strength": 1.2, "alignment": 0.8, "bulk_variance": 1.3},
+    "target": {"link": "sign"},
+    "fit": {"samples": 2.0, "ridge": 0.1, "loss": "logistic"},
+}
+QUAD_AVERAGES = 8  # in one iteration: g, h and g^2 with two weights each, t g, m
+
+
+def best(function: Callable[[], object], repeats: int) -> float:
+    """Shortest time of several calls, in seconds."""
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        function()
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def main() -> None:
+    """Run from the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--repeats", type=int, default=20)
+    given = parser.parse_args()
+    model = Model.from_dict(MODEL)
+    result = solve(model)
+    ours = best(lambda: solve(model), given.repeats)
+    spike = model.spike
+    assert spike is not None
+
+    def of_kappa(kappa: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        mu0, mu1, mu2 = coefficients("tanh", spike.strength * kappa, spike.bulk_variance)
+        return mu0, mu1, mu2
+
+    setting = Setting(model.fit.samples, model.network.width, model.fit.ridge, float(spike.alignments[0]), of_kappa)
+    start = time.perf_counter()
+    state, steps = iterate(vectorised(setting), setting)
+    numpy_time = time.perf_counter() - start
+    known = {n: float(result.order_parameters[n].ravel()[0]) for n in ("m", "psi", "Q1", "V1")}
+    differences = {n: abs(state[n] / value - 1.0) for n, value in known.items()}
+    nested = Nested(setting)
+    start = time.perf_counter()
+    nested.average(state, lambda _, mu1, __: mu1 * mu1, "h")
+    quad_time = (time.perf_counter() - start) * QUAD_AVERAGES * steps
+    print(f"this engine, certified solve        {ours * 1e3:10.2f} ms")
+    print(f"NumPy, Gauss-Hermite, Newton prox   {numpy_time * 1e3:10.0f} ms  {steps} sweeps, "
+          f"{numpy_time / ours:.0f} times")  # fmt: skip
+    print(f"scipy quad and brentq               {quad_time:10.0f} s   from one of {QUAD_AVERAGES} averages of "
+          f"{steps} sweeps, {quad_time / ours:.0f} times")  # fmt: skip
+    print("relative difference of NumPy's order parameters:", {n: f"{d:.0e}" for n, d in differences.items()})
+    samples = np.linspace(0.5, 4.0, 100)
+
+    def curve() -> None:
+        last = None
+        for alpha in samples:
+            last = solve(model.replace({"fit.samples": float(alpha)}), start=last)
+
+    print(f"curve of 100 points                 {best(curve, 3) * 1e3:10.0f} ms")
+
+
+if __name__ == "__main__":
+    main()
