@@ -79,7 +79,7 @@ def _module(system: SaddleSystem, plan: Plan, scope: str) -> str:
 
 def _text(
     system: SaddleSystem, title: str, order: Sequence[str], body: str, sources: Sequence[str],
-    imports: str = "import math\n\nimport numpy as np\nfrom numba import njit",
+    imports: str = "import numpy as np\nfrom numba import njit",
 ) -> str:  # fmt: skip
     canonical = [sp.srepr(equation.body) for equation in system.equations]
     canonical += [sp.srepr(definition.body) for definition in system.fields]

@@ -22,18 +22,16 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 26cc429009fe132b.
+Generated; do not edit. Signature cfa5e2c1feb883a1.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
-import math
-
 import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "26cc429009fe132b8cb721f3afab6444ee4393156a70f98d89f36ff5637353dc"
+SIGNATURE = "cfa5e2c1feb883a10aa67a1311ff3158ff1c803ec20b85b9c59a99d45ead4823"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi', 'zeta')

@@ -24,18 +24,16 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 9df06e12e640041a.
+Generated; do not edit. Signature 15aa1043a7cedf2e.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
-import math
-
 import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "9df06e12e640041a488e99214cd2e7093f4c6fd326c27c03ea30b4108cd7391f"
+SIGNATURE = "15aa1043a7cedf2eca1d27331e9725be5f684dd62490af250280ade47a9f9775"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi_1', 'psi_2', 'zeta')

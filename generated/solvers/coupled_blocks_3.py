@@ -26,18 +26,16 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 6674d70ad8372ac8.
+Generated; do not edit. Signature 55538242258ed02c.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
-import math
-
 import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "6674d70ad8372ac890f963c38d995bdc9fc6e41a16c7044ae4bb0aa7abcb5eb9"
+SIGNATURE = "55538242258ed02c5717bf91a6fbed13db1c52f5b6e97334104b81c6fd34c457"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi_1', 'psi_2', 'psi_3', 'zeta')

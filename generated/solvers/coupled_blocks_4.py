@@ -28,18 +28,16 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 820de9bc7b655a9b.
+Generated; do not edit. Signature 49254a72c831e519.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
-import math
-
 import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "820de9bc7b655a9bc7ecbd7d0bb8cf2eaecfab73b3b3afed194460d369ee06c8"
+SIGNATURE = "49254a72c831e51979bd9bf086e53ee4f30e420f9a45a919925aae3cf205688c"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi_1', 'psi_2', 'psi_3', 'psi_4', 'zeta')

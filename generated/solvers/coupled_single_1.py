@@ -22,18 +22,16 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 175e4d348b51f70b.
+Generated; do not edit. Signature 9062862b73f4391d.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
-import math
-
 import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "175e4d348b51f70bb4b6557a8951be30daf8bab2710d2cb23e0678f2cb7ef176"
+SIGNATURE = "9062862b73f4391dd3f47b67931b9e6547cb1da460a936043cf537a9100e3b94"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi', 'zeta')

@@ -24,18 +24,16 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 52476742aa5891df.
+Generated; do not edit. Signature 57fcee223ce8fd18.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
-import math
-
 import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "52476742aa5891df853681c5aa44ec8db503a1970e3bf884c6cb8a248b112998"
+SIGNATURE = "57fcee223ce8fd187a98c00424ac9b36b9237d5ac03e648d4e18ce1aa2b804b0"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi_1', 'psi_2', 'zeta')

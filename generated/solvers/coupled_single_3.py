@@ -26,18 +26,16 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 099b52a1d64251a3.
+Generated; do not edit. Signature 04196d8a2d29d42b.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
-import math
-
 import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "099b52a1d64251a339b96c43f45a242baa0195f1790cc5dd0b7be7e6bfbf4c5b"
+SIGNATURE = "04196d8a2d29d42b965a71486bbf12b7aaf3055a50b6867cd01f10d0de69e30e"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi_1', 'psi_2', 'psi_3', 'zeta')

@@ -28,18 +28,16 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 4f9994a5c818a69e.
+Generated; do not edit. Signature 2fbbd37f04a3a495.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
-import math
-
 import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "4f9994a5c818a69e9f6c8c5a6fe01e0d0fa6b400def6ec7f0e6885c2ac431dbb"
+SIGNATURE = "2fbbd37f04a3a49531ed7322425d6c1d68fa314eee7f44cd634c658672d1a706"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi_1', 'psi_2', 'psi_3', 'psi_4', 'zeta')

@@ -25,7 +25,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 1aefbb8b2ba9cf5f.
+Generated; do not edit. Signature baeeb59ab0886f26.
 Regenerate with: giantstep generate
 """
 
@@ -35,7 +35,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 LOSS = "square"
-SIGNATURE = "1aefbb8b2ba9cf5f0f59c81e1ac95f0ac1e136d540665e200604535b8ba39275"
+SIGNATURE = "baeeb59ab0886f26c3346abd6a907c22ae1aa4b2089ca0dd2f9031dbc0e4230e"
 
 
 def workspace_size(K, N):

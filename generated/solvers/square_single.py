@@ -25,7 +25,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 77731d68005991f7.
+Generated; do not edit. Signature 54dc2aeea9918d66.
 Regenerate with: giantstep generate
 """
 
@@ -35,7 +35,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 LOSS = "square"
-SIGNATURE = "77731d68005991f71378f37a8e6285249985264847a77fc595603b57c84cff05"
+SIGNATURE = "54dc2aeea9918d667ad4e2bca5cb4855bebea87c858b2f4e2319024be3c697d6"
 
 
 def workspace_size(K, N):
