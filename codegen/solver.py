@@ -30,10 +30,11 @@ _ARGUMENTS = "table, fraction, work"
 
 @dataclass
 class Module:
-    """A solver module under construction: the plan and the layout of its workspace."""
+    """A solver module under construction: the plan, the layout of its workspace, functions that compile alone."""
 
     plan: Plan
     layout: Layout = field(default_factory=Layout)
+    pieces: list[str] = field(default_factory=list)
 
     @property
     def single(self) -> bool:
@@ -55,7 +56,8 @@ class Module:
     def function(self, name: str, lines: Sequence[str], doc: str, more: str = "") -> str:
         """A jitted function around statements."""
         body = _indented(["_short()", *self.unpack(lines), *lines, *self.stores(lines)], 1)
-        return f'@njit(**INNER)\ndef {name}({_ARGUMENTS}{more}):\n    """{doc}"""\n{body}'
+        self.pieces.append(name)
+        return f'@njit(cache=True, **INNER)\ndef {name}({_ARGUMENTS}{more}):\n    """{doc}"""\n{body}'
 
     def unpack(self, lines: Sequence[str]) -> list[str]:
         """Local variables that statements use: numbers, sizes, places; with one block the families themselves."""
@@ -113,7 +115,7 @@ def emit_solver(plan: Plan) -> str:
     numbered = enumerate(plan.blocks, start=1)
     functions = [text for number, block in numbered for text in _equations(module, number, block)]
     helpers = [read("helpers")] + ([] if plan.single else [read("invert")])
-    parts = [_workspace(module), *helpers, *functions, _observables(module), _solve(module)]
+    parts = [_workspace(module), *helpers, *functions, _observables(module), _pieces(module), _solve(module)]
     return "\n\n\n".join([*parts, *emit_check(plan, module.layout)]) + "\n"
 
 
@@ -194,6 +196,13 @@ def _observables(module: Module) -> str:
 
 def _out_store(position: int) -> Callable[[Sequence[str]], str]:
     return lambda _: f"out[{position}]"
+
+
+def _pieces(module: Module) -> str:
+    """``PIECES``: what another process may compile, in the order in which ``solve`` asks for it."""
+    *equations, observables = module.pieces
+    helpers = re.findall(r"^def (_[a-z_]+)\(work", read("helpers"), re.MULTILINE)
+    return f"PIECES = ({', '.join([*equations, *helpers, observables])})"
 
 
 def _solve(module: Module) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from types import ModuleType
@@ -41,6 +41,7 @@ class CoupledSystem:
         self.table = _table(problem, level)
         if loss_kernel(model.fit.loss).SYMMETRIC and problem.target is not None:
             self.table = folded(self.table, _law(problem, self.table, level))
+        self.table.flags.writeable = False
         self.blocks, nodes = len(problem.fraction), len(self.table)
         self.loss = loss_kernel(model.fit.loss)
         self.directions = model.target.indices
@@ -61,6 +62,7 @@ class CoupledSystem:
         start = self.places[self.kernel.SLOPES[0]][0]
         self.slopes = self.work[start : start + self.directions * nodes].reshape(self.directions, nodes)
         self.residuals = self.places[f"residual_{self.kernel.UNKNOWNS[0]}"][0]
+        self.averaging = self._averaging()
 
     def at_ridge(self, ridge: float) -> CoupledSystem:
         """The same system at another ridge."""
@@ -80,7 +82,8 @@ class CoupledSystem:
         self.kernel.fields(*self._arguments())
         if not (_floored(self.view("V")) and _floored(self.view("Delta")) and self.view("T").min() > 0.0):
             return np.full(len(x), np.nan)
-        self._average()
+        average, given = self.averaging
+        average(*given)
         self.kernel.residual(*self._arguments())
         residuals: Array = self.work[self.residuals + self.first]
         return residuals
@@ -145,14 +148,23 @@ class CoupledSystem:
             out[1] *= self.problem.model.fit.loss.entry.error_scale
         return out
 
-    def _average(self) -> None:
+    def calls(self) -> Sequence[tuple[Callable[..., object], Sequence[object]]]:
+        """The kernels of a Newton step and of the observables with their arguments, in the order of their use."""
+        kernel, given, n = self.kernel, self._arguments(), len(self.first)
+        return [
+            (kernel.fields, given), self.averaging, (kernel.residual, given),
+            (kernel.jacobian, (*given, self.first, self.second, np.empty((n, n)))),
+            (kernel.observables, (*given, np.zeros(3))),
+        ]  # fmt: skip
+
+    def _averaging(self) -> tuple[Callable[..., object], Sequence[object]]:
+        """The kernel that averages over the output, with its arguments."""
         fields = (self.view("V"), self.view("mean"), self.slopes, self.view("Delta"), self.scratch, self.averages)
         law, rule, numbers = self.labels, (self.gauss, self.level.output), (self.noise, self.constants)
         if isinstance(law, Intervals):
             where = (self.kappa, law.low, law.high, law.weight, law.label, law.channel)
-            self.loss.intervals(*rule, *where, *numbers, *fields)
-        else:
-            self.loss.points(*rule, law.weight, law.t, law.label, *numbers, *fields)
+            return self.loss.intervals, (*rule, *where, *numbers, *fields)
+        return self.loss.points, (*rule, law.weight, law.t, law.label, *numbers, *fields)
 
     def _arguments(self) -> tuple[Array, Array, Array, Array]:
         return self.table, self.problem.fraction, self.parameters, self.work

@@ -61,6 +61,7 @@ def square_overlaps(problem: Problem, rows: np.ndarray) -> Mapping[str, np.ndarr
     Raises NotConverged.
     """
     kernel, blocks = solver_kernel("square", len(problem.blocks)), len(problem.blocks)
+    rows.flags.writeable = False  # the type that the kernel is compiled for
     return _unknowns(kernel, _run_on(kernel, problem, rows), blocks)
 
 

@@ -13,7 +13,7 @@ from giantstep.merge import merged, parted
 from giantstep.model import Model
 from giantstep.problem import Problem, Solution, problem_of
 from giantstep.result import ORDER_PARAMETERS, Result
-from giantstep.warm import warm
+from giantstep.warm import warming
 
 __all__ = ["RESIDUAL", "Problem", "problem_of", "solve"]
 
@@ -36,8 +36,9 @@ def solve(
             f"tolerance = {tolerance} is out of range", "give a relative tolerance between 1e-14 and 1"
         )
     begun = time.perf_counter()
-    problem = problem_of(model, dimension)
-    bias, found = _solution(problem, dimension, tolerance, start)
+    with warming(model):
+        problem = problem_of(model, dimension)
+        bias, found = _solution(problem, dimension, tolerance, start)
     result = Result(
         model, found.test_error, found.train_error, {name: found.order_parameters[name] for name in ORDER_PARAMETERS},
         problem.spike, found.free_energy, found.residual, found.iterations, found.quadrature_error,
@@ -51,11 +52,10 @@ def _solution(
     whole: Problem, dimension: int | None, tolerance: float, start: Result | None
 ) -> tuple[float, Solution]:
     """(bias, solution) by the route that the model needs."""
-    network, target = whole.model.network, whole.model.target
+    network = whole.model.network
     problem, members = merged(whole)
     bias = network.initial_bias
     if problem.direct and not network.trains_bias:
-        warm(network.activation, target.link, "square", len(problem.blocks))
         found = solve_direct(problem, tolerance)
     elif network.trains_bias:
         from giantstep.bias import solve_with_bias

@@ -1,93 +1,136 @@
-"""The first compilation of kernels, in two processes: numba itself compiles one function at a time.
+"""The first compilation of a model's kernels, shared with a second process: numba compiles one function at a time.
 
-``python -m giantstep.warm NAME ...`` compiles the kernels of functions into numba's cache on disk, where the parent
-finds them.
+``python -m giantstep.warm`` reads a model as JSON and compiles kernels into numba's cache on disk, where the process
+that solves it finds them when it comes to them.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
+from inspect import signature
 from pathlib import Path
-from types import ModuleType
+from typing import Any
 
 import numpy as np
+from numba import typeof
 
-from giantstep.kernels import function_kernel, solver_kernel
+from giantstep.kernels import function_kernel, generated_module, solver_kernel
+from giantstep.model import Model
 
 
-@dataclass(frozen=True)
-class Kernel:
-    """A kernel by kind ("function" or "solver") and name: an expression, or a loss and a number of blocks."""
+@contextmanager
+def warming(model: Model) -> Iterator[None]:
+    """While a model is solved for the first time ever, a second process compiles with this one.
 
-    kind: str
-    name: str
-
-    @property
-    def module(self) -> ModuleType:
-        if self.kind == "function":
-            return function_kernel(self.name)
-        loss, blocks = self.name.split()
-        return solver_kernel(loss, int(blocks))
-
-    @property
-    def entry(self) -> str:
-        """What is compiled at the first call."""
-        return str(self.module.ENTRY) if self.kind == "function" else "solve"
-
-    def cold(self) -> bool:
-        """Whether numba keeps a cache for this kernel and has nothing in it."""
-        folder = getattr(self.module, self.entry).stats.cache_path
-        if folder is None:
-            return False
-        stem = Path(str(self.module.__file__)).stem
-        return not any(Path(folder).glob(f"{stem}.{self.entry}-*.nbi"))
-
-    def compile(self) -> None:
-        """Call the kernel once, on next to nothing."""
-        module = self.module
-        if self.kind == "function":
-            module.RULES[0](np.zeros(1), 1.0, np.empty((7, 1)), np.empty(module.SCRATCH_SHAPE))
-            return
-        blocks = int(self.name.split()[1])
-        table = np.ones((1, 5 + 3 * blocks))
-        table.flags.writeable = False  # as the tables of a mesh: numba compiles for just that type
-        work = np.empty(module.workspace_size(blocks, 1))
-        module.solve(
-            table, np.full(blocks, 1.0 / blocks), np.array([1.0, 1.0, 1.0, 0.0, 0.0]), work, np.empty(3)
-        )
+    A process that fails is no error: what it does not compile is compiled here, when it is called.
+    """
+    blocks, loss = len(set(model.network.readout.values)), model.fit.loss
+    coupled = loss.key != "square" or model.network.trains_bias
+    child = _child(model) if _cold(blocks, coupled, model.target.indices) else None
+    try:
+        if child is not None:
+            compile_solver(blocks)
+            assert child.stdout is not None
+            child.stdout.readline()  # the functions are ready, or the child has ended
+        yield
+    finally:
+        if child is not None:
+            child.kill()
+            with child:  # close its output and wait
+                pass
 
 
 @lru_cache(maxsize=256)
-def warm(activation: str, link: str, loss: str, blocks: int) -> None:
-    """Compile what a model needs and has no cache yet: the solver here, meanwhile the functions in a process of
-    their own, which by itself takes about as long to start as a function to compile.
+def _cold(blocks: int, coupled: bool, indices: int) -> bool:
+    """Whether numba keeps a cache for a model's solver and has nothing in it, and there is a core to spare."""
+    if (os.cpu_count() or 1) < 2 or not sys.executable:
+        return False
+    kernels = [solver_kernel("square", blocks).solve]
+    if coupled:
+        stem = "single" if blocks == 1 else "blocks"
+        kernels.append(generated_module(f"generated.solvers.coupled_{stem}_{indices}").jacobian)
+    return any(is_cold(kernel) for kernel in kernels)
 
-    A process that fails is no error: a kernel is then compiled when it is called.
-    """
-    solver = Kernel("solver", f"{loss} {blocks}")
-    names = [name for name in dict.fromkeys((activation, link)) if Kernel("function", name).cold()]
-    if not names or not solver.cold() or (os.cpu_count() or 1) < 2 or not sys.executable:
-        return
-    child = _child(names)
+
+def is_cold(kernel: Any) -> bool:
+    """Whether numba keeps a cache on disk for a function and has nothing in it."""
+    folder, code = kernel.stats.cache_path, kernel.py_func.__code__
+    if folder is None:
+        return False
+    return not any(Path(folder).glob(f"{Path(code.co_filename).stem}.{code.co_name}-*.nbi"))
+
+
+def compile_solver(blocks: int) -> None:
+    """Call the solver of the square loss once, on next to nothing."""
+    kernel, work = solver_kernel("square", blocks), _arguments(blocks)
+    kernel.solve(*work, np.empty(kernel.workspace_size(blocks, 1)), np.empty(3))
+
+
+def _arguments(blocks: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(table, fraction, parameters) of the types of every problem: tables cannot be written to."""
+    table = np.ones((1, 5 + 3 * blocks))
+    table.flags.writeable = False
+    return table, np.full(blocks, 1.0 / blocks), np.array([1.0, 1.0, 1.0, 0.0, 0.0])
+
+
+def compile_beside(model: Model) -> None:
+    """Compile what another process, which begins with the solver, comes to last; write a line after the functions."""
+    blocks = len(set(model.network.readout.values))
+    solver = solver_kernel("square", blocks).PIECES
+    for kernel in solver[len(solver) // 2 :] if blocks > 1 else ():  # with one block it takes as long as functions
+        _compile_piece(kernel, blocks)
+    names = (model.network.activation, *[model.target.link] * (model.target.indices == 1))
+    for name in dict.fromkeys(names):
+        module = function_kernel(name)
+        module.RULES[0](np.zeros(1), 1.0, np.empty((7, 1)), np.empty(module.SCRATCH_SHAPE))
+    print(flush=True)
+    for kernel, given in reversed(_coupled(model)):
+        _compile(kernel, given)
+
+
+def _compile_piece(kernel: Any, blocks: int) -> None:
+    table, vector, _ = _arguments(blocks)
+    known = {"table": table, "fraction": vector, "work": vector, "out": vector, "smallest": 0.0}  # else a whole number
+    _compile(kernel, [known.get(name, 0) for name in signature(kernel.py_func).parameters])
+
+
+def _coupled(model: Model) -> Sequence[tuple[Any, Sequence[object]]]:
+    """Kernels of a model that the solver of the square loss does not solve, and their arguments, in order of use."""
+    from giantstep.merge import merged
+    from giantstep.problem import problem_of
+
+    problem, _ = merged(problem_of(model))
+    if problem.direct and not model.network.trains_bias:
+        return []
+    from giantstep.coupled import COARSE
+    from giantstep.coupled_system import CoupledSystem
+
+    return CoupledSystem(problem, COARSE).calls()
+
+
+def _compile(kernel: Any, arguments: Sequence[object]) -> None:
+    kernel.compile(tuple(map(typeof, arguments)))
+
+
+def _child(model: Model) -> subprocess.Popen[str] | None:
+    command = [sys.executable, "-m", "giantstep.warm"]
     try:
-        solver.compile()
-    finally:
-        if child is not None:
-            child.wait()
-
-
-def _child(names: Sequence[str]) -> subprocess.Popen[bytes] | None:
-    silent = subprocess.DEVNULL
-    command = [sys.executable, "-m", "giantstep.warm", *names]
-    try:
-        return subprocess.Popen(command, stdin=silent, stdout=silent, stderr=silent, env=_environment())
+        child = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=_environment(),
+            text=True,
+        )
+        assert child.stdin is not None
+        with child.stdin as stream:
+            json.dump(model.to_dict(), stream)
     except OSError:
         return None
+    return child
 
 
 def _environment() -> dict[str, str]:
@@ -95,12 +138,5 @@ def _environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)}
 
 
-def main(names: Sequence[str]) -> int:
-    """Compile the kernels of the functions named on the command line."""
-    for name in names:
-        Kernel("function", name).compile()
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    compile_beside(Model.from_dict(json.load(sys.stdin)))

@@ -25,7 +25,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature baeeb59ab0886f26.
+Generated; do not edit. Signature ff15311ced06ed88.
 Regenerate with: giantstep generate
 """
 
@@ -35,7 +35,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 LOSS = "square"
-SIGNATURE = "baeeb59ab0886f26c3346abd6a907c22ae1aa4b2089ca0dd2f9031dbc0e4230e"
+SIGNATURE = "ff15311ced06ed88f2294abea9afc82d01a3797b2c86900dfc7fd01175f13af3"
 
 
 def workspace_size(K, N):
@@ -86,7 +86,7 @@ def _short(typingctx):
     return types.none(), generate
 
 
-@njit(**INNER)
+@njit(cache=True, **INNER)
 def _solve_system(work, n, matrix, vector, scratch, smallest):
     """work[vector:] = matrix^-1 work[vector:] by elimination in scaled rows; the n x n matrix at work[matrix:], column by column, is kept.
 
@@ -141,7 +141,7 @@ def _solve_system(work, n, matrix, vector, scratch, smallest):
     return True
 
 
-@njit(**INNER)
+@njit(cache=True, **INNER)
 def _step(work, start, step, count):
     """Subtract a step from one family; its largest change relative to its largest member, infinite where that is nan."""
     _short()
@@ -156,7 +156,7 @@ def _step(work, start, step, count):
     return change/scale if change > 0.0 else 0.0
 
 
-@njit(**INNER)
+@njit(cache=True, **INNER)
 def _strengthen(work, n, matrix, weights):
     """Raise the finite-size term of a matrix to 1e-9 of the rows it is in; False where there is none."""
     _short()
@@ -191,7 +191,7 @@ def _invert(work, n, start):
                     work[start + i*n + j] -= factor*work[start + k*n + j]
 
 
-@njit(**INNER)
+@njit(cache=True, **INNER)
 def _equations_1(table, fraction, work):
     """Block 1, nonlinear: V2, V, V1_hat, V2_hat, P, M, S."""
     _short()
@@ -249,7 +249,7 @@ def _equations_1(table, fraction, work):
         work[o_residual_T + b] = -beta*fraction[b]/(ridge + work[o_S + b*K + b] + work[o_V2_hat + b]) + work[o_T + b]
 
 
-@njit(**INNER)
+@njit(cache=True, **INNER)
 def _tangents_1(table, fraction, work):
     """Block 1: what the residuals do along a direction of T, V1."""
     _short()
@@ -319,7 +319,7 @@ def _tangents_1(table, fraction, work):
         work[o_d_residual_T + b] = beta*(work[o_d_S + b*K + b] + work[o_d_V2_hat + b])*fraction[b]/((ridge + work[o_S + b*K + b] + work[o_V2_hat + b])*(ridge + work[o_S + b*K + b] + work[o_V2_hat + b])) + work[o_d_T + b]
 
 
-@njit(**INNER)
+@njit(cache=True, **INNER)
 def _equations_2(table, fraction, work):
     """Block 2, linear: mean, zeta_hat; one = 0: without the terms free of these."""
     _short()
@@ -368,7 +368,7 @@ def _equations_2(table, fraction, work):
         work[o_residual_zeta + b] = -work[o_T + b]*work[o_zeta_hat + b] + work[o_zeta + b]
 
 
-@njit(**INNER)
+@njit(cache=True, **INNER)
 def _equations_3(table, fraction, work):
     """Block 3, explicit: psi_hat, psi, slope."""
     _short()
@@ -405,7 +405,7 @@ def _equations_3(table, fraction, work):
         work[o_slope + node] = slope_here
 
 
-@njit(**INNER)
+@njit(cache=True, **INNER)
 def _equations_6(table, fraction, work):
     """Block 6, linear: Q2, Delta, risk, Q1_hat, Q2_hat; one = 0: without the terms free of these."""
     _short()
@@ -494,7 +494,7 @@ def _equations_6(table, fraction, work):
             work[o_residual_Q1 + b*K + c] = -one*sum10*sum9 - sum7 + work[o_Q1 + b*K + c] - sum8/beta
 
 
-@njit(**INNER)
+@njit(cache=True, **INNER)
 def _observables(table, fraction, work, out):
     """out = (test_error, train_error, free_energy)."""
     _short()
@@ -567,6 +567,9 @@ def _observables(table, fraction, work, out):
         sum7 += work[o_psi + b]*work[o_psi_hat + b] + work[o_zeta + b]*work[o_zeta_hat + b]
         sum8 += ((1.0/2.0))*(work[o_m + b]*work[o_m + b])/work[o_T + b]
     out[2] = alpha*EO_2 + beta*inverse_dimension*sum8 + beta*(((1.0/2.0))*sum1 + ((1.0/2.0))*sum2 - (1.0/2.0)*sum3 - (1.0/2.0)*sum4 + sum7 - (1.0/2.0)*(sum5 + sum6)/beta)
+
+
+PIECES = (_equations_1, _tangents_1, _equations_2, _equations_3, _equations_6, _solve_system, _step, _strengthen, _observables)
 
 
 @njit(cache=True, error_model="numpy", nogil=True, no_cfunc_wrapper=True)

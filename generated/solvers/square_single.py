@@ -25,7 +25,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 54dc2aeea9918d66.
+Generated; do not edit. Signature b08c84f4e595e079.
 Regenerate with: giantstep generate
 """
 
@@ -35,7 +35,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 LOSS = "square"
-SIGNATURE = "54dc2aeea9918d667ad4e2bca5cb4855bebea87c858b2f4e2319024be3c697d6"
+SIGNATURE = "b08c84f4e595e0792506f40812c7359920b1290612c51065f76db94e3ef458b1"
 
 
 def workspace_size(K, N):
@@ -86,7 +86,7 @@ def _short(typingctx):
     return types.none(), generate
 
 
-@njit(**INNER)
+@njit(cache=True, **INNER)
 def _solve_system(work, n, matrix, vector, scratch, smallest):
     """work[vector:] = matrix^-1 work[vector:] by elimination in scaled rows; the n x n matrix at work[matrix:], column by column, is kept.
 
@@ -141,7 +141,7 @@ def _solve_system(work, n, matrix, vector, scratch, smallest):
     return True
 
 
-@njit(**INNER)
+@njit(cache=True, **INNER)
 def _step(work, start, step, count):
     """Subtract a step from one family; its largest change relative to its largest member, infinite where that is nan."""
     _short()
@@ -156,7 +156,7 @@ def _step(work, start, step, count):
     return change/scale if change > 0.0 else 0.0
 
 
-@njit(**INNER)
+@njit(cache=True, **INNER)
 def _strengthen(work, n, matrix, weights):
     """Raise the finite-size term of a matrix to 1e-9 of the rows it is in; False where there is none."""
     _short()
@@ -174,7 +174,7 @@ def _strengthen(work, n, matrix, weights):
     return True
 
 
-@njit(**INNER)
+@njit(cache=True, **INNER)
 def _equations_1(table, fraction, work):
     """Block 1, nonlinear: V2, V, V1_hat, V2_hat, P, M, S."""
     _short()
@@ -216,7 +216,7 @@ def _equations_1(table, fraction, work):
     work[31] = S
 
 
-@njit(**INNER)
+@njit(cache=True, **INNER)
 def _tangents_1(table, fraction, work):
     """Block 1: what the residuals do along a direction of T, V1."""
     _short()
@@ -255,7 +255,7 @@ def _tangents_1(table, fraction, work):
     work[13] = d_residual_V1
 
 
-@njit(**INNER)
+@njit(cache=True, **INNER)
 def _equations_2(table, fraction, work):
     """Block 2, linear: mean, zeta_hat; one = 0: without the terms free of these."""
     _short()
@@ -295,7 +295,7 @@ def _equations_2(table, fraction, work):
     work[32] = zeta_hat
 
 
-@njit(**INNER)
+@njit(cache=True, **INNER)
 def _equations_3(table, fraction, work):
     """Block 3, explicit: psi_hat, psi, slope."""
     _short()
@@ -323,7 +323,7 @@ def _equations_3(table, fraction, work):
     work[34] = psi
 
 
-@njit(**INNER)
+@njit(cache=True, **INNER)
 def _equations_6(table, fraction, work):
     """Block 6, linear: Q2, Delta, risk, Q1_hat, Q2_hat; one = 0: without the terms free of these."""
     _short()
@@ -380,7 +380,7 @@ def _equations_6(table, fraction, work):
     work[37] = Q2_hat
 
 
-@njit(**INNER)
+@njit(cache=True, **INNER)
 def _observables(table, fraction, work, out):
     """out = (test_error, train_error, free_energy)."""
     _short()
@@ -432,6 +432,9 @@ def _observables(table, fraction, work, out):
     out[0] = EO_0
     out[1] = 2.0*EO_1
     out[2] = alpha*EO_2 + ((1.0/2.0))*beta*inverse_dimension*(m*m)/T + beta*(-(1.0/2.0)*M*(psi_hat*psi_hat) - (1.0/2.0)*Q1*V1_hat + ((1.0/2.0))*Q1_hat*V1 - (1.0/2.0)*Q2*V2_hat + ((1.0/2.0))*Q2_hat*V2 - (1.0/2.0)*T*(zeta_hat*zeta_hat) + psi*psi_hat + zeta*zeta_hat - (1.0/2.0)*(M*Q1_hat + Q2_hat*T)/beta)
+
+
+PIECES = (_equations_1, _tangents_1, _equations_2, _equations_3, _equations_6, _solve_system, _step, _strengthen, _observables)
 
 
 @njit(cache=True, error_model="numpy", nogil=True, no_cfunc_wrapper=True)
