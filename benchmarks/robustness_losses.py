@@ -19,12 +19,13 @@ import numpy as np
 from robustness import Outcome, random_model, report
 
 from derive.loss_catalogue import REGISTERED
-from giantstep.coupled import CoupledSystem, Level, solve_coupled
+from giantstep.coupled import CoupledSystem, solve_coupled
 from giantstep.errors import GiantstepError
 from giantstep.merge import merged
 from giantstep.model import Model
 from giantstep.newton import newton
 from giantstep.problem import problem_of
+from giantstep.resolved import Level
 from giantstep.result import Result
 from giantstep.solve import solve
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from giantstep.coupled import coupled_solution, solution_of
+from giantstep.coupled import Found, coupled_solution, solution_of
 from giantstep.coupled_system import CoupledSystem
 from giantstep.errors import NotConverged
 from giantstep.kernels import coefficients
@@ -30,7 +30,7 @@ class _Point:
 
     bias: float
     slope: float
-    solution: tuple[CoupledSystem, Array, int, float]
+    solution: Found
 
 
 def solve_with_bias(
@@ -65,7 +65,7 @@ class _Search:
         """The solution at a bias and the slope of the free energy."""
         problem, _ = merged(problem_of(self.model, self.dimension, bias))
         solution = coupled_solution(problem, self.tolerance, self.start, self.last)
-        system, x, evaluations, _ = solution
+        system, x, evaluations, *_ = solution
         self.last = (system, x)
         self.evaluations += evaluations
         return _Point(bias, slope_in_bias(problem, system), solution)

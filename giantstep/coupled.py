@@ -10,18 +10,23 @@ from itertools import chain
 
 import numpy as np
 
-from giantstep.coupled_system import CoupledSystem, Level
+from giantstep.coupled_system import CoupledSystem
 from giantstep.direct import ROUNDING, square_overlaps
 from giantstep.errors import NotConverged
 from giantstep.newton import Outcome, continued, newton
 from giantstep.problem import Problem, Solution
+from giantstep.resolved import Level
 from giantstep.result import Result
 
 Array = np.ndarray
 COARSE = Level(5, 24)
 PATH = Level(8, 64)  # of a continuation, whose Newton steps need averages that obey their identities
-FINE = (Level(8, 36), Level(10, 48))
-Found = tuple[CoupledSystem, Array, int, float]  # system, unknowns, evaluations, change under refinement
+FINE = (Level(7, 38), Level(8, 44))
+# relative Newton steps, about the root of the error then left: of the coarse start, and of the solution that the error
+# of the answer is estimated from
+_CLOSE, _NEAR = 1e-3, 1e-6
+# system, unknowns, evaluations, change of the test error under refinement, observables
+Found = tuple[CoupledSystem, Array, int, float, Array]
 
 
 def refined(level: Level, times: int) -> Level:
@@ -34,10 +39,10 @@ def solve_coupled(problem: Problem, tolerance: float, start: Result | None = Non
     return solution_of(*coupled_solution(problem, tolerance, start))
 
 
-def solution_of(system: CoupledSystem, x: Array, evaluations: int, error: float) -> Solution:
+def solution_of(system: CoupledSystem, x: Array, evaluations: int, error: float, observables: Array) -> Solution:
     """What is reported of a system at its unknowns."""
     residual = system.certificate(x)
-    test, train, energy = (float(value) for value in system.observables())
+    test, train, energy = (float(value) for value in observables)
     order = {name: system.view(name).copy() for name in ("m", "zeta", "Q1", "Q2", "V1", "V2")}
     order["psi"] = system.overlaps()
     return Solution(test, train, energy, order, residual, evaluations, error, len(system.table), system.signal())
@@ -49,26 +54,24 @@ def coupled_solution(
     """The solution, started from a result or from the unknowns of a system ``near``. Raises NotConverged."""
     outcome = _first_solution(problem, start, None if near is None else near[1])
     x, evaluations, error = outcome.x, outcome.evaluations, math.inf
-    solved: tuple[CoupledSystem, Array] | None = None
+    found: Found | None = None
     for times in range(5):
-        previous, values = error, []
-        for level in FINE:
-            system = CoupledSystem(problem, refined(level, times))
-            polished = newton(system, x, most=12)
-            evaluations += polished.evaluations
-            if not polished.converged:  # averages too coarse for their derivatives to be those of the residual
-                break
-            x = polished.x
-            solved = system, x
-            values.append(float(system.observables()[0]))
-        if len(values) < len(FINE):
+        previous = error
+        coarser, finer = (CoupledSystem(problem, refined(level, times)) for level in FINE)
+        estimate = newton(coarser, x, most=12, settled=_NEAR, blind=True)
+        answer = newton(finer, estimate.x, most=12) if estimate.converged else estimate
+        evaluations += estimate.evaluations + (answer.evaluations if answer is not estimate else 0)
+        if not answer.converged:  # averages too coarse for their derivatives to be those of the residual
             continue
-        error = abs(values[1] - values[0]) / max(abs(values[1]), ROUNDING / tolerance)
+        x, observables = answer.x, finer.observables()
+        value = float(observables[0])
+        error = abs(coarser.test_error(estimate.x) - value) / max(abs(value), ROUNDING / tolerance)
+        found = finer, x, evaluations, error, observables
         if error <= tolerance or times > 1 and error > 0.5 * previous:
             break
-    if solved is None:
+    if found is None:
         raise NotConverged(_stalled(problem), _hint(problem))
-    return *solved, evaluations, error
+    return found
 
 
 def _first_solution(problem: Problem, start: Result | None, near: Array | None) -> Outcome:
@@ -77,7 +80,7 @@ def _first_solution(problem: Problem, start: Result | None, near: Array | None) 
     total = 0
     starts = chain([] if near is None else [near], _starts(problem, system, start))
     for x in starts:
-        outcome = newton(system, x, most=25, settled=1e-5)
+        outcome = newton(system, x, most=25, settled=_CLOSE, blind=True)
         total += outcome.evaluations
         if outcome.converged:
             return replace(outcome, evaluations=total)

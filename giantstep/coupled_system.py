@@ -4,30 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from types import ModuleType
 
 import numpy as np
 from numpy.polynomial.legendre import leggauss
 
-from giantstep.labels import Intervals, Labels, Points, label_law, with_noise
+from giantstep.labels import Intervals
 from giantstep.loss_kernels import coupled_kernel, loss_kernel
 from giantstep.margin import misclassification
-from giantstep.mesh import table
 from giantstep.problem import Problem
+from giantstep.resolved import Level, Resolved, resolved
 
 Array = np.ndarray
-
-
-@dataclass(frozen=True)
-class Level:
-    """A resolution: order of the panels in kappa and their halvings, points of the output rule, halvings in t."""
-
-    order: int
-    output: int
-    halvings: int = 0
-    labels: int = 0
 
 
 _FLOOR = 1e-14
@@ -36,18 +25,15 @@ _FLOOR = 1e-14
 class CoupledSystem:
     """The equations of one problem at one level of quadrature, as Newton's method takes them."""
 
-    def __init__(self, problem: Problem, level: Level) -> None:
+    def __init__(self, problem: Problem, level: Level, laws: Resolved | None = None) -> None:
         model, self.problem, self.level = problem.model, problem, level
-        self.table = _table(problem, level)
-        if loss_kernel(model.fit.loss).SYMMETRIC and problem.target is not None:
-            self.table = folded(self.table, _law(problem, self.table, level))
-        self.table.flags.writeable = False
+        laws = laws or resolved(problem, level)
+        self.table, self.labels, self.clean = laws.table, laws.labels, laws.clean
         self.blocks, nodes = len(problem.fraction), len(self.table)
         self.loss = loss_kernel(model.fit.loss)
         self.directions = model.target.indices
         self.kernel = coupled_kernel(self.blocks, self.directions)
         self.kappa = np.ascontiguousarray(self.table[:, 0])
-        self.labels = _labels(problem, self.loss, self.table, level)
         self.noise = model.target.noise if self.loss.FORM == "residual" else 0.0
         self.gauss = gauss_rule(level.output)
         self.constants = np.array(model.fit.loss.values, dtype=float)
@@ -77,16 +63,20 @@ class CoupledSystem:
 
     def residual(self, x: Array) -> Array:
         """Residuals of the unknowns; nan where a response or the variance of the output is not positive."""
-        self.work[self.first] = x
-        self.work[self.second] = x
-        self.kernel.fields(*self._arguments())
-        if not (_floored(self.view("V")) and _floored(self.view("Delta")) and self.view("T").min() > 0.0):
+        if not self.fields(x):
             return np.full(len(x), np.nan)
         average, given = self.averaging
         average(*given)
         self.kernel.residual(*self._arguments())
         residuals: Array = self.work[self.residuals + self.first]
         return residuals
+
+    def fields(self, x: Array) -> bool:
+        """Evaluate V, the mean, its slopes and Delta; whether x is feasible."""
+        self.work[self.first] = x
+        self.work[self.second] = x
+        self.kernel.fields(*self._arguments())
+        return _floored(self.view("V")) and _floored(self.view("Delta")) and self.view("T").min() > 0.0
 
     def jacobian(self) -> Array:
         """Derivative of the residuals at the last x."""
@@ -140,13 +130,16 @@ class CoupledSystem:
         out = np.zeros(3)
         self.kernel.observables(*self._arguments(), out)
         if self.loss.FORM == "margin":
-            labels = _clean(self.problem, self.kappa, self.level)
             out[0] = misclassification(
-                labels, self.kappa, self.table[:, 1], self.view("mean"), self.slopes, self.view("Delta")
+                self.clean, self.kappa, self.table[:, 1], self.view("mean"), self.slopes, self.view("Delta")
             )
         if self.problem.model.fit.loss.entry.error_scale != 1:
             out[1] *= self.problem.model.fit.loss.entry.error_scale
         return out
+
+    def test_error(self, x: Array) -> float:
+        """The test error at x, without averages over the output; nan where x is not feasible."""
+        return float(self.observables()[0]) if self.fields(x) else math.nan
 
     def calls(self) -> Sequence[tuple[Callable[..., object], Sequence[object]]]:
         """The kernels of a Newton step and of the observables with their arguments, in the order of their use."""
@@ -202,51 +195,3 @@ def _pairs(blocks: int) -> Sequence[tuple[int, int]]:
 def gauss_rule(steps: int) -> Array:
     """The Gauss-Legendre rule [2, n] on (-1, 1) that goes with a trapezoid of that many steps."""
     return np.array(leggauss(max(6, round(steps / 2.5))))
-
-
-def _table(problem: Problem, level: Level) -> Array:
-    if problem.target is not None:
-        return table(problem.blocks, problem.target, level.order, level.halvings)
-    return _several(problem, level)
-
-
-def _several(problem: Problem, level: Level) -> Array:
-    """The table of a target of several indices: its Hermite coefficients in t come from the nodes of t."""
-    bare = table(problem.blocks, problem.blocks[0], level.order, level.halvings)
-    kappa = np.ascontiguousarray(bare[:, 0])
-    law = label_law(problem.model, problem.spike.alignments, kappa, clean=True, finer=level.labels)
-    assert isinstance(law, Points)
-    nu0 = (law.weight * law.label).sum(axis=1)
-    nu1 = np.einsum("nj,nj,njd->nd", law.weight, law.label, law.t)
-    rest = (law.weight * (law.label - nu0[:, None] - np.einsum("nd,njd->nj", nu1, law.t)) ** 2).sum(axis=1)
-    return np.ascontiguousarray(np.column_stack([bare[:, :2], nu0, nu1, rest, bare[:, 5:]]))
-
-
-def _law(problem: Problem, rows: Array, level: Level) -> Labels:
-    return label_law(problem.model, problem.spike.alignments, np.ascontiguousarray(rows[:, 0]), finer=level.labels)
-
-
-def _labels(problem: Problem, loss: ModuleType, rows: Array, level: Level) -> Labels:
-    law, noise = _law(problem, rows, level), problem.model.target.noise
-    return with_noise(law, noise) if loss.FORM != "residual" and noise > 0.0 else law
-
-
-def folded(rows: Array, law: Labels) -> Array:
-    """Rows at kappa > 0 with twice the weight, where kappa, labels and outputs may change their signs together."""
-    parity = np.array([-1.0, 1.0, -1.0, 1.0, 1.0, *_parities((rows.shape[1] - 5) // 3)])
-    mirrored = rows[::-1] * parity
-    size = np.max(np.abs(rows), axis=0)
-    if np.any(np.abs(rows - mirrored) > 1e-12 * size) or not law.odd:
-        return rows
-    half = rows[rows[:, 0] > 0.0].copy()
-    half[:, 1] *= 2.0
-    return half
-
-
-def _parities(blocks: int) -> list[float]:
-    """Of mu0, mu1 and mu2^2 per block."""
-    return [-1.0] * blocks + [1.0] * (2 * blocks)
-
-
-def _clean(problem: Problem, kappa: Array, level: Level) -> Labels:
-    return label_law(problem.model, problem.spike.alignments, kappa, clean=True, finer=level.labels)

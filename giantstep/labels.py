@@ -18,7 +18,7 @@ from derive.links import link_of
 from giantstep.errors import NotConverged
 from giantstep.kernels import function_kernel
 from giantstep.link import link_values
-from giantstep.model import Model, Target
+from giantstep.model import Target
 
 Array = np.ndarray
 _REACH = 9.0  # of t: the Gaussian weight beyond is 1e-18
@@ -89,12 +89,13 @@ def mixing(alignments: tuple[float, ...]) -> Array:
     return lower
 
 
-def label_law(model: Model, alignments: tuple[float, ...], kappa: Array, clean: bool = False, finer: int = 0) -> Labels:
+def label_law(
+    target: Target, alignments: tuple[float, ...], kappa: Array, clean: bool = False, finer: int = 0
+) -> Labels:
     """The law of the label at nodes of kappa; ``clean``: without flips and probit noise; ``finer``: halvings of t.
 
     Label noise is not part of it: a residual loss takes its variance, any other its nodes (``with_noise``).
     """
-    target = model.target
     flips, probit = (0.0, 0.0) if clean else (target.flips, target.probit)
     if target.indices == 1:
         levels = _levels(target.link)

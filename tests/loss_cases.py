@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
-from unittest.mock import patch
 
 import mpmath
 import numpy as np
@@ -18,13 +17,15 @@ from derive.labels import index_function
 from derive.losses import analyse_loss, loss_of
 from derive.saddle import SaddleSystem
 from derive.scalar import scalar_function
-from giantstep import coupled, coupled_system
-from giantstep.coupled_system import CoupledSystem, Level
+from giantstep import coupled
+from giantstep.coupled_system import CoupledSystem
 from giantstep.kernels import coefficients
+from giantstep.loss_kernels import loss_kernel
 from giantstep.mesh import Term
 from giantstep.model import Model
 from giantstep.newton import newton
 from giantstep.problem import Problem
+from giantstep.resolved import Level, resolved_on
 
 Array = NDArray[np.float64]
 RESIDUAL = ("square", "absolute", "quantile", "huber", "log_cosh", "epsilon_insensitive")
@@ -68,8 +69,12 @@ def few_nodes(blocks: Sequence[Term], target: Term, count: int) -> Array:
 
 def small_system(problem: Problem, count: int = 4, level: Level = FINE) -> CoupledSystem:
     """The system of a problem on a few nodes of kappa."""
-    with patch.object(coupled_system, "table", lambda blocks, target, *_: few_nodes(blocks, target, count)):
-        return CoupledSystem(problem, level)
+    model, loss = problem.model, loss_kernel(problem.model.fit.loss)
+    laws = resolved_on(
+        few_nodes(problem.blocks, problem.target or problem.blocks[0], count), model.target, problem.spike.alignments,
+        symmetric=loss.SYMMETRIC, form=loss.FORM, level=level,
+    )  # fmt: skip
+    return CoupledSystem(problem, level, laws)
 
 
 def solved(problem: Problem, count: int = 4, level: Level = FINE) -> tuple[CoupledSystem, Array]:

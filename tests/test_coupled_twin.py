@@ -35,10 +35,11 @@ from codegen.coupled_twin import OBSERVABLES
 from codegen.output_twin import Fields, LossCurve, node_averages
 from derive.losses import analyse_loss, loss_of
 from derive.prox_twin import moreau_values
-from giantstep.coupled_system import CoupledSystem, Level
+from giantstep.coupled_system import CoupledSystem
 from giantstep.kernels import solver_kernel
 from giantstep.model import Model
 from giantstep.problem import problem_of
+from giantstep.resolved import Level
 
 DIGITS = 25
 CLOSE = 1e-11  # asked for: 1e-9
@@ -285,6 +286,12 @@ def interpreted(text: str) -> ModuleType:
     return found
 
 
+def use(system: CoupledSystem, loss: ModuleType) -> None:
+    """Let a system average with another module."""
+    system.loss = loss
+    system.averaging = system._averaging()
+
+
 def survivors(
     loss: str, changes: dict[str, Any], functions: tuple[str, ...], among: list[str] | None = None
 ) -> list[str]:
@@ -294,7 +301,7 @@ def survivors(
     system.residual(x)
     right = system.averages.copy()
     size = np.abs(right).max(axis=1, keepdims=True)
-    system.loss = interpreted(text)
+    use(system, interpreted(text))
     assert np.abs(system.residual(x)).max() < 1e-12
     found = []
     for change, mutant in mutants(text, functions, 40):
@@ -302,7 +309,7 @@ def survivors(
             continue
         try:
             with np.errstate(all="ignore"):
-                system.loss = interpreted(mutant)
+                use(system, interpreted(mutant))
                 system.residual(x)
                 noticed = not np.all(np.abs(system.averages - right) < 1e-9 * size)
         except (ZeroDivisionError, OverflowError, ValueError, IndexError):

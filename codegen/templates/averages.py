@@ -286,6 +286,8 @@ def intervals(gauss, fewest, kappa, low, high, weight, label, channel, noise, q,
                 if not edge_low <= 0.0 < edge_high:
                     continue
                 edge_low, edge_high = -math.inf, math.inf
+            if edge_low > _REACH or edge_high < -_REACH:
+                continue
             turn = correlation * ratio
             blur = math.inf
             steep[0] = steep[1] = math.inf

@@ -1,7 +1,7 @@
 """Averages over the output for the loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 430b979bd6e6bcde.
+Generated; do not edit. Signature 5629aa7cf3efc99a.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from numba import njit
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "430b979bd6e6bcdee1234580cf77901cae7ae5a8fcf959b2bde87657adc9865e"
+SIGNATURE = "5629aa7cf3efc99a9209a5284117db6fb99850e02a1f7f08f2fe9a03a5889c74"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False
@@ -300,6 +300,8 @@ def intervals(gauss, fewest, kappa, low, high, weight, label, channel, noise, q,
                 if not edge_low <= 0.0 < edge_high:
                     continue
                 edge_low, edge_high = -math.inf, math.inf
+            if edge_low > _REACH or edge_high < -_REACH:
+                continue
             turn = correlation * ratio
             blur = math.inf
             steep[0] = steep[1] = math.inf

@@ -1,7 +1,7 @@
 """Averages over the output for the loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 308d34f873facf19.
+Generated; do not edit. Signature c2de140dcfd91e64.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from numba import njit
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "308d34f873facf194c3b48e2922108f2aade39e7dea235988a681ac66ad2d392"
+SIGNATURE = "c2de140dcfd91e64556c2cbf0ff66f9a9d0fba3b8047f1ea47768fb440e006c5"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False
@@ -306,6 +306,8 @@ def intervals(gauss, fewest, kappa, low, high, weight, label, channel, noise, q,
                 if not edge_low <= 0.0 < edge_high:
                     continue
                 edge_low, edge_high = -math.inf, math.inf
+            if edge_low > _REACH or edge_high < -_REACH:
+                continue
             turn = correlation * ratio
             blur = math.inf
             steep[0] = steep[1] = math.inf

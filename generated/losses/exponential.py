@@ -1,7 +1,7 @@
 """Averages over the output for the loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 86b616f67d94747c.
+Generated; do not edit. Signature 7f890d7317420d87.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from numba import njit
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "86b616f67d94747caacc2cd2c5e0c141d89b34ce1c8ddb28bae67d35aea33424"
+SIGNATURE = "7f890d7317420d87a854ae24f77639c2516d6c31b26049904fb09d814ce201be"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True
@@ -297,6 +297,8 @@ def intervals(gauss, fewest, kappa, low, high, weight, label, channel, noise, q,
                 if not edge_low <= 0.0 < edge_high:
                     continue
                 edge_low, edge_high = -math.inf, math.inf
+            if edge_low > _REACH or edge_high < -_REACH:
+                continue
             turn = correlation * ratio
             blur = math.inf
             steep[0] = steep[1] = math.inf

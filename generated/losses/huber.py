@@ -1,7 +1,7 @@
 """Averages over the output for the loss min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)  [Huber 1964, Ann. Math. Stat. 35, 73; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature e3fa167fc959542e.
+Generated; do not edit. Signature efb58afc84f6bd2d.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from numba import njit
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "e3fa167fc959542e1229b43b4a54ded7c354d83be477d1a8c33dff057e3b116b"
+SIGNATURE = "efb58afc84f6bd2d248685cb53a63eb33ea0c61d3a0f316e155fdc05f3adf08e"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False
@@ -306,6 +306,8 @@ def intervals(gauss, fewest, kappa, low, high, weight, label, channel, noise, q,
                 if not edge_low <= 0.0 < edge_high:
                     continue
                 edge_low, edge_high = -math.inf, math.inf
+            if edge_low > _REACH or edge_high < -_REACH:
+                continue
             turn = correlation * ratio
             blur = math.inf
             steep[0] = steep[1] = math.inf

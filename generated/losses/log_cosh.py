@@ -1,7 +1,7 @@
 """Averages over the output for the loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature cde1deaceea52db3.
+Generated; do not edit. Signature ee5c91dc66bb04ed.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from numba import njit
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "cde1deaceea52db3a7207d39f38f211bcf5959ec0b11d3ef00d1849fe3c39c7d"
+SIGNATURE = "ee5c91dc66bb04ed40e160078ecf7ce719895adb8d1cf0be856a10eccce70248"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True
@@ -305,6 +305,8 @@ def intervals(gauss, fewest, kappa, low, high, weight, label, channel, noise, q,
                 if not edge_low <= 0.0 < edge_high:
                     continue
                 edge_low, edge_high = -math.inf, math.inf
+            if edge_low > _REACH or edge_high < -_REACH:
+                continue
             turn = correlation * ratio
             blur = math.inf
             steep[0] = steep[1] = math.inf

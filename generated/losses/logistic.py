@@ -1,7 +1,7 @@
 """Averages over the output for the loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 31f7d3e9c398d019.
+Generated; do not edit. Signature 735dac3c979fc823.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from numba import njit
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "31f7d3e9c398d019d8e4ebc50ffeaa2cdb3b5489576f1ed9c4313655575af332"
+SIGNATURE = "735dac3c979fc823bc41ae780f3d7aa0d4653faf688558e9e2ada3f3ac54ce4e"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True
@@ -311,6 +311,8 @@ def intervals(gauss, fewest, kappa, low, high, weight, label, channel, noise, q,
                 if not edge_low <= 0.0 < edge_high:
                     continue
                 edge_low, edge_high = -math.inf, math.inf
+            if edge_low > _REACH or edge_high < -_REACH:
+                continue
             turn = correlation * ratio
             blur = math.inf
             steep[0] = steep[1] = math.inf

@@ -1,7 +1,7 @@
 """Averages over the output for the loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature fc0ff639208b0e28.
+Generated; do not edit. Signature b6d4b26adfcf4f21.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from numba import njit
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "fc0ff639208b0e28d57bad375edadddb3de489fd41654b4d7a2fff4efa7f2404"
+SIGNATURE = "b6d4b26adfcf4f21606ba90de0aa931caf6b726de209900498941711abd2d2e0"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True
@@ -332,6 +332,8 @@ def intervals(gauss, fewest, kappa, low, high, weight, label, channel, noise, q,
                 if not edge_low <= 0.0 < edge_high:
                     continue
                 edge_low, edge_high = -math.inf, math.inf
+            if edge_low > _REACH or edge_high < -_REACH:
+                continue
             turn = correlation * ratio
             blur = math.inf
             steep[0] = steep[1] = math.inf

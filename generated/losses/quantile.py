@@ -1,7 +1,7 @@
 """Averages over the output for the loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature a17584a62f81534e.
+Generated; do not edit. Signature eb44629e6192384a.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from numba import njit
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "a17584a62f81534e15ae77216159d3d867d48b415d782026dcc818863752fc4c"
+SIGNATURE = "eb44629e6192384a884d0ded690cfb1df80e554b898cf5dc33d3607220edcb7e"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False
@@ -301,6 +301,8 @@ def intervals(gauss, fewest, kappa, low, high, weight, label, channel, noise, q,
                 if not edge_low <= 0.0 < edge_high:
                     continue
                 edge_low, edge_high = -math.inf, math.inf
+            if edge_low > _REACH or edge_high < -_REACH:
+                continue
             turn = correlation * ratio
             blur = math.inf
             steep[0] = steep[1] = math.inf

@@ -1,7 +1,7 @@
 """Averages over the output for the loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 2324f7cbfead0ad2.
+Generated; do not edit. Signature e8ce132f942e323f.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from numba import njit
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "2324f7cbfead0ad2a57a96c992eef54f712063872602fa7d8ad7036333eacb6c"
+SIGNATURE = "e8ce132f942e323f2dce16ab0bc4ca4d341128889e9039ad20c9e1744e11309b"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True
@@ -296,6 +296,8 @@ def intervals(gauss, fewest, kappa, low, high, weight, label, channel, noise, q,
                 if not edge_low <= 0.0 < edge_high:
                     continue
                 edge_low, edge_high = -math.inf, math.inf
+            if edge_low > _REACH or edge_high < -_REACH:
+                continue
             turn = correlation * ratio
             blur = math.inf
             steep[0] = steep[1] = math.inf

@@ -19,7 +19,7 @@ from derive.evaluate import Evaluator, Place, State
 from derive.losses import analyse_loss, loss_of_entry
 from derive.output import directions_of
 from derive.saddle import SaddleSystem
-from giantstep.coupled_system import CoupledSystem, Level
+from giantstep.coupled_system import CoupledSystem
 from giantstep.derivation import system_of
 from giantstep.ladder.check import Check
 from giantstep.ladder.coupled import Solved, channel_of, state_of
@@ -27,6 +27,7 @@ from giantstep.ladder.recorded import recorded_equations
 from giantstep.model import Model
 from giantstep.newton import newton
 from giantstep.problem import problem_of
+from giantstep.resolved import Level
 from giantstep.result import Result
 
 _DIGITS = 22

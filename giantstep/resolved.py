@@ -1,0 +1,108 @@
+"""What the coupled system needs of a model at one resolution: the table, and the law of the labels at its nodes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from giantstep.labels import Labels, Points, label_law, with_noise
+from giantstep.loss_kernels import loss_kernel
+from giantstep.mesh import Term, table
+from giantstep.model import Target
+from giantstep.problem import Problem
+
+Array = np.ndarray
+_NOTHING = 1e-20  # averages over the output grow no faster than their squares: double precision with room to spare
+
+
+@dataclass(frozen=True)
+class Level:
+    """A resolution: order of the panels in kappa and their halvings, points of the output rule, halvings in t."""
+
+    order: int
+    output: int
+    halvings: int = 0
+    labels: int = 0
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """The table [N, 5 + ... + 3K], read-only; the law of the label as the loss takes it, and of the clean label."""
+
+    table: Array
+    labels: Labels
+    clean: Labels
+
+
+def resolved(problem: Problem, level: Level) -> Resolved:
+    """The table and the laws of a problem, remembered: they depend on neither samples nor width nor ridge."""
+    loss = loss_kernel(problem.model.fit.loss)
+    return _resolved(
+        problem.blocks, problem.target, problem.model.target, problem.spike.alignments, loss.SYMMETRIC, loss.FORM, level
+    )
+
+
+@lru_cache(maxsize=16)
+def _resolved(
+    blocks: tuple[Term, ...], along: Term | None, target: Target, alignments: tuple[float, ...], symmetric: bool,
+    form: str, level: Level,
+) -> Resolved:  # fmt: skip
+    rows = table(blocks, along or blocks[0], level.order, level.halvings)
+    return resolved_on(_that_count(rows), target, alignments, symmetric=symmetric, form=form, level=level)
+
+
+def resolved_on(
+    rows: Array, target: Target, alignments: tuple[float, ...], *, symmetric: bool, form: str, level: Level
+) -> Resolved:
+    """The laws at the nodes of a table; of a symmetric loss on half of them, where labels and outputs are odd.
+
+    Of a target of several indices, the table's columns of the target are found here.
+    """
+    if target.indices > 1:
+        rows = _several(rows, target, alignments, level)
+    elif symmetric:
+        rows = _folded(rows, _law(rows, target, alignments, level))
+    law = _law(rows, target, alignments, level)
+    if form != "residual" and target.noise > 0.0:
+        law = with_noise(law, target.noise)
+    rows.flags.writeable = False
+    return Resolved(rows, law, _law(rows, target, alignments, level, clean=True))
+
+
+def _several(bare: Array, target: Target, alignments: tuple[float, ...], level: Level) -> Array:
+    """The Hermite coefficients in t of a target of several indices, from the nodes of t."""
+    law = _law(bare, target, alignments, level, clean=True)
+    assert isinstance(law, Points)
+    nu0 = (law.weight * law.label).sum(axis=1)
+    nu1 = np.einsum("nj,nj,njd->nd", law.weight, law.label, law.t)
+    rest = (law.weight * (law.label - nu0[:, None] - np.einsum("nd,njd->nj", nu1, law.t)) ** 2).sum(axis=1)
+    return np.ascontiguousarray(np.column_stack([bare[:, :2], nu0, nu1, rest, bare[:, 5:]]))
+
+
+def _that_count(rows: Array) -> Array:
+    """Rows without those, far out, that hold next to nothing of the square of any column."""
+    squares = rows[:, 1, None] * np.column_stack([np.ones(len(rows)), rows[:, 2:] ** 2])
+    return np.asarray(rows[(squares > _NOTHING * squares.sum(axis=0)).any(axis=1)])
+
+
+def _law(rows: Array, target: Target, alignments: tuple[float, ...], level: Level, clean: bool = False) -> Labels:
+    return label_law(target, alignments, np.ascontiguousarray(rows[:, 0]), clean, level.labels)
+
+
+def _folded(rows: Array, law: Labels) -> Array:
+    """Rows at kappa > 0 with twice the weight, where kappa, labels and outputs may change their signs together."""
+    parity = np.array([-1.0, 1.0, -1.0, 1.0, 1.0, *_parities((rows.shape[1] - 5) // 3)])
+    mirrored = rows[::-1] * parity
+    size = np.max(np.abs(rows), axis=0)
+    if np.any(np.abs(rows - mirrored) > 1e-12 * size) or not law.odd:
+        return rows
+    half = rows[rows[:, 0] > 0.0].copy()
+    half[:, 1] *= 2.0
+    return half
+
+
+def _parities(blocks: int) -> list[float]:
+    """Of mu0, mu1 and mu2^2 per block."""
+    return [-1.0] * blocks + [1.0] * (2 * blocks)
