@@ -30,7 +30,7 @@ def printed(notebook: Any) -> list[str]:
 
 
 def test_there_is_a_notebook() -> None:
-    assert [path.name for path in NOTEBOOKS] == ["quickstart.ipynb"]
+    assert "quickstart" in [path.stem for path in NOTEBOOKS]
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
