@@ -14,7 +14,7 @@ import sympy as sp
 from sympy.utilities.iterables import strongly_connected_components
 
 from codegen.check import emit_check
-from codegen.layout import FIELD_RANK, PARAMETERS, Layout, size
+from codegen.layout import FIELD_RANK, PARAMETERS, Layout, scalar_columns, size
 from codegen.lowering import Text, schedule, write_stages
 from codegen.structure import (
     Block,
@@ -93,14 +93,10 @@ def coupled_block(system: SaddleSystem) -> Block:
     return Block("nonlinear", tuple(nodes[n] for n in torn), tuple(nodes[n] for n in chain), ())
 
 
-def scalar_columns(directions: int) -> tuple[str, ...]:
-    """Columns of the table before those of the blocks."""
-    return ("kappa", "weight", "nu0", *directions_of("nu1", directions), "nu2sq")
-
-
 def emit_coupled(system: SaddleSystem, block: Block, single: bool) -> str:
     """Text of the module of a coupled system below its header: for one block, or for any number."""
-    module = Coupled(system, block, single, Layout(scalars=scalar_columns(system.directions), single=single))
+    scalars = scalar_columns(system.directions, system.spikes)
+    module = Coupled(system, block, single, Layout(scalars=scalars, single=single))
     _reserve(module)
     before, after = _halves(block)
     parts = [

@@ -13,7 +13,7 @@ from typing import Any
 import mpmath
 
 from codegen.label_twin import Channel
-from codegen.layout import BLOCK_COLUMNS, PARAMETERS
+from codegen.layout import BLOCK_COLUMNS, PARAMETERS, scalar_columns
 from codegen.output_twin import Fields, LossCurve, misclassification, node_averages
 from derive.blocks import KAPPA, Definition, block_field
 from derive.evaluate import Evaluator, Place, State
@@ -85,7 +85,7 @@ class CoupledTwin:
     def _bare(self, unknowns: Families) -> State:
         system, blocks = self.system, len(self.fraction)
         columns = list(zip(*([mpmath.mpf(x) for x in row] for row in self.rows), strict=True))
-        scalars = ("kappa", "weight", "nu0", *directions_of("nu1", system.directions), "nu2sq")
+        scalars = scalar_columns(system.directions, system.spikes)
         named: dict[tuple[str, Place], Sequence[Any]] = {
             (name, ()): columns[i] for i, name in enumerate(scalars)
         }

@@ -6,9 +6,19 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from derive.output import directions_of
+
 NODE = "node"
+
+
+def scalar_columns(directions: int = 1, spikes: int = 1) -> tuple[str, ...]:
+    """Columns of the table before those of the blocks: coordinates of kappa after the first one come last."""
+    first, *others = directions_of("kappa", spikes)
+    return (first, "weight", "nu0", *directions_of("nu1", directions), "nu2sq", *others)
+
+
 # columns of the table, one row per node of kappa: scalars first, then K columns for each function with a block index
-SCALAR_COLUMNS = ("kappa", "weight", "nu0", "nu1", "nu2sq")
+SCALAR_COLUMNS = scalar_columns()
 BLOCK_COLUMNS = ("mu0", "mu1", "mu2sq")
 PARAMETERS = ("alpha", "beta", "ridge", "noise", "inverse_dimension")
 FIELD_RANK = -1

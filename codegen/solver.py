@@ -15,7 +15,7 @@ from itertools import product
 from string import Template
 
 from codegen.check import emit_check
-from codegen.layout import BLOCK_COLUMNS, FIELD_RANK, PARAMETERS, SCALAR_COLUMNS, Layout, polynomial
+from codegen.layout import BLOCK_COLUMNS, FIELD_RANK, PARAMETERS, Layout, polynomial, scalar_columns
 from codegen.lowering import Text, schedule, write_stages
 from codegen.structure import Block, Node, Plan, at_one_block
 from codegen.sweeps import ONE, equations
@@ -75,7 +75,7 @@ class Module:
 
     def _offsets(self, used: AbstractSet[str]) -> list[str]:
         """Places of columns of the table and of families, each from the one before it."""
-        before = [len(SCALAR_COLUMNS)*[0] + i*[1] for i in range(len(BLOCK_COLUMNS))]
+        before = [len(self.layout.scalars)*[0] + i*[1] for i in range(len(BLOCK_COLUMNS))]
         lines = [f"o_{n} = {polynomial(b)}" for n, b in zip(BLOCK_COLUMNS, before, strict=True) if f"o_{n}" in used]
         previous = None
         for name in self.layout.ranks:
@@ -110,7 +110,8 @@ class Module:
 
 def emit_solver(plan: Plan) -> str:
     """Text of a solver module below its header: numba, loops over any number of blocks."""
-    module = Module(plan, Layout(single=plan.single, compact=True))
+    scalars = scalar_columns(plan.system.directions, plan.system.spikes)
+    module = Module(plan, Layout(scalars=scalars, single=plan.single, compact=True))
     _reserve(module)
     numbered = enumerate(plan.blocks, start=1)
     functions = [text for number, block in numbered for text in _equations(module, number, block)]
@@ -230,6 +231,8 @@ def _solve(module: Module) -> str:
     passes = max((len(block.torn) for _, block in torn if block.tangents), default=0)
     return module.fill(
         "solve",
+        scalars=str(len(module.layout.scalars)),
+        columns=", ".join(module.layout.scalars),
         stages=str(len(torn)),
         setup=_indented(setup.lines, 2),
         sweeps=_indented(sweeps.lines, 4),

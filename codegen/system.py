@@ -24,34 +24,61 @@ SOURCES = (
     "vectorised.py", "templates/helpers.txt", "templates/invert.txt", "templates/solve.txt", "templates/worse.txt",
     "templates/worse_single.txt",
 )  # fmt: skip
+RANKS = (1, 2, 3)  # directions of the spike
+SEVERAL = ((1, 2), (2, 2), (1, 3))  # (directions of the target, of the spike) of the coupled systems that are committed
+_ONE, _ANY = "one block, K = 1", "any number of blocks K"
 COUPLED_SOURCES = ("coupled.py", "layout.py", "lowering.py", "nests.py", "structure.py", "system.py")
 
 
-def emit_systems(loss: Loss = SQUARE) -> dict[str, str]:
-    """Path below ``generated/`` -> text: the solver of a loss for one block, and for any number of blocks."""
-    system = saddle_system(loss)
-    plan = analyse(system)
-    return {
-        f"{FOLDER}/{loss.name}_single.py": _module(system, single_block(plan), "one block, K = 1"),
-        f"{FOLDER}/{loss.name}_blocks.py": _module(system, plan, "any number of blocks K"),
-    }
+def emit_systems(loss: Loss = SQUARE, spikes: Iterable[int] = RANKS) -> dict[str, str]:
+    """Path below ``generated/`` -> text: the solver of a loss for one block, and for any number of blocks.
 
-
-def emit_coupled_systems(directions: Iterable[int] = range(1, MAX_INDICES + 1)) -> dict[str, str]:
-    """Path below ``generated/`` -> text: the system of any convex loss, by the number of directions of the target."""
+    spikes: numbers of directions of the spike. With one block the features know one of them only.
+    """
     texts = {}
-    for count in directions:
-        system = coupled_system(count)
-        block = coupled_block(system)
-        for single, scope in ((True, "one block, K = 1"), (False, "any number of blocks K")):
-            name = coupled_name(single, count)
-            texts[f"{FOLDER}/{name}.py"] = _coupled_module(system, block, single, scope)
+    for rank in spikes:
+        system = saddle_system(loss, rank)
+        plan = analyse(system)
+        texts[f"{FOLDER}/{square_name(False, rank, loss)}.py"] = _module(system, plan, _ANY)
+        if rank == 1:
+            texts[f"{FOLDER}/{square_name(True, rank, loss)}.py"] = _module(system, single_block(plan), _ONE)
     return texts
 
 
-def coupled_name(single: bool, directions: int) -> str:
+def square_name(single: bool, spikes: int = 1, loss: Loss = SQUARE) -> str:
+    """Name of the module of a loss that is solved block by block."""
+    return f"{loss.name}_{'single' if single else 'blocks'}{_suffix(spikes)}"
+
+
+def emit_coupled_systems(
+    directions: Iterable[int] = range(1, MAX_INDICES + 1), several: Iterable[tuple[int, int]] = SEVERAL
+) -> dict[str, str]:
+    """Path below ``generated/`` -> text: the system of any convex loss, by the number of directions of the target.
+
+    several: (directions of the target, directions of the spike) where these are more than one.
+    """
+    texts = {}
+    for count, rank in (*((count, 1) for count in directions), *several):
+        system = coupled_system(count, rank)
+        block = coupled_block(system)
+        for single, scope in ((True, _ONE), (False, _ANY)) if rank == 1 else ((False, _ANY),):
+            texts[f"{FOLDER}/{coupled_name(single, count, rank)}.py"] = _coupled_module(system, block, single, scope)
+    return texts
+
+
+def emit_coupled_system(directions: int, spikes: int) -> str:
+    """Text of the system for any number of blocks that is not committed: a rare number of directions."""
+    system = coupled_system(directions, spikes)
+    return _coupled_module(system, coupled_block(system), False, _ANY)
+
+
+def coupled_name(single: bool, directions: int, spikes: int = 1) -> str:
     """Name of the module of a coupled system."""
-    return f"coupled_{'single' if single else 'blocks'}_{directions}"
+    return f"coupled_{'single' if single else 'blocks'}_{directions}{_suffix(spikes)}"
+
+
+def _suffix(spikes: int) -> str:
+    return "" if spikes == 1 else f"_rank_{spikes}"
 
 
 def expected_texts() -> dict[str, str]:
@@ -67,14 +94,18 @@ def _coupled_module(system: SaddleSystem, block: Block, single: bool, scope: str
     order = [
         f"    1. nonlinear in {torn}; then", f"       {chain}", "    avg_*: supplied by the module of the loss"
     ]  # fmt: skip
-    title = f"of any convex loss, {system.directions} direction(s) beside the spike, {scope}"
+    title = f"of any convex loss, {system.directions} direction(s) beside the spike, {_of_spike(system)}{scope}"
     return _text(system, title, order, emit_coupled(system, block, single), COUPLED_SOURCES)
 
 
 def _module(system: SaddleSystem, plan: Plan, scope: str) -> str:
-    title = f"of the {system.name} loss, {scope}"
+    title = f"of the {system.name} loss, {_of_spike(system)}{scope}"
     order = [f"    {line}" for line in plan.report().splitlines()]
     return _text(system, title, order, emit_solver(plan), SOURCES, IMPORTS)
+
+
+def _of_spike(system: SaddleSystem) -> str:
+    return f"spike of rank {system.spikes}, " if system.spikes > 1 else ""
 
 
 def _text(

@@ -12,7 +12,7 @@ from typing import Any
 
 import mpmath
 
-from codegen.layout import BLOCK_COLUMNS, PARAMETERS, SCALAR_COLUMNS
+from codegen.layout import BLOCK_COLUMNS, PARAMETERS, scalar_columns
 from codegen.structure import Block, Node, Plan, residual
 from derive.evaluate import Evaluator, Place, State
 from derive.saddle import SaddleSystem
@@ -49,26 +49,27 @@ def state_of(
     parameters: Sequence[Any],
     plan: Plan | SaddleSystem,
 ) -> State:
-    """The state of a table [N][5 + 3K] (columns as in the kernels), with the matrix inverses of the system.
+    """The state of a table [N][... + 3K] (columns as in the kernels), with the matrix inverses of the system.
 
     Floats are taken at their exact binary value.
     """
     system = plan.system if isinstance(plan, Plan) else plan
     blocks = len(fraction)
     columns = list(zip(*([mpmath.mpf(x) for x in row] for row in rows), strict=True))
+    scalars = scalar_columns(system.directions, system.spikes)
     named: dict[tuple[str, Place], Sequence[Any]] = {
-        (name, ()): columns[position] for position, name in enumerate(SCALAR_COLUMNS)
+        (name, ()): columns[position] for position, name in enumerate(scalars)
     }
     for position, name in enumerate(BLOCK_COLUMNS):
         for b in range(blocks):
-            named[name, (b,)] = columns[len(SCALAR_COLUMNS) + position * blocks + b]
+            named[name, (b,)] = columns[len(scalars) + position * blocks + b]
     symbols = {name: mpmath.mpf(x) for name, x in zip(PARAMETERS, parameters, strict=True)}
     return State(
         blocks,
         symbols,
         {"fraction": {(b,): mpmath.mpf(x) for b, x in enumerate(fraction)}},
-        columns[SCALAR_COLUMNS.index("kappa")],
-        columns[SCALAR_COLUMNS.index("weight")],
+        columns[0],
+        columns[1],
         named,
         {definition.name: definition for definition in system.fields},
         {system.inverse.name: system.inverse},

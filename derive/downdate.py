@@ -23,8 +23,11 @@ def block_downdate(response: sp.MatrixExpr, weight: sp.MatrixExpr) -> sp.MatrixE
     return sp.Inverse(sp.MatAdd(sp.Inverse(response), sp.MatMul(-1, weight)).doit()).doit()
 
 
-def record_downdate(trace: Recorder) -> None:
-    """Record the scalar identity and its value on the isotropic bulk, where the downdated response is T itself."""
+def record_downdate(trace: Recorder, spikes: int = 1) -> None:
+    """Record the scalar identity and its value on the isotropic bulk, where the downdated response is T itself.
+
+    Of several directions each is taken out in turn: on the isotropic bulk ``v_i^T W^T A^-1 W v_j`` vanishes for i != j.
+    """
     scalar, weight = sp.Symbol("I"), sp.Symbol("Vhat_1")
     trace.record(
         "Sherman-Morrison", sp.Symbol("I_perp"), sherman_morrison(scalar, weight), kind="definition",
@@ -41,4 +44,21 @@ def record_downdate(trace: Recorder) -> None:
         "Sherman-Morrison on the isotropic bulk", sp.Inverse(sp.MatAdd(sp.Inverse(before), -v, evaluate=False)), after,
         rule="$I=M$ there, so that the response along the spike is $T$ and along every other direction $M$",
         source="THEORY section 4", kind="result",
+    )  # fmt: skip
+    if spikes > 1:
+        _record_several(trace, spikes)
+
+
+def _record_several(trace: Recorder, spikes: int) -> None:
+    """Projecting out q orthonormal directions: ``(I^-1 - V1_hat x 1)^-1`` of the Kq x Kq response ``I = M x 1_q``."""
+    t, x = sp.symbols("T Vhat_1", positive=True)
+    response = sp.eye(spikes) / (1 / t + x)
+    after = (response.inv() - x * sp.eye(spikes)).inv().applyfunc(sp.simplify)
+    if after != t * sp.eye(spikes):
+        raise ValueError(f"the downdate of {spikes} directions on the isotropic bulk gave {after}, not T")
+    trace.record(
+        f"Sherman-Morrison-Woodbury, {spikes} directions", sp.Symbol("I_perp"), sp.MatMul(t, sp.Identity(spikes)),
+        rule="taking out orthonormal directions $v_1, v_2, \\ldots$ together: the isotropic bulk does not couple them, "
+        "and the response along each is $T$",
+        source="[CUI24] eq. (108)-(116) for one direction", kind="result",
     )  # fmt: skip

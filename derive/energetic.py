@@ -14,7 +14,7 @@ import sympy as sp
 from derive.blocks import KAPPA, BlockSum, Definition, block_field, family, index
 from derive.expectation import Expectation
 from derive.loss import OMEGA, VARIANCE, F, MoreauEnvelope, Y
-from derive.output import average, directions_of, output_averages
+from derive.output import average, coordinates_of_kappa, directions_of, output_averages
 from derive.symbols import (
     ALPHA,
     DELTA,
@@ -31,7 +31,6 @@ from derive.symbols import (
     RISK,
     V1,
     V2,
-    ZETA,
     V,
 )  # fmt: skip
 from derive.trace import Derivation, Recorder
@@ -47,7 +46,8 @@ class Energetic:
     """The energetic part of Phi per input dimension.
 
     ``fields``: functions of kappa in the order they can be evaluated; ``partials``: averages over the output that are
-    no explicit expressions, with their derivatives in the fields; ``directions``: of the target beside the spike.
+    no explicit expressions, with their derivatives in the fields; ``directions``: of the target beside the spike;
+    ``spikes``: directions of the spike itself.
     """
 
     expression: sp.Expr
@@ -57,15 +57,16 @@ class Energetic:
     derivation: Derivation
     directions: int = 1
     partials: Mapping[str, Mapping[str, sp.Expr]] = field(default_factory=dict)
+    spikes: int = 1
 
 
-def quadratic_energy(envelope: MoreauEnvelope) -> Energetic:
+def quadratic_energy(envelope: MoreauEnvelope, spikes: int = 1) -> Energetic:
     """The energetic part of a loss whose envelope is quadratic in (y - omega).
 
     Raises ValueError where the envelope does not depend on (y - omega)^2 alone. Source: [CUI24] eq. (86), (91).
     """
     trace = Recorder("Energetic part")
-    fields = output_fields(trace)
+    fields = output_fields(trace, spikes=spikes)
     weight = _quadratic_weight(envelope)
     expression = ALPHA * Expectation(RISK(KAPPA) * weight.subs(VARIANCE, V(KAPPA)), KAPPA)
     trace.record(
@@ -74,14 +75,15 @@ def quadratic_energy(envelope: MoreauEnvelope) -> Energetic:
         "the conditional risk")  # fmt: skip
     at_prox = sp.factor(envelope.loss.expr.subs(F, envelope.prox) / (Y - OMEGA) ** 2).subs(VARIANCE, V(KAPPA))
     training = envelope.loss.error_scale * Expectation(RISK(KAPPA) * at_prox, KAPPA)
-    return Energetic(expression, fields, *_errors(trace, training, fields[-1].body), trace.finish())
+    errors = _errors(trace, training, fields[-1].body)
+    return Energetic(expression, fields, *errors, trace.finish(), spikes=spikes)
 
 
-def output_energy(directions: int = 1) -> Energetic:
+def output_energy(directions: int = 1, spikes: int = 1) -> Energetic:
     """The energetic part of any convex loss, by the averages of its envelope. Source: [CUI24] App. C, eq. (86)."""
     averages = output_averages(directions)
     trace = Recorder("Energetic part")
-    fields = output_fields(trace, directions)
+    fields = output_fields(trace, directions, spikes)
     expression = ALPHA * Expectation(average("avg_M"), KAPPA)
     trace.record(
         "energetic part", sp.Symbol("Phi_energetic"), expression, kind="definition", source="[CUI24] eq. (86)",
@@ -89,15 +91,19 @@ def output_energy(directions: int = 1) -> Energetic:
     trace.extend(averages.derivation)
     training = Expectation(average("avg_M") - V(KAPPA) * average("avg_gg") / 2, KAPPA)
     errors = _errors(trace, training, fields[-1].body)
-    return Energetic(expression, fields[:-1], *errors, trace.finish(), directions, averages.partials)
+    return Energetic(expression, fields[:-1], *errors, trace.finish(), directions, averages.partials, spikes)
 
 
-def output_fields(trace: Recorder, directions: int = 1) -> tuple[Definition, ...]:
-    """The conditional law of the output and of the label given kappa, and the conditional risk."""
+def output_fields(trace: Recorder, directions: int = 1, spikes: int = 1) -> tuple[Definition, ...]:
+    """The conditional law of the output and of the label given kappa in R^spikes, and the conditional risk."""
     t = [sp.Symbol(name, real=True) for name in directions_of("t", directions)]
     slopes = {name: block_field(name)(KAPPA) for name in directions_of("slope", directions)}
     psi = [family(name) for name in directions_of("psi", directions)]
-    mean = BlockSum(MU0(B, KAPPA) * M_[B] + KAPPA * MU1(B, KAPPA) * ZETA[B], B)
+    zeta = [family(name) for name in directions_of("zeta", spikes)]
+    along_spike = [
+        kappa * MU1(B, KAPPA) * overlap[B] for kappa, overlap in zip(coordinates_of_kappa(spikes), zeta, strict=True)
+    ]
+    mean = BlockSum(MU0(B, KAPPA) * M_[B] + sp.Add(*along_spike), B)
     along = [BlockSum(MU1(B, KAPPA) * overlap[B], B) for overlap in psi]
     pair = MU1(B, KAPPA) * MU1(C, KAPPA)
     delta = BlockSum(BlockSum(pair * Q1[B, C], B), C) + BlockSum(MU2SQ(B, KAPPA) * Q2[B], B)

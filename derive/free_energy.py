@@ -32,8 +32,6 @@ from derive.symbols import (
     V1_HAT,
     V2,
     V2_HAT,
-    ZETA,
-    ZETA_HAT,
     M,
     P,
     S,
@@ -82,10 +80,10 @@ def free_energy(energetic: Energetic) -> FreeEnergy:
     """
     trace = Recorder("Replica-symmetric free energy")
     spectral = spectral_potential(trace)
-    overlaps = psi_families(energetic.directions)
-    R = _entropic_quadratic_form(trace, energetic.directions)
+    overlaps = (*zeta_families(energetic.spikes), *psi_families(energetic.directions))
+    R = _entropic_quadratic_form(trace, energetic.directions, energetic.spikes)
     pairing = (
-        BlockSum(ZETA_HAT[B] * ZETA[B] + sp.Add(*(hat[B] * psi[B] for psi, hat in overlaps)), B)
+        BlockSum(sp.Add(*(hat[B] * overlap[B] for overlap, hat in overlaps)), B)
         + (
             BlockSum(BlockSum(Q1_HAT[B, C] * V1[B, C] - V1_HAT[B, C] * Q1[B, C], B), C)
             + BlockSum(Q2_HAT[B] * V2[B] - V2_HAT[B] * Q2[B], B)
@@ -111,8 +109,17 @@ def free_energy(energetic: Energetic) -> FreeEnergy:
 
 def psi_families(directions: int) -> tuple[tuple[sp.IndexedBase, sp.IndexedBase], ...]:
     """(psi, psi_hat) for each direction of the target beside the spike."""
-    names = zip(directions_of("psi", directions), directions_of("psi_hat", directions), strict=True)
-    return tuple((family(psi), family(hat)) for psi, hat in names)
+    return _families("psi", directions)
+
+
+def zeta_families(spikes: int) -> tuple[tuple[sp.IndexedBase, sp.IndexedBase], ...]:
+    """(zeta, zeta_hat) for each direction of the spike."""
+    return _families("zeta", spikes)
+
+
+def _families(name: str, count: int) -> tuple[tuple[sp.IndexedBase, sp.IndexedBase], ...]:
+    names = zip(directions_of(name, count), directions_of(f"{name}_hat", count), strict=True)
+    return tuple((family(overlap), family(hat)) for overlap, hat in names)
 
 
 def spectral_potential(trace: Recorder) -> Spectral:
@@ -168,17 +175,21 @@ def spectral_potential(trace: Recorder) -> Spectral:
     return Spectral(inverse, (s_definition, m_definition), parallel, stationarity)
 
 
-def _entropic_quadratic_form(trace: Recorder, directions: int) -> sp.Expr:
-    record_downdate(trace)
+def _entropic_quadratic_form(trace: Recorder, directions: int, spikes: int) -> sp.Expr:
+    record_downdate(trace, spikes)
+    along = [BlockSum(T[B] * hat[B] ** 2, B) for _, hat in zeta_families(spikes)]
     rest = [BlockSum(BlockSum(hat[B] * M[B, C] * hat[C], B), C) for _, hat in psi_families(directions)]
     quadratic = (
-        BlockSum(T[B] * ZETA_HAT[B] ** 2, B)
-        + sp.Add(*rest)
+        sp.Add(*along, *rest)
         + (BlockSum(BlockSum(Q1_HAT[B, C] * M[B, C], B), C) + BlockSum(Q2_HAT[B] * T[B], B)) / BETA
     )
     quadratic = canonical(quadratic, SYMMETRIC)
     trace.record("entropic part", sp.Symbol("R"), quadratic, kind="definition", source="[CUI24] eq. (108)-(116)",
-                 rule="the Gaussian integral over the readout: sources $\\hat{\\zeta}$ along the spike, "
+                 rule=f"the Gaussian integral over the readout: sources $\\hat{{\\zeta}}$ along {_spike(spikes)}, "
                  "$\\hat{\\psi}$ along the rest of the target, and the potential differentiated along "
                  "$\\hat{q}^{(1)}$ and $\\hat{q}^{(2)}$")  # fmt: skip
     return quadratic
+
+
+def _spike(spikes: int) -> str:
+    return "the spike" if spikes == 1 else f"the {spikes} directions of the spike"

@@ -13,6 +13,8 @@ LATEX: Mapping[str, str] = MappingProxyType(
         "inverse_dimension": r"d^{-1}",
         "fraction": r"\pi",
         "psi": r"\psi",
+        "kappa": r"\kappa",
+        "zeta": r"\zeta",
         "zeta_hat": r"\hat{\zeta}",
         "psi_hat": r"\hat{\psi}",
         "Q1": r"Q^{(1)}",
@@ -69,8 +71,9 @@ LATEX: Mapping[str, str] = MappingProxyType(
 # symbols of a variance, written as the square of a standard deviation
 VARIANCES = frozenset({"noise", "probit"})
 
-# families and functions of kappa that are numbered by the directions of the target: psi_1, psi_2, ...
-_NUMBERED = re.compile(r"(psi|psi_hat|slope|nu1)_(\d+)")
+# families and functions of kappa that are numbered by the directions of target and spike: psi_1, psi_2, ...
+_NUMBERED = re.compile(r"(psi|psi_hat|zeta|zeta_hat|kappa|slope|nu1)_(\d+)")
+_COORDINATE = re.compile(r"kappa_\d+")
 _AVERAGE = re.compile(r"avg_(\w+)")
 _FACTOR = re.compile(r"t_\d+|xx|[tMFghx]")
 _FACTORS: Mapping[str, str] = MappingProxyType(
@@ -89,9 +92,9 @@ def latex_name(name: str) -> str | None:
     return rf"\langle {_product(_FACTOR.findall(average[1]))}\rangle_{{\kappa}}" if average else None
 
 
-def is_average(name: str) -> bool:
-    """Whether a function of kappa is an average over the output, whose sign shows kappa already."""
-    return _AVERAGE.fullmatch(name) is not None
+def is_bare(name: str) -> bool:
+    """Whether a function of kappa is written without its argument: its coordinates, and averages over the output."""
+    return _AVERAGE.fullmatch(name) is not None or _COORDINATE.fullmatch(name) is not None
 
 
 def subscripted(name: str, indices: Sequence[str]) -> str:

@@ -30,6 +30,12 @@ def directions_of(name: str, count: int) -> tuple[str, ...]:
     return (name,) if count == 1 else tuple(f"{name}_{i + 1}" for i in range(count))
 
 
+def coordinates_of_kappa(spikes: int) -> tuple[sp.Expr, ...]:
+    """Projections on the ``spikes`` directions of the spike: kappa itself, or functions kappa_j of the point kappa."""
+    names = directions_of("kappa", spikes)
+    return (KAPPA,) if spikes == 1 else tuple(block_field(name)(KAPPA) for name in names)
+
+
 @dataclass(frozen=True)
 class OutputAverages:
     """``monomials``: name -> monomial in M, g, h, t, x averaged given kappa; ``partials``: name -> field -> derivative.

@@ -10,7 +10,7 @@ from sympy.printing.latex import LatexPrinter
 from sympy.printing.precedence import PRECEDENCE
 
 from derive.expectation import Expectation
-from derive.names import VARIANCES, is_average, latex_name, subscripted
+from derive.names import VARIANCES, is_bare, latex_name, subscripted
 
 _LONG = 180  # characters of LaTeX that fit on a line of a one-column paper, roughly
 
@@ -66,7 +66,7 @@ class _Printer(LatexPrinter):
         blocks = [arg for arg in expr.args if arg.is_integer and (arg.is_Symbol or arg.is_Integer)]
         indices = [self._print(arg) for arg in blocks]
         arguments = ", ".join(self._print(arg) for arg in expr.args if arg not in blocks)
-        text = subscripted(shown, indices) if is_average(name) else f"{subscripted(shown, indices)}({arguments})"
+        text = subscripted(shown, indices) if is_bare(name) else f"{subscripted(shown, indices)}({arguments})"
         return text if exp is None else f"{text}^{{{exp}}}"
 
     def _print_Derivative(self, expr: sympy.Derivative) -> str:  # noqa: N802

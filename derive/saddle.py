@@ -23,14 +23,17 @@ from derive.trace import Derivation, Recorder
 B, C, E = index("b"), index("c"), index("e")
 
 # (stationary in, fixes): the pairs of the functional; "m" has no conjugate and is fixed by its own equation
-def pairs(directions: int = 1) -> tuple[tuple[str, str], ...]:
-    """The pairs for a number of directions of the target beside the spike."""
-    psi = zip(directions_of("psi", directions), directions_of("psi_hat", directions), strict=True)
-    crossed = tuple(pair for name, hat in psi for pair in ((name, hat), (hat, name)))
+def pairs(directions: int = 1, spikes: int = 1) -> tuple[tuple[str, str], ...]:
+    """The pairs for a number of directions of the target beside the spike, and of the spike."""
     return (
-        ("Q1", "V1_hat"), ("Q2", "V2_hat"), ("Q1_hat", "V1"), ("Q2_hat", "V2"), *crossed, ("zeta", "zeta_hat"),
-        ("zeta_hat", "zeta"), ("V1", "Q1_hat"), ("V2", "Q2_hat"), ("V1_hat", "Q1"), ("V2_hat", "Q2"),
+        ("Q1", "V1_hat"), ("Q2", "V2_hat"), ("Q1_hat", "V1"), ("Q2_hat", "V2"), *_crossed("psi", directions),
+        *_crossed("zeta", spikes), ("V1", "Q1_hat"), ("V2", "Q2_hat"), ("V1_hat", "Q1"), ("V2_hat", "Q2"),
     )  # fmt: skip
+
+
+def _crossed(name: str, count: int) -> tuple[tuple[str, str], ...]:
+    found = zip(directions_of(name, count), directions_of(f"{name}_hat", count), strict=True)
+    return tuple(pair for overlap, hat in found for pair in ((overlap, hat), (hat, overlap)))
 
 
 PAIRS = pairs()
@@ -57,13 +60,14 @@ class SaddleSystem:
     """The contract between mathematics and machine: unknowns, their equations, and what is read off the solution.
 
     ``partials``: averages over the output that a kernel supplies at each node of kappa (none for the square loss), with
-    their derivatives in the fields; ``directions``: of the target beside the spike.
+    their derivatives in the fields; ``directions``: of the target beside the spike; ``spikes``: of the spike itself.
     """
 
     name: str
     fields: tuple[Definition, ...]
     partials: Mapping[str, Mapping[str, sp.Expr]]
     directions: int
+    spikes: int
     inverse: MatrixInverse
     parallel: tuple[ParallelSum, ...]
     equations: tuple[Equation, ...]
@@ -83,22 +87,23 @@ def member(name: str, indices: tuple[sp.Symbol, ...] | None = None) -> sp.Indexe
     return family(name)[indices or (B, C)[: RANK.get(name, 1)]]
 
 
-def saddle_system(loss: Loss = SQUARE) -> SaddleSystem:
+def saddle_system(loss: Loss = SQUARE, spikes: int = 1) -> SaddleSystem:
     """Derive the saddle-point system of a loss with a quadratic envelope, for any number of blocks.
 
+    spikes: number of directions of the spike, kappa in R^spikes.
     Raises ValueError where the loss has no envelope of the required form. Source: [CUI24] Result 3.3, App. C-D.
     """
     envelope = moreau_envelope(loss)
-    return _system(loss.name, (envelope.derivation,), quadratic_energy(envelope))
+    return _system(loss.name, (envelope.derivation,), quadratic_energy(envelope, spikes))
 
 
-def coupled_system(directions: int = 1) -> SaddleSystem:
+def coupled_system(directions: int = 1, spikes: int = 1) -> SaddleSystem:
     """Derive the saddle-point system of any convex loss, for any number of blocks.
 
     The loss enters by averages over the output given kappa, which its own kernel supplies; ``directions``: number of
-    directions of the target beside the spike. Source: [CUI24] App. C-D.
+    directions of the target beside the spike; ``spikes``: of the spike. Source: [CUI24] App. C-D.
     """
-    return _system("coupled", (), output_energy(directions))
+    return _system("coupled", (), output_energy(directions, spikes))
 
 
 def _system(name: str, before: tuple[Derivation, ...], energetic: Energetic) -> SaddleSystem:
@@ -120,7 +125,7 @@ def _system(name: str, before: tuple[Derivation, ...], energetic: Energetic) -> 
         )
     )
     equations.append(gradient.adjoint(trace))
-    paired = pairs(energetic.directions)
+    paired = pairs(energetic.directions, energetic.spikes)
     conditions = {name: gradient.total(name) for name, _ in paired}
     for unknown, fixes in paired:
         rule = f"stationarity of the free energy in ${latex_of(member(unknown))}$"
@@ -146,6 +151,7 @@ def _system(name: str, before: tuple[Derivation, ...], energetic: Energetic) -> 
         energetic.fields,
         energetic.partials,
         energetic.directions,
+        energetic.spikes,
         spectral.inverse,
         spectral.parallel,
         tuple(equations),

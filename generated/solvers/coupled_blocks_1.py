@@ -22,7 +22,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature cfa5e2c1feb883a1.
+Generated; do not edit. Signature c9c802e8d6f0db9e.
 Regenerate with: giantstep generate
 """
 
@@ -31,7 +31,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "cfa5e2c1feb883a10aa67a1311ff3158ff1c803ec20b85b9c59a99d45ead4823"
+SIGNATURE = "c9c802e8d6f0db9ea96e103e621460e7e61451befc2b9b3517bef12675fe726f"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi', 'zeta')

@@ -24,7 +24,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 15aa1043a7cedf2e.
+Generated; do not edit. Signature d55a0144e530c9c5.
 Regenerate with: giantstep generate
 """
 
@@ -33,7 +33,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "15aa1043a7cedf2eca1d27331e9725be5f684dd62490af250280ade47a9f9775"
+SIGNATURE = "d55a0144e530c9c5bbb70ee1aa11d1d81e13b737f60cbd461dc8e0fba4aaf513"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi_1', 'psi_2', 'zeta')

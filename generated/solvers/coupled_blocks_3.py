@@ -26,7 +26,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 55538242258ed02c.
+Generated; do not edit. Signature 627c6e8518f68c7b.
 Regenerate with: giantstep generate
 """
 
@@ -35,7 +35,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "55538242258ed02c5717bf91a6fbed13db1c52f5b6e97334104b81c6fd34c457"
+SIGNATURE = "627c6e8518f68c7ba0a050df6cba40658c4095b538b5da3faa98c86126f061a5"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi_1', 'psi_2', 'psi_3', 'zeta')

@@ -28,7 +28,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 49254a72c831e519.
+Generated; do not edit. Signature a95c67e13284cd8e.
 Regenerate with: giantstep generate
 """
 
@@ -37,7 +37,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "49254a72c831e51979bd9bf086e53ee4f30e420f9a45a919925aae3cf205688c"
+SIGNATURE = "a95c67e13284cd8e79e9014d26b134a0097923d6be9b7860f76f03f0f17cb692"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi_1', 'psi_2', 'psi_3', 'psi_4', 'zeta')

@@ -22,7 +22,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 9062862b73f4391d.
+Generated; do not edit. Signature 16d914d8e5c628e0.
 Regenerate with: giantstep generate
 """
 
@@ -31,7 +31,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "9062862b73f4391dd3f47b67931b9e6547cb1da460a936043cf537a9100e3b94"
+SIGNATURE = "16d914d8e5c628e011522237bf56bd4f1ef4a301719d9ff6dfabd4263ff1b3e1"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi', 'zeta')

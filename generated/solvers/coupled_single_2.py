@@ -24,7 +24,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 57fcee223ce8fd18.
+Generated; do not edit. Signature bcede3fba07c3b9e.
 Regenerate with: giantstep generate
 """
 
@@ -33,7 +33,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "57fcee223ce8fd187a98c00424ac9b36b9237d5ac03e648d4e18ce1aa2b804b0"
+SIGNATURE = "bcede3fba07c3b9eb11be2cbf3bfa280fb791373e8a1b213088d476410f8bf97"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi_1', 'psi_2', 'zeta')

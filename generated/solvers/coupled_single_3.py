@@ -26,7 +26,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 04196d8a2d29d42b.
+Generated; do not edit. Signature c3213048f4ee005a.
 Regenerate with: giantstep generate
 """
 
@@ -35,7 +35,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "04196d8a2d29d42b965a71486bbf12b7aaf3055a50b6867cd01f10d0de69e30e"
+SIGNATURE = "c3213048f4ee005a6c392f9fbda3aca71f765967672b784c02d9903353f45a8d"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi_1', 'psi_2', 'psi_3', 'zeta')

@@ -28,7 +28,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 2fbbd37f04a3a495.
+Generated; do not edit. Signature b9651c0736ea705f.
 Regenerate with: giantstep generate
 """
 
@@ -37,7 +37,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "2fbbd37f04a3a49531ed7322425d6c1d68fa314eee7f44cd634c658672d1a706"
+SIGNATURE = "b9651c0736ea705f55db26f1e512b34f75d27786cf38340d0c40fd8dd7bab619"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi_1', 'psi_2', 'psi_3', 'psi_4', 'zeta')

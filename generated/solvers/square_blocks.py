@@ -25,7 +25,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature ff15311ced06ed88.
+Generated; do not edit. Signature 86206b33f250efa5.
 Regenerate with: giantstep generate
 """
 
@@ -35,7 +35,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 LOSS = "square"
-SIGNATURE = "ff15311ced06ed88f2294abea9afc82d01a3797b2c86900dfc7fd01175f13af3"
+SIGNATURE = "86206b33f250efa5018d72a804b4347a44f7e42c3b836a94ee8a82997667e3f3"
 
 
 def workspace_size(K, N):

@@ -25,7 +25,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature b08c84f4e595e079.
+Generated; do not edit. Signature f4edfb60a2cc823c.
 Regenerate with: giantstep generate
 """
 
@@ -35,7 +35,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 LOSS = "square"
-SIGNATURE = "b08c84f4e595e0792506f40812c7359920b1290612c51065f76db94e3ef458b1"
+SIGNATURE = "f4edfb60a2cc823cbb51fb314e79fcf9289ff37afb4d1c9b60f1330d131fdde1"
 
 
 def workspace_size(K, N):

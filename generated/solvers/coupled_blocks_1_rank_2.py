@@ -1,0 +1,769 @@
+"""Saddle-point equations of any convex loss, 1 direction(s) beside the spike, spike of rank 2, any number of blocks K  [CUI24, Result 3.3, App. C; THEORY section 4].
+
+Order of computation, found from the derived system:
+    1. nonlinear in adjoint, m, Q1, T, V1, psi, zeta_1, zeta_2; then
+       Q2, slope, V2, mean, Delta, V, avg_g, avg_gg, avg_h, avg_tg, zeta_hat_1, zeta_hat_2, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
+    avg_*: supplied by the module of the loss
+Each unknown and the derivation step that fixes it (d/dX: stationarity of the free energy in X):
+    S: S
+    M: M
+    T: dL/dT
+    adjoint: adjoint
+    V1_hat: d/dQ1
+    V2_hat: d/dQ2
+    V1: d/dQ1_hat
+    V2: d/dQ2_hat
+    psi_hat: d/dpsi
+    psi: d/dpsi_hat
+    zeta_hat_1: d/dzeta_1
+    zeta_1: d/dzeta_hat_1
+    zeta_hat_2: d/dzeta_2
+    zeta_2: d/dzeta_hat_2
+    Q1_hat: d/dV1
+    Q2_hat: d/dV2
+    Q1: d/dV1_hat
+    Q2: d/dV2_hat
+    m: d/dm
+Generated; do not edit. Signature 45e8c5241d6a3df1.
+Regenerate with: giantstep generate
+"""
+
+# fmt: off
+import numpy as np
+from numba import njit
+
+LOSS = "coupled"
+SIGNATURE = "45e8c5241d6a3df1704a69c2cebc16996943451c8058352e871f90cca60543fe"
+
+
+UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi', 'zeta_1', 'zeta_2')
+AVERAGES = ('avg_M', 'avg_g', 'avg_h', 'avg_gg', 'avg_gh', 'avg_hx', 'avg_ggh', 'avg_ghx', 'avg_hxx', 'avg_tg', 'avg_th', 'avg_tgh', 'avg_thx', 'avg_tth')
+SLOPES = ('slope',)
+
+
+def workspace_size(K, N):
+    """Length of the workspace for K blocks and N nodes."""
+    return 40*K + 18*K*K + 26*N
+
+
+def layout(K, N):
+    """Start and shape of every unknown in the workspace."""
+    return {
+        "adjoint": (0, (K,)),
+        "m": (K, (K,)),
+        "Q1": (2*K, (K, K)),
+        "T": (2*K + K*K, (K,)),
+        "V1": (3*K + K*K, (K, K)),
+        "psi": (3*K + 2*K*K, (K,)),
+        "zeta_1": (4*K + 2*K*K, (K,)),
+        "zeta_2": (5*K + 2*K*K, (K,)),
+        "d_adjoint": (6*K + 2*K*K, (K,)),
+        "d_m": (7*K + 2*K*K, (K,)),
+        "d_Q1": (8*K + 2*K*K, (K, K)),
+        "d_T": (8*K + 3*K*K, (K,)),
+        "d_V1": (9*K + 3*K*K, (K, K)),
+        "d_psi": (9*K + 4*K*K, (K,)),
+        "d_zeta_1": (10*K + 4*K*K, (K,)),
+        "d_zeta_2": (11*K + 4*K*K, (K,)),
+        "residual_adjoint": (12*K + 4*K*K, (K,)),
+        "residual_m": (13*K + 4*K*K, (K,)),
+        "residual_Q1": (14*K + 4*K*K, (K, K)),
+        "residual_T": (14*K + 5*K*K, (K,)),
+        "residual_V1": (15*K + 5*K*K, (K, K)),
+        "residual_psi": (15*K + 6*K*K, (K,)),
+        "residual_zeta_1": (16*K + 6*K*K, (K,)),
+        "residual_zeta_2": (17*K + 6*K*K, (K,)),
+        "d_residual_adjoint": (18*K + 6*K*K, (K,)),
+        "d_residual_m": (19*K + 6*K*K, (K,)),
+        "d_residual_Q1": (20*K + 6*K*K, (K, K)),
+        "d_residual_T": (20*K + 7*K*K, (K,)),
+        "d_residual_V1": (21*K + 7*K*K, (K, K)),
+        "d_residual_psi": (21*K + 8*K*K, (K,)),
+        "d_residual_zeta_1": (22*K + 8*K*K, (K,)),
+        "d_residual_zeta_2": (23*K + 8*K*K, (K,)),
+        "avg_M": (24*K + 8*K*K, (N,)),
+        "avg_g": (24*K + 8*K*K + N, (N,)),
+        "avg_h": (24*K + 8*K*K + 2*N, (N,)),
+        "avg_gg": (24*K + 8*K*K + 3*N, (N,)),
+        "avg_gh": (24*K + 8*K*K + 4*N, (N,)),
+        "avg_hx": (24*K + 8*K*K + 5*N, (N,)),
+        "avg_ggh": (24*K + 8*K*K + 6*N, (N,)),
+        "avg_ghx": (24*K + 8*K*K + 7*N, (N,)),
+        "avg_hxx": (24*K + 8*K*K + 8*N, (N,)),
+        "avg_tg": (24*K + 8*K*K + 9*N, (N,)),
+        "avg_th": (24*K + 8*K*K + 10*N, (N,)),
+        "avg_tgh": (24*K + 8*K*K + 11*N, (N,)),
+        "avg_thx": (24*K + 8*K*K + 12*N, (N,)),
+        "avg_tth": (24*K + 8*K*K + 13*N, (N,)),
+        "Delta": (24*K + 8*K*K + 14*N, (N,)),
+        "M": (24*K + 8*K*K + 15*N, (K, K)),
+        "P": (24*K + 9*K*K + 15*N, (K, K)),
+        "Q1_hat": (24*K + 10*K*K + 15*N, (K, K)),
+        "Q2": (24*K + 11*K*K + 15*N, (K,)),
+        "Q2_hat": (25*K + 11*K*K + 15*N, (K,)),
+        "S": (26*K + 11*K*K + 15*N, (K, K)),
+        "V": (26*K + 12*K*K + 15*N, (N,)),
+        "V1_hat": (26*K + 12*K*K + 16*N, (K, K)),
+        "V2": (26*K + 13*K*K + 16*N, (K,)),
+        "V2_hat": (27*K + 13*K*K + 16*N, (K,)),
+        "mean": (28*K + 13*K*K + 16*N, (N,)),
+        "psi_hat": (28*K + 13*K*K + 17*N, (K,)),
+        "slope": (29*K + 13*K*K + 17*N, (N,)),
+        "zeta_hat_1": (29*K + 13*K*K + 18*N, (K,)),
+        "zeta_hat_2": (30*K + 13*K*K + 18*N, (K,)),
+        "d_Delta": (31*K + 13*K*K + 18*N, (N,)),
+        "d_M": (31*K + 13*K*K + 19*N, (K, K)),
+        "d_P": (31*K + 14*K*K + 19*N, (K, K)),
+        "d_Q1_hat": (31*K + 15*K*K + 19*N, (K, K)),
+        "d_Q2": (31*K + 16*K*K + 19*N, (K,)),
+        "d_Q2_hat": (32*K + 16*K*K + 19*N, (K,)),
+        "d_S": (33*K + 16*K*K + 19*N, (K, K)),
+        "d_V": (33*K + 17*K*K + 19*N, (N,)),
+        "d_V1_hat": (33*K + 17*K*K + 20*N, (K, K)),
+        "d_V2": (33*K + 18*K*K + 20*N, (K,)),
+        "d_V2_hat": (34*K + 18*K*K + 20*N, (K,)),
+        "d_avg_g": (35*K + 18*K*K + 20*N, (N,)),
+        "d_avg_gg": (35*K + 18*K*K + 21*N, (N,)),
+        "d_avg_h": (35*K + 18*K*K + 22*N, (N,)),
+        "d_avg_tg": (35*K + 18*K*K + 23*N, (N,)),
+        "d_mean": (35*K + 18*K*K + 24*N, (N,)),
+        "d_psi_hat": (35*K + 18*K*K + 25*N, (K,)),
+        "d_slope": (36*K + 18*K*K + 25*N, (N,)),
+        "d_zeta_hat_1": (36*K + 18*K*K + 26*N, (K,)),
+        "d_zeta_hat_2": (37*K + 18*K*K + 26*N, (K,)),
+        "ER_7": (38*K + 18*K*K + 26*N, (K,)),
+        "EJ_7": (39*K + 18*K*K + 26*N, (K,)),
+    }
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def _invert(matrix, work, start):
+    """work[start:] = matrix^-1, row by row; without pivoting, as it is a positive definite one times a positive diagonal."""
+    n = matrix.shape[0]
+    for i in range(n):
+        for j in range(n):
+            work[start + i*n + j] = matrix[i, j]
+    for k in range(n):
+        pivot = work[start + k*n + k]
+        work[start + k*n + k] = 1.0
+        for j in range(n):
+            work[start + k*n + j] /= pivot
+        for i in range(n):
+            factor = work[start + i*n + k]
+            if i != k:
+                work[start + i*n + k] = 0.0
+                for j in range(n):
+                    work[start + i*n + j] -= factor*work[start + k*n + j]
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def fields(table, fraction, parameters, work):
+    """Everything up to the law of the output, from the unknowns in the workspace."""
+    beta = parameters[1]
+    K = fraction.shape[0]
+    N = table.shape[0]
+    o_adjoint = 0
+    o_m = K
+    o_Q1 = 2*K
+    o_T = 2*K + K*K
+    o_V1 = 3*K + K*K
+    o_psi = 3*K + 2*K*K
+    o_zeta_1 = 4*K + 2*K*K
+    o_zeta_2 = 5*K + 2*K*K
+    o_Delta = 24*K + 8*K*K + 14*N
+    o_Q2 = 24*K + 11*K*K + 15*N
+    o_V = 26*K + 12*K*K + 15*N
+    o_V2 = 26*K + 13*K*K + 16*N
+    o_mean = 28*K + 13*K*K + 16*N
+    o_slope = 29*K + 13*K*K + 17*N
+    for b in range(K):
+        work[o_Q2 + b] = work[o_adjoint + b]
+        work[o_V2 + b] = work[o_T + b]/beta
+    for node in range(N):
+        kappa_1_here = table[node, 0]
+        kappa_2_here = table[node, 5]
+        sum1 = 0.0
+        for b in range(K):
+            sum1 += table[node, 6 + K + b]*work[o_psi + b]
+        slope_here = sum1
+        work[o_slope + node] = slope_here
+        sum2 = 0.0
+        for b in range(K):
+            sum2 += kappa_1_here*table[node, 6 + K + b]*work[o_zeta_1 + b] + kappa_2_here*table[node, 6 + K + b]*work[o_zeta_2 + b] + table[node, 6 + b]*work[o_m + b]
+        mean_here = sum2
+        work[o_mean + node] = mean_here
+        sum3 = 0.0
+        sum4 = 0.0
+        for b in range(K):
+            for a in range(K):
+                sum4 += table[node, 6 + K + a]*table[node, 6 + K + b]*work[o_Q1 + a*K + b]
+            sum3 += table[node, 6 + 2*K + b]*work[o_Q2 + b]
+        Delta_here = sum3 + sum4 - (slope_here*slope_here)
+        work[o_Delta + node] = Delta_here
+        sum5 = 0.0
+        sum6 = 0.0
+        for b in range(K):
+            for a in range(K):
+                sum6 += table[node, 6 + K + a]*table[node, 6 + K + b]*work[o_V1 + a*K + b]
+            sum5 += table[node, 6 + 2*K + b]*work[o_V2 + b]
+        V_here = sum5 + sum6
+        work[o_V + node] = V_here
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def residual(table, fraction, parameters, work):
+    """The residuals of the unknowns, given the averages over the output."""
+    alpha = parameters[0]
+    beta = parameters[1]
+    ridge = parameters[2]
+    inverse_dimension = parameters[4]
+    K = fraction.shape[0]
+    N = table.shape[0]
+    o_adjoint = 0
+    o_m = K
+    o_Q1 = 2*K
+    o_T = 2*K + K*K
+    o_V1 = 3*K + K*K
+    o_psi = 3*K + 2*K*K
+    o_zeta_1 = 4*K + 2*K*K
+    o_zeta_2 = 5*K + 2*K*K
+    o_residual_adjoint = 12*K + 4*K*K
+    o_residual_m = 13*K + 4*K*K
+    o_residual_Q1 = 14*K + 4*K*K
+    o_residual_T = 14*K + 5*K*K
+    o_residual_V1 = 15*K + 5*K*K
+    o_residual_psi = 15*K + 6*K*K
+    o_residual_zeta_1 = 16*K + 6*K*K
+    o_residual_zeta_2 = 17*K + 6*K*K
+    o_avg_g = 24*K + 8*K*K + N
+    o_avg_h = 24*K + 8*K*K + 2*N
+    o_avg_gg = 24*K + 8*K*K + 3*N
+    o_avg_tg = 24*K + 8*K*K + 9*N
+    o_M = 24*K + 8*K*K + 15*N
+    o_P = 24*K + 9*K*K + 15*N
+    o_Q1_hat = 24*K + 10*K*K + 15*N
+    o_Q2_hat = 25*K + 11*K*K + 15*N
+    o_S = 26*K + 11*K*K + 15*N
+    o_V1_hat = 26*K + 12*K*K + 16*N
+    o_V2_hat = 27*K + 13*K*K + 16*N
+    o_psi_hat = 28*K + 13*K*K + 17*N
+    o_slope = 29*K + 13*K*K + 17*N
+    o_zeta_hat_1 = 29*K + 13*K*K + 18*N
+    o_zeta_hat_2 = 30*K + 13*K*K + 18*N
+    o_ER_7 = 38*K + 18*K*K + 26*N
+    matrix = np.empty((K, K))
+    for b0 in range(K):
+        work[o_zeta_hat_1 + b0] = 0.0
+        work[o_zeta_hat_2 + b0] = 0.0
+        work[o_Q2_hat + b0] = 0.0
+        work[o_V2_hat + b0] = 0.0
+        work[o_psi_hat + b0] = 0.0
+        work[o_ER_7 + b0] = 0.0
+        for b1 in range(K):
+            work[o_Q1_hat + b0*K + b1] = 0.0
+            work[o_V1_hat + b0*K + b1] = 0.0
+    factor0 = alpha/beta
+    for node in range(N):
+        avg_g_here = work[o_avg_g + node]
+        avg_gg_here = work[o_avg_gg + node]
+        avg_h_here = work[o_avg_h + node]
+        avg_tg_here = work[o_avg_tg + node]
+        kappa_1_here = table[node, 0]
+        kappa_2_here = table[node, 5]
+        slope_here = work[o_slope + node]
+        weight_here = table[node, 1]
+        w0 = factor0*weight_here*avg_g_here*kappa_1_here
+        w1 = factor0*weight_here*avg_g_here*kappa_2_here
+        w2 = factor0*weight_here*avg_gg_here
+        w3 = factor0*weight_here*avg_h_here
+        w4 = factor0*weight_here*(avg_h_here*slope_here + avg_tg_here)
+        w5 = weight_here*avg_g_here
+        for b0 in range(K):
+            work[o_zeta_hat_1 + b0] += w0*table[node, 6 + K + b0]
+            work[o_zeta_hat_2 + b0] += w1*table[node, 6 + K + b0]
+            work[o_Q2_hat + b0] += w2*table[node, 6 + 2*K + b0]
+            work[o_V2_hat + b0] += w3*table[node, 6 + 2*K + b0]
+            work[o_psi_hat + b0] += w4*table[node, 6 + K + b0]
+            work[o_ER_7 + b0] += w5*table[node, 6 + b0]
+            for b1 in range(K):
+                work[o_Q1_hat + b0*K + b1] += w2*table[node, 6 + K + b0]*table[node, 6 + K + b1]
+                work[o_V1_hat + b0*K + b1] += w3*table[node, 6 + K + b0]*table[node, 6 + K + b1]
+    for b in range(K):
+        for c in range(K):
+            matrix[b, c] = (1.0 if b == c else 0.0) + work[o_T + c]*work[o_V1_hat + b*K + c]
+    _invert(matrix, work, o_P)
+    for b in range(K):
+        for c in range(K):
+            sum1 = 0.0
+            for e in range(K):
+                sum1 += work[o_P + b*K + e]*work[o_V1_hat + e*K + c]
+            work[o_M + b*K + c] = work[o_P + b*K + c]*work[o_T + b]
+            work[o_S + b*K + c] = sum1
+    for b in range(K):
+        sum2 = 0.0
+        sum3 = 0.0
+        sum4 = 0.0
+        sum5 = 0.0
+        for a in range(K):
+            sum6 = 0.0
+            for c in range(K):
+                sum6 += work[o_P + b*K + c]*work[o_Q1_hat + a*K + c]
+            sum2 += work[o_P + b*K + a]*work[o_psi_hat + a]
+            sum3 += (work[o_S + a*K + b]*work[o_S + a*K + b])*work[o_adjoint + a]
+            sum4 += sum6*work[o_P + b*K + a]
+            sum5 += work[o_M + a*K + b]*work[o_psi_hat + a]
+        work[o_residual_adjoint + b] = beta*work[o_adjoint + b]*fraction[b]/(work[o_T + b]*work[o_T + b]) - inverse_dimension*(work[o_m + b]*work[o_m + b])/(work[o_T + b]*work[o_T + b]) - (sum2*sum2) - sum3 - (work[o_zeta_hat_1 + b]*work[o_zeta_hat_1 + b]) - (work[o_zeta_hat_2 + b]*work[o_zeta_hat_2 + b]) - sum4/beta - work[o_Q2_hat + b]/beta
+        work[o_residual_m + b] = -alpha*work[o_ER_7 + b] + beta*inverse_dimension*work[o_m + b]/work[o_T + b]
+        work[o_residual_T + b] = -beta*fraction[b]/(ridge + work[o_S + b*K + b] + work[o_V2_hat + b]) + work[o_T + b]
+        work[o_residual_psi + b] = -sum5 + work[o_psi + b]
+        work[o_residual_zeta_1 + b] = -work[o_T + b]*work[o_zeta_hat_1 + b] + work[o_zeta_1 + b]
+        work[o_residual_zeta_2 + b] = -work[o_T + b]*work[o_zeta_hat_2 + b] + work[o_zeta_2 + b]
+        for c in range(K):
+            sum7 = 0.0
+            sum8 = 0.0
+            sum9 = 0.0
+            sum10 = 0.0
+            for a in range(K):
+                sum11 = 0.0
+                for d in range(K):
+                    sum11 += work[o_M + c*K + d]*work[o_Q1_hat + a*K + d]
+                sum7 += work[o_P + a*K + b]*work[o_P + a*K + c]*work[o_adjoint + a]
+                sum8 += sum11*work[o_M + a*K + b]
+                sum9 += work[o_M + a*K + b]*work[o_psi_hat + a]
+                sum10 += work[o_M + a*K + c]*work[o_psi_hat + a]
+            work[o_residual_Q1 + b*K + c] = -sum10*sum9 - sum7 + work[o_Q1 + b*K + c] - sum8/beta
+            work[o_residual_V1 + b*K + c] = work[o_V1 + b*K + c] - work[o_M + b*K + c]/beta
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def jacobian(table, fraction, parameters, work, first, second, matrix):
+    """matrix[i, k] = d residual(first[i])/d unknown(first[k] and second[k]): the two members of a symmetric pair."""
+    alpha = parameters[0]
+    beta = parameters[1]
+    ridge = parameters[2]
+    inverse_dimension = parameters[4]
+    K = fraction.shape[0]
+    N = table.shape[0]
+    o_adjoint = 0
+    o_m = K
+    o_T = 2*K + K*K
+    o_d_adjoint = 6*K + 2*K*K
+    o_d_m = 7*K + 2*K*K
+    o_d_Q1 = 8*K + 2*K*K
+    o_d_T = 8*K + 3*K*K
+    o_d_V1 = 9*K + 3*K*K
+    o_d_psi = 9*K + 4*K*K
+    o_d_zeta_1 = 10*K + 4*K*K
+    o_d_zeta_2 = 11*K + 4*K*K
+    o_d_residual_adjoint = 18*K + 6*K*K
+    o_d_residual_m = 19*K + 6*K*K
+    o_d_residual_Q1 = 20*K + 6*K*K
+    o_d_residual_T = 20*K + 7*K*K
+    o_d_residual_V1 = 21*K + 7*K*K
+    o_d_residual_psi = 21*K + 8*K*K
+    o_d_residual_zeta_1 = 22*K + 8*K*K
+    o_d_residual_zeta_2 = 23*K + 8*K*K
+    o_avg_h = 24*K + 8*K*K + 2*N
+    o_avg_gh = 24*K + 8*K*K + 4*N
+    o_avg_hx = 24*K + 8*K*K + 5*N
+    o_avg_ggh = 24*K + 8*K*K + 6*N
+    o_avg_ghx = 24*K + 8*K*K + 7*N
+    o_avg_hxx = 24*K + 8*K*K + 8*N
+    o_avg_th = 24*K + 8*K*K + 10*N
+    o_avg_tgh = 24*K + 8*K*K + 11*N
+    o_avg_thx = 24*K + 8*K*K + 12*N
+    o_avg_tth = 24*K + 8*K*K + 13*N
+    o_M = 24*K + 8*K*K + 15*N
+    o_P = 24*K + 9*K*K + 15*N
+    o_Q1_hat = 24*K + 10*K*K + 15*N
+    o_S = 26*K + 11*K*K + 15*N
+    o_V1_hat = 26*K + 12*K*K + 16*N
+    o_V2_hat = 27*K + 13*K*K + 16*N
+    o_psi_hat = 28*K + 13*K*K + 17*N
+    o_slope = 29*K + 13*K*K + 17*N
+    o_zeta_hat_1 = 29*K + 13*K*K + 18*N
+    o_zeta_hat_2 = 30*K + 13*K*K + 18*N
+    o_d_Delta = 31*K + 13*K*K + 18*N
+    o_d_M = 31*K + 13*K*K + 19*N
+    o_d_P = 31*K + 14*K*K + 19*N
+    o_d_Q1_hat = 31*K + 15*K*K + 19*N
+    o_d_Q2 = 31*K + 16*K*K + 19*N
+    o_d_Q2_hat = 32*K + 16*K*K + 19*N
+    o_d_S = 33*K + 16*K*K + 19*N
+    o_d_V = 33*K + 17*K*K + 19*N
+    o_d_V1_hat = 33*K + 17*K*K + 20*N
+    o_d_V2 = 33*K + 18*K*K + 20*N
+    o_d_V2_hat = 34*K + 18*K*K + 20*N
+    o_d_avg_g = 35*K + 18*K*K + 20*N
+    o_d_avg_gg = 35*K + 18*K*K + 21*N
+    o_d_avg_h = 35*K + 18*K*K + 22*N
+    o_d_avg_tg = 35*K + 18*K*K + 23*N
+    o_d_mean = 35*K + 18*K*K + 24*N
+    o_d_psi_hat = 35*K + 18*K*K + 25*N
+    o_d_slope = 36*K + 18*K*K + 25*N
+    o_d_zeta_hat_1 = 36*K + 18*K*K + 26*N
+    o_d_zeta_hat_2 = 37*K + 18*K*K + 26*N
+    o_EJ_7 = 39*K + 18*K*K + 26*N
+    for column in range(first.shape[0]):
+        for i in range(K + K + K*K + K + K*K + K + K + K):
+            work[o_d_adjoint + i] = 0.0
+        work[o_d_adjoint + first[column]] = 1.0
+        work[o_d_adjoint + second[column]] = 1.0
+        for b in range(K):
+            work[o_d_Q2 + b] = work[o_d_adjoint + b]
+            work[o_d_V2 + b] = work[o_d_T + b]/beta
+        for b0 in range(K):
+            work[o_d_zeta_hat_1 + b0] = 0.0
+            work[o_d_zeta_hat_2 + b0] = 0.0
+            work[o_d_Q2_hat + b0] = 0.0
+            work[o_d_V2_hat + b0] = 0.0
+            work[o_d_psi_hat + b0] = 0.0
+            work[o_EJ_7 + b0] = 0.0
+            for b1 in range(K):
+                work[o_d_Q1_hat + b0*K + b1] = 0.0
+                work[o_d_V1_hat + b0*K + b1] = 0.0
+        factor0 = alpha/beta
+        for node in range(N):
+            avg_ggh_here = work[o_avg_ggh + node]
+            avg_gh_here = work[o_avg_gh + node]
+            avg_ghx_here = work[o_avg_ghx + node]
+            avg_h_here = work[o_avg_h + node]
+            avg_hx_here = work[o_avg_hx + node]
+            avg_hxx_here = work[o_avg_hxx + node]
+            avg_tgh_here = work[o_avg_tgh + node]
+            avg_th_here = work[o_avg_th + node]
+            avg_thx_here = work[o_avg_thx + node]
+            avg_tth_here = work[o_avg_tth + node]
+            kappa_1_here = table[node, 0]
+            kappa_2_here = table[node, 5]
+            slope_here = work[o_slope + node]
+            weight_here = table[node, 1]
+            sum1 = 0.0
+            for a in range(K):
+                sum1 += table[node, 6 + K + a]*work[o_d_psi + a]
+            d_slope_here = sum1
+            work[o_d_slope + node] = d_slope_here
+            sum2 = 0.0
+            sum3 = 0.0
+            sum4 = 0.0
+            for a in range(K):
+                sum2 += table[node, 6 + K + a]*work[o_d_zeta_1 + a]
+                sum3 += table[node, 6 + K + a]*work[o_d_zeta_2 + a]
+                sum4 += table[node, 6 + a]*work[o_d_m + a]
+            d_mean_here = sum2*kappa_1_here + sum3*kappa_2_here + sum4
+            work[o_d_mean + node] = d_mean_here
+            sum5 = 0.0
+            sum6 = 0.0
+            for a in range(K):
+                sum7 = 0.0
+                for b in range(K):
+                    sum7 += table[node, 6 + K + b]*work[o_d_Q1 + a*K + b]
+                sum5 += sum7*table[node, 6 + K + a]
+                sum6 += table[node, 6 + 2*K + a]*work[o_d_Q2 + a]
+            d_Delta_here = sum5 + sum6 - 2.0*d_slope_here*slope_here
+            work[o_d_Delta + node] = d_Delta_here
+            sum8 = 0.0
+            sum9 = 0.0
+            for a in range(K):
+                sum10 = 0.0
+                for b in range(K):
+                    sum10 += table[node, 6 + K + b]*work[o_d_V1 + a*K + b]
+                sum8 += sum10*table[node, 6 + K + a]
+                sum9 += table[node, 6 + 2*K + a]*work[o_d_V2 + a]
+            d_V_here = sum8 + sum9
+            work[o_d_V + node] = d_V_here
+            d_avg_g_here = -avg_gh_here*d_V_here - avg_h_here*d_mean_here - (1.0/2.0)*avg_hx_here*d_Delta_here - avg_th_here*d_slope_here
+            work[o_d_avg_g + node] = d_avg_g_here
+            d_avg_gg_here = -2.0*avg_ggh_here*d_V_here - 2.0*avg_gh_here*d_mean_here - avg_ghx_here*d_Delta_here - 2.0*avg_tgh_here*d_slope_here
+            work[o_d_avg_gg + node] = d_avg_gg_here
+            d_avg_h_here = avg_ghx_here*d_V_here + avg_hx_here*d_mean_here + ((1.0/2.0))*avg_hxx_here*d_Delta_here + avg_thx_here*d_slope_here
+            work[o_d_avg_h + node] = d_avg_h_here
+            d_avg_tg_here = -avg_tgh_here*d_V_here - avg_th_here*d_mean_here - (1.0/2.0)*avg_thx_here*d_Delta_here - avg_tth_here*d_slope_here
+            work[o_d_avg_tg + node] = d_avg_tg_here
+            w0 = factor0*weight_here*d_avg_g_here*kappa_1_here
+            w1 = factor0*weight_here*d_avg_g_here*kappa_2_here
+            w2 = factor0*weight_here*d_avg_gg_here
+            w3 = factor0*weight_here*d_avg_h_here
+            w4 = factor0*weight_here*(avg_h_here*d_slope_here + d_avg_h_here*slope_here + d_avg_tg_here)
+            w5 = weight_here*d_avg_g_here
+            for b0 in range(K):
+                work[o_d_zeta_hat_1 + b0] += w0*table[node, 6 + K + b0]
+                work[o_d_zeta_hat_2 + b0] += w1*table[node, 6 + K + b0]
+                work[o_d_Q2_hat + b0] += w2*table[node, 6 + 2*K + b0]
+                work[o_d_V2_hat + b0] += w3*table[node, 6 + 2*K + b0]
+                work[o_d_psi_hat + b0] += w4*table[node, 6 + K + b0]
+                work[o_EJ_7 + b0] += w5*table[node, 6 + b0]
+                for b1 in range(K):
+                    work[o_d_Q1_hat + b0*K + b1] += w2*table[node, 6 + K + b0]*table[node, 6 + K + b1]
+                    work[o_d_V1_hat + b0*K + b1] += w3*table[node, 6 + K + b0]*table[node, 6 + K + b1]
+        for b in range(K):
+            for c in range(K):
+                sum11 = 0.0
+                sum12 = 0.0
+                sum13 = 0.0
+                sum14 = 0.0
+                sum15 = 0.0
+                sum16 = 0.0
+                for a in range(K):
+                    sum17 = 0.0
+                    sum18 = 0.0
+                    sum19 = 0.0
+                    for d in range(K):
+                        sum17 += work[o_P + b*K + d]*work[o_V1_hat + a*K + d]
+                        sum18 += work[o_P + b*K + d]*work[o_d_V1_hat + a*K + d]
+                        sum19 += work[o_M + b*K + d]*work[o_d_V1_hat + a*K + d]
+                    sum11 += sum17*work[o_P + a*K + c]*work[o_d_T + a]
+                    sum12 += sum18*work[o_P + a*K + c]*work[o_T + a]
+                    sum13 += sum19*work[o_M + a*K + c]
+                    sum14 += work[o_P + a*K + b]*work[o_P + a*K + c]*work[o_d_T + a]
+                    sum15 += work[o_S + a*K + b]*work[o_S + a*K + c]*work[o_d_T + a]
+                    sum16 += sum18*work[o_P + c*K + a]
+                work[o_d_P + b*K + c] = -sum11 - sum12
+                work[o_d_M + b*K + c] = -sum13 + sum14
+                work[o_d_S + b*K + c] = -sum15 + sum16
+        for b in range(K):
+            sum20 = 0.0
+            sum21 = 0.0
+            sum22 = 0.0
+            sum23 = 0.0
+            sum24 = 0.0
+            sum25 = 0.0
+            sum26 = 0.0
+            sum27 = 0.0
+            sum28 = 0.0
+            sum29 = 0.0
+            for a in range(K):
+                sum30 = 0.0
+                sum31 = 0.0
+                sum32 = 0.0
+                for c in range(K):
+                    sum30 += work[o_P + b*K + c]*work[o_Q1_hat + a*K + c]
+                    sum31 += work[o_P + b*K + c]*work[o_d_Q1_hat + a*K + c]
+                    sum32 += work[o_Q1_hat + a*K + c]*work[o_d_P + b*K + c]
+                sum20 += (work[o_S + a*K + b]*work[o_S + a*K + b])*work[o_d_adjoint + a]
+                sum21 += work[o_S + a*K + b]*work[o_adjoint + a]*work[o_d_S + a*K + b]
+                sum22 += sum30*work[o_d_P + b*K + a]
+                sum23 += sum31*work[o_P + b*K + a]
+                sum24 += sum32*work[o_P + b*K + a]
+                sum25 += work[o_P + b*K + a]*work[o_d_psi_hat + a]
+                sum26 += work[o_d_P + b*K + a]*work[o_psi_hat + a]
+                sum27 += work[o_P + b*K + a]*work[o_psi_hat + a]
+                sum28 += work[o_M + a*K + b]*work[o_d_psi_hat + a]
+                sum29 += work[o_d_M + a*K + b]*work[o_psi_hat + a]
+            work[o_d_residual_adjoint + b] = beta*work[o_d_adjoint + b]*fraction[b]/(work[o_T + b]*work[o_T + b]) - 2.0*beta*work[o_adjoint + b]*work[o_d_T + b]*fraction[b]/(work[o_T + b]*work[o_T + b]*work[o_T + b]) - 2.0*inverse_dimension*work[o_d_m + b]*work[o_m + b]/(work[o_T + b]*work[o_T + b]) + 2.0*inverse_dimension*work[o_d_T + b]*(work[o_m + b]*work[o_m + b])/(work[o_T + b]*work[o_T + b]*work[o_T + b]) - sum20 - 2.0*sum21 - 2.0*sum27*(sum25 + sum26) - 2.0*work[o_d_zeta_hat_1 + b]*work[o_zeta_hat_1 + b] - 2.0*work[o_d_zeta_hat_2 + b]*work[o_zeta_hat_2 + b] - (sum22 + sum23 + sum24)/beta - work[o_d_Q2_hat + b]/beta
+            work[o_d_residual_m + b] = -alpha*work[o_EJ_7 + b] + beta*inverse_dimension*work[o_d_m + b]/work[o_T + b] - beta*inverse_dimension*work[o_d_T + b]*work[o_m + b]/(work[o_T + b]*work[o_T + b])
+            work[o_d_residual_T + b] = beta*(work[o_d_S + b*K + b] + work[o_d_V2_hat + b])*fraction[b]/((ridge + work[o_S + b*K + b] + work[o_V2_hat + b])*(ridge + work[o_S + b*K + b] + work[o_V2_hat + b])) + work[o_d_T + b]
+            work[o_d_residual_psi + b] = -sum28 - sum29 + work[o_d_psi + b]
+            work[o_d_residual_zeta_1 + b] = -work[o_T + b]*work[o_d_zeta_hat_1 + b] - work[o_d_T + b]*work[o_zeta_hat_1 + b] + work[o_d_zeta_1 + b]
+            work[o_d_residual_zeta_2 + b] = -work[o_T + b]*work[o_d_zeta_hat_2 + b] - work[o_d_T + b]*work[o_zeta_hat_2 + b] + work[o_d_zeta_2 + b]
+            for c in range(K):
+                sum33 = 0.0
+                sum34 = 0.0
+                sum35 = 0.0
+                sum36 = 0.0
+                sum37 = 0.0
+                sum38 = 0.0
+                sum39 = 0.0
+                sum40 = 0.0
+                sum41 = 0.0
+                sum42 = 0.0
+                sum43 = 0.0
+                sum44 = 0.0
+                for a in range(K):
+                    sum45 = 0.0
+                    sum46 = 0.0
+                    sum47 = 0.0
+                    for d in range(K):
+                        sum45 += work[o_M + c*K + d]*work[o_Q1_hat + a*K + d]
+                        sum46 += work[o_M + c*K + d]*work[o_d_Q1_hat + a*K + d]
+                        sum47 += work[o_Q1_hat + a*K + d]*work[o_d_M + c*K + d]
+                    sum33 += work[o_P + a*K + b]*work[o_adjoint + a]*work[o_d_P + a*K + c]
+                    sum34 += work[o_P + a*K + c]*work[o_adjoint + a]*work[o_d_P + a*K + b]
+                    sum35 += work[o_P + a*K + b]*work[o_P + a*K + c]*work[o_d_adjoint + a]
+                    sum36 += sum45*work[o_d_M + a*K + b]
+                    sum37 += sum46*work[o_M + a*K + b]
+                    sum38 += sum47*work[o_M + a*K + b]
+                    sum39 += work[o_M + a*K + b]*work[o_d_psi_hat + a]
+                    sum40 += work[o_d_M + a*K + b]*work[o_psi_hat + a]
+                    sum41 += work[o_M + a*K + c]*work[o_psi_hat + a]
+                    sum42 += work[o_M + a*K + c]*work[o_d_psi_hat + a]
+                    sum43 += work[o_d_M + a*K + c]*work[o_psi_hat + a]
+                    sum44 += work[o_M + a*K + b]*work[o_psi_hat + a]
+                work[o_d_residual_Q1 + b*K + c] = -sum33 - sum34 - sum35 - sum41*(sum39 + sum40) - sum44*(sum42 + sum43) + work[o_d_Q1 + b*K + c] - (sum36 + sum37 + sum38)/beta
+                work[o_d_residual_V1 + b*K + c] = work[o_d_V1 + b*K + c] - work[o_d_M + b*K + c]/beta
+        for row in range(first.shape[0]):
+            matrix[row, column] = work[o_d_residual_adjoint + first[row]]
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def observables(table, fraction, parameters, work, out):
+    """out = (test error, training error, free energy)."""
+    alpha = parameters[0]
+    beta = parameters[1]
+    inverse_dimension = parameters[4]
+    K = fraction.shape[0]
+    N = table.shape[0]
+    o_m = K
+    o_Q1 = 2*K
+    o_T = 2*K + K*K
+    o_V1 = 3*K + K*K
+    o_psi = 3*K + 2*K*K
+    o_zeta_1 = 4*K + 2*K*K
+    o_zeta_2 = 5*K + 2*K*K
+    o_avg_M = 24*K + 8*K*K
+    o_avg_gg = 24*K + 8*K*K + 3*N
+    o_Delta = 24*K + 8*K*K + 14*N
+    o_M = 24*K + 8*K*K + 15*N
+    o_Q1_hat = 24*K + 10*K*K + 15*N
+    o_Q2 = 24*K + 11*K*K + 15*N
+    o_Q2_hat = 25*K + 11*K*K + 15*N
+    o_V = 26*K + 12*K*K + 15*N
+    o_V1_hat = 26*K + 12*K*K + 16*N
+    o_V2 = 26*K + 13*K*K + 16*N
+    o_V2_hat = 27*K + 13*K*K + 16*N
+    o_mean = 28*K + 13*K*K + 16*N
+    o_psi_hat = 28*K + 13*K*K + 17*N
+    o_slope = 29*K + 13*K*K + 17*N
+    o_zeta_hat_1 = 29*K + 13*K*K + 18*N
+    o_zeta_hat_2 = 30*K + 13*K*K + 18*N
+    EO_0 = 0.0
+    EO_1 = 0.0
+    EO_2 = 0.0
+    for node in range(N):
+        Delta_here = work[o_Delta + node]
+        V_here = work[o_V + node]
+        avg_M_here = work[o_avg_M + node]
+        avg_gg_here = work[o_avg_gg + node]
+        mean_here = work[o_mean + node]
+        nu0_here = table[node, 2]
+        nu1_here = table[node, 3]
+        nu2sq_here = table[node, 4]
+        slope_here = work[o_slope + node]
+        weight_here = table[node, 1]
+        w0 = weight_here*(Delta_here + nu2sq_here + ((-mean_here + nu0_here)*(-mean_here + nu0_here)) + ((nu1_here - slope_here)*(nu1_here - slope_here)))
+        w1 = weight_here*(-(1.0/2.0)*V_here*avg_gg_here + avg_M_here)
+        w2 = weight_here*avg_M_here
+        EO_0 += w0
+        EO_1 += w1
+        EO_2 += w2
+    out[0] = EO_0
+    out[1] = EO_1
+    sum1 = 0.0
+    sum2 = 0.0
+    sum3 = 0.0
+    sum4 = 0.0
+    sum5 = 0.0
+    sum6 = 0.0
+    sum7 = 0.0
+    sum8 = 0.0
+    sum9 = 0.0
+    for b in range(K):
+        sum10 = 0.0
+        for a in range(K):
+            sum2 += -work[o_Q1 + a*K + b]*work[o_V1_hat + a*K + b] + work[o_Q1_hat + a*K + b]*work[o_V1 + a*K + b]
+            sum7 += work[o_M + b*K + a]*work[o_Q1_hat + b*K + a]
+            sum10 += work[o_M + b*K + a]*work[o_psi_hat + a]
+        sum1 += -work[o_Q2 + b]*work[o_V2_hat + b] + work[o_Q2_hat + b]*work[o_V2 + b]
+        sum3 += work[o_T + b]*(work[o_zeta_hat_1 + b]*work[o_zeta_hat_1 + b])
+        sum4 += work[o_T + b]*(work[o_zeta_hat_2 + b]*work[o_zeta_hat_2 + b])
+        sum5 += sum10*work[o_psi_hat + b]
+        sum6 += work[o_Q2_hat + b]*work[o_T + b]
+        sum8 += work[o_psi + b]*work[o_psi_hat + b] + work[o_zeta_1 + b]*work[o_zeta_hat_1 + b] + work[o_zeta_2 + b]*work[o_zeta_hat_2 + b]
+        sum9 += ((1.0/2.0))*(work[o_m + b]*work[o_m + b])/work[o_T + b]
+    out[2] = alpha*EO_2 + beta*inverse_dimension*sum9 + beta*(((1.0/2.0))*sum1 + ((1.0/2.0))*sum2 - (1.0/2.0)*sum3 - (1.0/2.0)*sum4 - (1.0/2.0)*sum5 + sum8 - (1.0/2.0)*(sum6 + sum7)/beta)
+
+
+def _worse(worst, difference, scale):
+    """The larger of worst and this residual relative to its scale; infinite for nan."""
+    difference, scale = np.max(np.abs(difference)), np.max(scale)
+    if not np.isfinite(difference):
+        return np.inf
+    return worst if difference == 0.0 else max(worst, float(difference/scale))
+
+
+def check(table, fraction, parameters, work):
+    """Worst residual over all equations, each relative to the sum of its terms in absolute value."""
+    N, K = table.shape[0], fraction.shape[0]
+    alpha, beta, ridge, noise, inverse_dimension = parameters.tolist()
+    identity = np.eye(K)
+    columns = np.ascontiguousarray(table.T)
+    kappa_1 = columns[0]
+    weight = columns[1]
+    nu0 = columns[2]
+    nu1 = columns[3]
+    nu2sq = columns[4]
+    kappa_2 = columns[5]
+    mu0 = columns[6 + 0*K:6 + 0*K + K]
+    mu1 = columns[6 + 1*K:6 + 1*K + K]
+    mu2sq = columns[6 + 2*K:6 + 2*K + K]
+    Q2 = work[24*K + 11*K*K + 15*N:24*K + 11*K*K + 15*N + K]
+    V2 = work[26*K + 13*K*K + 16*N:26*K + 13*K*K + 16*N + K]
+    zeta_hat_1 = work[29*K + 13*K*K + 18*N:29*K + 13*K*K + 18*N + K]
+    zeta_hat_2 = work[30*K + 13*K*K + 18*N:30*K + 13*K*K + 18*N + K]
+    Q1_hat = work[24*K + 10*K*K + 15*N:24*K + 10*K*K + 15*N + K*K].reshape(K, K)
+    Q2_hat = work[25*K + 11*K*K + 15*N:25*K + 11*K*K + 15*N + K]
+    V1_hat = work[26*K + 12*K*K + 16*N:26*K + 12*K*K + 16*N + K*K].reshape(K, K)
+    V2_hat = work[27*K + 13*K*K + 16*N:27*K + 13*K*K + 16*N + K]
+    psi_hat = work[28*K + 13*K*K + 17*N:28*K + 13*K*K + 17*N + K]
+    P = work[24*K + 9*K*K + 15*N:24*K + 9*K*K + 15*N + K*K].reshape(K, K)
+    M = work[24*K + 8*K*K + 15*N:24*K + 8*K*K + 15*N + K*K].reshape(K, K)
+    S = work[26*K + 11*K*K + 15*N:26*K + 11*K*K + 15*N + K*K].reshape(K, K)
+    adjoint = work[0:0 + K]
+    m = work[K:K + K]
+    Q1 = work[2*K:2*K + K*K].reshape(K, K)
+    T = work[2*K + K*K:2*K + K*K + K]
+    V1 = work[3*K + K*K:3*K + K*K + K*K].reshape(K, K)
+    psi = work[3*K + 2*K*K:3*K + 2*K*K + K]
+    zeta_1 = work[4*K + 2*K*K:4*K + 2*K*K + K]
+    zeta_2 = work[5*K + 2*K*K:5*K + 2*K*K + K]
+    avg_M = work[24*K + 8*K*K:24*K + 8*K*K + N]
+    avg_g = work[24*K + 8*K*K + N:24*K + 8*K*K + N + N]
+    avg_gg = work[24*K + 8*K*K + 3*N:24*K + 8*K*K + 3*N + N]
+    avg_h = work[24*K + 8*K*K + 2*N:24*K + 8*K*K + 2*N + N]
+    avg_tg = work[24*K + 8*K*K + 9*N:24*K + 8*K*K + 9*N + N]
+    V = np.einsum('b,bn->n', V2, mu2sq) + np.einsum('cn->n', np.einsum('bc,bn,cn->cn', V1, mu1, mu1))
+    slope = np.einsum('b,bn->n', psi, mu1)
+    mean = np.einsum('bn->n', np.einsum('b,bn->bn', m, mu0) + np.einsum('b,n,bn->bn', zeta_1, kappa_1, mu1) + np.einsum('b,n,bn->bn', zeta_2, kappa_2, mu1))
+    Delta = np.einsum('b,bn->n', Q2, mu2sq) + np.einsum('cn->n', np.einsum('bc,bn,cn->cn', Q1, mu1, mu1)) - slope**2
+    worst = 0.0
+    scale_Q2 = abs(adjoint)
+    worst = _worse(worst, Q2 - adjoint, scale_Q2)
+    scale_V2 = abs(1.0/beta)*abs(T)
+    worst = _worse(worst, V2 - 1.0/beta*T, scale_V2)
+    scale_zeta_hat_1 = alpha*abs(1.0/beta)*np.einsum('n,n,n,bn->b', weight, avg_gg**0.5, abs(kappa_1), abs(mu1))
+    worst = _worse(worst, zeta_hat_1 - alpha/beta*np.einsum('n,n,n,bn->b', weight, avg_g, kappa_1, mu1), scale_zeta_hat_1)
+    scale_zeta_hat_2 = alpha*abs(1.0/beta)*np.einsum('n,n,n,bn->b', weight, avg_gg**0.5, abs(kappa_2), abs(mu1))
+    worst = _worse(worst, zeta_hat_2 - alpha/beta*np.einsum('n,n,n,bn->b', weight, avg_g, kappa_2, mu1), scale_zeta_hat_2)
+    scale_Q1_hat = alpha*abs(1.0/beta)*np.einsum('n,n,bn,cn->bc', weight, abs(avg_gg), abs(mu1), abs(mu1))
+    worst = _worse(worst, Q1_hat - alpha/beta*np.einsum('n,n,bn,cn->bc', weight, avg_gg, mu1, mu1), scale_Q1_hat)
+    scale_Q2_hat = alpha*abs(1.0/beta)*np.einsum('n,n,bn->b', weight, abs(avg_gg), abs(mu2sq))
+    worst = _worse(worst, Q2_hat - alpha/beta*np.einsum('n,n,bn->b', weight, avg_gg, mu2sq), scale_Q2_hat)
+    scale_V1_hat = alpha*abs(1.0/beta)*np.einsum('n,n,bn,cn->bc', weight, abs(avg_h), abs(mu1), abs(mu1))
+    worst = _worse(worst, V1_hat - alpha/beta*np.einsum('n,n,bn,cn->bc', weight, avg_h, mu1, mu1), scale_V1_hat)
+    scale_V2_hat = alpha*abs(1.0/beta)*np.einsum('n,n,bn->b', weight, abs(avg_h), abs(mu2sq))
+    worst = _worse(worst, V2_hat - alpha/beta*np.einsum('n,n,bn->b', weight, avg_h, mu2sq), scale_V2_hat)
+    scale_psi_hat = alpha*abs(1.0/beta)*np.einsum('n,n,bn->b', weight, avg_gg**0.5 + abs(avg_h)*abs(slope), abs(mu1))
+    worst = _worse(worst, psi_hat - alpha/beta*np.einsum('n,n,bn->b', weight, avg_h*slope + avg_tg, mu1), scale_psi_hat)
+    scale_P = np.einsum('ce,be->bc', np.einsum('c,ce->ce', abs(T), np.einsum('ec->ce', scale_V1_hat)) + identity, abs(P)) + identity
+    worst = _worse(worst, np.einsum('ce,be->bc', np.einsum('c,ce->ce', T, np.einsum('ec->ce', V1_hat)) + identity, P) - identity, scale_P)
+    scale_M = np.einsum('b,bc->bc', abs(T), abs(P))
+    worst = _worse(worst, M - np.einsum('b,bc->bc', T, P), scale_M)
+    scale_S = np.einsum('be,ce->bc', abs(P), np.einsum('ec->ce', scale_V1_hat))
+    worst = _worse(worst, S - np.einsum('be,ce->bc', P, np.einsum('ec->ce', V1_hat)), scale_S)
+    scale_adjoint = np.einsum('ab,a->b', abs(np.einsum('ba->ab', P)), scale_psi_hat)**2 + zeta_hat_1**2 + zeta_hat_2**2 + abs(1.0/beta)*np.einsum('ab,ab->b', abs(np.einsum('ba->ab', P)), np.einsum('bc,ac->ab', abs(P), scale_Q1_hat)) + abs(1.0/beta)*scale_Q2_hat + inverse_dimension*(m**2)*abs(1.0/T**2) + beta*abs(1.0/T**2)*abs(adjoint)*abs(fraction) + np.einsum('ab,a->b', S**2, abs(adjoint))
+    worst = _worse(worst, beta*adjoint*fraction/T**2 - np.einsum('a,ab->b', psi_hat, np.einsum('ba->ab', P))**2 - zeta_hat_1**2 - zeta_hat_2**2 - np.einsum('ab,a->b', S**2, adjoint) - 1.0/beta*np.einsum('ab,ab->b', np.einsum('bc,ac->ab', P, Q1_hat), np.einsum('ba->ab', P)) - 1.0/beta*Q2_hat - inverse_dimension*(m**2)/T**2, scale_adjoint)
+    scale_m = alpha*np.einsum('n,n,bn->b', weight, avg_gg**0.5, abs(mu0)) + inverse_dimension*beta*abs(1.0/T)*abs(m)
+    worst = _worse(worst, inverse_dimension*beta*m/T - alpha*np.einsum('n,n,bn->b', weight, avg_g, mu0), scale_m)
+    scale_Q1 = abs(1.0/beta)*np.einsum('ac,ab->bc', np.einsum('cd,ad->ac', scale_M, scale_Q1_hat), scale_M) + np.einsum('b,c->bc', np.einsum('a,ab->b', scale_psi_hat, scale_M), np.einsum('a,ac->c', scale_psi_hat, scale_M)) + np.einsum('a,ab,ac->bc', abs(adjoint), abs(P), abs(P))
+    worst = _worse(worst, Q1 - np.einsum('a,ab,ac->bc', adjoint, P, P) - 1.0/beta*np.einsum('ac,ab->bc', np.einsum('cd,ad->ac', M, Q1_hat), M) - np.einsum('b,c->bc', np.einsum('a,ab->b', psi_hat, M), np.einsum('a,ac->c', psi_hat, M)), scale_Q1)
+    scale_T = beta*abs(1.0/(ridge + V2_hat + np.einsum('bb->b', S)))*abs(fraction)
+    worst = _worse(worst, T - beta*fraction/(ridge + V2_hat + np.einsum('bb->b', S)), scale_T)
+    scale_V1 = abs(1.0/beta)*scale_M
+    worst = _worse(worst, V1 - 1.0/beta*M, scale_V1)
+    scale_psi = np.einsum('a,ab->b', scale_psi_hat, scale_M)
+    worst = _worse(worst, psi - np.einsum('a,ab->b', psi_hat, M), scale_psi)
+    scale_zeta_1 = scale_T*scale_zeta_hat_1
+    worst = _worse(worst, zeta_1 - T*zeta_hat_1, scale_zeta_1)
+    scale_zeta_2 = scale_T*scale_zeta_hat_2
+    worst = _worse(worst, zeta_2 - T*zeta_hat_2, scale_zeta_2)
+    return worst
