@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from giantstep.bounds import Bounds, bounds
     from giantstep.curve import curve
     from giantstep.dataset import Dataset
     from giantstep.derivation import derive
@@ -29,6 +30,7 @@ _HOME = {
     "Model": "model", "Network": "model", "NotConverged": "errors", "Readout": "model", "Result": "result",
     "Spike": "model", "Step": "model", "Target": "model", "curve": "curve", "derive": "derivation",
     "generate": "generation", "plot": "plot", "simulate": "simulation", "solve": "solve", "verify": "verify",
+    "Bounds": "bounds", "bounds": "bounds",
 }  # fmt: skip
 
 __all__ = ["__version__", *_HOME]
