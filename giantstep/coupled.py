@@ -21,7 +21,7 @@ from giantstep.result import Result
 Array = np.ndarray
 COARSE = Level(5, 24)
 PATH = Level(8, 64)  # of a continuation, whose Newton steps need averages that obey their identities
-FINE = (Level(7, 38), Level(8, 44))
+FINE = (Level(7, 38, rough=True), Level(8, 44))
 # relative Newton steps, about the root of the error then left: of the coarse start, and of the solution that the error
 # of the answer is estimated from
 _CLOSE, _NEAR = 1e-3, 1e-6
@@ -31,7 +31,8 @@ Found = tuple[CoupledSystem, Array, int, float, Array]
 
 def refined(level: Level, times: int) -> Level:
     """The level with everything resolved better."""
-    return Level(level.order, round(level.output * 1.6**times), level.halvings + times, level.labels + times // 2)
+    output, labels = round(level.output * 1.6**times), level.labels + times // 2
+    return replace(level, output=output, halvings=level.halvings + times, labels=labels)
 
 
 def solve_coupled(problem: Problem, tolerance: float, start: Result | None = None) -> Solution:

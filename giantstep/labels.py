@@ -25,6 +25,7 @@ _REACH = 9.0  # of t: the Gaussian weight beyond is 1e-18
 _CONSTANT = 1e-12
 _PANELS = 4  # between two breakpoints
 _STEPS = (1.0, 0.7, 0.5, 0.35, 0.25, 0.18, 0.12)
+_NOISE_STEP = 0.6
 _TOLERANCE = 1e-11  # of the moments of a smooth link, where the step of t is chosen
 
 
@@ -90,25 +91,27 @@ def mixing(alignments: tuple[float, ...]) -> Array:
 
 
 def label_law(
-    target: Target, alignments: tuple[float, ...], kappa: Array, clean: bool = False, finer: int = 0
-) -> Labels:
+    target: Target, alignments: tuple[float, ...], kappa: Array, clean: bool = False, finer: int = 0,
+    rough: bool = False,
+) -> Labels:  # fmt: skip
     """The law of the label at nodes of kappa; ``clean``: without flips and probit noise; ``finer``: halvings of t.
 
-    Label noise is not part of it: a residual loss takes its variance, any other its nodes (``with_noise``).
+    rough: on a tenth fewer nodes, for an estimate of the error. Label noise is not part of it: a residual loss takes
+    its variance, any other its nodes (``with_noise``).
     """
     flips, probit = (0.0, 0.0) if clean else (target.flips, target.probit)
     if target.indices == 1:
         levels = _levels(target.link)
         if levels is not None:
             return _intervals(*levels, alignments[0], flips, probit)
-    points = _points(target, alignments, kappa, probit, finer)
+    points = _points(target, alignments, kappa, probit, _Nodes(finer, rough))
     return _flipped(points, flips) if flips > 0.0 else points
 
 
-def with_noise(points: Labels, variance: float) -> Points:
+def with_noise(points: Labels, variance: float, finer: int = 0, rough: bool = False) -> Points:
     """Labels at nodes of the label noise as well, for losses that are no functions of the residual."""
-    step = 0.6
-    noise = np.arange(-14, 15) * step
+    step = _Nodes(finer, rough).step(_NOISE_STEP)
+    noise = _trapezoid(step)[0]
     weight = step * np.exp(-0.5 * noise * noise) / math.sqrt(2.0 * math.pi)
     if isinstance(points, Intervals):
         raise ValueError("labels at nodes are needed")
@@ -152,14 +155,38 @@ def _flipped(points: Points, flips: float) -> Points:
     return Points(weight, label, np.concatenate([points.t, points.t], axis=1))
 
 
-def _points(target: Target, alignments: tuple[float, ...], kappa: Array, probit: float, finer: int) -> Points:
+@dataclass(frozen=True)
+class _Nodes:
+    """How many nodes of t: ``finer`` halvings, and a tenth fewer where ``rough``."""
+
+    finer: int
+    rough: bool
+
+    def step(self, widest: float) -> float:
+        """Of a trapezoid."""
+        return widest * (1.1 if self.rough else 1.0) / 2**self.finer
+
+    @property
+    def panels(self) -> int:
+        """Between two breakpoints."""
+        return int(_PANELS * 2**self.finer)
+
+    @property
+    def order(self) -> int:
+        """Of the Gauss-Legendre rule of a panel."""
+        return 11 if self.rough else 12
+
+
+def _points(
+    target: Target, alignments: tuple[float, ...], kappa: Array, probit: float, count: _Nodes
+) -> Points:
     lower, gamma = mixing(alignments), np.array(alignments)
     breaks = tuple(function_kernel(target.link).BREAKPOINTS) if target.indices == 1 else ()
     if breaks and probit == 0.0 and lower[0, 0] > 0.0:
-        t, weight = _panels(breaks, float(gamma[0]), float(lower[0, 0]), kappa, finer)
+        t, weight = _panels(breaks, float(gamma[0]), float(lower[0, 0]), kappa, count)
         t, noise = t[:, :, None], np.zeros(t.shape[1])
     else:
-        nodes, weights, inner = _tensor(target.link, alignments, probit, finer)
+        nodes, weights, inner = _tensor(target.link, alignments, probit, count)
         t = np.broadcast_to(nodes, (len(kappa), *nodes.shape)).copy()
         weight = np.broadcast_to(weights, (len(kappa), len(weights))).copy()
         noise = math.sqrt(probit) * inner
@@ -167,13 +194,13 @@ def _points(target: Target, alignments: tuple[float, ...], kappa: Array, probit:
     return Points(weight, link_values(target.link)(z), t)
 
 
-def _panels(breaks: tuple[float, ...], gamma: float, width: float, kappa: Array, finer: int) -> tuple[Array, Array]:
+def _panels(breaks: tuple[float, ...], gamma: float, width: float, kappa: Array, count: _Nodes) -> tuple[Array, Array]:
     """Nodes and weights [N, J] of t between the breakpoints of the link, Gauss-Legendre on each panel."""
-    points, weights = leggauss(12)
+    points, weights = leggauss(count.order)
     inner = np.clip((np.array(breaks)[None, :] - gamma * kappa[:, None]) / width, -_REACH, _REACH)
     ends = np.ones((len(kappa), 1)) * _REACH
     edges = np.concatenate([-ends, inner, ends], axis=1)
-    panels = _PANELS * 2**finer
+    panels = count.panels
     cuts = edges[:, :-1, None] + np.diff(edges, axis=1)[:, :, None] * (np.arange(panels + 1) / panels)
     half = 0.5 * np.diff(cuts, axis=2)[..., None]
     middle = 0.5 * (cuts[:, :, 1:] + cuts[:, :, :-1])[..., None]
@@ -182,9 +209,9 @@ def _panels(breaks: tuple[float, ...], gamma: float, width: float, kappa: Array,
     return t, (half * weights * np.ones_like(middle)).reshape(len(kappa), -1) * density
 
 
-def _tensor(link: str, alignments: tuple[float, ...], probit: float, finer: int) -> tuple[Array, Array, Array]:
+def _tensor(link: str, alignments: tuple[float, ...], probit: float, count: _Nodes) -> tuple[Array, Array, Array]:
     """Trapezoid nodes [J, D], weights [J] and the probit noise [J] of a smooth link."""
-    step = _step(link, alignments, probit) / 2**finer
+    step = count.step(_step(link, alignments, probit))
     directions = len(alignments)
     t, weight = _trapezoid(step)
     axes = directions + (1 if probit > 0.0 else 0)

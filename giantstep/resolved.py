@@ -19,12 +19,16 @@ _NOTHING = 1e-20  # averages over the output grow no faster than their squares: 
 
 @dataclass(frozen=True)
 class Level:
-    """A resolution: order of the panels in kappa and their halvings, points of the output rule, halvings in t."""
+    """A resolution: order of the panels in kappa and their halvings, points of the output rule, halvings in t.
+
+    rough: the law of the label on fewer nodes than its halvings give, for an estimate of the error of those.
+    """
 
     order: int
     output: int
     halvings: int = 0
     labels: int = 0
+    rough: bool = False
 
 
 @dataclass(frozen=True)
@@ -66,7 +70,7 @@ def resolved_on(
         rows = _folded(rows, _law(rows, target, alignments, level))
     law = _law(rows, target, alignments, level)
     if form != "residual" and target.noise > 0.0:
-        law = with_noise(law, target.noise)
+        law = with_noise(law, target.noise, level.labels, level.rough)
     rows.flags.writeable = False
     return Resolved(rows, law, _law(rows, target, alignments, level, clean=True))
 
@@ -88,7 +92,7 @@ def _that_count(rows: Array) -> Array:
 
 
 def _law(rows: Array, target: Target, alignments: tuple[float, ...], level: Level, clean: bool = False) -> Labels:
-    return label_law(target, alignments, np.ascontiguousarray(rows[:, 0]), clean, level.labels)
+    return label_law(target, alignments, np.ascontiguousarray(rows[:, 0]), clean, level.labels, level.rough)
 
 
 def _folded(rows: Array, law: Labels) -> Array:

@@ -14,6 +14,7 @@ import pytest
 import giantstep
 from derive.scalar import scalar_function
 from giantstep.kernels import solver_kernel
+from giantstep.ladder.coupled import kernel_checks, solved_again
 from giantstep.mesh import Term
 from giantstep.model import Model
 from giantstep.solve import problem_of, solve
@@ -63,6 +64,18 @@ def test_every_rung_is_there() -> None:
         "finer quadrature", "simulation",
     ):  # fmt: skip
         assert words in names
+
+
+def test_what_vanishes_by_symmetry_is_measured_by_the_readout() -> None:
+    """Opposite neurons of a kinked activation: zeta and its conjugate are zero but for rounding."""
+    model = SPIKED.replace({
+        "network.activation": "relu", "network.readout": {"values": [1.0, -1.0], "fractions": [0.5, 0.5]},
+        "target.noise": 0.0, "target.flips": 0.05, "fit.loss": "logistic",
+    })  # fmt: skip
+    result = solve(model)
+    assert np.max(np.abs(result.order_parameters["zeta"])) < 1e-12
+    rows = list(kernel_checks(model, solved_again(model, result)))
+    assert all(row.ok for row in rows), [row.line() for row in rows]
 
 
 def test_a_failed_check_is_printed_and_decides() -> None:

@@ -21,6 +21,7 @@ from derive.output import directions_of
 from derive.saddle import SaddleSystem
 from giantstep.coupled_system import CoupledSystem
 from giantstep.derivation import system_of
+from giantstep.errors import NotConverged
 from giantstep.ladder.check import Check
 from giantstep.ladder.coupled import Solved, channel_of, state_of
 from giantstep.ladder.recorded import recorded_equations
@@ -29,6 +30,7 @@ from giantstep.newton import newton
 from giantstep.problem import problem_of
 from giantstep.resolved import Level
 from giantstep.result import Result
+from giantstep.solve import solve
 
 _DIGITS = 22
 _DIMENSION = 300  # where several blocks are compared: m is determined well enough there
@@ -65,15 +67,26 @@ def twin_checks(model: Model, result: Result) -> Iterator[Check]:
 
 def _few_nodes(model: Model, result: Result) -> Solved | None:
     """The system on one node a panel, solved: what it solves need not be a converged integral."""
-    several = len(model.network.readout.values) > 1
-    problem = problem_of(model, _DIMENSION if several else None, result.bias)
+    dimension, start = result.dimension, result
+    if len(model.network.readout.values) > 1:
+        dimension, start = _DIMENSION, _at_dimension(model, result)
+    problem = problem_of(model, dimension, result.bias)
     for order in (1, 2, 3):
         system = CoupledSystem(problem, Level(order, _OUTPUT, 0, _HALVINGS))
-        outcome = newton(system, system.unknowns(result.order_parameters))
+        outcome = newton(system, system.unknowns(start.order_parameters))
         if outcome.converged:
             system.residual(outcome.x)
             return Solved(system, outcome.x)
     return None
+
+
+def _at_dimension(model: Model, result: Result) -> Result:
+    """The solution at the dimension of the comparison, at the bias of the given one."""
+    fixed = replace(model, network=replace(model.network, bias=result.bias))
+    try:
+        return solve(fixed, dimension=_DIMENSION)
+    except NotConverged:
+        return result
 
 
 def _evaluated(model: Model, solved: Solved) -> _Compared:
