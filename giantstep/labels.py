@@ -164,7 +164,7 @@ class _Nodes:
 
     def step(self, widest: float) -> float:
         """Of a trapezoid."""
-        return widest * (1.1 if self.rough else 1.0) / 2**self.finer
+        return float(widest * (1.1 if self.rough else 1.0) / 2**self.finer)
 
     @property
     def panels(self) -> int:
