@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import resources
 from typing import Any
 
+import mpmath
 import sympy as sp
 
 from codegen.hints import hints
@@ -15,11 +17,14 @@ from codegen.printers import HELPERS, helpers_used, numba_assignments, operation
 from codegen.stable import stabilised
 from derive.loss_catalogue import REGISTERED
 from derive.losses import LossAnalysis, U, Y, analyse_loss, loss_of
+from derive.numeric import mpmath_function
 from derive.output import output_averages
+from derive.special import LogNormalCdf
 
 SOURCES = ("hints.py", "losses.py", "printers.py", "stable.py", "templates/averages.py")
 FOLDER = "losses"
 _MARKER = "# --- copied into the emitted modules from here ---\n"
+_STEEPEST = 100.0  # curvature is searched for its maximum on this scale at most
 _JIT = '@njit(cache=True, error_model="numpy", nogil=True)\n'
 #: The averages in the order in which the template accumulates them, for one direction beside the spike.
 _ORDER = (
@@ -111,15 +116,26 @@ _PIECES = {len(analysis.pieces)}
 _SMOOTH = {not analysis.breakpoints}
 _RESIDUAL = {loss.form == "residual"}
 _MARGIN = {loss.form == "margin"}
-_STEEPNESS = {_steepness(analysis)!r}  # of the pieces, at the default parameters
+_STEEPNESS = {_steepness(analysis)!r}  # of the pieces beside the logistic loss, at the default parameters
 _CURVATURE = {_curvature(analysis)}  # the largest of a smooth loss
 '''
 
 
 def _steepness(analysis: LossAnalysis) -> float:
-    """How much faster than tanh a piece varies at most; never less than 1."""
+    """How much faster than the logistic loss a piece varies at most; never less than 1."""
     numbers = {parameter.symbol: parameter.default for parameter in analysis.loss.parameters} | {Y: 1}
-    return max(1.0, *(float(hints(piece.subs(numbers), U).steepness) for piece in analysis.pieces))
+    pieces = [piece.subs(numbers) for piece in analysis.pieces]
+    return max(1.0, *(round(_singular(piece) * float(hints(piece, U).steepness), 6) for piece in pieces))
+
+
+def _singular(piece: Any) -> float:
+    """Distance of the logistic loss's singularities, i pi, over that of the functions in a piece at the same hint."""
+    functions = [f for f in piece.atoms(sp.Function, sp.Pow) if f.has(U) and not f.is_polynomial(U)]
+    of_exponentials = [f for f in functions if isinstance(f, sp.log | sp.Pow) and not f.args[0].is_polynomial(U)]
+    others = [f for f in functions if f not in of_exponentials]
+    if not all(isinstance(f, sp.exp | LogNormalCdf) and sp.diff(f.args[0], U, 2) == 0 for f in others):
+        return 2.0  # tanh, i pi/2
+    return 1.0 / 0.7 if piece.has(sp.exp) else 1.15
 
 
 def _curvature(analysis: LossAnalysis) -> str:
@@ -127,9 +143,11 @@ def _curvature(analysis: LossAnalysis) -> str:
     loss = analysis.loss
     if analysis.breakpoints or loss.parameters or loss.form == "general":
         return "math.inf"
-    curvature = sp.diff(analysis.pieces[0], U, 2)
-    values = [float(sp.N(curvature.subs(U, sp.Rational(k, 4)))) for k in range(-160, 161)]
-    inside = max(values[80:-80])
+    curvature = mpmath_function(sp.diff(analysis.pieces[0], U, 2), (U,))
+    per_unit = 4 * math.ceil(min(_steepness(analysis), _STEEPEST))
+    with mpmath.workdps(20):
+        values = [float(curvature(mpmath.mpf(k) / per_unit)) for k in range(-40 * per_unit, 40 * per_unit + 1)]
+    inside = max(values[20 * per_unit : -20 * per_unit])
     return repr(1.01 * inside) if inside >= max(values) else "math.inf"
 
 

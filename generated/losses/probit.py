@@ -1,7 +1,7 @@
 """Averages over the output for the loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature b6d4b26adfcf4f21.
+Generated; do not edit. Signature 698125518a34d1cc.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from numba import njit
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "b6d4b26adfcf4f21606ba90de0aa931caf6b726de209900498941711abd2d2e0"
+SIGNATURE = "698125518a34d1cc3f523e6e1d4d4fe02da58fc2ff63f754779b9e53c95cc99b"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True
@@ -23,7 +23,7 @@ _PIECES = 1
 _SMOOTH = True
 _RESIDUAL = False
 _MARGIN = True
-_STEEPNESS = 1.0  # of the pieces, at the default parameters
+_STEEPNESS = 1.15  # of the pieces beside the logistic loss, at the default parameters
 _CURVATURE = math.inf  # the largest of a smooth loss
 
 
@@ -77,9 +77,10 @@ def _rho(k, u, y, q):
 
 _REACH = 9.0  # standard deviations of the output that count: the weight beyond is 1e-18
 _PANEL = 6.0  # of a Gauss rule, in standard deviations
+_BENT = 0.05  # of the change of slope on a panel, what the quadratic through three curvatures may miss on a half
 _LENGTH = 27.0  # of l, in units of the loss: the fewest steps of the trapezoid serve up to here
 _MOST_STEPS = 400
-_SHARP = 22.0  # steps of the trapezoid for a label whose law varies on the scale of one spread
+_SHARP = 0.5  # of the steps per spread of omega, for each width on which the law of the label varies
 SCRATCH_SHAPE = (5, 8192)  # output, weight, g, h, envelope at each node
 
 
@@ -121,18 +122,32 @@ def _prox(k, left, right, w, V, y, tolerance, q):
 @njit(cache=True, error_model="numpy", nogil=True)
 def _panel(k, x, last, spread, V, y, q):
     """Width of a panel of l from x on piece k, at most to `last`: no more than a few spreads of omega, and short enough
-    that the slope of rho turns little.
+    that the curvature of rho is nearly quadratic, which is judged on each half: the errors of the two may cancel.
     """
     _, slope, curvature = _rho(k, x, y, q)
     width = min(_PANEL * spread / (1.0 + V * curvature), last - x)
+    slack = 1e-9 / (1.0 + V / spread)
+    _, next_slope, next_curvature = _rho(k, x + width, y, q)
     for _ in range(60):
-        _, next_slope, next_curvature = _rho(k, x + width, y, q)
-        change, mean = next_slope - slope, 0.5 * width * (curvature + next_curvature)
-        short = width + V * change <= 1.5 * _PANEL * spread
-        if short and abs(change - mean) <= 0.1 * abs(change) + 1e-9 / (1.0 + V / spread):
+        _, half_slope, half_curvature = _rho(k, x + 0.5 * width, y, q)
+        change, first, part = next_slope - slope, half_slope - slope, width / 24.0
+        left = first - part * (5.0 * curvature + 8.0 * half_curvature - next_curvature)
+        right = change - first - part * (5.0 * next_curvature + 8.0 * half_curvature - curvature)
+        least = min(curvature, half_curvature, next_curvature)  # of a linear slope nothing has to be resolved
+        allowed = _BENT * abs(change - width * least) + slack
+        if width + V * change <= 1.5 * _PANEL * spread and abs(left) <= allowed and abs(right) <= allowed:
             break
-        width *= 0.5
+        width, next_slope, next_curvature = 0.5 * width, half_slope, half_curvature
     return width
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def _bend(k, first, last, count, y, q):
+    """The largest curvature of rho on piece k, at both ends and at places between them."""
+    largest = 0.0
+    for i in range(count + 1):
+        largest = max(largest, _rho(k, first + (last - first) * i / count, y, q)[2])
+    return largest
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
@@ -181,13 +196,12 @@ def _nodes(gauss, fewest, y, center, spread, V, q, steep, width, scratch):
                 first = left if first == start else _prox(k, left, right, first, V, y, tolerance, q)
                 last = right if last == end else _prox(k, left, right, last, V, y, tolerance, q)
             steps = max(fewest, int(min(1e6, _STEEPNESS * (last - first) * fewest / _LENGTH)))
-            steps = max(steps, int(_SHARP * spread / width))
             if _SMOOTH:  # steps of omega are longer than those of l
                 bend = _CURVATURE
                 if bend == math.inf:
-                    bend = max(_rho(k, first, y, q)[2], _rho(k, 0.5 * (first + last), y, q)[2], _rho(k, last, y, q)[2])
+                    bend = _bend(k, first, last, min(steps, _MOST_STEPS) // 2, y, q)
                 length = (last - first) * (1.0 + V * bend) / (2.0 * _REACH * spread)
-                steps = max(steps, int(min(1e6, fewest * length)))
+                steps = max(steps, int(min(1e6, fewest * length * max(1.0, _SHARP * spread / width))))
             trapezoid = _SMOOTH and steps <= _MOST_STEPS
             panel_start = first
             while panel_start < last:
