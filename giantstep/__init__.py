@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from giantstep.errors import BadInput, GiantstepError, NotConverged
     from giantstep.fit_loss import FitLoss
     from giantstep.generation import generate
+    from giantstep.learnable import Learnability, learnable
     from giantstep.model import Fit, Model, Network, Readout, Spike, Step, Target
     from giantstep.plot import plot
     from giantstep.result import Result
@@ -31,6 +32,7 @@ _HOME = {
     "Spike": "model", "Step": "model", "Target": "model", "curve": "curve", "derive": "derivation",
     "generate": "generation", "plot": "plot", "simulate": "simulation", "solve": "solve", "verify": "verify",
     "Bounds": "bounds", "bounds": "bounds",
+    "Learnability": "learnable", "learnable": "learnable",
 }  # fmt: skip
 
 __all__ = ["__version__", *_HOME]

@@ -25,7 +25,7 @@ _ROOT_TWO_PI = math.sqrt(2.0 * math.pi)
 
 Index = NDArray[np.intp]
 # two sets of panels; each ends where the Gaussian weight of a function that a model may have is negligible
-_EDGES = ((-14.0, -4.5, 0.0, 4.5, 14.0), (-18.0, -6.0, -1.4, 1.6, 6.3, 18.0))
+EDGES = ((-14.0, -4.5, 0.0, 4.5, 14.0), (-18.0, -6.0, -1.4, 1.6, 6.3, 18.0))
 
 # Gauss-Kronrod rule of 15 points and the Gauss rule of 7 inside it: nodes from 1 down to 0, QUADPACK dqk15
 # fmt: off
@@ -63,13 +63,19 @@ def gaussian_moments(node: Node, names: tuple[str, ...], scale: float, panels: i
     Raises Unsettled.
     """
     degrees = {name: degree(node, name) for name in names}
-    found = tuple(dict.fromkeys(kinks(node)))
-    # innermost where it costs the least: polynomials, then what crosses each kink once, which smooths the rest
-    order = tuple(sorted(names, key=lambda name: (degrees[name] is not None, _all_cross(found, name))))
-    average = _Average(node, order, tuple(degrees[name] for name in order), scale, _EDGES[panels])
+    order = nesting(node, names)
+    average = Average(node, order, tuple(degrees[name] for name in order), scale, EDGES[panels])
     mean, square, *linear = average.level(np.empty((0, 1)))[:, 0].tolist()
     by_name = dict(zip(order, linear, strict=True))
     return [mean, square, *(by_name[name] for name in names)]
+
+
+def nesting(node: Node, names: tuple[str, ...]) -> tuple[str, ...]:
+    """The variables from the outermost to the innermost integral: innermost where it costs the least, polynomials,
+    then what crosses each kink once, which smooths the rest.
+    """
+    found = tuple(dict.fromkeys(kinks(node)))
+    return tuple(sorted(names, key=lambda name: (degree(node, name) is not None, _all_cross(found, name))))
 
 
 def degree(node: Node, name: str) -> int | None:
@@ -138,7 +144,7 @@ def _zeros_of(node: Node) -> Iterator[Node]:
 
 
 @dataclass
-class _Average:
+class Average:
     """The nested average over ``names``, outermost first; counts its evaluations."""
 
     node: Node
@@ -146,6 +152,8 @@ class _Average:
     degrees: tuple[int | None, ...]
     scale: float
     edges: tuple[float, ...]
+    tolerance: float = _TOLERANCE
+    batch: int = _BATCH
     evaluations: int = 0
     size: float = field(init=False)
 
@@ -158,18 +166,35 @@ class _Average:
         """Rows E f, E f^2, E g_i f for the names still to be averaged, at outer points [j, M]: shape [..., M]."""
         depth, count = outer.shape
         if depth == len(self.names):
-            values = self._values(outer)
-            return np.stack([values, values * values])
-        if count > _BATCH:
-            parts = [self.level(outer[:, i : i + _BATCH]) for i in range(0, count, _BATCH)]
+            return self.innermost(self._values(outer))
+        if count > self.batch:
+            parts = [self.level(outer[:, i : i + self.batch]) for i in range(0, count, self.batch)]
             return np.concatenate(parts, axis=1)
         known = self.degrees[depth]
         if known is None:
             return self._adaptive(outer)
-        x, weight = roots_hermitenorm(known + 1)
+        x, weight = roots_hermitenorm(self.nodes(known))
         rows = self._inside(outer, np.arange(count), np.broadcast_to(x, (count, len(x))))
         total: Array = rows @ (weight / weight.sum())
         return total
+
+    def innermost(self, values: Array) -> Array:
+        """The rows of values [M] that are averaged."""
+        return np.stack([values, values * values])
+
+    def joined(self, x: Array, inner: Array, depth: int) -> Array:
+        """The rows of a level [c, I, n], from those of the next level inside at x [I, n]."""
+        return np.concatenate([inner[:2], (x * inner[0])[None], inner[2:]])
+
+    def scales(self, depth: int) -> Array:
+        """The size of each row of a level: an error counts in proportion to it."""
+        sizes = np.full(2 + len(self.names) - depth, self.size)
+        sizes[1] = self.size**2
+        return sizes
+
+    def nodes(self, known: int) -> int:
+        """Gauss nodes that are exact for the rows of a polynomial of this degree."""
+        return known + 1
 
     def _values(self, points: Array) -> Array:
         self.evaluations += points.shape[1]
@@ -185,17 +210,16 @@ class _Average:
         """Rows of the next level at x [I, n], with the row of this variable put in: [c, I, n]."""
         points = np.concatenate([np.repeat(outer[:, owner], x.shape[1], axis=1), x.reshape(1, -1)])
         inner = self.level(points).reshape(-1, *x.shape)
-        return np.concatenate([inner[:2], (x * inner[0])[None], inner[2:]])
+        return self.joined(x, inner, outer.shape[0])
 
     def _adaptive(self, outer: Array) -> Array:
         """Panels halved until the rules of 7 and 15 points agree, all outer points at a time."""
         depth, count = outer.shape
         owner, left, right = self._panels(outer)
-        total = np.zeros((2 + len(self.names) - depth, count))
-        scales = np.full((len(total), 1), self.size)
-        scales[1] = self.size**2
+        scales = self.scales(depth)[:, None]
+        total = np.zeros((len(scales), count))
         # an error at an outer point counts with the Gaussian weight of the point
-        tolerance = _TOLERANCE * 10.0 ** self.degrees[depth + 1 :].count(None)
+        tolerance = self.tolerance * 10.0 ** self.degrees[depth + 1 :].count(None)
         allowed = tolerance * np.exp(np.minimum(0.5 * np.sum(outer**2, axis=0), 200.0)) * scales
         for _ in range(_HALVINGS):
             fine, error = self._rule(outer, owner, left, right)

@@ -8,10 +8,11 @@ expression tree. Two different sets of panels must agree.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, reduce
+from typing import TypeAlias
 
 import numpy as np
 
@@ -25,25 +26,27 @@ _ONE = Node("number", value=Fraction(1))
 _AGREE = 1e-10
 _ROUNDING = 1e-13
 
+Leaf: TypeAlias = Callable[[Node, tuple[str, ...], float, int], list[float]]
+
 
 @dataclass(frozen=True)
-class _Moments:
+class Moments:
     """E f, E z_i f for every index of a part, E f^2."""
 
     mean: float
     linear: Mapping[str, float]
     square: float
 
-    def __add__(self, other: _Moments) -> _Moments:
+    def __add__(self, other: Moments) -> Moments:
         """Of the sum of two independent parts."""
         square = self.square + 2.0 * self.mean * other.mean + other.square
-        return _Moments(self.mean + other.mean, {**self.linear, **other.linear}, square)
+        return Moments(self.mean + other.mean, {**self.linear, **other.linear}, square)
 
-    def __mul__(self, other: _Moments) -> _Moments:
+    def __mul__(self, other: Moments) -> Moments:
         """Of the product of two independent parts."""
         linear = {name: x * other.mean for name, x in self.linear.items()}
         linear |= {name: x * self.mean for name, x in other.linear.items()}
-        return _Moments(self.mean * other.mean, linear, self.square * other.square)
+        return Moments(self.mean * other.mean, linear, self.square * other.square)
 
 
 @lru_cache(maxsize=256)
@@ -55,7 +58,7 @@ def index_moments(text: str, probit: float = 0.0) -> LinkMoments:
     link = link_of(text)
     scale = math.sqrt(1.0 + probit)
     try:
-        answers = [_of(link.node, scale, panels) for panels in range(2)]
+        answers = [moments_of(link.node, scale, panels) for panels in range(2)]
     except Unsettled as error:
         raise _unsettled(text, str(error)) from None
     names = link.variables
@@ -77,18 +80,23 @@ def _unsettled(text: str, reason: str) -> BadInput:
     )
 
 
-def _of(node: Node, scale: float, panels: int) -> _Moments:
+def moments_of(node: Node, scale: float, panels: int, leaf: Leaf | None = None) -> Moments:
+    """Moments of an expression at scale * g, sums and products of independent parts taken apart.
+
+    ``leaf`` integrates what is left, as ``gaussian_moments`` does: (node, names, scale, panels) -> E f, a square that
+    adds up as E f^2 does, E g_i f. Raises Unsettled.
+    """
     constant = constant_value(node)
     if constant is not None:
-        return _Moments(constant, {}, constant**2)
-    for split, joined in ((_terms, _Moments.__add__), (_factors, _Moments.__mul__)):
+        return Moments(constant, {}, constant**2)
+    for split, joined in ((_terms, Moments.__add__), (_factors, Moments.__mul__)):
         operation = "add" if split is _terms else "mul"
         parts = _independent(split(node), operation)
         if len(parts) > 1:
-            return reduce(joined, (_of(part, scale, panels) for part in parts))
+            return reduce(joined, (moments_of(part, scale, panels, leaf) for part in parts))
     names = tuple(sorted(variables_of(node)))
-    mean, square, *linear = gaussian_moments(node, names, scale, panels)
-    return _Moments(mean, dict(zip(names, linear, strict=True)), square)
+    mean, square, *linear = (leaf or gaussian_moments)(node, names, scale, panels)
+    return Moments(mean, dict(zip(names, linear, strict=True)), square)
 
 
 def _terms(node: Node) -> list[Node]:

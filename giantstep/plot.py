@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
@@ -67,7 +67,7 @@ _STYLE = {
     "pdf.fonttype": 42,
     "svg.hashsalt": "giantstep",
 }
-_MARKERS = "osD^vP*Xh"
+MARKERS = "osD^vP*Xh"
 _NO_DATE: Mapping[str, Mapping[str, Any]] = {
     ".svg": {"Date": None},
     ".pdf": {"CreationDate": None, "ModDate": None},
@@ -92,12 +92,16 @@ def plot(dataset: Dataset, path: str | os.PathLike[str], *, error: ErrorName = "
 
 def rendered(dataset: Dataset, suffix: str, *, error: ErrorName = "test_error") -> bytes:
     """The bytes of the picture in one of the formats."""
+    return saved(lambda: figure(dataset, error=error), suffix)
+
+
+def saved(draw: Callable[[], Figure], suffix: str) -> bytes:
+    """The bytes of a figure drawn and written in the style of the plots."""
     import matplotlib
 
     stream = io.BytesIO()
     with matplotlib.rc_context(cast(Any, _STYLE)):
-        drawn = figure(dataset, error=error)
-        drawn.savefig(
+        draw().savefig(
             stream,
             format=suffix[1:],
             dpi=200,
@@ -128,7 +132,7 @@ class _Drawing:
         self.x: Array = np.array(
             sweep.values if sweep.numeric else range(len(sweep.values)), dtype=np.float64
         )
-        self.colours = _colours(len(self.curves))
+        self.colours = colours(len(self.curves))
 
     def draw(self) -> None:
         for number, (_, rows) in enumerate(self.curves):
@@ -214,7 +218,7 @@ class _Drawing:
 
     def _point_style(self, number: int) -> dict[str, Any]:
         return {
-            "fmt": _MARKERS[number % len(_MARKERS)],
+            "fmt": MARKERS[number % len(MARKERS)],
             "color": self.colours[number],
             "markersize": 4.2,
             "markerfacecolor": "white",
@@ -352,7 +356,7 @@ def _named(changes: Changes) -> str:
     return ", ".join(parts)
 
 
-def _colours(count: int) -> list[Any]:
+def colours(count: int) -> list[Any]:
     """Black for one curve; else a ramp that stays readable in grey: it darkens steadily."""
     if count == 1:
         return ["black"]

@@ -196,7 +196,7 @@ def finite_system(model: Model, what: Rung) -> FiniteSystem:
                 "a model with [spike] has no gradient step, so there is no trained network to simulate",
                 "simulate srf or gaussian, or give [step] in place of [spike]",
             )
-        if model.step is not None and _may_jump(parse(lookup(model.network.activation).expression)):
+        if model.step is not None and may_jump(parse(lookup(model.network.activation).expression)):
             _spike(model)  # refuses an activation whose gradient would be a delta function
         return system
     strength, alignment, variances = _spike(model)
@@ -253,9 +253,9 @@ def _spike(model: Model) -> tuple[float, float | tuple[float, ...], tuple[float,
     return float(spike.strength), alignment, tuple(float(c) for c in spike.bulk_variance)
 
 
-def _may_jump(node: Node) -> bool:
+def may_jump(node: Node) -> bool:
     jumps = node.op == "call" and node.value in ("sign", "step")
-    return jumps or any(_may_jump(part) for part in node.args)
+    return jumps or any(may_jump(part) for part in node.args)
 
 
 def _coefficients(model: Model, strength: float, variances: tuple[float, ...]) -> Coefficients:

@@ -18,7 +18,7 @@ from giantstep.dataset import Dataset
 from giantstep.errors import BadInput
 from giantstep.grid import Grid, Sweep
 from giantstep.model import Model
-from giantstep.plot import _apart, _colours, described, figure, plot, rendered
+from giantstep.plot import _apart, colours, described, figure, plot, rendered
 
 MODEL = Model.from_dict(
     {
@@ -157,7 +157,7 @@ def test_a_family_has_a_colour_a_marker_and_a_label_per_curve() -> None:
 
 
 def test_colours_darken_steadily_so_that_grey_paper_tells_them_apart() -> None:
-    luminance = [float(np.dot(colour[:3], [0.299, 0.587, 0.114])) for colour in _colours(8)]
+    luminance = [float(np.dot(colour[:3], [0.299, 0.587, 0.114])) for colour in colours(8)]
     assert (np.diff(luminance) < -0.02).all() and luminance[0] < 0.75
 
 
