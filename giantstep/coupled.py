@@ -135,10 +135,12 @@ def _without_data(problem: Problem, system: CoupledSystem) -> Array:
 
 
 def _stalled(problem: Problem) -> str:
+    from giantstep.flat import remark
+
     fit, width = problem.model.fit, problem.model.network.width
     return (
         f"the equations of the loss {fit.loss} were not solved at fit.samples = {fit.samples:g}, fit.ridge = "
-        f"{fit.ridge:g}, network.width = {width:g}"
+        f"{fit.ridge:g}, network.width = {width:g}{remark(problem)}"
     )
 
 

@@ -57,6 +57,8 @@ def _solution(
     bias = network.initial_bias
     if problem.direct and not network.trains_bias:
         found = solve_direct(problem, tolerance)
+    elif (zero := _zero_readout(problem, tolerance)) is not None:
+        found = zero
     elif network.trains_bias:
         from giantstep.bias import solve_with_bias
 
@@ -66,6 +68,14 @@ def _solution(
 
         found = solve_coupled(problem, tolerance, start)
     return bias, parted(found, members, whole.fraction)
+
+
+def _zero_readout(problem: Problem, tolerance: float) -> Solution | None:
+    if problem.model.fit.loss.key == "square":
+        return None
+    from giantstep.flat import zero_readout
+
+    return zero_readout(problem, tolerance)
 
 
 def _certify(problem: Problem, result: Result, tolerance: float, signal: float) -> None:
