@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from giantstep.fit_loss import FitLoss
     from giantstep.generation import generate
     from giantstep.learnable import Learnability, learnable
+    from giantstep.learned import Learned, learned
     from giantstep.model import Fit, Model, Network, Readout, Spike, Step, Target
     from giantstep.plot import plot
     from giantstep.result import Result
@@ -31,8 +32,8 @@ _HOME = {
     "Model": "model", "Network": "model", "NotConverged": "errors", "Readout": "model", "Result": "result",
     "Spike": "model", "Step": "model", "Target": "model", "curve": "curve", "derive": "derivation",
     "generate": "generation", "plot": "plot", "simulate": "simulation", "solve": "solve", "verify": "verify",
-    "Bounds": "bounds", "bounds": "bounds",
     "Learnability": "learnable", "learnable": "learnable",
+    "Bounds": "bounds", "bounds": "bounds", "Learned": "learned", "learned": "learned",
 }  # fmt: skip
 
 __all__ = ["__version__", *_HOME]

@@ -81,13 +81,18 @@ def plot(dataset: Dataset, path: str | os.PathLike[str], *, error: ErrorName = "
     Equal datasets give equal bytes with the same matplotlib. Raises BadInput for another ending, or where the
     file cannot be written.
     """
+    write_atomic(path, rendered(dataset, suffix_of(path), error=error))
+
+
+def suffix_of(path: str | os.PathLike[str]) -> str:
+    """The format of a picture by the ending of its file. Raises BadInput for one that is not known."""
     suffix = Path(path).suffix.lower()
     if suffix not in SUFFIXES:
         raise BadInput(
             f"the plot {shorten(os.fspath(path), 200)} has an unknown ending",
             f"it must end in {' or '.join(SUFFIXES)}",
         )
-    write_atomic(path, rendered(dataset, suffix, error=error))
+    return suffix
 
 
 def rendered(dataset: Dataset, suffix: str, *, error: ErrorName = "test_error") -> bytes:

@@ -1,0 +1,100 @@
+"""The function that a finite system has learned, measured: its output in bins along the target and along the spike."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import blas
+
+from giantstep.simulate.bias import fixed_bias, trained_bias
+from giantstep.simulate.features import activate, training_set
+from giantstep.simulate.layer import FirstLayer, Streams, draw_layer, overlap, project
+from giantstep.simulate.memory import chunk_rows, estimate_bytes, require_memory
+from giantstep.simulate.system import (
+    Array,
+    FiniteSizes,
+    FiniteSystem,
+    Rung,
+    SimulationError,
+    check_rung,
+    finite_sizes,
+    positive_whole,
+)
+
+
+@dataclass(frozen=True)
+class BinnedOutput:
+    """Means of f over the test points of each bin, [axis, bin]: axis 0 along theta_i, axis 1 along the spike v.
+
+    nan where a bin holds no point; ``count``: points of each bin.
+    """
+
+    mean: Array
+    count: Array
+
+
+def binned_output(
+    system: FiniteSystem,
+    what: Rung,
+    dimension: int,
+    samples: float,
+    ridge: float,
+    edges: Array,
+    sequence: np.random.SeedSequence,
+    *,
+    index: int = 0,
+    test_samples: int = 20_000,
+    memory_limit: int | None = None,
+) -> BinnedOutput:
+    """One seed: draw, train, fit, and average the output over fresh inputs in bins of theta_index.x and of v.x.
+
+    edges[B + 1] of the bins, the same for both. The direction v has the sign that makes the strength of the spike
+    positive. Rungs "srf" and "network". Raises SimulationError for what cannot be simulated.
+    """
+    check_rung(system, what)
+    if what == "gaussian":
+        raise SimulationError("the rung 'gaussian' has no inputs; the function is measured on 'srf' or 'network'")
+    positive_whole("test_samples", test_samples)
+    sizes = finite_sizes(system, dimension, (samples,))
+
+    def needed_at(size: int) -> int:
+        return estimate_bytes(system, finite_sizes(system, size, (samples,)), what, (ridge,), test_samples)
+
+    require_memory(needed_at, dimension, memory_limit)
+    streams = Streams.spawn(sequence)
+    layer = draw_layer(system, sizes, what, streams)
+    features, target = training_set(system, sizes, what, layer, streams)
+    if system.trained_bias:
+        fitted = trained_bias(system, features, target, sizes.samples, (ridge,), memory_limit)
+    else:
+        fitted = fixed_bias(system, features, target, sizes.samples, (ridge,), system.bias, memory_limit)
+    del features
+    readout, bias = fitted.readouts[:, 0], float(fitted.bias.ravel()[0])
+    return _measured(system, sizes, layer, readout, bias, edges, index, test_samples, streams)
+
+
+def _measured(
+    system: FiniteSystem, sizes: FiniteSizes, layer: FirstLayer, readout: Array, bias: float, edges: Array, index: int,
+    count: int, streams: Streams,
+) -> BinnedOutput:  # fmt: skip
+    width, bins = sizes.width_count, len(edges) - 1
+    height = min(chunk_rows(width), count)
+    inputs_buffer, chunk_buffer = np.empty((height, sizes.dimension)), np.empty((height, width))
+    total, number = np.zeros((2, bins)), np.zeros((2, bins))
+    spike = -layer.spike if layer.strength < 0.0 else layer.spike
+    for start in range(0, count, height):
+        size = min(height, count - start)
+        inputs, chunk = inputs_buffer[:size], chunk_buffer[:size]
+        streams.test.standard_normal(out=inputs)
+        project(inputs, layer.rows, chunk)
+        activate(system, chunk, bias)
+        output = blas.dgemv(1.0 / math.sqrt(width), chunk.T, readout, trans=1)
+        for axis, direction in enumerate((layer.theta[index], spike)):
+            place = np.searchsorted(edges, overlap(inputs, direction), side="right") - 1
+            inside = (place >= 0) & (place < bins)
+            total[axis] += np.bincount(place[inside], output[inside], bins)
+            number[axis] += np.bincount(place[inside], minlength=bins)
+    with np.errstate(invalid="ignore"):
+        return BinnedOutput(np.where(number > 0.0, total / np.maximum(number, 1.0), np.nan), number)
