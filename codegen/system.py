@@ -10,6 +10,7 @@ from codegen.coupled import coupled_block, emit_coupled
 from codegen.functions import emit_registered
 from codegen.losses import emit_registered_losses
 from codegen.manifest import signature, source_parts, with_manifest
+from codegen.response import emit_response, response_sources
 from codegen.solver import IMPORTS, emit_solver
 from codegen.step import PATH as STEP_PATH
 from codegen.step import emit_step
@@ -81,11 +82,21 @@ def _suffix(spikes: int) -> str:
     return "" if spikes == 1 else f"_rank_{spikes}"
 
 
+def emit_response_system() -> dict[str, str]:
+    """Path below ``generated/`` -> text: the response of the square loss at complex ridge."""
+    system = saddle_system(SQUARE)
+    plan = analyse(system)
+    order = [f"    {line}" for line in plan.report().splitlines()[:2]]
+    title = "of the features' response at complex ridge, any number of blocks K"
+    return {f"{FOLDER}/response.py": _text(system, title, order, emit_response(plan), response_sources(), IMPORTS)}
+
+
 def expected_texts() -> dict[str, str]:
     """Everything ``generated/`` holds, the manifest included."""
     losses = emit_registered_losses()
     return with_manifest(
-        {**emit_registered(), **losses, **emit_systems(), **emit_coupled_systems(), STEP_PATH: emit_step()}
+        {**emit_registered(), **losses, **emit_systems(), **emit_coupled_systems(), **emit_response_system(),
+         STEP_PATH: emit_step()}
     )
 
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from giantstep.result import Result
     from giantstep.simulation import simulate
     from giantstep.solve import solve
+    from giantstep.spectrum import Spectrum, spectrum
     from giantstep.verify import verify
 
 # name -> module; loaded at first use, so that solving imports neither SymPy nor matplotlib
@@ -34,6 +35,7 @@ _HOME = {
     "generate": "generation", "plot": "plot", "simulate": "simulation", "solve": "solve", "verify": "verify",
     "Learnability": "learnable", "learnable": "learnable",
     "Bounds": "bounds", "bounds": "bounds", "Learned": "learned", "learned": "learned",
+    "Spectrum": "spectrum", "spectrum": "spectrum",
 }  # fmt: skip
 
 __all__ = ["__version__", *_HOME]

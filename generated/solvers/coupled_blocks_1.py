@@ -22,7 +22,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature c9c802e8d6f0db9e.
+Generated; do not edit. Signature 023dedfdfb3cbe7e.
 Regenerate with: giantstep generate
 """
 
@@ -31,7 +31,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "c9c802e8d6f0db9ea96e103e621460e7e61451befc2b9b3517bef12675fe726f"
+SIGNATURE = "023dedfdfb3cbe7e7fd1c38f1927a63dc2d1dbb4133d98aa93c3822d6e4da6c5"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi', 'zeta')

@@ -24,7 +24,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature d55a0144e530c9c5.
+Generated; do not edit. Signature 0ba57c36a585a87c.
 Regenerate with: giantstep generate
 """
 
@@ -33,7 +33,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "d55a0144e530c9c5bbb70ee1aa11d1d81e13b737f60cbd461dc8e0fba4aaf513"
+SIGNATURE = "0ba57c36a585a87c51a51a3cec23d68f5af87d352fadb1655b989374b46aebe7"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi_1', 'psi_2', 'zeta')

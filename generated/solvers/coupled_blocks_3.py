@@ -26,7 +26,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 627c6e8518f68c7b.
+Generated; do not edit. Signature 78ad22cdea21e1eb.
 Regenerate with: giantstep generate
 """
 
@@ -35,7 +35,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "627c6e8518f68c7ba0a050df6cba40658c4095b538b5da3faa98c86126f061a5"
+SIGNATURE = "78ad22cdea21e1eb130a3b4177bc02cfae4bffa2e9be45e6b87f83ed8d33fad2"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi_1', 'psi_2', 'psi_3', 'zeta')

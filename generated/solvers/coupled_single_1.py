@@ -22,7 +22,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 16d914d8e5c628e0.
+Generated; do not edit. Signature 758290100777881a.
 Regenerate with: giantstep generate
 """
 
@@ -31,7 +31,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "16d914d8e5c628e011522237bf56bd4f1ef4a301719d9ff6dfabd4263ff1b3e1"
+SIGNATURE = "758290100777881a138468ad7a053f8dd44e9de5d489e414d0adb6f195f3c443"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi', 'zeta')

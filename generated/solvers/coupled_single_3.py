@@ -26,7 +26,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature c3213048f4ee005a.
+Generated; do not edit. Signature ae966dd5013fa887.
 Regenerate with: giantstep generate
 """
 
@@ -35,7 +35,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "c3213048f4ee005a6c392f9fbda3aca71f765967672b784c02d9903353f45a8d"
+SIGNATURE = "ae966dd5013fa8879764bd7de4e9354410b3e7a12779605d74e61e33ce830e0c"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi_1', 'psi_2', 'psi_3', 'zeta')

@@ -25,7 +25,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 86206b33f250efa5.
+Generated; do not edit. Signature 46c92335eaa4ba8d.
 Regenerate with: giantstep generate
 """
 
@@ -35,7 +35,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 LOSS = "square"
-SIGNATURE = "86206b33f250efa5018d72a804b4347a44f7e42c3b836a94ee8a82997667e3f3"
+SIGNATURE = "46c92335eaa4ba8d388be81bb070de99290e9f8921f072f36cc2bc6f5d373840"
 
 
 def workspace_size(K, N):

@@ -25,7 +25,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature f4edfb60a2cc823c.
+Generated; do not edit. Signature 19f3e5854018fd44.
 Regenerate with: giantstep generate
 """
 
@@ -35,7 +35,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 LOSS = "square"
-SIGNATURE = "f4edfb60a2cc823cbb51fb314e79fcf9289ff37afb4d1c9b60f1330d131fdde1"
+SIGNATURE = "19f3e5854018fd44ecb62cf90ec24c352cc5308662e5ddad51ffd2eb4403c2b3"
 
 
 def workspace_size(K, N):
