@@ -22,7 +22,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 023dedfdfb3cbe7e.
+Generated; do not edit. Signature b639c0e05f2a04f0.
 Regenerate with: giantstep generate
 """
 
@@ -31,7 +31,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "023dedfdfb3cbe7e7fd1c38f1927a63dc2d1dbb4133d98aa93c3822d6e4da6c5"
+SIGNATURE = "b639c0e05f2a04f0b56f32fd6fb1a878ff5306e9dec510bbaff6a679100c2252"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi', 'zeta')

@@ -24,7 +24,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 45e8c5241d6a3df1.
+Generated; do not edit. Signature 6e7ee46b3922e373.
 Regenerate with: giantstep generate
 """
 
@@ -33,7 +33,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "45e8c5241d6a3df1704a69c2cebc16996943451c8058352e871f90cca60543fe"
+SIGNATURE = "6e7ee46b3922e3735c301b1e50d14b4a67a5dc09831f9ff9e39c8264dc8edf47"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi', 'zeta_1', 'zeta_2')

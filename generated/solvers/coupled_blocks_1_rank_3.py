@@ -26,7 +26,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 702e26feb190e600.
+Generated; do not edit. Signature 2b31801045ef8d7a.
 Regenerate with: giantstep generate
 """
 
@@ -35,7 +35,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "702e26feb190e600b07145da02126c853e2e69910ea4126f1f47deb9182618ef"
+SIGNATURE = "2b31801045ef8d7a884d39ca377fc5f4b01549f487620514180d968286258b4b"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi', 'zeta_1', 'zeta_2', 'zeta_3')

@@ -26,7 +26,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 6f8cfd0c816d213f.
+Generated; do not edit. Signature e8cb2763780e2ac8.
 Regenerate with: giantstep generate
 """
 
@@ -35,7 +35,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "6f8cfd0c816d213f19b7beab5a6018404af9b492d203227be294f031d0d8e826"
+SIGNATURE = "e8cb2763780e2ac883e812258f166adcee7fe241308ebe1109567aef3276b625"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi_1', 'psi_2', 'zeta_1', 'zeta_2')

@@ -26,7 +26,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 78ad22cdea21e1eb.
+Generated; do not edit. Signature 62353200428f6069.
 Regenerate with: giantstep generate
 """
 
@@ -35,7 +35,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "78ad22cdea21e1eb130a3b4177bc02cfae4bffa2e9be45e6b87f83ed8d33fad2"
+SIGNATURE = "62353200428f60694b6c0700999aa986bc226cbe631fe5fa0c675c81df6d48e0"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi_1', 'psi_2', 'psi_3', 'zeta')

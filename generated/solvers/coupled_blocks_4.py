@@ -28,7 +28,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 5c9f9019730434bd.
+Generated; do not edit. Signature 4f35fef394040836.
 Regenerate with: giantstep generate
 """
 
@@ -37,7 +37,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "5c9f9019730434bd6f507f05e915c73d8aba0c677e838cb3196dd85e2745bbd8"
+SIGNATURE = "4f35fef394040836c7cfd7b7b36464b4608eb770cfe6f7a7cb83d9a7c3570280"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi_1', 'psi_2', 'psi_3', 'psi_4', 'zeta')

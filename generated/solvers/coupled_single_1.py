@@ -22,7 +22,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 758290100777881a.
+Generated; do not edit. Signature 52446ff3d6c59c15.
 Regenerate with: giantstep generate
 """
 
@@ -31,7 +31,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "758290100777881a138468ad7a053f8dd44e9de5d489e414d0adb6f195f3c443"
+SIGNATURE = "52446ff3d6c59c156fde8bd0b84c7538f077b7df74217c1c6379bfb43c0bf92e"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi', 'zeta')

@@ -24,7 +24,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 09289ef5014dcdf9.
+Generated; do not edit. Signature f2677c8b9546dd5e.
 Regenerate with: giantstep generate
 """
 
@@ -33,7 +33,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "09289ef5014dcdf965b0773755e13066ee8d006859d726a7bc64d7c5990f689a"
+SIGNATURE = "f2677c8b9546dd5edaec6d96168f4a6964b0a8efd60fa050dfa3a72fb65ffe17"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi_1', 'psi_2', 'zeta')

@@ -28,7 +28,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 15fa7a80df608a49.
+Generated; do not edit. Signature 6d80d5af9dcda0d1.
 Regenerate with: giantstep generate
 """
 
@@ -37,7 +37,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "15fa7a80df608a497cd5e10209380960b124830d86b1180f28681fc5607cf210"
+SIGNATURE = "6d80d5af9dcda0d19e725ed4c2fe5d90896de9d03f8776d6ecd0289129f7e963"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi_1', 'psi_2', 'psi_3', 'psi_4', 'zeta')

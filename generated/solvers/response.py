@@ -21,7 +21,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 46e68d99c900f618.
+Generated; do not edit. Signature b4e7b617208d3319.
 Regenerate with: giantstep generate
 """
 
@@ -31,7 +31,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 LOSS = "square"
-SIGNATURE = "46e68d99c900f6183b022570e5f4b394eaf1054f2bccff8e7886b036ac883660"
+SIGNATURE = "b4e7b617208d3319a8158c5bf64e340aacee2f1bbbf47c98610f045d5a4009f3"
 
 
 UNKNOWNS = ('T', 'V1')

@@ -25,7 +25,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 46c92335eaa4ba8d.
+Generated; do not edit. Signature 2686097b808c4096.
 Regenerate with: giantstep generate
 """
 
@@ -35,7 +35,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 LOSS = "square"
-SIGNATURE = "46c92335eaa4ba8d388be81bb070de99290e9f8921f072f36cc2bc6f5d373840"
+SIGNATURE = "2686097b808c409626893431223f3f39bc712d89d1f013d1da15698cd29e0963"
 
 
 def workspace_size(K, N):

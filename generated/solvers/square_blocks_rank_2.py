@@ -27,7 +27,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature f89a30d7fe90ab66.
+Generated; do not edit. Signature 3895197318626def.
 Regenerate with: giantstep generate
 """
 
@@ -37,7 +37,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 LOSS = "square"
-SIGNATURE = "f89a30d7fe90ab664ef2af51a517c2b8002d3ec12128b404750aaef9a404d8df"
+SIGNATURE = "3895197318626defcfad6e35caa076c250bac489897afd9c3fbca3f2e9f75998"
 
 
 def workspace_size(K, N):

@@ -25,7 +25,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 19f3e5854018fd44.
+Generated; do not edit. Signature 83e72b9a10752eaa.
 Regenerate with: giantstep generate
 """
 
@@ -35,7 +35,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 LOSS = "square"
-SIGNATURE = "19f3e5854018fd44ecb62cf90ec24c352cc5308662e5ddad51ffd2eb4403c2b3"
+SIGNATURE = "83e72b9a10752eaa0bbdf0d2c82adaa9c2d1a8b783515dd18626e162e27dee09"
 
 
 def workspace_size(K, N):
