@@ -120,12 +120,13 @@ def _energy(point: _Point) -> float:
 
 def slope_in_bias(problem: Problem, system: CoupledSystem) -> float:
     """dPhi/dbias at a solution: the order parameters are stationary, so only the coefficients vary."""
-    d0, d1, d2 = _slopes_of_coefficients(problem, system.kappa)
+    points = system.points()
+    d0, d1, d2 = _slopes_of_coefficients(problem, points)
     blocks = system.blocks
     mu1 = system.table[:, -2 * blocks : -blocks]
-    order = {name: system.view(name) for name in ("m", "zeta", "Q1", "Q2", "V1", "V2")}
-    psi = system.overlaps().reshape(blocks, -1)
-    mean = d0 @ order["m"] + system.kappa * (d1 @ order["zeta"])
+    order = {name: system.view(name) for name in ("m", "Q1", "Q2", "V1", "V2")}
+    psi, zeta = (system.overlaps(name).reshape(blocks, -1) for name in ("psi", "zeta"))
+    mean = d0 @ order["m"] + (points.reshape(len(d1), -1) * (d1 @ zeta)).sum(axis=1)
     along = (d1 @ psi).T
     delta = _quadratic(mu1, d1, order["Q1"]) + d2 @ order["Q2"] - 2.0 * (system.slopes * along).sum(axis=0)
     response = _quadratic(mu1, d1, order["V1"]) + d2 @ order["V2"]
@@ -147,8 +148,8 @@ def _quadratic(mu1: Array, d1: Array, matrix: Array) -> Array:
 def _slopes_of_coefficients(problem: Problem, kappa: Array) -> tuple[Array, Array, Array]:
     """d(mu0, mu1, mu2^2)/dbias, each [N, K]: the coefficients are smooth in the shift, by the Gaussian average."""
     columns = []
-    for term in problem.blocks:
-        shift = term.scale * kappa + term.offset
+    for b, term in enumerate(problem.blocks):
+        shift = problem.shift(b, kappa)
         h = _STEP * max(1.0, term.variance**0.5)
         parts = [weight * coefficients(term.function, shift + k * h, term.variance) for k, weight in _STENCIL]
         columns.append(np.sum(parts, axis=0) / h)

@@ -44,8 +44,8 @@ def solution_of(system: CoupledSystem, x: Array, evaluations: int, error: float,
     """What is reported of a system at its unknowns."""
     residual = system.certificate(x)
     test, train, energy = (float(value) for value in observables)
-    order = {name: system.view(name).copy() for name in ("m", "zeta", "Q1", "Q2", "V1", "V2")}
-    order["psi"] = system.overlaps()
+    order = {name: system.view(name).copy() for name in ("m", "Q1", "Q2", "V1", "V2")}
+    order |= {name: system.overlaps(name) for name in ("zeta", "psi")}
     return Solution(test, train, energy, order, residual, evaluations, error, len(system.table), system.signal())
 
 
@@ -103,11 +103,20 @@ def _with_ridge(problem: Problem, ridge: float) -> Problem:
 
 def _starts(problem: Problem, system: CoupledSystem, start: Result | None) -> Iterator[Array]:
     """Unknowns to start from: those of the given result, those of the square loss, those without data."""
-    if start is not None and start.order_parameters["psi"].size == system.directions * len(problem.fraction):
-        yield system.unknowns(start.order_parameters)
+    order = None if start is None else _reduced(problem, start.order_parameters)
+    if order is not None and order["psi"].size == system.directions * len(problem.fraction):
+        yield system.unknowns(order)
     with suppress(NotConverged):
         yield system.unknowns(_of_square_loss(problem, system.table))
     yield _without_data(problem, system)
+
+
+def _reduced(problem: Problem, order: Mapping[str, Array]) -> Mapping[str, Array] | None:
+    """Order parameters along the directions that kappa has; None where they are not told."""
+    directions = problem.spike.directions
+    if directions is None:
+        return order if order["zeta"].ndim == 1 else None
+    return directions.inward(order)
 
 
 def _of_square_loss(problem: Problem, rows: Array) -> Mapping[str, Array]:
@@ -128,7 +137,7 @@ def _without_data(problem: Problem, system: CoupledSystem) -> Array:
     beta, ridge, blocks = problem.parameters[1], problem.parameters[2], system.blocks
     response, small = problem.fraction / ridge, np.full(system.blocks, 1e-3) * min(1.0, 1.0 / ridge)
     order = {
-        "m": np.zeros(blocks), "zeta": np.zeros(blocks), "psi": np.zeros((blocks, system.directions)),
+        "m": np.zeros(blocks), "zeta": np.zeros((blocks, problem.rank)), "psi": np.zeros((blocks, system.directions)),
         "Q1": np.diag(small), "Q2": small, "V1": np.diag(response) * min(1.0, beta), "V2": response,
     }  # fmt: skip
     return system.unknowns(order)

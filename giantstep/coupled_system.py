@@ -14,7 +14,7 @@ from giantstep.labels import Intervals
 from giantstep.loss_kernels import coupled_kernel, loss_kernel
 from giantstep.margin import misclassification
 from giantstep.problem import Problem
-from giantstep.resolved import Level, Resolved, resolved
+from giantstep.resolved import Level, Resolved, coordinates, resolved
 
 Array = np.ndarray
 
@@ -32,8 +32,8 @@ class CoupledSystem:
         self.blocks, nodes = len(problem.fraction), len(self.table)
         self.loss = loss_kernel(model.fit.loss)
         self.directions = model.target.indices
-        self.kernel = coupled_kernel(self.blocks, self.directions)
-        self.kappa = np.ascontiguousarray(self.table[:, 0])
+        self.kernel = coupled_kernel(self.blocks, self.directions, problem.rank)
+        self.kappa = np.ascontiguousarray(self.table[:, 0])  # of several coordinates that along the alignment
         self.noise = model.target.noise if self.loss.FORM == "residual" else 0.0
         self.gauss = gauss_rule(level.output)
         self.constants = np.array(model.fit.loss.values, dtype=float)
@@ -95,22 +95,28 @@ class CoupledSystem:
         """The vector of unknowns from order parameters: T = beta V2, and the adjoint is Q2."""
         psi = np.asarray(order["psi"]).reshape(self.blocks, self.directions)
         values = {
-            "adjoint": order["Q2"], "m": order["m"], "zeta": order["zeta"], "Q1": order["Q1"], "V1": order["V1"],
+            "adjoint": order["Q2"], "m": order["m"], "Q1": order["Q1"], "V1": order["V1"],
             "T": self.parameters[1] * order["V2"],
         }  # fmt: skip
-        values |= {name: psi[:, d] for d, name in enumerate(self._overlap_names())}
+        zeta = np.asarray(order["zeta"]).reshape(self.blocks, self.problem.rank)
+        values |= {name: psi[:, d] for d, name in enumerate(self._named("psi"))}
+        values |= {name: zeta[:, j] for j, name in enumerate(self._named("zeta"))}
         for name in self.kernel.UNKNOWNS:
             self.view(name)[...] = values[name]
         found: Array = self.work[self.first]
         return found
 
-    def _overlap_names(self) -> list[str]:
-        return [name for name in self.kernel.UNKNOWNS if name.startswith("psi")]
+    def _named(self, overlap: str) -> list[str]:
+        return [name for name in self.kernel.UNKNOWNS if name.startswith(overlap)]
 
-    def overlaps(self) -> Array:
-        """psi, [K] for one direction and [K, directions] for several."""
-        psi = np.stack([self.view(name) for name in self._overlap_names()], axis=-1)
-        return psi[:, 0].copy() if self.directions == 1 else psi
+    def overlaps(self, name: str = "psi") -> Array:
+        """psi, [K] for one direction of the target and [K, directions] for several; or zeta, by those of the spike."""
+        found = np.stack([self.view(part) for part in self._named(name)], axis=-1)
+        return found[:, 0].copy() if found.shape[1] == 1 else found
+
+    def points(self) -> Array:
+        """kappa at the nodes, [N] or [N, q]."""
+        return self.kappa if self.problem.rank == 1 else coordinates(self.table, self.directions, self.problem.rank)
 
     def signal(self) -> float:
         """E y^2 of the clean label and its noise."""

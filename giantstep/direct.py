@@ -14,9 +14,11 @@ from giantstep.kernels import solver_kernel
 from giantstep.mesh import ORDERS, table
 from giantstep.problem import Problem, Solution
 from giantstep.result import ORDER_PARAMETERS
+from giantstep.tensor_mesh import Shape, tensor_table
 
 ROUNDING = 1e-15  # of E y^2: what double precision leaves of a test error that is next to nothing
 _HALVINGS = 5
+_COARSER, _FINER = 0.85, 1.3  # of an axis: what its error is estimated from, and what it is refined by
 
 
 @dataclass(frozen=True)
@@ -33,8 +35,9 @@ class _Run:
 
 def solve_direct(problem: Problem, tolerance: float) -> Solution:
     """Solve at increasing resolution until the test error has settled. Raises NotConverged."""
-    kernel, blocks = solver_kernel("square", len(problem.blocks)), len(problem.blocks)
-    error = math.inf
+    if problem.rank > 1:
+        return _solve_by_axes(problem, tolerance)
+    kernel, error = _kernel(problem), math.inf
     for halvings in range(_HALVINGS):
         previous = error
         runs = [_run(kernel, problem, order, halvings) for order in _orders(problem)]
@@ -43,11 +46,46 @@ def solve_direct(problem: Problem, tolerance: float) -> Solution:
         error = max(abs(fine.test_error - run.test_error) for run in runs[:-1]) / size
         if error <= tolerance or error > 0.5 * previous:  # settled, or held up by rounding
             break
+    return _solution(kernel, problem, fine, error)
+
+
+def _solve_by_axes(problem: Problem, tolerance: float) -> Solution:
+    """The same for kappa in R^q: each axis is refined as long as the test error changes where it is coarser."""
+    kernel = _kernel(problem)
+    fineness, error = [1.0] * problem.rank, math.inf
+    for _ in range(2 * _HALVINGS):
+        previous = error
+        fine = _run_on(kernel, problem, tensor_table(shape_of(problem), tuple(fineness)))
+        size = max(abs(fine.test_error), ROUNDING / tolerance * _signal(fine, problem)) or 1.0
+        errors = []
+        for axis in range(problem.rank):
+            coarse = [f * _COARSER if i == axis else f for i, f in enumerate(fineness)]
+            run = _run_on(kernel, problem, tensor_table(shape_of(problem), tuple(coarse)))
+            errors.append(abs(fine.test_error - run.test_error) / size)
+        error = sum(errors)
+        if error <= tolerance or error > 0.7 * previous:  # settled, or held up by rounding
+            break
+        wanted = 0.5 * tolerance / problem.rank
+        fineness = [f * _FINER if e > wanted else f for f, e in zip(fineness, errors, strict=True)]
+    return _solution(kernel, problem, fine, error)
+
+
+def shape_of(problem: Problem) -> Shape:
+    """What the rules for kappa in R^q depend on."""
+    assert problem.loadings is not None
+    return Shape(problem.blocks, problem.loadings, problem.target)
+
+
+def _solution(kernel: ModuleType, problem: Problem, fine: _Run, error: float) -> Solution:
     residual = kernel.check(fine.table, problem.fraction, problem.parameters, fine.work)
     return Solution(
-        fine.test_error, fine.train_error, fine.free_energy, _unknowns(kernel, fine, blocks), residual, fine.status,
+        fine.test_error, fine.train_error, fine.free_energy, _unknowns(kernel, fine, problem), residual, fine.status,
         error, len(fine.table), _signal(fine, problem),
     )  # fmt: skip
+
+
+def _kernel(problem: Problem) -> ModuleType:
+    return solver_kernel("square", len(problem.blocks), problem.rank)
 
 
 def _orders(problem: Problem) -> tuple[int, ...]:
@@ -60,9 +98,9 @@ def square_overlaps(problem: Problem, rows: np.ndarray) -> Mapping[str, np.ndarr
 
     Raises NotConverged.
     """
-    kernel, blocks = solver_kernel("square", len(problem.blocks)), len(problem.blocks)
+    kernel = _kernel(problem)
     rows.flags.writeable = False  # the type that the kernel is compiled for
-    return _unknowns(kernel, _run_on(kernel, problem, rows), blocks)
+    return _unknowns(kernel, _run_on(kernel, problem, rows), problem)
 
 
 def _run(kernel: ModuleType, problem: Problem, order: int, halvings: int) -> _Run:
@@ -79,12 +117,17 @@ def _run_on(kernel: ModuleType, problem: Problem, rows: np.ndarray) -> _Run:
     return _Run(int(status), float(out[0]), float(out[1]), float(out[2]), work, rows)
 
 
-def _unknowns(kernel: ModuleType, run: _Run, blocks: int) -> Mapping[str, np.ndarray]:
-    layout = kernel.layout(blocks, len(run.table))
+def _unknowns(kernel: ModuleType, run: _Run, problem: Problem) -> Mapping[str, np.ndarray]:
+    """The order parameters; zeta is [K], or [K, q] for several directions of kappa."""
+    layout = kernel.layout(len(problem.blocks), len(run.table))
     values = {}
     for name in ORDER_PARAMETERS:
-        start, shape = layout[name]
-        values[name] = run.work[start : start + math.prod(shape)].reshape(shape).copy()
+        names = [name] if name in layout else [f"{name}_{j + 1}" for j in range(problem.rank)]
+        parts = []
+        for part in names:
+            start, shape = layout[part]
+            parts.append(run.work[start : start + math.prod(shape)].reshape(shape).copy())
+        values[name] = parts[0] if name in layout else np.stack(parts, axis=-1)
     return values
 
 

@@ -15,9 +15,11 @@ import numpy as np
 from numpy.polynomial.legendre import leggauss
 
 from derive.links import link_of
+from giantstep.directions import mixing, rows_of
 from giantstep.errors import NotConverged
 from giantstep.kernels import function_kernel
 from giantstep.link import link_values
+from giantstep.matrix import Rows
 from giantstep.model import Target
 
 Array = np.ndarray
@@ -75,36 +77,26 @@ class Points:
 Labels = Intervals | Points
 
 
-def mixing(alignments: tuple[float, ...]) -> Array:
-    """L [q, q], lower triangular with ``L L^T = 1 - gamma gamma^T``; zero columns where the spike is in the span."""
-    gamma = np.array(alignments)
-    rest = np.eye(len(gamma)) - np.outer(gamma, gamma)
-    lower = np.zeros_like(rest)
-    for j in range(len(gamma)):  # Cholesky that survives rank deficiency
-        pivot = rest[j, j] - lower[j, :j] @ lower[j, :j]
-        lower[j, j] = math.sqrt(max(pivot, 0.0)) if pivot > 1e-15 else 0.0
-        if lower[j, j] > 0.0:
-            lower[j + 1 :, j] = (rest[j + 1 :, j] - lower[j + 1 :, :j] @ lower[j, :j]) / lower[j, j]
-    if len(gamma) == 1:  # without cancellation
-        lower[0, 0] = math.sqrt(max(0.0, (1.0 - gamma[0]) * (1.0 + gamma[0])))
-    return lower
-
-
 def label_law(
-    target: Target, alignments: tuple[float, ...], kappa: Array, clean: bool = False, finer: int = 0,
+    target: Target, alignments: tuple[float, ...] | Rows, kappa: Array, clean: bool = False, finer: int = 0,
     rough: bool = False,
 ) -> Labels:  # fmt: skip
     """The law of the label at nodes of kappa; ``clean``: without flips and probit noise; ``finer``: halvings of t.
 
+    alignments: of one direction of kappa [N] with every index, or a row for each direction of kappa [N, q]. Of a
+    link of one index, only the first direction may have any.
     rough: on a tenth fewer nodes, for an estimate of the error. Label noise is not part of it: a residual loss takes
     its variance, any other its nodes (``with_noise``).
     """
     flips, probit = (0.0, 0.0) if clean else (target.flips, target.probit)
+    gamma = np.atleast_2d(np.array(alignments))
+    kappa = kappa.reshape(-1, len(gamma))
     if target.indices == 1:
+        gamma, kappa = gamma[:1], kappa[:, :1]
         levels = _levels(target.link)
         if levels is not None:
-            return _intervals(*levels, alignments[0], flips, probit)
-    points = _points(target, alignments, kappa, probit, _Nodes(finer, rough))
+            return _intervals(*levels, float(gamma[0, 0]), flips, probit)
+    points = _points(target, gamma, kappa, probit, _Nodes(finer, rough))
     return _flipped(points, flips) if flips > 0.0 else points
 
 
@@ -177,20 +169,19 @@ class _Nodes:
         return 11 if self.rough else 12
 
 
-def _points(
-    target: Target, alignments: tuple[float, ...], kappa: Array, probit: float, count: _Nodes
-) -> Points:
-    lower, gamma = mixing(alignments), np.array(alignments)
+def _points(target: Target, gamma: Array, kappa: Array, probit: float, count: _Nodes) -> Points:
+    lower = mixing(gamma)
     breaks = tuple(function_kernel(target.link).BREAKPOINTS) if target.indices == 1 else ()
     if breaks and probit == 0.0 and lower[0, 0] > 0.0:
-        t, weight = _panels(breaks, float(gamma[0]), float(lower[0, 0]), kappa, count)
+        t, weight = _panels(breaks, float(gamma[0, 0]), float(lower[0, 0]), kappa[:, 0], count)
         t, noise = t[:, :, None], np.zeros(t.shape[1])
     else:
-        nodes, weights, inner = _tensor(target.link, alignments, probit, count)
+        nodes, weights, inner = _tensor(target.link, rows_of(gamma), probit, count)
+        _enough_memory(len(kappa), *nodes.shape)
         t = np.broadcast_to(nodes, (len(kappa), *nodes.shape)).copy()
         weight = np.broadcast_to(weights, (len(kappa), len(weights))).copy()
         noise = math.sqrt(probit) * inner
-    z = gamma[:, None, None] * kappa[None, :, None] + np.einsum("ij,nkj->ink", lower, t) + noise
+    z = (kappa @ gamma).T[:, :, None] + np.einsum("ij,nkj->ink", lower, t) + noise
     return Points(weight, link_values(target.link)(z), t)
 
 
@@ -209,17 +200,34 @@ def _panels(breaks: tuple[float, ...], gamma: float, width: float, kappa: Array,
     return t, (half * weights * np.ones_like(middle)).reshape(len(kappa), -1) * density
 
 
-def _tensor(link: str, alignments: tuple[float, ...], probit: float, count: _Nodes) -> tuple[Array, Array, Array]:
-    """Trapezoid nodes [J, D], weights [J] and the probit noise [J] of a smooth link."""
-    step = count.step(_step(link, alignments, probit))
-    directions = len(alignments)
-    t, weight = _trapezoid(step)
-    axes = directions + (1 if probit > 0.0 else 0)
-    grid = np.array(list(product(t, repeat=axes)))
-    weights = np.prod(np.array(list(product(weight, repeat=axes))), axis=1)
+def _tensor(link: str, overlaps: Rows, probit: float, count: _Nodes) -> tuple[Array, Array, Array]:
+    """Trapezoid nodes [J, D], weights [J] and the probit noise [J] of a smooth link.
+
+    Where kappa has several directions, one node serves a direction of t that the label does not know.
+    """
+    step = count.step(_step(link, overlaps, probit))
+    directions = len(overlaps[0])
+    rule, single = _trapezoid(step), (np.zeros(1), np.ones(1))
+    known = np.diag(mixing(np.array(overlaps))) > 0.0
+    rules = [rule if moves or len(overlaps) == 1 else single for moves in known] + [rule] * (probit > 0.0)
+    grid = np.array(list(product(*(t for t, _ in rules))))
+    weights = np.prod(np.array(list(product(*(weight for _, weight in rules)))), axis=1)
     keep = weights > 1e-19
     inner = grid[keep, directions] if probit > 0.0 else np.zeros(int(keep.sum()))
     return grid[keep, :directions], weights[keep], inner
+
+
+def _enough_memory(nodes: int, labels: int, directions: int) -> None:
+    """Raise NotConverged where the labels at all nodes of kappa do not fit."""
+    from giantstep.simulate.memory import available_bytes
+
+    needed, available = 8 * nodes * labels * (4 + 2 * directions), available_bytes()
+    if available is not None and needed > available:
+        raise NotConverged(
+            f"the label at {nodes} nodes of kappa and {labels} of the rest of the target needs {needed / 2**30:.1f} "
+            f"GiB, and {available / 2**30:.1f} GiB are available",
+            "use a smoother link, fewer indices, or align the spike with them",
+        )
 
 
 def _trapezoid(step: float) -> tuple[Array, Array]:
@@ -228,9 +236,10 @@ def _trapezoid(step: float) -> tuple[Array, Array]:
 
 
 @lru_cache(maxsize=256)
-def _step(link: str, alignments: tuple[float, ...], probit: float) -> float:
+def _step(link: str, overlaps: Rows, probit: float) -> float:
     """The largest step of t at which the first moments of the label have settled, at several kappa."""
-    lower, gamma = mixing(alignments), np.array(alignments)
+    lower = mixing(np.array(overlaps))
+    gamma = np.array([math.copysign(math.hypot(*column), sum(column)) for column in zip(*overlaps, strict=True)])
     width = np.sqrt(np.diag(lower @ lower.T) + probit)
     values, previous = link_values(link), None
     for step in _STEPS:

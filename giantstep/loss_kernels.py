@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from importlib.util import find_spec
 from types import ModuleType
 
 from derive.loss_catalogue import REGISTERED
@@ -41,6 +42,24 @@ def _emitted(expression: str) -> str:
         raise BadInput(f"the loss {expression!r} cannot be used: {reason}", getattr(error, "hint", "")) from None
 
 
-def coupled_kernel(blocks: int, directions: int) -> ModuleType:
-    """The coupled system of a number of blocks and of directions of the target beside the spike."""
-    return generated_module(f"generated.solvers.coupled_{'single' if blocks == 1 else 'blocks'}_{directions}")
+def coupled_kernel(blocks: int, directions: int, spikes: int = 1) -> ModuleType:
+    """The coupled system of a number of blocks, of directions of the target beside the spike, and of the spike.
+
+    Rare numbers of directions are emitted when they are first asked for.
+    """
+    if spikes == 1:
+        return generated_module(f"generated.solvers.coupled_{'single' if blocks == 1 else 'blocks'}_{directions}")
+    name = f"coupled_blocks_{directions}_rank_{spikes}"
+    if find_spec(f"generated.solvers.{name}") is not None:
+        return generated_module(f"generated.solvers.{name}")
+    return _rare_system(name, directions, spikes)
+
+
+@lru_cache(maxsize=8)
+def _rare_system(name: str, directions: int, spikes: int) -> ModuleType:
+    def emitted() -> str:
+        from codegen.system import emit_coupled_system
+
+        return emit_coupled_system(directions, spikes)
+
+    return user_module(name, emitted)

@@ -18,12 +18,16 @@ Array = np.ndarray
 
 def merged(problem: Problem) -> tuple[Problem, Array]:
     """The problem with its distinct blocks, and for each original block the number of its distinct one."""
-    distinct = tuple(dict.fromkeys(problem.blocks))
-    members = np.array([distinct.index(term) for term in problem.blocks])
+    loadings = problem.loadings or ((),) * len(problem.blocks)
+    kinds = list(zip(problem.blocks, loadings, strict=True))
+    distinct = tuple(dict.fromkeys(kinds))
+    members = np.array([distinct.index(kind) for kind in kinds])
     if len(distinct) == len(problem.blocks):
         return problem, members
     fraction = np.bincount(members, weights=problem.fraction)
-    return replace(problem, blocks=distinct, fraction=fraction), members
+    blocks = tuple(term for term, _ in distinct)
+    kept = tuple(row for _, row in distinct) if problem.loadings else None
+    return replace(problem, blocks=blocks, fraction=fraction, loadings=kept), members
 
 
 def parted(solution: Solution, members: Array, fraction: Array) -> Solution:

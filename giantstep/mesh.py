@@ -92,7 +92,7 @@ def _step(x: float, centre: float, width: float) -> float:
 @lru_cache(maxsize=128)
 def meshes(terms: tuple[Term, ...]) -> Mesh:
     """Panels on which every coefficient is resolved, out to where the Gaussian weight makes the rest negligible."""
-    reach = _reach(terms)
+    reach = reach_of(terms)
     edges = initial_mesh(terms, reach)
     for _ in range(40):
         bad = unresolved(terms, edges)
@@ -107,7 +107,7 @@ def meshes(terms: tuple[Term, ...]) -> Mesh:
     )
 
 
-def _reach(terms: tuple[Term, ...]) -> float:
+def reach_of(terms: tuple[Term, ...]) -> float:
     """Where the weight times the squares of all terms has fallen below rounding."""
     reach = _REACH
     while reach < _FARTHEST:

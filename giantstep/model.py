@@ -16,12 +16,14 @@ from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, Self
 
 from derive.grammar import did_you_mean, shorten
-from derive.links import MAX_INDICES, link_of
+from derive.links import link_of
 from giantstep.errors import BadInput
 from giantstep.fit_loss import FitLoss, LossKind
 from giantstep.link import LinkKind, takes_only_signs
+from giantstep.spike_table import Spike as Spike
+from giantstep.spike_table import check_blocks, check_indices
 from giantstep.tables import Table, build, keys_of, plain, tables_of, toml_text
-from giantstep.validate import SMALLEST, Choice, Expression, Number, NumberOrWord, Numbers, wrong
+from giantstep.validate import Choice, Expression, Number, NumberOrWord, Numbers, wrong
 
 MAX_FILE_BYTES = 1_000_000
 TRAINED = "trained"
@@ -99,38 +101,6 @@ class Step(Table):
 
 
 @dataclass(frozen=True)
-class Spike(Table):
-    """A spiked random-feature model given directly; a block of readout value u has strength r u and bulk
-    variance 1 + u^2 (c - 1). The alignment is a number, or a list of <v, theta_i> for several indices, of
-    length at most 1. [CUI24, Result 3.1]
-    """
-
-    path: ClassVar[str] = "spike"
-    strength: Annotated[float, Number("the strength r of the spike", low=0.0)]
-    alignment: Annotated[
-        float | tuple[float, ...],
-        Numbers(
-            Number("the alignment gamma of spike and target", low=-1.0, high=1.0), MAX_INDICES, alone=True
-        ),
-    ]
-    bulk_variance: Annotated[float, Number("the squared norm c of a bulk row", positive=True)]
-
-    @property
-    def alignments(self) -> tuple[float, ...]:
-        """<v, theta_i> of every index."""
-        return self.alignment if isinstance(self.alignment, tuple) else (self.alignment,)
-
-    def check(self) -> None:
-        """Raises BadInput for a list of alignments longer than 1."""
-        length = math.hypot(*self.alignments)
-        if length > 1.0 + 1e-12:
-            raise BadInput(
-                f"{self.path}.alignment = {list(self.alignments)} has length {length:.6g}",
-                "the overlaps of a unit vector with orthonormal directions have a sum of squares of at most 1",
-            )
-
-
-@dataclass(frozen=True)
 class Target(Table):
     """Labels y = flip link(z + sqrt(probit) n) + Gaussian noise of variance ``noise``, in both batches.
 
@@ -191,8 +161,8 @@ class Model(Table):
         if self.step is not None and self.spike is not None:
             raise BadInput("the model has both [step] and [spike]", "keep one of them, or neither")
         if self.spike is not None:
-            _check_bulk(self.spike, self.network.readout)
-            _check_alignment(self.spike, self.target)
+            check_blocks(self.spike, self.network.readout.values)
+            check_indices(self.spike, self.target.link, self.target.indices)
         if self.fit.loss.form == "margin":
             _check_signs(self.fit.loss, self.target)
 
@@ -295,28 +265,6 @@ def value_keys() -> Mapping[str, bool]:
     """The keys of ``allowed_keys`` that hold a value: what can be swept."""
     tables = tables_of(Model)
     return MappingProxyType({key: text for key, text in allowed_keys().items() if key not in tables})
-
-
-def _check_bulk(spike: Spike, readout: Readout) -> None:
-    for value in readout.values:
-        # 1 + u^2 (c - 1), written so that u = 1 gives c without rounding.
-        variance = (1.0 - value**2) + value**2 * spike.bulk_variance
-        if variance < SMALLEST:
-            raise BadInput(
-                f"spike.bulk_variance = {spike.bulk_variance!r} gives the block with readout value "
-                f"{value!r} the bulk variance 1 + value^2 (c - 1) = {variance:.6g}",
-                f"it must be > 0: give a bulk_variance above {1.0 - 1.0 / value**2:.6g}",
-            )
-
-
-def _check_alignment(spike: Spike, target: Target) -> None:
-    given, wanted = len(spike.alignments), target.indices
-    if given != wanted:
-        raise BadInput(
-            f"spike.alignment = {plain(spike.alignment)} holds {given} {'numbers' if given > 1 else 'number'}, and "
-            f"target.link = {shorten(target.link)} has {wanted} {'indices' if wanted > 1 else 'index'}",
-            "give one number for z alone, and for z1, z2, ... a list with one number for each",
-        )
 
 
 def _check_signs(loss: FitLoss, target: Target) -> None:

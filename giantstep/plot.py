@@ -20,6 +20,7 @@ from giantstep.errors import BadInput
 from giantstep.files import write_atomic
 from giantstep.fit_loss import FitLoss
 from giantstep.grid import Changes
+from giantstep.matrix import Rows
 from giantstep.model import Model
 
 if TYPE_CHECKING:
@@ -313,7 +314,7 @@ def described(model: Model, swept: set[str]) -> str:
         parts.append(rf"$\sigma_\star =${_text(model.target.link)}")
     if model.fit.loss.key != "square" and "fit.loss" not in swept:
         parts.append(_text(str(model.fit.loss)))
-    numbers: dict[str, float | str | tuple[float, ...] | None] = {
+    numbers: dict[str, float | str | tuple[float, ...] | Rows | None] = {
         "network.width": model.network.width,
         "network.bias": model.network.bias or None,
         "step.samples": model.step.samples if model.step else None,
@@ -342,9 +343,9 @@ def _formula(loss: FitLoss, error: str) -> str:
     return r"mean $(y - f)^2$" if loss.key == "square" else "mean loss"
 
 
-def _value(value: float | str | tuple[float, ...]) -> str:
+def _value(value: float | str | tuple[float, ...] | Rows) -> str:
     if isinstance(value, tuple):
-        return f"({', '.join(f'{entry:.4g}' for entry in value)})"
+        return f"({', '.join(map(_value, value))})"
     return rf"\mathrm{{{value}}}" if isinstance(value, str) else f"{value:.4g}"
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from giantstep.errors import BadInput
+from giantstep.matrix import Rows
 from giantstep.mesh import Term
 from giantstep.model import Model
 from giantstep.spike import SpikeParameters, spike_of
@@ -18,7 +20,8 @@ class Problem:
     """Terms of the table and the numbers of the equations.
 
     target: the clean link as a function of kappa, None for several indices; parameters: (alpha, beta, ridge, noise,
-    inverse dimension).
+    inverse dimension). overlaps [q][m]: of the directions of kappa with those of the target; loadings [K][q]: of the
+    blocks where q > 1, whose terms have scale 1 then.
     """
 
     model: Model
@@ -27,6 +30,20 @@ class Problem:
     target: Term | None
     fraction: np.ndarray
     parameters: np.ndarray
+    overlaps: Rows
+    loadings: Rows | None = None
+
+    @property
+    def rank(self) -> int:
+        """The number q of directions that kappa has."""
+        return len(self.overlaps)
+
+    def shift(self, block: int, kappa: np.ndarray) -> np.ndarray:
+        """The mean pre-activation of a block at points [N] of kappa, [N, q] for several directions."""
+        term = self.blocks[block]
+        along = kappa if self.loadings is None else kappa @ np.array(self.loadings[block])
+        shift: np.ndarray = term.scale * along + term.offset
+        return shift
 
     @property
     def direct(self) -> bool:
@@ -61,15 +78,27 @@ def problem_of(model: Model, dimension: int | None = None, bias: float | None = 
             f"dimension = {dimension} is not a positive integer", "give the input dimension d, e.g. 1000"
         )
     spike, network, fit = spike_of(model), model.network, model.fit
-    values = network.readout.values
     offset = network.initial_bias if bias is None else bias
+    scales, overlaps, loadings = _scales(spike, network.readout.values)
     blocks = tuple(
-        Term(network.activation, u * spike.strength, offset, c)
-        for u, c in zip(values, spike.bulk_variance, strict=True)
+        Term(network.activation, scale, offset, c) for scale, c in zip(scales, spike.bulk_variance, strict=True)
     )
-    gamma = spike.alignment
+    gamma = math.hypot(*(gamma for row in overlaps for gamma in row)) if len(overlaps) > 1 else (
+        overlaps[0][0] if len(overlaps[0]) == 1 else math.hypot(*overlaps[0])
+    )  # fmt: skip
     target = Term(model.target.link, gamma, 0.0, max(0.0, (1.0 - gamma) * (1.0 + gamma)))
     inverse = 0.0 if dimension is None else 1.0 / dimension
     parameters = np.array([fit.samples, network.width, fit.ridge, model.target.noise, inverse])
     single = target if model.target.indices == 1 else None
-    return Problem(model, spike, blocks, single, np.array(network.readout.fractions), parameters)
+    fractions = np.array(network.readout.fractions)
+    return Problem(model, spike, blocks, single, fractions, parameters, overlaps, loadings)
+
+
+def _scales(spike: SpikeParameters, values: tuple[float, ...]) -> tuple[tuple[float, ...], Rows, Rows | None]:
+    """What multiplies kappa in every block, the overlaps of kappa's directions, loadings where there are several."""
+    if spike.directions is None:
+        return tuple(u * spike.strength for u in values), (spike.alignments,), None
+    loadings, overlaps = spike.directions.reduced()
+    if len(overlaps) == 1:
+        return tuple(loading for (loading,) in loadings), overlaps, None
+    return (1.0,) * len(loadings), overlaps, loadings

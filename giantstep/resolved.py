@@ -9,9 +9,11 @@ import numpy as np
 
 from giantstep.labels import Labels, Points, label_law, with_noise
 from giantstep.loss_kernels import loss_kernel
+from giantstep.matrix import Rows
 from giantstep.mesh import Term, table
 from giantstep.model import Target
 from giantstep.problem import Problem
+from giantstep.tensor_mesh import Shape, tensor_table
 
 Array = np.ndarray
 _NOTHING = 1e-20  # averages over the output grow no faster than their squares: double precision with room to spare
@@ -30,6 +32,11 @@ class Level:
     labels: int = 0
     rough: bool = False
 
+    @property
+    def fineness(self) -> float:
+        """Of every axis where kappa has several."""
+        return self.order / 8.0 * 1.3**self.halvings
+
 
 @dataclass(frozen=True)
 class Resolved:
@@ -44,30 +51,35 @@ def resolved(problem: Problem, level: Level) -> Resolved:
     """The table and the laws of a problem, remembered: they depend on neither samples nor width nor ridge."""
     loss = loss_kernel(problem.model.fit.loss)
     return _resolved(
-        problem.blocks, problem.target, problem.model.target, problem.spike.alignments, loss.SYMMETRIC, loss.FORM, level
-    )
+        problem.blocks, problem.target, problem.model.target, problem.overlaps, problem.loadings, loss.SYMMETRIC,
+        loss.FORM, level,
+    )  # fmt: skip
 
 
 @lru_cache(maxsize=16)
 def _resolved(
-    blocks: tuple[Term, ...], along: Term | None, target: Target, alignments: tuple[float, ...], symmetric: bool,
-    form: str, level: Level,
+    blocks: tuple[Term, ...], along: Term | None, target: Target, overlaps: Rows, loadings: Rows | None,
+    symmetric: bool, form: str, level: Level,
 ) -> Resolved:  # fmt: skip
-    rows = table(blocks, along or blocks[0], level.order, level.halvings)
-    return resolved_on(_that_count(rows), target, alignments, symmetric=symmetric, form=form, level=level)
+    if loadings is None:
+        rows = table(blocks, along or blocks[0], level.order, level.halvings)
+    else:
+        rows = tensor_table(Shape(blocks, loadings, along), (level.fineness,) * len(overlaps))
+    return resolved_on(_that_count(rows), target, overlaps, symmetric=symmetric, form=form, level=level)
 
 
 def resolved_on(
-    rows: Array, target: Target, alignments: tuple[float, ...], *, symmetric: bool, form: str, level: Level
+    rows: Array, target: Target, alignments: tuple[float, ...] | Rows, *, symmetric: bool, form: str, level: Level
 ) -> Resolved:
     """The laws at the nodes of a table; of a symmetric loss on half of them, where labels and outputs are odd.
 
-    Of a target of several indices, the table's columns of the target are found here.
+    alignments: of one direction with every index, or a row for each direction. Of a target of several indices, the
+    table's columns of the target are found here.
     """
     if target.indices > 1:
         rows = _several(rows, target, alignments, level)
     elif symmetric:
-        rows = _folded(rows, _law(rows, target, alignments, level))
+        rows = _folded(rows, _law(rows, target, alignments, level), _rank(alignments))
     law = _law(rows, target, alignments, level)
     if form != "residual" and target.noise > 0.0:
         law = with_noise(law, target.noise, level.labels, level.rough)
@@ -75,9 +87,9 @@ def resolved_on(
     return Resolved(rows, law, _law(rows, target, alignments, level, clean=True))
 
 
-def _several(bare: Array, target: Target, alignments: tuple[float, ...], level: Level) -> Array:
+def _several(bare: Array, target: Target, alignments: tuple[float, ...] | Rows, level: Level) -> Array:
     """The Hermite coefficients in t of a target of several indices, from the nodes of t."""
-    law = _law(bare, target, alignments, level, clean=True)
+    law = label_law(target, alignments, coordinates(bare, 1, _rank(alignments)), True, level.labels, level.rough)
     assert isinstance(law, Points)
     nu0 = (law.weight * law.label).sum(axis=1)
     nu1 = np.einsum("nj,nj,njd->nd", law.weight, law.label, law.t)
@@ -91,13 +103,26 @@ def _that_count(rows: Array) -> Array:
     return np.asarray(rows[(squares > _NOTHING * squares.sum(axis=0)).any(axis=1)])
 
 
-def _law(rows: Array, target: Target, alignments: tuple[float, ...], level: Level, clean: bool = False) -> Labels:
-    return label_law(target, alignments, np.ascontiguousarray(rows[:, 0]), clean, level.labels, level.rough)
+def coordinates(rows: Array, indices: int, rank: int) -> Array:
+    """kappa [N, rank] at the nodes of a table with the columns of a target of so many indices."""
+    return np.ascontiguousarray(rows[:, [0, *range(4 + indices, 3 + indices + rank)]])
 
 
-def _folded(rows: Array, law: Labels) -> Array:
+def _rank(alignments: tuple[float, ...] | Rows) -> int:
+    return len(np.atleast_2d(np.array(alignments)))
+
+
+def _law(
+    rows: Array, target: Target, alignments: tuple[float, ...] | Rows, level: Level, clean: bool = False
+) -> Labels:
+    kappa = coordinates(rows, target.indices, _rank(alignments))
+    return label_law(target, alignments, kappa, clean, level.labels, level.rough)
+
+
+def _folded(rows: Array, law: Labels, rank: int) -> Array:
     """Rows at kappa > 0 with twice the weight, where kappa, labels and outputs may change their signs together."""
-    parity = np.array([-1.0, 1.0, -1.0, 1.0, 1.0, *_parities((rows.shape[1] - 5) // 3)])
+    others = [-1.0] * (rank - 1)  # the other coordinates of kappa
+    parity = np.array([-1.0, 1.0, -1.0, 1.0, 1.0, *others, *_parities((rows.shape[1] - 4 - rank) // 3)])
     mirrored = rows[::-1] * parity
     size = np.max(np.abs(rows), axis=0)
     if np.any(np.abs(rows - mirrored) > 1e-12 * size) or not law.odd:

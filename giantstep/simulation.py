@@ -13,10 +13,12 @@ from numpy.typing import NDArray
 
 from derive.catalogue import lookup
 from derive.grammar import ExpressionError, Node, parse, shorten
+from giantstep.directions import Directions
 from giantstep.errors import BadInput
 from giantstep.functions import numpy_function
 from giantstep.link import link_values
 from giantstep.loss_functions import convex_loss
+from giantstep.matrix import Rows
 from giantstep.model import Fit, Model, Target
 from giantstep.simulate import ConvexLoss, FiniteSizes, FiniteSystem, SimulationError, finite_sizes
 from giantstep.simulate import simulate as simulate_system
@@ -199,10 +201,15 @@ def finite_system(model: Model, what: Rung) -> FiniteSystem:
         if model.step is not None and may_jump(parse(lookup(model.network.activation).expression)):
             _spike(model)  # refuses an activation whose gradient would be a delta function
         return system
-    strength, alignment, variances = _spike(model)
-    spiked: dict[str, Any] = {"spike": (strength, alignment, variances), "step": None}
+    spike, given = _spike(model), _directions(model)
+    spiked: dict[str, Any] = {"spike": spike, "step": None}
+    if given is not None:
+        nothing = 0.0 if model.target.indices == 1 else (0.0,) * model.target.indices
+        spiked["spike"] = (spike[0], nothing, spike[2])  # loadings and overlaps take the place of the first two
+        spiked |= {"loadings": given.loadings, "overlaps": given.overlaps}
     if what == "gaussian":
-        spiked["coefficients"] = _coefficients(model, strength, variances)
+        loadings = None if given is None else given.loadings
+        spiked["coefficients"] = _coefficients(model, spike[0], spike[2], loadings)
     return FiniteSystem(**{**_fields(system), **spiked})
 
 
@@ -253,21 +260,31 @@ def _spike(model: Model) -> tuple[float, float | tuple[float, ...], tuple[float,
     return float(spike.strength), alignment, tuple(float(c) for c in spike.bulk_variance)
 
 
+def _directions(model: Model) -> Directions | None:
+    """The directions of a spike of rank q."""
+    from giantstep.spike import spike_of
+
+    return spike_of(model).directions
+
+
 def may_jump(node: Node) -> bool:
     jumps = node.op == "call" and node.value in ("sign", "step")
     return jumps or any(may_jump(part) for part in node.args)
 
 
-def _coefficients(model: Model, strength: float, variances: tuple[float, ...]) -> Coefficients:
-    """kappa -> mu0, mu1, mu2, each [K, n]: [CUI24] Result 3.2 with rows of unit norm."""
+def _coefficients(
+    model: Model, strength: float, variances: tuple[float, ...], loadings: Rows | None
+) -> Coefficients:
+    """kappa [n], or [q, n] -> mu0, mu1, mu2, each [K, n]: [CUI24] Result 3.2 with rows of unit norm."""
     from giantstep.kernels import coefficients
 
     network = model.network
+    rows = loadings or tuple((value * strength,) for value in network.readout.values)
 
     def tables(kappa: Array) -> tuple[Array, Array, Array]:
         blocks = [
-            coefficients(network.activation, value * strength * kappa + network.initial_bias, variance)
-            for value, variance in zip(network.readout.values, variances, strict=True)
+            coefficients(network.activation, np.array(row) @ np.atleast_2d(kappa) + network.initial_bias, variance)
+            for row, variance in zip(rows, variances, strict=True)
         ]
         stacked = np.stack(blocks, axis=1)
         return stacked[0], stacked[1], np.sqrt(stacked[2])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from dataclasses import replace
 
 import numpy as np
 
@@ -67,7 +68,15 @@ def _solution(
         from giantstep.coupled import solve_coupled
 
         found = solve_coupled(problem, tolerance, start)
-    return bias, parted(found, members, whole.fraction)
+    return bias, _along_given(whole, parted(found, members, whole.fraction))
+
+
+def _along_given(problem: Problem, found: Solution) -> Solution:
+    """The solution along the directions of the spike as they were given."""
+    directions = problem.spike.directions
+    if directions is None:
+        return found
+    return replace(found, order_parameters=directions.outward(found.order_parameters))
 
 
 def _zero_readout(problem: Problem, tolerance: float) -> Solution | None:

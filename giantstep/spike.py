@@ -7,10 +7,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
+
+from giantstep.directions import Directions, directions_of, rows_of
 from giantstep.errors import BadInput
 from giantstep.kernels import function_kernel
 from giantstep.model import Model, Network, Step, Target
 from giantstep.moments import LinkMoments, activation_moments, link_moments
+from giantstep.spike_table import Spike
 
 
 @dataclass(frozen=True)
@@ -18,21 +22,37 @@ class SpikeParameters:
     """Strength of a block with readout 1, alignments <v, theta_i> of all indices, squared norm of the bulk rows per
     block.
 
+    directions: of a spike of several; ``alignments`` are then the overlaps of every theta_i with their span.
     Source: [CUI24] Result 3.1; THEORY section 2.
     """
 
     strength: float
     alignments: tuple[float, ...]
     bulk_variance: tuple[float, ...]
+    directions: Directions | None = None
 
     @property
     def alignment(self) -> float:
-        """<v, theta>; for several indices the length of ``alignments``, the overlap of v with their span."""
+        """<v, theta>; for several indices or directions the largest overlap of unit vectors of the two spans."""
+        if self.directions is not None:
+            return float(np.linalg.norm(np.array(self.directions.overlaps), 2))
         return self.alignments[0] if len(self.alignments) == 1 else math.hypot(*self.alignments)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain numbers and lists; the alignment is a number for one index and a list for several."""
+        """Plain numbers and lists; the alignment is a number for one index and a list for several.
+
+        Of a spike of several directions: its loadings per block, strength included, and for every direction its
+        alignment, a number for one index and a list for several.
+        """
         alignments = list(self.alignments)
+        if self.directions is not None:
+            rows = [list(row) for row in self.directions.overlaps]
+            return {
+                "strength": self.strength,
+                "alignment": rows if len(alignments) > 1 else [row[0] for row in rows],
+                "bulk_variance": list(self.bulk_variance),
+                "loadings": [list(row) for row in self.directions.loadings],
+            }
         return {
             "strength": self.strength,
             "alignment": alignments[0] if len(alignments) == 1 else alignments,
@@ -49,10 +69,21 @@ def spike_of(model: Model) -> SpikeParameters:
     if model.spike is not None:
         c = model.spike.bulk_variance
         bulk = tuple((1.0 - u * u) + u * u * c for u in values)
+        if model.spike.loadings is not None:
+            return _of_several(model.spike, bulk)
         return SpikeParameters(model.spike.strength, model.spike.alignments, bulk)
     if model.step is None:
         return SpikeParameters(0.0, (0.0,) * model.target.indices, (1.0,) * len(values))
     return _after_step(model.network, model.step, model.target)
+
+
+def _of_several(spike: Spike, bulk: tuple[float, ...]) -> SpikeParameters:
+    """A spike with loadings: [CUI24] Result 3.2 with kappa in R^q."""
+    assert spike.loadings is not None
+    overlaps = spike.overlaps()
+    loadings = rows_of(spike.strength * np.array(spike.loadings))
+    within = tuple(math.hypot(*column) for column in zip(*overlaps, strict=True))
+    return SpikeParameters(spike.strength, within, bulk, directions_of(loadings, overlaps))
 
 
 @lru_cache(maxsize=1024)
@@ -108,8 +139,6 @@ def _at_most_one(alignments: tuple[float, ...]) -> tuple[float, ...]:
 
 def _refuse_jump(text: str, kernel: object) -> None:
     breakpoints: tuple[float, ...] = kernel.BREAKPOINTS  # type: ignore[attr-defined]
-    import numpy as np
-
     from giantstep.functions import numpy_function
 
     function = numpy_function(text)

@@ -128,7 +128,7 @@ def plain(value: object) -> Any:
     written = getattr(value, "to_dict", None)
     if written is not None:
         return written()
-    return list(value) if isinstance(value, tuple) else value
+    return [plain(entry) for entry in value] if isinstance(value, tuple) else value
 
 
 def toml_text(value: object) -> str:

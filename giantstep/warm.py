@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numba import typeof
 
-from giantstep.kernels import function_kernel, generated_module, solver_kernel
+from giantstep.kernels import function_kernel, solver_kernel
 from giantstep.model import Model
 
 
@@ -30,12 +30,12 @@ def warming(model: Model) -> Iterator[None]:
 
     A process that fails is no error: what it does not compile is compiled here, when it is called.
     """
-    blocks, loss = len(set(model.network.readout.values)), model.fit.loss
+    (blocks, rank), loss = _sizes(model), model.fit.loss
     coupled = loss.key != "square" or model.network.trains_bias
-    child = _child(model) if _cold(blocks, coupled, model.target.indices) else None
+    child = _child(model) if _cold(blocks, coupled, model.target.indices, rank) else None
     try:
         if child is not None:
-            compile_solver(blocks)
+            compile_solver(blocks, rank)
             assert child.stdout is not None
             child.stdout.readline()  # the functions are ready, or the child has ended
         yield
@@ -46,15 +46,27 @@ def warming(model: Model) -> Iterator[None]:
                 pass
 
 
+def _sizes(model: Model) -> tuple[int, int]:
+    """(number of distinct blocks, number of directions of kappa)."""
+    if model.spike is None or model.spike.loadings is None:
+        return len(set(model.network.readout.values)), 1
+    from giantstep.merge import merged
+    from giantstep.problem import problem_of
+
+    problem, _ = merged(problem_of(model))
+    return len(problem.blocks), problem.rank
+
+
 @lru_cache(maxsize=256)
-def _cold(blocks: int, coupled: bool, indices: int) -> bool:
+def _cold(blocks: int, coupled: bool, indices: int, rank: int = 1) -> bool:
     """Whether numba keeps a cache for a model's solver and has nothing in it, and there is a core to spare."""
     if (os.cpu_count() or 1) < 2 or not sys.executable:
         return False
-    kernels = [solver_kernel("square", blocks).solve]
+    kernels = [solver_kernel("square", blocks, rank).solve]
     if coupled:
-        stem = "single" if blocks == 1 else "blocks"
-        kernels.append(generated_module(f"generated.solvers.coupled_{stem}_{indices}").jacobian)
+        from giantstep.loss_kernels import coupled_kernel
+
+        kernels.append(coupled_kernel(blocks, indices, rank).jacobian)
     return any(is_cold(kernel) for kernel in kernels)
 
 
@@ -66,23 +78,23 @@ def is_cold(kernel: Any) -> bool:
     return not any(Path(folder).glob(f"{Path(code.co_filename).stem}.{code.co_name}-*.nbi"))
 
 
-def compile_solver(blocks: int) -> None:
+def compile_solver(blocks: int, rank: int = 1) -> None:
     """Call the solver of the square loss once, on next to nothing."""
-    kernel, work = solver_kernel("square", blocks), _arguments(blocks)
+    kernel, work = solver_kernel("square", blocks, rank), _arguments(blocks, rank)
     kernel.solve(*work, np.empty(kernel.workspace_size(blocks, 1)), np.empty(3))
 
 
-def _arguments(blocks: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _arguments(blocks: int, rank: int = 1) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(table, fraction, parameters) of the types of every problem: tables cannot be written to."""
-    table = np.ones((1, 5 + 3 * blocks))
+    table = np.ones((1, 4 + rank + 3 * blocks))
     table.flags.writeable = False
     return table, np.full(blocks, 1.0 / blocks), np.array([1.0, 1.0, 1.0, 0.0, 0.0])
 
 
 def compile_beside(model: Model) -> None:
     """Compile what another process, which begins with the solver, comes to last; write a line after the functions."""
-    blocks = len(set(model.network.readout.values))
-    solver = solver_kernel("square", blocks).PIECES
+    blocks, rank = _sizes(model)
+    solver = solver_kernel("square", blocks, rank).PIECES
     for kernel in solver[len(solver) // 2 :] if blocks > 1 else ():  # with one block it takes as long as functions
         _compile_piece(kernel, blocks)
     names = (model.network.activation, *[model.target.link] * (model.target.indices == 1))

@@ -57,6 +57,7 @@ EXPRESSIONS = ("network.activation", "target.link")
 CHOICES = {"step.bulk": "isotropic"}
 LOSSES = ("fit.loss", "fit.loss.delta", "fit.loss.tau", "fit.loss.epsilon")
 LISTS = ("network.readout.values", "network.readout.fractions")
+MATRICES = ("spike.loadings",)  # tests/test_rank_model.py
 TABLES = ("network", "network.readout", "step", "spike", "target", "fit")
 REQUIRED = (
     *("network.activation", "network.width", "step.samples", "step.learning_rate", "spike.strength"),

@@ -18,6 +18,7 @@ from model_cases import (
     EXPRESSIONS,
     LISTS,
     LOSSES,
+    MATRICES,
     NUMBERS,
     PLAIN,
     REQUIRED,
@@ -34,7 +35,7 @@ from giantstep.model import Fit, Model, Network, Readout, Spike, Step, Target, a
 
 
 def test_every_key_of_the_file_is_tested_here() -> None:
-    assert {*NUMBERS, *EXPRESSIONS, *CHOICES, *LOSSES, *LISTS, *TABLES} == set(allowed_keys())
+    assert {*NUMBERS, *EXPRESSIONS, *CHOICES, *LOSSES, *LISTS, *MATRICES, *TABLES} == set(allowed_keys())
     assert set(value_keys()) == set(allowed_keys()) - {*TABLES}
 
 

@@ -9,7 +9,7 @@ from scipy import special
 from scipy.linalg import blas
 
 from giantstep.simulate.labels import clean_labels, noisy_labels
-from giantstep.simulate.layer import PIECE, FirstLayer, Streams, overlap, project
+from giantstep.simulate.layer import PIECE, FirstLayer, Streams, project
 from giantstep.simulate.memory import chunk_rows
 from giantstep.simulate.order import Overlaps
 from giantstep.simulate.system import Array, FiniteSizes, FiniteSystem, Rung, SimulationError
@@ -33,7 +33,7 @@ def training_set(
         streams.inputs.standard_normal(out=inputs)
         project(inputs, layer.rows, features[part])
         if what == "gaussian":
-            _equivalent(system, sizes, features[part], overlap(inputs, layer.spike), streams)
+            _equivalent(system, sizes, features[part], layer.kappa_of(inputs), streams)
         elif not system.trained_bias:
             activate(system, features[part], system.bias)
         target[part] = noisy_labels(system, layer.indices_of(inputs), streams.labels)
@@ -87,13 +87,19 @@ def conditional_test_error(
     Source: THEORY of the conditional equivalence, [CUI24] Result 3.2.
     """
     kappa = special.ndtri((np.arange(count) + streams.test.random(count)) / count)
+    if system.rank > 1 or layer.spike.ndim > 1:
+        more = [
+            special.ndtri((streams.test.permutation(count) + streams.test.random(count)) / count)
+            for _ in range(system.rank - 1)
+        ]
+        kappa = np.stack([kappa, *more])
     others = np.stack(
         [
             special.ndtri((streams.test.permutation(count) + streams.test.random(count)) / count)
             for _ in range(system.indices)
         ]
     )
-    points = np.outer(layer.alignment, kappa) + layer.perpendicular()[1] @ others
+    points = np.atleast_2d(layer.alignment).T @ np.atleast_2d(kappa) + layer.perpendicular()[1] @ others
     clean = clean_labels(system, points)
     mu0, mu1, mu2 = coefficients_at(system, kappa)
     first, second = np.empty(overlaps.m.shape[0]), np.empty(overlaps.m.shape[0])
@@ -101,7 +107,8 @@ def conditional_test_error(
         psi = overlaps.psi[index].reshape(mu0.shape[0], -1)
         coupled = (overlaps.Q1[index] - psi @ psi.T) @ mu1
         spread = np.einsum("bn,bn->n", mu1, coupled) + overlaps.Q2[index] @ (mu2 * mu2)
-        mean = overlaps.m[index] @ mu0 + kappa * (overlaps.zeta[index] @ mu1)
+        zeta = overlaps.zeta[index].reshape(mu0.shape[0], -1)
+        mean = overlaps.m[index] @ mu0 + np.einsum("bq,qn,bn->n", zeta, np.atleast_2d(kappa), mu1)
         mean += np.einsum("bi,bn,in->n", psi, mu1, others)
         if system.classifies:
             error = special.ndtr(-clean * mean / np.sqrt(np.maximum(spread, np.finfo(float).tiny)))
@@ -115,7 +122,7 @@ def conditional_test_error(
 def coefficients_at(system: FiniteSystem, kappa: Array) -> tuple[Array, Array, Array]:
     """The caller's (mu0, mu1, mu2)(kappa), each checked to be finite and of shape (K, n)."""
     assert system.coefficients is not None
-    shape = (len(system.values), kappa.size)
+    shape = (len(system.values), kappa.shape[-1])
     found = tuple(np.asarray(array, dtype=np.float64) for array in system.coefficients(kappa))
     if len(found) != 3 or any(array.shape != shape for array in found):
         raise SimulationError(

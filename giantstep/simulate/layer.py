@@ -52,7 +52,8 @@ class FirstLayer:
 
     rows[p, d], C order. theta[indices, d]: the orthonormal directions of the target; spike[d]: v; strength r,
     alignment[indices] = <v, theta_i> and variances[K] c_b are imposed ("srf"), absent from the rows (r = 0, c = 1:
-    "gaussian") or measured ("network").
+    "gaussian") or measured ("network"). A spike of rank q: spike[q, d], alignment[q, indices], and loadings[K, q] in
+    place of u_b r, where the rows have them.
     """
 
     rows: Array
@@ -61,13 +62,26 @@ class FirstLayer:
     strength: float
     alignment: Array
     variances: Array
+    loadings: Array | None = None
+
+    def mean_row(self, block: int, value: float) -> Array:
+        """What all rows of a block of readout value u have in common, [d]."""
+        own = self.strength * value if self.loadings is None else self.loadings[block]
+        along: Array = np.atleast_1d(own) @ np.atleast_2d(self.spike)
+        return along
+
+    def kappa_of(self, inputs: Array) -> Array:
+        """kappa of inputs[n, d]: v.x, shape (n,), or (q, n) for a spike of rank q."""
+        if self.spike.ndim == 1:
+            return overlap(inputs, self.spike)
+        return np.stack([overlap(inputs, direction) for direction in self.spike])
 
     def perpendicular(self) -> tuple[Array, Array]:
         """Orthonormal directions e[indices, d] beside v and L lower triangular: theta = gamma v + L e, L_ii >= 0.
 
         L L^T = 1 - gamma gamma^T. Rows of e are zero where the span has fewer dimensions.
         """
-        rest = self.theta - self.alignment[:, None] * self.spike
+        rest = self.theta - np.atleast_2d(self.alignment).T @ np.atleast_2d(self.spike)
         directions, mixing = np.zeros_like(rest), np.zeros((len(rest), len(rest)))
         for index, row in enumerate(rest):
             mixing[index, :index] = directions[:index] @ row
@@ -91,6 +105,8 @@ def draw_layer(system: FiniteSystem, sizes: FiniteSizes, what: Rung, streams: St
     blocks = len(system.values)
     strength, _, variances = system.spike or (0.0, 1.0, (1.0,) * blocks)
     alignment = np.array(system.alignments, dtype=np.float64)
+    if system.loadings is not None:
+        return _of_several(system, sizes, what, rows, theta, streams)
     spike = _direction_at(theta, alignment, streams.direction)
     if what != "srf":
         return FirstLayer(rows, theta, spike, 0.0, alignment, np.ones(blocks))
@@ -98,6 +114,24 @@ def draw_layer(system: FiniteSystem, sizes: FiniteSizes, what: Rung, streams: St
         rows[part] *= math.sqrt(variance)
         rows[part] += (value * strength) * spike
     return FirstLayer(rows, theta, spike, strength, alignment, np.array(variances, dtype=np.float64))
+
+
+def _of_several(
+    system: FiniteSystem, sizes: FiniteSizes, what: Rung, rows: Array, theta: Array, streams: Streams
+) -> FirstLayer:
+    """Rows sum_j L_bj v_j + sqrt(c_b) w of a spike of rank q, in place."""
+    assert system.loadings is not None and system.overlaps is not None and system.spike is not None
+    loadings, alignment = np.array(system.loadings), np.array(system.overlaps)
+    spike = _directions_at(theta, alignment, streams.direction)
+    if what != "srf":
+        blocks = len(loadings)
+        return FirstLayer(rows, theta, spike, 0.0, alignment, np.ones(blocks), np.zeros(loadings.shape))
+    strength, _, variances = system.spike
+    layer = FirstLayer(rows, theta, spike, strength, alignment, np.array(variances, dtype=np.float64), loadings)
+    for block, part in enumerate(sizes.block_slices()):
+        rows[part] *= math.sqrt(variances[block])
+        rows[part] += layer.mean_row(block, system.values[block])
+    return layer
 
 
 def sphere_rows(generator: np.random.Generator, count: int, dimension: int) -> Array:
@@ -210,6 +244,18 @@ def _direction_at(theta: Array, alignment: Array, generator: np.random.Generator
     other = generator.standard_normal(theta.shape[1:])
     inside: Array = np.einsum("i,id->d", alignment, theta)
     return inside + rest * _beside(theta, other) if rest > 0.0 else _unit(inside)
+
+
+def _directions_at(theta: Array, alignment: Array, generator: np.random.Generator) -> Array:
+    """Orthonormal v[q, d] with v_j.theta_i = alignment[j, i], otherwise uniform."""
+    beside: list[Array] = []
+    for _ in range(len(alignment)):
+        known = np.concatenate([theta, np.array(beside, dtype=np.float64).reshape(-1, theta.shape[1])])
+        beside.append(_beside(known, generator.standard_normal(theta.shape[1:])))
+    sizes, basis = np.linalg.eigh(np.eye(len(alignment)) - alignment @ alignment.T)
+    root = (basis * np.sqrt(np.maximum(sizes, 0.0))) @ basis.T
+    spike: Array = alignment @ theta + root @ np.array(beside)
+    return spike
 
 
 def _beside(rows: Array, vector: Array) -> Array:

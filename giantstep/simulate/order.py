@@ -16,8 +16,9 @@ from giantstep.simulate.system import Array, FiniteSizes, FiniteSystem
 class Overlaps:
     """Measured order parameters; leading axes are whatever the readouts were indexed by, then blocks.
 
-    m = 1.a_b/sqrt p, zeta = v.W_b^T a_b/sqrt p, psi = e.W_b^T a_b/sqrt p with e = theta_perp (0 where v = +-theta; with
-    several indices one more axis, e_1, e_2, ... of FirstLayer.perpendicular), Q1 = a_b^T W_b P W_b'^T a_b'/p (one more
+    m = 1.a_b/sqrt p, zeta = v.W_b^T a_b/sqrt p (one more axis for a spike of rank q), psi = e.W_b^T a_b/sqrt p with
+    e = theta_perp (0 where v = +-theta; with several indices one more axis, e_1, e_2, ... of
+    FirstLayer.perpendicular), Q1 = a_b^T W_b P W_b'^T a_b'/p (one more
     axis), Q2 = |a_b|^2/p; W the bulk's rows divided by sqrt(c_b).
     """
 
@@ -42,10 +43,10 @@ def measure_overlaps(
         squared[:, index] = np.einsum("kr,kr->r", block, block) / width
         image = blas.dgemm(1.0 / math.sqrt(width), layer.rows[part].T, block).T
         # rows are u_b r v + sqrt(c_b) w: keep the part of w
-        image = image - (system.values[index] * layer.strength) * np.outer(m[:, index], layer.spike)
+        image = image - np.outer(m[:, index], layer.mean_row(index, system.values[index]))
         maps[:, index] = image / math.sqrt(layer.variances[index])
-    zeta, psi = maps @ layer.spike, maps @ layer.perpendicular()[0].T
+    zeta, psi = maps @ layer.spike.T, maps @ layer.perpendicular()[0].T
     if system.indices == 1:
         psi = psi[..., 0]
-    maps -= zeta[:, :, None] * layer.spike
+    maps -= zeta.reshape(count, blocks, -1) @ np.atleast_2d(layer.spike)
     return Overlaps(m, zeta, psi, np.einsum("rbd,rcd->rbc", maps, maps), squared)

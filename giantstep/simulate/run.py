@@ -133,7 +133,7 @@ def _one_seed(
     kept = overlaps if options.order_parameters else None
     # the rows are the large part of the layer, and of no more use
     small = FirstLayer(
-        layer.rows[:0], layer.theta, layer.spike, layer.strength, layer.alignment, layer.variances
+        layer.rows[:0], layer.theta, layer.spike, layer.strength, layer.alignment, layer.variances, layer.loadings
     )
     shape = fitted.train.shape
     return _Run(test.reshape(shape), fitted, sampling.reshape(shape), kept, small)
@@ -171,7 +171,7 @@ def _collect(
         )
     spike = MeasuredSpike(
         np.array([run.layer.strength for run in runs]),
-        np.array([run.layer.alignment if system.indices > 1 else run.layer.alignment[0] for run in runs]),
+        np.array([_alignment(system, run.layer) for run in runs]),
         np.stack([run.layer.variances for run in runs]),
     )
     return SimulationResult(
@@ -191,6 +191,11 @@ def _collect(
         needed,
         seconds,
     )
+
+
+def _alignment(system: FiniteSystem, layer: FirstLayer) -> Array:
+    """A number for one index and a list for several; of a spike of rank q for each direction."""
+    return np.asarray(layer.alignment if system.indices > 1 else layer.alignment[..., 0])
 
 
 def _checked_ridges(system: FiniteSystem, ridges: Sequence[float]) -> tuple[float, ...]:

@@ -42,8 +42,10 @@ class FiniteSystem:
     spike: (r, gamma, (c_1, ..., c_K)): strength, alignment <v, theta> (with several indices a tuple of
     <v, theta_i>) and squared norm of the bulk rows per block, used by "srf", and by "gaussian" for gamma. None:
     v = theta_1, r = 0, c = 1, plain random features.
-    coefficients: kappa[n] -> (mu0[K, n], mu1[K, n], mu2[K, n]) with the bias already in them, used by
-    "gaussian"; mu1 multiplies w.x with w of UNIT norm ([CUI24] keeps rows of norm sqrt c).
+    loadings, overlaps: of a spike of rank q, beside `spike`: the strengths of each block along v_1, ..., v_q [K][q],
+    and <v_j, theta_i> [q][indices], in place of the strength and the alignment of `spike`.
+    coefficients: kappa[n] (kappa[q, n] with loadings) -> (mu0[K, n], mu1[K, n], mu2[K, n]) with the bias already in
+    them, used by "gaussian"; mu1 multiplies w.x with w of UNIT norm ([CUI24] keeps rows of norm sqrt c).
     loss: of the readout; None is the square loss. The gradient step always has the square loss.
     trained_bias: the common bias is trained with the readout, from `bias` on ([CUI24] App. C.8).
 
@@ -65,6 +67,13 @@ class FiniteSystem:
     indices: int = 1
     loss: ConvexLoss | None = None
     trained_bias: bool = False
+    loadings: tuple[tuple[float, ...], ...] | None = None
+    overlaps: tuple[tuple[float, ...], ...] | None = None
+
+    @property
+    def rank(self) -> int:
+        """The number of directions of the spike."""
+        return 1 if self.overlaps is None else len(self.overlaps)
 
     @property
     def classifies(self) -> bool:
@@ -105,6 +114,25 @@ class FiniteSystem:
                 len(self.spike) == 3, f"spike must be (strength, alignment, bulk variances), got {self.spike!r}"
             )
             self._check_spike(*self.spike)
+        self._check_directions()
+
+    def _check_directions(self) -> None:
+        if self.loadings is None or self.overlaps is None:
+            _require(self.loadings is self.overlaps, "loadings and overlaps of a spike go together")
+            return
+        _require(self.spike is not None, "loadings and overlaps need spike as well, for the bulk variances")
+        rows = (len(self.loadings), *map(len, self.loadings))
+        wanted = (len(self.values), *(self.rank,) * len(self.values))
+        _require(rows == wanted, f"loadings need {self.rank} numbers for each of {len(self.values)} blocks")
+        _require(
+            all(len(row) == self.indices for row in self.overlaps),
+            f"overlaps need {self.indices} numbers for each direction, got {self.overlaps!r}",
+        )
+        for row in (*self.loadings, *self.overlaps):
+            for entry in row:
+                _finite("each of loadings and overlaps", entry)
+        largest = float(np.linalg.norm(np.array(self.overlaps), 2))
+        _require(largest <= 1.0 + 1e-12, f"overlaps must have singular values of at most 1, got {largest:.6g}")
 
     def _check_blocks(self) -> None:
         _require(len(self.values) >= 1, "values must name at least one readout block, got none")

@@ -1,0 +1,91 @@
+"""Spikes of several directions: theory at the simulated dimension against spiked random features at d = 400.
+
+Error model as in test_theory_simulation: the seeds' standard error; terms of order 1/d that the theory leaves out are
+below it. |z| < 4 of the errors; of the overlaps, which are many, the root mean square is below 2 as well.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+import pytest
+from rank_cases import model, staircase, three
+
+from giantstep.model import Model
+from giantstep.result import Result
+from giantstep.simulate import SimulationResult
+from giantstep.simulate import simulate as simulate_system
+from giantstep.simulation import at_dimension, finite_system
+from giantstep.solve import solve
+
+SIGN = {"target__link": "sign", "target__noise": 0.0}
+MODELS = {
+    "sign, square": model(**SIGN, network__activation="tanh"),
+    "noise, relu": model(network__activation="relu", target__link="tanh", target__noise=0.1, fit__ridge=0.1),
+    "staircase": staircase(fit__samples=2.5, fit__ridge=0.1),
+    "staircase, aligned": staircase(spike__alignment=[[1.0, 0.0], [0.0, 1.0]], fit__samples=3.0, fit__ridge=0.1),
+    "sign, logistic": model(**SIGN, fit__loss="logistic", network__activation="tanh", fit__ridge=0.1),
+    "three directions": three(target__link="tanh", network__activation="tanh"),
+    "one direction unknown": model(**SIGN, spike__loadings=[[1.0, 0.0], [-0.6, 0.0]]),
+}
+SEEDS = 16
+
+
+@lru_cache(maxsize=8)
+def theory(given: Model, dimension: int) -> Result:
+    return solve(at_dimension(given, dimension), dimension=dimension)
+
+
+def simulated(given: Model, dimension: int, seeds: int, what: str = "srf") -> SimulationResult:
+    there = at_dimension(given, dimension)
+    system = finite_system(there, what)  # type: ignore[arg-type]
+    return simulate_system(
+        system, what, dimension, seeds, [there.fit.samples], [there.fit.ridge], seed=7, order_parameters=True,
+    )  # type: ignore[arg-type]  # fmt: skip
+
+
+def scores(given: Model, found: SimulationResult, dimension: int) -> tuple[dict[str, float], np.ndarray]:
+    """z of the errors, and of all overlaps (those that vanish identically left out)."""
+    result, seeds = theory(given, dimension), len(found.test_error)
+    errors = {}
+    for name in ("test_error", "train_error"):
+        values = getattr(found, name)[:, 0, 0]
+        errors[name] = float((values.mean() - getattr(result, name)) / (values.std(ddof=1) / np.sqrt(seeds)))
+    overlaps = []
+    for name in ("m", "zeta", "psi", "Q1", "Q2"):
+        values = getattr(found.overlaps, name)[:, 0, 0]
+        spread = values.std(axis=0, ddof=1) / np.sqrt(seeds)
+        moves = spread > 1e-12
+        overlaps.append(((values.mean(axis=0) - result.order_parameters[name])[moves] / spread[moves]).ravel())
+    return errors, np.concatenate(overlaps)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_srf_at_400(name: str) -> None:
+    errors, overlaps = scores(MODELS[name], simulated(MODELS[name], 400, SEEDS), 400)
+    assert all(abs(z) < 4.0 for z in errors.values()), errors
+    assert np.abs(overlaps).max() < 5.0 and np.sqrt(np.mean(overlaps**2)) < 2.0, overlaps
+
+
+def test_gaussian_map_at_200() -> None:
+    given = MODELS["sign, square"]
+    errors, overlaps = scores(given, simulated(given, 200, 32, "gaussian"), 200)
+    assert all(abs(z) < 4.0 for z in errors.values()), errors
+    assert np.sqrt(np.mean(overlaps**2)) < 2.0, overlaps
+
+
+def test_simulation_rejects_a_wrong_direction() -> None:
+    """The z-scores see the second direction: without its alignment the theory is far off."""
+    given = MODELS["sign, square"]
+    wrong = given.replace({"spike.alignment": [0.6, 0.0]})
+    errors, _ = scores(wrong, simulated(given, 400, 6), 400)
+    assert max(abs(z) for z in errors.values()) > 6.0, errors
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dimension", [1000, 2000])
+@pytest.mark.parametrize("name", MODELS)
+def test_srf_at_larger_sizes(name: str, dimension: int) -> None:
+    errors, _ = scores(MODELS[name], simulated(MODELS[name], dimension, 16), dimension)
+    assert all(abs(z) < 4.0 for z in errors.values()), errors
