@@ -8,6 +8,7 @@ import sympy as sp
 
 from derive.blocks import KAPPA, family, index
 from derive.coefficients import ConditionalCoefficients
+from derive.output import coordinates_of_kappa, directions_of
 from derive.saddle import SaddleSystem
 from derive.symbols import MU0, MU1, MU2SQ, SYMMETRIC
 from derive.tangent import Tangent
@@ -23,16 +24,19 @@ _EQUIVALENCE = "[CUI24] Result 3.2, App. B"
 Origin = Literal["spike", "step", "plain"]
 
 
-def features_given_kappa(of: ConditionalCoefficients, title: str, origin: Origin) -> Derivation:
-    """The coefficients of the features of every block as functions of kappa.
+def features_given_kappa(of: ConditionalCoefficients, title: str, origin: Origin, spikes: int = 1) -> Derivation:
+    """The coefficients of the features of every block as functions of kappa, in R^spikes.
 
     origin: of the spike: given ("spike"), left by a gradient "step", whose map gives the variance, or none ("plain").
     """
     trace = Recorder(title)
     spiked = origin != "plain"
-    shift = (READOUT[B] * STRENGTH * KAPPA if spiked else sp.S.Zero) + BIAS
-    trace.record("shift", SHIFT[B], shift, kind="definition", source="[CUI24] Result 3.1",
+    trace.record("shift", SHIFT[B], _along_spike(spikes) * int(spiked) + BIAS, kind="definition",
+                 source="[CUI24] Result 3.1",
                  rule="the mean pre-activation of block $b$ given $\\kappa=v\\cdot x$, with the bias of all neurons"
+                 if spiked and spikes == 1 else
+                 "the mean pre-activation of block $b$ given $\\kappa_j=v_j\\cdot x$ by its loadings along the "
+                 "directions of the spike, with the bias of all neurons; $v_1$ carries the alignment of a single index"
                  if spiked else "the mean pre-activation without a spike")  # fmt: skip
     if origin != "step":
         bulk = 1 + READOUT[B] ** 2 * (BULK - 1) if spiked else sp.S.One
@@ -47,6 +51,14 @@ def features_given_kappa(of: ConditionalCoefficients, title: str, origin: Origin
         trace.record(f"{name} of a block", function(B, KAPPA), body.subs(place), kind="definition", source=_EQUIVALENCE,
                      rule=f"{rule}, given $\\kappa$")  # fmt: skip
     return trace.finish()
+
+
+def _along_spike(spikes: int) -> sp.Expr:
+    """What the spike adds to the pre-activation of block b."""
+    if spikes == 1:
+        return READOUT[B] * STRENGTH * KAPPA
+    loadings = (family(name)[B] for name in directions_of("loading", spikes))
+    return sp.Add(*(loading * kappa for loading, kappa in zip(loadings, coordinates_of_kappa(spikes), strict=True)))
 
 
 def bias_condition(system: SaddleSystem) -> tuple[sp.Expr, Derivation]:

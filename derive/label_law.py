@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import combinations_with_replacement
 
 import sympy as sp
 
@@ -11,7 +12,7 @@ from derive.coefficients import ConditionalCoefficients
 from derive.energetic import XI
 from derive.expectation import Expectation
 from derive.labels import FLIPS, PROBIT, IndexFunction, numbered
-from derive.output import X, directions_of
+from derive.output import X, coordinates_of_kappa, directions_of
 from derive.symbols import DELTA, MEAN, NOISE, NU0, NU2SQ
 from derive.trace import Derivation, Recorder
 
@@ -47,29 +48,60 @@ def mixing(count: int) -> tuple[sp.Matrix, tuple[tuple[sp.Symbol, sp.Expr], ...]
     return lower, tuple(zip(rest, bodies, strict=True))
 
 
-def indices_given_kappa(link: IndexFunction) -> tuple[sp.Expr, ...]:
-    """z_i = gamma_i kappa + (L t)_i with t standard normal, one per index of the link."""
-    count = len(link.variables)
-    gamma, t, (lower, _) = numbered("gamma", count), sp.Matrix(numbered("t", count)), mixing(count)
-    return tuple(g * KAPPA + (lower[i, :] * t)[0] for i, g in enumerate(gamma))
+def indices_given_kappa(link: IndexFunction, spikes: int = 1) -> tuple[sp.Expr, ...]:
+    """z_i = gamma_i kappa + (L t)_i with t standard normal, one per index of the link.
+
+    Of a spike of several directions, the first one carries the alignment of a single index.
+    """
+    count, kappa = len(link.variables), coordinates_of_kappa(spikes)
+    t = sp.Matrix(numbered("t", count))
+    if count > 1 and spikes > 1:
+        gamma, lower = _overlaps(spikes, count), _lower(count)
+        return tuple((sp.Matrix([kappa]) * gamma[:, i] + lower[i, :] * t)[0] for i in range(count))
+    lower = mixing(count)[0]
+    return tuple(g * kappa[0] + (lower[i, :] * t)[0] for i, g in enumerate(numbered("gamma", count)))
 
 
-def target_given_kappa(link: IndexFunction, coefficients: ConditionalCoefficients | None) -> Derivation:
-    """The target's indices given kappa, and the Hermite coefficients of the clean label in t.
+def _overlaps(spikes: int, count: int) -> sp.Matrix:
+    return sp.Matrix(spikes, count, lambda j, i: sp.Symbol(f"gamma_{j + 1}{i + 1}", real=True))
+
+
+def _lower(count: int) -> sp.Matrix:
+    return sp.Matrix(count, count, lambda i, j: sp.Symbol(f"L_{i + 1}{j + 1}", real=True) if j <= i else sp.S.Zero)
+
+
+def _record_mixing(trace: Recorder, spikes: int, count: int) -> None:
+    """What fixes L: chi in closed form for one direction of the spike, its square for several."""
+    if count > 1 and spikes > 1:
+        gamma, lower = _overlaps(spikes, count), _lower(count)
+        rest = sp.eye(count) - gamma.T * gamma
+        for i, j in combinations_with_replacement(range(count), 2):
+            trace.record(f"mixing {j + 1}{i + 1}", (lower * lower.T)[j, i], rest[j, i], kind="definition",
+                         source=_CHANNEL,
+                         rule="$LL^T=1-\\gamma^T\\gamma$ with $\\gamma_{ji}=v_j\\cdot\\theta_i$: what the directions "
+                         "of the spike leave of those of the target")  # fmt: skip
+        return
+    for number, (chi, body) in enumerate(mixing(count)[1], start=1):
+        trace.record(f"chi {number}", chi, body, kind="definition", source=_CHANNEL,
+                     rule="what the first indices leave of the squared length of the spike's direction")  # fmt: skip
+
+
+def target_given_kappa(
+    link: IndexFunction, coefficients: ConditionalCoefficients | None, spikes: int = 1
+) -> Derivation:
+    """The target's indices given kappa in R^spikes, and the Hermite coefficients of the clean label in t.
 
     coefficients: of a link of one index, in closed form where there is one.
     """
     count = len(link.variables)
     trace = Recorder("Target given $\\kappa$")
-    for number, (chi, body) in enumerate(mixing(count)[1], start=1):
-        trace.record(f"chi {number}", chi, body, kind="definition", source=_CHANNEL,
-                     rule="what the first indices leave of the squared length of the spike's direction")  # fmt: skip
-    for z, body in zip(link.variables, indices_given_kappa(link), strict=True):
+    _record_mixing(trace, spikes, count)
+    for z, body in zip(link.variables, indices_given_kappa(link, spikes), strict=True):
         trace.record(f"{z} given kappa", z, body, kind="definition", source=_CHANNEL,
                      rule="overlap with a direction of the target, $\\gamma$ its alignment with the spike; $t$ are "
                      "independent standard normals")  # fmt: skip
     trace.record("clean label", _clean(count), link.expr, kind="definition", source=_CHANNEL, rule="the link")
-    for label, function, body, rule in _hermite(coefficients, count):
+    for label, function, body, rule in _hermite(coefficients, count, spikes):
         trace.record(label, function, body, kind="definition", source=_CHANNEL, rule=rule)
     return trace.finish()
 
@@ -80,7 +112,7 @@ def _clean(count: int) -> sp.Expr:
 
 
 def _hermite(
-    coefficients: ConditionalCoefficients | None, count: int
+    coefficients: ConditionalCoefficients | None, count: int, spikes: int
 ) -> list[tuple[str, sp.Expr, sp.Expr, str]]:
     """nu0, nu1 along every direction and nu2sq, each with its label and its rule."""
     rules = ("the mean of the clean label given $\\kappa$", "its linear coefficient in $t$", "the rest of its variance")
@@ -88,7 +120,7 @@ def _hermite(
     linear = [block_field(name)(KAPPA) for name in names]
     if coefficients is not None:
         (gamma,) = numbered("gamma", 1)
-        place = {coefficients.s: gamma * KAPPA, coefficients.c: 1 - gamma**2}
+        place = {coefficients.s: gamma * coordinates_of_kappa(spikes)[0], coefficients.c: 1 - gamma**2}
         bodies = [e.subs(place) for e in (coefficients.mu0, coefficients.mu1, coefficients.mu2sq)]
     else:
         t, clean = numbered("t", count), _clean(count)

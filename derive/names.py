@@ -14,6 +14,7 @@ LATEX: Mapping[str, str] = MappingProxyType(
         "fraction": r"\pi",
         "psi": r"\psi",
         "kappa": r"\kappa",
+        "loading": r"\ell",
         "zeta": r"\zeta",
         "zeta_hat": r"\hat{\zeta}",
         "psi_hat": r"\hat{\psi}",
@@ -72,7 +73,7 @@ LATEX: Mapping[str, str] = MappingProxyType(
 VARIANCES = frozenset({"noise", "probit"})
 
 # families and functions of kappa that are numbered by the directions of target and spike: psi_1, psi_2, ...
-_NUMBERED = re.compile(r"(psi|psi_hat|zeta|zeta_hat|kappa|slope|nu1)_(\d+)")
+_NUMBERED = re.compile(r"(psi|psi_hat|zeta|zeta_hat|kappa|loading|slope|nu1)_(\d+)")
 _COORDINATE = re.compile(r"kappa_\d+")
 _AVERAGE = re.compile(r"avg_(\w+)")
 _FACTOR = re.compile(r"t_\d+|xx|[tMFghx]")

@@ -101,8 +101,9 @@ def _parts(model: Model) -> Iterator[Derivation]:
             yield of_link.derivation
     if model.step is not None:
         yield step_map_of(model).derivation
-    yield features_given_kappa(of_activation, f"Features of {activation.name} given $\\kappa$", _origin(model))
-    yield target_given_kappa(link, of_link)
+    title, spikes = f"Features of {activation.name} given $\\kappa$", rank_of(model)
+    yield features_given_kappa(of_activation, title, _origin(model), spikes)
+    yield target_given_kappa(link, of_link, spikes)
     yield from _equations(model)
 
 
@@ -165,22 +166,33 @@ def is_closed(model: Model) -> bool:
 
 def system_of(model: Model) -> SaddleSystem:
     """The derived system that a model is solved by: that of the square loss, or the one of any convex loss."""
-    return _square_system() if is_closed(model) else _coupled_system(model.target.indices)
+    spikes = rank_of(model)
+    return _square_system(spikes) if is_closed(model) else _coupled_system(model.target.indices, spikes)
 
 
-@lru_cache(maxsize=1)
-def _square_system() -> SaddleSystem:
+def rank_of(model: Model) -> int:
+    """The number of directions that kappa has: those of the spike that the features know."""
+    if model.spike is None or model.spike.loadings is None:
+        return 1
+    from giantstep.spike import spike_of
+
+    directions = spike_of(model).directions
+    return 1 if directions is None else directions.rank
+
+
+@lru_cache(maxsize=3)
+def _square_system(spikes: int) -> SaddleSystem:
     from derive.loss import SQUARE
     from derive.saddle import saddle_system
 
-    return saddle_system(SQUARE)
+    return saddle_system(SQUARE, spikes)
 
 
 @lru_cache(maxsize=4)
-def _coupled_system(directions: int) -> SaddleSystem:
+def _coupled_system(directions: int, spikes: int) -> SaddleSystem:
     from derive.saddle import coupled_system
 
-    return coupled_system(directions)
+    return coupled_system(directions, spikes)
 
 
 def render(model: Model, format: Format, steps: bool) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from derive.scalar import scalar_function
-from giantstep.derivation import is_closed
+from giantstep.derivation import is_closed, rank_of
+from giantstep.errors import BadInput
 from giantstep.ladder.answer import result_checks, simulation_checks
 from giantstep.ladder.bias import bias_checks
 from giantstep.ladder.check import Check
@@ -41,6 +42,8 @@ def verify(model: Model, echo: Callable[[str], object]) -> bool:
 
 def checks(model: Model) -> Iterator[Check]:
     """All checks of a model, from the derivation up to simulation."""
+    if rank_of(model) > 1:
+        raise BadInput("verify checks spikes of one direction", "solve reports residual and quadrature error of any rank")
     yield from derivation_checks(model)
     problem = problem_of(model)
     yield from function_checks(scalar_function(model.network.activation), problem.blocks)
