@@ -58,7 +58,7 @@ def _record_several(trace: Recorder, spikes: int) -> None:
         raise ValueError(f"the downdate of {spikes} directions on the isotropic bulk gave {after}, not T")
     trace.record(
         f"Sherman-Morrison-Woodbury, {spikes} directions", sp.Symbol("I_perp"), sp.MatMul(t, sp.Identity(spikes)),
-        rule="taking out the orthonormal directions $v_j$ of the spike together: the isotropic bulk does not couple them, "
+        rule="taking out the orthonormal directions $v_j$ of the spike together: the isotropic bulk couples none, "
         "and the response along each is $T$",
         source="[CUI24] eq. (108)-(116) for one direction", kind="result",
     )  # fmt: skip

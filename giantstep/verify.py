@@ -43,7 +43,7 @@ def verify(model: Model, echo: Callable[[str], object]) -> bool:
 def checks(model: Model) -> Iterator[Check]:
     """All checks of a model, from the derivation up to simulation."""
     if rank_of(model) > 1:
-        raise BadInput("verify checks spikes of one direction", "solve reports residual and quadrature error of any rank")
+        raise BadInput("verify checks spikes of one direction", "solve reports residual and quadrature error")
     yield from derivation_checks(model)
     problem = problem_of(model)
     yield from function_checks(scalar_function(model.network.activation), problem.blocks)
