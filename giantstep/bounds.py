@@ -28,6 +28,7 @@ from giantstep.model import Model
 from giantstep.polynomial import polynomial_errors
 from giantstep.problem import problem_of
 from giantstep.search import least, least_positive
+from giantstep.spike_table import refuse_loadings
 
 Array = np.ndarray
 Kind = Literal["lower", "upper"]
@@ -103,6 +104,7 @@ def bounds(
     loss at its best ridge. Raises BadInput for a loss of the margin, whose test error is no squared one, and
     NotConverged where kappa is not resolved. Source: [CUI24] eq. (26)-(28), (132); THEORY section 7.
     """
+    refuse_loadings(model.spike, "bounds")
     if model.fit.loss.form == "margin":
         raise BadInput(
             f"fit.loss = {model.fit.loss.name!r} has the probability of misclassification as its test error, and the "

@@ -59,8 +59,9 @@ def zero_readout(problem: Problem, tolerance: float) -> Solution | None:
     blocks = len(problem.fraction)
     response, nothing = problem.fraction / ridge, np.zeros(blocks)
     psi = nothing if model.target.indices == 1 else np.zeros((blocks, model.target.indices))
+    along = nothing if problem.rank == 1 else np.zeros((blocks, problem.rank))
     order = {
-        "m": nothing, "zeta": nothing, "psi": psi, "Q1": np.zeros((blocks, blocks)), "Q2": nothing,
+        "m": nothing, "zeta": along, "psi": psi, "Q1": np.zeros((blocks, blocks)), "Q2": nothing,
         "V1": np.diag(response), "V2": response,
     }  # fmt: skip
     residual = float(np.max(np.abs(response * ridge / problem.fraction - 1.0)))

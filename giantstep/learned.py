@@ -18,9 +18,9 @@ from typing import Any
 
 import numpy as np
 
+from giantstep.directions import mixing
 from giantstep.errors import BadInput, NotConverged
 from giantstep.kernels import coefficients
-from giantstep.labels import mixing
 from giantstep.learned_points import LearnedPoints, simulated_points
 from giantstep.link import link_values
 from giantstep.mesh import Term, initial_mesh, nodes
@@ -29,6 +29,7 @@ from giantstep.problem import Problem, problem_of
 from giantstep.result import Result
 from giantstep.simulate.system import Rung
 from giantstep.solve import solve
+from giantstep.spike_table import refuse_loadings
 
 Array = np.ndarray
 _ORDER = 16  # nodes a panel of u
@@ -90,6 +91,7 @@ def learned(
     averaged over ``bins`` bins between the ends. Raises BadInput for an index the target has not, and what ``solve``
     and ``simulate`` raise. Source: [CUI24] Figures 1 and 3.
     """
+    refuse_loadings(model.spike, "the learned function")
     places = np.linspace(-3.0, 3.0, 121) if at is None else np.array(at, dtype=float).reshape(-1)
     if not places.size or not np.all(np.isfinite(places)):
         raise BadInput("the points at which the function is asked for are none, or not finite", "give some numbers")

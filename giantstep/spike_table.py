@@ -126,3 +126,12 @@ def check_indices(spike: Spike, link: str, wanted: int) -> None:
             f"target.link = {shorten(link)} has {wanted} {'indices' if wanted > 1 else 'index'}",
             "give one number for z alone, and for z1, z2, ... a list with one number for each",
         )
+
+
+def refuse_loadings(spike: Spike | None, what: str) -> None:
+    """Raises BadInput for a spike of several directions, which ``what`` is not made for."""
+    if spike is not None and spike.loadings is not None:
+        raise BadInput(
+            f"spike.loadings = {shorten(plain(spike.loadings))}: {what} is for a spike of one direction",
+            "leave spike.loadings out; solve, curve, simulate, derive and verify take them",
+        )

@@ -9,6 +9,9 @@ import numpy as np
 import pytest
 from model_cases import refused
 
+from giantstep.bounds import bounds
+from giantstep.errors import BadInput
+from giantstep.learned import learned
 from giantstep.model import Model
 
 TWO: dict[str, Any] = {
@@ -86,3 +89,9 @@ def test_refusals_name_key_value_and_what_is_allowed(changes: dict[str, Any], wo
 def test_rows_of_alignments_need_loadings() -> None:
     spike = {"strength": 1.0, "alignment": [[0.5], [0.1]], "bulk_variance": 1.0}
     assert "spike.loadings" in refused({**TWO, "spike": spike})
+
+
+@pytest.mark.parametrize("verb", [bounds, learned])
+def test_verbs_for_one_direction_say_so(verb: Any) -> None:
+    with pytest.raises(BadInput, match="spike of one direction"):
+        verb(Model.from_dict(TWO))

@@ -124,6 +124,12 @@ def test_directions_that_are_kept_and_dropped() -> None:
     assert spike_of(three(spike__strength=0.0)).directions.rank == 1  # type: ignore[union-attr]
 
 
+def test_a_readout_that_stays_zero_has_no_overlaps() -> None:
+    given = model(target__link="sin", target__noise=0.0, fit__loss={"name": "epsilon_insensitive", "epsilon": 3.0})
+    zeta = solve(given).order_parameters["zeta"]
+    assert zeta.shape == (2, 2) and not zeta.any()
+
+
 def test_equal_blocks_are_one_block() -> None:
     two = model(network__readout={"values": [1.0, 1.0], "fractions": [0.4, 0.6]})
     split = {"values": [1.0, 1.0, 1.0], "fractions": [0.4, 0.25, 0.35]}
