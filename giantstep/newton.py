@@ -13,6 +13,8 @@ Array = np.ndarray
 _MOST = 60
 _SHORTEST = 1e-6  # a step this short makes no progress
 _SETTLED = 1e-7  # relative step at which the unknowns have converged: the next one is about its square
+_SOLVED = 1e-6  # of the residual, what a step may leave of the linear equations
+_NOISE = 1e-12  # a residual this small, relative to its unknown, may be rounding
 _ROUNDING = 1e-8  # relative step from which on rounding may hold the residual up
 
 
@@ -51,48 +53,55 @@ def newton(
         return Outcome(x, evaluations, False)
     last = math.inf
     for _ in range(most):
-        step = _step(system.jacobian(), residual)
+        size = system.scale(x)
+        step, solves = _step(system.jacobian(), residual, size)
         if step is None:
             return Outcome(x, evaluations, False)
         length, now = 1.0, math.sqrt(residual @ residual)
-        relative = float(np.max(np.abs(step) / system.scale(x)))
-        if blind and relative < settled:
+        relative = float(np.max(np.abs(step) / size))
+        if blind and solves and relative < settled:
             return Outcome(x - step, evaluations, True)
         while True:
             candidate = system.residual(x - length * step)
             evaluations += 1
             if np.all(np.isfinite(candidate)) and (
-                math.sqrt(candidate @ candidate) < (1.0 - 1e-4 * length) * now or length * relative < _ROUNDING
+                math.sqrt(candidate @ candidate) < (1.0 - 1e-4 * length) * now
+                or solves
+                and length * relative < _ROUNDING
             ):
                 break
             length *= 0.5
             if length < _SHORTEST:
                 return Outcome(x, evaluations, False)
         x, residual = x - length * step, candidate
-        if length == 1.0 and (relative < settled or relative < _ROUNDING and relative > 0.5 * last):
+        if solves and length == 1.0 and (relative < settled or relative < _ROUNDING and relative > 0.5 * last):
             return Outcome(x, evaluations, True)
         last = relative if length == 1.0 else math.inf
     return Outcome(x, evaluations, False)
 
 
-def _step(jacobian: Array, residual: Array) -> Array | None:
-    """Newton's step; of least length where a direction has no equation, as m has none when all mu0 vanish."""
+def _step(jacobian: Array, residual: Array, size: Array) -> tuple[Array | None, bool]:
+    """Newton's step; of least length where a direction has no equation, as m has none when all mu0 vanish.
+
+    Also whether it solves the linear equations: a short step that does not says nothing about the root.
+    """
     if not np.all(np.isfinite(jacobian)):
-        return None
+        return None, False
     rows = np.max(np.abs(jacobian), axis=1)
     rows[rows == 0.0] = 1.0
     columns = np.max(np.abs(jacobian / rows[:, None]), axis=0)
     columns[columns == 0.0] = 1.0
-    scaled = jacobian / rows[:, None] / columns
+    scaled, right = jacobian / rows[:, None] / columns, residual / rows
+    allowed = _SOLVED * np.max(np.abs(right), initial=1e-300)
     try:
-        step = np.linalg.solve(scaled, residual / rows)
-        if np.all(np.isfinite(step)) and np.max(np.abs(scaled @ step - residual / rows)) < 1e-6 * np.max(
-            np.abs(residual / rows), initial=1e-300
-        ):
-            return np.asarray(step / columns)
+        step = np.linalg.solve(scaled, right)
+        if np.all(np.isfinite(step)) and np.max(np.abs(scaled @ step - right)) < allowed:
+            return np.asarray(step / columns), True
     except np.linalg.LinAlgError:
         pass
-    return np.asarray(np.linalg.lstsq(scaled, residual / rows, rcond=1e-13)[0] / columns)
+    step = np.linalg.lstsq(scaled, right, rcond=1e-13)[0]
+    missed = (np.abs(scaled @ step - right) > allowed) & (np.abs(residual) > _NOISE * size)
+    return np.asarray(step / columns), not missed.any()
 
 
 def continued(
