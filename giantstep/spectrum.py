@@ -121,6 +121,11 @@ def spectrum(model: Model, *, dimension: int | None = None) -> Spectrum:
     Source: [CUI24] App. F; THEORY section 7.
     """
     begun = time.perf_counter()
+    if model.step is not None and model.step.bulk != "isotropic":
+        raise BadInput(
+            f"the spectrum is that of the isotropic bulk, and step.bulk = {model.step.bulk!r}",
+            "set step.bulk=isotropic",
+        )
     whole = problem_of(model, dimension)
     problem, _ = merged(whole)
     response = Response(problem)

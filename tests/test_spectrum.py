@@ -10,8 +10,6 @@ import pytest
 
 import giantstep as gs
 
-TRACY_WIDOM = (-1.2065335745820, 1.268034)  # mean and standard deviation, beta = 1
-
 
 def model(
     activation: str, strength: float = 0.0, width: float = 1.0, samples: float = 2.0,
