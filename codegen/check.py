@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import sympy as sp
 from sympy.core.function import AppliedUndef
@@ -19,9 +19,20 @@ from derive.saddle import SaddleSystem
 
 def emit_check(plan: Plan, layout: Layout) -> list[str]:
     """``check``: every equation of the system anew from the stored unknowns, in NumPy instead of loops."""
+    averages = {name: f"work[{layout.offset(name)}:{layout.offset(name)} + N]" for name in plan.system.partials}
+
+    def stored(name: str) -> str:
+        return averages.get(name) or _state(layout, name)
+
+    lines = check_lines(plan, layout, "table, fraction, parameters, work", stored)
+    return [read("worse_single" if plan.single else "worse"), "\n".join(lines)]
+
+
+def check_lines(plan: Plan, layout: Layout, arguments: str, stored: Callable[[str], str]) -> list[str]:
+    """The lines of ``check``; ``stored`` is the text that reads a family or an average over the output."""
     names, parts = _checks(plan, _conditions(plan))
     text, arrays = Text(), Vectorised()
-    with text.indent("def check(table, fraction, parameters, work):"):
+    with text.indent(f"def check({arguments}):"):
         text.line(
             '"""Worst residual over all equations, each relative to the sum of its terms in absolute value."""'
         )
@@ -31,10 +42,8 @@ def emit_check(plan: Plan, layout: Layout) -> list[str]:
         text.line("columns = np.ascontiguousarray(table.T)")
         for name in (*layout.scalars, *BLOCK_COLUMNS):
             text.line(f"{name} = {_column(layout, name)}")
-        for name in names:
-            text.line(f"{name} = {_state(layout, name)}")
-        for name in sorted(plan.system.partials):
-            text.line(f"{name} = work[{layout.offset(name)}:{layout.offset(name)} + N]")
+        for name in (*names, *plan.given, *sorted(plan.system.partials)):
+            text.line(f"{name} = {stored(name)}")
         if plan.single:
             text.line("fraction = 1.0")
         for node in _ordered([Node(d.name, "field", d.indices, _at(plan, d.body)) for d in plan.system.fields]):
@@ -46,7 +55,7 @@ def emit_check(plan: Plan, layout: Layout) -> list[str]:
             text.line(f"scale_{name} = {arrays.lower(scale).text}")
             text.line(f"worst = _worse(worst, {arrays.lower(condition).text}, scale_{name})")
         text.line("return worst")
-    return [read("worse_single" if plan.single else "worse"), "\n".join(text.lines)]
+    return text.lines
 
 
 def _at(plan: Plan, expr: sp.Expr) -> sp.Expr:
@@ -58,7 +67,8 @@ def _conditions(plan: Plan) -> list[tuple[str, sp.Expr]]:
     """What vanishes at the solution, by unknown; for the matrix inverse its product with the matrix."""
     inverse, e = plan.system.inverse, index("e")
     row, column = inverse.row, inverse.column
-    product = BlockSum(family(inverse.name)[row, e] * inverse.entry.xreplace({row: e}), e)
+    over = inverse.over
+    product = BlockSum(family(inverse.name)[(row, e, *over)] * inverse.at(e, column, *over), e)
     return [
         (inverse.name, product - sp.KroneckerDelta(row, column)),
         *(

@@ -82,11 +82,12 @@ class Block:
 
 @dataclass(frozen=True)
 class Plan:
-    """The order of computation of a whole system."""
+    """The order of computation of a whole system; ``given``: families that are no unknowns of it."""
 
     system: SaddleSystem
     blocks: tuple[Block, ...]
     single: bool = False
+    given: tuple[str, ...] = ()
 
     def report(self) -> str:
         """The structure in words, one line a block."""
@@ -102,7 +103,7 @@ def nodes_of(system: SaddleSystem) -> dict[str, Node]:
     """All unknowns of a system by name."""
     nodes = [Node(d.name, "field", d.indices, d.body) for d in system.fields]
     inverse = system.inverse
-    nodes.append(Node(inverse.name, "inverse", (inverse.row, inverse.column), inverse.entry))
+    nodes.append(Node(inverse.name, "inverse", (inverse.row, inverse.column, *inverse.over), inverse.entry))
     nodes += [Node(e.unknown, "family", e.indices, e.body, e.kind == "implicit") for e in system.equations]
     for name, partials in system.partials.items():
         nodes.append(Node(name, "average", (), sp.Add(*(block_field(of)(KAPPA) for of in partials))))

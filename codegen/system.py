@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import sympy as sp
 
+from codegen.bulk import RESOLVENT_PATH, emit_resolvent, emit_trained, trained_name
 from codegen.coupled import coupled_block, emit_coupled
 from codegen.functions import emit_registered
 from codegen.losses import emit_registered_losses
@@ -93,11 +94,10 @@ def emit_response_system() -> dict[str, str]:
 
 def expected_texts() -> dict[str, str]:
     """Everything ``generated/`` holds, the manifest included."""
-    losses = emit_registered_losses()
-    return with_manifest(
-        {**emit_registered(), **losses, **emit_systems(), **emit_coupled_systems(), **emit_response_system(),
-         STEP_PATH: emit_step()}
-    )
+    systems = {**emit_systems(), **emit_coupled_systems(), **emit_response_system()}
+    systems[f"{FOLDER}/{trained_name(1)}.py"] = emit_trained(1)
+    steps = {STEP_PATH: emit_step(), RESOLVENT_PATH: emit_resolvent()}
+    return with_manifest({**emit_registered(), **emit_registered_losses(), **systems, **steps})
 
 
 def _coupled_module(system: SaddleSystem, block: Block, single: bool, scope: str) -> str:

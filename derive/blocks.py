@@ -72,19 +72,27 @@ class BlockSum(sp.Expr):
 
 
 class LogDet(sp.Expr):
-    """``log det`` of the K x K matrix whose inverse is the family ``inverse``; differentiates by Jacobi's formula."""
+    """``log det`` of the K x K matrix whose inverse is the family ``inverse``; differentiates by Jacobi's formula.
+
+    ``over``: further indices of the family, where there is a matrix for each of their values.
+    """
 
     is_commutative = True
 
-    def __new__(cls, inverse: str | sp.Symbol) -> sp.Expr:
-        return sp.Expr.__new__(cls, sp.Symbol(str(inverse)))
+    def __new__(cls, inverse: str | sp.Symbol, *over: sp.Symbol) -> sp.Expr:
+        return sp.Expr.__new__(cls, sp.Symbol(str(inverse)), *over)
 
     @property
     def inverse(self) -> str:
         return str(self.args[0])
 
+    @property
+    def over(self) -> tuple[sp.Expr, ...]:
+        return tuple(self.args[1:])
+
     def _latex(self, printer: sp.printing.printer.Printer) -> str:
-        return rf"\log\det {printer._print(self.args[0])}^{{-1}}"
+        where = "".join(printer._print(i) for i in self.over)
+        return rf"\log\det {printer._print(self.args[0])}" + (f"_{{{where}}}" if where else "") + "^{-1}"
 
 
 @dataclass(frozen=True)
@@ -102,12 +110,21 @@ class Definition:
 
 @dataclass(frozen=True)
 class MatrixInverse:
-    """``name = (entry)^-1`` as a K x K matrix; ``entry`` depends on the indices ``row`` and ``column``."""
+    """``name = (entry)^-1`` as a K x K matrix; ``entry`` depends on the indices ``row`` and ``column``.
+
+    ``over``: further indices, one matrix for each of their values.
+    """
 
     name: str
     row: sp.Symbol
     column: sp.Symbol
     entry: sp.Expr
+    over: tuple[sp.Symbol, ...] = ()
+
+    def at(self, row: sp.Expr, column: sp.Expr, *over: sp.Expr) -> sp.Expr:
+        """The entry at other indices."""
+        places = dict(zip(self.over, over, strict=True))
+        return rename(self.entry, {self.row: row, self.column: column, **places})
 
 
 @dataclass(frozen=True)
@@ -115,6 +132,7 @@ class ParallelSum:
     """``name = (A^-1 + B)^-1`` as K x K matrices, without inverting A: ``dX = L dA L^T - X dB X``, ``L = X A^-1``.
 
     ``a`` and ``b`` are the entries over (row, column); ``ratio`` names the family L, ``transposed`` where it is L^T.
+    ``over``: further indices, one matrix for each of their values.
     """
 
     name: str
@@ -124,6 +142,7 @@ class ParallelSum:
     b: sp.Expr
     ratio: str
     transposed: bool
+    over: tuple[sp.Symbol, ...] = ()
 
 
 def walk(expr: sp.Basic) -> Iterator[sp.Basic]:

@@ -99,7 +99,7 @@ class Calculus:
         if isinstance(expr, Expectation):
             return Expectation(self._raw(expr.integrand, target), *expr.variables)
         if isinstance(expr, LogDet):
-            return self._logdet(self.inverses[expr.inverse], target)
+            return self._logdet(self.inverses[expr.inverse], expr.over, target)
         return (
             sp.Add(*(expr.fdiff(i + 1) * self._raw(arg, target) for i, arg in enumerate(expr.args)))
             if not isinstance(expr, sp.Pow)
@@ -131,26 +131,24 @@ class Calculus:
         return sp.S.Zero
 
     def _inverse(self, inverse: MatrixInverse, indices: tuple[sp.Expr, ...], target: sp.Indexed) -> sp.Expr:
-        first, last = indices
-        taken = used_indices(inverse.entry, first, last, target)
-        i, j = fresh_indices(2, taken)
-        change = self._raw(rename(inverse.entry, {inverse.row: i, inverse.column: j}), target)
+        first, last, *over = indices
+        i, j = fresh_indices(2, used_indices(inverse.entry, *indices, target))
+        change = self._raw(inverse.at(i, j, *over), target)
         base = family(inverse.name)
-        return -BlockSum(BlockSum(base[first, i] * change * base[j, last], i), j)
+        return -BlockSum(BlockSum(base[(first, i, *over)] * change * base[(j, last, *over)], i), j)
 
     def _parallel(self, node: ParallelSum, indices: tuple[sp.Expr, ...], target: sp.Indexed) -> sp.Expr:
-        first, last = indices
-        i, j = fresh_indices(2, used_indices(node.a, node.b, first, last, target))
-        place = {node.row: i, node.column: j}
+        first, last, *over = indices
+        i, j = fresh_indices(2, used_indices(node.a, node.b, *indices, target))
+        place = {node.row: i, node.column: j, **dict(zip(node.over, over, strict=True))}
         change_a, change_b = (self._raw(rename(entry, place), target) for entry in (node.a, node.b))
         ratio, itself = family(node.ratio), family(node.name)
-        left, right = (
-            (ratio[i, first], ratio[j, last]) if node.transposed else (ratio[first, i], ratio[last, j])
-        )
-        inner = left * change_a * right - itself[first, i] * change_b * itself[j, last]
+        pairs = ((i, first), (j, last)) if node.transposed else ((first, i), (last, j))
+        left, right = (ratio[(*pair, *over)] for pair in pairs)
+        inner = left * change_a * right - itself[(first, i, *over)] * change_b * itself[(j, last, *over)]
         return BlockSum(BlockSum(inner, i), j)
 
-    def _logdet(self, inverse: MatrixInverse, target: sp.Indexed) -> sp.Expr:
-        i, j = fresh_indices(2, used_indices(inverse.entry, target))
-        change = self._raw(rename(inverse.entry, {inverse.row: i, inverse.column: j}), target)
-        return BlockSum(BlockSum(family(inverse.name)[j, i] * change, i), j)
+    def _logdet(self, inverse: MatrixInverse, over: tuple[sp.Expr, ...], target: sp.Indexed) -> sp.Expr:
+        i, j = fresh_indices(2, used_indices(inverse.entry, *over, target))
+        change = self._raw(inverse.at(i, j, *over), target)
+        return BlockSum(BlockSum(family(inverse.name)[(j, i, *over)] * change, i), j)

@@ -89,7 +89,8 @@ def _name(expr: sp.Expr, free: set[sp.Basic], depth: int) -> sp.Expr:
 def _order(expr: sp.Expr, symmetric: frozenset[str]) -> sp.Expr:
     if isinstance(expr, sp.Indexed):
         if family_name(expr) in symmetric:
-            return expr.base[tuple(sorted(expr.indices, key=sp.default_sort_key))]
+            first, second, *over = expr.indices
+            return expr.base[(*sorted((first, second), key=sp.default_sort_key), *over)]
         return expr
     if not expr.args:
         return expr

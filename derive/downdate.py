@@ -62,3 +62,29 @@ def _record_several(trace: Recorder, spikes: int) -> None:
         "and the response along each is $T$",
         source="[CUI24] eq. (108)-(116) for one direction", kind="result",
     )  # fmt: skip
+
+
+def record_variational_downdate(trace: Recorder) -> None:
+    """Record the identity as a stationary value: the source before the downdate, x = I^-1 y, is extremised over.
+
+    ``extr_{x, z} { x^2 I + 2 (h - x) z + w z^2 } = h^2 I/(1 - w I)``, for K blocks with matrices in place of I and w.
+    """
+    response, weight, h = sp.Symbol("I"), sp.Symbol("Vhat_1"), sp.Symbol("zeta_hat_perp")
+    x, z = sp.Symbol("zeta_hat"), sp.Symbol("zeta")
+    functional = x**2 * response + 2 * (h - x) * z + weight * z**2
+    (root,) = sp.solve([sp.diff(functional, x), sp.diff(functional, z)], [x, z], dict=True)
+    value = sp.factor(functional.subs(root))
+    trace.record(
+        "Sherman-Morrison", sp.Symbol("I_perp"), sherman_morrison(response, weight), kind="definition",
+        source="[CUI24] eq. (108)-(116)",
+        rule="the rank-one downdate of $WW^T$ by $(Wv)(Wv)^T$; $I=v^TW^TA^{-1}Wv$ before it",
+    )  # fmt: skip
+    trace.record(
+        "Sherman-Morrison as an extremum", value, h**2 * sherman_morrison(response, weight), source="THEORY section 5",
+        rule="stationarity of $I\\hat{\\zeta}^2+2(\\hat{\\zeta}_{\\perp}-\\hat{\\zeta})\\zeta"
+        "+\\hat{V}^{(1)}\\zeta^2$ in $\\hat{\\zeta}$ and $\\zeta$: the source of the whole bulk and the overlap are "
+        "kept instead of the resolvent after the downdate", kind="result",
+    )  # fmt: skip
+    before, scalar = functional.subs(root), sp.factor(root[z] / h)
+    if sp.simplify(before - h**2 * scalar) != 0 or sp.simplify(scalar - sherman_morrison(response, weight)) != 0:
+        raise ValueError(f"the extremum {value} is not that of the downdate")

@@ -80,9 +80,14 @@ def free_energy(energetic: Energetic) -> FreeEnergy:
     """
     trace = Recorder("Replica-symmetric free energy")
     spectral = spectral_potential(trace)
-    overlaps = (*zeta_families(energetic.spikes), *psi_families(energetic.directions))
     R = _entropic_quadratic_form(trace, energetic.directions, energetic.spikes)
-    pairing = (
+    return assembled(trace, energetic, conjugate_pairs(energetic.directions, energetic.spikes), spectral, R)
+
+
+def conjugate_pairs(directions: int, spikes: int = 1) -> sp.Expr:
+    """Order parameters times their conjugates, as they enter Phi/beta."""
+    overlaps = (*zeta_families(spikes), *psi_families(directions))
+    return (
         BlockSum(sp.Add(*(hat[B] * overlap[B] for overlap, hat in overlaps)), B)
         + (
             BlockSum(BlockSum(Q1_HAT[B, C] * V1[B, C] - V1_HAT[B, C] * Q1[B, C], B), C)
@@ -90,6 +95,12 @@ def free_energy(energetic: Energetic) -> FreeEnergy:
         )
         / 2
     )
+
+
+def assembled(
+    trace: Recorder, energetic: Energetic, pairing: sp.Expr, spectral: Spectral, R: sp.Expr
+) -> FreeEnergy:
+    """Energetic part, conjugate pairs, entropic part R and the term of finite size in one functional."""
     entropic = BETA * (pairing - R / 2)
     finite = BETA * INVERSE_DIMENSION * BlockSum(M_[B] ** 2 / (2 * T[B]), B)
     trace.record("finite size", sp.Symbol("Phi_m"), finite, kind="assumption", source="THEORY section 6",

@@ -39,6 +39,27 @@ LATEX: Mapping[str, str] = MappingProxyType(
         "V": "V",
         "risk": r"\mathcal{R}",
         "free_energy": r"\Phi",
+        "Px": "P",
+        "Sx": "S",
+        "Mx": "M",
+        "Px^-1": r"P^{-1}_{b c x}",
+        "Sigma": r"\Sigma",
+        "residual_e": "e",
+        "x.Res.x": r"x\cdot(C+w)^{-1}x",
+        "v.Res.theta": r"v\cdot(C+w)^{-1}\theta",
+        "v.Res.v": r"v\cdot(C+w)^{-1}v",
+        "S_theta": r"S_{\theta}",
+        "S_v": r"S_{v}",
+        "Sigma_cov": r"\Sigma",
+        "trace_C": r"\tfrac{1}{d}\operatorname{tr} C",
+        "law_tr": r"\varrho",
+        "law_vv": r"\varrho^{vv}",
+        "law_vo": r"\varrho^{v\perp}",
+        "law_oo": r"\varrho^{\perp}",
+        "pbar": r"\bar{M}_{b c}",
+        "zeta": r"\zeta",
+        "zeta_hat_perp": r"\hat{\zeta}_{\perp}",
+        "pairs": r"\Phi_{\mathrm{pairs}}",
         "Phi_energetic": r"\Phi_{\mathrm{energetic}}",
         "Phi_m": r"\Phi_{m}",
         "test_error": r"\varepsilon_{\mathrm{test}}",
@@ -73,7 +94,7 @@ LATEX: Mapping[str, str] = MappingProxyType(
 VARIANCES = frozenset({"noise", "probit"})
 
 # families and functions of kappa that are numbered by the directions of target and spike: psi_1, psi_2, ...
-_NUMBERED = re.compile(r"(psi|psi_hat|zeta|zeta_hat|kappa|loading|slope|nu1)_(\d+)")
+_NUMBERED = re.compile(r"(psi|psi_hat|zeta|zeta_hat|kappa|loading|slope|nu1|law_vo|law_oo)_(\d+(?:_\d+)?)")
 _COORDINATE = re.compile(r"kappa_\d+")
 _AVERAGE = re.compile(r"avg_(\w+)")
 _FACTOR = re.compile(r"t_\d+|xx|[tMFghx]")
@@ -88,7 +109,7 @@ def latex_name(name: str) -> str | None:
         return LATEX[name]
     numbered = _NUMBERED.fullmatch(name)
     if numbered:
-        return subscripted(LATEX[numbered[1]], [numbered[2]])
+        return subscripted(LATEX[numbered[1]], numbered[2].split("_"))
     average = _AVERAGE.fullmatch(name)
     return rf"\langle {_product(_FACTOR.findall(average[1]))}\rangle_{{\kappa}}" if average else None
 

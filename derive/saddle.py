@@ -36,6 +36,7 @@ def _crossed(name: str, count: int) -> tuple[tuple[str, str], ...]:
     return tuple(pair for overlap, hat in found for pair in ((overlap, hat), (hat, overlap)))
 
 
+BulkLaw = Literal["isotropic", "trained"]
 PAIRS = pairs()
 ORDER_PARAMETERS = ("m", "zeta", "psi", "Q1", "Q2", "V1", "V2")
 RANK = {"Q1": 2, "Q1_hat": 2, "V1": 2, "V1_hat": 2, "P": 2, "S": 2, "M": 2}
@@ -94,20 +95,26 @@ def saddle_system(loss: Loss = SQUARE, spikes: int = 1) -> SaddleSystem:
     Raises ValueError where the loss has no envelope of the required form. Source: [CUI24] Result 3.3, App. C-D.
     """
     envelope = moreau_envelope(loss)
-    return _system(loss.name, (envelope.derivation,), quadratic_energy(envelope, spikes))
+    return _system(loss.name, (envelope.derivation,), free_energy(quadratic_energy(envelope, spikes)))
 
 
-def coupled_system(directions: int = 1, spikes: int = 1) -> SaddleSystem:
+def coupled_system(directions: int = 1, spikes: int = 1, bulk: BulkLaw = "isotropic") -> SaddleSystem:
     """Derive the saddle-point system of any convex loss, for any number of blocks.
 
     The loss enters by averages over the output given kappa, which its own kernel supplies; ``directions``: number of
-    directions of the target beside the spike; ``spikes``: of the spike. Source: [CUI24] App. C-D.
+    directions of the target beside the spike; ``spikes``: of the spike; ``bulk``: rows of the sRF model, or with the
+    covariance that the gradient step gives them (one spike). Source: [CUI24] App. C-D; THEORY section 5.
     """
-    return _system("coupled", (), output_energy(directions, spikes))
+    energetic = output_energy(directions, spikes)
+    if bulk == "isotropic":
+        return _system("coupled", (), free_energy(energetic))
+    from derive.trained_bulk import trained_free_energy
+
+    return _system("coupled", (), trained_free_energy(energetic))
 
 
-def _system(name: str, before: tuple[Derivation, ...], energetic: Energetic) -> SaddleSystem:
-    energy = free_energy(energetic)
+def _system(name: str, before: tuple[Derivation, ...], energy: FreeEnergy) -> SaddleSystem:
+    energetic = energy.energetic
     trace = Recorder(f"Saddle-point equations, {name} loss" if before else "Saddle-point equations, any convex loss")
     for part in (*before, energetic.derivation, energy.derivation):
         trace.extend(part)

@@ -27,4 +27,5 @@ NU0, NU1, NU2SQ = block_field("nu0"), block_field("nu1"), block_field("nu2sq")
 MEAN, SLOPE, DELTA, V = block_field("mean"), block_field("slope"), block_field("Delta"), block_field("V")
 RISK = block_field("risk")
 
-SYMMETRIC = frozenset({"Q1", "Q1_hat", "V1", "V1_hat", "M", "S"})
+# in the first two indices
+SYMMETRIC = frozenset({"Q1", "Q1_hat", "V1", "V1_hat", "M", "S", "Mx", "Sx"})

@@ -1,0 +1,236 @@
+"""Emission of what a trained bulk changes: the resolvent of its covariance, and the equations that know about it.
+
+The averages over kappa and the output do not: they come from the coupled system of the isotropic bulk. What is emitted
+here are NumPy functions of a dictionary of arrays, by name, with an axis for the spectrum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import sympy as sp
+
+from codegen.check import check_lines
+from codegen.coupled import coupled_block
+from codegen.layout import Layout, scalar_columns
+from codegen.manifest import signature, source_parts
+from codegen.structure import Block, Node, Plan, explicit_order, nodes_of, residual
+from codegen.templates import read
+from codegen.vectorised import Array, Vectorised
+from derive.blocks import KAPPA, BlockSum, family, names_in
+from derive.bulk_resolvent import OVERLAP, RESIDUAL, BulkResolvent, bulk_resolvent
+from derive.canonical import canonical
+from derive.expectation import Expectation
+from derive.saddle import SaddleSystem, coupled_system, member
+from derive.symbols import SYMMETRIC
+from derive.tangent import Tangent, tangent_name
+from derive.trained_bulk import law_families
+
+RESOLVENT_PATH = "bulk_resolvent.py"
+SOURCES = ("bulk.py", "check.py", "structure.py", "vectorised.py", "templates/worse.txt")
+
+
+def trained_name(directions: int) -> str:
+    """Name of the module of the equations of a trained bulk."""
+    return f"trained_{directions}"
+
+
+# --- the equations of the bulk --------------------------------------------------------------------------------------
+
+
+def emit_trained(directions: int) -> str:
+    """Text of the module of the equations that the trained bulk changes, for any number of blocks.
+
+    Raises ValueError where an average over kappa is not one of the isotropic system.
+    """
+    system, plain = coupled_system(directions, bulk="trained"), coupled_system(directions)
+    block = _block(system, plain)
+    chain, inputs = _chain(plain, block)
+    laws = law_families(directions)
+    torn = tuple(node for node in block.torn if node.name != "m")
+    residuals = [Node(f"residual_{n.name}", "family", n.indices, residual(n)) for n in torn]
+    parts = [
+        f"UNKNOWNS = {tuple(n.name for n in torn)!r}", f"INPUTS = {inputs!r}", f"LAWS = {laws!r}",
+        read("worse"),
+        _function("chain", "Everything that follows from unknowns and conjugates, stored beside them.", chain),
+        _function("residual", "The residuals of the unknowns, stored beside them.", residuals),
+        _function("tangent", "Tangents of chain and residuals along those of unknowns and conjugates.",
+                  _tangents(system, chain, inputs, torn)),
+        _function("free_energy", "The free energy, stored as such.",
+                  [Node("free_energy", "family", (), system.free_energy)]),
+        "\n".join(check_lines(
+            Plan(system, (block,), given=("Sigma", *laws)), Layout(scalars=scalar_columns(directions)),
+            "table, fraction, parameters, s", lambda name: f's["{name}"]',
+        )),
+    ]  # fmt: skip
+    title = f"{directions} direction(s) of the target beside the spike, any number of blocks K"
+    return _module(f"Equations of a trained bulk, {title}", [sp.srepr(e.body) for e in system.equations],
+                   "\n\n\n".join(["\n".join(parts[:3]), *parts[3:]]))  # fmt: skip
+
+
+def _block(system: SaddleSystem, plain: SaddleSystem) -> Block:
+    """The unknowns of the isotropic system, and all others in explicit order."""
+    nodes = nodes_of(system)
+    torn = [node.name for node in coupled_block(plain).torn]
+    left = [name for name in sorted(nodes) if name not in torn]
+    inside = {name: names_in(nodes[name].body) & set(left) - {name} for name in left}
+    order = explicit_order(left, inside)
+    if order is None:
+        raise ValueError(f"no explicit order for {', '.join(left)}")
+    return Block("nonlinear", tuple(nodes[n] for n in torn), tuple(nodes[n] for n in order), ())
+
+
+def _chain(plain: SaddleSystem, block: Block) -> tuple[list[Node], tuple[str, ...]]:
+    """(what follows from the averages over kappa, names of those averages)."""
+    chain, inputs = [], []
+    for node in block.chain:
+        if node.kind in ("average", "field") or node.name in ("Q2", "V2"):
+            continue
+        if not node.body.has(Expectation):
+            chain.append(node)
+            continue
+        average = plain.equation(node.name).body
+        rest = canonical(node.body - average, SYMMETRIC)
+        if rest.has(Expectation):
+            raise ValueError(f"{node.name} has an average over kappa that the isotropic system does not have")
+        if rest == 0:
+            inputs.append(node.name)
+            continue
+        inputs.append(f"average_{node.name}")
+        chain.append(Node(node.name, "family", node.indices, rest + family(inputs[-1])[node.indices]))
+    return chain, tuple(sorted(inputs))
+
+
+def _tangents(
+    system: SaddleSystem, chain: Sequence[Node], inputs: Iterable[str], torn: Sequence[Node]
+) -> list[Node]:
+    names = frozenset((*inputs, *(n.name for n in chain), *(n.name for n in torn), "m"))
+    calculus = Tangent(
+        inverses={system.inverse.name: system.inverse}, parallel={p.name: p for p in system.parallel},
+        symmetric=SYMMETRIC, unknowns=names,
+    )  # fmt: skip
+    found = []
+    for node in chain:
+        own = node.kind == "inverse" or node.name in calculus.parallel
+        body = calculus.through(member(node.name, node.indices)) if own else calculus.of(node.body)
+        found.append(Node(tangent_name(node.name), "family", node.indices, body))
+    return found + [Node(f"d_residual_{n.name}", "family", n.indices, calculus.of(residual(n))) for n in torn]
+
+
+class _Shared(Vectorised):
+    """Contractions and transposed arrays once, as variables of their own: ``lines`` are their assignments."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines: list[str] = []
+        self.known: dict[str, str] = {}
+
+    def lower(self, expr: sp.Expr) -> Array:
+        found = super().lower(expr)
+        if not isinstance(expr, BlockSum | sp.Indexed) or "(" not in found.text:
+            return found
+        if found.text not in self.known:
+            self.known[found.text] = f"x{len(self.known)}"
+            self.lines.append(f"{self.known[found.text]} = {found.text}")
+        return Array(self.known[found.text], found.axes, atom=True)
+
+
+def _function(name: str, doc: str, nodes: Sequence[Node]) -> str:
+    """A function of the dictionary ``s`` that stores nodes in order."""
+    arrays = _Shared()
+    for node in nodes:
+        value = _value(arrays, node)
+        arrays.lines += [f"{node.name} = {value}", f's["{node.name}"] = {node.name}']
+    needed = set().union(*(_names(node.body) for node in nodes)) - {node.name for node in nodes}
+    unpacked = [f'{n} = s["{n}"]' for n in sorted(needed)]
+    body = "\n".join(f"    {line}" for line in [*unpacked, *arrays.lines])
+    return f'def {name}(s):\n    """{doc}"""\n{body}'
+
+
+def _value(arrays: Vectorised, node: Node) -> str:
+    text = arrays.lower(node.body).text
+    if node.kind == "inverse":
+        return f"np.moveaxis(np.linalg.inv(np.moveaxis({text}, -1, 0)), 0, -1)"
+    spectral = "x" in {str(i) for i in node.indices}
+    return text if spectral else f"np.real({text})"
+
+
+def _names(body: sp.Expr) -> set[str]:
+    """Families, parameters and arrays that a body needs."""
+    symbols = {
+        s.name for s in body.free_symbols if isinstance(s, sp.Symbol) and not s.is_integer and s != KAPPA
+    }
+    found = names_in(body) | symbols
+    found |= {"identity"} if body.has(sp.KroneckerDelta) else set()
+    return found | ({"weight"} if body.has(Expectation) else set())
+
+
+# --- the resolvent of the covariance --------------------------------------------------------------------------------
+
+
+def emit_resolvent() -> str:
+    """Text of ``generated/bulk_resolvent.py``."""
+    derived = bulk_resolvent()
+    slope = sp.diff(derived.trace, sp.Symbol("S", positive=True))
+    functions = (
+        ("equation", "What vanishes at the trace S of the resolvent at the shift w, and its derivative in S.",
+         "w, S", (("value", derived.trace), ("slope", slope)), "value, slope"),
+        ("projections", "(theta.Res.theta, v.Res.theta, v.Res.v) at the shift w, n the length of v before it is "
+         "normalised.", "w, S, n",
+         (("S_theta", derived.along), ("S_v", derived.mixed), ("cross", derived.cross), ("own", derived.own)),
+         "S_theta, cross, own"),
+    )  # fmt: skip
+    return _module(
+        "The resolvent of the matrix C that the covariance of the trained bulk depends on", _reprs(derived),
+        "\n\n\n".join(_of_law(*each) for each in functions),
+        note="e, weight, weight_t, weight_tt: nodes of the law of the residual e of the step, with weights for means "
+        "of\nfunctions of e, of those times t = theta.x, and times t^2.",
+    )  # fmt: skip
+
+
+def _reprs(derived: BulkResolvent) -> list[str]:
+    return [sp.srepr(x) for x in (derived.trace, derived.along, derived.mixed, derived.cross, derived.own)]
+
+
+def _of_law(
+    name: str, doc: str, arguments: str, results: Sequence[tuple[str, sp.Expr]], returned: str
+) -> str:
+    """A function whose expectations are sums over the law of the residual, t averaged in the weights."""
+    weights, e = ("weight", "weight_t", "weight_tt"), sp.Symbol("e", real=True)
+    arrays = Vectorised({"e", *weights})
+
+    def text(expr: sp.Expr) -> str:
+        sums = {}
+        for number, node in enumerate(sorted(expr.atoms(Expectation), key=sp.default_sort_key)):
+            inside = node.integrand.subs(RESIDUAL, e)
+            power = sp.degree(inside, OVERLAP) if inside.has(OVERLAP) else 0
+            product = sp.Symbol(weights[power]) * (inside / OVERLAP**power)
+            sums[node] = sp.Symbol(f"average{number}")
+            body.append(f"    average{number} = {arrays.average(product)}")
+        return arrays.lower(expr.xreplace(sums)).text
+
+    body: list[str] = []
+    for target, expr in results:
+        value = text(expr)
+        body.append(f"    {target} = {value}")
+    head = f'def {name}({arguments}, alpha_0, e, {", ".join(weights)}):\n    """{doc}"""'
+    return "\n".join([head, *body, f"    return {returned}"])
+
+
+def _module(title: str, canonical_forms: Iterable[str], body: str, note: str = "") -> str:
+    signed = signature([title, *canonical_forms, *source_parts(SOURCES)])
+    note = f"\n{note}\n" if note else ""
+    return f'''"""{title}  [THEORY section 5].
+{note}
+Generated; do not edit. Signature {signed[:16]}.
+Regenerate with: giantstep generate
+"""
+
+# fmt: off
+import numpy as np
+
+SIGNATURE = "{signed}"
+
+
+{body}
+'''
