@@ -3,14 +3,14 @@
 e, weight, weight_t, weight_tt: nodes of the law of the residual e of the step, with weights for means of
 functions of e, of those times t = theta.x, and times t^2.
 
-Generated; do not edit. Signature 10f8342df9088876.
+Generated; do not edit. Signature c04c032fb3fcc850.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "10f8342df90888765d8fcfb4da4330da7df701ae4827166ef5b44a7145eb3d24"
+SIGNATURE = "c04c032fb3fcc850fcd90b42fddee26b5dae708b433a9937d5269e26b84f30ec"
 
 
 def equation(w, S, alpha_0, e, weight, weight_t, weight_tt):

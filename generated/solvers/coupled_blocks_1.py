@@ -22,7 +22,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature b639c0e05f2a04f0.
+Generated; do not edit. Signature b364af1268ce9d5d.
 Regenerate with: giantstep generate
 """
 
@@ -31,7 +31,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "b639c0e05f2a04f0b56f32fd6fb1a878ff5306e9dec510bbaff6a679100c2252"
+SIGNATURE = "b364af1268ce9d5d47ef9c5331a925c2f267bf7851b1afcb430e91fc05bb7edc"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi', 'zeta')

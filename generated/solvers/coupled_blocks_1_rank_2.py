@@ -24,7 +24,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 6e7ee46b3922e373.
+Generated; do not edit. Signature fdeb2348e9f610e9.
 Regenerate with: giantstep generate
 """
 
@@ -33,7 +33,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "6e7ee46b3922e3735c301b1e50d14b4a67a5dc09831f9ff9e39c8264dc8edf47"
+SIGNATURE = "fdeb2348e9f610e9268f3374b2702314e7d33488e8c27e8080cb2ceb2ad5d2b7"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi', 'zeta_1', 'zeta_2')

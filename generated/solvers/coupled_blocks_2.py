@@ -24,7 +24,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature aa458599eb880ab6.
+Generated; do not edit. Signature 5f286ef67beaddd6.
 Regenerate with: giantstep generate
 """
 
@@ -33,7 +33,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "aa458599eb880ab6174a7cc821f81716b998d2838aeceda8137f782d021258b5"
+SIGNATURE = "5f286ef67beaddd664ad481bff02545da4df157d81c848e27905abdefcf4fd9c"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi_1', 'psi_2', 'zeta')

@@ -26,7 +26,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature e8cb2763780e2ac8.
+Generated; do not edit. Signature 3d9c6ec82741adeb.
 Regenerate with: giantstep generate
 """
 
@@ -35,7 +35,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "e8cb2763780e2ac883e812258f166adcee7fe241308ebe1109567aef3276b625"
+SIGNATURE = "3d9c6ec82741adeb43dcaaa9135664e4800414e19807abadf4fe19ff01ae518f"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi_1', 'psi_2', 'zeta_1', 'zeta_2')

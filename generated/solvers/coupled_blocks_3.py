@@ -26,7 +26,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 62353200428f6069.
+Generated; do not edit. Signature e9fd956bd196c62b.
 Regenerate with: giantstep generate
 """
 
@@ -35,7 +35,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "62353200428f60694b6c0700999aa986bc226cbe631fe5fa0c675c81df6d48e0"
+SIGNATURE = "e9fd956bd196c62b14a40dc41e6b87c4ba019d1ab492ece754646727761da19c"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi_1', 'psi_2', 'psi_3', 'zeta')

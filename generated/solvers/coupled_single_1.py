@@ -22,7 +22,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 52446ff3d6c59c15.
+Generated; do not edit. Signature 38d5f435e9e8ea6a.
 Regenerate with: giantstep generate
 """
 
@@ -31,7 +31,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "52446ff3d6c59c156fde8bd0b84c7538f077b7df74217c1c6379bfb43c0bf92e"
+SIGNATURE = "38d5f435e9e8ea6a1ec7990e12c5556b2ea938845024200d736119628cbba6de"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi', 'zeta')

@@ -26,7 +26,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature dd0913b30d50d465.
+Generated; do not edit. Signature 2c3414fc92b91641.
 Regenerate with: giantstep generate
 """
 
@@ -35,7 +35,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "dd0913b30d50d4658af5a228af3c7aa8f69ae107289d35e80e9b9b3dde85ae62"
+SIGNATURE = "2c3414fc92b916411f6d200b8f96dcb18bcb673f7f3c8c5de80c87d72090d6dd"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi_1', 'psi_2', 'psi_3', 'zeta')

@@ -28,7 +28,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 6d80d5af9dcda0d1.
+Generated; do not edit. Signature 0d266b35ce93b866.
 Regenerate with: giantstep generate
 """
 
@@ -37,7 +37,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "6d80d5af9dcda0d19e725ed4c2fe5d90896de9d03f8776d6ecd0289129f7e963"
+SIGNATURE = "0d266b35ce93b866138b07373871aca3ae3c80c4f0589fe12854395f4cf79625"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi_1', 'psi_2', 'psi_3', 'psi_4', 'zeta')

@@ -21,7 +21,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature b4e7b617208d3319.
+Generated; do not edit. Signature 4e5b5ae17e3a69f9.
 Regenerate with: giantstep generate
 """
 
@@ -31,7 +31,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 LOSS = "square"
-SIGNATURE = "b4e7b617208d3319a8158c5bf64e340aacee2f1bbbf47c98610f045d5a4009f3"
+SIGNATURE = "4e5b5ae17e3a69f981f9fbbaf1322e7df4b7550820d11b0308739b06797c0888"
 
 
 UNKNOWNS = ('T', 'V1')

@@ -25,7 +25,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 2686097b808c4096.
+Generated; do not edit. Signature 7484ee5af2c83078.
 Regenerate with: giantstep generate
 """
 
@@ -35,7 +35,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 LOSS = "square"
-SIGNATURE = "2686097b808c409626893431223f3f39bc712d89d1f013d1da15698cd29e0963"
+SIGNATURE = "7484ee5af2c830788af8a277c8ba0ac9f8ba2422a7580d364aa5cd36ab60aeb9"
 
 
 def workspace_size(K, N):

@@ -27,7 +27,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 3895197318626def.
+Generated; do not edit. Signature 96aa0d3cd28a21b4.
 Regenerate with: giantstep generate
 """
 
@@ -37,7 +37,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 LOSS = "square"
-SIGNATURE = "3895197318626defcfad6e35caa076c250bac489897afd9c3fbca3f2e9f75998"
+SIGNATURE = "96aa0d3cd28a21b49ee19e2c4b1f6a3734341c687c8efed405c66ed310e19eee"
 
 
 def workspace_size(K, N):

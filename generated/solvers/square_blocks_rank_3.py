@@ -29,7 +29,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 1d529a7e1a9c25f8.
+Generated; do not edit. Signature c1a89004a85abdd5.
 Regenerate with: giantstep generate
 """
 
@@ -39,7 +39,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 LOSS = "square"
-SIGNATURE = "1d529a7e1a9c25f80e4e41382fa89c02cca4c807dad17565c3ff6c68b1f234a9"
+SIGNATURE = "c1a89004a85abdd5150f37643f058eeea7356d172f6754ed1865b91f63b8629e"
 
 
 def workspace_size(K, N):

@@ -25,7 +25,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 83e72b9a10752eaa.
+Generated; do not edit. Signature 793030baf4da7675.
 Regenerate with: giantstep generate
 """
 
@@ -35,7 +35,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 LOSS = "square"
-SIGNATURE = "83e72b9a10752eaa0bbdf0d2c82adaa9c2d1a8b783515dd18626e162e27dee09"
+SIGNATURE = "793030baf4da7675c11526d91c16588927297e05c8879be1f817a798177bd001"
 
 
 def workspace_size(K, N):
