@@ -57,7 +57,6 @@ LATEX: Mapping[str, str] = MappingProxyType(
         "law_vo": r"\varrho^{v\perp}",
         "law_oo": r"\varrho^{\perp}",
         "pbar": r"\bar{M}_{b c}",
-        "zeta": r"\zeta",
         "zeta_hat_perp": r"\hat{\zeta}_{\perp}",
         "pairs": r"\Phi_{\mathrm{pairs}}",
         "Phi_energetic": r"\Phi_{\mathrm{energetic}}",
