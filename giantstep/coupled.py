@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 
 import numpy as np
@@ -17,6 +18,7 @@ from giantstep.newton import Outcome, continued, newton
 from giantstep.problem import Problem, Solution
 from giantstep.resolved import Level
 from giantstep.result import Result
+from giantstep.settled import system_at
 
 Array = np.ndarray
 COARSE = Level(5, 24)
@@ -56,9 +58,11 @@ def coupled_solution(
     outcome = _first_solution(problem, start, None if near is None else near[1])
     x, evaluations, error = outcome.x, outcome.evaluations, math.inf
     found: Found | None = None
-    for times in range(5):
+    for times in range(6):
         previous = error
-        coarser, finer = (CoupledSystem(problem, refined(level, times)) for level in FINE)
+        # labels at fixed nodes serve most losses; those that they do not, show it
+        systems = (CoupledSystem, partial(system_at, x=x))[min(times, 1)]
+        coarser, finer = (systems(problem, refined(level, max(times - 1, 0))) for level in FINE)
         estimate = newton(coarser, x, most=12, settled=_NEAR, blind=True)
         answer = newton(finer, estimate.x, most=12) if estimate.converged else estimate
         evaluations += estimate.evaluations + (answer.evaluations if answer is not estimate else 0)

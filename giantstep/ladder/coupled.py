@@ -29,6 +29,7 @@ from giantstep.model import Model
 from giantstep.newton import newton
 from giantstep.problem import problem_of
 from giantstep.result import Result
+from giantstep.settled import system_at
 
 Array = np.ndarray
 _KAPPA = (-1.3, 0.4, 1.8)  # where averages are compared
@@ -36,6 +37,7 @@ _DIGITS = 22
 _STENCIL = ((-2, 1.0 / 12.0), (-1, -2.0 / 3.0), (1, 2.0 / 3.0), (2, -1.0 / 12.0))  # of a first derivative
 _STEPS = (1e-3, 2e-4)  # relative, of its differences: the longer leaves their fourth power, the shorter rounding
 _DIRECTIONS = 3
+_SETTLED = 1e-11  # of averages over the nodes of a label, a tenth for each of its halvings
 _LABELS = 2  # halvings of the nodes of t where single nodes of kappa are looked at
 
 
@@ -57,8 +59,9 @@ def solved_again(model: Model, result: Result) -> Solved:
     problem = problem_of(model, result.dimension, result.bias)
     level = refined(FINE[-1], 1)
     halvings = _LABELS if model.target.indices == 1 else 1
-    system = CoupledSystem(problem, replace(level, labels=level.labels + halvings))
-    outcome = newton(system, system.unknowns(result.order_parameters))
+    x = CoupledSystem(problem, level).unknowns(result.order_parameters)
+    system = system_at(problem, replace(level, labels=level.labels + halvings), x, _SETTLED)
+    outcome = newton(system, x)
     x = outcome.x if outcome.converged else np.full_like(outcome.x, math.nan)
     system.residual(x)
     return Solved(system, x)
