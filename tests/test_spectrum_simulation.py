@@ -125,3 +125,10 @@ def test_what_cannot_be_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture
     ):  # fmt: skip
         assert main(["spectrum", str(file), *more]) == 2
         assert words in capsys.readouterr().err
+
+
+def test_the_support_of_fast_growing_features_fades_out() -> None:
+    # mu1(kappa) grows with kappa: samples far out have large features, and no eigenvalue bounds the others
+    theory = gs.spectrum(model("cubic", 3.0, 1.5, 0.2))
+    assert theory.bulks[-1].high.kind == "tail"
+    assert theory.total == pytest.approx(1.0, abs=1e-6)

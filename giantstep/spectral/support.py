@@ -68,9 +68,8 @@ def scan(response: Response, angle: float) -> Scan:
     those below them on the axis. Raises NotConverged.
     """
     scale = max(response.weight, 1e-300)
-    state = _far_state(response, 1e3 * scale)
     ray = cmath.exp(1j * angle)
-    state = follow(response, state, abs(state.z) * ray)
+    state = _start(response, scale, ray)
     nothing = mass_at_zero(response)
     above: list[State] = []
     on_axis: list[State] = []
@@ -83,6 +82,18 @@ def scan(response: Response, angle: float) -> Scan:
         if left < _EXHAUSTED and on_axis[-1].density * x < NEGLIGIBLE:
             break
     return Scan(tuple(above), tuple(on_axis))
+
+
+def _start(response: Response, scale: float, ray: complex) -> State:
+    """A solution on a ray above the largest eigenvalues; features that grow fast have a few that are very large."""
+    for size in (1e3, 1e5, 1e7, 1e10, 1e14):
+        state = _far_state(response, size * scale)
+        state = follow(response, state, abs(state.z) * ray)
+        if not inside(_below(response, state, None)):
+            return state
+    raise NotConverged(
+        "the largest eigenvalues of the features have no bound that numbers can tell", "lower the spike strength"
+    )
 
 
 def _below(response: Response, state: State, neighbour: State | None) -> State:
@@ -149,7 +160,7 @@ def intervals(response: Response, found: Scan) -> tuple[Interval, ...]:
 
 def _edge(response: Response, within: State, outside: State | None) -> Edge:
     """The end of the support between a solution in it and one outside."""
-    if outside is None or within.z.real < _AT_ZERO * response.weight:
+    if outside is None or outside.z.real < within.z.real < _AT_ZERO * response.weight:
         return Edge(0.0, "zero")
     limit = outside.z.real
     for _ in range(60):
