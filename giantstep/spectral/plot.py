@@ -67,7 +67,7 @@ def draw_spectrum(axes: Axes, theory: Spectrum, simulated: Eigenvalues | None = 
     axes.tick_params(which="both", top=True, right=True)
     nothing = theory.mass_at_zero + theory.unresolved
     if nothing > 0.0:
-        axes.annotate(f"at zero: {nothing:.3g}", (0.98, 0.96), xycoords="axes fraction", va="top", ha="right", fontsize=8.5)
+        axes.text(0.98, 0.96, f"at zero: {nothing:.3g}", transform=axes.transAxes, va="top", ha="right", fontsize=8.5)
 
 
 def shown_range(theory: Spectrum) -> tuple[float, float]:
