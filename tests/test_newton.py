@@ -138,3 +138,16 @@ def test_continuation_gives_up_where_the_solution_ends() -> None:
     assert not continued(
         lambda p: System(lambda x: x**2 - p, lambda x: 2 * x), np.array([1.0]), 1.0, 1e-9, most=3
     ).converged
+
+
+def test_continuation_shortens_its_steps() -> None:
+    """A root at log p that is feasible only from nearer than the first step."""
+
+    def at(p: float) -> System:
+        def near(x: Array) -> Array:
+            return np.where(np.abs(x - math.log(p)) < 0.4, np.sinh(x - math.log(p)), np.nan)
+
+        return System(near, lambda x: np.cosh(x - math.log(p)))
+
+    outcome = continued(at, np.array([0.1]), 1.0, 1e-3)
+    assert outcome.converged and outcome.x[0] == pytest.approx(math.log(1e-3), rel=1e-12)
