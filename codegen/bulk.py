@@ -51,7 +51,7 @@ def emit_trained(directions: int) -> str:
     residuals = [Node(f"residual_{n.name}", "family", n.indices, residual(n)) for n in torn]
     parts = [
         f"UNKNOWNS = {tuple(n.name for n in torn)!r}", f"INPUTS = {inputs!r}", f"LAWS = {laws!r}",
-        read("worse"),
+        read("worse").replace("np.max(scale)", "np.max(np.abs(scale))"),
         _function("chain", "Everything that follows from unknowns and conjugates, stored beside them.", chain),
         _function("residual", "The residuals of the unknowns, stored beside them.", residuals),
         _function("tangent", "Tangents of chain and residuals along those of unknowns and conjugates.",

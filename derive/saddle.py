@@ -115,7 +115,8 @@ def coupled_system(directions: int = 1, spikes: int = 1, bulk: BulkLaw = "isotro
 
 def _system(name: str, before: tuple[Derivation, ...], energy: FreeEnergy) -> SaddleSystem:
     energetic = energy.energetic
-    trace = Recorder(f"Saddle-point equations, {name} loss" if before else "Saddle-point equations, any convex loss")
+    bulk = ", trained bulk" if energy.spectral.inverse.over else ""
+    trace = Recorder(f"Saddle-point equations, {f'{name} loss' if before else 'any convex loss'}{bulk}")
     for part in (*before, energetic.derivation, energy.derivation):
         trace.extend(part)
     gradient = _Gradient(energy)

@@ -3,14 +3,14 @@
 e, weight, weight_t, weight_tt: nodes of the law of the residual e of the step, with weights for means of
 functions of e, of those times t = theta.x, and times t^2.
 
-Generated; do not edit. Signature c04c032fb3fcc850.
+Generated; do not edit. Signature 33cfd74b40d5e502.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "c04c032fb3fcc850fcd90b42fddee26b5dae708b433a9937d5269e26b84f30ec"
+SIGNATURE = "33cfd74b40d5e502f91762763e8edf37011a339d603d80677825627c301503a8"
 
 
 def equation(w, S, alpha_0, e, weight, weight_t, weight_tt):

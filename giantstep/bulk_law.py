@@ -84,7 +84,7 @@ def _on_contour(
 ) -> BulkLaw:
     nodes = (law.e, law.weight, law.weight_t, law.weight_tt)
     length = math.sqrt(law.overlap**2 + law.square / samples)
-    z, change = contour(gap, top)
+    z, change = contour(min(gap, top), top)  # closer than need be where both are far apart, which costs nothing
     rows, s = [], None
     for point in z:
         s = resolvent_trace(law, samples, -complex(point), s)

@@ -19,6 +19,7 @@ from giantstep.problem import Problem, Solution
 from giantstep.resolved import Level
 from giantstep.result import Result
 from giantstep.settled import system_at
+from giantstep.trained_system import coupled_at
 
 Array = np.ndarray
 COARSE = Level(5, 24)
@@ -61,7 +62,7 @@ def coupled_solution(
     for times in range(6):
         previous = error
         # labels at fixed nodes serve most losses; those that they do not, show it
-        systems = (CoupledSystem, partial(system_at, x=x))[min(times, 1)]
+        systems = (coupled_at, partial(system_at, x=x))[min(times, 1)]
         coarser, finer = (systems(problem, refined(level, max(times - 1, 0))) for level in FINE)
         estimate = newton(coarser, x, most=12, settled=_NEAR, blind=True)
         answer = newton(finer, estimate.x, most=12) if estimate.converged else estimate
@@ -81,7 +82,7 @@ def coupled_solution(
 
 def _first_solution(problem: Problem, start: Result | None, near: Array | None) -> Outcome:
     """A solution at coarse resolution: from a similar model, from the square loss, or by continuation in the ridge."""
-    system = CoupledSystem(problem, COARSE)
+    system = coupled_at(problem, COARSE)
     total = 0
     starts = chain([] if near is None else [near], _starts(problem, system, start))
     for x in starts:
@@ -89,7 +90,7 @@ def _first_solution(problem: Problem, start: Result | None, near: Array | None) 
         total += outcome.evaluations
         if outcome.converged:
             return replace(outcome, evaluations=total)
-    ridge, system = float(problem.parameters[2]), CoupledSystem(problem, PATH)
+    ridge, system = float(problem.parameters[2]), coupled_at(problem, PATH)
     for first in (max(10.0 * ridge, 1.0), max(1e3 * ridge, 100.0)):
         for x in _starts(_with_ridge(problem, first), system, None):
             outcome = continued(system.at_ridge, x, first, ridge)

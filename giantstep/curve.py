@@ -23,9 +23,9 @@ from giantstep.grid import Changes, Grid, SweepLike, grid_of
 from giantstep.model import Model
 from giantstep.simulate.system import Rung
 from giantstep.simulation import (
-    DEFAULT_RUNG,
     at_dimension,
     checked_count,
+    default_rung,
     finite_system,
     standard_error,
 )
@@ -46,7 +46,7 @@ def curve(
     simulate: bool = False,
     dimension: int | None = None,
     seeds: int = 10,
-    what: Rung = DEFAULT_RUNG,
+    what: Rung | None = None,
     seed: int = 0,
     simulate_points: int = SIMULATED_POINTS,
     executor: Executor | None = None,
@@ -65,7 +65,7 @@ def curve(
     Raises BadInput for a grid that is not possible, and where no point of it is.
     """
     grid = grid_of(sweep)
-    plan = _Plan(model, grid, dimension, tolerance)
+    plan, what = _Plan(model, grid, dimension, tolerance), what or default_rung(model)
     options: dict[str, Any] = {"dimension": dimension, "tolerance": tolerance, "simulation": None}
     if dimension is not None:
         checked_count("dimension", dimension, 2)

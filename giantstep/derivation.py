@@ -101,6 +101,10 @@ def _parts(model: Model) -> Iterator[Derivation]:
             yield of_link.derivation
     if model.step is not None:
         yield step_map_of(model).derivation
+    if has_trained_bulk(model):
+        from derive.bulk_resolvent import bulk_resolvent
+
+        yield bulk_resolvent().derivation
     title, spikes = f"Features of {activation.name} given $\\kappa$", rank_of(model)
     yield features_given_kappa(of_activation, title, _origin(model), spikes)
     yield target_given_kappa(link, of_link, spikes)
@@ -161,13 +165,20 @@ def is_closed(model: Model) -> bool:
     """Whether the averages over label and output are explicit: the square loss of a clean link of one index."""
     target = model.target
     plain = target.indices == 1 and target.flips == 0.0 and target.probit == 0.0
-    return model.fit.loss.key == "square" and plain and not model.network.trains_bias
+    return model.fit.loss.key == "square" and plain and not model.network.trains_bias and not has_trained_bulk(model)
+
+
+def has_trained_bulk(model: Model) -> bool:
+    """Whether the bulk has the covariance that the gradient step gives it."""
+    return model.step is not None and model.step.bulk == "trained"
 
 
 def system_of(model: Model) -> SaddleSystem:
     """The derived system that a model is solved by: that of the square loss, or the one of any convex loss."""
     spikes = rank_of(model)
-    return _square_system(spikes) if is_closed(model) else _coupled_system(model.target.indices, spikes)
+    return _square_system(spikes) if is_closed(model) else _coupled_system(
+        model.target.indices, spikes, "trained" if has_trained_bulk(model) else "isotropic"
+    )
 
 
 def rank_of(model: Model) -> int:
@@ -189,10 +200,10 @@ def _square_system(spikes: int) -> SaddleSystem:
 
 
 @lru_cache(maxsize=4)
-def _coupled_system(directions: int, spikes: int) -> SaddleSystem:
+def _coupled_system(directions: int, spikes: int, bulk: Literal["isotropic", "trained"]) -> SaddleSystem:
     from derive.saddle import coupled_system
 
-    return coupled_system(directions, spikes)
+    return coupled_system(directions, spikes, bulk)
 
 
 def render(model: Model, format: Format, steps: bool) -> str:

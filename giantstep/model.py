@@ -95,9 +95,7 @@ class Step(Table):
     path: ClassVar[str] = "step"
     samples: Annotated[float, Number("alpha0 = n0/d", positive=True)]
     learning_rate: Annotated[float, Number("eta_tilde = eta/d", low=0.0)]
-    bulk: Annotated[
-        str, Choice(("isotropic",), later=(("trained", "this version solves the isotropic bulk only"),))
-    ] = "isotropic"
+    bulk: Annotated[str, Choice(("isotropic", "trained"))] = "isotropic"
 
 
 @dataclass(frozen=True)

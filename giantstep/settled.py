@@ -22,6 +22,7 @@ from giantstep.labels import Points, with_noise
 from giantstep.link import link_values
 from giantstep.problem import Problem
 from giantstep.resolved import Level, resolved
+from giantstep.trained_system import coupled_at
 
 Array = np.ndarray
 Index = NDArray[np.intp]
@@ -63,14 +64,14 @@ def system_at(problem: Problem, level: Level, x: Array, tolerance: float = _TOLE
     """
     target = problem.model.target
     laws = resolved(problem, level)
-    plain = CoupledSystem(problem, level, laws)
+    plain = coupled_at(problem, level, laws)
     if not isinstance(laws.labels, Points) or target.indices > 1 or target.probit > 0.0:
         return plain
     if mixing(problem.spike.alignments)[0, 0] == 0.0 or not plain.fields(x):
         return plain
     panels = _settled(plain, tolerance / 10.0**level.labels)
     law = _packed(plain, panels, _ROUGH if level.rough else _ORDER)
-    return CoupledSystem(problem, level, replace(laws, labels=law))
+    return coupled_at(problem, level, replace(laws, labels=law))
 
 
 def _settled(system: CoupledSystem, tolerance: float) -> _Panels:

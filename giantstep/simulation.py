@@ -112,7 +112,7 @@ def simulate(
     *,
     dimension: int,
     seeds: int,
-    what: Rung = DEFAULT_RUNG,
+    what: Rung | None = None,
     seed: int = 0,
     samples: Sequence[float] | None = None,
     ridges: Sequence[float] | None = None,
@@ -121,7 +121,8 @@ def simulate(
     """Simulate a model at dimension d, ``seeds`` times; samples and ridges default to those of ``model.fit``.
 
     what: "srf", the spiked random features that bulk = "isotropic" stands for; "network", the network after
-    its gradient step; "gaussian", the conditionally Gaussian features. Sizes are rounded to whole numbers
+    its gradient step, whose own bulk "trained" stands for; "gaussian", the conditionally Gaussian features; None:
+    what the model's bulk stands for. Sizes are rounded to whole numbers
     first and the spike computed at the rounded ratios. The numbers of a seed do not depend on how many
     are run. progress(done, total, message) follows the stages. Raises BadInput for what cannot be simulated,
     and for more memory than there is.
@@ -131,7 +132,7 @@ def simulate(
     checked_count("seed", seed, 0)
     alphas = tuple(samples) if samples is not None else (model.fit.samples,)
     lambdas = tuple(ridges) if ridges is not None else (model.fit.ridge,)
-    rounded = at_dimension(model, dimension)
+    rounded, what = at_dimension(model, dimension), what or default_rung(model)
     system = finite_system(rounded, what)
     runs = [
         simulate_seed(system, what, dimension, seed, index, alphas, lambdas, _shifted(progress, index, seeds))
@@ -148,6 +149,11 @@ def simulate(
         np.stack([train for _, train in runs]),
         time.perf_counter() - started,
     )
+
+
+def default_rung(model: Model) -> Rung:
+    """What the theory of a model describes: spiked random features, or the network with its trained bulk."""
+    return "network" if model.step is not None and model.step.bulk == "trained" else DEFAULT_RUNG
 
 
 def simulate_seed(

@@ -31,7 +31,8 @@ def warming(model: Model) -> Iterator[None]:
     A process that fails is no error: what it does not compile is compiled here, when it is called.
     """
     (blocks, rank), loss = _sizes(model), model.fit.loss
-    coupled = loss.key != "square" or model.network.trains_bias
+    trained = model.step is not None and model.step.bulk == "trained"
+    coupled = loss.key != "square" or model.network.trains_bias or trained
     child = _child(model) if _cold(blocks, coupled, model.target.indices, rank) else None
     try:
         if child is not None:

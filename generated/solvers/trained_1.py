@@ -1,13 +1,13 @@
 """Equations of a trained bulk, 1 direction(s) of the target beside the spike, any number of blocks K  [THEORY section 5].
 
-Generated; do not edit. Signature 2cff9f8782d0369c.
+Generated; do not edit. Signature 41096de5c346fce0.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "2cff9f8782d0369c1f67abb9cb9bf442dda122aa03000c2380ade2ee592f3c78"
+SIGNATURE = "41096de5c346fce08d1e619909577223857339c9a7c09a6d917da7b136599bad"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')
@@ -17,7 +17,7 @@ LAWS = ('law_tr', 'law_vv', 'law_vo', 'law_oo')
 
 def _worse(worst, difference, scale):
     """The larger of worst and this residual relative to its scale; infinite for nan."""
-    difference, scale = np.max(np.abs(difference)), np.max(scale)
+    difference, scale = np.max(np.abs(difference)), np.max(np.abs(scale))
     if not np.isfinite(difference):
         return np.inf
     return worst if difference == 0.0 else max(worst, float(difference/scale))

@@ -77,9 +77,9 @@ def add_simulation(parser: Parser, seeds: int | None) -> None:
     parser.add_argument(
         "--what",
         choices=("network", "srf", "gaussian"),
-        default="srf",
-        help="srf (default): the spiked random features, which is what the theory with the isotropic bulk "
-        "describes; network: the network after its gradient step; gaussian: the conditionally Gaussian features",
+        help="srf: the spiked random features, which is what the theory with the isotropic bulk describes; network: "
+        "the network after its gradient step, described with the trained bulk; gaussian: the conditionally Gaussian "
+        "features (default: what step.bulk stands for)",
     )
     parser.add_argument(
         "--seed", type=int, default=0, metavar="N", help="seed of the random numbers (default 0)"

@@ -27,7 +27,8 @@ def result_checks(result: Result, refined: Callable[[Result], float]) -> Iterato
 
 
 def simulation_checks(model: Model) -> Iterator[Check]:
-    """The spiked random features at d = 300 against the theory at that dimension, in standard errors.
+    """The spiked random features (with a trained bulk the network) at d = 300 against the theory at that dimension, in
+    standard errors.
 
     A relative correction of 3/d, beyond the one that the theory keeps, counts as part of one standard error.
     """
@@ -35,7 +36,7 @@ def simulation_checks(model: Model) -> Iterator[Check]:
 
     largest = max(model.network.width, model.fit.samples, 1.0)
     dimension = max(60, min(_DIMENSION, int(_LARGEST / largest)))
-    simulated = simulate(model, dimension=dimension, seeds=_SEEDS, what="srf")
+    simulated = simulate(model, dimension=dimension, seeds=_SEEDS)
     try:
         theory = solve(simulated.model, dimension=dimension)
     except GiantstepError:

@@ -25,11 +25,13 @@ from giantstep.coupled_system import CoupledSystem
 from giantstep.derivation import system_of
 from giantstep.ladder.check import Check
 from giantstep.ladder.loss import fields_at, kernel_check, label_check
+from giantstep.ladder.trained import bulk_checks
 from giantstep.model import Model
 from giantstep.newton import newton
 from giantstep.problem import problem_of
 from giantstep.result import Result
 from giantstep.settled import system_at
+from giantstep.trained_system import coupled_at
 
 Array = np.ndarray
 _KAPPA = (-1.3, 0.4, 1.8)  # where averages are compared
@@ -59,7 +61,7 @@ def solved_again(model: Model, result: Result) -> Solved:
     problem = problem_of(model, result.dimension, result.bias)
     level = refined(FINE[-1], 1)
     halvings = _LABELS if model.target.indices == 1 else 1
-    x = CoupledSystem(problem, level).unknowns(result.order_parameters)
+    x = coupled_at(problem, level).unknowns(result.order_parameters)
     system = system_at(problem, replace(level, labels=level.labels + halvings), x, _SETTLED)
     outcome = newton(system, x)
     x = outcome.x if outcome.converged else np.full_like(outcome.x, math.nan)
@@ -97,6 +99,9 @@ def kernel_checks(model: Model, solved: Solved) -> Iterator[Check]:
         yield Check("averages over the output against quadrature", _averages(model, solved, channel), 1e-9)
     long, short = (jacobian_error(solved, step) for step in _STEPS)
     yield Check(f"Jacobian against differences ({long:.0e}, at a shorter step {short:.0e})", min(long, short), 1e-8)
+    if solved.system.problem.trained:
+        yield from bulk_checks(solved.system.problem)
+        return
     count, worst = _interpreted(model, solved)
     yield Check(f"equations at the solution, by interpretation: {count}", worst, 1e-10)
 

@@ -77,7 +77,7 @@ class Eigenvalues:
 
 
 def simulated_eigenvalues(
-    model: Model, *, dimension: int, seeds: int, what: Rung = DEFAULT_RUNG, seed: int = 0,
+    model: Model, *, dimension: int, seeds: int, what: Rung | None = None, seed: int = 0,
     progress: Callable[[int, int, str], object] | None = None,
 ) -> Eigenvalues:  # fmt: skip
     """Eigenvalues of the features' Gram matrix of ``seeds`` finite systems; ``what`` as in ``simulate``.
@@ -86,7 +86,7 @@ def simulated_eigenvalues(
     """
     checked_count("seeds", seeds, 1)
     checked_count("seed", seed, 0)
-    rounded = at_dimension(model, dimension)
+    rounded, what = at_dimension(model, dimension), what or DEFAULT_RUNG
     system = finite_system(rounded, what)
     try:
         values = gram_eigenvalues(
