@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -41,8 +42,8 @@ class GiantSteps:
         return self.found.overlaps
 
     @property
-    def chance(self) -> float:
-        """Root mean square overlap of a random subspace, sqrt(r/d)."""
+    def chance(self) -> tuple[float, ...]:
+        """Root mean square overlap of random rows with each group, about sqrt(r/d)."""
         return self.found.chance
 
     @property
@@ -74,7 +75,7 @@ class GiantSteps:
             "directions": list(self.names),
             "mean": self.mean.tolist(),
             "standard_error": errors,
-            "chance": self.chance,
+            "chance": list(self.chance),
             "seconds": self.found.seconds,
         }
 
@@ -88,11 +89,11 @@ class GiantSteps:
             batch = "" if step == 0 else f"{found.batches[step - 1]}"
             rows.append((str(step), batch, *(_with_error(m, e) for m, e in zip(means, errors, strict=True))))
         return [
-            f"Simulated overlaps of the first layer with the target's directions: d = {found.dimension}, "
-            f"p = {found.width}, {self.seeds} seeds, chance {self.chance:.3f}",
+            "Simulated overlaps of the neurons with the target's directions (root mean square), "
+            f"d = {found.dimension}, p = {found.width}, {self.seeds} seeds",
             f"n = {self.samples:g} d^l, eta = {self.rate:g} p d^((l-1)/2) at a step of order l",
             "",
-            *columns(rows),
+            *columns([*rows, ("chance", "", *(f"{value:.3f}" for value in self.chance))]),
         ]
 
 
@@ -101,10 +102,20 @@ def _with_error(mean: float, error: float) -> str:
 
 
 def simulate_steps(
-    model: Model, theory: Learnability, *, dimension: int, seeds: int, steps: int | None, samples: float, rate: float,
+    model: Model,
+    theory: Learnability,
+    *,
+    dimension: int,
+    seeds: int,
+    steps: int | Sequence[int] | None,
+    samples: float,
+    rate: float,
     seed: int,
-) -> GiantSteps:  # fmt: skip
-    """The steps of the theory at dimension d, and one more of the last order. Raises BadInput."""
+) -> GiantSteps:
+    """The steps of the theory at dimension d, and one more of the last order; or so many, or of these orders.
+
+    Raises BadInput.
+    """
     for name, value, least in (("dimension", dimension, 2), ("seeds", seeds, 1), ("seed", seed, 0)):
         checked_count(name, value, least)
     for name, number in (("samples", samples), ("rate", rate)):
@@ -141,8 +152,13 @@ def simulate_steps(
     return GiantSteps(tuple(", ".join(stage.names) for stage in theory.stages), found, samples, rate)
 
 
-def _orders(theory: Learnability, steps: int | None) -> tuple[int, ...]:
+def _orders(theory: Learnability, steps: int | Sequence[int] | None) -> tuple[int, ...]:
     """The orders of the stages that the activation sees (of all of them where it sees none), the last one repeated."""
+    if steps is not None and not isinstance(steps, int):
+        given = tuple(checked_count("the order of a step", order, 1) for order in steps)
+        if not 0 < len(given) <= _MOST_STEPS:
+            raise BadInput(f"{len(given)} steps are not allowed", f"give 1 to {_MOST_STEPS} orders")
+        return given
     orders = [stage.order for stage in (theory.seen or theory.stages)]
     count = len(orders) + 1 if steps is None else checked_count("steps", steps, 1)
     if count > _MOST_STEPS:

@@ -6,9 +6,9 @@ arXiv:2305.18270; [MMM22] Mei, Misiakiewicz, Montanari 2022.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -26,9 +26,6 @@ from giantstep.model import Model, Network, Target
 from giantstep.substitution import linear_form, substituted
 from giantstep.visible import sight
 
-if TYPE_CHECKING:
-    from giantstep.giant_simulation import GiantSteps
-
 __all__ = ["Learnability", "learnable"]
 
 _DEGREE = {1: 12, 2: 10, 3: 8, 4: 8}  # up to which tensors are looked at, where the target is no polynomial
@@ -40,7 +37,7 @@ def learnable(
     *,
     dimension: int | None = None,
     seeds: int = 4,
-    steps: int | None = None,
+    steps: int | Sequence[int] | None = None,
     samples: float = 32.0,
     rate: float = 3.0,
     seed: int = 0,
@@ -48,8 +45,9 @@ def learnable(
     """Which directions of a target giant steps find, and at what price; a text is a link, without a network.
 
     With ``dimension`` the steps are simulated, ``seeds`` times: ``samples`` d^l samples and eta = ``rate``
-    p d^((l-1)/2) at a stage of order l, in as many ``steps`` as the theory has stages and one more. Raises BadInput
-    where the link is none, has no settled averages, or where labels do not depend on it.
+    p d^((l-1)/2) at a stage of order l, in as many ``steps`` as the theory has stages and one more, or as given: a
+    number, or the order of each. Raises BadInput where the link is none, has no settled averages, or where labels do
+    not depend on it.
     """
     if isinstance(model, str):
         target, network = Target(LinkKind().check("link", model)), None
@@ -58,20 +56,14 @@ def learnable(
     found = _analysed(target, network)
     if dimension is None:
         return found
-    return replace(found, simulation=_simulated(found, model, dimension, seeds, steps, samples, rate, seed))
-
-
-def _simulated(
-    found: Learnability, model: Model | str, dimension: int, seeds: int, steps: int | None, samples: float,
-    rate: float, seed: int,
-) -> GiantSteps:  # fmt: skip
-    from giantstep.giant_simulation import simulate_steps
-
     if isinstance(model, str):
         raise BadInput("a link alone has no network to simulate", "give a model")
-    return simulate_steps(
+    from giantstep.giant_simulation import simulate_steps
+
+    simulated = simulate_steps(
         model, found, dimension=dimension, seeds=seeds, steps=steps, samples=samples, rate=rate, seed=seed
     )
+    return replace(found, simulation=simulated)
 
 
 @lru_cache(maxsize=64)

@@ -1,8 +1,9 @@
-"""Overlaps of the first layer with the target's directions after every giant step, on paper."""
+"""Overlaps of the neurons with the target's directions after every giant step, on paper."""
 
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,8 @@ from giantstep.plot import MARKERS, SUFFIXES, colours, saved
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+_INDEX = re.compile(r"\bz(\d)\b")
 
 
 def plot_overlaps(result: Learnability, path: str | os.PathLike[str]) -> None:
@@ -59,21 +62,31 @@ def draw_overlaps(axes: Axes, result: Learnability) -> None:
             markersize=4.5, markerfacecolor="white", capsize=2.0, linewidth=1.2,
             linestyle=("-", "--", "-.", ":")[group % 4], label=_math(name),
         )  # fmt: skip
-    axes.axhline(found.chance, color="0.45", linestyle=(0, (1, 1.6)), linewidth=1.2, label="chance")
-    ticks = ["0"] + [rf"{t + 1}" + "\n" + rf"$d^{{{order}}}$" for t, order in enumerate(found.found.orders)]
+    for chance in dict.fromkeys(found.chance):
+        label = "chance" if chance == found.chance[0] else None
+        axes.axhline(chance, color="0.45", linestyle=(0, (1, 1.6)), linewidth=1.2, label=label)
+    ticks = ["0", *(f"{t + 1}\n{_power(order)}" for t, order in enumerate(found.found.orders))]
     axes.set_xticks(steps, ticks)
     axes.set_ylim(0.0, 1.04)
     axes.set_xlabel(r"giant step, samples $\propto$")
-    axes.set_ylabel("overlap of the first layer")
+    if axes.get_subplotspec() is None or axes.get_subplotspec().is_first_col():  # type: ignore[union-attr]
+        axes.set_ylabel("overlap of the neurons")
     seeds = f"{found.seeds} seed" + ("s" if found.seeds > 1 else "")
     bars_said = r", bars $\pm 2$ s.e." if found.seeds > 1 else ""
+    activation = shorten(str(result.activation), 24).strip("'")
+    link = _INDEX.sub(r"z_{\1}", result.latex)
+    bias = rf", $b = {found.found.bias:g}$" if found.found.bias else ""
     axes.set_title(
-        rf"$y = {result.latex}$, $\sigma =$ {shorten(str(result.activation), 24).strip(chr(39))}" + "\n"
+        rf"$y = {link}$, $\sigma =$ {activation}{bias}" + "\n"
         f"leap {result.leap}, d = {found.found.dimension}, {seeds}{bars_said}",
         fontsize=8.5, loc="left",
     )  # fmt: skip
     axes.tick_params(which="both", top=True, right=True)
-    axes.legend(loc="center right")
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.27), ncols=5, columnspacing=1.0)
+
+
+def _power(order: int) -> str:
+    return "$d$" if order == 1 else f"$d^{order}$"
 
 
 def _math(name: str) -> str:

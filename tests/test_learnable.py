@@ -15,15 +15,16 @@ from giantstep.functions import numpy_function
 from giantstep.giant_simulation import GiantSteps
 from giantstep.learnable_plot import rendered_overlaps
 from giantstep.simulate import SimulationError
-from giantstep.simulate.giant_steps import GiantStepSystem, _gradient, giant_steps
+from giantstep.simulate.giant_steps import GiantStepSystem, correlations, giant_steps, without_growth
 from giantstep.simulate.layer import sphere_rows
+from giantstep.spike import spike_of
 
 PHI0 = 1.0 / math.sqrt(2.0 * math.pi)
 
 
 def model(link: str, activation: str = "tanh", bias: float = 0.0, **target: float) -> gs.Model:
     return gs.Model(
-        network=gs.Network(activation, width=1.0, bias=bias),
+        network=gs.Network(activation, width=0.5, bias=bias),
         target=gs.Target(link, **target),
         fit=gs.Fit(samples=1.0, ridge=0.1),
     )
@@ -131,43 +132,75 @@ def system(
     )
 
 
-def test_the_gradient_is_that_of_the_loss() -> None:
-    """Minus p u_k times the derivative of (1/2n) sum (y - f)^2 in w_k, by central differences."""
+def test_the_gradient_is_that_of_the_correlation() -> None:
+    """The derivative of the mean of y sigma(w_k.x + bias) in w_k, by central differences."""
     small = system("z1*z2", "softplus(z)", (1,), [[[1.0, 0.0], [0.0, 1.0]]], bias=0.3)
     rows = sphere_rows(np.random.default_rng(1), 6, 5)
-    signs = np.repeat([1.0, -1.0], 3)
-    count = 40
 
-    def loss(w: np.ndarray) -> float:
-        x = np.random.default_rng(7).standard_normal((count, 5))
-        f = small.activation(x @ w.T + 0.3)[0] @ signs / 6
-        return float(np.sum((x[:, 0] * x[:, 1] - f) ** 2) / (2 * count))
+    def correlation(w: np.ndarray) -> np.ndarray:
+        x = np.random.default_rng(7).standard_normal((40, 5))
+        return np.mean((x[:, 0] * x[:, 1])[:, None] * small.activation(x @ w.T + 0.3)[0], axis=0)
 
-    found = _gradient(small, rows, signs, count, np.random.default_rng(7))
-    for place in [(0, 0), (2, 3), (5, 1)]:
+    found = correlations(small, rows, 40, np.random.default_rng(7))
+    for k, i in [(0, 0), (2, 3), (5, 1)]:
         shift = np.zeros(rows.shape)
-        shift[place] = 1e-5
-        slope = (loss(rows + shift) - loss(rows - shift)) / 2e-5
-        assert found[place] == pytest.approx(-slope * 6 * signs[place[0]], rel=1e-6, abs=1e-9)
+        shift[k, i] = 1e-5
+        slope = (correlation(rows + shift) - correlation(rows - shift))[k] / 2e-5
+        assert found[k, i] == pytest.approx(slope, rel=1e-6, abs=1e-9)
+
+
+def test_growth_of_a_row_is_left_out_and_what_it_looks_for_is_not() -> None:
+    source = np.random.default_rng(3)
+    found, new = np.eye(30)[0], np.eye(30)[1]
+    rest = np.column_stack([np.zeros((12, 2)), sphere_rows(source, 12, 28)])
+    rows = np.sqrt(0.8) * np.outer(np.repeat([1.0, -1.0], 6), found) + np.sqrt(0.2) * rest
+    pull = np.outer(source.standard_normal(12), new)
+    np.testing.assert_allclose(without_growth(pull + 5.0 * rows, rows, 1), pull, atol=1e-12)
+    # neither is what pulls along what has been found, but for what random rows mix into its singular vector
+    along = np.outer(source.standard_normal(12), found)
+    np.testing.assert_allclose(without_growth(along, rows, 1), along, atol=0.5 * np.abs(along).max())
 
 
 def test_the_first_step_aligns_as_the_spike_does() -> None:
-    """gamma = s1/sqrt(s1^2 + E y^2/alpha0), THEORY section 2; terms of order 1/d and the spread of 6 seeds are left."""
-    found = giant_steps(system("sign(z)", "tanh", (1,), [[[1.0]]], samples=4.0), 300, 6)
-    s1 = 2.0 * PHI0
-    assert found.overlaps[:, 1, 0].mean() == pytest.approx(s1 / math.sqrt(s1**2 + 0.25), abs=0.02)
-    assert found.overlaps[:, 0, 0].mean() < 4.0 * found.chance
+    """A row is w + r v + bulk, THEORY section 2: overlap^2 = r^2 gamma^2/(r^2 + c), up to terms of order 1/d."""
+    samples, rate = 4.0, 3.0
+    found = giant_steps(system("sign(z)", "tanh", (1,), [[[1.0]]], samples=samples, rate=rate), 300, 6)
+    spiked = model("sign").replace(
+        {
+            "network.readout.values": [1.0, -1.0],
+            "network.readout.fractions": [0.5, 0.5],
+            "step.samples": samples,
+            "step.learning_rate": rate,
+        }
+    )
+    spike = spike_of(spiked)
+    r, gamma, c = spike.strength, float(spike.alignments[0]), float(spike.bulk_variance[0])
+    expected = math.sqrt(((r * gamma) ** 2 + c / 300) / (r**2 + c))
+    mean, error = found.overlaps[:, 1, 0].mean(), found.overlaps[:, 1, 0].std(ddof=1) / math.sqrt(6)
+    assert abs(mean - expected) < 4.0 * error + 2.0 / 300
+    assert found.overlaps[:, 0, 0].mean() == pytest.approx(found.chance[0], abs=0.01)
 
 
 def test_what_the_theory_says_is_found_is_found_and_nothing_else() -> None:
     """relu sees z1 z2 in one step of order 2; tanh, which is odd, stays at chance."""
-    by_relu, by_tanh = (
-        gs.learnable(model("z1*z2", name), dimension=64, seeds=3).simulation for name in ("relu", "tanh")
-    )
-    assert by_relu is not None and by_tanh is not None
-    assert by_relu.mean[1, 0] > 0.9
-    # the root mean square of a random plane is chance = 0.18; its spread is about a half of that
-    assert by_tanh.mean[:, 0].max() < 3.0 * by_tanh.chance
+    for name, low, high in (("relu", 0.7, 1.0), ("tanh", 0.0, 0.3)):
+        found = gs.learnable(model("z1*z2", name), dimension=48, seeds=3).simulation
+        assert found is not None
+        assert found.chance == (pytest.approx(math.sqrt(2.0 / 48.0)),)
+        assert low < found.mean[1:, 0].min() and found.mean[1:, 0].max() < high
+
+
+def test_a_linear_number_of_samples_does_not_find_a_leap_of_two() -> None:
+    """z2, z3 beside z1: found with d^2 samples; with a multiple of d their overlap falls like 1/sqrt(d)."""
+    target = model("z1+z1*z2*z3")
+    right = gs.learnable(target, dimension=64, seeds=3, steps=2).simulation
+    few = [
+        gs.learnable(target, dimension=d, seeds=3, steps=(1, 1), samples=16.0).simulation for d in (64, 512)
+    ]
+    assert right is not None and few[0] is not None and few[1] is not None
+    assert right.mean[1, 1] < 0.3 and right.mean[2, 1] > 0.5
+    assert few[1].mean[2, 1] < 0.6 * few[0].mean[2, 1] < 0.3
+    assert min(f.mean[2, 0] for f in few) > 0.9
 
 
 @pytest.fixture(scope="module")
@@ -180,7 +213,7 @@ def staircase() -> GiantSteps:
 def test_a_staircase_is_climbed_step_by_step(staircase: GiantSteps) -> None:
     assert staircase.names == ("z1", "z2")
     first, second = staircase.mean[1], staircase.mean[3]
-    assert first[0] > 0.9 and first[1] < 0.65 and second[0] > 0.9 and second[1] > 0.9
+    assert first[0] > 0.7 and first[1] < 0.3 and second[0] > 0.9 and second[1] > 0.8
     assert staircase.found.batches == (32 * 128,) * 3
 
 
@@ -203,7 +236,15 @@ def test_what_cannot_be_simulated_is_refused_before_the_work() -> None:
         gs.learnable(model("z1*z2", "sign"), dimension=50)
     with pytest.raises(gs.BadInput, match="no network"):
         gs.learnable("z1*z2", dimension=50)
-    for wrong in ({"samples": 0.0}, {"rate": math.nan}, {"steps": 0}, {"seeds": 0}, {"steps": 1000}):
+    for wrong in (
+        {"samples": 0.0},
+        {"rate": math.nan},
+        {"steps": 0},
+        {"seeds": 0},
+        {"steps": 1000},
+        {"steps": (1, 0)},
+        {"steps": ()},
+    ):
         with pytest.raises(gs.BadInput):
             gs.learnable(model("z"), dimension=50, **wrong)  # type: ignore[arg-type]
 
@@ -231,6 +272,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     "options",
     [
         ["--simulate"],
+        ["--simulate", "--dimension", "40", "--steps", "1,x"],
         ["--plot", "x.png"],
         ["--set", "target.link=sign(z1"],
         ["--simulate", "--dimension", "1"],

@@ -30,9 +30,8 @@ def add(subparsers: Subparsers) -> None:
     )
     learnable.add_argument(
         "--steps",
-        type=int,
         metavar="T",
-        help="steps to take (default: the stages of the theory and one more)",
+        help="number of steps, or their orders as in 1,1,2 (default: the stages of the theory and one more)",
     )
     learnable.add_argument(
         "--samples",
@@ -69,7 +68,7 @@ def _learnable(arguments: argparse.Namespace) -> int:
         model,
         dimension=arguments.dimension if arguments.simulate else None,
         seeds=arguments.seeds,
-        steps=arguments.steps,
+        steps=_steps(arguments.steps),
         samples=arguments.samples,
         rate=arguments.rate,
         seed=arguments.seed,
@@ -80,3 +79,16 @@ def _learnable(arguments: argparse.Namespace) -> int:
         plot_overlaps(result, arguments.plot)
     print(json.dumps(result.to_dict(), indent=2, allow_nan=False) if arguments.json else str(result))
     return 0
+
+
+def _steps(text: str | None) -> int | tuple[int, ...] | None:
+    """A number, or orders with commas. Raises BadInput."""
+    if text is None:
+        return None
+    try:
+        numbers = tuple(int(part) for part in text.split(","))
+    except ValueError:
+        raise BadInput(
+            f"--steps {text!r} is not understood", "write a number, or orders as in 1,1,2"
+        ) from None
+    return numbers if "," in text else numbers[0]

@@ -1,8 +1,10 @@
 """Giant gradient steps of a finite network, one after the other, and what its first layer has learned after each.
 
-Setting of [DAN23] (arXiv:2305.18270): f(x) = (1/p) sum_k u_k sigma(w_k.x + bias) with u_k = +-1, half of each, so that
-the output begins near zero; rows on the unit sphere before every step; a fresh batch of n_t = samples d^l samples and
-the learning rate eta_t = rate p d^((l-1)/2) at a step of order l; the square loss; u is never trained.
+Setting of [DAN23] (arXiv:2305.18270): f(x) = (1/p) sum_k u_k sigma(w_k.x + bias) with u_k = 1 or -1, half of each,
+never trained and small enough that the output does not count beside the labels (the correlation loss of [ABB23]); rows
+on the unit sphere before every step; a fresh batch of n_t = samples d^l samples and the learning rate
+eta_t = rate p d^((l-1)/2) at a step of order l. As in spherical descent [BGJ19] what only rescales a row is left out of
+its gradient: in a later step of order 2 or more it would be larger by d^((l-1)/2) than what the step looks for.
 """
 
 from __future__ import annotations
@@ -55,17 +57,20 @@ class GiantStepSystem:
 
 @dataclass(frozen=True)
 class GiantStepOverlaps:
-    """overlaps[seed, step, group], step 0 being the start: root mean square over the group's directions of their length
-    inside the span of the leading right singular vectors of W, as many as there are directions. chance: the root mean
-    square of a random subspace.
+    """overlaps[seed, step, group], step 0 being the start: root mean square over the neurons of the length of w_k
+    inside the span of a group, relative to w_k without its parts along the other groups. chance[group]: of random rows.
+
+    Neuron by neuron: in the singular vectors of W, and so in the noise of many neurons, a linear number of samples can
+    show directions of order 2 that no neuron has found (a spectral method does).
     """
 
     overlaps: Array
-    chance: float
+    chance: tuple[float, ...]
     orders: tuple[int, ...]
     batches: tuple[int, ...]
     dimension: int
     width: int
+    bias: float
     seconds: float
 
 
@@ -101,11 +106,12 @@ def giant_steps(
     ]
     return GiantStepOverlaps(
         overlaps=np.stack(runs),
-        chance=math.sqrt(system.directions / dimension),
+        chance=tuple(_chance(system, len(group), dimension) for group in system.groups),
         orders=system.orders,
         batches=tuple(system.batch(dimension, order) for order in system.orders),
         dimension=dimension,
         width=system.width_count(dimension),
+        bias=system.bias,
         seconds=time.perf_counter() - started,
     )
 
@@ -116,34 +122,52 @@ def _one(system: GiantStepSystem, dimension: int, source: np.random.Generator) -
     rows = sphere_rows(source, width, dimension)
     signs = np.repeat([1.0, -1.0], width // 2)
     found = [_overlaps(system, rows)]
-    for order in system.orders:
-        gradient = _gradient(system, rows, signs, system.batch(dimension, order), source)
-        # minus the gradient of (1/2n) sum (y - f)^2 in w_k is u_k/p times the mean of e sigma'(w_k.x) x
-        rows += system.rate * dimension ** ((order - 1) / 2.0) * signs[:, None] * gradient
+    for step, order in enumerate(system.orders):
+        gradient = correlations(system, rows, system.batch(dimension, order), source)
+        gradient *= signs[:, None]
+        known = sum(len(group) for group in system.groups[:step])
+        # minus the gradient in w_k is u_k/p times the mean of y sigma'(w_k.x) x
+        rows += system.rate * dimension ** ((order - 1) / 2.0) * without_growth(gradient, rows, known)
         rows /= np.linalg.norm(rows, axis=1, keepdims=True)
         found.append(_overlaps(system, rows))
     return np.stack(found)
 
 
-def _gradient(
-    system: GiantStepSystem, rows: Array, signs: Array, count: int, source: np.random.Generator
-) -> Array:
-    """Mean over a fresh batch of e sigma'(w_k.x + bias) x, shape (p, d), e = y - f."""
+def correlations(system: GiantStepSystem, rows: Array, count: int, source: np.random.Generator) -> Array:
+    """Mean over a fresh batch of y sigma'(w_k.x + bias) x, shape (p, d)."""
     width, dimension = rows.shape
     total, height = np.zeros(rows.shape), chunk_rows(max(width, dimension))
     for start in range(0, count, height):
         inputs = source.standard_normal((min(height, count - start), dimension))
-        value, slope = system.activation(inputs @ rows.T + system.bias)
-        residual = system.labels(inputs[:, : system.indices].T, source) - value @ signs / width
-        total += (slope * residual[:, None]).T @ inputs
+        slope = system.activation(inputs @ rows.T + system.bias)[1]
+        labels = system.labels(inputs[:, : system.indices].T, source)
+        total += (slope * labels[:, None]).T @ inputs
     return total / count
+
+
+def without_growth(gradient: Array, rows: Array, known: int) -> Array:
+    """The gradient without the multiple of its row that E[y sigma''] adds to it.
+
+    The multiple is read off from what is left of the row beside the leading ``known`` right singular vectors of W,
+    which hold what has been found: along these the target pulls as well.
+    """
+    _, vectors = np.linalg.eigh(rows.T @ rows)
+    learned = vectors[:, rows.shape[1] - known :]
+    rest = rows - rows @ learned @ learned.T
+    growth = np.sum(gradient * rest, axis=1) / np.sum(rest**2, axis=1)
+    return np.asarray(gradient - growth[:, None] * rows)
 
 
 def _overlaps(system: GiantStepSystem, rows: Array) -> Array:
     """One number for each group of directions."""
-    _, vectors = np.linalg.eigh(rows.T @ rows)
-    leading = vectors[: system.indices, -system.directions :]
-    return np.array([np.linalg.norm(group @ leading) / math.sqrt(len(group)) for group in system.groups])
+    inside = [np.sum((rows[:, : system.indices] @ group.T) ** 2, axis=1) for group in system.groups]
+    outside = np.sum(rows**2, axis=1) - sum(inside)
+    return np.array([math.sqrt(np.mean(part / (outside + part))) for part in inside])
+
+
+def _chance(system: GiantStepSystem, count: int, dimension: int) -> float:
+    """Of rows uniform on the sphere: what is left without the other groups has dimension d - R + r."""
+    return math.sqrt(count / (dimension - system.directions + count))
 
 
 def _bytes(system: GiantStepSystem, dimension: int) -> int:
@@ -151,7 +175,7 @@ def _bytes(system: GiantStepSystem, dimension: int) -> int:
     chunk = min(
         chunk_rows(max(width, dimension)), max(system.batch(dimension, order) for order in system.orders)
     )
-    return DOUBLE * (4 * width * dimension + 3 * dimension**2 + chunk * (2 * dimension + 6 * width))
+    return DOUBLE * (5 * width * dimension + 2 * dimension**2 + chunk * (2 * dimension + 8 * width))
 
 
 def _work(system: GiantStepSystem, dimension: int) -> float:
