@@ -170,7 +170,7 @@ def test_the_first_step_aligns_as_the_spike_does() -> None:
             "network.readout.values": [1.0, -1.0],
             "network.readout.fractions": [0.5, 0.5],
             "step.samples": samples,
-            "step.learning_rate": rate,
+            "step.learning_rate": rate * 0.5,  # eta/d = (eta/p) (p/d)
         }
     )
     spike = spike_of(spiked)
