@@ -12,6 +12,7 @@ from codegen.functions import emit_registered
 from codegen.losses import emit_registered_losses
 from codegen.manifest import signature, source_parts, with_manifest
 from codegen.response import emit_response, response_sources
+from codegen.sensitivity import emit_responses
 from codegen.solver import IMPORTS, emit_solver
 from codegen.step import PATH as STEP_PATH
 from codegen.step import emit_step
@@ -94,7 +95,7 @@ def emit_response_system() -> dict[str, str]:
 
 def expected_texts() -> dict[str, str]:
     """Everything ``generated/`` holds, the manifest included."""
-    systems = {**emit_systems(), **emit_coupled_systems(), **emit_response_system()}
+    systems = {**emit_systems(), **emit_coupled_systems(), **emit_response_system(), **emit_responses()}
     systems[f"{FOLDER}/{trained_name(1)}.py"] = emit_trained(1)
     steps = {STEP_PATH: emit_step(), RESOLVENT_PATH: emit_resolvent()}
     return with_manifest({**emit_registered(), **emit_registered_losses(), **systems, **steps})

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from giantstep.errors import BadInput, GiantstepError, NotConverged
     from giantstep.fit_loss import FitLoss
     from giantstep.generation import generate
+    from giantstep.gradient import Gradient, gradient
     from giantstep.learnable import Learnability, learnable
     from giantstep.learned import Learned, learned
     from giantstep.model import Fit, Model, Network, Readout, Spike, Step, Target
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from giantstep.simulation import simulate
     from giantstep.solve import solve
     from giantstep.spectrum import Spectrum, spectrum
+    from giantstep.tune import Tuned, tune
     from giantstep.verify import verify
 
 # name -> module; loaded at first use, so that solving imports neither SymPy nor matplotlib
@@ -36,6 +38,7 @@ _HOME = {
     "Learnability": "learnable", "learnable": "learnable",
     "Bounds": "bounds", "bounds": "bounds", "Learned": "learned", "learned": "learned",
     "Spectrum": "spectrum", "spectrum": "spectrum",
+    "Gradient": "gradient", "gradient": "gradient", "Tuned": "tune", "tune": "tune",
 }  # fmt: skip
 
 __all__ = ["__version__", *_HOME]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from giantstep.errors import BadInput
 from giantstep.kernels import coefficients
 from giantstep.labels import Points, label_law
 from giantstep.mesh import table
@@ -37,7 +38,12 @@ class Conditional:
 
 
 def conditional(problem: Problem, order: int, halvings: int = 0) -> Conditional:
-    """The model of a problem on panels of ``order`` nodes. Raises NotConverged where kappa is not resolved."""
+    """The model of a problem on panels of ``order`` nodes.
+
+    Raises NotConverged where kappa is not resolved, BadInput for a spike of several directions.
+    """
+    if problem.spike.directions is not None:
+        raise BadInput("bounds of a spike of several directions are not available", "give spike.strength alone")
     target, directions, blocks = problem.model.target, problem.model.target.indices, len(problem.blocks)
     rows = table(problem.blocks, problem.target or problem.blocks[0], order, halvings)
     if problem.target is None:

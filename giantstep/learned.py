@@ -100,6 +100,10 @@ def learned(
             f"index = {index!r} is not an index of target.link = {model.target.link!r}",
             f"give a whole number from 1 to {model.target.indices}",
         )
+    if model.spike is not None and model.spike.loadings is not None:
+        raise BadInput(
+            "the function along a spike of several directions is not available", "give spike.strength alone"
+        )
     if simulate and dimension is None:
         raise BadInput("the simulation needs a dimension", "give dimension, e.g. 500")
     given = model

@@ -63,3 +63,54 @@ def bivariate_normal(h: Array, k: Array, correlation: Array, complement: Array) 
     apart = (h * k < 0.0) | ((h * k == 0.0) & (h + k < 0.0))
     result = 0.5 * (ndtr(h) + ndtr(k)) - owens_t(h, first) - owens_t(k, second) - 0.5 * apart
     return np.asarray(np.clip(result, 0.0, 1.0))
+
+
+def misclassification_slopes(
+    labels: Labels, kappa: Array, mean: Array, slope: Array, delta: Array
+) -> tuple[Array, Array, Array]:
+    """Derivatives of P(y f < 0 | kappa) in mean [N], slope [D, N] and delta [N].
+
+    Given t the output is N(mean + slope t, delta); what is differentiated is the average over t of its distribution
+    function at zero, so that all three are averages of its density there.
+    """
+    root = np.sqrt(delta)
+    if isinstance(labels, Intervals):
+        of_mean, of_slope, of_delta = _slopes_of_intervals(labels, kappa, mean, slope[0], delta)
+        return of_mean, of_slope[None], of_delta
+    center = (mean[:, None] + np.einsum("dn,njd->nj", slope, labels.t)) / root[:, None]
+    density = labels.weight * -labels.label * np.exp(-0.5 * center**2) / np.sqrt(2.0 * np.pi)
+    of_mean = density.sum(axis=1) / root
+    of_slope = np.einsum("nj,njd->dn", density, labels.t) / root
+    return of_mean, of_slope, -0.5 * (density * center).sum(axis=1) / delta
+
+
+def _slopes_of_intervals(
+    labels: Intervals, kappa: Array, mean: Array, slope: Array, delta: Array
+) -> tuple[Array, Array, Array]:
+    """The density of f at zero times that of t given f = 0, which is N(-slope mean/spread^2, delta/spread^2)."""
+    from scipy.special import ndtr
+
+    gamma, width, _ = labels.channel
+    square = slope**2 + delta
+    density = np.exp(-0.5 * mean**2 / square) / np.sqrt(2.0 * np.pi * square)
+    centre, sigma = -slope * mean / square, np.sqrt(delta / square)
+    zero = np.zeros_like(kappa)
+    of_mean, of_slope, of_delta = zero.copy(), zero.copy(), zero.copy()
+    for low, high, y in zip(labels.low, labels.high, labels.label, strict=True):
+        if width == 0.0:
+            edges = [np.where(gamma * kappa >= edge, -np.inf, np.inf) for edge in (low, high)]
+        else:
+            edges = [(edge - gamma * kappa) / width for edge in (low, high)]
+        a, b = ((edge - centre) / sigma for edge in edges)
+        mass = ndtr(b) - ndtr(a)
+        first = _density(a) - _density(b)  # E of the standard normal between a and b
+        at_zero = -y * density
+        of_mean += at_zero * mass
+        of_slope += at_zero * (centre * mass + sigma * first)
+        # E of the mean of f given t, on the same interval
+        of_delta += -0.5 * at_zero * ((mean + slope * centre) * mass + slope * sigma * first) / delta
+    return of_mean, of_slope, of_delta
+
+
+def _density(x: Array) -> Array:
+    return np.asarray(np.exp(-0.5 * x * x) / np.sqrt(2.0 * np.pi))

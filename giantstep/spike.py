@@ -86,8 +86,36 @@ def _of_several(spike: Spike, bulk: tuple[float, ...]) -> SpikeParameters:
     return SpikeParameters(spike.strength, within, bulk, directions_of(loadings, overlaps))
 
 
-@lru_cache(maxsize=1024)
-def _after_step(network: Network, step: Step, target: Target) -> SpikeParameters:
+@dataclass(frozen=True)
+class StepArguments:
+    """What the map of the step is a function of: rate A = eta_tilde/beta, samples alpha0, averages of THEORY section 2.
+
+    overlaps: s1 of every index; length: the sum of their squares.
+    """
+
+    rate: float
+    samples: float
+    mu1: float
+    s0: float
+    e2: float
+    sigma2: float
+    variance: float
+    overlaps: tuple[float, ...]
+
+    @property
+    def length(self) -> float:
+        """|s1|^2."""
+        return math.fsum(s1 * s1 for s1 in self.overlaps)
+
+
+def step_arguments(model: Model) -> StepArguments:
+    """The arguments of the map of the step of a model that has one. Raises BadInput where the step is not defined."""
+    if model.step is None:
+        raise BadInput("the model takes no step", "give [step]")
+    return _step_arguments(model.network, model.step, model.target)
+
+
+def _step_arguments(network: Network, step: Step, target: Target) -> StepArguments:
     from generated import step as generated_step
 
     activation = function_kernel(network.activation)
@@ -106,11 +134,18 @@ def _after_step(network: Network, step: Step, target: Target) -> SpikeParameters
             "choose a link that is not constant, add target.noise, or leave [step] out",
         )
     overlaps = tuple(generated_step.overlap(linear, target.flips, target.probit) for linear in of_link.linear)
-    length = math.fsum(s1 * s1 for s1 in overlaps)
-    strength = generated_step.strength(rate, samples, mu1, length, e2)
-    alignments = tuple(generated_step.alignment(samples, s1, length, e2) for s1 in overlaps)
+    return StepArguments(rate, samples, mu1, s0, e2, sigma2, max(variance, 0.0), overlaps)
+
+
+@lru_cache(maxsize=1024)
+def _after_step(network: Network, step: Step, target: Target) -> SpikeParameters:
+    from generated import step as generated_step
+
+    of = _step_arguments(network, step, target)
+    strength = generated_step.strength(of.rate, of.samples, of.mu1, of.length, of.e2)
+    alignments = tuple(generated_step.alignment(of.samples, s1, of.length, of.e2) for s1 in of.overlaps)
     bulk = tuple(
-        generated_step.bulk_variance(rate, samples, u, s0, e2, sigma2, max(variance, 0.0))
+        generated_step.bulk_variance(of.rate, of.samples, u, of.s0, of.e2, of.sigma2, of.variance)
         for u in network.readout.values
     )
     if not all(math.isfinite(x) for x in (strength, *alignments, *bulk)) or min(bulk) <= 0.0:

@@ -22,7 +22,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature b364af1268ce9d5d.
+Generated; do not edit. Signature e43c9b979bb6d039.
 Regenerate with: giantstep generate
 """
 
@@ -31,7 +31,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "b364af1268ce9d5d47ef9c5331a925c2f267bf7851b1afcb430e91fc05bb7edc"
+SIGNATURE = "e43c9b979bb6d039ebd72d13ec924e1c1a617e4d427242867dbd12b0e4ec6a7b"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi', 'zeta')

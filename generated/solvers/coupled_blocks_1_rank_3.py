@@ -26,7 +26,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 5f0ae3458c0b3e92.
+Generated; do not edit. Signature ff5ff2fa35770c62.
 Regenerate with: giantstep generate
 """
 
@@ -35,7 +35,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "5f0ae3458c0b3e92797ac1a922038afd7ca17aa9210fafb4f9d9d1cd0af531c0"
+SIGNATURE = "ff5ff2fa35770c6296120b5191418edac27d5f2d18b9d59844c0408d15ed0f97"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi', 'zeta_1', 'zeta_2', 'zeta_3')

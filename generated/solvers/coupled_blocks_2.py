@@ -24,7 +24,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 5f286ef67beaddd6.
+Generated; do not edit. Signature ef0b1c4c319a1e4c.
 Regenerate with: giantstep generate
 """
 
@@ -33,7 +33,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "5f286ef67beaddd664ad481bff02545da4df157d81c848e27905abdefcf4fd9c"
+SIGNATURE = "ef0b1c4c319a1e4c6bc15a140ac29719a390735d9ca9c11d03cd6d7ce699f9e6"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi_1', 'psi_2', 'zeta')

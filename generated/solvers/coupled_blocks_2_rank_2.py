@@ -26,7 +26,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 3d9c6ec82741adeb.
+Generated; do not edit. Signature fcff768abc4b0236.
 Regenerate with: giantstep generate
 """
 
@@ -35,7 +35,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "3d9c6ec82741adeb43dcaaa9135664e4800414e19807abadf4fe19ff01ae518f"
+SIGNATURE = "fcff768abc4b0236f8777a79eedd08a4d1b9ea66549ccdc3b74f0a90431a5b4d"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi_1', 'psi_2', 'zeta_1', 'zeta_2')

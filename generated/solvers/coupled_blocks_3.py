@@ -26,7 +26,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature e9fd956bd196c62b.
+Generated; do not edit. Signature 3a33e8746719164d.
 Regenerate with: giantstep generate
 """
 
@@ -35,7 +35,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "e9fd956bd196c62b14a40dc41e6b87c4ba019d1ab492ece754646727761da19c"
+SIGNATURE = "3a33e8746719164da80b334b76c2f575ac8139c9fe93661f7319b7e49f28fea6"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi_1', 'psi_2', 'psi_3', 'zeta')

@@ -28,7 +28,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature e3c5c4f3aea2d0f4.
+Generated; do not edit. Signature 39907451c56472b0.
 Regenerate with: giantstep generate
 """
 
@@ -37,7 +37,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "e3c5c4f3aea2d0f460724a5d05d682e433b2b3480adc9a6670bd7181907484bc"
+SIGNATURE = "39907451c56472b053236b49aea1ca716340866b34432954ed22f1ef2cd24b6e"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi_1', 'psi_2', 'psi_3', 'psi_4', 'zeta')

@@ -24,7 +24,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 40c792873a33861d.
+Generated; do not edit. Signature 947c17fbf5492694.
 Regenerate with: giantstep generate
 """
 
@@ -33,7 +33,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "40c792873a33861df306acf53bee595f374f18d128a1483661a2c66ee8d4bbf1"
+SIGNATURE = "947c17fbf54926946771d4ec2c58f50892ffeeb99052f4ec369a5fdef7516cc6"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi_1', 'psi_2', 'zeta')

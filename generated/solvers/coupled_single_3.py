@@ -26,7 +26,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 2c3414fc92b91641.
+Generated; do not edit. Signature 47d3ec961a5b2eab.
 Regenerate with: giantstep generate
 """
 
@@ -35,7 +35,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "2c3414fc92b916411f6d200b8f96dcb18bcb673f7f3c8c5de80c87d72090d6dd"
+SIGNATURE = "47d3ec961a5b2eaba7638051d034661de721cf4ffb265aaf34c8c1530f3fff5d"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi_1', 'psi_2', 'psi_3', 'zeta')

@@ -21,7 +21,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 4e5b5ae17e3a69f9.
+Generated; do not edit. Signature 5ef2cbc535c8c71e.
 Regenerate with: giantstep generate
 """
 
@@ -31,7 +31,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 LOSS = "square"
-SIGNATURE = "4e5b5ae17e3a69f981f9fbbaf1322e7df4b7550820d11b0308739b06797c0888"
+SIGNATURE = "5ef2cbc535c8c71e5ca43f625cee37118494d35c7348c4710f663bb92efb0861"
 
 
 UNKNOWNS = ('T', 'V1')

@@ -25,7 +25,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 7484ee5af2c83078.
+Generated; do not edit. Signature a5965d18bdc857d0.
 Regenerate with: giantstep generate
 """
 
@@ -35,7 +35,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 LOSS = "square"
-SIGNATURE = "7484ee5af2c830788af8a277c8ba0ac9f8ba2422a7580d364aa5cd36ab60aeb9"
+SIGNATURE = "a5965d18bdc857d0837c433ef91ad5f97d6dc3d22620e159cf43ef5976718bc4"
 
 
 def workspace_size(K, N):

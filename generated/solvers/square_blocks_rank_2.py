@@ -27,7 +27,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 96aa0d3cd28a21b4.
+Generated; do not edit. Signature d32652744fe4f92e.
 Regenerate with: giantstep generate
 """
 
@@ -37,7 +37,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 LOSS = "square"
-SIGNATURE = "96aa0d3cd28a21b49ee19e2c4b1f6a3734341c687c8efed405c66ed310e19eee"
+SIGNATURE = "d32652744fe4f92eccf4f47509a90d089d66da108fdb948aca0dd593a57e25ff"
 
 
 def workspace_size(K, N):

@@ -29,7 +29,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature c1a89004a85abdd5.
+Generated; do not edit. Signature a0ae11cfce0e1a3a.
 Regenerate with: giantstep generate
 """
 
@@ -39,7 +39,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 LOSS = "square"
-SIGNATURE = "c1a89004a85abdd5150f37643f058eeea7356d172f6754ed1865b91f63b8629e"
+SIGNATURE = "a0ae11cfce0e1a3a4bde15a1c1a4e285ba02603083ab335fb671bfda7409c58b"
 
 
 def workspace_size(K, N):

@@ -25,7 +25,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 793030baf4da7675.
+Generated; do not edit. Signature 72d18df93b453cd5.
 Regenerate with: giantstep generate
 """
 
@@ -35,7 +35,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 LOSS = "square"
-SIGNATURE = "793030baf4da7675c11526d91c16588927297e05c8879be1f817a798177bd001"
+SIGNATURE = "72d18df93b453cd5c9de9c7f8ea831a10cf8c1fbf0393fe514e308cfc6dee32b"
 
 
 def workspace_size(K, N):

@@ -1,0 +1,88 @@
+"""How a solution moves with the parameters of the model: tangents of the equations along parameters and coefficients.
+
+At a solution F(x; theta) = 0, so that dx/dtheta = -(dF/dx)^-1 dF/dtheta, and an observable moves by its own dependence
+on theta and by that on x. Both come from one set of tangents: of all equations along changes of the unknowns, of the
+parameters and of the coefficients mu0, mu1, mu2sq of the features as functions of kappa.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import sympy as sp
+
+from derive.expectation import Expectation, inverse_stein
+from derive.symbols import ALPHA, BETA, RIDGE
+from derive.tangent import Tangent, tangent_name
+from derive.trace import Derivation, Recorder
+
+COEFFICIENTS = ("mu0", "mu1", "mu2sq")
+RATES: Mapping[sp.Symbol, sp.Symbol] = {
+    symbol: sp.Symbol(tangent_name(symbol.name), real=True) for symbol in (ALPHA, BETA, RIDGE)
+}
+S, C, G = sp.Symbol("s", real=True), sp.Symbol("c", positive=True), sp.Symbol("g", real=True)
+PHI, REST = sp.Function("phi", real=True), sp.Function("rest", real=True)
+MU0, MU1 = sp.Symbol("mu_0", real=True), sp.Symbol("mu_1", real=True)
+_SOURCE = "Stein's lemma"
+
+
+@dataclass(frozen=True)
+class ParameterTangent(Tangent):
+    """Tangents along parameters as well: ``rates`` maps the symbol of a parameter to that of its rate."""
+
+    rates: Mapping[sp.Symbol, sp.Symbol] = field(default_factory=dict)
+
+    def _raw(self, expr: sp.Expr, target: sp.Indexed) -> sp.Expr:
+        if isinstance(expr, sp.Symbol):
+            return self.rates.get(expr, sp.S.Zero)
+        return super()._raw(expr, target)
+
+
+@dataclass(frozen=True)
+class CoefficientSlopes:
+    """d mu/ds and d mu/dc of mu0, mu1 and mu2sq, in averages over g of polynomials times phi or rest.
+
+    phi(g) = sigma(s + sqrt(c) g), rest(g) = (phi - mu0 - mu1 g)^2; ``slopes``: name such as "mu0_s" -> expression.
+    """
+
+    slopes: Mapping[str, sp.Expr]
+    derivation: Derivation
+
+
+def coefficient_slopes() -> CoefficientSlopes:
+    """Derivatives of the conditional coefficients in the shift and in the variance, without any derivative of sigma."""
+    trace = Recorder("Slopes of the conditional coefficients")
+    trace.record("phi", PHI(G), sp.Function("sigma")(S + sp.sqrt(C) * G), kind="definition",
+                 source="[CUI24] Result 3.2", rule="a neuron given $\\kappa$")  # fmt: skip
+    phi, rest = PHI(G), REST(G)
+    trace.record("rest", rest, (phi - MU0 - MU1 * G) ** 2, kind="definition", source="[CUI24] Result 3.2",
+                 rule="what is left of it without its mean and linear part")  # fmt: skip
+    # sigma' at s + sqrt(c) g is d phi/dg over sqrt(c): the shift moves phi by that, the variance by g/(2 sqrt c) of it
+    speed = {"s": 1 / sp.sqrt(C), "c": G / (2 * C)}
+    slopes: dict[str, sp.Expr] = {}
+    for variable, rate in speed.items():
+        for name, weight in (("mu0", sp.S.One), ("mu1", G)):
+            slopes[f"{name}_{variable}"] = _moved(trace, f"{name} in {variable}", weight, rate, phi)
+        # mu2sq is the least of E (phi - a - b g)^2 over a and b, so that mu0 and mu1 are held; phi' is that of
+        # phi - mu0 - mu1 g plus mu1, and the latter is orthogonal to what is left, times g as well
+        slopes[f"mu2sq_{variable}"] = _moved(trace, f"mu2sq in {variable}", sp.S.One, rate, rest)
+    return CoefficientSlopes(slopes, trace.finish())
+
+
+def _moved(trace: Recorder, label: str, weight: sp.Expr, rate: sp.Expr, function: sp.Expr) -> sp.Expr:
+    """E[weight rate d function/dg], free of derivatives; what depends on g alone stays inside."""
+    constant, inside = (weight * rate).as_independent(G)
+    node = Expectation(inside * sp.Derivative(function, G), G)
+    result = constant * inverse_stein(node, G)
+    trace.record(label, constant * node, result, source=_SOURCE,
+                 rule="integration by parts in $g$: no derivative of $\\sigma$ is left")  # fmt: skip
+    return result
+
+
+def step_slopes(strength: sp.Expr, bulk_variance: sp.Expr, rate: sp.Symbol) -> Sequence[tuple[str, sp.Expr]]:
+    """Derivatives of the spike's strength and of the bulk variance in A = learning rate over width."""
+    return (
+        ("strength_slope", sp.simplify(sp.diff(strength, rate))),
+        ("bulk_variance_slope", sp.diff(bulk_variance, rate)),
+    )

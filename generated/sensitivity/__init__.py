@@ -1,0 +1,1 @@
+"""Tangents of the coupled systems and slopes of their coefficients, for implicit differentiation."""
