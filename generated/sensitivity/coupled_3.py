@@ -1,13 +1,13 @@
 """Tangents of the coupled system, 3 direction(s) beside the spike  [THEORY section 4].
 
-Generated; do not edit. Signature fb03f51738c62d23.
+Generated; do not edit. Signature 91ecdf537f0c6afc.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "fb03f51738c62d2372896c4c88234f701779fbaec44c858e2cf1b48d881f5e99"
+SIGNATURE = "91ecdf537f0c6afcd47f342e7552ac36e50340845c043deb9549e057f3801142"
 
 
 def response(table, change, fraction, parameters, rates, state, moves):

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature acb4c38a0eeaff20.
+Generated; do not edit. Signature ddf020f064444076.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "acb4c38a0eeaff20d5c6e7768b3cbcb68c3a3483763a735d8c6b8f64fc1c5c53"
+SIGNATURE = "ddf020f064444076425783d8bd36fd8c8ed743056bbd7377d893a2d156fcb66c"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):
