@@ -11,6 +11,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from giantstep.bounds import Bounds, bounds
+    from giantstep.compare import Comparison, compare
     from giantstep.curve import curve
     from giantstep.dataset import Dataset
     from giantstep.derivation import derive
@@ -37,6 +38,7 @@ _HOME = {
     "generate": "generation", "plot": "plot", "simulate": "simulation", "solve": "solve", "verify": "verify",
     "Learnability": "learnable", "learnable": "learnable",
     "Bounds": "bounds", "bounds": "bounds", "Learned": "learned", "learned": "learned",
+    "Comparison": "compare", "compare": "compare",
     "Spectrum": "spectrum", "spectrum": "spectrum",
     "Gradient": "gradient", "gradient": "gradient", "Tuned": "tune", "tune": "tune",
 }  # fmt: skip

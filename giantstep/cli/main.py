@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Sequence
 
 from giantstep import __version__
-from giantstep.cli import curves, equations, functions, learning, limits, points, spectra, tuning
+from giantstep.cli import comparisons, curves, equations, functions, learning, limits, points, spectra, tuning
 from giantstep.cli.options import Parser, spread
 from giantstep.errors import BadInput, GiantstepError
 
@@ -69,7 +69,7 @@ def parser() -> Parser:
     )
     top.add_argument("--version", action="version", version=f"giantstep {__version__}")
     commands = top.add_subparsers(title="commands", metavar="COMMAND", parser_class=Parser)
-    for group in (equations, points, curves, limits, learning, functions, spectra, tuning):
+    for group in (equations, points, curves, limits, learning, functions, spectra, tuning, comparisons):
         group.add(commands)
     return top
 
