@@ -19,6 +19,7 @@ REACH = 9  # standard deviations: the Gaussian weight beyond is 1e-18
 _DEGREE = 3  # of mpmath's Gauss-Legendre rules: 12 nodes
 _STEP = 0.35  # of the trapezoid where there are several directions
 _NEGLIGIBLE = 1e-19
+_NOTHING = 1e-15  # of the squared length of a direction: what rounding leaves of one that the spike fixes
 
 Centre = Callable[[tuple[float, ...], Any], Any]
 Rule = list[tuple[float, tuple[float, ...]]]
@@ -48,6 +49,9 @@ class Channel:
     """How the label comes about: y = flip link(z + sqrt(probit) n) + sqrt(noise) e with z = alignments kappa + L t,
 
     L lower triangular with L L^T = 1 - gamma gamma^T; n and e are standard normal, n one for each index.
+
+    alignments: one for each index, or a row of them for each direction of a spike of several; kappa is a number or a
+    tuple accordingly.
     """
 
     link: ScalarFunction | IndexFunction
@@ -59,11 +63,24 @@ class Channel:
     @property
     def width(self) -> Any:
         """Of t in the index of a single-index link."""
-        return _mixing(self.alignments)[0, 0]
+        return self.mixing()[0, 0]
 
     def clean(self) -> Channel:
         """The same without noise of any kind."""
         return Channel(self.link, self.alignments)
+
+    def centres(self, kappa: Any) -> list[Any]:
+        """The mean of every index at kappa."""
+        rows, point = (self._rows(), kappa) if isinstance(kappa, tuple) else (self._rows(), (kappa,))
+        pairs = list(zip(rows, point, strict=True))
+        return [mpmath.fsum(mpmath.mpf(row[i]) * x for row, x in pairs) for i in range(len(rows[0]))]
+
+    def mixing(self) -> Any:
+        """L, as a matrix."""
+        return _mixing(self._rows())
+
+    def _rows(self) -> tuple[tuple[Any, ...], ...]:
+        return self.alignments if isinstance(self.alignments[0], tuple) else (self.alignments,)
 
     def steps(self) -> list[Step] | None:
         """The intervals on which the link is constant; None where it is not."""
@@ -95,19 +112,19 @@ class Channel:
         ``centre(t, label)``: a function that a panel of t must not change by more than two ``spread`` (one index,
         no noise inside the link).
         """
-        gamma, mixing = [mpmath.mpf(g) for g in self.alignments], _mixing(self.alignments)
-        link, root, count = self._function(), mpmath.sqrt(self.probit), len(self.alignments)
+        centres, mixing = self.centres(kappa), self.mixing()
+        link, root, count = self._function(), mpmath.sqrt(self.probit), len(centres)
 
         def label(place: tuple[float, ...]) -> Any:
             t, n = place[:count], place[count:] or (0,) * count
             return link(*(
-                gamma[i] * kappa + mpmath.fsum(mixing[i, j] * t[j] for j in range(i + 1)) + root * n[i]
+                centres[i] + mpmath.fsum(mixing[i, j] * t[j] for j in range(i + 1)) + root * n[i]
                 for i in range(count)
             ))  # fmt: skip
 
         if count == 1 and not self.probit:
             cuts = [
-                (_number(b) - gamma[0] * kappa) / (mixing[0, 0] or mpmath.inf) for b in self._breakpoints()
+                (_number(b) - centres[0]) / (mixing[0, 0] or mpmath.inf) for b in self._breakpoints()
             ]
             edges = panel_edges(cuts)
             if centre is not None:
@@ -174,12 +191,21 @@ def legendre() -> list[tuple[Any, Any]]:
     return rule
 
 
-def _mixing(alignments: tuple[Any, ...]) -> Any:
-    """L with L L^T = 1 - gamma gamma^T, |gamma| < 1 where there are several indices."""
-    gamma = mpmath.matrix(list(alignments))
-    if len(gamma) == 1:
-        return mpmath.matrix([[mpmath.sqrt((1 - gamma[0]) * (1 + gamma[0]))]])
-    return mpmath.cholesky(mpmath.eye(len(alignments)) - gamma * gamma.T)
+def _mixing(rows: tuple[tuple[Any, ...], ...]) -> Any:
+    """L with L L^T = 1 - gamma^T gamma for gamma [q][m]; a column is zero where the spike fixes a direction."""
+    gamma = mpmath.matrix([list(row) for row in rows])
+    if (gamma.rows, gamma.cols) == (1, 1):
+        return mpmath.matrix([[mpmath.sqrt((1 - gamma[0, 0]) * (1 + gamma[0, 0]))]])
+    rest = mpmath.eye(gamma.cols) - gamma.T * gamma
+    lower = mpmath.zeros(gamma.cols)
+    for j in range(gamma.cols):
+        pivot = rest[j, j] - mpmath.fsum(lower[j, k] ** 2 for k in range(j))
+        if pivot <= _NOTHING:
+            continue
+        lower[j, j] = mpmath.sqrt(pivot)
+        for i in range(j + 1, gamma.cols):
+            lower[i, j] = (rest[i, j] - mpmath.fsum(lower[i, k] * lower[j, k] for k in range(j))) / lower[j, j]
+    return lower
 
 
 def _number(value: Any) -> Any:

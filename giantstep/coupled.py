@@ -108,7 +108,7 @@ def _with_ridge(problem: Problem, ridge: float) -> Problem:
 
 def _starts(problem: Problem, system: CoupledSystem, start: Result | None) -> Iterator[Array]:
     """Unknowns to start from: those of the given result, those of the square loss, those without data."""
-    order = None if start is None else _reduced(problem, start.order_parameters)
+    order = None if start is None else reduced_order(problem, start.order_parameters)
     if order is not None and order["psi"].size == system.directions * len(problem.fraction):
         yield system.unknowns(order)
     with suppress(NotConverged):
@@ -116,7 +116,7 @@ def _starts(problem: Problem, system: CoupledSystem, start: Result | None) -> It
     yield _without_data(problem, system)
 
 
-def _reduced(problem: Problem, order: Mapping[str, Array]) -> Mapping[str, Array] | None:
+def reduced_order(problem: Problem, order: Mapping[str, Array]) -> Mapping[str, Array] | None:
     """Order parameters along the directions that kappa has; None where they are not told."""
     directions = problem.spike.directions
     if directions is None:

@@ -114,6 +114,12 @@ class CoupledSystem:
         found = np.stack([self.view(part) for part in self._named(name)], axis=-1)
         return found[:, 0].copy() if found.shape[1] == 1 else found
 
+    def place(self, node: int) -> float | tuple[float, ...]:
+        """kappa at a node as far as the label knows it: a number, or a tuple for several directions and indices."""
+        if self.problem.rank == 1 or self.directions == 1:
+            return float(self.kappa[node])
+        return tuple(float(x) for x in self.points()[node])
+
     def points(self) -> Array:
         """kappa at the nodes, [N] or [N, q]."""
         return self.kappa if self.problem.rank == 1 else coordinates(self.table, self.directions, self.problem.rank)

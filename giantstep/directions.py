@@ -58,13 +58,21 @@ class Directions:
         }  # fmt: skip
         return {**order, **found}
 
-    def inward(self, order: Mapping[str, Array]) -> Mapping[str, Array] | None:
-        """The reverse of ``outward`` where no direction was dropped; None where one was."""
-        kept = np.array(self.kept)
+    def inward(self, order: Mapping[str, Array]) -> dict[str, Array] | None:
+        """The reverse of ``outward``; None for order parameters of another number of blocks, directions or indices."""
+        kept, gamma = np.array(self.kept), np.array(self.overlaps)
+        blocks, indices = len(self.loadings), gamma.shape[1]
         zeta: Array = order["zeta"]
-        if kept.shape[0] != kept.shape[1] or zeta.shape != (len(self.loadings), kept.shape[0]):
+        if zeta.shape != (blocks, len(gamma)) or order["psi"].size != blocks * indices:
             return None
-        return {**order, "zeta": zeta @ kept}
+        rest = np.linalg.svd(kept)[0][:, kept.shape[1] :]
+        dropped = zeta @ rest
+        beside = order["psi"].reshape(blocks, indices) @ mixing(gamma).T + dropped @ rest.T @ gamma
+        psi = beside @ np.linalg.pinv(mixing(kept.T @ gamma).T, rcond=1e-9)
+        return {
+            **order, "zeta": zeta @ kept, "psi": psi[:, 0] if indices == 1 else psi,
+            "Q1": order["Q1"] + dropped @ dropped.T,
+        }  # fmt: skip
 
 
 def directions_of(loadings: Rows, overlaps: Rows) -> Directions:

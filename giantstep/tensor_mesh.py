@@ -100,7 +100,7 @@ def _rule(shape: Shape, axis: int, reach: float, fineness: float) -> tuple[Array
         edges = initial_mesh((shape.target,), reach)
         parts = np.maximum(1, np.ceil(np.diff(edges) / min(2.0, 2.0 * shape.width(0)))).astype(int)
         fine = [np.linspace(a, b, n, endpoint=False) for a, b, n in zip(edges[:-1], edges[1:], parts, strict=True)]
-        return nodes(np.array([*np.concatenate(fine), edges[-1]]), 2 * max(3, round(_ORDER * fineness / 2.0)))
+        return nodes(np.array([*np.concatenate(fine), edges[-1]]), 2 * max(1, round(_ORDER * fineness / 2.0)))
     widths = [shape.width(axis)]
     if axis == 0 and shape.target is not None:
         widths += [width for _, width in steep_places(shape.target)]

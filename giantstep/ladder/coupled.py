@@ -11,24 +11,24 @@ import mpmath
 import numpy as np
 
 from codegen.label_twin import Channel
-from codegen.layout import BLOCK_COLUMNS, PARAMETERS
+from codegen.layout import BLOCK_COLUMNS, PARAMETERS, scalar_columns
 from codegen.output_twin import LossCurve, node_averages
 from codegen.system_twin import equation_residuals
 from derive.evaluate import Place, State
 from derive.labels import index_function
 from derive.losses import analyse_loss, loss_of_entry
-from derive.output import directions_of
 from derive.saddle import SaddleSystem
 from derive.scalar import scalar_function
-from giantstep.coupled import FINE, refined
+from giantstep.coupled import FINE, reduced_order, refined
 from giantstep.coupled_system import CoupledSystem
-from giantstep.derivation import system_of
+from giantstep.derivation import rank_of, system_of
 from giantstep.ladder.check import Check
 from giantstep.ladder.loss import fields_at, kernel_check, label_check
 from giantstep.ladder.trained import bulk_checks
 from giantstep.model import Model
 from giantstep.newton import newton
-from giantstep.problem import problem_of
+from giantstep.problem import Problem, problem_of
+from giantstep.resolved import Level
 from giantstep.result import Result
 from giantstep.settled import system_at
 from giantstep.trained_system import coupled_at
@@ -40,6 +40,8 @@ _STENCIL = ((-2, 1.0 / 12.0), (-1, -2.0 / 3.0), (1, 2.0 / 3.0), (2, -1.0 / 12.0)
 _STEPS = (1e-3, 2e-4)  # relative, of its differences: the longer leaves their fourth power, the shorter rounding
 _DIRECTIONS = 3
 _SETTLED = 1e-11  # of averages over the nodes of a label, a tenth for each of its halvings
+_FEW = Level(3, 96, 0, 1)
+_DIMENSION = 300  # where m is determined well enough on few nodes
 _LABELS = 2  # halvings of the nodes of t where single nodes of kappa are looked at
 
 
@@ -59,14 +61,38 @@ class Solved:
 def solved_again(model: Model, result: Result) -> Solved:
     """Solved from the result with everything resolved better."""
     problem = problem_of(model, result.dimension, result.bias)
-    level = refined(FINE[-1], 1)
-    halvings = _LABELS if model.target.indices == 1 else 1
-    x = coupled_at(problem, level).unknowns(result.order_parameters)
-    system = system_at(problem, replace(level, labels=level.labels + halvings), x, _SETTLED)
-    outcome = newton(system, x)
+    halvings = _LABELS if model.target.indices == 1 else 1 if problem.rank == 1 else 0
+    times = 1
+    while True:
+        level = refined(FINE[-1], times)
+        coarse = coupled_at(problem, level)
+        if problem.rank == 1 or len(coarse.table) > result.nodes:  # several axes may have been refined more than once
+            break
+        times += 1
+    x = coarse.unknowns(order_of(problem, result))
+    return _solved_on(system_at(problem, replace(level, labels=level.labels + halvings), x, _SETTLED), result)
+
+
+def _solved_on(system: CoupledSystem, result: Result) -> Solved:
+    outcome = newton(system, system.unknowns(order_of(system.problem, result)))
     x = outcome.x if outcome.converged else np.full_like(outcome.x, math.nan)
     system.residual(x)
     return Solved(system, x)
+
+
+def order_of(problem: Problem, result: Result) -> Mapping[str, Array]:
+    """The order parameters of a result along the directions that kappa has."""
+    return reduced_order(problem, result.order_parameters) or result.order_parameters
+
+
+def interpreted_at(model: Model, result: Result, solved: Solved) -> Solved:
+    """The solution where every equation is interpreted node by node: for several directions of kappa, on few nodes.
+
+    What is solved there need not be a converged integral.
+    """
+    if solved.system.problem.rank == 1:
+        return solved
+    return _solved_on(CoupledSystem(problem_of(model, _DIMENSION, result.bias), _FEW), result)
 
 
 def changed(solved: Solved, result: Result) -> float:
@@ -75,22 +101,25 @@ def changed(solved: Solved, result: Result) -> float:
     return abs(test - result.test_error) / abs(result.test_error)
 
 
-def channel_of(model: Model, alignments: tuple[float, ...]) -> Channel:
+def channel_of(model: Model, problem: Problem) -> Channel:
     """The law of the label by its definition."""
     target = model.target
     link = scalar_function(target.link) if target.indices == 1 else index_function(target.link)
+    several = problem.rank > 1 and target.indices > 1
+    alignments = problem.overlaps if several else problem.overlaps[0]
     return Channel(link, alignments, target.flips, target.probit, target.noise)
 
 
 def has_twin(model: Model) -> bool:
     """Whether the twin is done in a minute: up to two directions of the label's law, and a loss of one variable."""
     target = model.target
-    return model.fit.loss.form != "general" and target.indices * (2 if target.probit else 1) <= 2
+    light = target.indices * (2 if target.probit else 1) <= 2 and rank_of(model) * target.indices <= 2
+    return model.fit.loss.form != "general" and light
 
 
 def kernel_checks(model: Model, solved: Solved) -> Iterator[Check]:
     """Averages, Jacobian and equations of the kernels at the solution."""
-    channel = channel_of(model, solved.system.problem.spike.alignments)
+    channel = channel_of(model, solved.system.problem)
     yield kernel_check(solved.system, solved.nodes)
     law = label_check(solved.system, channel, solved.nodes)
     if law is not None:
@@ -114,7 +143,7 @@ def _averages(model: Model, solved: Solved, channel: Channel) -> float:
     worst = 0.0
     for i in solved.nodes:
         with mpmath.workdps(_DIGITS):
-            exact = node_averages(curve, channel, mpmath.mpf(float(system.kappa[i])), fields_at(system, i), 2)
+            exact = node_averages(curve, channel, system.place(i), fields_at(system, i), 2)
         for name, value in exact.items():
             size = max(abs(float(value)), 1e-3 * float(np.max(np.abs(rows[name]))), 1e-300)
             worst = max(worst, abs(float(rows[name][i]) - float(value)) / size)
@@ -153,7 +182,7 @@ def _interpreted(model: Model, solved: Solved) -> tuple[int, float]:
 def _natural_size(kernel: CoupledSystem, name: str) -> float:
     """Of an overlap or its conjugate, which may vanish by symmetry: the root of the norms; else next to nothing."""
     hat = "_hat" if name.endswith("_hat") else ""
-    if name.removesuffix("_hat") not in ("m", "zeta") and not name.startswith("psi"):
+    if not name.startswith(("m", "zeta", "psi")):
         return 1e-300
     return math.sqrt(max(float(np.max(np.abs(kernel.view(norm + hat)))) for norm in ("Q1", "Q2")))
 
@@ -172,7 +201,7 @@ def state_of(
 ) -> State:
     """What the kernel knows as exact binary numbers, its averages included, with the given families."""
     blocks, columns = kernel.blocks, [[mpmath.mpf(x) for x in column] for column in kernel.table.T.tolist()]
-    scalars = ("kappa", "weight", "nu0", *directions_of("nu1", kernel.directions), "nu2sq")
+    scalars = scalar_columns(kernel.directions, kernel.problem.rank)
     named: dict[tuple[str, Place], list[Any]] = {(name, ()): columns[i] for i, name in enumerate(scalars)}
     for i, name in enumerate(BLOCK_COLUMNS):
         named |= {(name, (b,)): columns[len(scalars) + i * blocks + b] for b in range(blocks)}

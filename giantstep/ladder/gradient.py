@@ -32,8 +32,9 @@ _STEP = mpmath.mpf("1e-3")  # relative, of its differences: the fourth power is 
 def gradient_checks(model: Model, solved: Solved) -> Iterator[Check]:
     """Derivatives of the free energy at the solution along a random direction, relative to its value."""
     system, kernel = system_of(model), solved.system
-    overlaps = ["m", *(name for name, _ in pairs(system.directions) if "hat" not in name)]
-    conjugates = [name for name, _ in pairs(system.directions) if "hat" in name]
+    paired = [name for name, _ in pairs(system.directions, system.spikes)]
+    overlaps = ["m", *(name for name in paired if "hat" not in name)]
+    conjugates = [name for name in paired if "hat" in name]
     nodes = nodes_of(system)
     spectral = Block("nonlinear", (nodes["T"],), (nodes["P"], nodes["S"], nodes["M"]), ())
 

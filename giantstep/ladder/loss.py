@@ -211,10 +211,13 @@ def label_check(system: CoupledSystem, channel: Channel, nodes: Sequence[int]) -
     if not isinstance(law, Points) or axes > _MOST_AXES:
         return None
     noise = model.target.noise if system.loss.FORM != "residual" else 0.0  # otherwise part of the output
+    # one node serves a direction that the label does not know, where kappa has several
+    known = [d for d in range(law.directions) if system.problem.rank == 1 or channel.mixing()[d, d] > 0.0]
     worst = 0.0
     for i in nodes:
-        found = _moments(law.weight[i], law.t[i], law.label[i], 0.0)
-        wanted = _moments(*_other_nodes(model, channel, float(system.kappa[i]), axes), noise)
+        found = _moments(law.weight[i], law.t[i][:, known], law.label[i], 0.0)
+        weight, t, label = _other_nodes(model, channel, system.place(i), axes)
+        wanted = _moments(weight, t[:, known], label, noise)
         worst = max(worst, float(np.max(np.abs(found - wanted)) / max(1.0, float(np.max(np.abs(wanted))))))
     return Check("law of the label: moments against other nodes", worst, 1e-9)
 
@@ -228,21 +231,21 @@ def _moments(weight: np.ndarray, t: np.ndarray, y: np.ndarray, noise: float) -> 
 
 
 def _other_nodes(
-    model: Model, channel: Channel, kappa: float, axes: int
+    model: Model, channel: Channel, kappa: float | tuple[float, ...], axes: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Weights, t and labels: by the definition of the channel, or on a shifted grid where it has many directions."""
     if axes <= 2:
-        found = channel.nodes(mpmath.mpf(kappa))
+        found = channel.nodes(kappa)
         columns = ([n.weight for n in found], [n.t for n in found], [float(n.label) for n in found])
         return tuple(np.array(column) for column in columns)  # type: ignore[return-value]
     line = (np.arange(-17, 17) + 0.5) * _GRID
     grid = np.array(list(product(line, repeat=axes)))
     weight = np.exp(-0.5 * (grid**2).sum(axis=1)) * (_GRID / np.sqrt(2.0 * np.pi)) ** axes
-    gamma = np.array([float(g) for g in channel.alignments])
-    lower = np.linalg.cholesky(np.eye(len(gamma)) - np.outer(gamma, gamma))
-    t = grid[:, : len(gamma)]
-    inner = np.sqrt(model.target.probit) * grid[:, len(gamma) :] if axes > len(gamma) else 0.0
-    y = link_values(model.target.link)((gamma * kappa + t @ lower.T + inner).T)
+    centres = np.array([float(z) for z in channel.centres(kappa)])
+    lower, count = np.array(channel.mixing().tolist(), dtype=float), len(centres)
+    t = grid[:, :count]
+    inner = np.sqrt(model.target.probit) * grid[:, count:] if axes > count else 0.0
+    y = link_values(model.target.link)((centres + t @ lower.T + inner).T)
     flips = model.target.flips
     if not flips:
         return weight, t, y

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import product
 from typing import Any
 
 import mpmath
@@ -15,8 +16,10 @@ from codegen.structure import Block, Plan, analyse, nodes_of
 from codegen.system_twin import OBSERVABLES, TwinError, TwinSolution, solve_block, solve_twin, state_of
 from derive.evaluate import Evaluator, Place, State
 from derive.loss import SQUARE
-from derive.saddle import Equation, saddle_system
+from derive.output import directions_of
+from derive.saddle import Equation, SaddleSystem, saddle_system
 from derive.symbols import SYMMETRIC
+from giantstep.direct import shape_of
 from giantstep.kernels import coefficients, solver_kernel
 from giantstep.ladder.check import Check
 from giantstep.ladder.recorded import recorded_equations
@@ -25,9 +28,12 @@ from giantstep.model import Model
 from giantstep.problem import Problem, problem_of
 from giantstep.result import ORDER_PARAMETERS, Result
 from giantstep.solve import RESIDUAL
+from giantstep.tensor_mesh import tensor_table
 
 _DIGITS = 25
+_EACH = 6  # nodes of the small table for each of several directions
 _NODES = 24  # of the small table on which solver and twin are compared: what they solve is the same system
+_FINER = 1.5  # of every axis of several, beside what the answer begins with
 _DIMENSION = 300  # where several blocks are compared: m is determined well enough there
 
 
@@ -39,11 +45,12 @@ class _Compared:
     out: np.ndarray
     residual: float
     twin: TwinSolution
+    plan: Plan
 
 
-@lru_cache(maxsize=1)
-def _plan() -> Plan:
-    return analyse(saddle_system(SQUARE))
+@lru_cache(maxsize=3)
+def _plan(spikes: int) -> Plan:
+    return analyse(saddle_system(SQUARE, spikes))
 
 
 def solver_checks(model: Model) -> Iterator[Check]:
@@ -62,7 +69,7 @@ def solver_checks(model: Model) -> Iterator[Check]:
     with mpmath.workdps(_DIGITS + 15):
         state = compared.twin.state
         state = replace(state, symbols={**state.symbols, **compared.twin.observables})
-        count, worst = recorded_equations(_plan().system.derivation, state, 1e-6 * _output_scale(compared))
+        count, worst = recorded_equations(compared.plan.system.derivation, state, 1e-6 * _output_scale(compared))
     yield Check(f"recorded equations at the solution: {count} steps", worst, 1e-15)
     with mpmath.workdps(_DIGITS + 15):
         yield Check("gradient of the free energy in the order parameters", _gradient(compared, False), 1e-18)
@@ -71,29 +78,36 @@ def solver_checks(model: Model) -> Iterator[Check]:
 
 
 def small_table(problem: Problem, count: int = _NODES) -> np.ndarray:
-    """The table of the solvers on a few Gauss-Hermite nodes, shape [count, 5 + 3K]."""
+    """The table of the solvers on a few Gauss-Hermite nodes, shape [count, 5 + 3K].
+
+    Of several directions, 6 nodes for each.
+    """
     assert problem.target is not None
-    kappa, weight = np.polynomial.hermite_e.hermegauss(count)
-    terms = (problem.target, *problem.blocks)
-    found = [coefficients(t.function, t.scale * kappa + t.offset, t.variance) for t in terms]
-    blocks = np.stack(found[1:], axis=1).reshape(-1, count)
-    rows = np.concatenate([kappa[None], weight[None] / weight.sum(), found[0], blocks])
+    x, w = np.polynomial.hermite_e.hermegauss(count if problem.rank == 1 else _EACH)
+    kappa = np.array(list(product(x, repeat=problem.rank)))
+    weight = np.prod(list(product(w / w.sum(), repeat=problem.rank)), axis=1)
+    target, along = problem.target, kappa[:, 0]
+    of_target = coefficients(target.function, target.scale * along + target.offset, target.variance)
+    points = along if problem.rank == 1 else kappa
+    found = [coefficients(t.function, problem.shift(b, points), t.variance) for b, t in enumerate(problem.blocks)]
+    blocks = np.stack(found, axis=1).reshape(-1, len(kappa))
+    rows = np.concatenate([along[None], weight[None], of_target, kappa[:, 1:].T, blocks])
     return np.ascontiguousarray(rows.T)
 
 
 def _compare(model: Model, problem: Problem) -> _Compared:
     blocks, table = len(problem.blocks), small_table(problem)
-    kernel = solver_kernel("square", blocks)
+    kernel = solver_kernel("square", blocks, problem.rank)
     work, out = np.empty(kernel.workspace_size(blocks, len(table))), np.full(3, np.nan)
     kernel.solve(table, problem.fraction, problem.parameters, work, out)
     families: dict[str, np.ndarray] = {}
     for name, (start, shape) in kernel.layout(blocks, len(table)).items():
         families[name] = work[start : start + math.prod(shape)].reshape(shape)
     residual = kernel.check(table, problem.fraction, problem.parameters, work)
-    plan = _plan()
+    plan = _plan(problem.rank)
     state = state_of(table.tolist(), problem.fraction.tolist(), problem.parameters.tolist(), plan)
     start = {node.name: _members(families[node.name]) for node in plan.blocks[0].torn}
-    return _Compared(families, out, residual, solve_twin(plan, state, start, _DIGITS))
+    return _Compared(families, out, residual, solve_twin(plan, state, start, _DIGITS), plan)
 
 
 def _members(values: np.ndarray) -> dict[Place, float]:
@@ -103,17 +117,24 @@ def _members(values: np.ndarray) -> dict[Place, float]:
 def _difference(compared: _Compared, names: Sequence[str]) -> float:
     """Largest difference relative to the largest member of its family."""
     worst = 0.0
-    for name in names:
+    for name in _members_of(names, compared):
         if name in OBSERVABLES:
             ours = np.array([compared.out[OBSERVABLES.index(name)]])
             exact = np.array([float(compared.twin.observables[name])])
         else:
             ours, exact = compared.families[name], np.array(compared.twin.array(name))
         scale = float(np.abs(exact).max())
-        if name in ("m", "zeta", "psi"):  # what vanishes by symmetry is compared to the size of the readout
+        if name.startswith(("m", "zeta", "psi")):  # what vanishes by symmetry is compared to the size of the readout
             scale = max(scale, 1e-3 * _output_scale(compared))
         worst = max(worst, float(np.abs(ours - exact).max()) / (scale or 1.0))
     return worst if math.isfinite(worst) else math.inf
+
+
+def _members_of(names: Sequence[str], compared: _Compared) -> Iterator[str]:
+    """The names, zeta as its families along several directions."""
+    spikes = compared.plan.system.spikes
+    for name in names:
+        yield from directions_of(name, spikes) if name == "zeta" else (name,)
 
 
 def _output_scale(compared: _Compared) -> float:
@@ -126,18 +147,18 @@ def _gradient(compared: _Compared, conjugates: bool) -> float:
 
     Order parameters by one complex step; conjugates by central differences with T solved again.
     """
-    system, state = _plan().system, compared.twin.state
+    system, state = compared.plan.system, compared.twin.state
     energy = system.free_energy
     size = abs(compared.twin.observables["free_energy"])
     worst = mpmath.mpf(0)
     for condition in (*system.stationarity, system.equation("m")):
-        if condition.unknown.endswith("_hat") != conjugates:
+        if ("_hat" in condition.unknown) != conjugates:
             continue
         for place, value in compared.twin.families[condition.unknown].items():
             if condition.unknown in SYMMETRIC and place != tuple(sorted(place)):
                 continue
             if conjugates:
-                slope = _by_differences(state, condition, place)
+                slope = _by_differences(system, state, condition, place)
             else:
                 step = mpmath.mpf("1e-30")
                 moved = _moved(state, condition.unknown, place, mpmath.mpc(0, step))
@@ -146,9 +167,8 @@ def _gradient(compared: _Compared, conjugates: bool) -> float:
     return float(worst)
 
 
-def _by_differences(state: State, condition: Equation, place: Place) -> Any:
-    energy = _plan().system.free_energy
-    spectral = _spectral_block()
+def _by_differences(system: SaddleSystem, state: State, condition: Equation, place: Place) -> Any:
+    energy, spectral = system.free_energy, _spectral_block(system)
     value = abs(state.families[condition.unknown][place])
     step = mpmath.mpf("1e-10") * (value or 1)
     ends = []
@@ -160,9 +180,9 @@ def _by_differences(state: State, condition: Equation, place: Place) -> Any:
     return (ends[0] - ends[1]) / (2 * step)
 
 
-def _spectral_block() -> Block:
+def _spectral_block(system: SaddleSystem) -> Block:
     """The equation of T alone, at given conjugates."""
-    nodes = nodes_of(_plan().system)
+    nodes = nodes_of(system)
     return Block("nonlinear", (nodes["T"],), (nodes["P"], nodes["S"], nodes["M"]), ())
 
 
@@ -177,8 +197,11 @@ def halved(model: Model, result: Result) -> float:
     """Relative change of the test error where the panels of kappa are halved."""
     problem = problem_of(model)
     assert problem.target is not None
-    kernel = solver_kernel("square", len(problem.blocks))
-    rows = table(problem.blocks, problem.target, ORDERS[-1], 1)
+    kernel = solver_kernel("square", len(problem.blocks), problem.rank)
+    if problem.rank == 1:
+        rows = table(problem.blocks, problem.target, ORDERS[-1], 1)
+    else:
+        rows = tensor_table(shape_of(problem), (_FINER,) * problem.rank)
     work, out = np.empty(kernel.workspace_size(len(problem.blocks), len(rows))), np.full(3, np.nan)
     kernel.solve(rows, problem.fraction, problem.parameters, work, out)
     return abs(float(out[0]) - result.test_error) / abs(result.test_error)

@@ -23,7 +23,7 @@ from giantstep.coupled_system import CoupledSystem
 from giantstep.derivation import system_of
 from giantstep.errors import NotConverged
 from giantstep.ladder.check import Check
-from giantstep.ladder.coupled import Solved, channel_of, state_of
+from giantstep.ladder.coupled import Solved, channel_of, order_of, state_of
 from giantstep.ladder.recorded import recorded_equations
 from giantstep.model import Model
 from giantstep.newton import newton
@@ -73,7 +73,7 @@ def _few_nodes(model: Model, result: Result) -> Solved | None:
     problem = problem_of(model, dimension, result.bias)
     for order in (1, 2, 3):
         system = CoupledSystem(problem, Level(order, _OUTPUT, 0, _HALVINGS))
-        outcome = newton(system, system.unknowns(start.order_parameters))
+        outcome = newton(system, system.unknowns(order_of(problem, start)))
         if outcome.converged:
             system.residual(outcome.x)
             return Solved(system, outcome.x)
@@ -94,7 +94,7 @@ def _evaluated(model: Model, solved: Solved) -> _Compared:
     curve = LossCurve(analyse_loss(loss_of_entry(loss.entry)), dict(loss.parameters))
     bare = state_of(system, kernel, _families(solved))
     heavy = [i for i, weight in enumerate(bare.weight) if weight >= _LIGHT]
-    averages = _Averages(curve, channel_of(model, kernel.problem.spike.alignments), system.directions, heavy)
+    averages = _Averages(curve, channel_of(model, kernel.problem), system.directions, heavy)
     state = _with_all(system, averages.put(_with_definitions(system, solved, bare)), solved)
     evaluator = Evaluator(state)
     observables = {name: evaluator.value(getattr(system, name)) for name in OBSERVABLES}
