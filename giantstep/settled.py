@@ -67,7 +67,7 @@ def system_at(problem: Problem, level: Level, x: Array, tolerance: float = _TOLE
     plain = coupled_at(problem, level, laws)
     if not isinstance(laws.labels, Points) or target.indices > 1 or target.probit > 0.0:
         return plain
-    if mixing(problem.spike.alignments)[0, 0] == 0.0 or not plain.fields(x):
+    if mixing(problem.overlaps[0])[0, 0] == 0.0 or not plain.fields(x):
         return plain
     panels = _settled(plain, tolerance / 10.0**level.labels)
     law = _packed(plain, panels, _ROUGH if level.rough else _ORDER)
@@ -103,7 +103,7 @@ def _first(system: CoupledSystem) -> _Panels:
     """Panels between the breakpoints of the link, and the places where the output is centred on a kink of the loss."""
     problem, kappa = system.problem, system.kappa
     breaks = np.array(function_kernel(problem.model.target.link).BREAKPOINTS, dtype=float)
-    gamma, width = problem.spike.alignments[0], mixing(problem.spike.alignments)[0, 0]
+    gamma, width = problem.overlaps[0][0], mixing(problem.overlaps[0])[0, 0]
     inner = np.clip((breaks[None] - gamma * kappa[:, None]) / width, -_REACH, _REACH)
     ends = np.full((len(kappa), 1), _REACH)
     edges = np.concatenate([-ends, inner, ends], axis=1)
@@ -145,7 +145,7 @@ def crossings(system: CoupledSystem) -> Array:
 def _distances(system: CoupledSystem) -> list[Callable[[Array, Index], Array]]:
     """Functions of t [I, n] and nodes of kappa [I]: how far u of the output's centre is from the image of a kink."""
     loss, constants, target = system.loss, system.constants, system.problem.model.target
-    gamma, lower = system.problem.spike.alignments[0], mixing(system.problem.spike.alignments)[0, 0]
+    gamma, lower = system.problem.overlaps[0][0], mixing(system.problem.overlaps[0])[0, 0]
     values, response = link_values(target.link), system.view("V")
     mean, slope = system.view("mean"), system.slopes[0]
 
@@ -190,7 +190,7 @@ def _averages(system: CoupledSystem, panels: _Panels) -> Array:
 
 def _law(system: CoupledSystem, panels: _Panels, order: int) -> Points:
     """Labels at the nodes of each panel, [panel, node], with the noise of a loss that is not of the residual."""
-    target, (gamma,) = system.problem.model.target, system.problem.spike.alignments
+    target, (gamma,) = system.problem.model.target, system.problem.overlaps[0]
     points, weights = leggauss(order)
     half, middle = 0.5 * (panels.high - panels.low)[:, None], 0.5 * (panels.high + panels.low)[:, None]
     t = middle + half * points

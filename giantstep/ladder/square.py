@@ -31,7 +31,7 @@ from giantstep.solve import RESIDUAL
 from giantstep.tensor_mesh import tensor_table
 
 _DIGITS = 25
-_EACH = 6  # nodes of the small table for each of several directions
+_EACH = {2: 5, 3: 3}  # nodes of the small table for each of several directions
 _NODES = 24  # of the small table on which solver and twin are compared: what they solve is the same system
 _FINER = 1.5  # of every axis of several, beside what the answer begins with
 _DIMENSION = 300  # where several blocks are compared: m is determined well enough there
@@ -80,10 +80,10 @@ def solver_checks(model: Model) -> Iterator[Check]:
 def small_table(problem: Problem, count: int = _NODES) -> np.ndarray:
     """The table of the solvers on a few Gauss-Hermite nodes, shape [count, 5 + 3K].
 
-    Of several directions, 6 nodes for each.
+    Of several directions, a few nodes for each.
     """
     assert problem.target is not None
-    x, w = np.polynomial.hermite_e.hermegauss(count if problem.rank == 1 else _EACH)
+    x, w = np.polynomial.hermite_e.hermegauss(_EACH.get(problem.rank, count))
     kappa = np.array(list(product(x, repeat=problem.rank)))
     weight = np.prod(list(product(w / w.sum(), repeat=problem.rank)), axis=1)
     target, along = problem.target, kappa[:, 0]
