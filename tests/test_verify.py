@@ -98,7 +98,7 @@ def test_a_wrong_kernel_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
             work[start] *= 1.0 + 1e-9
             return status
 
-    monkeypatch.setattr(import_module("giantstep.ladder.square"), "solver_kernel", lambda loss, blocks: Wrong())
+    monkeypatch.setattr(import_module("giantstep.ladder.square"), "solver_kernel", lambda *_: Wrong())
     failed = {check.name for check in solver_checks(SPIKED) if not check.ok}
     assert "order parameters: solver against twin" in failed
     assert "residual of the equations on a small table" in failed
