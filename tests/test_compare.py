@@ -30,9 +30,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "square, sign": {},
     "logistic, sign": {"fit.loss": "logistic"},
     "vocabulary": {"network.readout": VOCABULARY, "step.samples": 0.4, "step.learning_rate": 4.0},
-    "narrow sin network": {
-        "network.activation": "sin", "network.width": 0.5, "step.samples": 0.3, "step.learning_rate": 2.0
-    },
+    "narrow network": {"network.width": 0.5, "step.samples": 0.3, "step.learning_rate": 1.5},
     "huber, noise": {"fit.loss": "huber", "target.link": "tanh(2*z)", "target.noise": 0.3},
     "erf, small ridge": {
         "network.activation": "erf", "step.samples": 0.25, "fit.ridge": 0.01, "fit.samples": 3.0
