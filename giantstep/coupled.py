@@ -18,7 +18,8 @@ from giantstep.newton import Outcome, continued, newton
 from giantstep.problem import Problem, Solution
 from giantstep.resolved import Level
 from giantstep.result import Result
-from giantstep.settled import system_at
+from giantstep.settled import settles, system_at
+from giantstep.several import has_kinks
 from giantstep.trained_system import coupled_at
 
 Array = np.ndarray
@@ -61,9 +62,7 @@ def coupled_solution(
     found: Found | None = None
     for times in range(6):
         previous = error
-        # labels at fixed nodes serve most losses; those that they do not, show it
-        systems = (coupled_at, partial(system_at, x=x))[min(times, 1)]
-        coarser, finer = (systems(problem, refined(level, max(times - 1, 0))) for level in FINE)
+        coarser, finer = _pair(problem, times, x)
         estimate = newton(coarser, x, most=12, settled=_NEAR, blind=True)
         answer = newton(finer, estimate.x, most=12) if estimate.converged else estimate
         evaluations += estimate.evaluations + (answer.evaluations if answer is not estimate else 0)
@@ -78,6 +77,20 @@ def coupled_solution(
     if found is None:
         raise NotConverged(_stalled(problem), _hint(problem))
     return found
+
+
+def _pair(problem: Problem, times: int, x: Array) -> tuple[CoupledSystem, CoupledSystem]:
+    """The systems that are compared, better resolved with the number of times; x: the best unknowns so far."""
+    if settles(problem):
+        # labels at fixed nodes serve most losses; those that they do not, show it
+        make = partial(system_at, x=x) if times else coupled_at
+        coarser, finer = (make(problem, refined(level, max(times - 1, 0))) for level in FINE)
+        return coarser, finer
+    levels = [refined(level, times) for level in FINE]
+    if has_kinks(problem.model.target.link):  # nodes of the label are what is likely to be missing
+        levels = [replace(refined(level, times // 2), labels=(times + 1) // 2) for level in FINE]
+    coarser, finer = (coupled_at(problem, level) for level in levels)
+    return coarser, finer
 
 
 def _first_solution(problem: Problem, start: Result | None, near: Array | None) -> Outcome:

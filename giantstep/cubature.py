@@ -78,6 +78,20 @@ def nesting(node: Node, names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(sorted(names, key=lambda name: (degree(node, name) is not None, _all_cross(found, name))))
 
 
+def average_given(
+    node: Node, given: list[str], names: list[str], points: Array, panels: int
+) -> tuple[Array, Array, Array]:
+    """E f [N], E f^2 [N] and E t_i f [m, N] over ``names`` where the variables ``given`` have the values [q, N].
+
+    Raises Unsettled.
+    """
+    order = nesting(node, tuple(names))
+    degrees = (*(None for _ in given), *(degree(node, name) for name in order))
+    mean, square, *linear = Average(node, (*given, *order), degrees, 1.0, EDGES[panels]).level(points)
+    by_name = dict(zip(order, linear, strict=True))
+    return mean, square, np.array([by_name[name] for name in names])
+
+
 def degree(node: Node, name: str) -> int | None:
     """Degree as a polynomial in one variable, the others held fixed; None where it is not one."""
     if name not in variables_of(node):

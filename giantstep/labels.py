@@ -21,6 +21,7 @@ from giantstep.kernels import function_kernel
 from giantstep.link import link_values
 from giantstep.matrix import Rows
 from giantstep.model import Target
+from giantstep.several import has_kinks, nodes_given_kappa
 
 Array = np.ndarray
 _REACH = 9.0  # of t: the Gaussian weight beyond is 1e-18
@@ -28,6 +29,7 @@ _CONSTANT = 1e-12
 _PANELS = 4  # between two breakpoints
 _STEPS = (1.0, 0.7, 0.5, 0.35, 0.25, 0.18, 0.12)
 _NOISE_STEP = 0.6
+_MOST = 4_000_000  # nodes of a grid
 _TOLERANCE = 1e-11  # of the moments of a smooth link, where the step of t is chosen
 
 
@@ -113,6 +115,11 @@ def with_noise(points: Labels, variance: float, finer: int = 0, rough: bool = Fa
     return Points((points.weight[:, :, None] * weight).reshape(n, -1), label.reshape(n, -1), t.reshape(n, -1, d).copy())
 
 
+def is_constant(link: str) -> bool:
+    """Whether a link of one index is constant between its breakpoints."""
+    return _levels(link) is not None
+
+
 @lru_cache(maxsize=256)
 def _levels(link: str) -> tuple[tuple[float, ...], tuple[float, ...]] | None:
     """(breakpoints, values between them) of a link that is constant between its breakpoints, else None."""
@@ -171,6 +178,8 @@ class _Nodes:
 
 def _points(target: Target, gamma: Array, kappa: Array, probit: float, count: _Nodes) -> Points:
     lower = mixing(gamma)
+    if has_kinks(target.link):
+        return _between_kinks(target, gamma, kappa, probit, count)
     breaks = tuple(function_kernel(target.link).BREAKPOINTS) if target.indices == 1 else ()
     if breaks and probit == 0.0 and lower[0, 0] > 0.0:
         t, weight = _panels(breaks, float(gamma[0, 0]), float(lower[0, 0]), kappa[:, 0], count)
@@ -180,8 +189,22 @@ def _points(target: Target, gamma: Array, kappa: Array, probit: float, count: _N
         _enough_memory(len(kappa), *nodes.shape)
         t = np.broadcast_to(nodes, (len(kappa), *nodes.shape)).copy()
         weight = np.broadcast_to(weights, (len(kappa), len(weights))).copy()
-        noise = math.sqrt(probit) * inner
+        noise = math.sqrt(probit) * inner.T[:, None, :]
     z = (kappa @ gamma).T[:, :, None] + np.einsum("ij,nkj->ink", lower, t) + noise
+    return Points(weight, link_values(target.link)(z), t)
+
+
+def _between_kinks(target: Target, gamma: Array, kappa: Array, probit: float, count: _Nodes) -> Points:
+    """Of a link of several indices that jumps or has kinks. Raises NotConverged for noise inside it."""
+    if probit > 0.0:
+        raise NotConverged(
+            f"noise inside the label {target.link!r}, which jumps or has kinks in several indices, is averaged for the "
+            "square loss only",
+            "set target.probit = 0 and use target.flips, or fit.loss = square",
+        )
+    lower = mixing(gamma)
+    weight, t = nodes_given_kappa(target.link, gamma, lower, kappa, count.finer, count.rough)
+    z = (kappa @ gamma).T[:, :, None] + np.einsum("ij,nkj->ink", lower, t)
     return Points(weight, link_values(target.link)(z), t)
 
 
@@ -201,7 +224,7 @@ def _panels(breaks: tuple[float, ...], gamma: float, width: float, kappa: Array,
 
 
 def _tensor(link: str, overlaps: Rows, probit: float, count: _Nodes) -> tuple[Array, Array, Array]:
-    """Trapezoid nodes [J, D], weights [J] and the probit noise [J] of a smooth link.
+    """Trapezoid nodes [J, D], weights [J] and the probit noise [J, D] of a smooth link, one for every index.
 
     Where kappa has several directions, one node serves a direction of t that the label does not know.
     """
@@ -209,12 +232,23 @@ def _tensor(link: str, overlaps: Rows, probit: float, count: _Nodes) -> tuple[Ar
     directions = len(overlaps[0])
     rule, single = _trapezoid(step), (np.zeros(1), np.ones(1))
     known = np.diag(mixing(np.array(overlaps))) > 0.0
-    rules = [rule if moves or len(overlaps) == 1 else single for moves in known] + [rule] * (probit > 0.0)
+    rules = [rule if moves or len(overlaps) == 1 else single for moves in known]
+    rules += [rule] * directions if probit > 0.0 else []
+    _affordable(link, math.prod(len(t) for t, _ in rules))
     grid = np.array(list(product(*(t for t, _ in rules))))
     weights = np.prod(np.array(list(product(*(weight for _, weight in rules)))), axis=1)
     keep = weights > 1e-19
-    inner = grid[keep, directions] if probit > 0.0 else np.zeros(int(keep.sum()))
+    inner = grid[keep, directions:] if probit > 0.0 else np.zeros((int(keep.sum()), directions))
     return grid[keep, :directions], weights[keep], inner
+
+
+def _affordable(link: str, count: int) -> None:
+    """Raise NotConverged where a grid of t and of the noise inside the link has too many nodes."""
+    if count > _MOST:
+        raise NotConverged(
+            f"the label {link!r} needs {count:.1g} nodes of t and of the noise inside the link, {_MOST:.0e} at most",
+            "use a smoother link, fewer indices, or target.flips in place of target.probit",
+        )
 
 
 def _enough_memory(nodes: int, labels: int, directions: int) -> None:
@@ -257,7 +291,7 @@ def _step(link: str, overlaps: Rows, probit: float) -> float:
         previous = current
     raise NotConverged(
         f"the label {link!r} varies too sharply around the spike to be averaged: steps of {_STEPS[-1]:g} do not settle",
-        "a target of one index may jump or have kinks; one of several indices has to be smooth, tanh(5*z) for sign(z)",
+        "soften it, or write its kinks with abs, sign, step, relu, max, min or clip, which are found",
     )
 
 

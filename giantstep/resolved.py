@@ -13,6 +13,7 @@ from giantstep.matrix import Rows
 from giantstep.mesh import Term, table
 from giantstep.model import Target
 from giantstep.problem import Problem
+from giantstep.several import LabelMoments, has_kinks, moments_given_kappa, square_nodes
 from giantstep.tensor_mesh import Shape, tensor_table
 
 Array = np.ndarray
@@ -52,32 +53,40 @@ def resolved(problem: Problem, level: Level) -> Resolved:
     loss = loss_kernel(problem.model.fit.loss)
     return _resolved(
         problem.blocks, problem.target, problem.model.target, problem.overlaps, problem.loadings, loss.SYMMETRIC,
-        loss.FORM, level,
+        loss.FORM, loss.NAME == "square", level,
     )  # fmt: skip
 
 
 @lru_cache(maxsize=16)
 def _resolved(
     blocks: tuple[Term, ...], along: Term | None, target: Target, overlaps: Rows, loadings: Rows | None,
-    symmetric: bool, form: str, level: Level,
+    symmetric: bool, form: str, square: bool, level: Level,
 ) -> Resolved:  # fmt: skip
     if loadings is None:
         rows = table(blocks, along or blocks[0], level.order, level.halvings)
     else:
         rows = tensor_table(Shape(blocks, loadings, along), (level.fineness,) * len(overlaps))
-    return resolved_on(_that_count(rows), target, overlaps, symmetric=symmetric, form=form, level=level)
+    kept = _that_count(rows)
+    return resolved_on(kept, target, overlaps, symmetric=symmetric, form=form, level=level, square=square)
 
 
 def resolved_on(
-    rows: Array, target: Target, alignments: tuple[float, ...] | Rows, *, symmetric: bool, form: str, level: Level
-) -> Resolved:
+    rows: Array, target: Target, alignments: tuple[float, ...] | Rows, *, symmetric: bool, form: str, level: Level,
+    square: bool = False,
+) -> Resolved:  # fmt: skip
     """The laws at the nodes of a table; of a symmetric loss on half of them, where labels and outputs are odd.
 
     alignments: of one direction with every index, or a row for each direction. Of a target of several indices, the
     table's columns of the target are found here.
     """
     if target.indices > 1:
-        rows = _several(rows, target, alignments, level)
+        clean = _moments(rows, target, alignments, level, 0.0)
+        if square:
+            points = _of_square(rows, target, alignments, level, clean)
+            rows = _with_target(rows, clean)
+            rows.flags.writeable = False
+            return Resolved(rows, points, points)
+        rows = _with_target(rows, clean)
     elif symmetric:
         rows = _folded(rows, _law(rows, target, alignments, level), _rank(alignments))
     law = _law(rows, target, alignments, level)
@@ -87,14 +96,32 @@ def resolved_on(
     return Resolved(rows, law, _law(rows, target, alignments, level, clean=True))
 
 
-def _several(bare: Array, target: Target, alignments: tuple[float, ...] | Rows, level: Level) -> Array:
-    """The Hermite coefficients in t of a target of several indices, from the nodes of t."""
-    law = label_law(target, alignments, coordinates(bare, 1, _rank(alignments)), True, level.labels, level.rough)
+def _moments(
+    bare: Array, target: Target, alignments: tuple[float, ...] | Rows, level: Level, probit: float
+) -> LabelMoments:
+    """Moments of a label of several indices given kappa: between its kinks, or of a smooth link from the nodes of t."""
+    gamma = np.atleast_2d(np.array(alignments))
+    kappa = coordinates(bare, 1, len(gamma))
+    if has_kinks(target.link) or probit > 0.0:
+        return moments_given_kappa(target.link, gamma, kappa, probit, level.labels, level.rough)
+    law = label_law(target, alignments, kappa, True, level.labels, level.rough)
     assert isinstance(law, Points)
-    nu0 = (law.weight * law.label).sum(axis=1)
-    nu1 = np.einsum("nj,nj,njd->nd", law.weight, law.label, law.t)
-    rest = (law.weight * (law.label - nu0[:, None] - np.einsum("nd,njd->nj", nu1, law.t)) ** 2).sum(axis=1)
-    return np.ascontiguousarray(np.column_stack([bare[:, :2], nu0, nu1, rest, bare[:, 5:]]))
+    linear = np.einsum("nj,nj,njd->nd", law.weight, law.label, law.t)
+    return LabelMoments((law.weight * law.label).sum(axis=1), linear, (law.weight * law.label**2).sum(axis=1))
+
+
+def _of_square(
+    bare: Array, target: Target, alignments: tuple[float, ...] | Rows, level: Level, clean: LabelMoments
+) -> Points:
+    """The law of the label for the square loss, which knows its first two moments only."""
+    noisy = _moments(bare, target, alignments, level, target.probit) if target.probit > 0.0 else clean
+    return Points(*square_nodes(noisy, target.flips))
+
+
+def _with_target(bare: Array, clean: LabelMoments) -> Array:
+    """The table with the Hermite coefficients in t of a target of several indices."""
+    columns = [bare[:, :2], clean.mean, clean.linear, clean.rest, bare[:, 5:]]
+    return np.ascontiguousarray(np.column_stack(columns))
 
 
 def _that_count(rows: Array) -> Array:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from giantstep.coupled_system import CoupledSystem
 from giantstep.directions import mixing
 from giantstep.kernels import function_kernel
-from giantstep.labels import Points, with_noise
+from giantstep.labels import Points, is_constant, with_noise
 from giantstep.link import link_values
 from giantstep.problem import Problem
 from giantstep.resolved import Level, resolved
@@ -62,16 +62,27 @@ def system_at(problem: Problem, level: Level, x: Array, tolerance: float = _TOLE
     Labels that are constant on intervals (as those that may flip are), of several indices, or with noise inside the
     link stay as they are.
     """
-    target = problem.model.target
     laws = resolved(problem, level)
     plain = coupled_at(problem, level, laws)
-    if not isinstance(laws.labels, Points) or target.indices > 1 or target.probit > 0.0:
-        return plain
-    if mixing(problem.overlaps[0])[0, 0] == 0.0 or not plain.fields(x):
+    if not isinstance(laws.labels, Points) or not settles(problem) or not plain.fields(x):
         return plain
     panels = _settled(plain, tolerance / 10.0**level.labels)
     law = _packed(plain, panels, _ROUGH if level.rough else _ORDER)
     return coupled_at(problem, level, replace(laws, labels=law))
+
+
+def settles(problem: Problem) -> bool:
+    """Whether the nodes of the label are chosen: those of one index that varies continuously, also given kappa."""
+    target = problem.model.target
+    if target.indices > 1 or target.probit > 0.0 or is_constant(target.link):
+        return False
+    return _channel(problem)[1] > 0.0
+
+
+def _channel(problem: Problem) -> tuple[float, float]:
+    """gamma and the width of t in z = gamma kappa + width t, kappa that along the alignment."""
+    gamma = problem.overlaps[0][0]
+    return gamma, float(mixing((gamma,))[0, 0])
 
 
 def _settled(system: CoupledSystem, tolerance: float) -> _Panels:
@@ -103,7 +114,7 @@ def _first(system: CoupledSystem) -> _Panels:
     """Panels between the breakpoints of the link, and the places where the output is centred on a kink of the loss."""
     problem, kappa = system.problem, system.kappa
     breaks = np.array(function_kernel(problem.model.target.link).BREAKPOINTS, dtype=float)
-    gamma, width = problem.overlaps[0][0], mixing(problem.overlaps[0])[0, 0]
+    gamma, width = _channel(problem)
     inner = np.clip((breaks[None] - gamma * kappa[:, None]) / width, -_REACH, _REACH)
     ends = np.full((len(kappa), 1), _REACH)
     edges = np.concatenate([-ends, inner, ends], axis=1)
@@ -145,13 +156,13 @@ def crossings(system: CoupledSystem) -> Array:
 def _distances(system: CoupledSystem) -> list[Callable[[Array, Index], Array]]:
     """Functions of t [I, n] and nodes of kappa [I]: how far u of the output's centre is from the image of a kink."""
     loss, constants, target = system.loss, system.constants, system.problem.model.target
-    gamma, lower = system.problem.overlaps[0][0], mixing(system.problem.overlaps[0])[0, 0]
+    gamma, width = _channel(system.problem)
     values, response = link_values(target.link), system.view("V")
     mean, slope = system.view("mean"), system.slopes[0]
 
     def at(kink: int | None, side: int) -> Callable[[Array, Index], Array]:
         def distance(t: Array, owner: Index) -> Array:
-            y = values((gamma * system.kappa[owner][:, None] + lower * t)[None])
+            y = values((gamma * system.kappa[owner][:, None] + width * t)[None])
             centre = mean[owner][:, None] + slope[owner][:, None] * t
             u = centre - y if loss.FORM == "residual" else centre
             if kink is None:
@@ -190,12 +201,12 @@ def _averages(system: CoupledSystem, panels: _Panels) -> Array:
 
 def _law(system: CoupledSystem, panels: _Panels, order: int) -> Points:
     """Labels at the nodes of each panel, [panel, node], with the noise of a loss that is not of the residual."""
-    target, (gamma,) = system.problem.model.target, system.problem.overlaps[0]
+    target, (gamma, width) = system.problem.model.target, _channel(system.problem)
     points, weights = leggauss(order)
     half, middle = 0.5 * (panels.high - panels.low)[:, None], 0.5 * (panels.high + panels.low)[:, None]
     t = middle + half * points
     weight = half * weights * np.exp(-0.5 * t * t) / math.sqrt(2.0 * math.pi)
-    z = gamma * system.kappa[panels.owner][:, None] + mixing((gamma,))[0, 0] * t
+    z = gamma * system.kappa[panels.owner][:, None] + width * t
     label = link_values(target.link)(z[None])
     law = Points(weight, label, np.ascontiguousarray(t[:, :, None]))
     if target.noise > 0.0 and system.loss.FORM != "residual":
