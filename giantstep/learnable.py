@@ -89,7 +89,7 @@ def _analysis(link: Link, target: Target, network: Network | None) -> Learnabili
     degrees = table.degree
     seen, overlaps = None, tuple[Overlap, ...]()
     if network is not None:
-        eyes = sight(network, min(degrees, 24))
+        eyes = sight(network, degrees)
         visible = staircase(table.seen(lambda k: k in eyes.first), table.seen(lambda k: k in eyes.later))
         seen = _stages(visible, table, errors)
         overlaps = _overlaps(table, eyes.coefficients, eyes.first)

@@ -81,6 +81,25 @@ def test_targets_of_known_leap(link: str) -> None:
     assert found.error == pytest.approx(0.0, abs=1e-7 * max(found.variance, 1.0))
 
 
+@pytest.mark.parametrize(
+    ("link", "values"),
+    [
+        ("He(3,z)", [[6.0]]),
+        # an unfolding of C_3 has the rows (0, 1, 1), twice the entry 1 in each
+        ("z1*z2*z3", [[2.0**0.5] * 3]),
+        ("3*z1+z1*z2", [[3.0], [1.0]]),
+        # root mean square over u = z1 of He_2(u)
+        ("z1+He(2,z1)*z2", [[1.0], [2.0**0.5]]),
+        ("z1+z1*He(2,z2)", [[1.0], [2.0]]),
+        ("2*z1*z2+He(2,z3)", [[2.0, 2.0, 2.0]]),
+    ],
+)
+def test_singular_values_of_the_tensors(link: str, values: list[list[float]]) -> None:
+    found = learnable(link).stages
+    for stage, expected in zip(found, values, strict=True):
+        assert stage.strengths == pytest.approx(expected, rel=1e-12)
+
+
 def test_a_constant_has_no_leap() -> None:
     found = learnable("z - z + 2")
     assert (found.information_exponent, found.leap, found.variance, found.stages) == (None, None, 0.0, ())

@@ -90,6 +90,8 @@ def test_a_polynomial_activation_sees_no_more_than_its_degree() -> None:
     assert gs.learnable(model("z1*z2*z3", "z**3")).sees_all
     # He_3 has no linear coefficient at the start, but has one at any other variance
     assert gs.learnable(model("z1", "He(3,z)")).seen == ()
+    seen = gs.learnable(model("He(3,z1)+z2", "He(3,z)")).seen
+    assert seen is not None and [s.names for s in seen] == [("z1",), ("z2",)]
 
 
 def test_terms_of_the_population_overlap() -> None:

@@ -1,10 +1,11 @@
 """Giant gradient steps of a finite network, one after the other, and what its first layer has learned after each.
 
-Setting of [DAN23] (arXiv:2305.18270): f(x) = (1/p) sum_k u_k sigma(w_k.x + bias) with u_k = 1 or -1, half of each,
-never trained and small enough that the output does not count beside the labels (the correlation loss of [ABB23]); rows
-on the unit sphere before every step; a fresh batch of n_t = samples d^l samples and the learning rate
-eta_t = rate p d^((l-1)/2) at a step of order l. As in spherical descent [BGJ19] what only rescales a row is left out of
-its gradient: in a later step of order 2 or more it would be larger by d^((l-1)/2) than what the step looks for.
+Setting of [DAN23] (arXiv:2305.18270): f(x) = (1/p) sum_k u_k sigma(w_k.x + bias), |u_k| = 1, never trained and small
+enough that the output does not count beside the labels (the correlation loss of [ABB23]): the sign of u_k, here +1, is
+that of the direction found. Rows are on the unit sphere before every step; a step of order l takes a fresh batch of
+n_t = samples d^l samples and the learning rate eta_t = rate p d^((l-1)/2). As in spherical descent [BGJ19] what only
+rescales a row is left out of its gradient: in a later step of order 2 or more it would be larger by d^((l-1)/2) than
+what the step looks for.
 """
 
 from __future__ import annotations
@@ -47,8 +48,8 @@ class GiantStepSystem:
         return sum(len(group) for group in self.groups)
 
     def width_count(self, dimension: int) -> int:
-        """Neurons at a dimension, an even number of them."""
-        return 2 * max(1, round(self.width * dimension / 2.0), math.ceil(self.directions / 2))
+        """Neurons at a dimension."""
+        return max(round(self.width * dimension), self.directions)
 
     def batch(self, dimension: int, order: int) -> int:
         """Samples of a step."""
@@ -120,13 +121,11 @@ def _one(system: GiantStepSystem, dimension: int, source: np.random.Generator) -
     """Overlaps [step, group] of one network; the target's indices are the first coordinates."""
     width = system.width_count(dimension)
     rows = sphere_rows(source, width, dimension)
-    signs = np.repeat([1.0, -1.0], width // 2)
     found = [_overlaps(system, rows)]
     for step, order in enumerate(system.orders):
         gradient = correlations(system, rows, system.batch(dimension, order), source)
-        gradient *= signs[:, None]
         known = sum(len(group) for group in system.groups[:step])
-        # minus the gradient in w_k is u_k/p times the mean of y sigma'(w_k.x) x
+        # minus the gradient in w_k is 1/p times the mean of y sigma'(w_k.x) x
         rows += system.rate * dimension ** ((order - 1) / 2.0) * without_growth(gradient, rows, known)
         rows /= np.linalg.norm(rows, axis=1, keepdims=True)
         found.append(_overlaps(system, rows))
