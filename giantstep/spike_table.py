@@ -69,8 +69,9 @@ class Spike(Table):
         if self.loadings is not None:
             length = float(np.linalg.norm(np.array(self.overlaps()), 2))
             if length > 1.0 + 1e-12:
+                words = "length" if len(self.overlaps()[0]) == 1 else "the singular value"
                 raise BadInput(
-                    f"spike.alignment = {plain(self.alignment)} has the singular value {length:.6g}",
+                    f"spike.alignment = {plain(self.alignment)} has {words} {length:.6g}",
                     "the overlaps of orthonormal directions with orthonormal directions have singular values of at "
                     "most 1: for one index, a sum of squares of at most 1",
                 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from model_cases import refused
 
 from giantstep.bounds import bounds
+from giantstep.cli.main import main
 from giantstep.errors import BadInput
 from giantstep.learned import learned
 from giantstep.model import Model
@@ -72,7 +74,7 @@ def test_numbers_are_set_from_text_and_arrays() -> None:
         ({"loadings": [[1.0, 0.0]]}, ("spike.loadings", "1 rows", "2 blocks")),
         ({"alignment": 0.5}, ("spike.alignment", "1 direction", "2 directions")),
         ({"alignment": [0.5, 0.1, 0.1]}, ("spike.alignment", "3 directions", "2 directions")),
-        ({"alignment": [0.8, 0.7]}, ("spike.alignment", "1.063", "sum of squares of at most 1")),
+        ({"alignment": [0.8, 0.7]}, ("spike.alignment", "length 1.063", "sum of squares of at most 1")),
         ({"alignment": [1.5, 0.0]}, ("spike.alignment[0]", "1.5", "between -1 and 1")),
         ({"alignment": [[0.5, 0.1], [0.1, 0.2]]}, ("spike.alignment", "2 numbers for each direction", "1 index")),
         ({"alignment": [0.5, 0.1], "link": "z1*z2"}, ("spike.alignment", "1 number for each", "2 indices")),
@@ -84,6 +86,18 @@ def test_refusals_name_key_value_and_what_is_allowed(changes: dict[str, Any], wo
     text = refused(with_spike(**changes))
     for word in words:
         assert word in text, text
+
+
+def test_a_solution_is_shown_by_directions(capsys: pytest.CaptureFixture[str]) -> None:
+    path = Path(__file__).parents[1] / "examples" / "two_spikes.toml"
+    assert main(["solve", str(path), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["spike"]["loadings"] == [[1.5, 0.0], [1.5 * 0.3, 1.5]] and found["spike"]["alignment"] == [0.7, 0.5]
+    assert np.shape(found["order_parameters"]["zeta"]) == (2, 2)
+    assert main(["solve", str(path)]) == 0
+    assert "a row for each direction of the spike" in capsys.readouterr().out
+    assert main(["solve", str(path), "--set", "spike.alignment=[0.9, 0.9]"]) == 2
+    assert "spike.alignment" in capsys.readouterr().err
 
 
 def test_rows_of_alignments_need_loadings() -> None:

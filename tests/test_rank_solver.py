@@ -113,6 +113,19 @@ def test_the_label_may_jump_and_follow_from_kappa(alignment: list[float]) -> Non
     assert result.residual < 1e-12 and result.quadrature_error < 1e-10
 
 
+def test_one_block_knows_one_direction() -> None:
+    """K = 1 with two directions is a spike along its loadings."""
+    data = model(target__link="tanh").to_dict()
+    data["network"]["readout"] = {"values": [1.0], "fractions": [1.0]}
+    data["spike"] |= {"loadings": [[0.6, 0.8]], "alignment": [0.5, 0.3]}
+    two = solve(Model.from_dict(data))
+    data["spike"] = {"strength": 1.3, "alignment": 0.6 * 0.5 + 0.8 * 0.3, "bulk_variance": 1.2}
+    one = solve(Model.from_dict(data))
+    assert two.test_error == pytest.approx(one.test_error, rel=1e-12) and two.order_parameters["zeta"].shape == (1, 2)
+    along = two.order_parameters["zeta"] @ [0.6, 0.8]
+    assert along == pytest.approx(one.order_parameters["zeta"], rel=1e-12)
+
+
 def test_directions_that_are_kept_and_dropped() -> None:
     found = spike_of(three(spike__loadings=[[1.0, 1.0, 0.0], [0.5, 0.5, 0.0], [0.0, 0.0, 1.0]])).directions
     assert found is not None and found.rank == 2

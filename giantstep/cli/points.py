@@ -20,6 +20,7 @@ from giantstep.cli.options import (
 if TYPE_CHECKING:
     from giantstep.result import Result
     from giantstep.simulation import Simulation
+    from giantstep.spike import SpikeParameters
 
 
 def add(subparsers: Subparsers) -> None:
@@ -70,7 +71,7 @@ def _solved(result: Result) -> list[tuple[str, str, str]]:
         ("test error", _number(result.test_error), f"{loss.test_error}, {size}"),
         ("train error", _number(result.train_error), f"{loss.train_error} on the training set"),
         ("spike strength r", _number(spike.strength), ""),
-        ("alignment gamma", _numbers(spike.alignments), ""),
+        *_alignment(spike),
         ("bulk variance c", _numbers(spike.bulk_variance), ""),
     ]
     if result.model.network.trains_bias:
@@ -92,6 +93,20 @@ def _solved(result: Result) -> list[tuple[str, str, str]]:
         ("crossover dimension", f"{result.crossover_dimension:.3g}", _crossover(result)),
         ("time", f"{result.seconds:.3g} s", ""),
     ]
+
+
+def _alignment(spike: SpikeParameters) -> list[tuple[str, str, str]]:
+    """Of the spike with the target; of several directions a row for each, and the loadings of every block."""
+    if spike.directions is None:
+        return [("alignment gamma", _numbers(spike.alignments), "")]
+    given = spike.directions
+    lines = []
+    for title, rows, words in (
+        ("alignment gamma", given.overlaps, "a row for each direction of the spike"),
+        ("loadings", given.loadings, "a row for each block, strength included"),
+    ):
+        lines += [(title if i == 0 else "", _numbers(row), words if i == 0 else "") for i, row in enumerate(rows)]
+    return lines
 
 
 def _crossover(result: Result) -> str:
