@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from inspect import signature
+from itertools import chain, repeat
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,7 @@ def warming(model: Model) -> Iterator[None]:
     (blocks, rank), loss = _sizes(model), model.fit.loss
     trained = model.step is not None and model.step.bulk == "trained"
     coupled = loss.key != "square" or model.network.trains_bias or trained
-    child = _child(model) if _cold(blocks, coupled, model.target.indices, rank) else None
+    child = _child(model) if next(_once_cold(blocks, coupled, model.target.indices, rank)) else None
     try:
         if child is not None:
             compile_solver(blocks, rank)
@@ -59,6 +60,11 @@ def _sizes(model: Model) -> tuple[int, int]:
 
 
 @lru_cache(maxsize=256)
+def _once_cold(blocks: int, coupled: bool, indices: int, rank: int) -> Iterator[bool]:
+    """Whether the kernels are cold, once; after that what the first solve did not compile is not tried again."""
+    return chain([_cold(blocks, coupled, indices, rank)], repeat(False))
+
+
 def _cold(blocks: int, coupled: bool, indices: int, rank: int = 1) -> bool:
     """Whether numba keeps a cache for a model's solver and has nothing in it, and there is a core to spare."""
     if (os.cpu_count() or 1) < 2 or not sys.executable:

@@ -351,7 +351,7 @@ def test_what_cannot_be_written_is_refused_before_the_work(
         (["curve", "MODEL", "--sweep", "fit.samples=1,2", "--jobs", "0"], "--jobs"),
         (["curve", "MODEL", "--sweep", "fit.samples=1,2", "--set", "fit.samples=1"], "both set and swept"),
         (["derive", "MODEL", "--format", "html"], "latex"),
-        (["spectrum", "MODEL"], "spectrum"),
+        (["phase", "MODEL"], "spectrum"),
     ],
 )
 def test_bad_input_is_a_sentence_with_a_hint(run: Run, model: str, arguments: list[str], word: str) -> None:

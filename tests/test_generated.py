@@ -72,9 +72,10 @@ def test_the_check_sees_a_changed_a_missing_and_a_stale_file(texts: dict[str, st
 
 
 def test_the_command_says_what_differs_and_what_to_do(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    texts: dict[str, str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     said: list[str] = []
+    monkeypatch.setattr("codegen.system.expected_texts", lambda: texts)
     monkeypatch.setattr("giantstep.generation.generated_root", lambda: tmp_path)
     assert not generate([], check=True, echo=said.append)
     assert "giantstep generate" in said[-1]
