@@ -8,12 +8,15 @@ import sympy as sp
 
 from codegen.manifest import signature, source_parts
 from codegen.printers import numba_assignments
+from derive.blocks import KAPPA
 from derive.expectation import Expectation
 from derive.gradient_step import E2, MU1, S0, SECOND, VARIANCE, GradientStepMap, Z, gradient_step_map
 from derive.labels import FLIPS, MU0, PROBIT, Channel, as_index_function
+from derive.polynomial_spikes import PolynomialSpikes, hermite_moment, polynomial_spikes
 from derive.scalar import scalar_function
 
 PATH = "step.py"
+MOST_ORDERS = 6  # of the mean features, in a step below the giant one
 # any activation and link with different moments serve to read off the map
 _ACTIVATION, _LINK = "softplus", "sin"
 _LENGTH = sp.Symbol("s_11", nonnegative=True)  # |s_1|^2, the sum over the indices of the link
@@ -28,11 +31,14 @@ def emit_step() -> str:
     moments = {symbol: value.xreplace(moments) for symbol, value in moments.items()}
     # of several indices, the labels' noise treats each alike
     (overlap,) = step.overlaps
+    spikes = polynomial_spikes(None, MOST_ORDERS)
     groups = (
         [(symbol.name, moments[symbol]) for symbol in (MU0, MU1, S0, E2, SECOND, VARIANCE)],
         [(overlap.name, moments[overlap])],
         *_spike(step, overlap),
         [("bulk_variance", step.bulk_variance)],
+        [("cost_exponent", spikes.cost_exponent)],
+        _polynomials(spikes),
     )
     results = [result for group in groups for result in group]
     left = {node for _, expr in results for node in expr.atoms(Expectation)}
@@ -41,10 +47,12 @@ def emit_step() -> str:
     signed = signature(
         [sp.srepr(sp.Tuple(*(expr for _, expr in results))), *source_parts(("step.py", "printers.py"))]
     )
-    moments_text, overlap_text, strength, alignment, bulk = map(_lines, groups)
+    moments_text, overlap_text, strength, alignment, bulk, cost, polynomials = map(_lines, groups)
     return _TEXT.format(
         signature=signed, short=signed[:16], moments=moments_text, overlap=overlap_text, strength=strength,
-        alignment=alignment, bulk=bulk,
+        alignment=alignment, bulk=bulk, cost=cost, orders=MOST_ORDERS,
+        polynomials=polynomials, moments_of_sigma=", ".join(map(str, map(hermite_moment, range(2 * MOST_ORDERS + 1)))),
+        rows=_rows(),
     )  # fmt: skip
 
 
@@ -71,6 +79,19 @@ def _arguments(sigma: Any, link: Any) -> dict[Any, Any]:
         linear: sp.Symbol("link_linear"),
         square: sp.Symbol("link_square"),
     }
+
+
+def _polynomials(spikes: PolynomialSpikes) -> list[tuple[str, Any]]:
+    """p_k_i: the coefficient of kappa^i in the order k of the mean features."""
+    found = []
+    for k, order in enumerate(spikes.orders):
+        found += [(f"p_{k}_{i}", sp.expand(order).coeff(KAPPA, i)) for i in range(k + 1)]
+    return found
+
+
+def _rows() -> str:
+    rows = (", ".join(f"p_{k}_{i}" for i in range(k + 1)) for k in range(MOST_ORDERS + 1))
+    return ",\n        ".join(f"({row},)" for row in rows)
 
 
 def _lines(results: list[tuple[str, Any]]) -> str:
@@ -121,4 +142,26 @@ def bulk_variance(A, alpha_0, u, s_0, e_2, sigma_2, v_sigma):
     """Squared norm c of the bulk rows of a block with readout u."""
 {bulk}
     return bulk_variance
+
+
+def cost_exponent(k, e):
+    """Exponent of d in the cost of kappa^k as a feature after a step d^(1/2 + e)  [MON23]; free where negative."""
+{cost}
+    return cost_exponent
+
+
+ORDERS = {orders}
+
+
+def mean_features(rho, tilt, spread, moments):
+    """Coefficients in kappa of the orders 0 ... ORDERS of the mean features in readout times rate, lowest power first.
+
+    rho: strength per rate; (1 + w tilt)^2 + w^2 spread: bulk variance at w = readout times rate; moments: E[He_n sigma]
+    for n = 0 ... 2 ORDERS.
+    """
+    {moments_of_sigma} = moments
+{polynomials}
+    return (
+        {rows},
+    )
 '''

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from giantstep.derivation import derive
     from giantstep.errors import BadInput, GiantstepError, NotConverged
     from giantstep.fit_loss import FitLoss
+    from giantstep.gains import Gains, gains
     from giantstep.generation import generate
     from giantstep.gradient import Gradient, gradient
     from giantstep.learnable import Learnability, learnable
@@ -41,6 +42,7 @@ _HOME = {
     "Comparison": "compare", "compare": "compare",
     "Spectrum": "spectrum", "spectrum": "spectrum",
     "Gradient": "gradient", "gradient": "gradient", "Tuned": "tune", "tune": "tune",
+    "Gains": "gains", "gains": "gains",
 }  # fmt: skip
 
 __all__ = ["__version__", *_HOME]

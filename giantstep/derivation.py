@@ -101,6 +101,10 @@ def _parts(model: Model) -> Iterator[Derivation]:
             yield of_link.derivation
     if model.step is not None:
         yield step_map_of(model).derivation
+        if model.step.exponent < 0.5:
+            from derive.polynomial_spikes import polynomial_spikes
+
+            yield polynomial_spikes(activation, 3, model.network.initial_bias).derivation
     if has_trained_bulk(model):
         from derive.bulk_resolvent import bulk_resolvent
 

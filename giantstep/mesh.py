@@ -9,6 +9,7 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.polynomial.legendre import leggauss, legvander
+from numpy.polynomial.polynomial import polyval
 
 from giantstep.errors import NotConverged
 from giantstep.kernels import coefficients, function_kernel
@@ -30,6 +31,14 @@ class Term:
     scale: float
     offset: float
     variance: float
+    polynomial: tuple[float, ...] | None = None
+
+    def coefficients(self, kappa: np.ndarray) -> np.ndarray:
+        """mu0, mu1, mu2^2 at points of kappa, [3, N]; a ``polynomial`` (lowest power first) takes the place of mu0."""
+        found = coefficients(self.function, self.scale * kappa + self.offset, self.variance)
+        if self.polynomial is not None:
+            found[0] = polyval(kappa, self.polynomial)
+        return found
 
 
 @dataclass(frozen=True)
@@ -124,7 +133,7 @@ def reach_of(terms: tuple[Term, ...]) -> float:
 
 
 def _squares(term: Term, kappa: np.ndarray) -> np.ndarray:
-    mu0, mu1, mu2sq = coefficients(term.function, term.scale * kappa + term.offset, term.variance)
+    mu0, mu1, mu2sq = term.coefficients(kappa)
     with np.errstate(over="ignore"):
         result: np.ndarray = mu0**2 + mu1**2 + mu2sq
     return result
@@ -140,8 +149,7 @@ def unresolved(terms: Sequence[Term], edges: np.ndarray) -> np.ndarray:
     damping = np.exp(-0.25 * nearest**2)
     bad = np.zeros(len(edges) - 1, dtype=bool)
     for term in terms:
-        values = coefficients(term.function, term.scale * kappa + term.offset, term.variance)
-
+        values = term.coefficients(kappa)
         panels = values.reshape(3, -1, order)
         weight = np.exp(-0.5 * kappa**2).reshape(1, -1, order)
         scale = np.sqrt((weight * panels**2).max(axis=(1, 2)))
@@ -167,11 +175,11 @@ def table(blocks: tuple[Term, ...], target: Term, order: int, halvings: int = 0)
     for _ in range(halvings):
         edges = np.sort(np.concatenate([edges, 0.5 * (edges[:-1] + edges[1:])]))
     kappa, weight = nodes(edges, order)
-    of_target = coefficients(target.function, target.scale * kappa + target.offset, target.variance)
+    of_target = target.coefficients(kappa)
     known: dict[Term, np.ndarray] = {}
     for term in blocks:
         if term not in known:
-            known[term] = coefficients(term.function, term.scale * kappa + term.offset, term.variance)
+            known[term] = term.coefficients(kappa)
     of_blocks = np.stack([known[term] for term in blocks], axis=1)
     rows = np.concatenate([kappa[None], weight[None], of_target, of_blocks.reshape(-1, len(kappa))])
     result = np.ascontiguousarray(rows.T)

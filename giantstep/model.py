@@ -90,12 +90,27 @@ class Network(Table):
 
 @dataclass(frozen=True)
 class Step(Table):
-    """One giant gradient step: samples = n0/d, learning_rate = eta/d. [CUI24, Result 3.1]"""
+    """One gradient step: samples = n0/d, eta = learning_rate d^(1/2 + exponent). [CUI24, Result 3.1]
+
+    The giant step has exponent 1/2; below it the strength of the spike vanishes as d grows, and powers of kappa are
+    learned [MON23].
+    """
 
     path: ClassVar[str] = "step"
     samples: Annotated[float, Number("alpha0 = n0/d", positive=True)]
     learning_rate: Annotated[float, Number("eta_tilde = eta/d", low=0.0)]
     bulk: Annotated[str, Choice(("isotropic", "trained"))] = "isotropic"
+    exponent: Annotated[
+        float, Number("e in eta = learning_rate d^(1/2 + e), 1/2 for the giant step", high=0.5, positive=True)
+    ] = 0.5
+
+    def check(self) -> None:
+        """Raises BadInput for a step below the giant one with another bulk than the isotropic one."""
+        if self.exponent < 0.5 and self.bulk != "isotropic":
+            raise BadInput(
+                f"step.bulk = {self.bulk!r} has no place where step.exponent = {self.exponent!r} is below 1/2",
+                "leave step.bulk out: the bulk is that of the untrained features as d grows",
+            )
 
 
 @dataclass(frozen=True)

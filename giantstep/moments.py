@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+from numpy.polynomial.hermite_e import hermevander
 from numpy.polynomial.legendre import leggauss
 
 from giantstep.errors import BadInput
@@ -48,6 +49,21 @@ def activation_moments(text: str, breakpoints: tuple[float, ...], bias: float = 
         return np.stack([value, z * value, (z * z - 1.0) * value, slope * slope])
 
     return ActivationMoments(*_settled(integrands, [b - bias for b in breakpoints], text))
+
+
+@lru_cache(maxsize=64)
+def hermite_moments(text: str, breakpoints: tuple[float, ...], order: int, bias: float = 0.0) -> tuple[float, ...]:
+    """E[He_k f] for k = 0 ... order of f(z) = activation(z + bias), zero where it vanishes.
+
+    Raises BadInput where they do not settle.
+    """
+    function = numpy_function(text)
+
+    def integrands(z: np.ndarray) -> np.ndarray:
+        value, _ = function(z + bias)
+        return np.asarray(hermevander(z, order).T * value)
+
+    return tuple(_settled(integrands, [b - bias for b in breakpoints], text))
 
 
 @lru_cache(maxsize=256)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from giantstep.errors import BadInput
 from giantstep.matrix import Rows
 from giantstep.mesh import Term
 from giantstep.model import Model
+from giantstep.powers import at_strength, is_intermediate, polynomials_of, refused
 from giantstep.spike import SpikeParameters, spike_of
 
 
@@ -73,15 +74,24 @@ class Solution:
     signal: float
 
 
-def problem_of(model: Model, dimension: int | None = None, bias: float | None = None) -> Problem:
+def problem_of(
+    model: Model, dimension: int | None = None, bias: float | None = None, powers: bool = False
+) -> Problem:
     """The terms and parameters of a model, with its initial bias or the given one.
 
-    Raises BadInput where the step is not defined.
+    powers: where a step below the giant one is to have its limit, in which powers of kappa are features; at a dimension
+    it has a strength of its own. Raises BadInput where the step is not defined.
     """
     if dimension is not None and not dimension >= 1:
         raise BadInput(
             f"dimension = {dimension} is not a positive integer", "give the input dimension d, e.g. 1000"
         )
+    if is_intermediate(model) and dimension is None:
+        if not powers:
+            raise refused("this")
+        return _of_powers(model)
+    if is_intermediate(model):
+        model = at_strength(model, int(dimension or 0))
     spike, network, fit = spike_of(model), model.network, model.fit
     offset = network.initial_bias if bias is None else bias
     scales, overlaps, loadings = _scales(spike, network.readout.values)
@@ -97,6 +107,24 @@ def problem_of(model: Model, dimension: int | None = None, bias: float | None = 
     single = target if model.target.indices == 1 else None
     fractions = np.array(network.readout.fractions)
     return Problem(model, spike, blocks, single, fractions, parameters, overlaps, loadings)
+
+
+def _of_powers(model: Model) -> Problem:
+    """The limit of a step below the giant one: the bulk of the untrained features, and polynomials of kappa in the
+    place of their means. Blocks are these here, equal shares of the bulk; each has an overlap of its own. [MON23]
+    """
+    if model.network.trains_bias:
+        raise refused("a trained bias")
+    giant = problem_of(at_strength(model, 1), None)
+    if giant.rank > 1:
+        raise refused("a spike of several directions")
+    features = polynomials_of(model)
+    count = max(1, len(features))
+    network = model.network
+    chosen: list[tuple[float, ...] | None] = [*features.values()] if features else [None]
+    blocks = tuple(Term(network.activation, 0.0, network.initial_bias, 1.0, feature) for feature in chosen)
+    spike = replace(giant.spike, strength=0.0, bulk_variance=(1.0,) * count)
+    return replace(giant, model=model, spike=spike, blocks=blocks, fraction=np.full(count, 1.0 / count))
 
 
 def _scales(spike: SpikeParameters, values: tuple[float, ...]) -> tuple[tuple[float, ...], Rows, Rows | None]:

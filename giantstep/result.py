@@ -48,11 +48,14 @@ class Result:
         return fit.samples * self.train_error / fit.loss.entry.error_scale + 0.5 * fit.ridge * norm
 
     @property
-    def crossover_dimension(self) -> float:
+    def crossover_dimension(self) -> float | None:
         """Dimension at which the leading term of finite size equals the free energy: the limit holds far above it.
 
-        Large where the spike is weak or readout values are close. Source: THEORY section 6.
+        Large where the spike is weak or readout values are close. None in the limit of a step below the giant one,
+        which is reached like a power of the dimension. Source: THEORY section 6.
         """
+        if self.dimension is None and self.model.step is not None and self.model.step.exponent < 0.5:
+            return None
         order = self.order_parameters
         return (
             float((order["m"] ** 2 / order["V2"]).sum()) / (2.0 * self.free_energy)

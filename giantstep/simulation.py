@@ -20,6 +20,7 @@ from giantstep.link import link_values
 from giantstep.loss_functions import convex_loss
 from giantstep.matrix import Rows
 from giantstep.model import Fit, Model, Target
+from giantstep.powers import at_strength, is_intermediate, refused
 from giantstep.simulate import ConvexLoss, FiniteSizes, FiniteSystem, SimulationError, finite_sizes
 from giantstep.simulate import simulate as simulate_system
 from giantstep.simulate.system import RUNGS, Coefficients, Link, Rung
@@ -179,6 +180,7 @@ def simulate_seed(
 def at_dimension(model: Model, dimension: int) -> Model:
     """The model with the ratios of whole numbers nearest to it at dimension d. Raises BadInput."""
     checked_count("dimension", dimension, 2)
+    model = at_strength(model, dimension)
     try:
         sizes = finite_sizes(_bare_system(model), dimension, (model.fit.samples,))
     except SimulationError as error:
@@ -224,6 +226,8 @@ def _fields(system: FiniteSystem) -> dict[str, Any]:
 
 
 def _bare_system(model: Model) -> FiniteSystem:
+    if is_intermediate(model):
+        raise refused("a finite system")
     network, step, target = model.network, model.step, model.target
     return FiniteSystem(
         activation=numpy_function(network.activation),
@@ -301,7 +305,7 @@ def _coefficients(
 def sizes_at(model: Model, dimension: int, samples: Sequence[float]) -> FiniteSizes:
     """Whole numbers of a model at dimension d. Raises BadInput."""
     try:
-        return finite_sizes(_bare_system(model), dimension, samples)
+        return finite_sizes(_bare_system(at_strength(model, dimension)), dimension, samples)
     except SimulationError as error:
         raise _refused(error) from None
 

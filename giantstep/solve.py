@@ -38,7 +38,7 @@ def solve(
         )
     begun = time.perf_counter()
     with warming(model):
-        problem = problem_of(model, dimension)
+        problem = problem_of(model, dimension, powers=True)
         bias, found = _solution(problem, dimension, tolerance, start)
     result = Result(
         model, found.test_error, found.train_error, {name: found.order_parameters[name] for name in ORDER_PARAMETERS},

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -14,6 +14,7 @@ from giantstep.errors import BadInput
 from giantstep.kernels import function_kernel
 from giantstep.model import Model, Network, Step, Target
 from giantstep.moments import LinkMoments, activation_moments, link_moments
+from giantstep.powers import is_intermediate, refused
 from giantstep.spike_table import Spike
 
 
@@ -74,7 +75,27 @@ def spike_of(model: Model) -> SpikeParameters:
         return SpikeParameters(model.spike.strength, model.spike.alignments, bulk)
     if model.step is None:
         return SpikeParameters(0.0, (0.0,) * model.target.indices, (1.0,) * len(values))
+    if is_intermediate(model):
+        raise refused("the strength of the spike")
     return _after_step(model.network, model.step, model.target)
+
+
+def scale_of_step(network: Network, step: Step, target: Target) -> tuple[float, float, float]:
+    """(rho, tilt, spread): strength w rho and bulk variance (1 + w tilt)^2 + w^2 spread at w = readout times rate.
+
+    Raises BadInput where the step is not defined.
+    """
+    from generated import step as generated_step
+
+    of = _step_arguments(network, replace(step, learning_rate=1.0, exponent=0.5), target)
+
+    def variance(u: float) -> float:
+        return float(generated_step.bulk_variance(of.rate, of.samples, u, of.s0, of.e2, of.sigma2, of.variance))
+
+    strength = float(generated_step.strength(of.rate, of.samples, of.mu1, of.length, of.e2))
+    tilt = 0.25 * (variance(1.0) - variance(-1.0))
+    spread = 0.5 * (variance(1.0) + variance(-1.0)) - 1.0 - tilt * tilt
+    return abs(strength), tilt, max(0.0, spread)
 
 
 def _of_several(spike: Spike, bulk: tuple[float, ...]) -> SpikeParameters:

@@ -17,7 +17,7 @@ STEP: dict[str, Any] = {
         "readout": {"values": [1.0, -1.0], "fractions": [0.25, 0.75]},
         "bias": 0.5,
     },
-    "step": {"samples": 0.5, "learning_rate": 1.0, "bulk": "isotropic"},
+    "step": {"samples": 0.5, "learning_rate": 1.0, "bulk": "isotropic", "exponent": 0.5},
     "target": {"link": "sign", "noise": 0.1, "flips": 0.1, "probit": 0.5},
     "fit": {"samples": 2.0, "ridge": 0.05, "loss": "square"},
 }
@@ -44,6 +44,7 @@ NUMBERS: dict[str, tuple[float, float]] = {
     "network.bias": ANY,
     "step.samples": POSITIVE,
     "step.learning_rate": NOT_NEGATIVE,
+    "step.exponent": (1e-12, 0.5),
     "spike.strength": NOT_NEGATIVE,
     "spike.alignment": (-1.0, 1.0),
     "spike.bulk_variance": POSITIVE,

@@ -21,7 +21,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 5ef2cbc535c8c71e.
+Generated; do not edit. Signature 6ef0b4744faf50ad.
 Regenerate with: giantstep generate
 """
 
@@ -31,7 +31,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 LOSS = "square"
-SIGNATURE = "5ef2cbc535c8c71e5ca43f625cee37118494d35c7348c4710f663bb92efb0861"
+SIGNATURE = "6ef0b4744faf50ad90f9e4c2737a65a9b90504427d821ce7143ef97f0808d872"
 
 
 UNKNOWNS = ('T', 'V1')

@@ -18,6 +18,7 @@ from giantstep.cli.options import (
 )
 
 if TYPE_CHECKING:
+    from giantstep.gains import Gains
     from giantstep.result import Result
     from giantstep.simulation import Simulation
     from giantstep.spike import SpikeParameters
@@ -57,15 +58,42 @@ def _solve(arguments: argparse.Namespace) -> int:
     from giantstep.solve import solve
 
     result = solve(model, dimension=arguments.dimension, tolerance=arguments.tolerance)
+    found = _gains(result, arguments.tolerance)
     if arguments.json:
-        print(result.to_json())
+        more = {} if found is None else {"gains": found.to_dict()}
+        print(json.dumps({**result.to_dict(), **more}, indent=2))
         return 0
-    print(aligned(_solved(result)))
+    print(aligned([*_solved(result), *([] if found is None else _gained(found))]))
     return 0
 
 
+def _gains(result: Result, tolerance: float) -> Gains | None:
+    """Over random features, of a step below the giant one."""
+    from giantstep.powers import is_intermediate
+
+    if not is_intermediate(result.model):
+        return None
+    from giantstep.baselines import random_features
+    from giantstep.gains import gains_of
+    from giantstep.solve import solve
+
+    return gains_of(result, solve(random_features(result.model), dimension=result.dimension, tolerance=tolerance))
+
+
+def _gained(found: Gains) -> list[tuple[str, str, str]]:
+    lines = [
+        ("gain in test error", _number(found.test), "over random features"),
+        ("gain in train error", _number(found.train), ""),
+        ("gain in objective", _number(found.objective), "2/n of the minimum that is trained"),
+    ]
+    if found.powers is not None:
+        powers = "  ".join(str(power) for power in found.powers) or "none"
+        lines.append(("powers of kappa", powers, f"features with a free overlap; order l = {found.order}"))
+    return lines
+
+
 def _solved(result: Result) -> list[tuple[str, str, str]]:
-    spike, loss = result.spike, result.model.fit.loss
+    spike, loss, crossover = result.spike, result.model.fit.loss, result.crossover_dimension
     size = "d -> infinity" if result.dimension is None else f"with the correction at d = {result.dimension}"
     lines = [
         ("test error", _number(result.test_error), f"{loss.test_error}, {size}"),
@@ -90,7 +118,7 @@ def _solved(result: Result) -> list[tuple[str, str, str]]:
         ),
         ("residual", f"{result.residual:.1e}", "worst relative residual of all equations"),
         ("quadrature error", f"{result.quadrature_error:.1e}", "relative, of the test error"),
-        ("crossover dimension", f"{result.crossover_dimension:.3g}", _crossover(result)),
+        *([("crossover dimension", f"{crossover:.3g}", _crossover(crossover, result.dimension))] if crossover else []),
         ("time", f"{result.seconds:.3g} s", ""),
     ]
 
@@ -109,8 +137,8 @@ def _alignment(spike: SpikeParameters) -> list[tuple[str, str, str]]:
     return lines
 
 
-def _crossover(result: Result) -> str:
-    if result.dimension is None and result.crossover_dimension > 100.0:
+def _crossover(crossover: float, dimension: int | None) -> str:
+    if dimension is None and crossover > 100.0:
         return "the limit holds only far above it: give --dimension for a finite network"
     return "terms of finite size are small where d is far above it"
 
