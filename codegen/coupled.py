@@ -15,7 +15,8 @@ from sympy.utilities.iterables import strongly_connected_components
 
 from codegen.check import emit_check
 from codegen.layout import FIELD_RANK, PARAMETERS, Layout, scalar_columns, size
-from codegen.lowering import Text, schedule, write_stages
+from codegen.lowering import Text, write_stages
+from codegen.stages import schedule
 from codegen.structure import (
     Block,
     Node,

@@ -1,16 +1,13 @@
 """Lowering of index expressions to loops: Gaussian averages over nodes of kappa, sums over blocks, assignments.
 
-Every ``Expectation`` becomes one array filled in a loop over quadrature nodes; loops that need only what is already
-known are fused. What remains are small loops over block indices.
+What remains of the averages of a stage are loops over the nodes and small loops over block indices.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from itertools import permutations
+from dataclasses import dataclass, field
 
 import sympy as sp
 from sympy.core.function import AppliedUndef
@@ -18,11 +15,9 @@ from sympy.printing.pycode import PythonCodePrinter
 
 from codegen.layout import NODE, Layout
 from codegen.nests import Assignment, Nest, nests
+from codegen.stages import Average, Stage
 from codegen.structure import Node
-from derive.blocks import INDEX_NAMES, BlockSum, family_name, index, member_indices, names_in, rename, walk
-from derive.canonical import canonical
-from derive.expectation import Expectation
-from derive.symbols import SYMMETRIC
+from derive.blocks import INDEX_NAMES, BlockSum, family_name, index, member_indices, rename, walk
 
 
 class Text:
@@ -54,50 +49,6 @@ class Text:
         yield
         self._depth -= len(indices)
         del self.open[len(self.open) - len(indices) :]
-
-
-@dataclass(frozen=True)
-class Average:
-    """A Gaussian average that is stored: ``name[indices] = factor E_kappa[integrand]``."""
-
-    name: str
-    indices: tuple[sp.Symbol, ...]
-    integrand: sp.Expr
-    factor: sp.Expr = sp.S.One
-
-
-@dataclass
-class Averages:
-    """Replaces expectations by members of stored arrays; equal ones, up to names of indices, share one array."""
-
-    prefix: str
-    stored: list[Average] = field(default_factory=list)
-
-    def extract(self, expr: sp.Expr) -> sp.Expr:
-        """The expression with every expectation over kappa replaced by ``name[free indices]``."""
-        if isinstance(expr, Expectation):
-            return self._store(expr.integrand)
-        if not expr.args or isinstance(expr, sp.Indexed):
-            return expr
-        return expr.func(*(self.extract(arg) for arg in expr.args))
-
-    def _store(self, integrand: sp.Expr) -> sp.Expr:
-        free = sorted((s for s in integrand.free_symbols if s.is_integer), key=sp.default_sort_key)
-        formal = tuple(sp.Symbol(f"b{i}", integer=True) for i in range(len(free)))
-        known = {(average.indices, average.integrand): average.name for average in self.stored}
-        for order in permutations(free):
-            general = canonical(rename(integrand, dict(zip(order, formal, strict=True))), SYMMETRIC)
-            if (formal, general) in known:
-                return _element(known[formal, general], order)
-        name = f"{self.prefix}{len(self.stored)}"
-        general = canonical(rename(integrand, dict(zip(free, formal, strict=True))), SYMMETRIC)
-        self.stored.append(Average(name, formal, general))
-        return _element(name, free)
-
-
-def _element(name: str, indices: Sequence[sp.Expr]) -> sp.Expr:
-    """A member of a family; one without indices is stored as an array of length one."""
-    return sp.IndexedBase(name, real=True)[tuple(indices) or (sp.S.Zero,)]
 
 
 def _letter(position: sp.Expr) -> str:
@@ -333,69 +284,6 @@ def _split(integrand: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
     for factor in sp.Mul.make_args(integrand):
         (indexed if any(s.is_integer for s in factor.free_symbols) else plain).append(factor)
     return sp.Mul(*plain), sp.Mul(*indexed)
-
-
-@dataclass
-class Stage:
-    """What runs in node loop number ``level`` and the algebra after it."""
-
-    fields: list[Node] = field(default_factory=list)
-    averages: list[Average] = field(default_factory=list)
-    assignments: list[Assignment] = field(default_factory=list)
-
-
-def schedule(nodes: Iterable[Node], prefix: str) -> tuple[list[Stage], list[Average]]:
-    """Distribute nodes (in evaluation order) over as few node loops as their dependencies allow.
-
-    Stage 0 holds only algebra that precedes the first loop.
-    """
-    averages = Averages(prefix)
-    after: dict[str, int] = {}
-    within: dict[str, int] = {}
-    stages: dict[int, Stage] = {0: Stage()}
-
-    def loop_level(expr: sp.Expr) -> int:
-        names = names_in(expr)
-        return max(
-            [1, *(after[n] + 1 for n in names if n in after), *(within[n] for n in names if n in within)]
-        )
-
-    for node in nodes:
-        if node.kind == "field":
-            within[node.name] = loop_level(node.body)
-            stages.setdefault(within[node.name], Stage()).fields.append(node)
-            continue
-        known = len(averages.stored)
-        body = averages.extract(node.body)
-        for average in averages.stored[known:]:
-            after[average.name] = loop_level(average.integrand)
-            stages.setdefault(after[average.name], Stage()).averages.append(average)
-        after[node.name] = max([0, *(after[n] for n in names_in(body) if n in after)])
-        stage = stages.setdefault(after[node.name], Stage())
-        stage.assignments.append(Assignment(node.name, node.indices, body, inverse=node.kind == "inverse"))
-    ordered = [stages[level] for level in sorted(stages)]
-    direct = _direct(ordered)
-    for stage in ordered:
-        stage.averages = [direct.get(average.name, average) for average in stage.averages]
-        written = {average.name for average in stage.averages}
-        stage.assignments = [a for a in stage.assignments if a.target not in written]
-    return ordered, [average for average in averages.stored if average.name not in direct]
-
-
-def _direct(stages: Sequence[Stage]) -> dict[str, Average]:
-    """Averages that a family is a multiple of, and nothing else reads: the family takes their place."""
-    stored = {average.name: average for stage in stages for average in stage.averages}
-    assignments = [assignment for stage in stages for assignment in stage.assignments]
-    reads = Counter(family_name(node) for a in assignments for node in walk(a.body) if isinstance(node, sp.Indexed))
-    found = {}
-    for assignment in assignments:
-        members = [f for f in sp.Mul.make_args(assignment.body) if family_name(f) in stored]
-        if len(members) != 1 or not assignment.indices or assignment.inverse:
-            continue
-        factor, average = assignment.body / members[0], stored[str(family_name(members[0]))]
-        if reads[average.name] == 1 and not names_in(factor) and members[0].indices == assignment.indices:
-            found[average.name] = replace(average, name=assignment.target, factor=factor)
-    return found
 
 
 def write_stages(text: Text, layout: Layout, stages: Sequence[Stage]) -> None:

@@ -120,6 +120,7 @@ def _workspace(module: Module, response: Block) -> str:
 def response_sources() -> tuple[str, ...]:
     """Files of this package that the text of the module depends on."""
     return (
-        "layout.py", "lowering.py", "nests.py", "response.py", "solver.py", "structure.py", "sweeps.py", "system.py",
+        "layout.py", "lowering.py", "nests.py", "response.py", "solver.py", "stages.py", "structure.py", "sweeps.py",
+        "system.py",
         "templates/helpers.txt", "templates/invert_pivoted.txt", "templates/response.txt",
     )  # fmt: skip

@@ -16,7 +16,8 @@ from string import Template
 
 from codegen.check import emit_check
 from codegen.layout import BLOCK_COLUMNS, FIELD_RANK, PARAMETERS, Layout, polynomial, scalar_columns
-from codegen.lowering import Text, schedule, write_stages
+from codegen.lowering import Text, write_stages
+from codegen.stages import schedule
 from codegen.structure import Block, Node, Plan, at_one_block
 from codegen.sweeps import ONE, equations
 from codegen.templates import read

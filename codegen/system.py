@@ -23,14 +23,15 @@ from derive.saddle import SaddleSystem, coupled_system, saddle_system
 
 FOLDER = "solvers"
 SOURCES = (
-    "check.py", "layout.py", "lowering.py", "nests.py", "solver.py", "structure.py", "sweeps.py", "system.py",
+    "check.py", "layout.py", "lowering.py", "nests.py", "solver.py", "stages.py", "structure.py", "sweeps.py",
+    "system.py",
     "vectorised.py", "templates/helpers.txt", "templates/invert.txt", "templates/solve.txt", "templates/worse.txt",
     "templates/worse_single.txt",
 )  # fmt: skip
 RANKS = (1, 2, 3)  # directions of the spike
 SEVERAL = ((1, 2), (2, 2), (1, 3))  # (directions of the target, of the spike) of the coupled systems that are committed
 _ONE, _ANY = "one block, K = 1", "any number of blocks K"
-COUPLED_SOURCES = ("coupled.py", "layout.py", "lowering.py", "nests.py", "structure.py", "system.py")
+COUPLED_SOURCES = ("coupled.py", "layout.py", "lowering.py", "nests.py", "stages.py", "structure.py", "system.py")
 
 
 def emit_systems(loss: Loss = SQUARE, spikes: Iterable[int] = RANKS) -> dict[str, str]:

@@ -1,13 +1,13 @@
 """Tangents of the coupled system, 1 direction(s) beside the spike  [THEORY section 4].
 
-Generated; do not edit. Signature 52d8f456470a8f02.
+Generated; do not edit. Signature 7eb93e516ea97e56.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "52d8f456470a8f0227f2126a1aa0accc01d8831af6155f8fbd6d0417a7f27e64"
+SIGNATURE = "7eb93e516ea97e56f48028ecde3c2824e6f424fc6c78887ae332aa21cee46a1d"
 
 
 def response(table, change, fraction, parameters, rates, state, moves):

@@ -1,13 +1,13 @@
 """Tangents of the coupled system, 3 direction(s) beside the spike  [THEORY section 4].
 
-Generated; do not edit. Signature 91ecdf537f0c6afc.
+Generated; do not edit. Signature e976346980a35948.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "91ecdf537f0c6afcd47f342e7552ac36e50340845c043deb9549e057f3801142"
+SIGNATURE = "e976346980a359486c19393b2313d97c5755f7a67ef237ede878678a5c497e60"
 
 
 def response(table, change, fraction, parameters, rates, state, moves):

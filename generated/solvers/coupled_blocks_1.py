@@ -22,7 +22,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature e43c9b979bb6d039.
+Generated; do not edit. Signature 7a37d4d5a95167e8.
 Regenerate with: giantstep generate
 """
 
@@ -31,7 +31,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "e43c9b979bb6d039ebd72d13ec924e1c1a617e4d427242867dbd12b0e4ec6a7b"
+SIGNATURE = "7a37d4d5a95167e8100829c5189e70f04970fcd9fd4f079c99d03e1c83113eee"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi', 'zeta')

@@ -24,7 +24,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 888a32b66086c5e5.
+Generated; do not edit. Signature 62316b86812674b7.
 Regenerate with: giantstep generate
 """
 
@@ -33,7 +33,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "888a32b66086c5e59b78c67955327c8be0e5d3e6433b296d34d96447b88a5d00"
+SIGNATURE = "62316b86812674b734995b49fc8019f393dcd1f088b1c0962fa5592aa111cd8b"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi', 'zeta_1', 'zeta_2')

@@ -26,7 +26,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature ff5ff2fa35770c62.
+Generated; do not edit. Signature 0935bd8b2f5d86b7.
 Regenerate with: giantstep generate
 """
 
@@ -35,7 +35,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "ff5ff2fa35770c6296120b5191418edac27d5f2d18b9d59844c0408d15ed0f97"
+SIGNATURE = "0935bd8b2f5d86b704b55c8f91b9593717d6a32af3304395a31164a9c5a3578f"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi', 'zeta_1', 'zeta_2', 'zeta_3')

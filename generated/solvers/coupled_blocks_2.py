@@ -24,7 +24,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature ef0b1c4c319a1e4c.
+Generated; do not edit. Signature e78a8a674774ff9b.
 Regenerate with: giantstep generate
 """
 
@@ -33,7 +33,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "ef0b1c4c319a1e4c6bc15a140ac29719a390735d9ca9c11d03cd6d7ce699f9e6"
+SIGNATURE = "e78a8a674774ff9b9edc24be37954ed40e76207da66af562532b1b56ebd1e573"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi_1', 'psi_2', 'zeta')

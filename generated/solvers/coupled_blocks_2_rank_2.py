@@ -26,7 +26,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature fcff768abc4b0236.
+Generated; do not edit. Signature 1c54ed17509269c6.
 Regenerate with: giantstep generate
 """
 
@@ -35,7 +35,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "fcff768abc4b0236f8777a79eedd08a4d1b9ea66549ccdc3b74f0a90431a5b4d"
+SIGNATURE = "1c54ed17509269c6286612bb67e4d2ca2bf2a130ff45a13bdeb9fb6e132e5823"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi_1', 'psi_2', 'zeta_1', 'zeta_2')

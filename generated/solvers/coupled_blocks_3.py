@@ -26,7 +26,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 3a33e8746719164d.
+Generated; do not edit. Signature 21a0863ea2fb819f.
 Regenerate with: giantstep generate
 """
 
@@ -35,7 +35,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "3a33e8746719164da80b334b76c2f575ac8139c9fe93661f7319b7e49f28fea6"
+SIGNATURE = "21a0863ea2fb819f192ba5897b801f236dea837b257b902a17ead953fd49e6bd"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi_1', 'psi_2', 'psi_3', 'zeta')

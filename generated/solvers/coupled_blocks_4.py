@@ -28,7 +28,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 39907451c56472b0.
+Generated; do not edit. Signature 2c5c45c503bfb777.
 Regenerate with: giantstep generate
 """
 
@@ -37,7 +37,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "39907451c56472b053236b49aea1ca716340866b34432954ed22f1ef2cd24b6e"
+SIGNATURE = "2c5c45c503bfb77739edbf4542a7e94e2177507972fc3a8e427a4e0b5382feff"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi_1', 'psi_2', 'psi_3', 'psi_4', 'zeta')

@@ -22,7 +22,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature a8863a25f90f48b5.
+Generated; do not edit. Signature 8d5443f850f641f0.
 Regenerate with: giantstep generate
 """
 
@@ -31,7 +31,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "a8863a25f90f48b514330893c5af3f1fa2b70663d3c58cbef89183ae4219b4d1"
+SIGNATURE = "8d5443f850f641f0d5cf13ccd7feb1249ba59d93edc3b44c85ed19fb0e65c827"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi', 'zeta')

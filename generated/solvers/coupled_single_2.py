@@ -24,7 +24,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 947c17fbf5492694.
+Generated; do not edit. Signature f728df7bd0dd05e6.
 Regenerate with: giantstep generate
 """
 
@@ -33,7 +33,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "947c17fbf54926946771d4ec2c58f50892ffeeb99052f4ec369a5fdef7516cc6"
+SIGNATURE = "f728df7bd0dd05e6fb10b6c3e219a42f8885e0356bf2a1cbbfe44c7a2a919188"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi_1', 'psi_2', 'zeta')

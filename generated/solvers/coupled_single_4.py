@@ -28,7 +28,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature f619ff0077561a5e.
+Generated; do not edit. Signature 4e4ee529840bf6a2.
 Regenerate with: giantstep generate
 """
 
@@ -37,7 +37,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "f619ff0077561a5e37d27e083ffd09aef6d8e33814914a14a9077fdd5586ee10"
+SIGNATURE = "4e4ee529840bf6a22b90576a4023144c80e7c98583f019c9eb695eae7db71fbb"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi_1', 'psi_2', 'psi_3', 'psi_4', 'zeta')

@@ -21,7 +21,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 6ef0b4744faf50ad.
+Generated; do not edit. Signature 61ffc17900db1fd1.
 Regenerate with: giantstep generate
 """
 
@@ -31,7 +31,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 LOSS = "square"
-SIGNATURE = "6ef0b4744faf50ad90f9e4c2737a65a9b90504427d821ce7143ef97f0808d872"
+SIGNATURE = "61ffc17900db1fd1a91ca5d8e0787509c94c64c6db81355604b3d42c093fe4e5"
 
 
 UNKNOWNS = ('T', 'V1')

@@ -25,7 +25,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 29bc1adf2bbb0997.
+Generated; do not edit. Signature 888c19fdc54b73c8.
 Regenerate with: giantstep generate
 """
 
@@ -35,7 +35,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 LOSS = "square"
-SIGNATURE = "29bc1adf2bbb0997f69c2f6465244600b188b51327bbb03d5ad446f66d1fa983"
+SIGNATURE = "888c19fdc54b73c83bfe9ea43c563c4e14992c0115a976a7bce3c288c0c1547a"
 
 
 def workspace_size(K, N):
@@ -153,7 +153,7 @@ def _step(work, start, step, count):
         work[start + i] -= work[step + i]
         change = max(change, size)
         scale = max(scale, abs(work[start + i]))
-    return change/scale if scale > 0.0 else 0.0  # a family that vanishes has converged
+    return change/scale if change > 0.0 else 0.0
 
 
 @njit(cache=True, **INNER)

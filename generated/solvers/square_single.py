@@ -25,7 +25,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 85cf3ba82ae76d23.
+Generated; do not edit. Signature 5eae0dd9a574efd5.
 Regenerate with: giantstep generate
 """
 
@@ -35,7 +35,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 LOSS = "square"
-SIGNATURE = "85cf3ba82ae76d23fddd1e2204cffd219e1bffda9ae9bf857f38095e84325e17"
+SIGNATURE = "5eae0dd9a574efd53958c7587882cf6c5ba61b10298c08072362a08358549d95"
 
 
 def workspace_size(K, N):
@@ -153,7 +153,7 @@ def _step(work, start, step, count):
         work[start + i] -= work[step + i]
         change = max(change, size)
         scale = max(scale, abs(work[start + i]))
-    return change/scale if scale > 0.0 else 0.0  # a family that vanishes has converged
+    return change/scale if change > 0.0 else 0.0
 
 
 @njit(cache=True, **INNER)
