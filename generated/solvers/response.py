@@ -21,7 +21,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 61ffc17900db1fd1.
+Generated; do not edit. Signature 94251aad1b44a94e.
 Regenerate with: giantstep generate
 """
 
@@ -31,7 +31,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 LOSS = "square"
-SIGNATURE = "61ffc17900db1fd1a91ca5d8e0787509c94c64c6db81355604b3d42c093fe4e5"
+SIGNATURE = "94251aad1b44a94eff7cffce696666e4c204582daf5409353010385e71c8be7f"
 
 
 UNKNOWNS = ('T', 'V1')

@@ -27,7 +27,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 027a9b9cf88f77d5.
+Generated; do not edit. Signature 8fb4b7373551fee8.
 Regenerate with: giantstep generate
 """
 
@@ -37,7 +37,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 LOSS = "square"
-SIGNATURE = "027a9b9cf88f77d5c5f94d39c51d98b6d69e476d2867578c1cb5ffb9a028b6e0"
+SIGNATURE = "8fb4b7373551fee8e7bbd3d74aab7c921b424f75eebd174a80983b0ed0f1aabe"
 
 
 def workspace_size(K, N):
@@ -157,7 +157,7 @@ def _step(work, start, step, count):
         work[start + i] -= work[step + i]
         change = max(change, size)
         scale = max(scale, abs(work[start + i]))
-    return change/scale if change > 0.0 else 0.0
+    return change/scale if scale > 0.0 else 0.0  # a family that vanishes has converged
 
 
 @njit(cache=True, **INNER)

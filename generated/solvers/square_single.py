@@ -25,7 +25,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 5eae0dd9a574efd5.
+Generated; do not edit. Signature 349b3d58e1c52a54.
 Regenerate with: giantstep generate
 """
 
@@ -35,7 +35,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 LOSS = "square"
-SIGNATURE = "5eae0dd9a574efd53958c7587882cf6c5ba61b10298c08072362a08358549d95"
+SIGNATURE = "349b3d58e1c52a544bb7b2f388da102655bcb5fc905eba7321969cba5de4450e"
 
 
 def workspace_size(K, N):
@@ -153,7 +153,7 @@ def _step(work, start, step, count):
         work[start + i] -= work[step + i]
         change = max(change, size)
         scale = max(scale, abs(work[start + i]))
-    return change/scale if change > 0.0 else 0.0
+    return change/scale if scale > 0.0 else 0.0  # a family that vanishes has converged
 
 
 @njit(cache=True, **INNER)
