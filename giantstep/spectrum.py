@@ -128,6 +128,10 @@ def spectrum(model: Model, *, dimension: int | None = None) -> Spectrum:
         )
     whole = problem_of(model, dimension)
     problem, _ = merged(whole)
+    if problem.rank > 1:
+        raise BadInput(
+            "the spectrum of features with a spike of several directions is not available", "leave spike.loadings out"
+        )
     response = Response(problem)
     found, bulks, unresolved, total = _resolved(response)
     return Spectrum(

@@ -13,8 +13,10 @@ from model_cases import refused
 from giantstep.bounds import bounds
 from giantstep.cli.main import main
 from giantstep.errors import BadInput
+from giantstep.gradient import gradient
 from giantstep.learned import learned
 from giantstep.model import Model
+from giantstep.spectrum import spectrum
 
 TWO: dict[str, Any] = {
     "network": {"activation": "tanh", "width": 1.0, "readout": {"values": [1.0, 1.0], "fractions": [0.5, 0.5]}},
@@ -105,7 +107,7 @@ def test_rows_of_alignments_need_loadings() -> None:
     assert "spike.loadings" in refused({**TWO, "spike": spike})
 
 
-@pytest.mark.parametrize("verb", [bounds, learned])
+@pytest.mark.parametrize("verb", [bounds, learned, spectrum, gradient])
 def test_verbs_for_one_direction_say_so(verb: Any) -> None:
-    with pytest.raises(BadInput, match="spike of one direction"):
+    with pytest.raises(BadInput, match="spike of (one|several) direction"):
         verb(Model.from_dict(TWO))
