@@ -127,6 +127,11 @@ def spectrum(model: Model, *, dimension: int | None = None) -> Spectrum:
             "set step.bulk=isotropic",
         )
     whole = problem_of(model, dimension)
+    if whole.rank > 1:
+        raise BadInput(
+            f"the spectrum is that of features with one spike, and this one has {whole.rank} directions",
+            "give spike.loadings of one direction, or leave them out",
+        )
     problem, _ = merged(whole)
     if problem.rank > 1:
         raise BadInput(

@@ -122,6 +122,14 @@ def test_an_odd_activation_does_not_tell_opposite_blocks_apart() -> None:
     np.testing.assert_allclose(two.density(x), one.density(x), rtol=1e-9)
 
 
+def test_spikes_of_several_directions_are_refused() -> None:
+    several = CASES["relu at n = p, two blocks"].replace(
+        {"spike.alignment": [0.5, 0.2], "spike.loadings": [[1.0, 0.0], [0.0, 1.0]]}
+    )
+    with pytest.raises(gs.BadInput, match="2 directions"):
+        gs.spectrum(several)
+
+
 def test_the_density_at_zero_is_refused() -> None:
     with pytest.raises(gs.BadInput, match="x <= 0"):
         solved("tanh").density(np.array([0.0]))
