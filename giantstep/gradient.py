@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -26,12 +26,12 @@ from giantstep.model import Model
 from giantstep.moves import Direction, check_key, direction_of, keys_for
 from giantstep.newton import newton
 from giantstep.problem import Problem, problem_of
+from giantstep.resolved import Level
 from giantstep.result import ORDER_PARAMETERS, Result
 from giantstep.solve import solve
 
 Array = np.ndarray
 _SETTLED, _WORST = 1e-8, 1e-6  # change between orders of quadrature that is worked for, and that is allowed
-_REFINEMENTS = 4
 _STILL = 1e-3  # of the largest relative motion: rounding of the others' is seen in what moves less
 _CERTIFIED = 1e-7  # relative residual of the linear equations that the motion of the solution is held to
 
@@ -106,17 +106,33 @@ def gradient(
 def _settled(
     problem: Problem, order: Mapping[str, Array], directions: Mapping[str, Direction], result: Result
 ) -> tuple[dict[str, tuple[float, float, float]], float, float]:
-    """(derivatives, residual, error) at the first resolution that two orders of quadrature agree on."""
-    for times in range(_REFINEMENTS):
-        coarse, fine = (_derivatives(problem, order, directions, refined(level, times)) for level in FINE)
-        derivatives, residual = fine
-        units = {key: _unit(problem.model, key) for key in directions}
-        changes = [abs(derivatives[key][0] - coarse[0][key][0]) * unit for key, unit in units.items()]
-        sizes = [abs(derivatives[key][0]) * unit for key, unit in units.items()]
-        error = max(changes) / max(*sizes, abs(result.test_error))
-        if error <= _SETTLED:
-            break
-    return derivatives, residual, error
+    """(derivatives, residual, error) at the first resolution that agrees with the one before it."""
+    units = {key: _unit(problem.model, key) for key in directions}
+    found: dict[str, tuple[float, float, float]] = {}
+    before, worst, error = found, 0.0, math.inf
+    for level in _levels(problem):
+        found, worst = _derivatives(problem, order, directions, level)
+        if before:
+            changes = [abs(found[key][0] - before[key][0]) * unit for key, unit in units.items()]
+            sizes = [abs(found[key][0]) * unit for key, unit in units.items()]
+            error = max(changes) / max(*sizes, abs(result.test_error))
+            if error <= _SETTLED:
+                break
+        before = found
+    return found, worst, error
+
+
+def _levels(problem: Problem) -> tuple[Level, ...]:
+    """Resolutions that are compared. Derivatives have the kinks and jumps of the loss's curvature in t: more nodes
+    there than a solution needs; of several indices, whose links are smooth, the nodes are too many for that.
+    """
+    _, fine = FINE
+    if problem.model.target.indices > 1:
+        return (*FINE, refined(fine, 1), refined(fine, 2))
+    return (
+        fine, replace(fine, order=fine.order + 1, output=60, labels=2),
+        replace(fine, order=fine.order + 1, output=90, labels=4, halvings=1),
+    )  # fmt: skip
 
 
 def _unit(model: Model, key: str) -> float:
@@ -135,7 +151,7 @@ def _of_distinct(result: Result, members: Array) -> dict[str, Array]:
 
 
 def _derivatives(
-    problem: Problem, order: Mapping[str, Array], directions: Mapping[str, Direction], level: Any
+    problem: Problem, order: Mapping[str, Array], directions: Mapping[str, Direction], level: Level
 ) -> tuple[dict[str, tuple[float, float, float]], float]:
     """(key -> derivatives of the three observables, worst residual) at one resolution."""
     system = CoupledSystem(problem, level)
