@@ -60,6 +60,7 @@ def coupled_solution(
     outcome = _first_solution(problem, start, None if near is None else near[1])
     x, evaluations, error = outcome.x, outcome.evaluations, math.inf
     found: Found | None = None
+    failed = 0
     for times in range(6):
         previous = error
         coarser, finer = _pair(problem, times, x)
@@ -67,6 +68,9 @@ def coupled_solution(
         answer = newton(finer, estimate.x, most=12) if estimate.converged else estimate
         evaluations += estimate.evaluations + (answer.evaluations if answer is not estimate else 0)
         if not answer.converged:  # averages too coarse for their derivatives to be those of the residual
+            failed += 1
+            if found is not None and failed > 1:  # rounding, that no refinement cures
+                break
             continue
         x, observables = answer.x, finer.observables()
         value = float(observables[0])

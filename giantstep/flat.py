@@ -12,7 +12,7 @@ from types import ModuleType
 import numpy as np
 
 from giantstep.coupled import FINE, refined
-from giantstep.errors import BadInput
+from giantstep.errors import BadInput, NotConverged
 from giantstep.fit_loss import FitLoss
 from giantstep.labels import Points
 from giantstep.link import link_values
@@ -28,6 +28,7 @@ _NOISE_STEPS = 160  # of the label noise, over which the probability is summed
 _SEVERAL = 40_000  # points of a link of several indices
 _ROUNDING = 1e-14
 _RARE, _FEW = 1e-6, 20
+_HOPELESS = 1e-15  # a share of labels whose effect is lost in rounding, but for that of a small ridge
 _REFINED = 5
 _PROBED = (1.0, -1.0, 0.37)  # labels at which a loss is looked at for flat pieces
 
@@ -36,12 +37,18 @@ def zero_readout(problem: Problem, tolerance: float) -> Solution | None:
     """The solution of a model whose loss no label feels at zero output; None where some do.
 
     tolerance: of the test error, relative, by the nodes of kappa and of the label. Labels felt with a probability so
-    small that rounding hides it count as none. Raises BadInput for a loss of the margin, whose test error is the sign
-    of an output that is zero.
+    small that rounding hides it count as none. Raises NotConverged for one a little larger, and BadInput for a loss of
+    the margin, whose test error is the sign of an output that is zero.
     """
     model, ridge = problem.model, float(problem.parameters[2])
     felt = probability_felt(model.fit.loss, model.target)
     if felt > (_ROUNDING * min(1.0, ridge)) ** 2 / (1.0 + model.fit.samples):
+        if felt < _HOPELESS:
+            raise NotConverged(
+                f"fit.loss = {model.fit.loss} is flat at f = 0 for all but a share {felt:.1g} of the labels: the "
+                "readout all but vanishes, below what double precision resolves",
+                "lower the width of the flat part of the loss, or raise target.noise",
+            )
         return None
     if model.fit.loss.form == "margin":
         raise BadInput(

@@ -52,16 +52,16 @@ def has_kinks(link: str) -> bool:
 
 
 def moments_given_kappa(
-    link: str, gamma: Array, kappa: Array, probit: float, finer: int, rough: bool
+    link: str, gamma: Array, kappa: Array, probit: float, finer: int, rough: bool, adaptive: bool = False
 ) -> LabelMoments:
     """Moments at kappa [N, q] for overlaps gamma [q, m]; ``rough``: on another set of panels.
 
-    Of two indices from the nodes, of more by adaptive panels. With noise inside the link, z has the covariance
-    ``L L^T + probit``, and E[t|z] is linear. Raises NotConverged.
+    Of two indices from the nodes, of more (and where ``adaptive``) by panels halved until they agree. With noise inside
+    the link, z has the covariance ``L L^T + probit``, and E[t|z] is linear. Raises NotConverged.
     """
     inner = mixing(gamma)
     lower = np.linalg.cholesky(inner @ inner.T + probit * np.eye(len(inner))) if probit > 0.0 else inner
-    if len(inner) > _BY_NODES:
+    if adaptive or len(inner) > _BY_NODES:
         mean, linear, square = _adaptive(link, gamma, lower, kappa, rough)
     else:
         weight, t = nodes_given_kappa(link, gamma, lower, kappa, finer, rough)

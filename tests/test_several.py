@@ -13,6 +13,8 @@ from scipy.stats import norm
 from giantstep.coupled import FINE
 from giantstep.coupled_system import CoupledSystem
 from giantstep.errors import NotConverged
+from giantstep.ladder.coupled import channel_of, solved_again
+from giantstep.ladder.loss import label_check
 from giantstep.margin import bivariate_normal
 from giantstep.model import Model
 from giantstep.newton import newton
@@ -134,6 +136,14 @@ def test_refusals_say_what_to_do() -> None:
         solve(model("logistic", target__probit=0.2, **changes))
     with pytest.raises(NotConverged, match="evaluations"):
         solve(model("logistic", target__link="sign(z1*z2*z3)", spike__alignment=[0.5, 0.3, 0.2]))
+
+
+@pytest.mark.parametrize("link", ["sign(z1*z2) + z1", "tanh(z1)*z2"])
+def test_the_ladder_looks_at_the_law(link: str) -> None:
+    found = model("square", target__link=link, target__noise=0.1, target__probit=0.1, spike__alignment=[0.6, 0.5])
+    solved = solved_again(found, solve(found))
+    check = label_check(solved.system, channel_of(found, solved.system.problem), solved.nodes)
+    assert check is not None and check.ok, check
 
 
 def scores(found: Model, dimension: int, seeds: int) -> list[float]:

@@ -31,6 +31,7 @@ from giantstep.problem import Problem, problem_of
 from giantstep.resolved import Level
 from giantstep.result import Result
 from giantstep.settled import system_at
+from giantstep.several import has_kinks
 from giantstep.trained_system import coupled_at
 
 Array = np.ndarray
@@ -114,7 +115,8 @@ def has_twin(model: Model) -> bool:
     """Whether the twin is done in a minute: up to two directions of the label's law, and a loss of one variable."""
     target = model.target
     light = target.indices * (2 if target.probit else 1) <= 2 and rank_of(model) * target.indices <= 2
-    return model.fit.loss.form != "general" and light
+    smooth = not has_kinks(target.link)  # the twin averages labels of several indices on a grid
+    return model.fit.loss.form != "general" and light and smooth
 
 
 def kernel_checks(model: Model, solved: Solved) -> Iterator[Check]:

@@ -22,6 +22,7 @@ from giantstep.labels import Points
 from giantstep.ladder.check import Check
 from giantstep.link import link_values
 from giantstep.model import Model
+from giantstep.several import has_kinks, moments_given_kappa
 
 _DIGITS = 50
 _STEP = mpmath.mpf("1e-15")  # of central differences, whose error is its square
@@ -211,22 +212,39 @@ def label_check(system: CoupledSystem, channel: Channel, nodes: Sequence[int]) -
     if not isinstance(law, Points) or axes > _MOST_AXES:
         return None
     noise = model.target.noise if system.loss.FORM != "residual" else 0.0  # otherwise part of the output
+    if has_kinks(model.target.link):
+        return Check("law of the label: moments against other panels", _by_panels(system, law, nodes), 1e-8)
+    few = system.loss.NAME == "square" and model.target.indices > 1  # whose law has the first two moments only
     # one node serves a direction that the label does not know, where kappa has several
     known = [d for d in range(law.directions) if system.problem.rank == 1 or channel.mixing()[d, d] > 0.0]
     worst = 0.0
     for i in nodes:
-        found = _moments(law.weight[i], law.t[i][:, known], law.label[i], 0.0)
+        found = _moments(law.weight[i], law.t[i][:, known], law.label[i], 0.0, few)
         weight, t, label = _other_nodes(model, channel, system.place(i), axes)
-        wanted = _moments(weight, t[:, known], label, noise)
+        wanted = _moments(weight, t[:, known], label, noise, few)
         worst = max(worst, float(np.max(np.abs(found - wanted)) / max(1.0, float(np.max(np.abs(wanted))))))
     return Check("law of the label: moments against other nodes", worst, 1e-9)
 
 
-def _moments(weight: np.ndarray, t: np.ndarray, y: np.ndarray, noise: float) -> np.ndarray:
-    """E 1, E y, E y^2, E cos y and E y t, E y t^2 along each direction, after adding noise to y."""
-    damping = np.exp(-0.5 * noise)
-    plain = [np.ones_like(y), y, y * y + noise, damping * np.cos(y)]
-    values = [*plain, *(y[:, None] * t).T, *(y[:, None] * t**2).T]
+def _by_panels(system: CoupledSystem, law: Points, nodes: Sequence[int]) -> float:
+    """Difference of the first moments, relative to the largest, to adaptive averages between the kinks."""
+    target, gamma = system.problem.model.target, np.array(system.problem.overlaps)
+    places = np.array([system.place(i) for i in nodes]).reshape(len(nodes), -1)
+    exact = moments_given_kappa(target.link, gamma, places, target.probit, 0, False, adaptive=True)
+    kept, worst = 1.0 - 2.0 * target.flips, 0.0
+    for k, i in enumerate(nodes):
+        found = _moments(law.weight[i], law.t[i], law.label[i], 0.0, True)
+        noise = target.noise if system.loss.FORM != "residual" else 0.0
+        wanted = np.array([1.0, kept * exact.mean[k], exact.square[k] + noise, *(kept * exact.linear[k])])
+        worst = max(worst, float(np.max(np.abs(found - wanted)) / max(1.0, float(np.max(np.abs(wanted))))))
+    return worst
+
+
+def _moments(weight: np.ndarray, t: np.ndarray, y: np.ndarray, noise: float, few: bool) -> np.ndarray:
+    """E 1, E y, E y^2, E y t and, unless few, E cos y and E y t^2 along each direction, after adding noise to y."""
+    values = [np.ones_like(y), y, y * y + noise, *(y[:, None] * t).T]
+    if not few:
+        values += [np.exp(-0.5 * noise) * np.cos(y), *(y[:, None] * t**2).T]
     return np.array([float(weight @ value) for value in values])
 
 
