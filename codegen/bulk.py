@@ -21,7 +21,8 @@ from derive.blocks import KAPPA, BlockSum, family, names_in
 from derive.bulk_resolvent import OVERLAP, RESIDUAL, BulkResolvent, bulk_resolvent
 from derive.canonical import canonical
 from derive.expectation import Expectation
-from derive.saddle import SaddleSystem, coupled_system, member
+from derive.matrix_bulk import GIVEN
+from derive.saddle import BulkLaw, SaddleSystem, coupled_system, member
 from derive.symbols import SYMMETRIC
 from derive.tangent import Tangent, tangent_name
 from derive.trained_bulk import law_families
@@ -30,27 +31,29 @@ RESOLVENT_PATH = "bulk_resolvent.py"
 SOURCES = ("bulk.py", "check.py", "structure.py", "vectorised.py", "templates/worse.txt")
 
 
-def trained_name(directions: int) -> str:
-    """Name of the module of the equations of a trained bulk."""
-    return f"trained_{directions}"
+def bulk_modules() -> dict[str, str]:
+    """Name below ``generated/solvers/`` -> text of the equations of the bulks that are not isotropic."""
+    return {
+        "trained_1": emit_bulk("trained", ("Sigma", *law_families(1)), "a trained bulk, any number of blocks K"),
+        "matrix_1": emit_bulk("matrix", GIVEN, "a given bulk, one block"),
+    }
 
 
 # --- the equations of the bulk --------------------------------------------------------------------------------------
 
 
-def emit_trained(directions: int) -> str:
-    """Text of the module of the equations that the trained bulk changes, for any number of blocks.
+def emit_bulk(bulk: BulkLaw, given: tuple[str, ...], scope: str) -> str:
+    """Text of the module of the equations that a bulk changes; given: arrays over its spectrum.
 
     Raises ValueError where an average over kappa is not one of the isotropic system.
     """
-    system, plain = coupled_system(directions, bulk="trained"), coupled_system(directions)
+    system, plain = coupled_system(bulk=bulk), coupled_system()
     block = _block(system, plain)
     chain, inputs = _chain(plain, block)
-    laws = law_families(directions)
     torn = tuple(node for node in block.torn if node.name != "m")
     residuals = [Node(f"residual_{n.name}", "family", n.indices, residual(n)) for n in torn]
     parts = [
-        f"UNKNOWNS = {tuple(n.name for n in torn)!r}", f"INPUTS = {inputs!r}", f"LAWS = {laws!r}",
+        f"UNKNOWNS = {tuple(n.name for n in torn)!r}", f"INPUTS = {inputs!r}", f"GIVEN = {given!r}",
         read("worse").replace("np.max(scale)", "np.max(np.abs(scale))"),
         _function("chain", "Everything that follows from unknowns and conjugates, stored beside them.", chain),
         _function("residual", "The residuals of the unknowns, stored beside them.", residuals),
@@ -59,12 +62,11 @@ def emit_trained(directions: int) -> str:
         _function("free_energy", "The free energy, stored as such.",
                   [Node("free_energy", "family", (), system.free_energy)]),
         "\n".join(check_lines(
-            Plan(system, (block,), given=("Sigma", *laws)), Layout(scalars=scalar_columns(directions)),
+            Plan(system, (block,), given=given), Layout(scalars=scalar_columns()),
             "table, fraction, parameters, s", lambda name: f's["{name}"]',
         )),
     ]  # fmt: skip
-    title = f"{directions} direction(s) of the target beside the spike, any number of blocks K"
-    return _module(f"Equations of a trained bulk, {title}", [sp.srepr(e.body) for e in system.equations],
+    return _module(f"Equations of {scope}", [sp.srepr(e.body) for e in system.equations],
                    "\n\n\n".join(["\n".join(parts[:3]), *parts[3:]]))  # fmt: skip
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import sympy as sp
 
-from codegen.bulk import RESOLVENT_PATH, emit_resolvent, emit_trained, trained_name
+from codegen.bulk import RESOLVENT_PATH, bulk_modules, emit_resolvent
 from codegen.coupled import coupled_block, emit_coupled
 from codegen.functions import emit_registered
 from codegen.losses import emit_registered_losses
@@ -97,7 +97,7 @@ def emit_response_system() -> dict[str, str]:
 def expected_texts() -> dict[str, str]:
     """Everything ``generated/`` holds, the manifest included."""
     systems = {**emit_systems(), **emit_coupled_systems(), **emit_response_system(), **emit_responses()}
-    systems[f"{FOLDER}/{trained_name(1)}.py"] = emit_trained(1)
+    systems |= {f"{FOLDER}/{name}.py": text for name, text in bulk_modules().items()}
     steps = {STEP_PATH: emit_step(), RESOLVENT_PATH: emit_resolvent()}
     return with_manifest({**emit_registered(), **emit_registered_losses(), **systems, **steps})
 

@@ -46,13 +46,13 @@ B, C, E = index("b"), index("c"), index("e")
 class Spectral:
     """The bulk: ``inverse`` P = (1 + V1_hat T)^-1, ``definitions`` of S and M by it, their differentials, and the
 
-    ``stationarity`` (index b) that fixes T.
+    ``stationarity`` (index b) that fixes T; None where T is one of the definitions.
     """
 
     inverse: MatrixInverse
     definitions: tuple[Definition, ...]
     parallel: tuple[ParallelSum, ...]
-    stationarity: sp.Expr
+    stationarity: sp.Expr | None
 
 
 @dataclass(frozen=True)

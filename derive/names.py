@@ -52,6 +52,8 @@ LATEX: Mapping[str, str] = MappingProxyType(
         "S_v": r"S_{v}",
         "Sigma_cov": r"\Sigma",
         "trace_C": r"\tfrac{1}{d}\operatorname{tr} C",
+        "spectrum": r"\rho",
+        "law_rows": r"\varrho",
         "law_tr": r"\varrho",
         "law_vv": r"\varrho^{vv}",
         "law_vo": r"\varrho^{v\perp}",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import sympy as sp
@@ -36,7 +36,7 @@ def _crossed(name: str, count: int) -> tuple[tuple[str, str], ...]:
     return tuple(pair for overlap, hat in found for pair in ((overlap, hat), (hat, overlap)))
 
 
-BulkLaw = Literal["isotropic", "trained"]
+BulkLaw = Literal["isotropic", "trained", "matrix"]
 PAIRS = pairs()
 ORDER_PARAMETERS = ("m", "zeta", "psi", "Q1", "Q2", "V1", "V2")
 RANK = {"Q1": 2, "Q1_hat": 2, "V1": 2, "V1_hat": 2, "P": 2, "S": 2, "M": 2}
@@ -103,36 +103,33 @@ def coupled_system(directions: int = 1, spikes: int = 1, bulk: BulkLaw = "isotro
 
     The loss enters by averages over the output given kappa, which its own kernel supplies; ``directions``: number of
     directions of the target beside the spike; ``spikes``: of the spike; ``bulk``: rows of the sRF model, or with the
-    covariance that the gradient step gives them (one spike). Source: [CUI24] App. C-D; THEORY section 5.
+    covariance that the gradient step gives them (one spike), or given (one block).
+    Source: [CUI24] App. C-D; THEORY sections 4 and 5.
     """
     energetic = output_energy(directions, spikes)
     if bulk == "isotropic":
         return _system("coupled", (), free_energy(energetic))
+    from derive.matrix_bulk import matrix_free_energy
     from derive.trained_bulk import trained_free_energy
 
-    return _system("coupled", (), trained_free_energy(energetic))
+    energy = trained_free_energy if bulk == "trained" else matrix_free_energy
+    return _system("coupled", (), energy(energetic))
 
 
 def _system(name: str, before: tuple[Derivation, ...], energy: FreeEnergy) -> SaddleSystem:
     energetic = energy.energetic
-    bulk = ", trained bulk" if energy.spectral.inverse.over else ""
+    direct = energy.spectral.stationarity is None
+    bulk = ", given bulk" if direct else ", trained bulk" if energy.spectral.inverse.over else ""
     trace = Recorder(f"Saddle-point equations, {f'{name} loss' if before else 'any convex loss'}{bulk}")
     for part in (*before, energetic.derivation, energy.derivation):
         trace.extend(part)
     gradient = _Gradient(energy)
     spectral = energy.spectral
     equations = [Equation(d.name, d.name, d.indices, d.body, "explicit") for d in spectral.definitions]
-    equations.append(
-        _solve_for(
-            "T",
-            spectral.stationarity,
-            trace,
-            "dL/dT",
-            "stationarity of the spectral potential",
-            "[CUI24] App. D",
-        )
-    )
-    equations.append(gradient.adjoint(trace))
+    if spectral.stationarity is not None:
+        rule = "stationarity of the spectral potential"
+        equations.append(_solve_for("T", spectral.stationarity, trace, "dL/dT", rule, "[CUI24] App. D"))
+        equations.append(gradient.adjoint(trace))
     paired = pairs(energetic.directions, energetic.spikes)
     conditions = {name: gradient.total(name) for name, _ in paired}
     for unknown, fixes in paired:
@@ -140,6 +137,9 @@ def _system(name: str, before: tuple[Derivation, ...], energy: FreeEnergy) -> Sa
         equations.append(
             _solve_for(fixes, conditions[unknown], trace, f"d/d{unknown}", rule, "[CUI24] Result 3.3, App. D")
         )
+    if direct:  # Q2 by its own equation, under the name of the unknown that carries it
+        equations = [replace(e, unknown="adjoint") if e.unknown == "Q2" else e for e in equations]
+        equations.append(Equation("Q2", "Q2", (B,), ADJOINT[B], "explicit"))
     m_body = gradient.partial(energy.expression, "m")
     trace.record(
         "d/dm",
@@ -177,6 +177,12 @@ class _Gradient:
     def __init__(self, energy: FreeEnergy) -> None:
         self.energy = energy
         self.calculus = calculus_of(energy.energetic, energy.spectral.parallel)
+        if energy.spectral.stationarity is None:  # all derivatives are through T
+            found = {d.name: d for d in energy.spectral.definitions}
+            inverse = energy.spectral.inverse
+            self.calculus = replace(
+                self.calculus, definitions={**self.calculus.definitions, **found}, inverses={inverse.name: inverse}
+            )
 
     def partial(self, expr: sp.Expr, name: str) -> sp.Expr:
         """d expr / d name at fixed T."""
@@ -185,6 +191,8 @@ class _Gradient:
     def total(self, name: str) -> sp.Expr:
         """d Phi / d name with T at its own equation: the adjoint carries the response of T."""
         result = self.partial(self.energy.expression, name)
+        if self.energy.spectral.stationarity is None:
+            return result
         response = self.partial(self._stationarity(E), name)
         correction = contract(BlockSum(ADJOINT[E] * response, E))
         return canonical(result - self.energy.weight_of_R * correction, SYMMETRIC)
@@ -210,6 +218,7 @@ class _Gradient:
         return Equation("adjoint", "adjoint", (B,), left - source, "implicit")
 
     def _stationarity(self, e: sp.Symbol) -> sp.Expr:
+        assert self.energy.spectral.stationarity is not None
         return rename(self.energy.spectral.stationarity, {B: e})
 
 

@@ -55,12 +55,17 @@ def trained_free_energy(energetic: Energetic) -> FreeEnergy:
     trace = Recorder("Replica-symmetric free energy, trained bulk")
     spectral = _potential(trace)
     record_variational_downdate(trace)
-    pairing = conjugate_pairs(energetic.directions)
-    pairing -= BlockSum(BlockSum(V1_HAT[B, C] * ZETA[B] * ZETA[C], B), C) / 2
+    pairing = spike_outside(trace, energetic.directions)
+    return assembled(trace, energetic, pairing, spectral, _quadratic_form(trace, energetic.directions))
+
+
+def spike_outside(trace: Recorder, directions: int) -> sp.Expr:
+    """Order parameters times their conjugates where the source along the spike is that of the whole bulk."""
+    pairing = conjugate_pairs(directions) - BlockSum(BlockSum(V1_HAT[B, C] * ZETA[B] * ZETA[C], B), C) / 2
     trace.record("spike outside", sp.Symbol("pairs"), pairing, kind="definition", source=_SOURCE,
                  rule="$\\hat{\\zeta}$ is the source along $Wv$ of the whole bulk: $Q^{(1)}+\\zeta\\zeta^T$ is the "
                  "overlap before the downdate of $WW^T$ by $(Wv)(Wv)^T$")  # fmt: skip
-    return assembled(trace, energetic, pairing, spectral, _quadratic_form(trace, energetic.directions))
+    return pairing
 
 
 def _potential(trace: Recorder) -> Spectral:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, cast
 
 from giantstep.errors import BadInput
 from giantstep.model import Model
@@ -14,7 +14,7 @@ from giantstep.model import Model
 if TYPE_CHECKING:
     from derive.features import Origin
     from derive.gradient_step import GradientStepMap
-    from derive.saddle import SaddleSystem
+    from derive.saddle import BulkLaw, SaddleSystem
     from derive.trace import Derivation, DerivationStep
 
 Format = Literal["text", "latex", "markdown"]
@@ -105,7 +105,7 @@ def _parts(model: Model) -> Iterator[Derivation]:
             from derive.polynomial_spikes import polynomial_spikes
 
             yield polynomial_spikes(activation, 3, model.network.initial_bias).derivation
-    if has_trained_bulk(model):
+    if bulk_law(model) == "trained":
         from derive.bulk_resolvent import bulk_resolvent
 
         yield bulk_resolvent().derivation
@@ -169,19 +169,19 @@ def is_closed(model: Model) -> bool:
     """Whether the averages over label and output are explicit: the square loss of a clean link of one index."""
     target = model.target
     plain = target.indices == 1 and target.flips == 0.0 and target.probit == 0.0
-    return model.fit.loss.key == "square" and plain and not model.network.trains_bias and not has_trained_bulk(model)
+    return model.fit.loss.key == "square" and plain and not model.network.trains_bias and bulk_law(model) == "isotropic"
 
 
-def has_trained_bulk(model: Model) -> bool:
-    """Whether the bulk has the covariance that the gradient step gives it."""
-    return model.step is not None and model.step.bulk == "trained"
+def bulk_law(model: Model) -> BulkLaw:
+    """What the rows of the bulk are."""
+    return "isotropic" if model.step is None else cast("BulkLaw", model.step.bulk)
 
 
 def system_of(model: Model) -> SaddleSystem:
     """The derived system that a model is solved by: that of the square loss, or the one of any convex loss."""
     spikes = rank_of(model)
     return _square_system(spikes) if is_closed(model) else _coupled_system(
-        model.target.indices, spikes, "trained" if has_trained_bulk(model) else "isotropic"
+        model.target.indices, spikes, bulk_law(model)
     )
 
 
@@ -204,7 +204,7 @@ def _square_system(spikes: int) -> SaddleSystem:
 
 
 @lru_cache(maxsize=4)
-def _coupled_system(directions: int, spikes: int, bulk: Literal["isotropic", "trained"]) -> SaddleSystem:
+def _coupled_system(directions: int, spikes: int, bulk: BulkLaw) -> SaddleSystem:
     from derive.saddle import coupled_system
 
     return coupled_system(directions, spikes, bulk)

@@ -23,7 +23,7 @@ from giantstep.link import LinkKind, takes_only_signs
 from giantstep.spike_table import Spike as Spike
 from giantstep.spike_table import check_blocks, check_indices
 from giantstep.tables import Table, build, keys_of, plain, tables_of, toml_text
-from giantstep.validate import Choice, Expression, Number, NumberOrWord, Numbers, wrong
+from giantstep.validate import Choice, Expression, FileName, Number, NumberOrWord, Numbers, wrong
 
 MAX_FILE_BYTES = 1_000_000
 TRAINED = "trained"
@@ -93,23 +93,34 @@ class Step(Table):
     """One gradient step: samples = n0/d, eta = learning_rate d^(1/2 + exponent). [CUI24, Result 3.1]
 
     The giant step has exponent 1/2; below it the strength of the spike vanishes as d grows, and powers of kappa are
-    learned [MON23].
+    learned [MON23]. bulk: what the rows are around the spike, isotropic, as the step leaves them, or those of the file
+    ``matrix``.
     """
 
     path: ClassVar[str] = "step"
     samples: Annotated[float, Number("alpha0 = n0/d", positive=True)]
     learning_rate: Annotated[float, Number("eta_tilde = eta/d", low=0.0)]
-    bulk: Annotated[str, Choice(("isotropic", "trained"))] = "isotropic"
+    bulk: Annotated[str, Choice(("isotropic", "trained", "matrix"))] = "isotropic"
     exponent: Annotated[
         float, Number("e in eta = learning_rate d^(1/2 + e), 1/2 for the giant step", high=0.5, positive=True)
     ] = 0.5
+    matrix: Annotated[str | None, FileName(".npy or .npz")] = None
 
     def check(self) -> None:
-        """Raises BadInput for a step below the giant one with another bulk than the isotropic one."""
+        """Raises BadInput for a step below the giant one with another bulk than the isotropic one, and for a matrix
+
+        that is missing, or that the bulk does not use.
+        """
         if self.exponent < 0.5 and self.bulk != "isotropic":
             raise BadInput(
                 f"step.bulk = {self.bulk!r} has no place where step.exponent = {self.exponent!r} is below 1/2",
                 "leave step.bulk out: the bulk is that of the untrained features as d grows",
+            )
+        if (self.bulk == "matrix") != (self.matrix is not None):
+            asked = 'step.bulk = "matrix" needs step.matrix' if self.matrix is None else "step.matrix is not used"
+            raise BadInput(
+                f"{asked}: step.bulk = {self.bulk!r}, step.matrix = {self.matrix!r}",
+                'give both, as in bulk = "matrix", matrix = "bulk.npy"',
             )
 
 
@@ -207,9 +218,15 @@ class Model(Table):
                 f"{shown} is not valid TOML: {reason}", 'a line looks like: activation = "tanh"'
             ) from None
         try:
-            return cls.from_dict(data)
+            return cls.from_dict(data)._beside(os.path.dirname(os.path.abspath(path)))
         except BadInput as error:
             raise BadInput(f"{shown}: {error.message}", error.hint) from None
+
+    def _beside(self, folder: str) -> Self:
+        """With the files it names looked for in a folder."""
+        if self.step is None or self.step.matrix is None:
+            return self
+        return replace(self, step=replace(self.step, matrix=os.path.join(folder, self.step.matrix)))
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:

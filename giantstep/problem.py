@@ -51,12 +51,12 @@ class Problem:
         """Whether the square loss of a clean link, whose system is solved block by block, is all there is."""
         target = self.model.target
         plain = target.flips == 0.0 and target.probit == 0.0 and self.target is not None
-        return self.model.fit.loss.key == "square" and plain and not self.trained
+        return self.model.fit.loss.key == "square" and plain and not self.own_bulk
 
     @property
-    def trained(self) -> bool:
-        """Whether the bulk has the covariance that the gradient step gives it."""
-        return self.model.step is not None and self.model.step.bulk == "trained"
+    def own_bulk(self) -> bool:
+        """Whether the bulk is another than the isotropic one."""
+        return self.model.step is not None and self.model.step.bulk != "isotropic"
 
 
 @dataclass(frozen=True)

@@ -77,7 +77,17 @@ def spike_of(model: Model) -> SpikeParameters:
         return SpikeParameters(0.0, (0.0,) * model.target.indices, (1.0,) * len(values))
     if is_intermediate(model):
         raise refused("the strength of the spike")
-    return _after_step(model.network, model.step, model.target)
+    found = _after_step(model.network, model.step, model.target)
+    return found if model.step.bulk != "matrix" else _with_given_bulk(model, found)
+
+
+def _with_given_bulk(model: Model, found: SpikeParameters) -> SpikeParameters:
+    """Bulk variance and alignment of the given matrix, the latter where it comes with directions."""
+    from giantstep.given_bulk import given_bulk
+
+    bulk = given_bulk(model)
+    alignments = found.alignments if bulk.alignment is None else (bulk.alignment,)
+    return replace(found, alignments=alignments, bulk_variance=(bulk.variance,) * len(found.bulk_variance))
 
 
 def scale_of_step(network: Network, step: Step, target: Target) -> tuple[float, float, float]:

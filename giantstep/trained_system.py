@@ -1,16 +1,18 @@
-"""The coupled system with a trained bulk: averages over the output as ever, other equations of the bulk."""
+"""The coupled system with another bulk: averages over the output as ever, the equations of a trained or given bulk."""
 
 from __future__ import annotations
 
 from functools import lru_cache
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from generated.solvers import trained_1 as equations
+from generated.solvers import matrix_1, trained_1
 from giantstep.bulk_law import BulkLaw, trained_law
 from giantstep.coupled_system import CoupledSystem
 from giantstep.errors import BadInput
+from giantstep.given_bulk import given_bulk
 from giantstep.kernels import function_kernel
 from giantstep.model import Model, Target
 from giantstep.moments import ActivationMoments, activation_moments
@@ -24,7 +26,17 @@ _VANISHES = 1e-9
 
 def coupled_at(problem: Problem, level: Level, laws: Resolved | None = None) -> CoupledSystem:
     """The coupled system of a problem at one level of quadrature, with the bulk that its model asks for."""
-    return (TrainedSystem if problem.trained else CoupledSystem)(problem, level, laws)
+    return (BulkSystem if problem.own_bulk else CoupledSystem)(problem, level, laws)
+
+
+def bulk_arrays(problem: Problem) -> tuple[ModuleType, dict[str, Array]]:
+    """The equations of a problem's bulk, and the arrays over its spectrum that they are about. Raises BadInput."""
+    model = problem.model
+    if model.step is not None and model.step.bulk == "matrix":
+        given = given_bulk(model)
+        return matrix_1, {name: getattr(given, name) for name in matrix_1.GIVEN}
+    law, sigma = bulk_of(problem)
+    return trained_1, {"Sigma": sigma, **law.weights}
 
 
 def bulk_of(problem: Problem) -> tuple[BulkLaw, Array]:
@@ -91,23 +103,23 @@ def refuse_other_bulks(model: Model) -> None:
         )
 
 
-class TrainedSystem(CoupledSystem):
+class BulkSystem(CoupledSystem):
     """Unknowns, conjugates and averages lie in the workspace of the isotropic system, and are shared with it."""
 
     def __init__(self, problem: Problem, level: Level, laws: Resolved | None = None) -> None:
         super().__init__(problem, level, laws)
-        law, sigma = bulk_of(problem)
+        self.equations, given = bulk_arrays(problem)
         alpha, beta, ridge, _, inverse_dimension = self.parameters.tolist()
-        unknowns = (*equations.UNKNOWNS, "m", "Q2", "V2")
-        hats = {name: name.removeprefix("average_") for name in equations.INPUTS}
+        unknowns = (*self.equations.UNKNOWNS, "m")
+        hats = {name: name.removeprefix("average_") for name in self.equations.INPUTS}
         rows = dict(zip(self.kernel.AVERAGES, self.averages, strict=True))
         self.state: dict[str, Any] = {
-            **{name: self.view(name) for name in unknowns}, **{name: self.view(hat) for name, hat in hats.items()},
-            **{f"d_{name}": self.view(f"d_{name}") for name in (*equations.UNKNOWNS, "m")},
-            **{f"d_{name}": self.view(f"d_{hat}") for name, hat in hats.items()}, **rows,
+            **{name: self.view(name) for name in (*unknowns, "Q2", "V2")},
+            **{f"d_{name}": self.view(f"d_{name}") for name in unknowns},
+            **{name: self.view(hat) for name, hat in hats.items()},
+            **{f"d_{name}": self.view(f"d_{hat}") for name, hat in hats.items()}, **rows, **given,
             "alpha": alpha, "beta": beta, "ridge": ridge, "inverse_dimension": inverse_dimension,
             "fraction": problem.fraction, "identity": np.eye(self.blocks), "weight": self.table[:, 1],
-            "Sigma": sigma, **law.weights,
         }  # fmt: skip
         self.tangents = self.places[f"d_residual_{self.kernel.UNKNOWNS[0]}"][0]
 
@@ -120,8 +132,8 @@ class TrainedSystem(CoupledSystem):
         """Residuals of the unknowns; nan where a response or the variance of the output is not positive."""
         if not np.all(np.isfinite(super().residual(x))):
             return np.full(len(x), np.nan)
-        equations.chain(self.state)
-        equations.residual(self.state)
+        self.equations.chain(self.state)
+        self.equations.residual(self.state)
         self._store("residual_")
         residuals: Array = self.work[self.residuals + self.first]
         return residuals
@@ -133,7 +145,7 @@ class TrainedSystem(CoupledSystem):
         for column in range(n):
             places = self.first[column : column + 1], self.second[column : column + 1]
             self.kernel.jacobian(*self._arguments(), *places, one)
-            equations.tangent(self.state)
+            self.equations.tangent(self.state)
             self._store("d_residual_")
             matrix[:, column] = self.work[self.tangents + self.first]
         return matrix
@@ -141,16 +153,16 @@ class TrainedSystem(CoupledSystem):
     def certificate(self, x: Array) -> float:
         """Worst relative residual of all equations at x, the bulk's among them, evaluated from the stored unknowns."""
         self.residual(x)
-        return float(equations.check(self.table, self.problem.fraction, self.parameters, self.state))
+        return float(self.equations.check(self.table, self.problem.fraction, self.parameters, self.state))
 
     def observables(self) -> Array:
         """(test error, training error, free energy) at the last x."""
         out = super().observables()
-        equations.free_energy(self.state)
+        self.equations.free_energy(self.state)
         out[2] = float(self.state["free_energy"])
         return out
 
     def _store(self, prefix: str) -> None:
         """Residuals, or their tangents, to where the isotropic system has its own."""
-        for name in equations.UNKNOWNS:
+        for name in self.equations.UNKNOWNS:
             self.view(f"{prefix}{name}")[...] = self.state[f"{prefix}{name}"]

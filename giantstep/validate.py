@@ -179,6 +179,22 @@ class Choice(Kind):
 
 
 @dataclass(frozen=True)
+class FileName(Kind):
+    """The path of a file, or nothing."""
+
+    ending: str
+    text = True
+
+    def check(self, key: str, value: object) -> str | None:
+        """The path. Raises BadInput for what is no text."""
+        if value is None:
+            return None
+        if not isinstance(value, str) or not value.strip() or "\0" in value:
+            raise wrong(key, value, f"the path of a file, ending in {self.ending}")
+        return value.strip()
+
+
+@dataclass(frozen=True)
 class Expression(Kind):
     """A registered function or an expression in z; ``varying`` refuses one that is constant."""
 

@@ -63,7 +63,7 @@ def _solved(model: Model) -> Iterator[Check]:
     solved = solved_again(model, result)
     light = interpreted_at(model, result, solved)
     yield from kernel_checks(model, light)
-    if not solved.system.problem.trained:  # the twin and its gradient interpret the isotropic bulk
+    if not solved.system.problem.own_bulk:  # the twin and its gradient interpret the isotropic bulk
         if has_twin(model):
             yield from twin_checks(model, result)
         yield from gradient_checks(model, light)

@@ -56,6 +56,7 @@ NUMBERS: dict[str, tuple[float, float]] = {
 }
 EXPRESSIONS = ("network.activation", "target.link")
 CHOICES = {"step.bulk": "isotropic"}
+FILES = ("step.matrix",)  # tests/test_given_bulk.py
 LOSSES = ("fit.loss", "fit.loss.delta", "fit.loss.tau", "fit.loss.epsilon")
 LISTS = ("network.readout.values", "network.readout.fractions")
 MATRICES = ("spike.loadings",)  # tests/test_rank_model.py

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from model_cases import (
     CHOICES,
     EXPRESSIONS,
+    FILES,
     LISTS,
     LOSSES,
     MATRICES,
@@ -35,7 +36,7 @@ from giantstep.model import Fit, Model, Network, Readout, Spike, Step, Target, a
 
 
 def test_every_key_of_the_file_is_tested_here() -> None:
-    assert {*NUMBERS, *EXPRESSIONS, *CHOICES, *LOSSES, *LISTS, *MATRICES, *TABLES} == set(allowed_keys())
+    assert {*NUMBERS, *EXPRESSIONS, *CHOICES, *LOSSES, *LISTS, *MATRICES, *FILES, *TABLES} == set(allowed_keys())
     assert set(value_keys()) == set(allowed_keys()) - {*TABLES}
 
 
@@ -152,7 +153,7 @@ def test_choices(key: str) -> None:
 def test_the_bulk_may_be_trained() -> None:
     model = Model.from_dict(put("step.bulk", " trained "))
     assert model.step is not None and model.step.bulk == "trained"
-    assert '"isotropic" or "trained"' in refused(put("step.bulk", "other"))
+    assert '"isotropic" or "trained" or "matrix"' in refused(put("step.bulk", "other"))
 
 
 def test_the_bias_may_be_trained() -> None:

@@ -130,8 +130,9 @@ def kernel_checks(model: Model, solved: Solved) -> Iterator[Check]:
         yield Check("averages over the output against quadrature", _averages(model, solved, channel), 1e-9)
     long, short = (jacobian_error(solved, step) for step in _STEPS)
     yield Check(f"Jacobian against differences ({long:.0e}, at a shorter step {short:.0e})", min(long, short), 1e-8)
-    if solved.system.problem.trained:
-        yield from bulk_checks(solved.system.problem)
+    if solved.system.problem.own_bulk:
+        if model.step is not None and model.step.bulk == "trained":
+            yield from bulk_checks(solved.system.problem)
         return
     count, worst = _interpreted(model, solved)
     yield Check(f"equations at the solution, by interpretation: {count}", worst, 1e-10)
