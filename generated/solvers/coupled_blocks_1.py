@@ -22,7 +22,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 7a37d4d5a95167e8.
+Generated; do not edit. Signature c5961e6ab2ada30d.
 Regenerate with: giantstep generate
 """
 
@@ -31,7 +31,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "7a37d4d5a95167e8100829c5189e70f04970fcd9fd4f079c99d03e1c83113eee"
+SIGNATURE = "c5961e6ab2ada30d708429124e0f92fac7bf58be3a533ca0d111fa64ed9caffd"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi', 'zeta')

@@ -26,7 +26,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 0935bd8b2f5d86b7.
+Generated; do not edit. Signature 3ca4565094da0e6b.
 Regenerate with: giantstep generate
 """
 
@@ -35,7 +35,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "0935bd8b2f5d86b704b55c8f91b9593717d6a32af3304395a31164a9c5a3578f"
+SIGNATURE = "3ca4565094da0e6b9bec0ec01819d4b91cf313e1018b637eb3aae49e4b27a825"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi', 'zeta_1', 'zeta_2', 'zeta_3')

@@ -24,7 +24,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature e78a8a674774ff9b.
+Generated; do not edit. Signature 9e7f94750ab9e603.
 Regenerate with: giantstep generate
 """
 
@@ -33,7 +33,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "e78a8a674774ff9b9edc24be37954ed40e76207da66af562532b1b56ebd1e573"
+SIGNATURE = "9e7f94750ab9e603a761f7568e8f451e078f15595aea487e437631dd02ecdd04"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi_1', 'psi_2', 'zeta')

@@ -26,7 +26,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 1c54ed17509269c6.
+Generated; do not edit. Signature 8dc626e8da0037d3.
 Regenerate with: giantstep generate
 """
 
@@ -35,7 +35,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "1c54ed17509269c6286612bb67e4d2ca2bf2a130ff45a13bdeb9fb6e132e5823"
+SIGNATURE = "8dc626e8da0037d3d0c3d9ed9111fb990f3720cf4c619f32898e19da56506b51"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi_1', 'psi_2', 'zeta_1', 'zeta_2')

@@ -28,7 +28,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 2c5c45c503bfb777.
+Generated; do not edit. Signature 7ef134c3a6d1ff1e.
 Regenerate with: giantstep generate
 """
 
@@ -37,7 +37,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "2c5c45c503bfb77739edbf4542a7e94e2177507972fc3a8e427a4e0b5382feff"
+SIGNATURE = "7ef134c3a6d1ff1e101f27a252a7820751c41869614a00306cbf4a6adb5586fd"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi_1', 'psi_2', 'psi_3', 'psi_4', 'zeta')

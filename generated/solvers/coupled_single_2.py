@@ -24,7 +24,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature f728df7bd0dd05e6.
+Generated; do not edit. Signature ead552b1a0f6cdae.
 Regenerate with: giantstep generate
 """
 
@@ -33,7 +33,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "f728df7bd0dd05e6fb10b6c3e219a42f8885e0356bf2a1cbbfe44c7a2a919188"
+SIGNATURE = "ead552b1a0f6cdaeacf62d5e54c04797ee35ca878ec78f05371b841410fe7c3d"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi_1', 'psi_2', 'zeta')

@@ -21,7 +21,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 94251aad1b44a94e.
+Generated; do not edit. Signature fa4de0adcc6ec151.
 Regenerate with: giantstep generate
 """
 
@@ -31,7 +31,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 LOSS = "square"
-SIGNATURE = "94251aad1b44a94eff7cffce696666e4c204582daf5409353010385e71c8be7f"
+SIGNATURE = "fa4de0adcc6ec1514dd1b99af6bbc74af6e7aad7405081dd71e73995b9f2c9a1"
 
 
 UNKNOWNS = ('T', 'V1')

@@ -25,7 +25,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature c62133c0b5fb6af1.
+Generated; do not edit. Signature 730933313f4d66e4.
 Regenerate with: giantstep generate
 """
 
@@ -35,7 +35,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 LOSS = "square"
-SIGNATURE = "c62133c0b5fb6af19ebf5216fd3a818a99e30ba2bb13c1c4aa352f947142cea9"
+SIGNATURE = "730933313f4d66e497c1f01f3ff04fbb8b9dffad13ee87767a6b0ac882b50454"
 
 
 def workspace_size(K, N):

@@ -27,7 +27,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 8fb4b7373551fee8.
+Generated; do not edit. Signature 19bbedf81056c32a.
 Regenerate with: giantstep generate
 """
 
@@ -37,7 +37,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 LOSS = "square"
-SIGNATURE = "8fb4b7373551fee8e7bbd3d74aab7c921b424f75eebd174a80983b0ed0f1aabe"
+SIGNATURE = "19bbedf81056c32a1ba3ebb160850837b4eee04d7b65926d5e98f82dc0b268cb"
 
 
 def workspace_size(K, N):

@@ -29,7 +29,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 37585037588e77e7.
+Generated; do not edit. Signature 2cde88262c9c9dd2.
 Regenerate with: giantstep generate
 """
 
@@ -39,7 +39,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 LOSS = "square"
-SIGNATURE = "37585037588e77e78582f748cc97ffad4759b360082ba8303f19c05081dc3fd8"
+SIGNATURE = "2cde88262c9c9dd238aebf2464afcf8d58e1252c9e8f565e3f9a1a484bd3591c"
 
 
 def workspace_size(K, N):

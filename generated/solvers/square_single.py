@@ -25,7 +25,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 349b3d58e1c52a54.
+Generated; do not edit. Signature 5d70754f7db64010.
 Regenerate with: giantstep generate
 """
 
@@ -35,7 +35,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 LOSS = "square"
-SIGNATURE = "349b3d58e1c52a544bb7b2f388da102655bcb5fc905eba7321969cba5de4450e"
+SIGNATURE = "5d70754f7db64010c105d603e59138aad21e0d66843c48af0105b8b693e8dfbe"
 
 
 def workspace_size(K, N):

@@ -1,18 +1,18 @@
-"""Equations of a trained bulk, 1 direction(s) of the target beside the spike, any number of blocks K  [THEORY section 5].
+"""Equations of a trained bulk, any number of blocks K  [THEORY section 5].
 
-Generated; do not edit. Signature 41096de5c346fce0.
+Generated; do not edit. Signature ce8241579f134fc4.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "41096de5c346fce08d1e619909577223857339c9a7c09a6d917da7b136599bad"
+SIGNATURE = "ce8241579f134fc4abd91cc060c2741ff87f6f6d1441c259235eceb925bf9e77"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')
 INPUTS = ('Q1_hat', 'Q2_hat', 'V1_hat', 'V2_hat', 'average_zeta_hat', 'psi_hat')
-LAWS = ('law_tr', 'law_vv', 'law_vo', 'law_oo')
+GIVEN = ('Sigma', 'law_tr', 'law_vv', 'law_vo', 'law_oo')
 
 
 def _worse(worst, difference, scale):
