@@ -107,10 +107,7 @@ class Step(Table):
     matrix: Annotated[str | None, FileName(".npy or .npz")] = None
 
     def check(self) -> None:
-        """Raises BadInput for a step below the giant one with another bulk than the isotropic one, and for a matrix
-
-        that is missing, or that the bulk does not use.
-        """
+        """Raises BadInput for another bulk below the giant step, and a matrix missing or not used."""
         if self.exponent < 0.5 and self.bulk != "isotropic":
             raise BadInput(
                 f"step.bulk = {self.bulk!r} has no place where step.exponent = {self.exponent!r} is below 1/2",
