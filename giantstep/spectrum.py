@@ -23,7 +23,7 @@ Array = np.ndarray
 
 MASS = 1e-6  # a spectrum whose masses do not add up to one to this is not reported
 _ANGLES = (0.1, 0.04, 0.015)
-_FLOOR = 1e-16  # relative to the mean eigenvalue
+_FLOOR = 1e-14  # relative to the mean eigenvalue
 _TOLERANCE = 1e-9
 _SAMPLED = 240
 
@@ -139,8 +139,9 @@ def spectrum(model: Model, *, dimension: int | None = None) -> Spectrum:
         )
     response = Response(problem)
     found, bulks, unresolved, total = _resolved(response)
+    floor = _floor(response, found)
     return Spectrum(
-        model, whole.spike, bulks, mass_at_zero(response), unresolved, _FLOOR * response.weight, total,
+        model, whole.spike, bulks, mass_at_zero(response), unresolved, floor, total,
         _outliers(response, found, bulks, problem), growing(response, found.on_axis[0]), dimension,
         time.perf_counter() - begun, response,
     )  # fmt: skip
@@ -151,7 +152,7 @@ def _resolved(response: Response) -> tuple[Scan, tuple[Bulk, ...], float, float]
     total = 0.0
     for angle in _ANGLES:
         found = scan(response, angle)
-        bulks = tuple(bulk(response, part, _FLOOR * response.weight, _TOLERANCE) for part in intervals(response, found))
+        bulks = tuple(bulk(response, part, _floor(response, found), _TOLERANCE) for part in intervals(response, found))
         below = contour_mass(response, _lowest(response, found, bulks)) - mass_at_zero(response)
         total = mass_at_zero(response) + below + sum(part.mass for part in bulks)
         if abs(total - 1.0) < MASS and below > -MASS:
@@ -160,6 +161,11 @@ def _resolved(response: Response) -> tuple[Scan, tuple[Bulk, ...], float, float]
         f"the masses found of the spectrum add up to {total:.9g}, not to one",
         "lower the spike strength, or move away from fit.samples = network.width",
     )
+
+
+def _floor(response: Response, found: Scan) -> float:
+    """The lowest x of a density that reaches down to zero: that of the scan where it ended early."""
+    return max(_FLOOR * response.weight, found.on_axis[-1].z.real)
 
 
 def _lowest(response: Response, found: Scan, bulks: tuple[Bulk, ...]) -> State:

@@ -21,7 +21,8 @@ _SOLID = 1e-6  # mass per unit of log x that is not lost in quadrature
 _LOW_ANGLE, _UNSEEN = 1e-3, 1e-7  # mass per unit of log x, smoothed over the angle, that is not looked for
 _TRIES, _PATIENCE = 12, 100  # steps of a continuation
 _AT_ZERO = 1e-10  # relative to the mean eigenvalue: a support that ends below reaches zero as far as numbers tell
-_LOWEST = 1e-17  # relative to the mean eigenvalue: what lies below, rounding hides in any matrix
+_ROUNDED = 1e-11  # relative to the mean eigenvalue: a solution may be lost in rounding below
+_LOWEST = 1e-15  # relative to the mean eigenvalue: what lies below, rounding hides in any matrix
 _EXHAUSTED = 1e-9  # mass left between zero and the lowest x of a scan
 
 
@@ -75,9 +76,15 @@ def scan(response: Response, angle: float) -> Scan:
     on_axis: list[State] = []
     count = math.ceil(math.log(abs(state.z) / (_LOWEST * scale)) / angle)
     for x in abs(state.z) * np.exp(-angle * np.arange(1, count)):
-        state = follow(response, state, float(x) * ray)
+        try:
+            state = follow(response, state, float(x) * ray)
+            found = _below(response, state, on_axis[-1] if on_axis else None)
+        except NotConverged:
+            if x > _ROUNDED * scale:
+                raise
+            break  # rounding hides what is left
         above.append(state)
-        on_axis.append(_below(response, state, on_axis[-1] if on_axis else None))
+        on_axis.append(found)
         left = abs(state.z * state.stieltjes + nothing)
         if left < _EXHAUSTED and on_axis[-1].density * x < NEGLIGIBLE:
             break
