@@ -6,7 +6,7 @@ import json
 import math
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from giantstep.errors import BadInput, GiantstepError
@@ -84,10 +84,12 @@ def compare(
         )
     checked_count("seeds", seeds, 2)
     simulation = simulate(model, dimension=dimension, seeds=seeds, what="network", seed=seed, progress=progress)
+    assert simulation.model.step is not None
     results, refused = {}, {}
     for law in LAWS:
         try:
-            results[law] = solve(simulation.model.replace({"step.bulk": law}), dimension=dimension)
+            step = replace(simulation.model.step, bulk=law, matrix=None)
+            results[law] = solve(replace(simulation.model, step=step), dimension=dimension)
         except BadInput as error:
             if law == "isotropic":
                 raise

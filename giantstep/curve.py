@@ -23,6 +23,7 @@ from giantstep.grid import Changes, Grid, SweepLike, grid_of
 from giantstep.model import Model
 from giantstep.simulate.system import Rung
 from giantstep.simulation import (
+    DEFAULT_RUNG,
     at_dimension,
     checked_count,
     default_rung,
@@ -65,7 +66,7 @@ def curve(
     Raises BadInput for a grid that is not possible, and where no point of it is.
     """
     grid = grid_of(sweep)
-    plan, what = _Plan(model, grid, dimension, tolerance), what or default_rung(model)
+    plan, what = _Plan(model, grid, dimension, tolerance), what or (default_rung(model) if simulate else DEFAULT_RUNG)
     options: dict[str, Any] = {"dimension": dimension, "tolerance": tolerance, "simulation": None}
     if dimension is not None:
         checked_count("dimension", dimension, 2)

@@ -153,7 +153,15 @@ def simulate(
 
 
 def default_rung(model: Model) -> Rung:
-    """What the theory of a model describes: spiked random features, or the network with its trained bulk."""
+    """What the theory of a model describes: spiked random features, or the network with its trained bulk.
+
+    Raises BadInput for a given bulk, which no simulation draws.
+    """
+    if model.step is not None and model.step.bulk == "matrix":
+        raise BadInput(
+            'a simulation draws its own first layer, not that of step.bulk = "matrix"',
+            "say what to simulate: --what srf, network or gaussian",
+        )
     return "network" if model.step is not None and model.step.bulk == "trained" else DEFAULT_RUNG
 
 

@@ -46,10 +46,12 @@ def checks(model: Model) -> Iterator[Check]:
     yield from function_checks(scalar_function(model.network.activation), problem.blocks)
     if problem.target is not None:
         yield from function_checks(scalar_function(model.target.link), (problem.target,))
-    if model.step is not None:
+    given = model.step is not None and model.step.bulk == "matrix"  # its own variance, which no simulation draws
+    if model.step is not None and not given:
         yield step_check(model, problem)
     yield from _solved(model)
-    yield from simulation_checks(model)
+    if not given:
+        yield from simulation_checks(model)
 
 
 def _solved(model: Model) -> Iterator[Check]:

@@ -13,11 +13,13 @@ import pytest
 from derive.check import check_derivation
 from derive.saddle import coupled_system
 from generated.solvers import matrix_1
+from giantstep.compare import compare
 from giantstep.derivation import derive
 from giantstep.errors import BadInput
 from giantstep.given_bulk import given_bulk
 from giantstep.ladder.coupled import jacobian_error, solved_again
 from giantstep.model import Model
+from giantstep.simulation import simulate
 from giantstep.solve import solve
 
 Array = np.ndarray
@@ -178,3 +180,12 @@ def test_recorded_steps() -> None:
     assert found and all(step.error < 1e-40 for step in found)
     with pytest.raises(ValueError, match="one spike and one index"):
         coupled_system(2, bulk="matrix")
+
+
+def test_what_is_simulated_has_to_be_said(tmp_path: Path) -> None:
+    """No rung draws the given rows."""
+    model = Model.from_toml(saved(tmp_path))
+    with pytest.raises(BadInput, match="its own first layer"):
+        simulate(model, dimension=50, seeds=2)
+    assert simulate(model, dimension=50, seeds=2, what="srf").what == "srf"
+    assert set(compare(model, dimension=50, seeds=2).results) == {"isotropic", "trained"}
