@@ -6,7 +6,9 @@ below it. |z| < 4 of the errors; of the overlaps, which are many, the root mean 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,6 +18,8 @@ from giantstep.model import Model
 from giantstep.result import Result
 from giantstep.simulate import SimulationResult
 from giantstep.simulate import simulate as simulate_system
+from giantstep.simulate.layer import Streams, draw_layer
+from giantstep.simulate.system import SimulationError, finite_sizes
 from giantstep.simulation import at_dimension, finite_system
 from giantstep.solve import solve
 
@@ -89,3 +93,48 @@ def test_simulation_rejects_a_wrong_direction() -> None:
 def test_srf_at_larger_sizes(name: str, dimension: int) -> None:
     errors, _ = scores(MODELS[name], simulated(MODELS[name], dimension, 16), dimension)
     assert all(abs(z) < 4.0 for z in errors.values()), errors
+
+
+def test_the_spike_has_the_overlaps_and_the_rows_their_loadings() -> None:
+    given = staircase(fit__samples=1.0)
+    system = finite_system(at_dimension(given, 60), "srf")
+    sizes = finite_sizes(system, 60, [1.0])
+    layer = draw_layer(system, sizes, "srf", Streams.spawn(np.random.SeedSequence(3)))
+    assert np.allclose(layer.spike @ layer.spike.T, np.eye(2), atol=1e-13)
+    assert np.allclose(layer.spike @ layer.theta.T, [[0.8, 0.1], [0.2, 0.7]], atol=1e-13)
+    for block, part in enumerate(sizes.block_slices()):
+        rows = layer.rows[part] - np.array(system.loadings)[block] @ layer.spike  # type: ignore[index]
+        assert np.allclose(np.linalg.norm(rows, axis=1) ** 2, layer.variances[block], rtol=1e-12)
+    directions, mixing = layer.perpendicular()
+    assert np.allclose(layer.alignment.T @ layer.spike + mixing @ directions, layer.theta, atol=1e-13)
+    assert np.allclose(directions @ layer.spike.T, 0.0, atol=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"loadings": None}, "go together"),
+        ({"loadings": ((1.0, 0.0),)}, "2 numbers for each of 2 blocks"),
+        ({"overlaps": ((0.5, 0.1), (0.1, 0.2))}, "1 numbers for each direction"),
+        ({"overlaps": ((0.9,), (0.9,))}, "singular values"),
+        ({"loadings": ((1.0, float("nan")), (0.0, 1.0))}, "finite"),
+        ({"spike": None}, "need spike"),
+    ],
+)
+def test_impossible_directions_are_refused(changes: dict[str, object], words: str) -> None:
+    system = finite_system(model(), "srf")
+    with pytest.raises(SimulationError, match=words):
+        replace(system, **changes)  # type: ignore[arg-type]
+
+
+@pytest.mark.slow
+def test_rare_numbers_of_directions_are_emitted_when_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GIANTSTEP_CACHE", str(tmp_path))
+    given = staircase().replace(
+        {"target.link": "z1 + z1*z2 + 0.3*z3", "spike.alignment": [[0.8, 0.0, 0.6], [0.0, 1.0, 0.0]]}
+    )
+    result = solve(given)
+    assert result.residual < 1e-12 and result.order_parameters["psi"].shape == (2, 3)
+    assert [path.name for path in tmp_path.rglob("coupled_*.py")] == ["coupled_blocks_3_rank_2.py"]
