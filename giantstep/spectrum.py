@@ -133,10 +133,6 @@ def spectrum(model: Model, *, dimension: int | None = None) -> Spectrum:
             "give spike.loadings of one direction, or leave them out",
         )
     problem, _ = merged(whole)
-    if problem.rank > 1:
-        raise BadInput(
-            "the spectrum of features with a spike of several directions is not available", "leave spike.loadings out"
-        )
     response = Response(problem)
     found, bulks, unresolved, total = _resolved(response)
     floor = _floor(response, found)
