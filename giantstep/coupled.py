@@ -176,6 +176,9 @@ def _stalled(problem: Problem) -> str:
 
 
 def _hint(problem: Problem) -> str:
-    margin = problem.model.fit.loss.form == "margin"
-    separable = "; the data may be separable, where the solution diverges as the ridge vanishes" if margin else ""
-    return f"raise fit.ridge{separable}"
+    if problem.model.fit.loss.form != "margin":
+        return "raise fit.ridge"
+    hint = "raise fit.ridge; the data may be separable, where the solution diverges as the ridge vanishes"
+    if problem.parameters[4] == 0.0:
+        hint += ", or by the mean features alone, which the ridge restrains at finite size only: give a dimension"
+    return hint
