@@ -24,9 +24,9 @@ from derive.catalogue import REGISTERED
 from giantstep.errors import GiantstepError
 from giantstep.kernels import function_kernel
 from giantstep.model import Model
-from giantstep.moments import link_moments
 from giantstep.result import ORDER_PARAMETERS, Result
 from giantstep.solve import solve
+from giantstep.targets.moments import link_moments
 
 JUMPING = ("sign", "step")
 

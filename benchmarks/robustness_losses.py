@@ -27,8 +27,8 @@ from giantstep.newton import newton
 from giantstep.problem import problem_of
 from giantstep.resolved import Level
 from giantstep.result import Result
-from giantstep.settled import system_at
 from giantstep.solve import solve
+from giantstep.targets.settled import system_at
 
 SIGNS = ("sign", "sign", "sign(z-0.4)", "sign(z*z-0.5)", "2*step(z+1)-1")
 

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from giantstep.fit_loss import FitLoss
     from giantstep.gains import Gains, gains
     from giantstep.generation import generate
-    from giantstep.gradient import Gradient, gradient
-    from giantstep.learnable import Learnability, learnable
+    from giantstep.learnability.learnable import Learnability, learnable
     from giantstep.learned import Learned, learned
     from giantstep.model import Fit, Model, Network, Readout, Spike, Step, Target
     from giantstep.plot import plot
@@ -28,7 +27,8 @@ if TYPE_CHECKING:
     from giantstep.simulation import simulate
     from giantstep.solve import solve
     from giantstep.spectrum import Spectrum, spectrum
-    from giantstep.tune import Tuned, tune
+    from giantstep.tuning.gradient import Gradient, gradient
+    from giantstep.tuning.tune import Tuned, tune
     from giantstep.verify import verify
 
 # name -> module; loaded at first use, so that solving imports neither SymPy nor matplotlib
@@ -37,11 +37,11 @@ _HOME = {
     "Model": "model", "Network": "model", "NotConverged": "errors", "Readout": "model", "Result": "result",
     "Spike": "model", "Step": "model", "Target": "model", "curve": "curve", "derive": "derivation",
     "generate": "generation", "plot": "plot", "simulate": "simulation", "solve": "solve", "verify": "verify",
-    "Learnability": "learnable", "learnable": "learnable",
+    "Learnability": "learnability.learnable", "learnable": "learnability.learnable",
     "Bounds": "bounds", "bounds": "bounds", "Learned": "learned", "learned": "learned",
     "Comparison": "compare", "compare": "compare",
     "Spectrum": "spectrum", "spectrum": "spectrum",
-    "Gradient": "gradient", "gradient": "gradient", "Tuned": "tune", "tune": "tune",
+    "Gradient": "tuning.gradient", "gradient": "tuning.gradient", "Tuned": "tuning.tune", "tune": "tuning.tune",
     "Gains": "gains", "gains": "gains",
 }  # fmt: skip
 

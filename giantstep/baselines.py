@@ -27,8 +27,8 @@ def best_linear_error(link: str) -> float:
     [CUI24] section 4. Raises NotConverged or BadInput where the averages of the link are not accurate.
     """
     from derive.links import link_of
-    from giantstep.index_moments import index_moments
     from giantstep.kernels import coefficients
+    from giantstep.targets.index_moments import index_moments
 
     if link_of(link).indices == 1:
         return float(coefficients(link, np.zeros(1), 1.0)[2, 0])

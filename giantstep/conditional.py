@@ -8,11 +8,11 @@ import numpy as np
 
 from giantstep.errors import BadInput
 from giantstep.kernels import coefficients
-from giantstep.labels import Points, label_law
 from giantstep.mesh import table
 from giantstep.model import Target
 from giantstep.problem import Problem
 from giantstep.resolved import Level, resolved_on
+from giantstep.targets.labels import Points, label_law
 
 Array = np.ndarray
 _OUTPUT = 24  # of a level: nothing is averaged over the output here

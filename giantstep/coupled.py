@@ -11,6 +11,7 @@ from itertools import chain
 
 import numpy as np
 
+from giantstep.bulk.trained_system import coupled_at
 from giantstep.coupled_system import CoupledSystem
 from giantstep.direct import ROUNDING, square_overlaps
 from giantstep.errors import NotConverged
@@ -18,9 +19,8 @@ from giantstep.newton import Outcome, continued, newton
 from giantstep.problem import Problem, Solution
 from giantstep.resolved import Level
 from giantstep.result import Result
-from giantstep.settled import settles, system_at
-from giantstep.several import has_kinks
-from giantstep.trained_system import coupled_at
+from giantstep.targets.settled import settles, system_at
+from giantstep.targets.several import has_kinks
 
 Array = np.ndarray
 COARSE = Level(5, 24)

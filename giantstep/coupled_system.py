@@ -10,11 +10,11 @@ from types import ModuleType
 import numpy as np
 from numpy.polynomial.legendre import leggauss
 
-from giantstep.labels import Intervals
 from giantstep.loss_kernels import coupled_kernel, loss_kernel
 from giantstep.margin import misclassification
 from giantstep.problem import Problem
 from giantstep.resolved import Level, Resolved, coordinates, resolved
+from giantstep.targets.labels import Intervals
 
 Array = np.ndarray
 

@@ -14,12 +14,12 @@ import numpy as np
 from giantstep.coupled import FINE, refined
 from giantstep.errors import BadInput, NotConverged
 from giantstep.fit_loss import FitLoss
-from giantstep.labels import Points
-from giantstep.link import link_values
 from giantstep.loss_kernels import loss_kernel
 from giantstep.model import Target
 from giantstep.problem import Problem, Solution
 from giantstep.resolved import Resolved, resolved
+from giantstep.targets.labels import Points
+from giantstep.targets.link import link_values
 
 Array = np.ndarray
 _FAR = 38.0  # standard deviations: the Gaussian weight beyond underflows

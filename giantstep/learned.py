@@ -22,7 +22,6 @@ from giantstep.directions import mixing
 from giantstep.errors import BadInput, NotConverged
 from giantstep.kernels import coefficients
 from giantstep.learned_points import LearnedPoints, simulated_points
-from giantstep.link import link_values
 from giantstep.mesh import Term, initial_mesh, nodes
 from giantstep.model import Model, Target
 from giantstep.problem import Problem, problem_of
@@ -30,6 +29,7 @@ from giantstep.result import Result
 from giantstep.simulate.system import Rung
 from giantstep.solve import solve
 from giantstep.spike_table import refuse_loadings
+from giantstep.targets.link import link_values
 
 Array = np.ndarray
 _ORDER = 16  # nodes a panel of u

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from giantstep.labels import Intervals, Labels
+from giantstep.targets.labels import Intervals, Labels
 
 Array = np.ndarray
 

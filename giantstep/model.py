@@ -19,10 +19,10 @@ from derive.grammar import did_you_mean, shorten
 from derive.links import link_of
 from giantstep.errors import BadInput
 from giantstep.fit_loss import FitLoss, LossKind
-from giantstep.link import LinkKind, takes_only_signs
 from giantstep.spike_table import Spike as Spike
 from giantstep.spike_table import check_blocks, check_indices
 from giantstep.tables import Table, build, keys_of, plain, tables_of, toml_text
+from giantstep.targets.link import LinkKind, takes_only_signs
 from giantstep.validate import Choice, Expression, FileName, Number, NumberOrWord, Numbers, wrong
 
 MAX_FILE_BYTES = 1_000_000

@@ -68,7 +68,7 @@ def _nodes(breaks: tuple[float, ...], width: float) -> tuple[Array, Array]:
 
 def _of_several(link: Link, degree: int) -> tuple[float, ...]:
     """E f^2 less the squares of the Hermite coefficients of all orders up to each degree."""
-    from giantstep.index_moments import index_moments
+    from giantstep.targets.index_moments import index_moments
 
     left = np.full(degree + 1, index_moments(link.text).square)
     for orders in product(range(degree + 1), repeat=link.indices):
@@ -79,7 +79,7 @@ def _of_several(link: Link, degree: int) -> tuple[float, ...]:
 
 def _coefficient(link: Link, orders: tuple[int, ...]) -> float:
     """E f He_n1(z1) He_n2(z2) ..."""
-    from giantstep.index_moments import index_moments
+    from giantstep.targets.index_moments import index_moments
 
     factors = [f"He({n}, {name})" for n, name in zip(orders, link.variables, strict=True) if n]
     return index_moments("*".join([f"({link.text})", *factors])).mean

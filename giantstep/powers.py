@@ -13,7 +13,7 @@ import numpy as np
 from giantstep.errors import BadInput
 from giantstep.kernels import function_kernel
 from giantstep.model import Model, Network, Step, Target
-from giantstep.moments import hermite_moments
+from giantstep.targets.moments import hermite_moments
 
 
 def is_intermediate(model: Model) -> bool:

@@ -7,13 +7,13 @@ from functools import lru_cache
 
 import numpy as np
 
-from giantstep.labels import Labels, Points, label_law, with_noise
 from giantstep.loss_kernels import loss_kernel
 from giantstep.matrix import Rows
 from giantstep.mesh import Term, table
 from giantstep.model import Target
 from giantstep.problem import Problem
-from giantstep.several import LabelMoments, has_kinks, moments_given_kappa, square_nodes
+from giantstep.targets.labels import Labels, Points, label_law, with_noise
+from giantstep.targets.several import LabelMoments, has_kinks, moments_given_kappa, square_nodes
 from giantstep.tensor_mesh import Shape, tensor_table
 
 Array = np.ndarray

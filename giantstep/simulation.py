@@ -16,7 +16,6 @@ from derive.grammar import ExpressionError, Node, parse, shorten
 from giantstep.directions import Directions
 from giantstep.errors import BadInput
 from giantstep.functions import numpy_function
-from giantstep.link import link_values
 from giantstep.loss_functions import convex_loss
 from giantstep.matrix import Rows
 from giantstep.model import Fit, Model, Target
@@ -24,6 +23,7 @@ from giantstep.powers import at_strength, is_intermediate, refused
 from giantstep.simulate import ConvexLoss, FiniteSizes, FiniteSystem, SimulationError, finite_sizes
 from giantstep.simulate import simulate as simulate_system
 from giantstep.simulate.system import RUNGS, Coefficients, Link, Rung
+from giantstep.targets.link import link_values
 
 Array = NDArray[np.float64]
 Progress = Callable[[int, int, str], object]

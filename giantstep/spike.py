@@ -13,9 +13,9 @@ from giantstep.directions import Directions, directions_of, rows_of
 from giantstep.errors import BadInput
 from giantstep.kernels import function_kernel
 from giantstep.model import Model, Network, Step, Target
-from giantstep.moments import LinkMoments, activation_moments, link_moments
 from giantstep.powers import is_intermediate, refused
 from giantstep.spike_table import Spike
+from giantstep.targets.moments import LinkMoments, activation_moments, link_moments
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def spike_of(model: Model) -> SpikeParameters:
 
 def _with_given_bulk(model: Model, found: SpikeParameters) -> SpikeParameters:
     """Bulk variance and alignment of the given matrix, the latter where it comes with directions."""
-    from giantstep.given_bulk import given_bulk
+    from giantstep.bulk.given_bulk import given_bulk
 
     bulk = given_bulk(model)
     alignments = found.alignments if bulk.alignment is None else (bulk.alignment,)
@@ -192,7 +192,7 @@ def _after_step(network: Network, step: Step, target: Target) -> SpikeParameters
 def _link_moments(target: Target) -> LinkMoments:
     if target.indices == 1:
         return link_moments(target.link, function_kernel(target.link).BREAKPOINTS, target.probit)
-    from giantstep.index_moments import index_moments
+    from giantstep.targets.index_moments import index_moments
 
     return index_moments(target.link, target.probit)
 

@@ -13,10 +13,10 @@ import pytest
 from derive.check import check_derivation
 from derive.saddle import coupled_system
 from generated.solvers import matrix_1
+from giantstep.bulk.given_bulk import given_bulk
 from giantstep.compare import compare
 from giantstep.derivation import derive
 from giantstep.errors import BadInput
-from giantstep.given_bulk import given_bulk
 from giantstep.ladder.coupled import jacobian_error, solved_again
 from giantstep.model import Model
 from giantstep.simulation import simulate

@@ -11,11 +11,11 @@ from loss_cases import model
 
 from giantstep.coupled import FINE, refined
 from giantstep.coupled_system import CoupledSystem
-from giantstep.labels import label_law
 from giantstep.model import Model, Target
 from giantstep.newton import newton
 from giantstep.problem import problem_of
 from giantstep.solve import solve
+from giantstep.targets.labels import label_law
 
 STEEP = "z + He(3,z)/6"  # grows so fast that nodes which settle its moments do not settle a Huber loss
 CASES = [

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from derive.hermite_table import HermiteTable
 from derive.hermite_tensors import hermite_tensors
 from derive.links import link_of
-from giantstep.conditional_mean import explained
-from giantstep.hermite_cubature import hermite_by_cubature
-from giantstep.leap import staircase
-from giantstep.learnable import learnable
+from giantstep.learnability.conditional_mean import explained
+from giantstep.learnability.hermite_cubature import hermite_by_cubature
+from giantstep.learnability.leap import staircase
+from giantstep.learnability.learnable import learnable
 
 Stages = list[tuple[int, set[str]]]
 

@@ -12,8 +12,8 @@ import pytest
 import giantstep as gs
 from giantstep.cli.main import main
 from giantstep.functions import numpy_function
-from giantstep.giant_simulation import GiantSteps
-from giantstep.learnable_plot import rendered_overlaps
+from giantstep.learnability.giant_simulation import GiantSteps
+from giantstep.learnability.learnable_plot import rendered_overlaps
 from giantstep.simulate import SimulationError
 from giantstep.simulate.giant_steps import GiantStepSystem, correlations, giant_steps, without_growth
 from giantstep.simulate.layer import sphere_rows
@@ -118,7 +118,7 @@ def test_pure_noise_is_refused() -> None:
 def system(
     link: str, activation: str, orders: tuple[int, ...], groups: list[list[list[float]]], **more: float
 ) -> GiantStepSystem:
-    from giantstep.link import link_values
+    from giantstep.targets.link import link_values
 
     values = link_values(link)
     return GiantStepSystem(

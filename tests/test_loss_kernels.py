@@ -22,9 +22,9 @@ from codegen.output_twin import Fields, LossCurve, node_averages
 from derive.losses import analyse_loss, loss_of
 from giantstep.coupled import FINE, refined
 from giantstep.coupled_system import gauss_rule
-from giantstep.labels import Intervals, label_law
 from giantstep.loss_kernels import loss_kernel
 from giantstep.model import Model
+from giantstep.targets.labels import Intervals, label_law
 
 #: Of the averages of the absolute values, at the resolution after one refinement.
 CLOSE = 1e-9

@@ -9,8 +9,8 @@ from model_cases import PLAIN, SPIKE, put, refused
 from derive.grammar import ExpressionError
 from derive.links import link_of
 from giantstep.errors import BadInput
-from giantstep.link import link_values, takes_only_signs
 from giantstep.model import Model, Spike, Target
+from giantstep.targets.link import link_values, takes_only_signs
 
 
 @pytest.mark.parametrize(

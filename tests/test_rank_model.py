@@ -13,10 +13,10 @@ from model_cases import refused
 from giantstep.bounds import bounds
 from giantstep.cli.main import main
 from giantstep.errors import BadInput
-from giantstep.gradient import gradient
 from giantstep.learned import learned
 from giantstep.model import Model
 from giantstep.spectrum import spectrum
+from giantstep.tuning.gradient import gradient
 
 TWO: dict[str, Any] = {
     "network": {"activation": "tanh", "width": 1.0, "readout": {"values": [1.0, 1.0], "fractions": [0.5, 0.5]}},

@@ -12,11 +12,11 @@ from scipy.integrate import quad
 from scipy.special import erf
 
 from giantstep.coupled_system import CoupledSystem
-from giantstep.labels import Intervals, Points
 from giantstep.mesh import table
 from giantstep.newton import newton
 from giantstep.problem import problem_of
 from giantstep.resolved import Level, Resolved, resolved, resolved_on
+from giantstep.targets.labels import Intervals, Points
 
 LEVEL = Level(8, 44)
 

@@ -18,8 +18,8 @@ from giantstep.newton import newton
 from giantstep.problem import problem_of
 from giantstep.resolved import Level
 from giantstep.result import Result
-from giantstep.settled import crossings, system_at
 from giantstep.solve import solve
+from giantstep.targets.settled import crossings, system_at
 
 SHARP = {"target__link": "tanh", "fit__ridge": 100.0}  # outputs vary a thousandth of what labels do
 

@@ -20,9 +20,9 @@ from giantstep.model import Model
 from giantstep.newton import newton
 from giantstep.problem import problem_of
 from giantstep.resolved import _resolved
-from giantstep.several import has_kinks, moments_given_kappa, square_nodes
 from giantstep.simulation import simulate
 from giantstep.solve import solve
+from giantstep.targets.several import has_kinks, moments_given_kappa, square_nodes
 
 Array = np.ndarray
 GAMMA = np.array([[0.6, 0.5]])

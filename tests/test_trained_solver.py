@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from giantstep.bulk.trained_system import coupled_at
 from giantstep.cli.main import main
 from giantstep.derivation import derive
 from giantstep.errors import BadInput
@@ -21,7 +22,6 @@ from giantstep.resolved import Level
 from giantstep.result import Result
 from giantstep.simulation import default_rung, simulate
 from giantstep.solve import solve
-from giantstep.trained_system import coupled_at
 
 PLAIN = Model.from_dict(
     {

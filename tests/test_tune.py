@@ -11,7 +11,7 @@ import pytest
 import giantstep as gs
 from giantstep.bounds import bound
 from giantstep.cli.main import main
-from giantstep.tune import tune
+from giantstep.tuning.tune import tune
 
 EXAMPLE = "examples/tanh_sign.toml"
 LINEAR = gs.Model.from_dict(

@@ -62,7 +62,7 @@ def _learnable(arguments: argparse.Namespace) -> int:
         from giantstep.plot import SUFFIXES
 
         check_writable(arguments.plot, SUFFIXES)
-    from giantstep.learnable import learnable
+    from giantstep.learnability.learnable import learnable
 
     result = learnable(
         model,
@@ -74,7 +74,7 @@ def _learnable(arguments: argparse.Namespace) -> int:
         seed=arguments.seed,
     )
     if arguments.plot:
-        from giantstep.learnable_plot import plot_overlaps
+        from giantstep.learnability.learnable_plot import plot_overlaps
 
         plot_overlaps(result, arguments.plot)
     print(json.dumps(result.to_dict(), indent=2, allow_nan=False) if arguments.json else str(result))

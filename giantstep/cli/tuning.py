@@ -11,8 +11,8 @@ from giantstep.cli.points import aligned
 from giantstep.errors import BadInput
 
 if TYPE_CHECKING:
-    from giantstep.gradient import Gradient
-    from giantstep.tune import Tuned
+    from giantstep.tuning.gradient import Gradient
+    from giantstep.tuning.tune import Tuned
 
 
 def add(subparsers: Subparsers) -> None:
@@ -51,7 +51,7 @@ def _add_common(parser: Parser) -> None:
 
 def _tune(arguments: argparse.Namespace) -> int:
     model, ranges = model_of(arguments), dict(_range(text) for text in arguments.range)
-    from giantstep.tune import tune
+    from giantstep.tuning.tune import tune
 
     found = tune(
         model, _keys(arguments.over), ranges=ranges, dimension=arguments.dimension, tolerance=arguments.tolerance
@@ -91,7 +91,7 @@ def _tuned(found: Tuned) -> list[tuple[str, str, str]]:
 
 def _gradient(arguments: argparse.Namespace) -> int:
     model = model_of(arguments)
-    from giantstep.gradient import gradient
+    from giantstep.tuning.gradient import gradient
 
     keys = None if arguments.keys is None else _keys(arguments.keys)
     found = gradient(model, keys, dimension=arguments.dimension, tolerance=arguments.tolerance)

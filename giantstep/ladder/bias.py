@@ -7,13 +7,13 @@ from collections.abc import Iterator
 import numpy as np
 
 from giantstep.bias import slope_in_bias
+from giantstep.bulk.trained_system import coupled_at
 from giantstep.ladder.check import Check
 from giantstep.ladder.coupled import Solved
 from giantstep.model import Model
 from giantstep.newton import newton
 from giantstep.problem import problem_of
 from giantstep.result import Result
-from giantstep.trained_system import coupled_at
 
 _STENCIL = ((-2, 1.0 / 12.0), (-1, -2.0 / 3.0), (1, 2.0 / 3.0), (2, -1.0 / 12.0))
 _STEP = 0.02

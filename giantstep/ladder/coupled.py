@@ -19,6 +19,7 @@ from derive.labels import index_function
 from derive.losses import analyse_loss, loss_of_entry
 from derive.saddle import SaddleSystem
 from derive.scalar import scalar_function
+from giantstep.bulk.trained_system import coupled_at
 from giantstep.coupled import FINE, reduced_order, refined
 from giantstep.coupled_system import CoupledSystem
 from giantstep.derivation import rank_of, system_of
@@ -30,9 +31,8 @@ from giantstep.newton import newton
 from giantstep.problem import Problem, problem_of
 from giantstep.resolved import Level
 from giantstep.result import Result
-from giantstep.settled import system_at
-from giantstep.several import has_kinks
-from giantstep.trained_system import coupled_at
+from giantstep.targets.settled import system_at
+from giantstep.targets.several import has_kinks
 
 Array = np.ndarray
 _KAPPA = (-1.3, 0.4, 1.8)  # where averages are compared

@@ -19,10 +19,10 @@ from derive.saddle import pairs
 from derive.symbols import SYMMETRIC
 from giantstep.coupled_system import CoupledSystem
 from giantstep.derivation import system_of
-from giantstep.labels import Intervals
 from giantstep.ladder.check import Check
 from giantstep.ladder.coupled import Solved, families_of, state_of
 from giantstep.model import Model
+from giantstep.targets.labels import Intervals
 
 _DIGITS = 22
 _STENCIL = ((-2, 1), (-1, -8), (1, 8), (2, -1))  # of a first derivative, over 12

@@ -18,11 +18,11 @@ from derive.prox import prox_value
 from derive.prox_twin import MoreauValues, moreau_values
 from giantstep.coupled_system import CoupledSystem, gauss_rule
 from giantstep.fit_loss import FitLoss
-from giantstep.labels import Points
 from giantstep.ladder.check import Check
-from giantstep.link import link_values
 from giantstep.model import Model
-from giantstep.several import has_kinks, moments_given_kappa
+from giantstep.targets.labels import Points
+from giantstep.targets.link import link_values
+from giantstep.targets.several import has_kinks, moments_given_kappa
 
 _DIGITS = 50
 _STEP = mpmath.mpf("1e-15")  # of central differences, whose error is its square

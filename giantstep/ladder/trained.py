@@ -7,12 +7,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from giantstep.bulk_law import BulkLaw, law_of_vectors
+from giantstep.bulk.bulk_law import BulkLaw, law_of_vectors
+from giantstep.bulk.trained_system import bulk_of, initial_output, mean_square, spike_sign
 from giantstep.ladder.check import Check
-from giantstep.link import link_values
 from giantstep.model import Model
 from giantstep.problem import Problem
-from giantstep.trained_system import bulk_of, initial_output, mean_square, spike_sign
+from giantstep.targets.link import link_values
 
 _DIMENSION, _MOST = 500, 4000  # d, and the largest number of samples
 _PARTS = (0.1, 1.0)  # of the largest covariance factor

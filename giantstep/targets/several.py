@@ -14,12 +14,19 @@ from numpy.polynomial.legendre import leggauss
 
 from derive.grammar import Node
 from derive.links import link_of, variables_of
-from giantstep.cubature import Unsettled, average_given, bracketed_zeros, degree, kinks, polynomial_zeros
 from giantstep.directions import mixing
 from giantstep.errors import NotConverged
 from giantstep.functions import jet
-from giantstep.link import link_values
-from giantstep.substitution import linear_form, substituted
+from giantstep.targets.cubature import (
+    Unsettled,
+    average_given,
+    bracketed_zeros,
+    degree,
+    kinks,
+    polynomial_zeros,
+)
+from giantstep.targets.link import link_values
+from giantstep.targets.substitution import linear_form, substituted
 
 Array = np.ndarray
 _REACH = 7.5  # of t at nodes: the Gaussian weight beyond is 1e-13

@@ -13,14 +13,14 @@ from derive.catalogue import lookup
 from derive.grammar import parse
 from giantstep.errors import BadInput
 from giantstep.functions import Array, numpy_function
-from giantstep.link import link_values
 from giantstep.model import Model, Target
 from giantstep.simulate import SimulationError
 from giantstep.simulate.giant_steps import GiantStepOverlaps, GiantStepSystem, Labels, giant_steps
 from giantstep.simulation import checked_count, may_jump, standard_error
+from giantstep.targets.link import link_values
 
 if TYPE_CHECKING:
-    from giantstep.learnable_result import Learnability
+    from giantstep.learnability.learnable_result import Learnability
 
 _MOST_STEPS = 50
 
@@ -81,7 +81,7 @@ class GiantSteps:
 
     def lines(self) -> list[str]:
         """A table for the terminal."""
-        from giantstep.learnable_result import columns
+        from giantstep.learnability.learnable_result import columns
 
         found = self.found
         rows = [("step", "samples", *self.names)]

@@ -12,7 +12,7 @@ import numpy as np
 from derive.grammar import shorten
 from giantstep.errors import BadInput
 from giantstep.files import write_atomic
-from giantstep.learnable_result import Learnability
+from giantstep.learnability.learnable_result import Learnability
 from giantstep.plot import MARKERS, SUFFIXES, colours, saved
 
 if TYPE_CHECKING:

@@ -18,9 +18,9 @@ import numpy as np
 
 from derive.grammar import Node, constant_value
 from derive.links import link_of, variables_of
-from giantstep.cubature import Unsettled, gaussian_moments
 from giantstep.errors import BadInput
-from giantstep.moments import LinkMoments
+from giantstep.targets.cubature import Unsettled, gaussian_moments
+from giantstep.targets.moments import LinkMoments
 
 _ONE = Node("number", value=Fraction(1))
 _AGREE = 1e-10

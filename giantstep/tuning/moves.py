@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from giantstep.coefficient_slopes import slopes_along
 from giantstep.errors import BadInput
 from giantstep.mesh import Term
 from giantstep.model import Model
 from giantstep.problem import Problem
+from giantstep.tuning.coefficient_slopes import slopes_along
 
 Array = np.ndarray
 

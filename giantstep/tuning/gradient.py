@@ -23,12 +23,12 @@ from giantstep.errors import BadInput, NotConverged
 from giantstep.kernels import generated_module
 from giantstep.merge import merged
 from giantstep.model import Model
-from giantstep.moves import Direction, check_key, direction_of, keys_for
 from giantstep.newton import newton
 from giantstep.problem import Problem, problem_of
 from giantstep.resolved import Level
 from giantstep.result import ORDER_PARAMETERS, Result
 from giantstep.solve import solve
+from giantstep.tuning.moves import Direction, check_key, direction_of, keys_for
 
 Array = np.ndarray
 _SETTLED, _WORST = 1e-8, 1e-6  # change between orders of quadrature that is worked for, and that is allowed

@@ -8,10 +8,10 @@ import numpy as np
 
 from derive.grammar import Node
 from derive.links import Link
-from giantstep.cubature import EDGES, Average, Unsettled, degree, nesting
 from giantstep.functions import Array
-from giantstep.index_moments import moments_of
-from giantstep.substitution import linear_form, substituted
+from giantstep.targets.cubature import EDGES, Average, Unsettled, degree, nesting
+from giantstep.targets.index_moments import moments_of
+from giantstep.targets.substitution import linear_form, substituted
 
 _TOLERANCES = (1e-10, 1e-7)  # the second where the first needs too many evaluations
 _AGREE = 1e-5

@@ -9,8 +9,8 @@ import numpy as np
 from derive.grammar import Node
 from derive.hermite_table import HermiteTable, factorials, multi_indices
 from derive.links import variables_of
-from giantstep.cubature import EDGES, Average, Unsettled, degree, nesting
 from giantstep.functions import Array
+from giantstep.targets.cubature import EDGES, Average, Unsettled, degree, nesting
 
 _TOLERANCES = (1e-10, 1e-7)  # the second where the first needs too many evaluations
 _AGREE = 1e-5

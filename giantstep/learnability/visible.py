@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 
 from derive.hermite_table import HermiteTable, factorials
 from derive.links import link_of
-from giantstep.hermite_cubature import hermite_by_cubature
-from giantstep.index_moments import moments_of
+from giantstep.learnability.hermite_cubature import hermite_by_cubature
 from giantstep.model import Network
-from giantstep.substitution import linear_form, substituted
+from giantstep.targets.index_moments import moments_of
+from giantstep.targets.substitution import linear_form, substituted
 
 # standard deviation of a pre-activation after the first step: any value that no activation singles out
 _LATER = 1.5

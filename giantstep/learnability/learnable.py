@@ -14,17 +14,17 @@ import numpy as np
 
 from derive.hermite_table import HermiteTable
 from derive.links import Link, link_of
-from giantstep.conditional_mean import explained
-from giantstep.cubature import Unsettled
 from giantstep.errors import BadInput
 from giantstep.functions import Array
-from giantstep.hermite_cubature import hermite_by_cubature
-from giantstep.leap import Stage, by_degree, lowest_degree, remaining, staircase
-from giantstep.learnable_result import Learnability, LearnedStage, Overlap
-from giantstep.link import LinkKind
+from giantstep.learnability.conditional_mean import explained
+from giantstep.learnability.hermite_cubature import hermite_by_cubature
+from giantstep.learnability.leap import Stage, by_degree, lowest_degree, remaining, staircase
+from giantstep.learnability.learnable_result import Learnability, LearnedStage, Overlap
+from giantstep.learnability.visible import sight
 from giantstep.model import Model, Network, Target
-from giantstep.substitution import linear_form, substituted
-from giantstep.visible import sight
+from giantstep.targets.cubature import Unsettled
+from giantstep.targets.link import LinkKind
+from giantstep.targets.substitution import linear_form, substituted
 
 __all__ = ["Learnability", "learnable"]
 
@@ -58,7 +58,7 @@ def learnable(
         return found
     if isinstance(model, str):
         raise BadInput("a link alone has no network to simulate", "give a model")
-    from giantstep.giant_simulation import simulate_steps
+    from giantstep.learnability.giant_simulation import simulate_steps
 
     simulated = simulate_steps(
         model, found, dimension=dimension, seeds=seeds, steps=steps, samples=samples, rate=rate, seed=seed

@@ -18,10 +18,10 @@ from derive.links import link_of
 from giantstep.directions import mixing, rows_of
 from giantstep.errors import NotConverged
 from giantstep.kernels import function_kernel
-from giantstep.link import link_values
 from giantstep.matrix import Rows
 from giantstep.model import Target
-from giantstep.several import has_kinks, nodes_given_kappa
+from giantstep.targets.link import link_values
+from giantstep.targets.several import has_kinks, nodes_given_kappa
 
 Array = np.ndarray
 _REACH = 9.0  # of t: the Gaussian weight beyond is 1e-18

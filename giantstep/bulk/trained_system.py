@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 
 from generated.solvers import matrix_1, trained_1
-from giantstep.bulk_law import BulkLaw, trained_law
+from giantstep.bulk.bulk_law import BulkLaw, trained_law
+from giantstep.bulk.given_bulk import given_bulk
+from giantstep.bulk.residual_law import residual_law
 from giantstep.coupled_system import CoupledSystem
 from giantstep.errors import BadInput
-from giantstep.given_bulk import given_bulk
 from giantstep.kernels import function_kernel
 from giantstep.model import Model, Target
-from giantstep.moments import ActivationMoments, activation_moments
 from giantstep.problem import Problem
-from giantstep.residual_law import residual_law
 from giantstep.resolved import Level, Resolved
+from giantstep.targets.moments import ActivationMoments, activation_moments
 
 Array = np.ndarray
 _VANISHES = 1e-9

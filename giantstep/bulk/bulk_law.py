@@ -10,10 +10,10 @@ from functools import lru_cache
 import numpy as np
 
 from generated import bulk_resolvent
-from giantstep.contour import contour
+from giantstep.bulk.contour import contour
+from giantstep.bulk.residual_law import ResidualLaw, residual_law
 from giantstep.errors import NotConverged
 from giantstep.model import Target
-from giantstep.residual_law import ResidualLaw, residual_law
 
 Array = np.ndarray
 _SETTLED = 1e-12

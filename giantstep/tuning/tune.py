@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 
 from giantstep.errors import BadInput, NotConverged
-from giantstep.gradient import Gradient, gradient
 from giantstep.model import Model
-from giantstep.moves import check_key, keys_for
 from giantstep.result import Result
 from giantstep.solve import solve
+from giantstep.tuning.gradient import Gradient, gradient
+from giantstep.tuning.moves import check_key, keys_for
 
 Array = np.ndarray
 RANGES: Mapping[str, tuple[float, float]] = MappingProxyType({

@@ -15,14 +15,14 @@ import numpy as np
 from numpy.polynomial.legendre import leggauss
 from numpy.typing import NDArray
 
+from giantstep.bulk.trained_system import coupled_at
 from giantstep.coupled_system import CoupledSystem
 from giantstep.directions import mixing
 from giantstep.kernels import function_kernel
-from giantstep.labels import Points, is_constant, with_noise
-from giantstep.link import link_values
 from giantstep.problem import Problem
 from giantstep.resolved import Level, resolved
-from giantstep.trained_system import coupled_at
+from giantstep.targets.labels import Points, is_constant, with_noise
+from giantstep.targets.link import link_values
 
 Array = np.ndarray
 Index = NDArray[np.intp]

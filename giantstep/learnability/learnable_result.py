@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from giantstep.functions import Array
 
 if TYPE_CHECKING:
-    from giantstep.giant_simulation import GiantSteps
+    from giantstep.learnability.giant_simulation import GiantSteps
 
 _RULES = {
     "polynomial": "exact: the target is a polynomial",

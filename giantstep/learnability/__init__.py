@@ -1,0 +1,1 @@
+"""What giant steps can find of a target: Hermite tensors, leap, staircase, and simulated steps."""

@@ -1,0 +1,1 @@
+"""Derivatives of a solution and the parameters with the least error."""
