@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import resources
+from itertools import accumulate
 from typing import Any
 
 import mpmath
@@ -16,7 +17,7 @@ from codegen.manifest import signature, source_parts
 from codegen.printers import HELPERS, helpers_used, numba_assignments, operations
 from codegen.stable import stabilised
 from derive.loss_catalogue import REGISTERED
-from derive.losses import LossAnalysis, U, Y, analyse_loss, loss_of
+from derive.losses import F, LossAnalysis, U, Y, analyse_loss, loss_of
 from derive.numeric import mpmath_function
 from derive.output import output_averages
 from derive.special import LogNormalCdf
@@ -56,13 +57,15 @@ def emit_analysed(analysis: LossAnalysis) -> LossModule:
     if tuple(output_averages(1).monomials) != _ORDER:
         raise ValueError("the derived averages are not those of the template: change the template with the derivation")
     loss = analysis.loss
-    pieces = [_derivatives(piece) for piece in analysis.pieces]
-    everything = [e for piece in pieces for e in piece] + list(analysis.breakpoints)
+    pieces = [_derivatives(piece) for part in analysis.parts() for piece in part.pieces]
+    everything = [e for piece in pieces for e in piece] + [b for part in analysis.parts() for b in part.breakpoints]
+    everything += [label for label, _ in _label_cuts(analysis)]
     names = [parameter.name for parameter in loss.parameters]
     signed = signature([loss.name, loss.form, sp.srepr(sp.Tuple(*everything)), *names, *source_parts(SOURCES)])
     parts = [
         _header(analysis, signed),
         *(HELPERS[name] for name in helpers_used(everything)),
+        _cells(analysis),
         _edges(analysis, names),
         _pieces(pieces, names),
         _template(),
@@ -90,10 +93,12 @@ def _shortest(curvature: Any) -> Any:
 
 def _header(analysis: LossAnalysis, signed: str) -> str:
     loss = analysis.loss
-    count = operations(analysis.pieces)
+    smooth = [piece for part in analysis.parts() for piece in part.pieces]
+    count, kinked = operations(smooth), len(smooth) > 1
+    ranges = f" on {len(analysis.cells)} ranges of labels" if analysis.cells else ""
     return f'''"""Averages over the output for the loss {loss.expression}  [{loss.citation}; THEORY section 4].
 
-{len(analysis.pieces)} smooth piece(s), {count} operations, in u = {_u_of(loss.form)}.
+{len(smooth)} smooth piece(s){ranges}, {count} operations, in u = {_u_of(loss.form)}.
 Generated; do not edit. Signature {signed[:16]}.
 Regenerate with: giantstep generate
 """
@@ -109,11 +114,11 @@ EXPRESSION = "{loss.expression}"
 SIGNATURE = "{signed}"
 FORM = "{loss.form}"
 PARAMETERS: tuple[str, ...] = {tuple(p.name for p in loss.parameters)!r}
-SMOOTH = {not analysis.breakpoints}
+SMOOTH = {not kinked}
 SYMMETRIC = {_symmetric(analysis)}  # loss(-y, -f) = loss(y, f)
 
-_PIECES = {len(analysis.pieces)}
-_SMOOTH = {not analysis.breakpoints}
+_PIECES = {len(smooth)}
+_SMOOTH = {not kinked}
 _RESIDUAL = {loss.form == "residual"}
 _MARGIN = {loss.form == "margin"}
 _STEEPNESS = {_steepness(analysis)!r}  # of the pieces beside the logistic loss, at the default parameters
@@ -123,8 +128,10 @@ _CURVATURE = {_curvature(analysis)}  # the largest of a smooth loss
 
 def _steepness(analysis: LossAnalysis) -> float:
     """How much faster than the logistic loss a piece varies at most; never less than 1."""
-    numbers = {parameter.symbol: parameter.default for parameter in analysis.loss.parameters} | {Y: 1}
-    pieces = [piece.subs(numbers) for piece in analysis.pieces]
+    numbers = {parameter.symbol: parameter.default for parameter in analysis.loss.parameters}
+    pieces = [
+        piece.subs(numbers | {Y: (part.loss.labels or (1,))[0]}) for part in analysis.parts() for piece in part.pieces
+    ]
     return max(1.0, *(round(_singular(piece) * float(hints(piece, U).steepness), 6) for piece in pieces))
 
 
@@ -141,7 +148,7 @@ def _singular(piece: Any) -> float:
 def _curvature(analysis: LossAnalysis) -> str:
     """The largest curvature of a loss of one piece without parameters; infinite where it grows or is not known."""
     loss = analysis.loss
-    if analysis.breakpoints or loss.parameters or loss.form == "general":
+    if len(analysis.pieces) != 1 or loss.parameters or loss.form == "general":
         return "math.inf"
     curvature = mpmath_function(sp.diff(analysis.pieces[0], U, 2), (U,))
     per_unit = 4 * math.ceil(min(_steepness(analysis), _STEEPEST))
@@ -155,6 +162,9 @@ def _symmetric(analysis: LossAnalysis) -> bool:
     """Whether the loss stays the same when label and output change their signs."""
     if analysis.loss.form == "margin":
         return True
+    if analysis.cells:
+        expression = analysis.loss.expr
+        return bool(sp.simplify(expression - expression.subs({F: -F, Y: -Y}, simultaneous=True)) == 0)
     edges, pieces = analysis.breakpoints, analysis.pieces
     mirrored = [piece.subs({U: -U, Y: -Y}, simultaneous=True) for piece in reversed(pieces)]
     pairs = [*zip(pieces, mirrored, strict=True), *zip(edges, (-edge for edge in reversed(edges)), strict=True)]
@@ -165,10 +175,38 @@ def _u_of(form: str) -> str:
     return {"margin": "y f", "residual": "f - y", "general": "f"}[form]
 
 
+def _numbered(analysis: LossAnalysis) -> list[tuple[int, int]]:
+    """(first piece, number of pieces) on each range of labels."""
+    counts = [len(part.pieces) for part in analysis.parts()]
+    return list(zip(accumulate(counts, initial=0), counts, strict=False))
+
+
+def _label_cuts(analysis: LossAnalysis) -> list[tuple[Any, bool]]:
+    """Upper ends of the ranges of labels but the last, and whether they are part of their range."""
+    ranges = [cell.labels for cell in analysis.cells if cell.labels is not None]
+    return [(one.high, one.single) for one in ranges[:-1]]
+
+
+def _cells(analysis: LossAnalysis) -> str:
+    lines = [_JIT + "def _cell(y):", '    """The first piece that holds at the label y, and how many do."""']
+    *before, last = _numbered(analysis)
+    for (start, count), (label, closed) in zip(before, _label_cuts(analysis), strict=True):
+        lines.append(f"    if y {'<=' if closed else '<'} {float(label)!r}:")
+        lines.append(f"        return {start}, {count}")
+    return "\n".join([*lines, f"    return {last[0]}, {last[1]}"])
+
+
 def _edges(analysis: LossAnalysis, names: list[str]) -> str:
-    lines = [_JIT + "def _edge(k, q):", '    """Breakpoint number k of rho, in u."""']
-    lines += _unpacked(names, list(analysis.breakpoints))
-    for k, place in enumerate(analysis.breakpoints):
+    """Numbered as the pieces that end there."""
+    first = [k for k, _ in _numbered(analysis)]
+    places = [
+        (start + k, place)
+        for start, part in zip(first, analysis.parts(), strict=True)
+        for k, place in enumerate(part.breakpoints)
+    ]
+    lines = [_JIT + "def _edge(k, y, q):", '    """Breakpoint at the end of piece k of rho, in u."""']
+    lines += _unpacked(names, [place for _, place in places])
+    for k, place in places:
         lines.append(f"    if k == {k}:")
         lines += [f"        {line}" for line in _returned([place])]
     lines.append("    return math.nan")

@@ -49,6 +49,8 @@ class LossCurve:
     """rho with numbers put in, and its envelope, g and h on increasing places omega_u."""
 
     def __init__(self, analysis: LossAnalysis, numbers: Mapping[str, Any]) -> None:
+        self._analysis = analysis
+        self._cells = [(cell, LossCurve(cell, numbers)) for cell in analysis.cells]
         self.form = analysis.loss.form
         names = (Y, *(p.symbol for p in analysis.loss.parameters))
         values = [mpmath.mpf(numbers.get(p.name, p.default)) for p in analysis.loss.parameters]
@@ -63,8 +65,17 @@ class LossCurve:
             known = (place, *edge_slopes(analysis, k), limit_at(analysis.pieces[k], U, place, "-"))
             self._kinks.append([bound(sp.sympify(e)) for e in known])
 
+    def at(self, y: Any) -> LossCurve:
+        """The curve of the range of labels in which y lies."""
+        if not self._cells:
+            return self
+        here = self._analysis.at(y)
+        return next(curve for cell, curve in self._cells if cell is here)
+
     def marks(self, v: Any, y: Any) -> list[Any]:
         """Images omega_u of the two sides of every kink."""
+        if self._cells:
+            return self.at(y).marks(v, y)
         found = []
         for place, left, right, _ in self._kinks:
             found += [place(0, y) + v * slope(0, y) for slope in (left, right)]
@@ -72,6 +83,9 @@ class LossCurve:
 
     def along(self, grid: Sequence[Any], v: Any, y: Any) -> Iterator[tuple[Any, Any, Any]]:
         """(envelope, g, h) in terms of u at increasing places; a prox moves less than its omega_u."""
+        if self._cells:
+            yield from self.at(y).along(grid, v, y)
+            return
         marks, here, known = self.marks(v, y), -1, (mpmath.mpf(0),) * 3
         for w in grid:
             region = bisect_right(marks, w)

@@ -9,13 +9,16 @@ from typing import Any, Literal
 import mpmath
 import sympy as sp
 
+from derive.breakpoints import real_zeros
 from derive.curvature_scan import DIGITS, Failure, first_failure, function_of, grid
 from derive.grammar import ExpressionError
+from derive.label_cells import LabelRange
 from derive.loss_pieces import Sample
 from derive.losses import Loss, LossAnalysis, U, Y, analyse_loss, described, edge_slopes, simplest
 
 Method = Literal["symbolic", "numeric"]
 
+_PARTS = ("methods", "jumps")
 _SIMPLIFIED = 200  # operations, and
 _HIGH_POWER = 16  # the largest exponent, up to which a second derivative is expanded
 _HINT = (
@@ -58,7 +61,21 @@ def check_convex(loss: Loss) -> Convexity:
     Raises NotConvex where it is not convex, ExpressionError where it is linear, not finite, or as analyse_loss does.
     """
     analysis = analyse_loss(loss)
-    for sample in loss.samples():
+    certified = [_certified(part) for part in analysis.parts()]
+    if all(_linear(part) for part in analysis.parts()):
+        raise ExpressionError(
+            f"the loss {analysis.loss.expression} is linear in f: it has no minimum", "give a convex loss"
+        )
+    methods, jumps = (tuple(one for certificate in certified for one in getattr(certificate, name)) for name in _PARTS)
+    return Convexity(analysis, methods, jumps)
+
+
+def _linear(analysis: LossAnalysis) -> bool:
+    return not analysis.breakpoints and sp.simplify(sp.diff(analysis.pieces[0], U, 2)) == 0
+
+
+def _certified(analysis: LossAnalysis) -> Convexity:
+    for sample in analysis.loss.samples():
         _check_finite(analysis, sample)
     methods: list[Method] = []
     for lower, upper, piece in analysis.intervals():
@@ -69,10 +86,6 @@ def check_convex(loss: Loss) -> Convexity:
             _scan(analysis, curvature, lower, upper)
             methods.append("numeric")
     jumps = tuple(_slope_jump(analysis, position) for position in range(len(analysis.breakpoints)))
-    if not analysis.breakpoints and sp.simplify(sp.diff(analysis.pieces[0], U, 2)) == 0:
-        raise ExpressionError(
-            f"the loss {analysis.loss.expression} is linear in f: it has no minimum", "give a convex loss"
-        )
     for sample in analysis.loss.samples():
         _check_slopes(analysis, sample)
     return Convexity(analysis, tuple(methods), jumps)
@@ -104,13 +117,22 @@ def _slope_jump(analysis: LossAnalysis, position: int) -> sp.Expr:
     jump = simplest(right - left)
     if jump.is_nonnegative:
         return jump
-    for sample in analysis.loss.samples():
+    for sample in (*analysis.loss.samples(), *_between_zeros(jump, analysis.labels)):
         with mpmath.workdps(DIGITS):
             value = jump.subs(dict(sample)).evalf(DIGITS)
             if not value.is_comparable or value < -(sp.Float(10, DIGITS) ** (10 - DIGITS)):
                 point = float(place.subs(dict(sample)))
                 raise _not_convex(analysis, sample, point, point, "its slope falls")
     return jump
+
+
+def _between_zeros(jump: sp.Expr, labels: LabelRange | None) -> tuple[Sample, ...]:
+    """Labels between the zeros of a jump that depends on the label alone, where it keeps its sign."""
+    if labels is None or jump.free_symbols != {Y}:
+        return ()
+    zeros = [zero for zero in real_zeros(jump, Y) if labels.low < zero < labels.high]
+    ends = [labels.low, *zeros, labels.high]
+    return tuple({Y: LabelRange(a, b).inside()[1]} for a, b in zip(ends, ends[1:], strict=False))
 
 
 def _scan(analysis: LossAnalysis, curvature: sp.Expr, lower: sp.Expr, upper: sp.Expr) -> None:

@@ -13,6 +13,19 @@ from derive.numeric import kinked_arguments
 
 Sample: TypeAlias = Mapping[sp.Symbol, sp.Expr]
 
+
+class MovingKinks(ExpressionError):
+    """Kinks that move with a symbol that is not fixed, or whose order depends on the sample."""
+
+
+class Asking(dict[sp.Symbol, sp.Expr]):
+    """A sample that remembers the quantities whose signs were asked for, in ``asked``."""
+
+    def __init__(self, numbers: Mapping[sp.Symbol, sp.Expr]) -> None:
+        super().__init__(numbers)
+        self.asked: set[sp.Expr] = set()
+
+
 _KINKED = (sp.Abs, sp.sign, sp.Heaviside, sp.Max, sp.Min, sp.Piecewise)
 _DIGITS = 40
 _REWRITE = "write the loss with y - f or with y*f only; with labels +-1, f**2 is (y*f)**2"
@@ -36,7 +49,7 @@ def split_by_sign(
         return (), (expression,)
     atoms = sorted(innermost, key=sp.default_sort_key)
     arguments = [argument for atom in atoms for argument in kinked_arguments(atom, u)]
-    zeros = {zero for argument in arguments for zero in _zeros(argument, u)}
+    zeros = {zero for argument in arguments for zero in _zeros(argument, u, samples)}
     _check_fixed(zeros, fixed)
     cuts = _ordered(zeros, samples)
     breakpoints: list[sp.Expr] = []
@@ -60,10 +73,12 @@ def limit_at(piece: sp.Expr, u: sp.Symbol, place: sp.Expr, side: str) -> sp.Expr
     return value
 
 
-def _zeros(argument: sp.Expr, u: sp.Symbol) -> list[sp.Expr]:
+def _zeros(argument: sp.Expr, u: sp.Symbol, samples: tuple[Sample, ...]) -> list[sp.Expr]:
     expanded = sp.expand(argument)
     if expanded.is_polynomial(u) and sp.degree(expanded, u) == 1:
         slope, constant = sp.Poly(expanded, u).all_coeffs()
+        for sample in samples:
+            _decided(slope, sample)
         return [sp.simplify(-constant / slope)]
     if argument.free_symbols == {u}:
         return list(real_zeros(argument, u))
@@ -77,11 +92,18 @@ def _check_fixed(zeros: set[sp.Expr], fixed: frozenset[sp.Symbol]) -> None:
     moving = sorted((zero for zero in zeros if zero.free_symbols - fixed), key=sp.default_sort_key)
     if moving:
         names = " and ".join(sorted(str(symbol) for symbol in moving[0].free_symbols - fixed))
-        raise ExpressionError(f"the loss has a kink at f = {moving[0]}, which moves with {names}", _REWRITE)
+        raise MovingKinks(f"the loss has a kink at f = {moving[0]}, which moves with {names}", _REWRITE)
 
 
 def _number(value: sp.Expr, sample: Sample) -> sp.Expr:
     return value.subs(dict(sample)).evalf(_DIGITS)
+
+
+def _decided(value: sp.Expr, sample: Sample) -> sp.Expr:
+    """A number whose sign decides how the function is cut."""
+    if isinstance(sample, Asking):
+        sample.asked.add(value)
+    return _number(value, sample)
 
 
 def _ordered(zeros: set[sp.Expr], samples: tuple[Sample, ...]) -> list[sp.Expr]:
@@ -98,20 +120,20 @@ def _ordered(zeros: set[sp.Expr], samples: tuple[Sample, ...]) -> list[sp.Expr]:
 
 
 def _same(first: sp.Expr, second: sp.Expr, samples: tuple[Sample, ...]) -> bool:
-    return all(abs(_number(first - second, sample)) <= _CLOSE for sample in samples)
+    return all(abs(_decided(first - second, sample)) <= _CLOSE for sample in samples)
 
 
 def _less(first: sp.Expr, second: sp.Expr, samples: tuple[Sample, ...]) -> bool:
     """Whether first < second for every sample. Raises ExpressionError where it depends on the sample."""
     if first == -sp.oo or second == sp.oo:
         return True
-    verdicts = {bool(_number(second - first, sample) > _CLOSE) for sample in samples}
+    verdicts = {bool(_decided(second - first, sample) > _CLOSE) for sample in samples}
     return bool(_unanimous(verdicts, f"the order of the kinks at {first} and {second}"))
 
 
 def _unanimous(verdicts: set[Any], what: str) -> Any:
     if len(verdicts) != 1:
-        raise ExpressionError(
+        raise MovingKinks(
             f"{what} changes with the label or with a parameter",
             _REWRITE,
         )
@@ -132,7 +154,7 @@ def _resolved(
     point = _interior(lower, upper)
 
     def at(argument: sp.Expr, sample: Sample) -> sp.Expr:
-        value = _number(argument.subs(u, point), sample)
+        value = _decided(argument.subs(u, point), sample)
         if not value.is_number or not value.is_real:
             raise ExpressionError(
                 f"{argument} is not a real number at {u} = {point}",
@@ -149,7 +171,12 @@ def _resolved(
     if isinstance(atom, sp.Max | sp.Min):
         pick = max if isinstance(atom, sp.Max) else min
         branches = sorted(atom.args, key=sp.default_sort_key)
-        return _unanimous({pick(branches, key=lambda b: at(b, s)) for s in samples}, f"the branch of {atom}")
+        for sample in samples:
+            for i, branch in enumerate(branches):
+                for other in branches[:i]:
+                    at(branch - other, sample)
+        picked = {pick(branches, key=lambda b: _number(b.subs(u, point), s)) for s in samples}
+        return _unanimous(picked, f"the branch of {atom}")
     positive = _unanimous({bool(at(atom.args[0], s) > 0) for s in samples}, f"the sign of {atom.args[0]}")
     if isinstance(atom, sp.Abs):
         return atom.args[0] if positive else -atom.args[0]
@@ -172,3 +199,13 @@ def _merged(
             kept.append(place)
             smooth.append(piece)
     return tuple(kept), tuple(smooth)
+
+
+def resolved_labels(expression: sp.Expr, u: sp.Symbol, sample: Sample) -> sp.Expr:
+    """The expression with Abs, sign, Max, Min and the like of the label alone replaced by what they are at a sample."""
+    while True:
+        kinked = [a for a in expression.atoms(*_KINKED) if not a.has(u)]
+        innermost = [a for a in kinked if not any(b is not a and a.has(b) for b in kinked)]
+        if not innermost:
+            return expression
+        expression = expression.xreplace({a: _resolved(a, u, -sp.oo, sp.oo, (sample,)) for a in innermost})

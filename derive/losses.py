@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import product
 from types import MappingProxyType
@@ -17,9 +17,10 @@ from typing import Any
 import sympy as sp
 
 from derive.grammar import ExpressionError, parse
+from derive.label_cells import LabelCell, LabelRange, label_cells
 from derive.logarithms import tame_logarithms
 from derive.loss_catalogue import REGISTERED, Form, LossEntry, lookup
-from derive.loss_pieces import Sample, limit_at, split_by_sign
+from derive.loss_pieces import MovingKinks, Sample, limit_at, split_by_sign
 from derive.parse import to_sympy
 
 U = sp.Symbol("u", real=True)
@@ -60,7 +61,7 @@ class Loss:
     """A loss of label y and output f: ``expr`` in y, f and the parameters' symbols, ``expression`` as text.
 
     form: "residual", "margin" or "general" as in ``derive.loss_catalogue.LossEntry``; error_scale turns the mean
-    loss into the reported training error.
+    loss into the reported training error. labels: where the loss is judged if only a range of labels is meant.
     """
 
     name: str
@@ -70,6 +71,7 @@ class Loss:
     error_scale: int
     citation: str
     expression: str
+    labels: tuple[sp.Expr, ...] = ()
 
     @property
     def sign(self) -> sp.Expr:
@@ -85,7 +87,7 @@ class Loss:
         """Numbers for the parameters, and for y in the general form, at which order and signs are confirmed."""
         axes = [[(p.symbol, value) for value in p.samples()] for p in self.parameters]
         if self.form == "general":
-            axes.append([(Y, sp.sympify(label)) for label in SAMPLED_LABELS])
+            axes.append([(Y, sp.sympify(label)) for label in self.labels or SAMPLED_LABELS])
         return tuple(MappingProxyType(dict(point)) for point in product(*axes))
 
 
@@ -94,11 +96,26 @@ class LossAnalysis:
     """A loss cut at increasing ``breakpoints`` in u (functions of the parameters) into smooth ``pieces`` rho(u).
 
     Pieces hold u, the parameters and, in the general form only, y. There is one piece more than breakpoints.
+    Where the kinks move with the label, ``cells`` divide the labels into ranges on each of which breakpoints and
+    pieces are the same functions of y and u; those of the whole loss are then empty.
     """
 
     loss: Loss
     breakpoints: tuple[sp.Expr, ...]
     pieces: tuple[sp.Expr, ...]
+    cells: tuple[LossAnalysis, ...] = ()
+    labels: LabelRange | None = None
+
+    def at(self, label: Any) -> LossAnalysis:
+        """The breakpoints and pieces that hold at a label (a real number)."""
+        for cell in self.cells:
+            if cell.labels is not None and cell.labels.holds(label):
+                return cell
+        return self
+
+    def parts(self) -> tuple[LossAnalysis, ...]:
+        """The cells, or the analysis itself where it holds for all labels."""
+        return self.cells or (self,)
 
     def intervals(self) -> tuple[tuple[sp.Expr, sp.Expr, sp.Expr], ...]:
         """(lower, upper, rho) from left to right; the outer ends are infinite."""
@@ -130,14 +147,25 @@ def analyse_loss(loss: Loss) -> LossAnalysis:
     """Breakpoints and smooth pieces of a loss as a function of u.
 
     Raises ExpressionError where the loss does not have its form exactly, is not continuous, is not finite at a
-    kink, or has kinks whose places are not found or depend on the label.
+    kink, or has kinks whose places are not found.
     """
-    rho = _in_u(loss)
-    breakpoints, pieces = split_by_sign(rho, U, frozenset(p.symbol for p in loss.parameters), loss.samples())
+    rho, fixed = _in_u(loss), frozenset(p.symbol for p in loss.parameters) | ({Y} if loss.labels else set())
+    try:
+        breakpoints, pieces = split_by_sign(rho, U, fixed, loss.samples())
+    except MovingKinks:
+        if loss.form != "general" or loss.parameters or loss.labels:
+            raise
+        return LossAnalysis(loss, (), (), tuple(_analysed_cell(loss, cell) for cell in label_cells(rho, U, Y)))
     analysis = LossAnalysis(loss, breakpoints, tuple(_tidy(piece) for piece in pieces))
     for position, place in enumerate(analysis.breakpoints):
         _check_continuous(analysis, position, place)
     return analysis
+
+
+def _analysed_cell(loss: Loss, cell: LabelCell) -> LossAnalysis:
+    """A loss on a range of labels, as a loss of its own that is judged there."""
+    there = replace(loss, expr=cell.expression.subs(U, F), labels=cell.labels.inside())
+    return replace(analyse_loss(there), labels=cell.labels)
 
 
 def edge_slopes(analysis: LossAnalysis, position: int) -> tuple[sp.Expr, sp.Expr]:

@@ -78,6 +78,8 @@ def moreau(loss: Loss) -> MoreauRecord:
     """
     analysis = analyse_loss(loss)
     convexity = check_convex(loss)
+    if analysis.cells:
+        return _by_label(analysis, convexity)
     trace = Recorder(f"Moreau envelope of the {loss.name} loss")
     _record_loss(trace, analysis)
     trace.extend(along_prox()[1])
@@ -92,6 +94,17 @@ def moreau(loss: Loss) -> MoreauRecord:
         _record_along(trace, analysis, regions)
     _record_map(trace, loss)
     return MoreauRecord(analysis, convexity, regions, prox, envelope, g, h, trace.finish())
+
+
+def _by_label(analysis: LossAnalysis, convexity: Convexity) -> MoreauRecord:
+    """The records of all ranges of labels in one derivation."""
+    trace = Recorder(f"Moreau envelope of the {analysis.loss.name} loss")
+    regions: list[ProxRegion] = []
+    for number, cell in enumerate(analysis.cells, start=1):
+        found = moreau(cell.loss)
+        regions += found.regions
+        trace.extend(found.derivation, f"range {number} of the labels: ")
+    return MoreauRecord(analysis, convexity, tuple(regions), None, None, None, None, trace.finish())
 
 
 def _regions(analysis: LossAnalysis, convexity: Convexity) -> tuple[ProxRegion, ...]:

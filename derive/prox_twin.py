@@ -53,6 +53,7 @@ def moreau_values(
     digits: int = 30,
 ) -> MoreauValues:
     """Prox, envelope, g and h of any convex loss, kinks included. Arguments and errors as ``prox_value``."""
+    analysis = analysis.at(y)
     loss = analysis.loss
     unknown = sorted(set(parameters or {}) - {p.name for p in loss.parameters})
     if unknown or not mpmath.mpf(variance) > 0 or loss.form == "margin" and abs(y) != 1:

@@ -127,7 +127,7 @@ def _mean_loss(problem: Problem, laws: Resolved) -> float:
 def probability_felt(fit_loss: FitLoss, target: Target) -> float:
     """The probability that a label has a slope of the loss at zero output."""
     loss, constants = loss_kernel(fit_loss), _constants(fit_loss)
-    if not any(_is_flat(loss, constants, k, y) for k in range(loss._PIECES) for y in _PROBED):
+    if not any(_is_flat(loss, constants, k, y) for y in _PROBED for k in _pieces_of(loss, y)):
         return 1.0
     labels, weight = _labels(target)
     distinct, place = np.unique(labels, return_inverse=True)
@@ -170,15 +170,23 @@ def _felt(loss: ModuleType, constants: Array, y: float) -> bool:
 def _pieces_at_zero(loss: ModuleType, constants: Array, y: float) -> list[tuple[float, float, float]]:
     """Value, slope and curvature of the loss at f = 0: of one piece, or of both where that is a kink."""
     u = -y if loss.FORM == "residual" else 0.0
-    edges = [loss._edge(k, constants) for k in range(loss._PIECES - 1)]
+    start, count = loss._cell(y)
+    edges = [loss._edge(k, y, constants) for k in range(start, start + count - 1)]
     first, last = sum(edge < u for edge in edges), sum(edge <= u for edge in edges)
-    return [loss._rho(k, u, y, constants) for k in range(first, last + 1)]
+    return [loss._rho(k, u, y, constants) for k in range(start + first, start + last + 1)]
+
+
+def _pieces_of(loss: ModuleType, y: float) -> range:
+    """The pieces of the loss that hold at a label."""
+    start, count = loss._cell(y)
+    return range(start, start + count)
 
 
 def _is_flat(loss: ModuleType, constants: Array, k: int, y: float) -> bool:
     """Whether piece k has no slope, as far as three points tell."""
-    low = loss._edge(k - 1, constants) if k > 0 else None
-    high = loss._edge(k, constants) if k < loss._PIECES - 1 else None
+    start, count = loss._cell(y)
+    low = loss._edge(k - 1, y, constants) if k > start else None
+    high = loss._edge(k, y, constants) if k < start + count - 1 else None
     left = low if low is not None else (high or 0.0) - 1.0
     right = high if high is not None else left + 2.0
     places = (left + (right - left) * share for share in (0.21, 0.5, 0.83))

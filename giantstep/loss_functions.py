@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from derive.grammar import ExpressionError, Node, parse
+from derive.grammar import Node, parse
 from derive.loss_catalogue import lookup
 from giantstep.functions import Array, jet, prepare
 from giantstep.simulate.convex import ConvexLoss
@@ -26,8 +26,7 @@ def convex_loss(text: str, parameters: tuple[tuple[str, float], ...] = ()) -> Co
     """The loss of a registered name or an expression in y and f, at numbers for its parameters.
 
     Kinks are found from the expression's tree: zeros of what stands in abs, relu, max, min, clip, sqrt and powers.
-    Raises ExpressionError where the text is no loss, and where a loss that is not a function of f - y or of y f has
-    kinks that move with y.
+    Raises ExpressionError where the text is no loss.
     """
     entry = lookup(text)
     node, numbers = parse(entry.expression, entry.variables), dict(parameters)
@@ -43,10 +42,8 @@ def convex_loss(text: str, parameters: tuple[tuple[str, float], ...] = ()) -> Co
     labels = {"residual": (0.0,), "margin": (1.0,)}.get(entry.form, _LABELS)
     found = [_kinks(node, numbers, label) for label in labels]
     if any(len(one) != len(found[0]) or not np.allclose(one, found[0], rtol=1e-9, atol=1e-12) for one in found):
-        raise ExpressionError(
-            f"the kinks of the loss {entry.expression} move with the label y",
-            "write it with y - f or with y*f only",
-        )
+        moving = lru_cache(maxsize=1 << 16)(lambda label: _kinks(node, numbers, label))
+        return ConvexLoss(value, derivatives, entry.form, (), text, moving)
     return ConvexLoss(value, derivatives, entry.form, found[0], text)
 
 

@@ -11,7 +11,6 @@ import pytest
 from erm_cases import LOSSES, Array, loss_of
 from scipy.optimize import minimize_scalar
 
-from derive.grammar import ExpressionError
 from derive.loss_catalogue import REGISTERED
 from giantstep.loss_functions import convex_loss
 from giantstep.simulate.convex import Labelled
@@ -111,9 +110,9 @@ def test_parameters_move_the_kinks() -> None:
     assert loss_of("huber", delta=0.5).value(np.zeros(1), np.array([2.0]))[0] == 0.5 * (2.0 - 0.25)
 
 
-def test_kinks_that_move_with_the_label_are_refused() -> None:
-    with pytest.raises(ExpressionError, match="move with the label"):
-        convex_loss("relu(f-y)+abs(f)")
+def test_kinks_that_move_with_the_label() -> None:
+    labels = np.array([0.5, -2.0, 0.0])
+    np.testing.assert_allclose(convex_loss("relu(f-y)+abs(f)").kinks_at(labels), [[0, -2, 0], [0.5, 0, np.inf]])
 
 
 @pytest.mark.parametrize("name", LOSSES)

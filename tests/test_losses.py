@@ -201,8 +201,8 @@ REFUSED = {
     "sign(y-f)": "jumps at f - y = 0",
     "log(abs(y-f))": "not finite at f - y = 0",
     "1/abs(y-f)": "not finite at f - y = 0",
-    "max(0,1-y*f)+0.1*f**2": "kink at f = 1/y, which moves with y",
-    "abs(y-f)*(1+y**2)": "moves with y",
+    "max(abs(y-f),f**2)": "could not be found exactly",
+    "abs(f-sin(y))+abs(f)": "could not be found exactly",
     "(y-f)**2/2+1e-12*f**2": "looks like a function of y - f alone",
     "abs(sin(y-f))": "could not be found exactly",
 }

@@ -9,7 +9,6 @@ import math
 import numpy as np
 from numba import njit
 
-_PIECES = 1
 _SMOOTH = True
 _RESIDUAL = False
 _MARGIN = True
@@ -19,8 +18,13 @@ _AVERAGES = 14
 
 
 @njit(error_model="numpy", nogil=True)
-def _edge(k, q):
+def _edge(k, y, q):
     return 0.0
+
+
+@njit(error_model="numpy", nogil=True)
+def _cell(y):
+    return 0, 1
 
 
 @njit(error_model="numpy", nogil=True)
@@ -132,20 +136,22 @@ def _nodes(gauss, fewest, y, center, spread, V, q, steep, width, scratch):
     count = 0
     norm = 0.3989422804014327 / spread
     start = -math.inf
-    for part in range(2 * _PIECES - 1):
-        k = part // 2
+    leftmost, pieces = _cell(y)
+    for part in range(2 * pieces - 1):
+        k = leftmost + part // 2
         kink = part % 2 == 1
         flat = edge = 0.0
         end = math.inf
-        if k < _PIECES - 1:
-            edge = _edge(k, q)
+        has_end = part // 2 < pieces - 1
+        if has_end:
+            edge = _edge(k, y, q)
             flat, slope, _ = _rho(k, edge, y, q)
             end = edge + V * (_rho(k + 1, edge, y, q)[1] if kink else slope)
         first, last = max(start, low), min(end, high)
         if first < last:
             if not kink:
-                left = _edge(k - 1, q) if k > 0 else -math.inf
-                right = edge if k < _PIECES - 1 else math.inf
+                left = _edge(k - 1, y, q) if part > 0 else -math.inf
+                right = edge if has_end else math.inf
                 tolerance = 1e-3 * spread
                 first = left if first == start else _prox(k, left, right, first, V, y, tolerance, q)
                 last = right if last == end else _prox(k, left, right, last, V, y, tolerance, q)

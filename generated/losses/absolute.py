@@ -1,7 +1,7 @@
 """Averages over the output for the loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature a8cc2dea83f9d874.
+Generated; do not edit. Signature 89283c1223a86995.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from numba import njit
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "a8cc2dea83f9d8748c4b993d53e9a00c76ad95ad5cf22a146450598c7597aba3"
+SIGNATURE = "89283c1223a86995071de81349030fe11dc25007ad32957b472d7912e931e404"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False
@@ -28,8 +28,14 @@ _CURVATURE = math.inf  # the largest of a smooth loss
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def _edge(k, q):
-    """Breakpoint number k of rho, in u."""
+def _cell(y):
+    """The first piece that holds at the label y, and how many do."""
+    return 0, 2
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def _edge(k, y, q):
+    """Breakpoint at the end of piece k of rho, in u."""
     if k == 0:
         return 0.0
     return math.nan
@@ -146,20 +152,22 @@ def _nodes(gauss, fewest, y, center, spread, V, q, steep, width, scratch):
     count = 0
     norm = 0.3989422804014327 / spread
     start = -math.inf
-    for part in range(2 * _PIECES - 1):
-        k = part // 2
+    leftmost, pieces = _cell(y)
+    for part in range(2 * pieces - 1):
+        k = leftmost + part // 2
         kink = part % 2 == 1
         flat = edge = 0.0
         end = math.inf
-        if k < _PIECES - 1:
-            edge = _edge(k, q)
+        has_end = part // 2 < pieces - 1
+        if has_end:
+            edge = _edge(k, y, q)
             flat, slope, _ = _rho(k, edge, y, q)
             end = edge + V * (_rho(k + 1, edge, y, q)[1] if kink else slope)
         first, last = max(start, low), min(end, high)
         if first < last:
             if not kink:
-                left = _edge(k - 1, q) if k > 0 else -math.inf
-                right = edge if k < _PIECES - 1 else math.inf
+                left = _edge(k - 1, y, q) if part > 0 else -math.inf
+                right = edge if has_end else math.inf
                 tolerance = 1e-3 * spread
                 first = left if first == start else _prox(k, left, right, first, V, y, tolerance, q)
                 last = right if last == end else _prox(k, left, right, last, V, y, tolerance, q)

@@ -1,7 +1,7 @@
 """Averages over the output for the loss min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)  [Huber 1964, Ann. Math. Stat. 35, 73; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature d5ddada230179f6c.
+Generated; do not edit. Signature 8ed66eda5738221c.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from numba import njit
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "d5ddada230179f6cba3e3b24e4c78d39589187d4142602e6772ba5c54029922f"
+SIGNATURE = "8ed66eda5738221c820c298ae7778a748f39799ac29780821cdc63ae4fdc31e0"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False
@@ -28,8 +28,14 @@ _CURVATURE = math.inf  # the largest of a smooth loss
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def _edge(k, q):
-    """Breakpoint number k of rho, in u."""
+def _cell(y):
+    """The first piece that holds at the label y, and how many do."""
+    return 0, 3
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def _edge(k, y, q):
+    """Breakpoint at the end of piece k of rho, in u."""
     delta = q[0]
     if k == 0:
         return -delta
@@ -152,20 +158,22 @@ def _nodes(gauss, fewest, y, center, spread, V, q, steep, width, scratch):
     count = 0
     norm = 0.3989422804014327 / spread
     start = -math.inf
-    for part in range(2 * _PIECES - 1):
-        k = part // 2
+    leftmost, pieces = _cell(y)
+    for part in range(2 * pieces - 1):
+        k = leftmost + part // 2
         kink = part % 2 == 1
         flat = edge = 0.0
         end = math.inf
-        if k < _PIECES - 1:
-            edge = _edge(k, q)
+        has_end = part // 2 < pieces - 1
+        if has_end:
+            edge = _edge(k, y, q)
             flat, slope, _ = _rho(k, edge, y, q)
             end = edge + V * (_rho(k + 1, edge, y, q)[1] if kink else slope)
         first, last = max(start, low), min(end, high)
         if first < last:
             if not kink:
-                left = _edge(k - 1, q) if k > 0 else -math.inf
-                right = edge if k < _PIECES - 1 else math.inf
+                left = _edge(k - 1, y, q) if part > 0 else -math.inf
+                right = edge if has_end else math.inf
                 tolerance = 1e-3 * spread
                 first = left if first == start else _prox(k, left, right, first, V, y, tolerance, q)
                 last = right if last == end else _prox(k, left, right, last, V, y, tolerance, q)

@@ -1,7 +1,7 @@
 """Averages over the output for the loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 1b010b9e3ea42daa.
+Generated; do not edit. Signature b09fc95377877174.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from numba import njit
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "1b010b9e3ea42daa91aa7fa49f1758e7b75c0d2fc42d85c315c062fa60877704"
+SIGNATURE = "b09fc953778771744cc945468296572d23d99926fbb43a7554ca37032c0d641a"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True
@@ -41,8 +41,14 @@ def _softplus(u):
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def _edge(k, q):
-    """Breakpoint number k of rho, in u."""
+def _cell(y):
+    """The first piece that holds at the label y, and how many do."""
+    return 0, 1
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def _edge(k, y, q):
+    """Breakpoint at the end of piece k of rho, in u."""
     return math.nan
 
 
@@ -157,20 +163,22 @@ def _nodes(gauss, fewest, y, center, spread, V, q, steep, width, scratch):
     count = 0
     norm = 0.3989422804014327 / spread
     start = -math.inf
-    for part in range(2 * _PIECES - 1):
-        k = part // 2
+    leftmost, pieces = _cell(y)
+    for part in range(2 * pieces - 1):
+        k = leftmost + part // 2
         kink = part % 2 == 1
         flat = edge = 0.0
         end = math.inf
-        if k < _PIECES - 1:
-            edge = _edge(k, q)
+        has_end = part // 2 < pieces - 1
+        if has_end:
+            edge = _edge(k, y, q)
             flat, slope, _ = _rho(k, edge, y, q)
             end = edge + V * (_rho(k + 1, edge, y, q)[1] if kink else slope)
         first, last = max(start, low), min(end, high)
         if first < last:
             if not kink:
-                left = _edge(k - 1, q) if k > 0 else -math.inf
-                right = edge if k < _PIECES - 1 else math.inf
+                left = _edge(k - 1, y, q) if part > 0 else -math.inf
+                right = edge if has_end else math.inf
                 tolerance = 1e-3 * spread
                 first = left if first == start else _prox(k, left, right, first, V, y, tolerance, q)
                 last = right if last == end else _prox(k, left, right, last, V, y, tolerance, q)

@@ -1,7 +1,7 @@
 """Averages over the output for the loss min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta  [Rennie & Srebro 2005, IJCAI workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature 5daecc848db6d199.
+Generated; do not edit. Signature 54b7598b8307e555.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from numba import njit
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "5daecc848db6d19908e3104b8a8fc2aad7147d8861f3c4aa80fcaac7ba5c48b8"
+SIGNATURE = "54b7598b8307e555c03b189013c6033df9584f403055a010516fb54958201a1d"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False
@@ -28,8 +28,14 @@ _CURVATURE = math.inf  # the largest of a smooth loss
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def _edge(k, q):
-    """Breakpoint number k of rho, in u."""
+def _cell(y):
+    """The first piece that holds at the label y, and how many do."""
+    return 0, 3
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def _edge(k, y, q):
+    """Breakpoint at the end of piece k of rho, in u."""
     delta = q[0]
     if k == 0:
         return 1.0 - delta
@@ -155,20 +161,22 @@ def _nodes(gauss, fewest, y, center, spread, V, q, steep, width, scratch):
     count = 0
     norm = 0.3989422804014327 / spread
     start = -math.inf
-    for part in range(2 * _PIECES - 1):
-        k = part // 2
+    leftmost, pieces = _cell(y)
+    for part in range(2 * pieces - 1):
+        k = leftmost + part // 2
         kink = part % 2 == 1
         flat = edge = 0.0
         end = math.inf
-        if k < _PIECES - 1:
-            edge = _edge(k, q)
+        has_end = part // 2 < pieces - 1
+        if has_end:
+            edge = _edge(k, y, q)
             flat, slope, _ = _rho(k, edge, y, q)
             end = edge + V * (_rho(k + 1, edge, y, q)[1] if kink else slope)
         first, last = max(start, low), min(end, high)
         if first < last:
             if not kink:
-                left = _edge(k - 1, q) if k > 0 else -math.inf
-                right = edge if k < _PIECES - 1 else math.inf
+                left = _edge(k - 1, y, q) if part > 0 else -math.inf
+                right = edge if has_end else math.inf
                 tolerance = 1e-3 * spread
                 first = left if first == start else _prox(k, left, right, first, V, y, tolerance, q)
                 last = right if last == end else _prox(k, left, right, last, V, y, tolerance, q)

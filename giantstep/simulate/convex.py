@@ -35,7 +35,8 @@ class ConvexLoss:
     """A loss l(y, f), convex in f, elementwise on arrays: (y, f) -> l and (y, f) -> (dl/df, d2l/df2).
 
     form: "residual" (of f - y), "margin" (of y f; labels must be +-1) or "general". kinks: increasing points in u
-    where the slope jumps; the derivatives are never read there. A slope that is only kinked (Huber) has none.
+    where the slope jumps, or ``moving`` gives those at a label; the derivatives are never read there. A slope that is
+    only kinked (Huber) has none.
     Raises SimulationError for impossible values.
     """
 
@@ -44,6 +45,7 @@ class ConvexLoss:
     form: Form = "residual"
     kinks: tuple[float, ...] = ()
     name: str = "loss"
+    moving: Callable[[float], tuple[float, ...]] | None = None
 
     def __post_init__(self) -> None:
         if self.form not in FORMS:
@@ -54,13 +56,24 @@ class ConvexLoss:
     @property
     def smooth(self) -> bool:
         """Whether the slope is continuous."""
-        return not self.kinks
+        return not self.kinks and self.moving is None
+
+    def kinks_at(self, labels: Array) -> Array:
+        """Kinks [K, 1], or [K, n] where they move with the label; labels with fewer than others have inf."""
+        if self.moving is None:
+            return np.array(self.kinks)[:, None]
+        found = [self.moving(float(label)) for label in labels]
+        table = np.full((max(map(len, found), default=0), labels.size), np.inf)
+        for column, kinks in enumerate(found):
+            table[: len(kinks), column] = kinks
+        return table
 
 
 class Labelled:
     """A loss at fixed labels y[n], as n functions of f.
 
-    ``sides``: one-sided slopes (below, above) in u at each kink, arrays [1] or [n]; ``linear``: slopes of the pieces
+    ``kinks``: [K, 1] or [K, n] as ``ConvexLoss.kinks_at``; ``sides``: one-sided slopes (below, above) in u at each
+    kink, arrays [1] or [n]; ``linear``: slopes of the pieces
     between the kinks where all are straight lines, the same for all labels.
     """
 
@@ -69,8 +82,10 @@ class Labelled:
         self.sign = labels if loss.form == "margin" else np.ones(labels.size)
         self.offset = labels if loss.form == "residual" else np.zeros(labels.size)
         self._base = {"residual": np.zeros(1), "margin": np.ones(1), "general": labels}[loss.form]
-        self.sides = [self._sides(kink) for kink in loss.kinks]
-        if any(np.any(above <= below) for below, above in self.sides):
+        self.kinks = loss.kinks_at(labels)
+        self.sides = [self._sides(kink) for kink in self.kinks]
+        pairs = zip(self.kinks, self.sides, strict=True)
+        if any(np.any((above <= below) & np.isfinite(kink)) for kink, (below, above) in pairs):
             raise SimulationError(f"the loss {loss.name} is not convex: its slope falls at a kink")
         self.linear = self._slopes() if loss.kinks else None
 
@@ -88,21 +103,23 @@ class Labelled:
         Each of shape (n,). The pair (x, slope) lies on the graph of the subdifferential of the loss to rounding.
         """
         target = self.sign * w - self.offset
-        edges = np.array([-np.inf, *self.loss.kinks, np.inf])
+        ends_at = np.full((1, self.kinks.shape[1]), np.inf)
+        edges = np.concatenate([-ends_at, self.kinks, ends_at])
         piece, held, point = np.zeros(w.size, dtype=np.intp), np.zeros(w.size, dtype=bool), np.zeros(w.size)
-        for kink, (below, above) in zip(self.loss.kinks, self.sides, strict=True):
+        for kink, (below, above) in zip(self.kinks, self.sides, strict=True):
             right = target > kink + variance * above
             here = ~right & (target >= kink + variance * below)
             piece += right
             held |= here
-            point[here] = kink
+            point[here] = np.broadcast_to(kink, w.shape)[here]
         slope, curvature = (target - point) / variance, np.full(w.size, 1.0 / variance)
         free = np.flatnonzero(~held)
         if self.linear is not None:
             slope[free], curvature[free] = self.linear[piece[free]], 0.0
             point[free] = target[free] - variance * slope[free]
         elif free.size:
-            ends = edges[piece[free]], edges[piece[free] + 1]
+            column = free if edges.shape[1] > 1 else np.zeros_like(free)
+            ends = edges[piece[free], column], edges[piece[free] + 1, column]
             point[free], slope[free], found = self._smooth_part(target[free], variance, *ends, free)
             curvature[free] = found / (1.0 + variance * found)
         return self.sign * (point + self.offset), self.sign * slope, curvature
@@ -137,11 +154,12 @@ class Labelled:
             point = np.where(done, point, new)
         return point, slope, curvature
 
-    def _sides(self, kink: float) -> tuple[Array, Array]:
-        step = SIDE * (1.0 + abs(kink))
+    def _sides(self, kink: Array) -> tuple[Array, Array]:
+        kink = np.where(np.isfinite(kink), kink, 0.0)
+        step = SIDE * (1.0 + np.abs(kink))
 
         def beside(direction: float) -> Array:
-            near, far = (np.full(self._base.size, kink + k * direction * step) for k in (1.0, 2.0))
+            near, far = (np.zeros(self._base.size) + kink + k * direction * step for k in (1.0, 2.0))
             return 2.0 * self._derivatives(self._base, near)[0] - self._derivatives(self._base, far)[0]
 
         return beside(-1.0), beside(1.0)

@@ -142,12 +142,15 @@ class _Search:
 
     def _widest(self) -> float:
         """Envelopes of width V x jump of the slope, at first wide against the distance of 0 from the kinks."""
-        kinks, sides, origin = self.labelled.loss.kinks, self.labelled.sides, -self.labelled.offset
-        if not kinks:
+        kinks, sides, origin = self.labelled.kinks, self.labelled.sides, -self.labelled.offset
+        if not len(kinks):
             jump = float(np.max(np.abs(self.labelled.slope(np.zeros(origin.size))[0])))
             return WIDEST * (float(np.median(np.abs(origin))) or 1.0) / (jump or 1.0)
-        jump = max(float(np.max(above - below)) for below, above in sides)
-        distance = max(float(np.median(np.abs(origin - kink))) for kink in kinks)
+        jump, distance = 0.0, 0.0
+        for kink, (below, above) in zip(kinks, sides, strict=True):
+            there = np.broadcast_to(np.isfinite(kink), origin.shape)
+            jump = max(jump, float(np.max(np.where(np.isfinite(kink), above - below, 0.0))))
+            distance = max(distance, float(np.median(np.abs(origin - kink)[there])))
         return WIDEST * (distance or 1.0) / jump
 
     def _newton(

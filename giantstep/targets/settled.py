@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from types import ModuleType
 
 import numpy as np
 from numpy.polynomial.legendre import leggauss
@@ -27,6 +28,7 @@ from giantstep.targets.link import link_values
 Array = np.ndarray
 Index = NDArray[np.intp]
 _REACH = 9.0  # of t: the Gaussian weight beyond is 1e-18
+_NOWHERE = 1e300
 _PANELS = 4  # between two breakpoints, at first
 _ORDER, _ROUGH = 12, 11  # nodes of a panel; of the estimate of their error
 _TOLERANCE = 1e-12  # of an average of a panel, relative to that over all t
@@ -167,17 +169,26 @@ def _distances(system: CoupledSystem) -> list[Callable[[Array, Index], Array]]:
             u = centre - y if loss.FORM == "residual" else centre
             if kink is None:
                 return np.asarray(u)
-            place = loss._edge(kink, constants)
             if loss.FORM == "general":
-                steep = np.vectorize(lambda one: loss._rho(kink + side, place, one, constants)[1])(y)
-            else:
-                steep = loss._rho(kink + side, place, 0.0, constants)[1]
+                image = np.vectorize(lambda label, v: _image(loss, constants, kink, side, label, v), [float])
+                return np.asarray(u - image(y, response[owner][:, None]))
+            place = loss._edge(kink, 0.0, constants)
+            steep = loss._rho(kink + side, place, 0.0, constants)[1]
             return np.asarray(u - place - response[owner][:, None] * steep)
 
         return distance
 
     kinks = range(loss._PIECES - 1)
     return [at(k, side) for k in kinks for side in (0, 1)] or [at(None, 0)]
+
+
+def _image(loss: ModuleType, constants: Array, kink: int, side: int, label: float, response: float) -> float:
+    """Where the prox passes one side of a kink of the loss at a label; far out where it has fewer kinks."""
+    start, count = loss._cell(label)
+    if kink >= count - 1:
+        return -_NOWHERE
+    place = float(loss._edge(start + kink, label, constants))
+    return place + response * float(loss._rho(start + kink + side, place, label, constants)[1])
 
 
 def _residual_rows(system: CoupledSystem) -> list[int]:
