@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -163,8 +164,9 @@ def test_averages_over_the_output(text: str, y: float) -> None:
             envelope = loss.value(y, point) + 0.5 * v * g * g
             return function(envelope, g, x) * math.exp(-0.5 * delta * x * x) / math.sqrt(2 * math.pi * delta)
 
-        parts = (quad(integrand, a, b, epsabs=1e-12, epsrel=1e-11)[0] for a, b in zip(edges, edges[1:], strict=False))
-        return math.fsum(parts)
+        # kinks that all but coincide leave intervals with nothing in them
+        parts = [(a, b) for a, b in pairwise(edges) if b - a > 1e-12]
+        return math.fsum(quad(integrand, a, b, epsabs=1e-12, epsrel=1e-11)[0] for a, b in parts)
 
     wanted = {
         0: average(lambda m, g, x: m), 1: average(lambda m, g, x: g), 3: average(lambda m, g, x: g * g),
