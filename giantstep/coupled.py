@@ -69,7 +69,7 @@ def coupled_solution(
         evaluations += estimate.evaluations + (answer.evaluations if answer is not estimate else 0)
         if not answer.converged:  # averages too coarse for their derivatives to be those of the residual
             failed += 1
-            if found is not None and failed > 1:  # rounding, that no refinement cures
+            if failed > (2 if found is None else 1):  # rounding, that no refinement cures
                 break
             continue
         x, observables = answer.x, finer.observables()
