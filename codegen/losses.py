@@ -22,7 +22,8 @@ from derive.numeric import mpmath_function
 from derive.output import output_averages
 from derive.special import LogNormalCdf
 
-SOURCES = ("hints.py", "losses.py", "printers.py", "stable.py", "templates/averages.py")
+_TEMPLATES = ("templates/averages.py", "templates/label_points.py", "templates/label_intervals.py")
+SOURCES = ("hints.py", "losses.py", "printers.py", "stable.py", *_TEMPLATES)
 FOLDER = "losses"
 _MARKER = "# --- copied into the emitted modules from here ---\n"
 _STEEPEST = 100.0  # curvature is searched for its maximum on this scale at most
@@ -68,7 +69,7 @@ def emit_analysed(analysis: LossAnalysis) -> LossModule:
         _cells(analysis),
         _edges(analysis, names),
         _pieces(pieces, names),
-        _template(),
+        *map(_template, _TEMPLATES),
     ]
     body = "\n\n".join(part.strip("\n") + "\n" for part in parts)
     return LossModule(loss.name, f"{FOLDER}/{loss.name}.py", body, signed)
@@ -122,6 +123,7 @@ _SMOOTH = {not kinked}
 _RESIDUAL = {loss.form == "residual"}
 _MARGIN = {loss.form == "margin"}
 _STEEPNESS = {_steepness(analysis)!r}  # of the pieces beside the logistic loss, at the default parameters
+_RATE = {_rate(analysis)!r}  # of its exponential growth, which polynomials have not
 _CURVATURE = {_curvature(analysis)}  # the largest of a smooth loss
 '''
 
@@ -133,6 +135,12 @@ def _steepness(analysis: LossAnalysis) -> float:
         piece.subs(numbers | {Y: (part.loss.labels or (1,))[0]}) for part in analysis.parts() for piece in part.pieces
     ]
     return max(1.0, *(round(_singular(piece) * float(hints(piece, U).steepness), 6) for piece in pieces))
+
+
+def _rate(analysis: LossAnalysis) -> float:
+    """How fast a loss may grow or its derivatives decay: the steepness, 0 where all pieces are polynomials."""
+    pieces = [piece for part in analysis.parts() for piece in part.pieces]
+    return 0.0 if all(piece.is_polynomial(U) for piece in pieces) else _steepness(analysis)
 
 
 def _singular(piece: Any) -> float:
@@ -236,6 +244,6 @@ def _returned(values: list[Any]) -> list[str]:
     return [*lines[: -len(values)], f"return {tail}"]
 
 
-def _template() -> str:
-    text = resources.files("codegen.templates").joinpath("averages.py").read_text(encoding="utf-8")
+def _template(path: str) -> str:
+    text = resources.files("codegen").joinpath(path).read_text(encoding="utf-8")
     return text.split(_MARKER, 1)[1]

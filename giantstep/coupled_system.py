@@ -169,7 +169,7 @@ class CoupledSystem:
         if isinstance(law, Intervals):
             where = (self.kappa, law.low, law.high, law.weight, law.label, law.channel)
             return self.loss.intervals, (*rule, *where, *numbers, *fields)
-        return self.loss.points, (*rule, law.weight, law.t, law.label, *numbers, *fields)
+        return self.loss.points, (*rule, law.weight, law.t, law.label, law.rest, *numbers, *fields)
 
     def _arguments(self) -> tuple[Array, Array, Array, Array]:
         return self.table, self.problem.fraction, self.parameters, self.work

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -92,6 +92,9 @@ def resolved_on(
     law = _law(rows, target, alignments, level)
     if form != "residual" and target.noise > 0.0:
         law = with_noise(law, target.noise, level.labels, level.rough)
+    if isinstance(law, Points):
+        seldom = rows[:, 1, None] * law.weight <= _NOTHING * np.sum(rows[:, 1])
+        law = replace(law, weight=np.where(seldom, 0.0, law.weight))
     rows.flags.writeable = False
     return Resolved(rows, law, _law(rows, target, alignments, level, clean=True))
 
@@ -115,7 +118,7 @@ def _of_square(
 ) -> Points:
     """The law of the label for the square loss, which knows its first two moments only."""
     noisy = _moments(bare, target, alignments, level, target.probit) if target.probit > 0.0 else clean
-    return Points(*square_nodes(noisy, target.flips))
+    return Points(*square_nodes(noisy, target.flips), np.zeros((target.indices, target.indices)))
 
 
 def _with_target(bare: Array, clean: LabelMoments) -> Array:

@@ -221,7 +221,7 @@ def test_misclassification_moves_as_its_differences(law: str) -> None:
     )
     if law == "points":
         sign = np.where(rng.random((n, 5)) < 0.5, -1.0, 1.0)
-        labels = Points(np.full((n, 5), 0.2), sign, rng.normal(size=(n, 5, 1)))
+        labels = Points(np.full((n, 5), 0.2), sign, rng.normal(size=(n, 5, 1)), np.zeros((1, 1)))
     slopes = misclassification_slopes(labels, kappa, mean, slope, delta)
     h = 1e-3
 

@@ -72,7 +72,7 @@ def averages(case: Case, steps: int = STEPS) -> Array:
     if isinstance(law, Intervals):
         kernel.intervals(*rule, kappa, law.low, law.high, law.weight, law.label, law.channel, *rest)
     else:
-        kernel.points(*rule, law.weight, law.t, law.label, *rest)
+        kernel.points(*rule, law.weight, law.t, law.label, law.rest, *rest)
     return out[:, 0]
 
 
@@ -163,8 +163,8 @@ def test_labels_at_nodes_are_labels_on_intervals() -> None:
     out, scratch = np.empty((14, 1)), np.empty(case.kernel.SCRATCH_SHAPE)
     fields = (np.array([case.V]), np.array([case.mean]), np.array([[case.slope]]), np.array([case.Delta]))
     case.kernel.points(
-        gauss_rule(STEPS), STEPS, weight[None], t[None, :, None], np.where(t > cut, 1.0, -1.0)[None], 0.0,
-        np.empty(0), *fields, scratch, out,
+        gauss_rule(STEPS), STEPS, weight[None], t[None, :, None], np.where(t > cut, 1.0, -1.0)[None],
+        np.zeros((1, 1)), 0.0, np.empty(0), *fields, scratch, out,
     )  # fmt: skip
     assert np.allclose(out[:, 0], averages(case), rtol=1e-11, atol=1e-13)
 

@@ -150,7 +150,7 @@ def test_averages_over_the_output(text: str, y: float) -> None:
     steps = refined(FINE[1], 1).output
     out = np.empty((14, 1))
     fields = (np.array([v]), np.array([mean]), np.array([[slope]]), np.array([delta]))
-    law = (np.ones((1, 1)), np.full((1, 1, 1), t), np.full((1, 1), y))
+    law = (np.ones((1, 1)), np.full((1, 1, 1), t), np.full((1, 1), y), np.zeros((1, 1)))
     kernel.points(gauss_rule(steps), steps, *law, 0.0, np.zeros(0), *fields, np.empty(kernel.SCRATCH_SHAPE), out)
     centre, root = mean + slope * t, math.sqrt(delta)
     low, high = centre - 9.5 * root, centre + 9.5 * root

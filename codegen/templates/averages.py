@@ -1,20 +1,19 @@
 # mypy: ignore-errors
-"""Averages of the envelope of a loss over the conditional output.
+"""Nodes of an average over the conditional output, with the envelope of a loss and its derivatives there.
 
 The emitter copies everything below the marker line; what is above it stands for the names that a loss supplies.
 """
 
 import math
 
-import numpy as np
 from numba import njit
 
 _SMOOTH = True
 _RESIDUAL = False
 _MARGIN = True
 _STEEPNESS = 1.0
+_RATE = 1.0
 _CURVATURE = 0.25
-_AVERAGES = 14
 
 
 @njit(error_model="numpy", nogil=True)
@@ -202,158 +201,3 @@ def _nodes(gauss, fewest, y, center, spread, V, q, steep, width, scratch):
                 panel_start = panel_end
         start = end
     return count
-
-
-@njit(cache=True, error_model="numpy", nogil=True)
-def points(gauss, fewest, weight, t, label, noise, q, V, mean, slope, Delta, scratch, out):
-    """Averages where label and t take given values: out[:, node], in the order of AVERAGES.
-
-    gauss[2, n]: Gauss-Legendre rule on (-1, 1); fewest: steps of the trapezoid; weight, label[N, J], t[N, J, D]: the
-    law of label and t given kappa; noise: variance of the label noise of a residual loss; V, mean, Delta[N],
-    slope[D, N]: the fields.
-    """
-    directions = t.shape[2]
-    steep = np.full(2, math.inf)
-    for node in range(V.shape[0]):
-        for a in range(out.shape[0]):
-            out[a, node] = 0.0
-        variance = Delta[node] + noise
-        spread = math.sqrt(variance)
-        for j in range(weight.shape[1]):
-            w = weight[node, j]
-            if w == 0.0:
-                continue
-            y = label[node, j]
-            sign = y if _MARGIN else 1.0
-            center = mean[node]
-            for d in range(directions):
-                center += slope[d, node] * t[node, j, d]
-            center = sign * center - (y if _RESIDUAL else 0.0)
-            count = _nodes(gauss, fewest, y, center, spread, V[node], q, steep, math.inf, scratch)
-            if count == 0:
-                out[0, node] = math.nan
-            s0 = s1 = s2 = s3 = s4 = s5 = s6 = s7 = s8 = 0.0
-            for i in range(count):
-                p = w * scratch[1, i]
-                x = sign * (scratch[0, i] - center) / variance
-                g, h = sign * scratch[2, i], scratch[3, i]
-                s0 += p * scratch[4, i]
-                s1 += p * g
-                s2 += p * h
-                s3 += p * g * g
-                s4 += p * g * h
-                s5 += p * h * x
-                s6 += p * g * g * h
-                s7 += p * g * h * x
-                s8 += p * h * (x * x - 1.0 / variance)
-            out[0, node] += s0
-            out[1, node] += s1
-            out[2, node] += s2
-            out[3, node] += s3
-            out[4, node] += s4
-            out[5, node] += s5
-            out[6, node] += s6
-            out[7, node] += s7
-            out[8, node] += s8
-            place = 9 + 4 * directions
-            for d in range(directions):
-                td = t[node, j, d]
-                out[9 + d, node] += td * s1
-                out[9 + directions + d, node] += td * s2
-                out[9 + 2 * directions + d, node] += td * s4
-                out[9 + 3 * directions + d, node] += td * s5
-                for e in range(d, directions):
-                    out[place, node] += td * t[node, j, e] * s2
-                    place += 1
-
-
-@njit(cache=True, error_model="numpy", nogil=True)
-def _tails(a):
-    """Phi(a) and phi(a)."""
-    return 0.5 * math.erfc(-0.7071067811865476 * a), 0.3989422804014327 * math.exp(-0.5 * a * a)
-
-
-@njit(cache=True, error_model="numpy", nogil=True)
-def intervals(gauss, fewest, kappa, low, high, weight, label, channel, noise, q, V, mean, slope, Delta, scratch, out):
-    """Averages where the label is constant on intervals of z' = gamma kappa + width t', as `points` otherwise.
-
-    low, high, weight, label[J]: an interval of z', the probability of that label in it, the label;
-    channel: (gamma, width, correlation of t and t'). Given omega, t and t' are Gaussian and integrated in closed form.
-    """
-    gamma, width, correlation = channel[0], channel[1], channel[2]
-    steep = np.empty(2)
-    for node in range(V.shape[0]):
-        for a in range(out.shape[0]):
-            out[a, node] = 0.0
-        along = slope[0, node]
-        rest = Delta[node] + noise
-        total = rest + along * along
-        spread = math.sqrt(total)
-        ratio = along / total  # of the mean of t given omega
-        variance = rest / total  # of t given omega
-        inner = 1.0 - correlation * correlation * (1.0 - variance)  # of t' given omega
-        root = math.sqrt(inner)
-        carried = correlation * variance / root
-        kept = variance - carried * carried
-        for j in range(label.shape[0]):
-            y = label[j]
-            sign = y if _MARGIN else 1.0
-            center = sign * mean[node] - (y if _RESIDUAL else 0.0)
-            edge_low, edge_high = low[j] - gamma * kappa[node], high[j] - gamma * kappa[node]
-            if width > 0.0:
-                edge_low, edge_high = edge_low / width, edge_high / width
-            else:  # the label follows from kappa
-                if not edge_low <= 0.0 < edge_high:
-                    continue
-                edge_low, edge_high = -math.inf, math.inf
-            if edge_low > _REACH or edge_high < -_REACH:
-                continue
-            turn = correlation * ratio
-            blur = math.inf
-            steep[0] = steep[1] = math.inf
-            if turn != 0.0:
-                blur = root / abs(turn)
-                steep[0], steep[1] = center + sign * edge_low / turn, center + sign * edge_high / turn
-            count = _nodes(gauss, fewest, y, center, spread, V[node], q, steep, blur, scratch)
-            if count == 0:
-                out[0, node] = math.nan
-            for i in range(count):
-                off = sign * (scratch[0, i] - center)
-                m = ratio * off
-                first, last = (edge_low - correlation * m) / root, (edge_high - correlation * m) / root
-                flip = first > 0.0  # differences of small numbers, not of numbers close to one
-                if flip:
-                    first, last = -last, -first
-                p0 = p1 = p2 = 0.0
-                if last < math.inf:
-                    cdf, pdf = _tails(last)
-                    p0, p1, p2 = cdf, -pdf, cdf - last * pdf
-                else:
-                    p0, p2 = 1.0, 1.0
-                if first > -math.inf:
-                    cdf, pdf = _tails(first)
-                    p0, p1, p2 = p0 - cdf, p1 + pdf, p2 - cdf + first * pdf
-                if flip:
-                    p1 = -p1
-                p = weight[j] * scratch[1, i]
-                p2 = p * ((m * m + kept) * p0 + 2.0 * m * carried * p1 + carried * carried * p2)
-                p1 = p * (m * p0 + carried * p1)
-                p0 = p * p0
-                a, b = off / rest, along / rest  # x = a - b t
-                x0, x1 = a * p0 - b * p1, a * p1 - b * p2
-                xx = a * x0 - b * x1 - p0 / rest
-                g, h = sign * scratch[2, i], scratch[3, i]
-                out[0, node] += p0 * scratch[4, i]
-                out[1, node] += p0 * g
-                out[2, node] += p0 * h
-                out[3, node] += p0 * g * g
-                out[4, node] += p0 * g * h
-                out[5, node] += x0 * h
-                out[6, node] += p0 * g * g * h
-                out[7, node] += x0 * g * h
-                out[8, node] += xx * h
-                out[9, node] += p1 * g
-                out[10, node] += p1 * h
-                out[11, node] += p1 * g * h
-                out[12, node] += x1 * h
-                out[13, node] += p2 * h

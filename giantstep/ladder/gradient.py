@@ -67,7 +67,7 @@ def _envelope(kernel: CoupledSystem, evaluator: Evaluator) -> list[Any]:
         where = (kernel.kappa, law.low, law.high, law.weight, law.label, law.channel)
         kernel.loss.intervals(*rule, *where, *numbers, *fields)
     else:
-        kernel.loss.points(*rule, law.weight, law.t, law.label, *numbers, *fields)
+        kernel.loss.points(*rule, law.weight, law.t, law.label, law.rest, *numbers, *fields)
     return [mpmath.mpf(x) for x in out[kernel.kernel.AVERAGES.index("avg_M")].tolist()]
 
 

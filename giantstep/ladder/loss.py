@@ -141,8 +141,9 @@ def _of_kernel(system: CoupledSystem, law: Sequence[LabelNode], i: int) -> list[
     slope, out = system.slopes[:, i : i + 1].copy(), np.empty((len(system.averages), 1))
     rule = max(96, system.level.output)  # resolved beyond doubt: what is compared is the kernel's text
     system.loss.points(
-        gauss_rule(rule), rule, weight, np.array([[node.t for node in law]]), label, system.noise, system.constants,
-        fields[0], fields[1], slope, fields[2], system.scratch, out,
+        gauss_rule(rule), rule, weight, np.array([[node.t for node in law]]), label,
+        np.zeros((system.directions, system.directions)), system.noise, system.constants, fields[0], fields[1], slope,
+        fields[2], system.scratch, out,
     )  # fmt: skip
     return [float(x) for x in out[:, 0]]
 
@@ -220,6 +221,8 @@ def label_check(system: CoupledSystem, channel: Channel, nodes: Sequence[int]) -
     worst = 0.0
     for i in nodes:
         found = _moments(law.weight[i], law.t[i][:, known], law.label[i], 0.0, few)
+        if not few:
+            found[-len(known) :] += (law.weight[i] @ law.label[i]) * np.diag(law.rest)[known]  # of t about its mean
         weight, t, label = _other_nodes(model, channel, system.place(i), axes)
         wanted = _moments(weight, t[:, known], label, noise, few)
         worst = max(worst, float(np.max(np.abs(found - wanted)) / max(1.0, float(np.max(np.abs(wanted))))))

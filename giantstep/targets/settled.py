@@ -18,11 +18,10 @@ from numpy.typing import NDArray
 
 from giantstep.bulk.trained_system import coupled_at
 from giantstep.coupled_system import CoupledSystem
-from giantstep.directions import mixing
 from giantstep.kernels import function_kernel
 from giantstep.problem import Problem
 from giantstep.resolved import Level, resolved
-from giantstep.targets.labels import Points, is_constant, with_noise
+from giantstep.targets.labels import NoisyIndices, Points, is_constant, noisy_indices, with_noise
 from giantstep.targets.link import link_values
 
 Array = np.ndarray
@@ -61,8 +60,7 @@ class _Panels:
 def system_at(problem: Problem, level: Level, x: Array, tolerance: float = _TOLERANCE) -> CoupledSystem:
     """The system of a level, with nodes of the label that settle the averages at the unknowns ``x``.
 
-    Labels that are constant on intervals (as those that may flip are), of several indices, or with noise inside the
-    link stay as they are.
+    Labels that are constant on intervals (as those that may flip are) or of several indices stay as they are.
     """
     laws = resolved(problem, level)
     plain = coupled_at(problem, level, laws)
@@ -76,15 +74,29 @@ def system_at(problem: Problem, level: Level, x: Array, tolerance: float = _TOLE
 def settles(problem: Problem) -> bool:
     """Whether the nodes of the label are chosen: those of one index that varies continuously, also given kappa."""
     target = problem.model.target
-    if target.indices > 1 or target.probit > 0.0 or is_constant(target.link):
-        return False
-    return _channel(problem)[1] > 0.0
+    return target.indices == 1 and not is_constant(target.link) and _channel(problem).width > 0.0
 
 
-def _channel(problem: Problem) -> tuple[float, float]:
-    """gamma and the width of t in z = gamma kappa + width t, kappa that along the alignment."""
+@dataclass(frozen=True)
+class _Channel:
+    """z' = gamma kappa + width t', kappa that along the alignment; t has the mean carry t' and the variance rest."""
+
+    gamma: float
+    width: float
+    carry: float
+    rest: float
+
+
+def _channel(problem: Problem) -> _Channel:
     gamma = problem.overlaps[0][0]
-    return gamma, float(mixing((gamma,))[0, 0])
+    found: NoisyIndices = noisy_indices(np.array([[gamma]]), problem.model.target.probit)
+    return _Channel(gamma, *(float(part[0, 0]) for part in (found.lower, found.carry, found.rest)))
+
+
+def _spread(system: CoupledSystem) -> Array:
+    """Standard deviation of the output about its centre, at every node of kappa."""
+    inside = _channel(system.problem).rest * system.slopes[0] ** 2
+    return np.asarray(np.sqrt(system.view("Delta") + system.noise + inside))
 
 
 def _settled(system: CoupledSystem, tolerance: float) -> _Panels:
@@ -116,8 +128,8 @@ def _first(system: CoupledSystem) -> _Panels:
     """Panels between the breakpoints of the link, and the places where the output is centred on a kink of the loss."""
     problem, kappa = system.problem, system.kappa
     breaks = np.array(function_kernel(problem.model.target.link).BREAKPOINTS, dtype=float)
-    gamma, width = _channel(problem)
-    inner = np.clip((breaks[None] - gamma * kappa[:, None]) / width, -_REACH, _REACH)
+    channel = _channel(problem)
+    inner = np.clip((breaks[None] - channel.gamma * kappa[:, None]) / channel.width, -_REACH, _REACH)
     ends = np.full((len(kappa), 1), _REACH)
     edges = np.concatenate([-ends, inner, ends], axis=1)
     cuts = edges[:, :-1, None] + np.diff(edges, axis=1)[:, :, None] * (np.arange(_PANELS + 1) / _PANELS)
@@ -133,7 +145,7 @@ def crossings(system: CoupledSystem) -> Array:
     Where the centre of the output passes the image of a kink, and some spreads of the output to either side; for a
     smooth loss, where it passes zero. Rows are filled up with repeated places.
     """
-    spread = np.sqrt(system.view("Delta") + system.noise)
+    spread = _spread(system)
     width = np.maximum(spread, 1.0 / system.loss._STEEPNESS) if system.loss.SMOOTH else spread
     grid = np.linspace(-_REACH, _REACH, _GRID)
     found = [np.zeros((len(spread), 1))]
@@ -158,13 +170,13 @@ def crossings(system: CoupledSystem) -> Array:
 def _distances(system: CoupledSystem) -> list[Callable[[Array, Index], Array]]:
     """Functions of t [I, n] and nodes of kappa [I]: how far u of the output's centre is from the image of a kink."""
     loss, constants, target = system.loss, system.constants, system.problem.model.target
-    gamma, width = _channel(system.problem)
+    channel = _channel(system.problem)
     values, response = link_values(target.link), system.view("V")
-    mean, slope = system.view("mean"), system.slopes[0]
+    mean, slope = system.view("mean"), channel.carry * system.slopes[0]
 
     def at(kink: int | None, side: int) -> Callable[[Array, Index], Array]:
         def distance(t: Array, owner: Index) -> Array:
-            y = values((gamma * system.kappa[owner][:, None] + width * t)[None])
+            y = values((channel.gamma * system.kappa[owner][:, None] + channel.width * t)[None])
             centre = mean[owner][:, None] + slope[owner][:, None] * t
             u = centre - y if loss.FORM == "residual" else centre
             if kink is None:
@@ -204,7 +216,7 @@ def _averages(system: CoupledSystem, panels: _Panels) -> Array:
     slopes = np.ascontiguousarray(system.slopes[:, panels.owner])
     out = np.empty((len(system.averages), len(panels.owner)))
     system.loss.points(
-        system.gauss, system.level.output, law.weight, law.t, law.label, system.noise, system.constants,
+        system.gauss, system.level.output, law.weight, law.t, law.label, law.rest, system.noise, system.constants,
         fields[0], fields[1], slopes, fields[2], system.scratch, out,
     )  # fmt: skip
     return out
@@ -212,14 +224,14 @@ def _averages(system: CoupledSystem, panels: _Panels) -> Array:
 
 def _law(system: CoupledSystem, panels: _Panels, order: int) -> Points:
     """Labels at the nodes of each panel, [panel, node], with the noise of a loss that is not of the residual."""
-    target, (gamma, width) = system.problem.model.target, _channel(system.problem)
+    target, channel = system.problem.model.target, _channel(system.problem)
     points, weights = leggauss(order)
     half, middle = 0.5 * (panels.high - panels.low)[:, None], 0.5 * (panels.high + panels.low)[:, None]
     t = middle + half * points
     weight = half * weights * np.exp(-0.5 * t * t) / math.sqrt(2.0 * math.pi)
-    z = gamma * system.kappa[panels.owner][:, None] + width * t
-    label = link_values(target.link)(z[None])
-    law = Points(weight, label, np.ascontiguousarray(t[:, :, None]))
+    z = channel.gamma * system.kappa[panels.owner][:, None] + channel.width * t
+    label, mean = link_values(target.link)(z[None]), np.ascontiguousarray(channel.carry * t[:, :, None])
+    law = Points(weight, label, mean, np.array([[channel.rest]]))
     if target.noise > 0.0 and system.loss.FORM != "residual":
         return with_noise(law, target.noise, system.level.labels, system.level.rough)
     return law
@@ -235,4 +247,4 @@ def _packed(system: CoupledSystem, panels: _Panels, order: int) -> Points:
     weight, label, t = np.zeros(shape), np.zeros(shape), np.zeros(shape)
     weight[owner, rank], label[owner, rank] = law.weight[by_owner], law.label[by_owner]
     t[owner, rank] = law.t[by_owner, :, 0]
-    return Points(weight.reshape(count, -1), label.reshape(count, -1), t.reshape(count, -1, 1))
+    return Points(weight.reshape(count, -1), label.reshape(count, -1), t.reshape(count, -1, 1), law.rest)

@@ -7,10 +7,12 @@ other by adaptive panels between the kinks; nodes are Gauss-Legendre panels betw
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.polynomial.legendre import leggauss
+from numpy.typing import NDArray
 
 from derive.grammar import Node
 from derive.links import link_of, variables_of
@@ -23,6 +25,7 @@ from giantstep.targets.cubature import (
     bracketed_zeros,
     degree,
     kinks,
+    nesting,
     polynomial_zeros,
 )
 from giantstep.targets.link import link_values
@@ -33,6 +36,7 @@ _REACH = 7.5  # of t at nodes: the Gaussian weight beyond is 1e-13
 _ORDER, _ROUGH = 14, 13  # nodes of a panel; of the estimate of their error
 _NEGLIGIBLE = 1e-16  # weight of a node together with its kappa that is left out
 _BY_NODES = 2  # indices: more are averaged adaptively
+_FAR = 1e6  # beyond the roots of a polynomial
 _GRID, _BISECTIONS = 121, 48  # where kinks of the next axis are looked for
 _MOST = 5_000_000  # nodes of all kappa together
 
@@ -109,8 +113,21 @@ def nodes_given_kappa(
     Raises NotConverged where there are too many.
     """
     found = link_of(link)
+    if np.all(np.diag(lower) > 0.0) and (order := nesting(found.node, found.variables)) != found.variables:
+        # kinks are met most easily along the variable that they know as a polynomial
+        places = [found.variables.index(name) for name in order]
+        other = np.linalg.cholesky((lower @ lower.T)[np.ix_(places, places)])
+        weight, t = _nodes(link, order, gamma[:, places], other, kappa, finer, rough)
+        return weight, t @ np.linalg.solve(lower[places], other).T
+    return _nodes(link, found.variables, gamma, lower, kappa, finer, rough)
+
+
+def _nodes(
+    link: str, names: tuple[str, ...], gamma: Array, lower: Array, kappa: Array, finer: int, rough: bool
+) -> tuple[Array, Array]:
+    """Nodes along one of the indices ``names`` after the other, gamma and L those of the indices in that order."""
     base, count = kappa @ gamma, len(kappa)
-    kinked = _Kinks(found.variables, tuple(dict.fromkeys(kinks(found.node))), lower)
+    kinked = _Kinks(names, tuple(dict.fromkeys(kinks(link_of(link).node))), lower)
     far = np.exp(-0.5 * (kappa**2).sum(axis=1))
     owner, weight, t = np.arange(count), np.ones(count), np.zeros((count, len(lower)))
     for axis in range(len(lower)):
@@ -145,28 +162,42 @@ class _Kinks:
 
     def roots(self, axis: int, fixed: Array) -> Array:
         """Places [R, I] in t along an axis where the kinks that end there are met, nan for none; fixed [I, m]."""
-        known = set(self.names[: axis + 1])
-        here = [k for k in self.expressions if self.names[axis] in variables_of(k) <= known]
-        found = [self._along(kink, axis, fixed) for kink in here]
+        found = []
+        for kink in self._ending(axis):
+            at, power = self._along(kink, axis, fixed), degree(kink, self.names[axis])
+            if power in (1, 2):
+                found.append(np.sort(polynomial_zeros(at)[2 - power :], axis=0))  # of degree 1 the other is infinite
+            else:
+                found.append(bracketed_zeros(at, (-_REACH, _REACH)))
         return np.concatenate(found) if found else np.empty((0, len(fixed)))
 
-    def _along(self, kink: Node, axis: int, fixed: Array) -> Array:
+    def _ending(self, axis: int) -> list[Node]:
+        known = set(self.names[: axis + 1])
+        return [k for k in self.expressions if self.names[axis] in variables_of(k) <= known]
+
+    def _along(self, kink: Node, axis: int, fixed: Array) -> Callable[[Array], Array]:
+        """A kink as a function of t along an axis, [R, n] at places [1, n] or [R, n]."""
         rows = {name: fixed[:, i, None] for i, name in enumerate(self.names)}
         name, step = self.names[axis], self.lower[axis, axis]
 
         def at(x: Array) -> Array:
             moved = rows[name] + step * x
             known = {other: np.broadcast_to(row, moved.shape) for other, row in rows.items()}
-            return jet(kink, name, {**known, name: moved}, 0)[0]
+            return np.asarray(jet(kink, name, {**known, name: moved}, 0)[0])
 
-        power = degree(kink, name)
-        if power in (1, 2):
-            return np.sort(polynomial_zeros(at)[2 - power :], axis=0)  # of degree 1 the other is infinite
-        return bracketed_zeros(at, (-_REACH, _REACH))
+        return at
+
+    def _before(self, axis: int, fixed: Array) -> list[NDArray[np.bool_]]:
+        """Whether the kinks that end at an axis are positive before their first root."""
+        found = []
+        for kink in self._ending(axis):
+            first = -_FAR if degree(kink, self.names[axis]) in (1, 2) else -_REACH
+            found.append(self._along(kink, axis, fixed)(np.array([[first]]))[:, 0] > 0.0)
+        return found
 
     def meetings(self, axis: int, fixed: Array) -> tuple[Array, bool]:
-        """Places [C, I] along an axis where kinks of the next axis begin, end or cross: integrals over it have kinks
-        there, or roots where one begins or ends, which the second value tells.
+        """Places [C, I] along an axis where kinks of the next axis begin, end, cross or change their sign as a whole:
+        integrals over it have kinks there, or roots where one begins or ends, which the second value tells.
         """
         following = axis + 1
         if following >= len(self.names) or self.lower[following, following] == 0.0:
@@ -191,12 +222,13 @@ class _Kinks:
         return len(self.roots(axis, np.zeros((1, len(self.names)))))
 
     def _told(self, axis: int, fixed: Array, place: Array) -> Array:
-        """Which roots of the next axis there are, and which is greater in each pair: [.., I]."""
-        roots = self.roots(axis + 1, fixed + place[:, None] * self.lower[:, axis])
+        """Which roots of the next axis there are, which is greater in each pair, and the signs before them: [.., I]."""
+        moved = fixed + place[:, None] * self.lower[:, axis]
+        roots = self.roots(axis + 1, moved)
         if not roots.size:
             return np.empty((0, len(fixed)), dtype=bool)
         pairs = [roots[a] > roots[b] for a in range(len(roots)) for b in range(a)]
-        return np.array([*np.isfinite(roots), *pairs])
+        return np.array([*np.isfinite(roots), *pairs, *self._before(axis + 1, moved)])
 
 
 def _panels(cuts: Array, finer: int, order: int, graded: bool) -> tuple[Array, Array]:
