@@ -29,6 +29,7 @@ FINE = (Level(7, 38, rough=True), Level(8, 44))
 # relative Newton steps, about the root of the error then left: of the coarse start, and of the solution that the error
 # of the answer is estimated from
 _CLOSE, _NEAR = 1e-3, 1e-6
+_ROUNDS, _FEW, _ROUGHLY = 12, 4, 1e-7  # of nodes of the label: how often they are chosen, Newton steps on them, tolerance
 # system, unknowns, evaluations, change of the test error under refinement, observables
 Found = tuple[CoupledSystem, Array, int, float, Array]
 
@@ -107,6 +108,11 @@ def _first_solution(problem: Problem, start: Result | None, near: Array | None) 
         total += outcome.evaluations
         if outcome.converged:
             return replace(outcome, evaluations=total)
+    for x in _starts(problem, system, start) if settles(problem) else ():
+        outcome = _settling(problem, x)
+        total += outcome.evaluations
+        if outcome.converged:
+            return replace(outcome, evaluations=total)
     ridge, system = float(problem.parameters[2]), coupled_at(problem, PATH)
     for first in (max(10.0 * ridge, 1.0), max(1e3 * ridge, 100.0)):
         for x in _starts(_with_ridge(problem, first), system, None):
@@ -115,6 +121,18 @@ def _first_solution(problem: Problem, start: Result | None, near: Array | None) 
             if outcome.converged:
                 return replace(outcome, evaluations=total)
     raise NotConverged(_stalled(problem), _hint(problem))
+
+
+def _settling(problem: Problem, x: Array) -> Outcome:
+    """Newton's method on nodes of the label chosen anew every few steps: the output may vary less than fixed ones see."""
+    evaluations = 0
+    for _ in range(_ROUNDS):
+        outcome = newton(system_at(problem, COARSE, x, _ROUGHLY), x, most=_FEW, settled=_CLOSE)
+        evaluations += outcome.evaluations
+        if outcome.converged or np.array_equal(outcome.x, x):
+            break
+        x = outcome.x
+    return replace(outcome, evaluations=evaluations)
 
 
 def _with_ridge(problem: Problem, ridge: float) -> Problem:

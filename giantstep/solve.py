@@ -79,6 +79,14 @@ def _along_given(problem: Problem, found: Solution) -> Solution:
     return replace(found, order_parameters=directions.outward(found.order_parameters))
 
 
+def _smoother(problem: Problem) -> str:
+    """What to try where the quadrature does not settle."""
+    target, loss = problem.model.target, problem.model.fit.loss
+    if target.indices > 1 and target.noise == 0.0 and loss.form == "residual" and loss.key != "square":
+        return "add target.noise, which smooths what the loss sees of a label of several indices"
+    return collinear_hint(problem)
+
+
 def _zero_readout(problem: Problem, tolerance: float) -> Solution | None:
     if problem.model.fit.loss.key == "square":
         return None
@@ -102,7 +110,7 @@ def _certify(problem: Problem, result: Result, tolerance: float, signal: float) 
     if not error <= tolerance:
         raise NotConverged(
             f"the test error changes by {error:.1e} (relative) between orders of quadrature, {tolerance:.0e} is asked",
-            "the problem is ill-conditioned: allow a larger tolerance; " + collinear_hint(problem),
+            "allow a larger tolerance, or " + _smoother(problem),
         )
     loss, energy = result.training_loss, result.free_energy
     if not abs(loss - energy) <= ENERGY * abs(loss) + ROUNDING * problem.model.fit.samples * signal:
