@@ -248,7 +248,7 @@ def misclassification(channel: Channel, kappa: Any, fields: Fields) -> Any:
     steps = clean.steps()
     if steps is None:
         return mpmath.fsum(
-            n.weight * mpmath.ncdf(-n.label * (mean + _dot(fields.slopes, n.t)) / root)
+            n.weight * _wrong(n.label, mean + _dot(fields.slopes, n.t), root)
             for n in clean.nodes(kappa)
         )
     cuts = [
@@ -260,8 +260,15 @@ def misclassification(channel: Channel, kappa: Any, fields: Fields) -> Any:
     for weight, t in gauss_panels(panel_edges([*cuts, -mean / (fields.slopes[0] or mpmath.inf)])):
         z = clean.alignments[0] * kappa + clean.width * t
         (y,) = [s.label for s in steps if s.low <= z < s.high]
-        total += weight * mpmath.ncdf(-y * (mean + fields.slopes[0] * t) / root)
+        total += weight * _wrong(y, mean + fields.slopes[0] * t, root)
     return total
+
+
+def _wrong(y: Any, centre: Any, root: Any) -> Any:
+    """P(y f < 0) for f ~ N(centre, root^2), also where features vanish; half where f does."""
+    if root == 0:
+        return mpmath.mpf("0.5") if centre == 0 else mpmath.mpf(y * centre < 0)
+    return mpmath.ncdf(-y * centre / root)
 
 
 def _dot(slopes: Sequence[Any], t: Sequence[Any]) -> Any:

@@ -21,6 +21,7 @@ from giantstep.resolved import Level
 from giantstep.result import Result
 from giantstep.targets.settled import settles, system_at
 from giantstep.targets.several import has_kinks
+from giantstep.targets.turns import cuts_at
 
 Array = np.ndarray
 COARSE = Level(5, 24)
@@ -28,8 +29,8 @@ PATH = Level(8, 64)  # of a continuation, whose Newton steps need averages that 
 FINE = (Level(7, 38, rough=True), Level(8, 44))
 # relative Newton steps, about the root of the error then left: of the coarse start, and of the solution that the error
 # of the answer is estimated from
-_CLOSE, _NEAR = 1e-3, 1e-6
-_ROUNDS, _FEW, _ROUGHLY = 12, 4, 1e-7  # of nodes of the label: how often they are chosen, Newton steps on them, tolerance
+_CLOSE, _NEAR, _STILL = 1e-3, 1e-6, 1e-8
+_ROUNDS, _FEW, _ROUGHLY = 12, 4, 1e-7  # how often nodes of the label are chosen, Newton steps on them, their tolerance
 # system, unknowns, evaluations, change of the test error under refinement, observables
 Found = tuple[CoupledSystem, Array, int, float, Array]
 
@@ -88,12 +89,14 @@ def _pair(problem: Problem, times: int, x: Array) -> tuple[CoupledSystem, Couple
     """The systems that are compared, better resolved with the number of times; x: the best unknowns so far."""
     if settles(problem):
         # labels at fixed nodes serve most losses; those that they do not, show it
-        make = partial(system_at, x=x) if times else coupled_at
+        make = partial(system_at, x=_settling(problem, x, FINE[0], _STILL).x) if times else coupled_at
         coarser, finer = (make(problem, refined(level, max(times - 1, 0))) for level in FINE)
         return coarser, finer
     levels = [refined(level, times) for level in FINE]
     if has_kinks(problem.model.target.link):  # nodes of the label are what is likely to be missing
         levels = [replace(refined(level, times // 2), labels=(times + 1) // 2) for level in FINE]
+    elif times and (cuts := cuts_at(problem, x)):
+        levels = [replace(refined(level, times - 1), cuts=cuts) for level in FINE]
     coarser, finer = (coupled_at(problem, level) for level in levels)
     return coarser, finer
 
@@ -109,7 +112,7 @@ def _first_solution(problem: Problem, start: Result | None, near: Array | None) 
         if outcome.converged:
             return replace(outcome, evaluations=total)
     for x in _starts(problem, system, start) if settles(problem) else ():
-        outcome = _settling(problem, x)
+        outcome = _settling(problem, x, COARSE, _CLOSE)
         total += outcome.evaluations
         if outcome.converged:
             return replace(outcome, evaluations=total)
@@ -123,15 +126,20 @@ def _first_solution(problem: Problem, start: Result | None, near: Array | None) 
     raise NotConverged(_stalled(problem), _hint(problem))
 
 
-def _settling(problem: Problem, x: Array) -> Outcome:
-    """Newton's method on nodes of the label chosen anew every few steps: the output may vary less than fixed ones see."""
+def _settling(problem: Problem, x: Array, level: Level, moving: float) -> Outcome:
+    """Newton's method on nodes of the label chosen anew every few steps, until the unknowns move less than ``moving``.
+
+    Fixed nodes miss the turns of an output that varies little about its mean, which moves with the unknowns.
+    """
     evaluations = 0
     for _ in range(_ROUNDS):
-        outcome = newton(system_at(problem, COARSE, x, _ROUGHLY), x, most=_FEW, settled=_CLOSE)
+        system = system_at(problem, level, x, _ROUGHLY)
+        outcome = newton(system, x, most=_FEW, settled=moving)
         evaluations += outcome.evaluations
-        if outcome.converged or np.array_equal(outcome.x, x):
-            break
+        moved = float(np.max(np.abs(outcome.x - x) / system.scale(x)))
         x = outcome.x
+        if moved < moving or not outcome.converged and moved == 0.0:
+            break
     return replace(outcome, evaluations=evaluations)
 
 

@@ -20,6 +20,7 @@ Array = np.ndarray
 
 
 _FLOOR = 1e-14
+_ROUNDING, _LEAST = 1e-15, 1e-290
 
 
 class CoupledSystem:
@@ -49,6 +50,7 @@ class CoupledSystem:
         self.slopes = self.work[start : start + self.directions * nodes].reshape(self.directions, nodes)
         self.residuals = self.places[f"residual_{self.kernel.UNKNOWNS[0]}"][0]
         self.averaging = self._averaging()
+        self.variance = np.empty(nodes)  # Delta without a floor
 
     def at_ridge(self, ridge: float) -> CoupledSystem:
         """The same system at another ridge."""
@@ -76,7 +78,8 @@ class CoupledSystem:
         self.work[self.first] = x
         self.work[self.second] = x
         self.kernel.fields(*self._arguments())
-        return _floored(self.view("V")) and _floored(self.view("Delta")) and self.view("T").min() > 0.0
+        self.variance[:] = self.view("Delta")
+        return floored(self.view("V")) and floored(self.view("Delta")) and self.view("T").min() > 0.0
 
     def jacobian(self) -> Array:
         """Derivative of the residuals at the last x."""
@@ -143,11 +146,17 @@ class CoupledSystem:
         self.kernel.observables(*self._arguments(), out)
         if self.loss.FORM == "margin":
             out[0] = misclassification(
-                self.clean, self.kappa, self.table[:, 1], self.view("mean"), self.slopes, self.view("Delta")
+                self.clean, self.kappa, self.table[:, 1], self.view("mean"), self.slopes, self.told_variance()
             )
         if self.problem.model.fit.loss.entry.error_scale != 1:
             out[1] *= self.problem.model.fit.loss.entry.error_scale
         return out
+
+    def told_variance(self) -> Array:
+        """Delta as far as rounding tells it: a sign depends on its ratio to the mean, however small both are."""
+        mu1 = np.abs(self.table[:, -2 * self.blocks : -self.blocks])
+        squares = np.einsum("nb,bc,nc->n", mu1, np.abs(self.view("Q1")), mu1)
+        return np.asarray(np.maximum(self.variance, _ROUNDING * squares + _LEAST))
 
     def test_error(self, x: Array) -> float:
         """The test error at x, without averages over the output; nan where x is not feasible."""
@@ -175,7 +184,7 @@ class CoupledSystem:
         return self.table, self.problem.fraction, self.parameters, self.work
 
 
-def _floored(values: Array) -> bool:
+def floored(values: Array) -> bool:
     """Whether a variance is positive; where the features do not vary at all it is raised to rounding."""
     largest = float(values.max())
     if not (largest > 0.0 and values.min() > -_FLOOR * largest):

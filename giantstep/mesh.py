@@ -169,12 +169,25 @@ def nodes(edges: np.ndarray, order: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 @lru_cache(maxsize=128)
-def table(blocks: tuple[Term, ...], target: Term, order: int, halvings: int = 0) -> np.ndarray:
-    """Rows (kappa, weight, nu0, nu1, nu2sq, mu0 per block, mu1 per block, mu2sq per block), shape [N, 5 + 3K]."""
+def table(
+    blocks: tuple[Term, ...], target: Term, order: int, halvings: int = 0, cuts: tuple[float, ...] = ()
+) -> np.ndarray:
+    """Rows (kappa, weight, nu0, nu1, nu2sq, mu0 per block, mu1 per block, mu2sq per block), shape [N, 5 + 3K].
+
+    cuts: further ends of panels.
+    """
     edges = meshes((*blocks, target)).edges
+    inside = [cut for cut in cuts if edges[0] < cut < edges[-1]]
+    edges = np.unique(np.concatenate([edges, inside]))
     for _ in range(halvings):
         edges = np.sort(np.concatenate([edges, 0.5 * (edges[:-1] + edges[1:])]))
-    kappa, weight = nodes(edges, order)
+    result = rows_at(blocks, target, *nodes(edges, order))
+    result.flags.writeable = False
+    return result
+
+
+def rows_at(blocks: tuple[Term, ...], target: Term, kappa: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """The rows of a table at any kappa."""
     of_target = target.coefficients(kappa)
     known: dict[Term, np.ndarray] = {}
     for term in blocks:
@@ -182,6 +195,4 @@ def table(blocks: tuple[Term, ...], target: Term, order: int, halvings: int = 0)
             known[term] = term.coefficients(kappa)
     of_blocks = np.stack([known[term] for term in blocks], axis=1)
     rows = np.concatenate([kappa[None], weight[None], of_target, of_blocks.reshape(-1, len(kappa))])
-    result = np.ascontiguousarray(rows.T)
-    result.flags.writeable = False
-    return result
+    return np.ascontiguousarray(rows.T)

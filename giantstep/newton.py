@@ -71,13 +71,17 @@ def newton(
             ):
                 break
             length *= 0.5
-            if length < _SHORTEST:
-                return Outcome(x, evaluations, False)
+            if length < _SHORTEST:  # no better, or as good as rounding allows: a direction may have next to no equation
+                return Outcome(x, evaluations, _of_rounding(residual, size))
         x, residual = x - length * step, candidate
         if solves and length == 1.0 and (relative < settled or relative < _ROUNDING and relative > 0.5 * last):
             return Outcome(x, evaluations, True)
         last = relative if length == 1.0 else math.inf
-    return Outcome(x, evaluations, False)
+    return Outcome(x, evaluations, _of_rounding(residual, system.scale(x)))
+
+
+def _of_rounding(residual: Array, size: Array) -> bool:
+    return bool(np.all(np.abs(residual) <= _NOISE * size))
 
 
 def _step(jacobian: Array, residual: Array, size: Array) -> tuple[Array | None, bool]:

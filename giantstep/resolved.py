@@ -25,6 +25,7 @@ class Level:
     """A resolution: order of the panels in kappa and their halvings, points of the output rule, halvings in t.
 
     rough: the law of the label on fewer nodes than its halvings give, for an estimate of the error of those.
+    cuts: ends of panels in kappa beside those that the coefficients need (of one direction).
     """
 
     order: int
@@ -32,6 +33,7 @@ class Level:
     halvings: int = 0
     labels: int = 0
     rough: bool = False
+    cuts: tuple[float, ...] = ()
 
     @property
     def fineness(self) -> float:
@@ -63,7 +65,7 @@ def _resolved(
     symmetric: bool, form: str, square: bool, level: Level,
 ) -> Resolved:  # fmt: skip
     if loadings is None:
-        rows = table(blocks, along or blocks[0], level.order, level.halvings)
+        rows = table(blocks, along or blocks[0], level.order, level.halvings, level.cuts)
     else:
         rows = tensor_table(Shape(blocks, loadings, along), (level.fineness,) * len(overlaps))
     kept = _that_count(rows)

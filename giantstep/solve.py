@@ -79,6 +79,22 @@ def _along_given(problem: Problem, found: Solution) -> Solution:
     return replace(found, order_parameters=directions.outward(found.order_parameters))
 
 
+_ACROSS, _SATURATED = np.linspace(-3.0, 3.0, 13), 1e-13  # kappa; variance of features, relative to the largest
+
+
+def _saturated_hint(problem: Problem) -> str:
+    """What to try where outputs without variance may lie on a kink of the loss; empty elsewhere."""
+    if problem.loadings is not None or problem.model.fit.loss.key == "square":
+        return ""
+    varying = np.sum([term.coefficients(_ACROSS)[1:] ** [[2], [1]] for term in problem.blocks], axis=(0, 1))
+    if varying.min() > _SATURATED * varying.max():
+        return ""
+    return (
+        "the features saturate along the spike, and their outputs may lie on a kink of the loss: lower the learning "
+        "rate or the spike's strength, or smooth the loss (smoothed_hinge, huber)"
+    )
+
+
 def _smoother(problem: Problem) -> str:
     """What to try where the quadrature does not settle."""
     target, loss = problem.model.target, problem.model.fit.loss
@@ -105,7 +121,7 @@ def _certify(problem: Problem, result: Result, tolerance: float, signal: float) 
     if not residual <= RESIDUAL:
         raise NotConverged(
             f"the equations are satisfied only to {residual:.1e} (relative), {RESIDUAL:.0e} is required",
-            collinear_hint(problem),
+            _saturated_hint(problem) or collinear_hint(problem),
         )
     if not error <= tolerance:
         raise NotConverged(

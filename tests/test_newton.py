@@ -83,6 +83,19 @@ def test_a_direction_without_an_equation_stays_where_it_is() -> None:
     assert outcome.converged and outcome.x == pytest.approx([2.5, 0.5], abs=1e-14)
 
 
+def test_a_direction_with_next_to_no_equation() -> None:
+    """Rounding moves y by more than a step may: solved if the residual is rounding, and not if it is more."""
+
+    def noisy(noise: float) -> System:
+        return System(
+            lambda x: np.array([x[0] - 1.0, np.copysign(max(1e-9 * abs(x[1] - 1.0), noise), x[1] - 1.0)]),
+            lambda x: np.diag([1.0, 1e-9]),
+        )
+
+    assert newton(noisy(1e-14), np.array([3.0, 0.5])).converged
+    assert not newton(noisy(1e-10), np.array([3.0, 0.5])).converged
+
+
 def test_without_a_root() -> None:
     """x^2 + 1 has none; nor has a Jacobian that is not finite a step."""
     assert not newton(System(lambda x: x**2 + 1.0, lambda x: 2.0 * x), np.array([0.7])).converged

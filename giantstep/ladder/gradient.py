@@ -17,7 +17,7 @@ from derive.evaluate import Evaluator, Place, State
 from derive.output import directions_of
 from derive.saddle import pairs
 from derive.symbols import SYMMETRIC
-from giantstep.coupled_system import CoupledSystem
+from giantstep.coupled_system import CoupledSystem, floored
 from giantstep.derivation import system_of
 from giantstep.ladder.check import Check
 from giantstep.ladder.coupled import Solved, families_of, state_of
@@ -61,6 +61,7 @@ def _envelope(kernel: CoupledSystem, evaluator: Evaluator) -> list[Any]:
     names = ("V", "mean", "Delta", *directions_of("slope", kernel.directions))
     columns = [np.array([float(x) for x in evaluator.nodes(block_field(name)(KAPPA))]) for name in names]
     v, mean, delta, slopes, out = *columns[:3], np.array(columns[3:]), np.empty_like(kernel.averages)
+    floored(v), floored(delta)  # as in the solver, where features do not vary
     law, rule, numbers = kernel.labels, (kernel.gauss, kernel.level.output), (kernel.noise, kernel.constants)
     fields = (v, mean, slopes, delta, kernel.scratch, out)
     if isinstance(law, Intervals):

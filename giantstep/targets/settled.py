@@ -26,6 +26,7 @@ from giantstep.targets.link import link_values
 
 Array = np.ndarray
 Index = NDArray[np.intp]
+Kink = tuple[int, int]  # its number, and 0 or 1 for the piece before or after it
 _REACH = 9.0  # of t: the Gaussian weight beyond is 1e-18
 _NOWHERE = 1e300
 _PANELS = 4  # between two breakpoints, at first
@@ -169,29 +170,40 @@ def crossings(system: CoupledSystem) -> Array:
 
 def _distances(system: CoupledSystem) -> list[Callable[[Array, Index], Array]]:
     """Functions of t [I, n] and nodes of kappa [I]: how far u of the output's centre is from the image of a kink."""
-    loss, constants, target = system.loss, system.constants, system.problem.model.target
     channel = _channel(system.problem)
-    values, response = link_values(target.link), system.view("V")
+    values, response = link_values(system.problem.model.target.link), system.view("V")
     mean, slope = system.view("mean"), channel.carry * system.slopes[0]
 
-    def at(kink: int | None, side: int) -> Callable[[Array, Index], Array]:
+    def at(kink: Kink | None) -> Callable[[Array, Index], Array]:
         def distance(t: Array, owner: Index) -> Array:
             y = values((channel.gamma * system.kappa[owner][:, None] + channel.width * t)[None])
             centre = mean[owner][:, None] + slope[owner][:, None] * t
-            u = centre - y if loss.FORM == "residual" else centre
-            if kink is None:
-                return np.asarray(u)
-            if loss.FORM == "general":
-                image = np.vectorize(lambda label, v: _image(loss, constants, kink, side, label, v), [float])
-                return np.asarray(u - image(y, response[owner][:, None]))
-            place = loss._edge(kink, 0.0, constants)
-            steep = loss._rho(kink + side, place, 0.0, constants)[1]
-            return np.asarray(u - place - response[owner][:, None] * steep)
+            return distance_to(system, kink, y, centre, response[owner][:, None])
 
         return distance
 
-    kinks = range(loss._PIECES - 1)
-    return [at(k, side) for k in kinks for side in (0, 1)] or [at(None, 0)]
+    return [at(kink) for kink in kinks_of(system)]
+
+
+def kinks_of(system: CoupledSystem) -> list[Kink | None]:
+    """The kinks of a loss, from both sides; None for a smooth one, which turns at zero."""
+    kinks = range(system.loss._PIECES - 1)
+    return [(k, side) for k in kinks for side in (0, 1)] or [None]
+
+
+def distance_to(system: CoupledSystem, kink: Kink | None, label: Array, centre: Array, response: Array) -> Array:
+    """How far u of an output is from the image of a kink under the proximal map; arrays of one shape."""
+    loss, constants = system.loss, system.constants
+    u = label * centre if loss.FORM == "margin" else centre - label if loss.FORM == "residual" else centre
+    if kink is None:
+        return np.asarray(u)
+    number, side = kink
+    if loss.FORM == "general":
+        image = np.vectorize(lambda y, v: _image(loss, constants, number, side, y, v), [float])
+        return np.asarray(u - image(label, response))
+    place = loss._edge(number, 0.0, constants)
+    steep = loss._rho(number + side, place, 0.0, constants)[1]
+    return np.asarray(u - place - response * steep)
 
 
 def _image(loss: ModuleType, constants: Array, kink: int, side: int, label: float, response: float) -> float:

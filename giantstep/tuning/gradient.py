@@ -215,7 +215,7 @@ class Motion:
 
         system = self.system
         of_mean, of_slope, of_delta = misclassification_slopes(
-            system.clean, system.kappa, self.state["mean"], system.slopes, self.state["Delta"]
+            system.clean, system.kappa, self.state["mean"], system.slopes, system.told_variance()
         )
         slopes = np.stack([fields[name] for name in system.kernel.SLOPES])
         moved = of_mean * fields["mean"] + (of_slope * slopes).sum(axis=0) + of_delta * fields["Delta"]
