@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import sympy
@@ -42,10 +43,25 @@ class IndexFunction:
 
 
 def index_function(text: str) -> IndexFunction:
-    """The link of a registered name or an expression in z, or in z1, z2, ... Raises ExpressionError."""
+    """The link of a registered name or an expression in z, or in z1, z2, ... Raises ExpressionError.
+
+    Signs and absolute values of polynomials of several indices are taken apart, for each factor has its own jump.
+    """
     link = link_of(text)
     symbols = {name: sympy.Symbol(name, real=True) for name in link.variables}
-    return IndexFunction(link.name, to_sympy(link.node, symbols), tuple(symbols.values()))
+    expression, variables = to_sympy(link.node, symbols), tuple(symbols.values())
+    if len(variables) > 1:
+        for function in (sympy.sign, sympy.Abs):
+            expression = expression.replace(function, partial(_of_factors, function, variables))
+    return IndexFunction(link.name, expression, variables)
+
+
+def _of_factors(function: Any, variables: tuple[sympy.Symbol, ...], argument: Any) -> Any:
+    """A multiplicative function of a polynomial, as the product over its factors."""
+    if not argument.is_polynomial(*variables) or argument.has(sympy.Float):
+        return function(argument)
+    constant, factors = sympy.factor_list(argument, *variables)
+    return function(constant) * sympy.Mul(*(function(factor) ** power for factor, power in factors))
 
 
 def as_index_function(link: ScalarFunction | IndexFunction) -> IndexFunction:

@@ -46,7 +46,7 @@ def _differences(model: gs.Model, key: str, dimension: int | None) -> dict[str, 
 
 def _check(model: gs.Model, dimension: int | None = None, accuracy: float = 2e-7) -> None:
     found = gradient(model, dimension=dimension)
-    assert found.residual < 1e-10
+    assert found.residual < 1e-3 * accuracy  # of the linear equations: what is left is the accuracy of their terms
     for key in found.test_error:
         expected = _differences(model, key, dimension)
         for name in OBSERVABLES:

@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+import sympy
 from loss_cases import model
 from scipy.stats import norm
 
+from derive.labels import index_function
 from giantstep.coupled import FINE
 from giantstep.coupled_system import CoupledSystem
 from giantstep.errors import NotConverged
@@ -196,3 +198,10 @@ def test_second_harmonics_are_learnt_at_finite_dimension_only() -> None:
     (small, small_error), (large, large_error) = gaps(found, 400, 32), gaps(found, 800, 32)
     assert small[0] < -4.0 * small_error[0]
     assert worst(2.0 * large - small, np.hypot(2.0 * large_error, small_error)) < 4.0
+
+
+def test_signs_of_products_are_taken_apart() -> None:
+    """So that quadrature of the derivation meets the jump of each factor."""
+    z1, z2 = index_function("z1 + z2").variables
+    assert index_function("sign(z1*z2 + z1)").expr == sympy.sign(z1) * sympy.sign(z2 + 1)
+    assert index_function("abs(2*z1 - 2*z1*z2)").expr == 2 * sympy.Abs(z1) * sympy.Abs(z2 - 1)

@@ -14,9 +14,11 @@ from derive.coefficients import conditional_coefficients
 from derive.expectation import Expectation
 from derive.gradient_step import evaluate
 from derive.printing import plain_text
+from derive.quadrature import QuadratureError
 from derive.scalar import ScalarFunction
 from derive.trace import DerivationStep
 from giantstep.derivation import derive, step_map_of, system_of
+from giantstep.errors import NotConverged
 from giantstep.kernels import coefficients
 from giantstep.ladder.check import Check
 from giantstep.mesh import Term
@@ -103,16 +105,22 @@ def step_check(model: Model, problem: Problem) -> Check:
     """Strength, alignment and bulk variances against the derived map at 30 digits."""
     assert model.step is not None
     network = model.network
-    exact = evaluate(
-        step_map_of(model),
-        model.step.learning_rate / network.width,
-        model.step.samples,
-        network.readout.values,
-        network.readout.fractions,
-        model.target.noise,
-        flips=model.target.flips,
-        probit=model.target.probit,
-    )
+    try:
+        exact = evaluate(
+            step_map_of(model),
+            model.step.learning_rate / network.width,
+            model.step.samples,
+            network.readout.values,
+            network.readout.fractions,
+            model.target.noise,
+            flips=model.target.flips,
+            probit=model.target.probit,
+        )
+    except QuadratureError as error:
+        raise NotConverged(
+            f"the map of the step cannot be checked for the link {model.target.link!r}: {error}",
+            "write its jumps as products of signs of polynomials, or verify it with a [spike] in place of the step",
+        ) from None
     sign = -1 if exact["strength"] < 0 else 1  # the direction v absorbs it
     spike = problem.spike
     differences = [

@@ -28,7 +28,7 @@ Array = np.ndarray
 _REACH = 9.0  # of t: the Gaussian weight beyond is 1e-18
 _CONSTANT = 1e-12
 _PANELS = 4  # between two breakpoints
-_STEPS = (1.0, 0.7, 0.5, 0.35, 0.25, 0.18, 0.12)
+_STEPS = (1.0, 0.7, 0.5, 0.35, 0.25, 0.18, 0.12, 0.085, 0.06)
 _NOISE_STEP = 0.6
 _MOST = 4_000_000  # nodes of a grid
 _TOLERANCE = 1e-13  # of the moments of a smooth link, where the step of t is chosen; a tenth longer, it leaves 2e-11
@@ -115,6 +115,7 @@ def with_noise(points: Labels, variance: float, finer: int = 0, rough: bool = Fa
     if isinstance(points, Intervals):
         raise ValueError("labels at nodes are needed")
     n, j, d = points.t.shape
+    _enough_memory(n, j * len(noise), d)
     label = points.label[:, :, None] + math.sqrt(variance) * noise
     t = np.broadcast_to(points.t[:, :, None, :], (n, j, len(noise), d))
     weights = (points.weight[:, :, None] * weight).reshape(n, -1)
