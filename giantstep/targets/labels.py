@@ -28,7 +28,8 @@ Array = np.ndarray
 _REACH = 9.0  # of t: the Gaussian weight beyond is 1e-18
 _CONSTANT = 1e-12
 _PANELS = 4  # between two breakpoints
-_STEPS = (1.0, 0.7, 0.5, 0.35, 0.25, 0.18, 0.12, 0.085, 0.06)
+_STEPS = (1.0, 0.7, 0.5, 0.35, 0.25, 0.18, 0.12, 0.085, 0.06, 0.042, 0.03)
+_STEPS_OF_SEVERAL = 9  # of these, where nodes are those of a grid
 _NOISE_STEP = 0.6
 _MOST = 4_000_000  # nodes of a grid
 _TOLERANCE = 1e-13  # of the moments of a smooth link, where the step of t is chosen; a tenth longer, it leaves 2e-11
@@ -284,7 +285,8 @@ def _step(link: str, overlaps: Rows, probit: float) -> float:
     gamma = np.array([math.copysign(math.hypot(*column), sum(column)) for column in zip(*overlaps, strict=True)])
     width = np.sqrt(np.diag(lower @ lower.T) + probit)
     values, previous = link_values(link), None
-    for step in _STEPS:
+    steps = _STEPS if len(gamma) == 1 else _STEPS[:_STEPS_OF_SEVERAL]
+    for step in steps:
         t, weight = _trapezoid(step)
         found = []
         for kappa in (-2.1, -0.6, 0.3, 1.4):
@@ -295,10 +297,10 @@ def _step(link: str, overlaps: Rows, probit: float) -> float:
                 found += [weight @ y, weight @ (y * t), weight @ (y * y)]
         current = np.array(found)
         if previous is not None and np.max(np.abs(current - previous)) <= _TOLERANCE * np.max(np.abs(current)):
-            return _STEPS[_STEPS.index(step) - 1]
+            return steps[steps.index(step) - 1]
         previous = current
     raise NotConverged(
-        f"the label {link!r} varies too sharply around the spike to be averaged: steps of {_STEPS[-1]:g} do not settle",
+        f"the label {link!r} varies too sharply around the spike to be averaged: steps of {steps[-1]:g} do not settle",
         "soften it, or write its kinks with abs, sign, step, relu, max, min or clip, which are found",
     )
 
