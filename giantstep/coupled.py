@@ -65,6 +65,9 @@ def coupled_solution(
     failed = 0
     for times in range(6):
         previous = error
+        if times and settles(problem):
+            outcome = _settling(problem, x, FINE[0], _STILL)
+            evaluations, x = evaluations + outcome.evaluations, outcome.x
         coarser, finer = _pair(problem, times, x)
         estimate = newton(coarser, x, most=12, settled=_NEAR, blind=True)
         answer = newton(finer, estimate.x, most=12) if estimate.converged else estimate
@@ -89,7 +92,7 @@ def _pair(problem: Problem, times: int, x: Array) -> tuple[CoupledSystem, Couple
     """The systems that are compared, better resolved with the number of times; x: the best unknowns so far."""
     if settles(problem):
         # labels at fixed nodes serve most losses; those that they do not, show it
-        make = partial(system_at, x=_settling(problem, x, FINE[0], _STILL).x) if times else coupled_at
+        make = partial(system_at, x=x) if times else coupled_at
         coarser, finer = (make(problem, refined(level, max(times - 1, 0))) for level in FINE)
         return coarser, finer
     levels = [refined(level, times) for level in FINE]

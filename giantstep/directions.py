@@ -109,3 +109,22 @@ def mixing(overlaps: Array | tuple[float, ...]) -> Array:
     if gamma.shape == (1, 1):  # without cancellation
         lower[0, 0] = math.sqrt(max(0.0, (1.0 - gamma[0, 0]) * (1.0 + gamma[0, 0])))
     return lower
+
+
+@dataclass(frozen=True)
+class NoisyIndices:
+    """How t depends on the indices with noise, z' = gamma kappa + L' t': its mean is carry t', its covariance rest."""
+
+    lower: Array
+    carry: Array
+    rest: Array
+
+
+def noisy_indices(overlaps: Array, probit: float) -> NoisyIndices:
+    """L' with L' L'^T = L L^T + probit, and the law of t given t', for overlaps gamma [q, m]."""
+    lower, one = mixing(overlaps), np.eye(overlaps.shape[1])
+    if probit == 0.0:
+        return NoisyIndices(lower, one, np.zeros_like(one))
+    noisy = np.linalg.cholesky(lower @ lower.T + probit * one)
+    rest = np.linalg.inv(one + lower.T @ lower / probit)
+    return NoisyIndices(noisy, np.linalg.solve(noisy, lower).T, rest)

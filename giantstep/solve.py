@@ -20,6 +20,7 @@ __all__ = ["RESIDUAL", "Problem", "problem_of", "solve"]
 
 RESIDUAL = 1e-10  # a solution with a larger residual is not reported
 ENERGY = 1e-8  # nor one whose free energy differs from its training loss by more, relatively
+_ACROSS, _SATURATED = np.linspace(-3.0, 3.0, 13), 1e-13  # kappa; variance of features, relative to the largest
 
 
 def solve(
@@ -79,12 +80,11 @@ def _along_given(problem: Problem, found: Solution) -> Solution:
     return replace(found, order_parameters=directions.outward(found.order_parameters))
 
 
-_ACROSS, _SATURATED = np.linspace(-3.0, 3.0, 13), 1e-13  # kappa; variance of features, relative to the largest
-
-
 def _saturated_hint(problem: Problem) -> str:
     """What to try where outputs without variance may lie on a kink of the loss; empty elsewhere."""
-    if problem.loadings is not None or problem.model.fit.loss.key == "square":
+    from giantstep.loss_kernels import loss_kernel
+
+    if problem.loadings is not None or loss_kernel(problem.model.fit.loss).SMOOTH:
         return ""
     varying = np.sum([term.coefficients(_ACROSS)[1:] ** [[2], [1]] for term in problem.blocks], axis=(0, 1))
     if varying.min() > _SATURATED * varying.max():

@@ -42,10 +42,10 @@ def test_the_error_is_covered(loss: Any, changes: dict[str, Any]) -> None:
     assert abs(result.test_error / exact - 1.0) <= 2.0 * result.quadrature_error + 1e-13
 
 
-SAME = [Target("tanh"), Target("tanh(5*z)"), Target("relu"), Target("tanh(z1)+z2"), Target("sin", probit=0.2)]
+LINKS = [Target("tanh"), Target("tanh(5*z)"), Target("relu"), Target("tanh(z1)+z2"), Target("sin", probit=0.2)]
 
 
-@pytest.mark.parametrize("target", SAME)
+@pytest.mark.parametrize("target", LINKS)
 def test_rough_nodes_are_other_nodes_of_the_same_law(target: Target) -> None:
     kappa, alignments = np.array([-0.4, 1.3]), (0.6, 0.3)[: target.indices]
     laws = [label_law(target, alignments, kappa, rough=rough) for rough in (False, True)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,9 @@ from giantstep.resolved import Level
 from giantstep.result import Result
 from giantstep.solve import solve
 from giantstep.targets.settled import crossings, system_at
+from giantstep.targets.turns import cuts_at
 
+FAR = {"spike__strength": 6.0}
 SHARP = {"target__link": "tanh", "fit__ridge": 100.0}  # outputs vary a thousandth of what labels do
 
 
@@ -82,6 +85,11 @@ def test_averages_are_those_of_quadrature() -> None:
         ("quantile", {"target__link": "cubic"}),
         ("log_cosh", {"target__link": "sin"}),
         ("abs(f) + (y-f)**2", {"target__link": "linear"}),
+        # features that saturate: sharp turns in kappa
+        ("hinge", {"network__activation": "silu", **FAR}),
+        ("squared_hinge", {"network__activation": "softplus", **FAR}),
+        ("absolute", {"network__activation": "erf", "target__link": "tanh", **FAR}),
+        ("quantile", {"network__activation": "silu", "target__link": "sin", "spike__alignment": -1.0, **FAR}),
         # solved only where Newton's method may choose the nodes anew
         ("absolute", {"target__link": "gelu", "network__width": 0.104, "fit__ridge": 5.6e-6, "fit__samples": 2.5}),
     ],
@@ -90,7 +98,7 @@ def test_the_solution_stays_on_finer_nodes(loss: Any, changes: dict[str, Any]) -
     result = solve(model(loss, **changes))
     problem = problem_of(result.model)
     x = CoupledSystem(problem, FINE[1]).unknowns(result.order_parameters)
-    system = system_at(problem, Level(11, 90, 1), x, 1e-13)
+    system = system_at(problem, replace(Level(14, 110, 2), cuts=cuts_at(problem, x)), x, 1e-13)
     outcome = newton(system, x, most=12)
     assert outcome.converged
     assert abs(system.test_error(outcome.x) / result.test_error - 1.0) < 2e-10

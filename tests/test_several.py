@@ -139,6 +139,9 @@ def test_square_loss_on_all_nodes(link: str) -> None:
 
 
 def test_refusals_say_what_to_do() -> None:
+    with pytest.raises(NotConverged, match="orders of quadrature") as error:
+        solve(model("huber", target__link="tanh(z1) + z2", spike__alignment=[0.6, 0.5]), tolerance=1e-16)
+    assert "target.noise" in error.value.hint
     with pytest.raises(NotConverged, match="evaluations"):
         solve(model("logistic", target__link="sign(z1*z2*z3)", spike__alignment=[0.5, 0.3, 0.2]))
 

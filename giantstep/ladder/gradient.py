@@ -61,7 +61,8 @@ def _envelope(kernel: CoupledSystem, evaluator: Evaluator) -> list[Any]:
     names = ("V", "mean", "Delta", *directions_of("slope", kernel.directions))
     columns = [np.array([float(x) for x in evaluator.nodes(block_field(name)(KAPPA))]) for name in names]
     v, mean, delta, slopes, out = *columns[:3], np.array(columns[3:]), np.empty_like(kernel.averages)
-    floored(v), floored(delta)  # as in the solver, where features do not vary
+    for variance in (v, delta):
+        floored(variance)  # as in the solver, where features do not vary
     law, rule, numbers = kernel.labels, (kernel.gauss, kernel.level.output), (kernel.noise, kernel.constants)
     fields = (v, mean, slopes, delta, kernel.scratch, out)
     if isinstance(law, Intervals):

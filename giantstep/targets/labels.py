@@ -16,7 +16,7 @@ import numpy as np
 from numpy.polynomial.legendre import leggauss
 
 from derive.links import link_of
-from giantstep.directions import mixing, rows_of
+from giantstep.directions import mixing, noisy_indices, rows_of
 from giantstep.errors import NotConverged
 from giantstep.kernels import function_kernel
 from giantstep.matrix import Rows
@@ -121,25 +121,6 @@ def with_noise(points: Labels, variance: float, finer: int = 0, rough: bool = Fa
     t = np.broadcast_to(points.t[:, :, None, :], (n, j, len(noise), d))
     weights = (points.weight[:, :, None] * weight).reshape(n, -1)
     return Points(weights, label.reshape(n, -1), t.reshape(n, -1, d).copy(), points.rest)
-
-
-@dataclass(frozen=True)
-class NoisyIndices:
-    """How t depends on the indices with noise, z' = gamma kappa + L' t': its mean is carry t', its covariance rest."""
-
-    lower: Array
-    carry: Array
-    rest: Array
-
-
-def noisy_indices(overlaps: Array, probit: float) -> NoisyIndices:
-    """L' with L' L'^T = L L^T + probit, and the law of t given t', for overlaps gamma [q, m]."""
-    lower, one = mixing(overlaps), np.eye(overlaps.shape[1])
-    if probit == 0.0:
-        return NoisyIndices(lower, one, np.zeros_like(one))
-    noisy = np.linalg.cholesky(lower @ lower.T + probit * one)
-    rest = np.linalg.inv(one + lower.T @ lower / probit)
-    return NoisyIndices(noisy, np.linalg.solve(noisy, lower).T, rest)
 
 
 def is_constant(link: str) -> bool:

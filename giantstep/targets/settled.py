@@ -18,10 +18,11 @@ from numpy.typing import NDArray
 
 from giantstep.bulk.trained_system import coupled_at
 from giantstep.coupled_system import CoupledSystem
+from giantstep.directions import noisy_indices
 from giantstep.kernels import function_kernel
 from giantstep.problem import Problem
 from giantstep.resolved import Level, resolved
-from giantstep.targets.labels import NoisyIndices, Points, is_constant, noisy_indices, with_noise
+from giantstep.targets.labels import Points, is_constant, with_noise
 from giantstep.targets.link import link_values
 
 Array = np.ndarray
@@ -90,7 +91,7 @@ class _Channel:
 
 def _channel(problem: Problem) -> _Channel:
     gamma = problem.overlaps[0][0]
-    found: NoisyIndices = noisy_indices(np.array([[gamma]]), problem.model.target.probit)
+    found = noisy_indices(np.array([[gamma]]), problem.model.target.probit)
     return _Channel(gamma, *(float(part[0, 0]) for part in (found.lower, found.carry, found.rest)))
 
 

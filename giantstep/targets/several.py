@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from derive.grammar import Node
 from derive.links import link_of, variables_of
-from giantstep.directions import mixing
+from giantstep.directions import noisy_indices
 from giantstep.errors import NotConverged
 from giantstep.functions import jet
 from giantstep.targets.cubature import (
@@ -70,18 +70,16 @@ def moments_given_kappa(
     Of two indices from the nodes, of more (and where ``adaptive``) by panels halved until they agree. With noise inside
     the link, z has the covariance ``L L^T + probit``, and E[t|z] is linear. Raises NotConverged.
     """
-    inner = mixing(gamma)
-    lower = np.linalg.cholesky(inner @ inner.T + probit * np.eye(len(inner))) if probit > 0.0 else inner
-    if adaptive or len(inner) > _BY_NODES:
+    noisy = noisy_indices(gamma, probit)
+    lower = noisy.lower
+    if adaptive or len(lower) > _BY_NODES:
         mean, linear, square = _adaptive(link, gamma, lower, kappa, rough)
     else:
         weight, t = nodes_given_kappa(link, gamma, lower, kappa, finer, rough)
         y = link_values(link)((kappa @ gamma).T[:, :, None] + np.einsum("ij,nkj->ink", lower, t))
         mean, square = (weight * y).sum(axis=1), (weight * y * y).sum(axis=1)
         linear = np.einsum("nj,nj,njd->nd", weight, y, t)
-    if probit > 0.0:
-        linear = linear @ np.linalg.solve(lower, inner)
-    return LabelMoments(mean, linear, square)
+    return LabelMoments(mean, linear @ noisy.carry.T, square)
 
 
 def _adaptive(link: str, gamma: Array, lower: Array, kappa: Array, rough: bool) -> tuple[Array, Array, Array]:

@@ -31,17 +31,18 @@ _NEAR, _DIGITS = 1e-6, 11  # step of a slope in kappa; decimals to which two tur
 
 def cuts_at(problem: Problem, x: Array) -> tuple[float, ...]:
     """Ends of panels in kappa about all sharp turns, for the unknowns x; of one index and one direction of kappa."""
-    if problem.loadings is not None or problem.model.target.indices > 1:
+    along = problem.target
+    if problem.loadings is not None or along is None:
         return ()
     base = resolved(problem, _BASE)
 
     def at(kappa: Array) -> CoupledSystem:
-        rows = rows_at(problem.blocks, problem.target or problem.blocks[0], kappa, np.ones_like(kappa))
+        rows = rows_at(problem.blocks, along, kappa, np.ones_like(kappa))
         system = coupled_at(problem, _BASE, Resolved(rows, base.labels, base.clean))
         system.fields(x)
         return system
 
-    grid = table(problem.blocks, problem.target or problem.blocks[0], _BASE.order)[:, 0]
+    grid = table(problem.blocks, along, _BASE.order)[:, 0]
     system = at(grid)
     found = {
         round(place, _DIGITS)
