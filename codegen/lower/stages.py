@@ -12,8 +12,8 @@ from itertools import permutations
 
 import sympy as sp
 
-from codegen.nests import Assignment
-from codegen.structure import Node
+from codegen.lower.nests import Assignment
+from codegen.plan import Node
 from derive.blocks import family_name, names_in, rename, walk
 from derive.canonical import canonical
 from derive.expectation import Expectation
@@ -34,18 +34,17 @@ class Average:
 class Averages:
     """Replaces expectations by members of stored arrays; equal ones, up to names of indices, share one array."""
 
-    prefix: str
     stored: list[Average] = field(default_factory=list)
 
-    def extract(self, expr: sp.Expr) -> sp.Expr:
-        """The expression with every expectation over kappa replaced by ``name[free indices]``."""
+    def extract(self, expr: sp.Expr, reader: str) -> sp.Expr:
+        """The expression with every expectation over kappa replaced by ``name[free indices]``; ``reader``: its name."""
         if isinstance(expr, Expectation):
-            return self._store(expr.integrand)
+            return self._store(expr.integrand, reader)
         if not expr.args or isinstance(expr, sp.Indexed):
             return expr
-        return expr.func(*(self.extract(arg) for arg in expr.args))
+        return expr.func(*(self.extract(arg, reader) for arg in expr.args))
 
-    def _store(self, integrand: sp.Expr) -> sp.Expr:
+    def _store(self, integrand: sp.Expr, reader: str) -> sp.Expr:
         free = sorted((s for s in integrand.free_symbols if s.is_integer), key=sp.default_sort_key)
         formal = tuple(sp.Symbol(f"b{i}", integer=True) for i in range(len(free)))
         known = {(average.indices, average.integrand): average.name for average in self.stored}
@@ -53,7 +52,9 @@ class Averages:
             general = canonical(rename(integrand, dict(zip(order, formal, strict=True))), SYMMETRIC)
             if (formal, general) in known:
                 return _element(known[formal, general], order)
-        name = f"{self.prefix}{len(self.stored)}"
+        base = f"average_{reader.removeprefix('residual_')}"
+        number = 1 + sum(average.name.split("__")[0] == base for average in self.stored)
+        name = base if number == 1 else f"{base}__{number}"
         general = canonical(rename(integrand, dict(zip(free, formal, strict=True))), SYMMETRIC)
         self.stored.append(Average(name, formal, general))
         return _element(name, free)
@@ -73,12 +74,12 @@ class Stage:
     assignments: list[Assignment] = field(default_factory=list)
 
 
-def schedule(nodes: Iterable[Node], prefix: str) -> tuple[list[Stage], list[Average]]:
+def schedule(nodes: Iterable[Node]) -> tuple[list[Stage], list[Average]]:
     """Distribute nodes (in evaluation order) over as few node loops as their dependencies allow.
 
     Stage 0 holds only algebra that precedes the first loop.
     """
-    averages = Averages(prefix)
+    averages = Averages()
     after: dict[str, int] = {}
     within: dict[str, int] = {}
     stages: dict[int, Stage] = {0: Stage()}
@@ -95,7 +96,7 @@ def schedule(nodes: Iterable[Node], prefix: str) -> tuple[list[Stage], list[Aver
             stages.setdefault(within[node.name], Stage()).fields.append(node)
             continue
         known = len(averages.stored)
-        body = averages.extract(node.body)
+        body = averages.extract(node.body, node.name)
         for average in averages.stored[known:]:
             after[average.name] = loop_level(average.integrand)
             stages.setdefault(after[average.name], Stage()).averages.append(average)

@@ -13,12 +13,13 @@ from dataclasses import replace
 
 import sympy as sp
 
-from codegen.structure import Block, Node, residual
+from codegen.plan import Block, Node, residual
 from derive.blocks import BlockSum, family_name, names_in
 from derive.expectation import Expectation
 from derive.symbols import INVERSE_DIMENSION
 
 ONE = sp.Symbol("one", real=True)
+
 
 
 def equations(block: Block) -> list[Node]:

@@ -1,0 +1,109 @@
+"""Module of a system that is solved block by block: averages explicit, as for the square loss.
+
+Numba's compile time grows with statements, loops and arrays made on the way, and faster than linearly with the size of
+a function. Hence one small function a block, drivers shared by all blocks, and no text for Jacobians: their columns are
+tangents of the residuals.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from string import Template
+
+from codegen.lower.affine import equations
+from codegen.lower.text import Text, indented
+from codegen.plan import Block, Node, Plan
+from codegen.program import ARGUMENTS, Program
+from codegen.templates import read
+
+IMPORTS = """import numpy as np
+from numba import njit
+
+from generated.runtime.nodes import INNER, add, add_product, average, average_of_product, clear, short, sum_of
+from generated.runtime.unknowns import (
+    DIRECTION, FAMILY, IMAGE, RESIDUAL, TURNED, UNKNOWN, WEIGHT, invert, solve_linear, strengthen, subtract,
+)"""
+
+
+def emit_blockwise(plan: Plan) -> str:
+    """Text of a module below its header: numba, any number of blocks."""
+    program = Program(plan.system)
+    _reserve(program, plan)
+    functions = [text for number, block in enumerate(plan.blocks, start=1) for text in _equations(program, plan, number, block)]
+    functions.append(program.observables())
+    pieces = re.findall(r"^def (_\w+)", "\n".join(functions), re.MULTILINE)
+    known = [*program.places.constants(), f"BLOCKS = {_torn(plan)!r}  # unknowns of the stages of a solve"]
+    listed = f"PIECES = ({', '.join([*pieces, 'solve_linear', 'strengthen', 'subtract'])})"
+    return "\n\n\n".join(["\n".join(known), *functions, listed, _solve(program, plan)]) + "\n"
+
+
+def _torn(plan: Plan) -> tuple[tuple[str, ...], ...]:
+    return tuple(tuple(node.name for node in block.torn) for block in plan.blocks if block.torn)
+
+
+def _reserve(program: Program, plan: Plan) -> None:
+    """Rows: torn unknowns of each block with their residuals, tangents or weights next to each other, then all others."""
+    for block in plan.blocks:
+        beside = ("d_{}", "d_residual_{}") if block.tangents else ("weight_{}",) * bool(block.torn)
+        for prefix in ("{}", "residual_{}", *beside):
+            program.reserve([prefix.format(node.name) for node in block.torn])
+    for block in plan.blocks:
+        program.reserve([node.name for node in (*block.chain, *block.tangents) if node.kind != "field"])
+
+
+def _equations(program: Program, plan: Plan, number: int, block: Block) -> Iterator[str]:
+    """The sweeps of a block; explicit blocks that follow each other are one."""
+    if block.torn:
+        chain, part = equations(block), "; one = 0: without the terms free of these" * (block.kind == "linear")
+    elif number in _runs(plan):
+        chain, part = _runs(plan)[number], ""
+    else:
+        return
+    doc = f"Block {number}, {block.kind}: {', '.join(n.name for n in chain if n.name in set(_names(plan)))}{part}."
+    yield program.function(f"_equations_{number}", doc, program.statements(chain))
+    if block.tangents:
+        doc = f"Block {number}: what the residuals do along a direction of {', '.join(n.name for n in block.torn)}."
+        yield program.function(f"_tangents_{number}", doc, program.statements(block.tangents))
+
+
+def _names(plan: Plan) -> Iterator[str]:
+    return (node.name for block in plan.blocks for node in block.chain)
+
+
+def _runs(plan: Plan) -> dict[int, list[Node]]:
+    """Runs of explicit blocks: number of the first, and the nodes of all."""
+    runs: dict[int, list[Node]] = {}
+    start = 0
+    for number, block in enumerate(plan.blocks, start=1):
+        if block.torn:
+            start = 0
+        else:
+            start = start or number
+            runs.setdefault(start, []).extend(block.chain)
+    return runs
+
+
+def _solve(program: Program, plan: Plan) -> str:
+    """The entry: the blocks in order."""
+    runs = _runs(plan)
+    torn = [(number, block) for number, block in enumerate(plan.blocks, start=1) if block.torn]
+    before, sweeps, done = Text(), Text(), 0
+    for stage, (number, block) in enumerate(torn):
+        for first in (first for first in range(done + 1, number) if first in runs):
+            with before.indent(f"if stage == {stage}:"):
+                before.line(f"_equations_{first}({ARGUMENTS})")
+        calls = [f"_equations_{number}({ARGUMENTS})"]
+        conditions = [f"stage == {stage}"]
+        if block.tangents:
+            calls.insert(0, f"_tangents_{number}({ARGUMENTS})")
+            conditions.insert(0, f"stage == {stage} and along")
+        for condition, call in zip(conditions, calls, strict=True):
+            with sweeps.indent(f"{'elif' if sweeps.lines else 'if'} {condition}:"):
+                sweeps.line(call)
+        done = number
+    newton = " or ".join(f"stage == {stage}" for stage, (_, block) in enumerate(torn) if block.tangents)
+    return Template(read("solve")).substitute(
+        scalars=len(program.places.scalars), columns=", ".join(program.places.scalars), stages=len(torn),
+        newton=newton or "False", before="\n".join(indented(before.lines, 2)), sweeps="\n".join(indented(sweeps.lines, 4)),
+    )  # fmt: skip

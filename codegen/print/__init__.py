@@ -1,0 +1,1 @@
+"""Printers: the text of index expressions for numba and for NumPy."""

@@ -1,0 +1,144 @@
+"""The unknowns of a block of equations, and small dense linear systems.
+
+``members[stage, role, i]`` is the place of unknown i of a stage in the flat array of all families, of its residual, of
+a direction of it, of what the residual does along that, and of the weight of its finite-size term. Of a symmetric pair
+of a matrix one is an unknown; the other lies ``TURNED`` further. ``FAMILY`` numbers the families.
+
+``system`` [2n + 4, n] holds all that a solve for n unknowns needs: the columns of a matrix, then the right side (row n),
+the unknowns (n + 1), the weights of the finite-size term (n + 2), and room for the elimination.
+"""
+
+import numpy as np
+from numba import njit
+
+from generated.runtime.nodes import INNER, short
+
+UNKNOWN, RESIDUAL, DIRECTION, IMAGE, WEIGHT, TURNED, FAMILY = range(7)
+
+
+@njit(cache=True, **INNER)
+def subtract(system, n, family):
+    """Subtract the step in row n from the unknowns in row n + 1.
+
+    The largest change of a family relative to its largest member; infinite where a step is not finite.
+    """
+    short()
+    worst, change, scale = 0.0, 0.0, 0.0
+    for i in range(n):
+        if i > 0 and family[i] != family[i - 1]:
+            change, scale = 0.0, 0.0
+        size = abs(system[n, i])
+        if not size < np.inf:
+            return np.inf
+        system[n + 1, i] -= system[n, i]
+        change = max(change, size)
+        scale = max(scale, abs(system[n + 1, i]))
+        if (i + 1 == n or family[i + 1] != family[i]) and scale > 0.0:  # a family that vanishes has converged
+            worst = max(worst, change/scale)
+    return worst
+
+
+@njit(cache=True, **INNER)
+def solve_linear(system, n, smallest):
+    """Solve A x = row n by elimination in scaled rows; row j holds column j of A and is kept, x takes the place of row n.
+
+    False where the smallest pivot, rows and columns scaled, is no more than ``smallest`` times the largest.
+    """
+    short()
+    scale, first = n + 3, n + 4
+    for j in range(n):
+        system[scale, j] = 0.0
+    for i in range(n):
+        largest = 0.0
+        for j in range(n):
+            largest = max(largest, abs(system[j, i]))
+        for j in range(n):
+            entry = system[j, i]/largest
+            system[first + i, j] = entry
+            system[scale, j] = max(system[scale, j], abs(entry))
+        system[n, i] /= largest
+    low, high = np.inf, 0.0
+    for k in range(n):
+        pivot = k
+        for i in range(k + 1, n):
+            if abs(system[first + i, k]) > abs(system[first + pivot, k]):
+                pivot = i
+        for j in range(k, n):
+            entry = system[first + k, j]
+            system[first + k, j] = system[first + pivot, j]
+            system[first + pivot, j] = entry
+        entry = system[n, k]
+        system[n, k] = system[n, pivot]
+        system[n, pivot] = entry
+        size = abs(system[first + k, k])/system[scale, k]
+        low = min(low, size)
+        high = max(high, size)
+        if not (size > 0.0 and low > smallest*high):
+            return False
+        for i in range(k + 1, n):
+            factor = system[first + i, k]/system[first + k, k]
+            for j in range(k + 1, n):
+                system[first + i, j] -= factor*system[first + k, j]
+            system[n, i] -= factor*system[n, k]
+    for i in range(n):
+        k = n - 1 - i
+        for j in range(k + 1, n):
+            system[n, k] -= system[first + k, j]*system[n, j]
+        system[n, k] /= system[first + k, k]
+    return True
+
+
+@njit(cache=True, **INNER)
+def strengthen(system, n):
+    """Raise the finite-size term of the matrix, row n + 2, to 1e-9 of the rows it is in; False where there is none."""
+    short()
+    largest, weight = 0.0, 0.0
+    for i in range(n):
+        weight = max(weight, system[n + 2, i])
+        for j in range(n):
+            if system[n + 2, i] > 0.0:
+                largest = max(largest, abs(system[j, i]))
+    if weight == 0.0:
+        return False
+    factor = 1e-9*largest/weight if largest > 0.0 else 1.0/weight
+    for i in range(n):
+        system[i, i] += factor*system[n + 2, i]
+    return True
+
+
+@njit(cache=True, **INNER)
+def invert(matrix, row, K):
+    """Invert a K x K matrix in place, rows exchanged for the largest pivot."""
+    short()
+    order = np.empty(K, np.int64)
+    for k in range(K):
+        order[k] = k
+    for k in range(K):
+        best = k
+        for i in range(k + 1, K):
+            if abs(matrix[row, i, k]) > abs(matrix[row, best, k]):
+                best = i
+        if best != k:
+            order[k], order[best] = order[best], order[k]
+            for j in range(K):
+                entry = matrix[row, k, j]
+                matrix[row, k, j] = matrix[row, best, j]
+                matrix[row, best, j] = entry
+        pivot = matrix[row, k, k]
+        matrix[row, k, k] = 1.0
+        for j in range(K):
+            matrix[row, k, j] /= pivot
+        for i in range(K):
+            factor = matrix[row, i, k]
+            if i != k:
+                matrix[row, i, k] = 0.0
+                for j in range(K):
+                    matrix[row, i, j] -= factor*matrix[row, k, j]
+    for k in range(K):  # the columns back into their order
+        while order[k] != k:
+            other = order[k]
+            for i in range(K):
+                entry = matrix[row, i, k]
+                matrix[row, i, k] = matrix[row, i, other]
+                matrix[row, i, other] = entry
+            order[k], order[other] = order[other], order[k]

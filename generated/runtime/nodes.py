@@ -1,0 +1,87 @@
+"""Contractions along the nodes of kappa: rows of ``field`` (functions of kappa) with rows of ``node`` (features).
+
+Their loops are the long ones of a solver. Sums may be taken in any order, so that they fill the registers of the
+machine; everything else runs over a few blocks and asks for short code instead (``short``).
+"""
+
+from numba import njit, types
+from numba.extending import intrinsic
+
+INNER = {"error_model": "numpy", "nogil": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+ALONG = {**INNER, "fastmath": {"reassoc", "contract", "nsz"}}
+
+
+@intrinsic
+def short(typingctx):
+    """Ask LLVM for short code: loops over a few blocks, unrolled, take long to compile and to run."""
+
+    def generate(context, builder, signature, arguments):
+        builder.function.attributes.add("optsize")
+        return context.get_dummy_value()
+
+    return types.none(), generate
+
+
+@intrinsic
+def apart(typingctx):
+    """Ask LLVM to compile a function once, not into each of its callers."""
+
+    def generate(context, builder, signature, arguments):
+        builder.function.attributes.add("noinline")
+        return context.get_dummy_value()
+
+    return types.none(), generate
+
+
+@njit(cache=True, **ALONG)
+def sum_of(field, row):
+    """Sum of a row."""
+    apart()
+    result = 0.0*field[row, 0]
+    for n in range(field.shape[1]):
+        result += field[row, n]
+    return result
+
+
+@njit(cache=True, **ALONG)
+def average(field, row, node, feature):
+    """Sum of a row that holds weights times a feature."""
+    apart()
+    result = 0.0*field[row, 0]
+    for n in range(node.shape[1]):
+        result += field[row, n]*node[feature, n]
+    return result
+
+
+@njit(cache=True, **ALONG)
+def average_of_product(field, row, node, first, second):
+    """Sum of a row that holds weights times two features."""
+    apart()
+    result = 0.0*field[row, 0]
+    for n in range(node.shape[1]):
+        result += field[row, n]*node[first, n]*node[second, n]
+    return result
+
+
+@njit(cache=True, **ALONG)
+def clear(field, row):
+    """Set a row to zero."""
+    apart()
+    for n in range(field.shape[1]):
+        field[row, n] = 0.0
+
+
+@njit(cache=True, **ALONG)
+def add(field, row, factor, node, feature):
+    """Add a multiple of a feature to a row."""
+    apart()
+    for n in range(node.shape[1]):
+        field[row, n] += factor*node[feature, n]
+
+
+@njit(cache=True, **ALONG)
+def add_product(field, row, factor, node, first, second):
+    """Add a multiple of a product of two features to a row."""
+    apart()
+    for n in range(node.shape[1]):
+        field[row, n] += factor*node[first, n]*node[second, n]

@@ -1,0 +1,81 @@
+"""The numbers of a generated system: families over blocks and functions of kappa, by name."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from types import ModuleType
+
+
+import numpy as np
+
+Array = np.ndarray
+
+
+class State:
+    """Room for all numbers of a system of K blocks on N nodes; ``state["V1"]`` is a view of a family or function.
+
+    work: all families in one array, of which vector [rows, K] and matrix [rows, K, K] are views; field [rows, N].
+    """
+
+    def __init__(self, kernel: ModuleType, blocks: int, nodes: int, kind: type = float) -> None:
+        vectors, matrices = len(kernel.VECTORS), len(kernel.MATRICES)
+        self.kernel = kernel
+        self.work = np.zeros(vectors * blocks + matrices * blocks * blocks, kind)
+        self.vector = self.work[: vectors * blocks].reshape(vectors, blocks)
+        self.matrix = self.work[vectors * blocks :].reshape(matrices, blocks, blocks)
+        self.field = np.zeros((len(kernel.FIELDS), nodes), kind)
+
+    def __getitem__(self, name: str) -> Array:
+        array, row = places(self.kernel)[name]
+        found: Array = getattr(self, array)[row]
+        return found
+
+    def keys(self) -> tuple[str, ...]:
+        """Names of all families and functions."""
+        return tuple(places(self.kernel))
+
+
+@lru_cache(maxsize=64)
+def places(kernel: ModuleType) -> dict[str, tuple[str, int]]:
+    """Name -> (array, row) in a State."""
+    rows = (("vector", kernel.VECTORS), ("matrix", kernel.MATRICES), ("field", kernel.FIELDS))
+    return {name: (array, row) for array, names in rows for row, name in enumerate(names)}
+
+
+@lru_cache(maxsize=64)
+def members(kernel: ModuleType, blocks: int) -> tuple[Array, Array]:
+    """(places of the unknowns of each stage in ``State.work`` [stages, 7, n], how many there are [stages]).
+
+    The seven roles are those of ``codegen/runtime/unknowns.py``.
+    """
+    found = [_stage(kernel, names, blocks) for names in kernel.BLOCKS]
+    sizes = np.array([stage.shape[1] for stage in found])
+    most = int(sizes.max())
+    table = np.zeros((len(found), 7, most), np.int64)
+    for row, stage in zip(table, found, strict=True):
+        row[:, : stage.shape[1]] = stage
+    return table, sizes
+
+
+def _stage(kernel: ModuleType, names: tuple[str, ...], blocks: int) -> Array:
+    columns: list[list[int]] = []
+    for number, name in enumerate(names):
+        starts = [_start(kernel, prefix, name, blocks) for prefix in ("", "residual_", "d_", "d_residual_", "weight_")]
+        if name in kernel.MATRICES:
+            inside = [(b * blocks + c, c * blocks + b) for b, c in pairs(blocks)]
+        else:
+            inside = [(b, b) for b in range(blocks)]
+        columns += [[*(start + first for start in starts), second - first, number] for first, second in inside]
+    return np.array(columns).T
+
+
+def _start(kernel: ModuleType, prefix: str, name: str, blocks: int) -> int:
+    """Place of the first member of a family in ``work``; that of the residual for what a stage does not have."""
+    known = places(kernel)
+    array, row = known.get(prefix + name) or known[f"residual_{name}"]
+    return row * blocks if array == "vector" else len(kernel.VECTORS) * blocks + row * blocks * blocks
+
+
+def pairs(blocks: int) -> list[tuple[int, int]]:
+    """One (b, c) of each symmetric pair."""
+    return [(b, c) for b in range(blocks) for c in range(b, blocks)]
