@@ -95,7 +95,7 @@ def _saturated_hint(problem: Problem) -> str:
     )
 
 
-def _smoother(problem: Problem) -> str:
+def settling_hint(problem: Problem) -> str:
     """What to try where the quadrature does not settle."""
     target, loss = problem.model.target, problem.model.fit.loss
     if target.indices > 1 and target.noise == 0.0 and loss.form == "residual" and loss.key != "square":
@@ -126,7 +126,7 @@ def _certify(problem: Problem, result: Result, tolerance: float, signal: float) 
     if not error <= tolerance:
         raise NotConverged(
             f"the test error changes by {error:.1e} (relative) between orders of quadrature, {tolerance:.0e} is asked",
-            "allow a larger tolerance, or " + _smoother(problem),
+            "allow a larger tolerance, or " + settling_hint(problem),
         )
     loss, energy = result.training_loss, result.free_energy
     if not abs(loss - energy) <= ENERGY * abs(loss) + ROUNDING * problem.model.fit.samples * signal:
