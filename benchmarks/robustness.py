@@ -175,7 +175,7 @@ def _kind(message: str) -> str:
 
 def recheck(outcome: Outcome, digits: int = 25) -> float:
     """Largest relative difference of an order parameter from the twin's, on the coarser table of the solve."""
-    from codegen.structure import analyse
+    from codegen.plan import analyse
     from codegen.system_twin import solve_twin, state_of
     from derive.saddle import saddle_system
     from giantstep.quadrature.panels import ORDERS
@@ -184,18 +184,14 @@ def recheck(outcome: Outcome, digits: int = 25) -> float:
     from giantstep.system.square_loss import _run
 
     problem = problem_of(Model.from_dict(outcome.model), outcome.dimension)
-    blocks = len(problem.blocks)
-    kernel = solver_kernel("square", blocks)
-    run = _run(kernel, problem, ORDERS[0], 0)
-    layout = kernel.layout(blocks, len(run.table))
+    run = _run(solver_kernel("square"), problem, ORDERS[0], 0)
 
     def members(name: str) -> dict[tuple[int, ...], float]:
-        begin, shape = layout[name]
-        values = run.work[begin : begin + math.prod(shape)].reshape(shape)
+        values = run.state[name]
         return {place: float(values[place]) for place in np.ndindex(values.shape)}
 
     plan = analyse(saddle_system())
-    state = state_of(run.table.tolist(), problem.fraction.tolist(), problem.parameters.tolist(), plan)
+    state = state_of(run.node.T.tolist(), problem.fraction.tolist(), problem.parameters.tolist(), plan)
     twin = solve_twin(plan, state, {"T": members("T"), "V1": members("V1")}, digits)
     worst = 0.0
     for name in ORDER_PARAMETERS:

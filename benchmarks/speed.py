@@ -24,6 +24,7 @@ from giantstep.quadrature.panels import ORDERS, table
 from giantstep.spec.kernels import solver_kernel
 from giantstep.spec.model import Model
 from giantstep.system.solve import problem_of, solve
+from giantstep.system.state import run_solver
 
 MODEL = Path(__file__).resolve().parents[1] / "examples" / "tanh_sign.toml"
 AGREEMENT = 1e-9
@@ -121,12 +122,11 @@ def kernel_seconds(model: Model) -> float:
     """One call of the generated solver on a table that is at hand."""
     problem = problem_of(model)
     rows = table(problem.blocks, problem.target, ORDERS[1])
-    kernel = solver_kernel(model.fit.loss.key, 1)
-    work, out = np.empty(kernel.workspace_size(1, len(rows))), np.empty(3)
+    kernel, node = solver_kernel(model.fit.loss.key), np.array(rows.T, order="C")
 
     def many() -> None:
         for _ in range(200):
-            kernel.solve(rows, problem.fraction, problem.parameters, work, out)
+            run_solver(kernel, node, problem.fraction, problem.parameters)
 
     many()
     return median_seconds(many, 5) / 200

@@ -8,18 +8,23 @@ tangents of the residuals.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from string import Template
 
+import sympy as sp
+
+from codegen.certificate import IMPORT, emit_check
 from codegen.lower.affine import equations
 from codegen.lower.text import Text, indented
-from codegen.plan import Block, Node, Plan
+from codegen.plan import Block, Node, Plan, residual
 from codegen.program import ARGUMENTS, Program
 from codegen.templates import read
+from derive.symbols import RIDGE
 
-IMPORTS = """import numpy as np
+IMPORTS = f"""import numpy as np
 from numba import njit
 
+{IMPORT}
 from generated.runtime.nodes import INNER, add, add_product, average, average_of_product, clear, short, sum_of
 from generated.runtime.unknowns import (
     DIRECTION, FAMILY, IMAGE, RESIDUAL, TURNED, UNKNOWN, WEIGHT, invert, solve_linear, strengthen, subtract,
@@ -30,12 +35,13 @@ def emit_blockwise(plan: Plan) -> str:
     """Text of a module below its header: numba, any number of blocks."""
     program = Program(plan.system)
     _reserve(program, plan)
-    functions = [text for number, block in enumerate(plan.blocks, start=1) for text in _equations(program, plan, number, block)]
-    functions.append(program.observables())
+    numbered = enumerate(plan.blocks, start=1)
+    functions = [text for number, block in numbered for text in _equations(program, plan, number, block)]
+    functions += [program.observables(), _ridge_slopes(program, plan)]
     pieces = re.findall(r"^def (_\w+)", "\n".join(functions), re.MULTILINE)
     known = [*program.places.constants(), f"BLOCKS = {_torn(plan)!r}  # unknowns of the stages of a solve"]
     listed = f"PIECES = ({', '.join([*pieces, 'solve_linear', 'strengthen', 'subtract'])})"
-    return "\n\n\n".join(["\n".join(known), *functions, listed, _solve(program, plan)]) + "\n"
+    return "\n\n\n".join(["\n".join(known), *functions, listed, *_entries(program, plan), emit_check(plan)]) + "\n"
 
 
 def _torn(plan: Plan) -> tuple[tuple[str, ...], ...]:
@@ -84,26 +90,47 @@ def _runs(plan: Plan) -> dict[int, list[Node]]:
     return runs
 
 
-def _solve(program: Program, plan: Plan) -> str:
-    """The entry: the blocks in order."""
+def _entries(program: Program, plan: Plan) -> Iterator[str]:
+    """What Python calls: residuals and Jacobian of a stage, and the solver that takes the stages in order."""
     runs = _runs(plan)
     torn = [(number, block) for number, block in enumerate(plan.blocks, start=1) if block.torn]
-    before, sweeps, done = Text(), Text(), 0
-    for stage, (number, block) in enumerate(torn):
+    newton = " or ".join(f"stage == {stage}" for stage, (_, block) in enumerate(torn) if block.tangents) or "False"
+    before, done = Text(), 0
+    for stage, (number, _) in enumerate(torn):
         for first in (first for first in range(done + 1, number) if first in runs):
             with before.indent(f"if stage == {stage}:"):
                 before.line(f"_equations_{first}({ARGUMENTS})")
-        calls = [f"_equations_{number}({ARGUMENTS})"]
-        conditions = [f"stage == {stage}"]
-        if block.tangents:
-            calls.insert(0, f"_tangents_{number}({ARGUMENTS})")
-            conditions.insert(0, f"stage == {stage} and along")
-        for condition, call in zip(conditions, calls, strict=True):
-            with sweeps.indent(f"{'elif' if sweeps.lines else 'if'} {condition}:"):
-                sweeps.line(call)
         done = number
-    newton = " or ".join(f"stage == {stage}" for stage, (_, block) in enumerate(torn) if block.tangents)
-    return Template(read("solve")).substitute(
-        scalars=len(program.places.scalars), columns=", ".join(program.places.scalars), stages=len(torn),
-        newton=newton or "False", before="\n".join(indented(before.lines, 2)), sweeps="\n".join(indented(sweeps.lines, 4)),
+    plain = [(f"stage == {stage}", f"_equations_{number}") for stage, (number, _) in enumerate(torn)]
+    along = [(f"stage == {stage}", f"_tangents_{number}" if block.tangents else f"_equations_{number}")
+             for stage, (number, block) in enumerate(torn)]  # fmt: skip
+    tangents = [(f"stage == {stage} and along", f"_tangents_{number}")
+                for stage, (number, block) in enumerate(torn) if block.tangents]  # fmt: skip
+    yield Template(read("stages")).substitute(
+        newton=newton, sweeps=_dispatch(plain, 1), tangents=_dispatch(along, 2).replace("numbers", "homogeneous")
     )  # fmt: skip
+    yield Template(read("solve")).substitute(
+        scalars=len(program.places.scalars), columns=", ".join(program.places.scalars), stages=len(torn),
+        newton=newton, before="\n".join(indented(before.lines, 2)), sweeps=_dispatch([*tangents, *plain], 4),
+    )  # fmt: skip
+
+
+def _dispatch(cases: Sequence[tuple[str, str]], depth: int) -> str:
+    """Calls of functions by conditions."""
+    text = Text()
+    for number, (condition, function) in enumerate(cases):
+        with text.indent(f"{'elif' if number else 'if'} {condition}:"):
+            text.line(f"{function}({ARGUMENTS})")
+    return "\n".join(indented(text.lines, depth))
+
+
+def _ridge_slopes(program: Program, plan: Plan) -> str:
+    """The function of the derivatives of the residuals of the nonlinear block in the ridge, at fixed unknowns."""
+    (block,) = (block for block in plan.blocks if block.kind == "nonlinear")
+    if any(RIDGE in node.body.free_symbols for node in block.chain):
+        raise ValueError("the ridge enters before the residuals")
+    slopes = [(n, sp.diff(residual(n), RIDGE)) for n in block.torn]
+    nodes = [Node(f"slope_{n.name}", "family", n.indices, slope) for n, slope in slopes if slope != 0]
+    program.reserve([node.name for node in nodes])
+    doc = "Derivatives in the ridge of the residuals of the first stage, where they have one."
+    return program.function("ridge_slopes", doc, program.statements(nodes), entry=True)

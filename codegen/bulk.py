@@ -10,13 +10,12 @@ from collections.abc import Iterable, Sequence
 
 import sympy as sp
 
-from codegen.check import check_lines
+from codegen.certificate import IMPORT, emit_check
 from codegen.coupled import coupled_block
-from codegen.layout import Layout, scalar_columns
+from codegen.lower.text import wrapped
 from codegen.manifest import signature, source_parts
-from codegen.structure import Block, Node, Plan, explicit_order, nodes_of, residual
-from codegen.templates import read
-from codegen.vectorised import Array, Vectorised
+from codegen.plan import Block, Node, Plan, explicit_order, nodes_of, residual
+from codegen.print.numpy_arrays import Array, Vectorised
 from derive.blocks import KAPPA, BlockSum, family, names_in
 from derive.bulk_resolvent import OVERLAP, RESIDUAL, BulkResolvent, bulk_resolvent
 from derive.canonical import canonical
@@ -28,14 +27,14 @@ from derive.tangent import Tangent, tangent_name
 from derive.trained_bulk import law_families
 
 RESOLVENT_PATH = "bulk_resolvent.py"
-SOURCES = ("bulk.py", "check.py", "structure.py", "vectorised.py", "templates/worse.txt")
+SOURCES = ("bulk.py", "certificate.py", "plan.py", "print/numpy_arrays.py", "print/pairs.py", "runtime/certificate.py")
 
 
 def bulk_modules() -> dict[str, str]:
     """Name below ``generated/solvers/`` -> text of the equations of the bulks that are not isotropic."""
     return {
-        "trained_1": emit_bulk("trained", ("Sigma", *law_families(1)), "a trained bulk, any number of blocks K"),
-        "matrix_1": emit_bulk("matrix", GIVEN, "a given bulk, one block"),
+        "trained_bulk": emit_bulk("trained", ("Sigma", *law_families(1)), "a trained bulk, any number of blocks K"),
+        "given_bulk": emit_bulk("matrix", GIVEN, "a given bulk, one block"),
     }
 
 
@@ -54,20 +53,16 @@ def emit_bulk(bulk: BulkLaw, given: tuple[str, ...], scope: str) -> str:
     residuals = [Node(f"residual_{n.name}", "family", n.indices, residual(n)) for n in torn]
     parts = [
         f"UNKNOWNS = {tuple(n.name for n in torn)!r}", f"INPUTS = {inputs!r}", f"GIVEN = {given!r}",
-        read("worse").replace("np.max(scale)", "np.max(np.abs(scale))"),
         _function("chain", "Everything that follows from unknowns and conjugates, stored beside them.", chain),
         _function("residual", "The residuals of the unknowns, stored beside them.", residuals),
         _function("tangent", "Tangents of chain and residuals along those of unknowns and conjugates.",
                   _tangents(system, chain, inputs, torn)),
         _function("free_energy", "The free energy, stored as such.",
                   [Node("free_energy", "family", (), system.free_energy)]),
-        "\n".join(check_lines(
-            Plan(system, (block,), given=given), Layout(scalars=scalar_columns()),
-            "table, fraction, parameters, s", lambda name: f's["{name}"]',
-        )),
+        emit_check(Plan(system, (block,), given=given)),
     ]  # fmt: skip
     return _module(f"Equations of {scope}", [sp.srepr(e.body) for e in system.equations],
-                   "\n\n\n".join(["\n".join(parts[:3]), *parts[3:]]))  # fmt: skip
+                   "\n\n\n".join(["\n".join(parts[:3]), *parts[3:]]), imports=IMPORT)  # fmt: skip
 
 
 def _block(system: SaddleSystem, plain: SaddleSystem) -> Block:
@@ -219,10 +214,10 @@ def _of_law(
     return "\n".join([head, *body, f"    return {returned}"])
 
 
-def _module(title: str, canonical_forms: Iterable[str], body: str, note: str = "") -> str:
+def _module(title: str, canonical_forms: Iterable[str], body: str, note: str = "", imports: str = "") -> str:
     signed = signature([title, *canonical_forms, *source_parts(SOURCES)])
     note = f"\n{note}\n" if note else ""
-    return f'''"""{title}  [THEORY section 5].
+    text = f'''"""{title}  [THEORY section 5].
 {note}
 Generated; do not edit. Signature {signed[:16]}.
 Regenerate with: giantstep generate
@@ -230,9 +225,10 @@ Regenerate with: giantstep generate
 
 # fmt: off
 import numpy as np
-
+{chr(10) + imports + chr(10) if imports else ""}
 SIGNATURE = "{signed}"
 
 
 {body}
 '''
+    return "\n".join(wrapped(text.splitlines())) + "\n"

@@ -1,57 +1,87 @@
-"""Solver modules: the derived saddle-point system, analysed, lowered and signed."""
+"""From derived systems to ``generated/``: the map of this package.
+
+    plan.py            who depends on whom, what is explicit, linear or nonlinear; which unknowns are torn
+    lower/             averages -> passes over the nodes (nodes, stages), sums over blocks -> loops (loops, nests),
+                       affine equations -> their linear part (affine); places: where each number lives
+    print/             text for numba (numba_loops) and NumPy (numpy_arrays; pairs: values beside magnitudes)
+    program.py         functions of a module: statements, and what they unpack
+    blockwise.py       a system solved block by block: the square loss, real or complex
+    coupled.py         a system whose averages over the output a loss supplies
+    bulk.py            equations that another bulk changes
+    sensitivity.py     tangents along parameters of the model
+    certificate.py     ``check``: every equation anew, without the lowering of the solver
+    runtime/           hand-written numerics, copied once into generated/runtime/
+    functions, losses  modules of activations and losses; step: the gradient step
+    manifest.py        signatures, atomic writing, what generated/ must hold
+"""
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable, Sequence
+from importlib import resources
 
 import sympy as sp
 
+from codegen.blockwise import IMPORTS, emit_blockwise
 from codegen.bulk import RESOLVENT_PATH, bulk_modules, emit_resolvent
-from codegen.coupled import coupled_block, emit_coupled
+from codegen.coupled import COUPLED_IMPORTS, coupled_block, emit_coupled
 from codegen.functions import emit_registered
+from codegen.lower.text import WIDTH, wrapped
 from codegen.losses import emit_registered_losses
 from codegen.manifest import signature, source_parts, with_manifest
-from codegen.response import emit_response, response_sources
+from codegen.plan import analyse
 from codegen.sensitivity import emit_responses
-from codegen.solver import IMPORTS, emit_solver
 from codegen.step import PATH as STEP_PATH
 from codegen.step import emit_step
-from codegen.structure import Block, Plan, analyse, single_block
 from derive.links import MAX_INDICES
 from derive.loss import SQUARE, Loss
 from derive.saddle import SaddleSystem, coupled_system, saddle_system
 
-FOLDER = "solvers"
-SOURCES = (
-    "check.py", "layout.py", "lowering.py", "nests.py", "solver.py", "stages.py", "structure.py", "sweeps.py",
-    "system.py",
-    "vectorised.py", "templates/helpers.txt", "templates/invert.txt", "templates/solve.txt", "templates/worse.txt",
-    "templates/worse_single.txt",
-)  # fmt: skip
+FOLDER, RUNTIME = "systems", "runtime"
+RUNTIME_FILES = ("nodes.py", "unknowns.py", "certificate.py")
 RANKS = (1, 2, 3)  # directions of the spike
 SEVERAL = ((1, 2), (2, 2), (1, 3))  # (directions of the target, of the spike) of the coupled systems that are committed
-_ONE, _ANY = "one block, K = 1", "any number of blocks K"
-COUPLED_SOURCES = ("coupled.py", "layout.py", "lowering.py", "nests.py", "stages.py", "structure.py", "system.py")
+_SHARED = (
+    "certificate.py", "emit.py", "lower/affine.py", "lower/loops.py", "lower/nests.py", "lower/nodes.py",
+    "lower/places.py", "lower/stages.py", "lower/text.py", "plan.py", "print/numba_loops.py", "print/pairs.py",
+    "program.py", *(f"runtime/{name}" for name in RUNTIME_FILES),
+)  # fmt: skip
+SOURCES = (*_SHARED, "blockwise.py", "templates/solve.txt", "templates/stages.txt")
+COUPLED_SOURCES = (*_SHARED, "coupled.py", "templates/jacobian.txt")
+
+
+def expected_texts() -> dict[str, str]:
+    """Everything ``generated/`` holds, the manifest included."""
+    systems = {**emit_systems(), **emit_coupled_systems(), **emit_responses()}
+    systems |= {f"{FOLDER}/{name}.py": text for name, text in bulk_modules().items()}
+    steps = {STEP_PATH: emit_step(), RESOLVENT_PATH: emit_resolvent()}
+    return with_manifest(
+        {**emit_registered(), **emit_registered_losses(), **emit_runtime(), **systems, **steps}
+    )
+
+
+def emit_runtime() -> dict[str, str]:
+    """Path below ``generated/`` -> text of the hand-written numerics of systems."""
+    folder = resources.files("codegen").joinpath(RUNTIME)
+    found = {}
+    for name in RUNTIME_FILES:
+        text = folder.joinpath(name).read_text(encoding="utf-8")
+        signed = signature([name, text])
+        found[f"{RUNTIME}/{name}"] = f'{text}\n\nSIGNATURE = "{signed}"\n'
+    return found
 
 
 def emit_systems(loss: Loss = SQUARE, spikes: Iterable[int] = RANKS) -> dict[str, str]:
-    """Path below ``generated/`` -> text: the solver of a loss for one block, and for any number of blocks.
-
-    spikes: numbers of directions of the spike. With one block the features know one of them only.
-    """
+    """Path below ``generated/`` -> text: the solver of a loss with explicit averages, by the rank of the spike."""
     texts = {}
     for rank in spikes:
         system = saddle_system(loss, rank)
         plan = analyse(system)
-        texts[f"{FOLDER}/{square_name(False, rank, loss)}.py"] = _module(system, plan, _ANY)
-        if rank == 1:
-            texts[f"{FOLDER}/{square_name(True, rank, loss)}.py"] = _module(system, single_block(plan), _ONE)
+        title = f"of the {system.name} loss, {_of_spike(rank)}any number of blocks K"
+        text = _module(system, title, plan.report().splitlines(), IMPORTS, emit_blockwise(plan), SOURCES)
+        texts[f"{FOLDER}/{loss.name}{_suffix(rank)}.py"] = text
     return texts
-
-
-def square_name(single: bool, spikes: int = 1, loss: Loss = SQUARE) -> str:
-    """Name of the module of a loss that is solved block by block."""
-    return f"{loss.name}_{'single' if single else 'blocks'}{_suffix(spikes)}"
 
 
 def emit_coupled_systems(
@@ -61,82 +91,46 @@ def emit_coupled_systems(
 
     several: (directions of the target, directions of the spike) where these are more than one.
     """
-    texts = {}
-    for count, rank in (*((count, 1) for count in directions), *several):
-        system = coupled_system(count, rank)
-        block = coupled_block(system)
-        for single, scope in ((True, _ONE), (False, _ANY)) if rank == 1 else ((False, _ANY),):
-            texts[f"{FOLDER}/{coupled_name(single, count, rank)}.py"] = _coupled_module(system, block, single, scope)
-    return texts
+    wanted = (*((count, 1) for count in directions), *several)
+    return {f"{FOLDER}/{coupled_name(*each)}.py": emit_coupled_system(*each) for each in wanted}
 
 
 def emit_coupled_system(directions: int, spikes: int) -> str:
-    """Text of the system for any number of blocks that is not committed: a rare number of directions."""
+    """Text of the system of any convex loss for some numbers of directions of the target and of the spike."""
     system = coupled_system(directions, spikes)
-    return _coupled_module(system, coupled_block(system), False, _ANY)
+    block = coupled_block(system)
+    torn, chain = ", ".join(n.name for n in block.torn), ", ".join(n.name for n in block.chain)
+    order = [f"1. nonlinear in {torn}; then {chain}", "avg_*: supplied by the module of the loss"]
+    title = f"of any convex loss, {directions} direction(s) beside the spike, {_of_spike(spikes)}any number of blocks K"
+    return _module(system, title, order, COUPLED_IMPORTS, emit_coupled(system, block), COUPLED_SOURCES)
 
 
-def coupled_name(single: bool, directions: int, spikes: int = 1) -> str:
+def coupled_name(directions: int, spikes: int = 1) -> str:
     """Name of the module of a coupled system."""
-    return f"coupled_{'single' if single else 'blocks'}_{directions}{_suffix(spikes)}"
+    return f"coupled_{directions}{_suffix(spikes)}"
 
 
 def _suffix(spikes: int) -> str:
     return "" if spikes == 1 else f"_rank_{spikes}"
 
 
-def emit_response_system() -> dict[str, str]:
-    """Path below ``generated/`` -> text: the response of the square loss at complex ridge."""
-    system = saddle_system(SQUARE)
-    plan = analyse(system)
-    order = [f"    {line}" for line in plan.report().splitlines()[:2]]
-    title = "of the features' response at complex ridge, any number of blocks K"
-    return {f"{FOLDER}/response.py": _text(system, title, order, emit_response(plan), response_sources(), IMPORTS)}
+def _of_spike(spikes: int) -> str:
+    return f"spike of rank {spikes}, " if spikes > 1 else ""
 
 
-def expected_texts() -> dict[str, str]:
-    """Everything ``generated/`` holds, the manifest included."""
-    systems = {**emit_systems(), **emit_coupled_systems(), **emit_response_system(), **emit_responses()}
-    systems |= {f"{FOLDER}/{name}.py": text for name, text in bulk_modules().items()}
-    steps = {STEP_PATH: emit_step(), RESOLVENT_PATH: emit_resolvent()}
-    return with_manifest({**emit_registered(), **emit_registered_losses(), **systems, **steps})
-
-
-def _coupled_module(system: SaddleSystem, block: Block, single: bool, scope: str) -> str:
-    torn, chain = ", ".join(n.name for n in block.torn), ", ".join(n.name for n in block.chain)
-    order = [
-        f"    1. nonlinear in {torn}; then", f"       {chain}", "    avg_*: supplied by the module of the loss"
-    ]  # fmt: skip
-    title = f"of any convex loss, {system.directions} direction(s) beside the spike, {_of_spike(system)}{scope}"
-    return _text(system, title, order, emit_coupled(system, block, single), COUPLED_SOURCES)
-
-
-def _module(system: SaddleSystem, plan: Plan, scope: str) -> str:
-    title = f"of the {system.name} loss, {_of_spike(system)}{scope}"
-    order = [f"    {line}" for line in plan.report().splitlines()]
-    return _text(system, title, order, emit_solver(plan), SOURCES, IMPORTS)
-
-
-def _of_spike(system: SaddleSystem) -> str:
-    return f"spike of rank {system.spikes}, " if system.spikes > 1 else ""
-
-
-def _text(
-    system: SaddleSystem, title: str, order: Sequence[str], body: str, sources: Sequence[str],
-    imports: str = "import numpy as np\nfrom numba import njit",
-) -> str:  # fmt: skip
+def _module(
+    system: SaddleSystem, title: str, order: Sequence[str], imports: str, body: str, sources: Sequence[str]
+) -> str:
     canonical = [sp.srepr(equation.body) for equation in system.equations]
     canonical += [sp.srepr(definition.body) for definition in system.fields]
     signed = signature([title, *canonical, *source_parts(sources)])
-    structure = "\n".join(order)
-    equations = "\n".join(f"    {e.unknown}: {e.label}" for e in system.equations)
-    return f'''"""Saddle-point equations {title}  [CUI24, Result 3.3, App. C; THEORY section 4].
+    head = f'''"""Saddle-point equations {title}
+[CUI24, Result 3.3, App. C; THEORY section 4].
 
 Order of computation, found from the derived system:
-{structure}
-Each unknown and the derivation step that fixes it (d/dX: stationarity of the free energy in X):
-{equations}
-Generated; do not edit. Signature {signed[:16]}.
+{chr(10).join(_prose(line) for line in order)}
+A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
+in X). Generated; do not edit. Signature {signed[:16]}.
 Regenerate with: giantstep generate
 """
 
@@ -145,6 +139,10 @@ Regenerate with: giantstep generate
 
 LOSS = "{system.name}"
 SIGNATURE = "{signed}"
+'''
+    return "\n".join([head, "", *wrapped(body.splitlines())]) + "\n"
 
 
-{body}'''
+def _prose(line: str) -> str:
+    """A line of words, on as many lines as it takes."""
+    return "\n".join(textwrap.wrap(line, WIDTH, initial_indent="    ", subsequent_indent="       "))

@@ -11,13 +11,14 @@ from typing import Any
 
 import sympy as sp
 
-from codegen.coupled import OBSERVABLES, coupled_block
-from codegen.layout import BLOCK_COLUMNS, PARAMETERS, scalar_columns
-from codegen.lowering import Text
+from codegen.coupled import coupled_block, tangent_of
+from codegen.lower.places import BLOCK_COLUMNS, PARAMETERS, scalar_columns
+from codegen.lower.text import Text, wrapped
 from codegen.manifest import signature, source_parts
 from codegen.printers import numba_assignments
-from codegen.structure import Block, Node, chain_calculus, residual
-from codegen.vectorised import Vectorised
+from codegen.plan import Block, chain_calculus, residual
+from codegen.print.numpy_arrays import Vectorised
+from codegen.program import OBSERVABLES
 from derive.blocks import KAPPA, block_field
 from derive.expectation import Expectation
 from derive.gradient_step import A, gradient_step_map
@@ -37,15 +38,15 @@ from derive.sensitivity import (
 )  # fmt: skip
 from derive.tangent import tangent_name
 
-FOLDER = "sensitivity"
-SOURCES = ("coupled.py", "sensitivity.py", "structure.py", "vectorised.py")
+FOLDER = "systems"
+SOURCES = ("coupled.py", "sensitivity.py", "plan.py", "print/numpy_arrays.py")
 SLOPES_PATH = f"{FOLDER}/slopes.py"
 _LENGTH = sp.Symbol("s_11", nonnegative=True)
 
 
 def emit_responses(directions: Iterable[int] = range(1, MAX_INDICES + 1)) -> dict[str, str]:
     """Path below ``generated/`` -> text: a module for each number of directions of the target, and the slopes."""
-    texts = {f"{FOLDER}/coupled_{count}.py": emit_response(count) for count in directions}
+    texts = {f"{FOLDER}/tangents_{count}.py": emit_response(count) for count in directions}
     return {**texts, SLOPES_PATH: emit_slopes()}
 
 
@@ -56,7 +57,8 @@ def emit_response(directions: int) -> str:
     body = _response(system, block)
     canonical = [sp.srepr(equation.body) for equation in system.equations]
     signed = signature([f"response {directions}", *canonical, *source_parts(SOURCES)])
-    return _HEADER.format(directions=directions, short=signed[:16], signature=signed) + body
+    text = _HEADER.format(directions=directions, short=signed[:16], signature=signed) + body
+    return "\n".join(wrapped(text.splitlines())) + "\n"
 
 
 def _response(system: SaddleSystem, block: Block) -> str:
@@ -85,27 +87,18 @@ def _response(system: SaddleSystem, block: Block) -> str:
         for node in block.torn:
             text.line(f'{tangent_name(node.name)} = moves["{node.name}"]')
         for node in block.chain:
-            text.line(f"{tangent_name(node.name)} = {arrays.lower(_tangent_of(calculus, node)).text}")
-        text.line("residuals = {")
+            text.line(f"{tangent_name(node.name)} = {arrays.lower(tangent_of(calculus, node)).text}")
         for node in block.torn:
-            text.line(f'    "{node.name}": {arrays.lower(calculus.of(residual(node))).text},')
-        text.line("}")
-        bodies = [calculus.of(getattr(system, name)) for name in OBSERVABLES]
-        text.line("observables = (")
-        for body in bodies:
-            text.line(f"    {arrays.lower(body).text},")
-        text.line(")")
+            text.line(f"d_residual_{node.name} = {arrays.lower(calculus.of(residual(node))).text}")
+        for name in OBSERVABLES:
+            text.line(f"d_{name} = {arrays.lower(calculus.of(getattr(system, name))).text}")
+        residuals = ", ".join(f'"{node.name}": d_residual_{node.name}' for node in block.torn)
+        text.line(f"residuals = {{{residuals}}}")
+        text.line(f"observables = ({', '.join(f'd_{name}' for name in OBSERVABLES)})")
         fields = ", ".join(f'"{d.name}": {tangent_name(d.name)}' for d in system.fields)
-        text.line(f"return residuals, observables, {{{fields}}}")
+        text.line(f"fields = {{{fields}}}")
+        text.line("return residuals, observables, fields")
     return "\n".join(text.lines) + "\n"
-
-
-def _tangent_of(calculus: ParameterTangent, node: Node) -> sp.Expr:
-    if node.kind == "average":
-        return calculus.through(block_field(node.name)(KAPPA))
-    if node.kind == "inverse" or node.name in calculus.parallel:
-        return calculus.through(member(node.name, node.indices))
-    return calculus.of(node.body)
 
 
 def emit_slopes() -> str:
@@ -176,8 +169,9 @@ SIGNATURE = "{signature}"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):
-    """({names}) from nodes g and weights of a standard normal, the last axis of all.
+    """({names}).
 
+    From nodes g and weights of a standard normal, the last axis of all;
     phi = f(s + sqrt(c) g), rest = (phi - mu0 - mu1 g)^2.
     """
 {slopes}

@@ -12,8 +12,8 @@ from typing import Any
 
 import mpmath
 
-from codegen.layout import BLOCK_COLUMNS, PARAMETERS, scalar_columns
-from codegen.structure import Block, Node, Plan, residual
+from codegen.lower.places import BLOCK_COLUMNS, PARAMETERS, scalar_columns
+from codegen.plan import Block, Node, Plan, residual
 from derive.evaluate import Evaluator, Place, State
 from derive.saddle import SaddleSystem
 

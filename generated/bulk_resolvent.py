@@ -3,14 +3,14 @@
 e, weight, weight_t, weight_tt: nodes of the law of the residual e of the step, with weights for means of
 functions of e, of those times t = theta.x, and times t^2.
 
-Generated; do not edit. Signature 1152be7e576d9aa5.
+Generated; do not edit. Signature fce0d058fd7d2515.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "1152be7e576d9aa5c89e030f8d5c3c1f8e75c1f7d1fc27a011001cc025f6b2ef"
+SIGNATURE = "fce0d058fd7d2515ac7fae0762ffc331d008914aadb004e7965fc912aa0e987f"
 
 
 def equation(w, S, alpha_0, e, weight, weight_t, weight_tt):

@@ -71,27 +71,28 @@ def _wrap(line: str, width: int) -> list[str]:
     return _broken(code, margin + _STEP, width)
 
 
-def _broken(code: str, margin: str, width: int) -> list[str]:
-    """Lines broken at the outermost place inside brackets that fits, best after a comma or before an operator."""
+def _broken(code: str, margin: str, width: int, depth: int = 0) -> list[str]:
+    """Lines broken inside brackets, at the outermost place that fits; ``depth``: brackets open before the code."""
     if len(code) <= width:
         return [code]
-    best, rank, depth, quoted = 0, 99, 0, ""
-    for place, letter in enumerate(code[: width + 1]):
+    best, rank, last, quoted = (0, 0), 99, (0, 0), ""
+    for place, letter in enumerate(code[:width]):
         if quoted:
             quoted = "" if letter == quoted else quoted
         elif letter in "'\"":
             quoted = letter
-        elif letter in "([{":
-            depth += 1
-        elif letter in ")]}":
-            depth -= 1
-        elif letter == " " and depth and place > width // 2 and depth <= rank and _separates(code, place):
-            best, rank = place, depth
-    if not best:
-        best = max(code.rfind(" ", 0, width), code.rfind("*", 0, width), code.rfind("(", 0, width) + 1)
-    if best <= len(margin):
+        else:
+            depth += (letter in "([{") - (letter in ")]}")
+        if quoted or not depth:
+            continue
+        if letter == " " and place > width // 2 and depth <= rank and _separates(code, place):
+            best, rank = (place, depth), depth
+        if letter in " *(,":
+            last = (place + 1, depth)
+    place, depth = best if best[0] else last
+    if place <= len(margin):
         raise ValueError(f"no place to break {code.strip()}")
-    return [code[:best].rstrip(), *_broken(margin + code[best:].lstrip(), margin, width)]
+    return [code[:place].rstrip(), *_broken(margin + code[place:].lstrip(), margin, width, depth)]
 
 
 def _separates(code: str, place: int) -> bool:

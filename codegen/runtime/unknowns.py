@@ -4,8 +4,8 @@
 a direction of it, of what the residual does along that, and of the weight of its finite-size term. Of a symmetric pair
 of a matrix one is an unknown; the other lies ``TURNED`` further. ``FAMILY`` numbers the families.
 
-``system`` [2n + 4, n] holds all that a solve for n unknowns needs: the columns of a matrix, then the right side (row n),
-the unknowns (n + 1), the weights of the finite-size term (n + 2), and room for the elimination.
+``system`` [2n + 4, n] holds all that a solve for n unknowns needs: the columns of a matrix, then the right side
+(row n), the unknowns (n + 1), the weights of the finite-size term (n + 2), and room for the elimination.
 """
 
 import numpy as np
@@ -40,9 +40,9 @@ def subtract(system, n, family):
 
 @njit(cache=True, **INNER)
 def solve_linear(system, n, smallest):
-    """Solve A x = row n by elimination in scaled rows; row j holds column j of A and is kept, x takes the place of row n.
+    """Solve A x = row n by elimination in scaled rows.
 
-    False where the smallest pivot, rows and columns scaled, is no more than ``smallest`` times the largest.
+    Row j holds column j of A and is kept; x takes the place of row n. False where the smallest pivot, rows and columns scaled, is no more than ``smallest`` times the largest.
     """
     short()
     scale, first = n + 3, n + 4

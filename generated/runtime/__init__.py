@@ -1,0 +1,1 @@
+"""Hand-written numerics that emitted modules share; copied from codegen/runtime/."""

@@ -85,3 +85,6 @@ def add_product(field, row, factor, node, first, second):
     apart()
     for n in range(node.shape[1]):
         field[row, n] += factor*node[first, n]*node[second, n]
+
+
+SIGNATURE = "4669ddcdf3d67da6c4529a48c464424f323d878f3d01412fe56e85905bd39ce7"

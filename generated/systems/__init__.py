@@ -1,0 +1,1 @@
+"""Emitted systems of equations; nobody edits them."""

@@ -1,18 +1,39 @@
+"""Saddle-point equations of the square loss, any number of blocks K
+[CUI24, Result 3.3, App. C; THEORY section 4].
+
+Order of computation, found from the derived system:
+    1. nonlinear in T, V1; then V2, V, V1_hat, V2_hat, P, M, S
+    2. linear in m, zeta; then mean, zeta_hat
+    3. explicit; then psi_hat
+    4. explicit; then psi
+    5. explicit; then slope
+    6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
+A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
+in X). Generated; do not edit. Signature 3d92e0f0f30a1924.
+Regenerate with: giantstep generate
+"""
+
+# fmt: off
 import numpy as np
 from numba import njit
 
+from generated.runtime.certificate import SIGN, Certificate, both, bounded, over
 from generated.runtime.nodes import INNER, add, add_product, average, average_of_product, clear, short, sum_of
 from generated.runtime.unknowns import (
     DIRECTION, FAMILY, IMAGE, RESIDUAL, TURNED, UNKNOWN, WEIGHT, invert, solve_linear, strengthen, subtract,
 )
 
+LOSS = "square"
+SIGNATURE = "3d92e0f0f30a1924d8a98f298daf192468c19768986e0b73b3b56fe3e98c9df6"
+
 
 kappa, weight, nu0, nu1, nu2sq = range(5)  # rows of node, then mu0, mu1, mu2sq per block
 VECTORS = ('T', 'residual_T', 'd_T', 'd_residual_T', 'm', 'zeta', 'residual_m', 'residual_zeta', 'weight_m',
     'weight_zeta', 'adjoint', 'residual_adjoint', 'weight_adjoint', 'V2', 'V2_hat', 'd_V2', 'd_V2_hat', 'zeta_hat',
-    'psi_hat', 'psi', 'Q2', 'Q2_hat', 'average_m')
-(T, residual_T, d_T, d_residual_T, m, zeta, residual_m, residual_zeta, weight_m, weight_zeta, adjoint, residual_adjoint,
-    weight_adjoint, V2, V2_hat, d_V2, d_V2_hat, zeta_hat, psi_hat, psi, Q2, Q2_hat, average_m) = range(23)
+    'psi_hat', 'psi', 'Q2', 'Q2_hat', 'average_m', 'slope_T')
+(T, residual_T, d_T, d_residual_T, m, zeta, residual_m, residual_zeta, weight_m, weight_zeta, adjoint,
+    residual_adjoint, weight_adjoint, V2, V2_hat, d_V2, d_V2_hat, zeta_hat, psi_hat, psi, Q2, Q2_hat, average_m,
+    slope_T) = range(24)
 MATRICES = ('V1', 'residual_V1', 'd_V1', 'd_residual_V1', 'Q1', 'residual_Q1', 'weight_Q1', 'V1_hat', 'P', 'M', 'S',
     'd_V1_hat', 'd_M', 'd_S', 'Q1_hat')
 (V1, residual_V1, d_V1, d_residual_V1, Q1, residual_Q1, weight_Q1, V1_hat, P, M, S, d_V1_hat, d_M, d_S,
@@ -285,8 +306,55 @@ def _observables(node, fraction, numbers, vector, matrix, field, out):
         + beta*(0.5*sum1 + 0.5*sum2 - 0.5*sum3 - 0.5*sum4 + sum7 - 0.5*(sum5 + sum6)/beta))
 
 
+@njit(cache=True, error_model="numpy", nogil=True)
+def ridge_slopes(node, fraction, numbers, vector, matrix, field):
+    """Derivatives in the ridge of the residuals of the first stage, where they have one."""
+    short()
+    beta, ridge = numbers[1], numbers[2]
+    K = fraction.shape[0]
+    for b in range(K):
+        vector[slope_T, b] = (beta*fraction[b]/((ridge + matrix[S, b, b] + vector[V2_hat, b])*(ridge + matrix[S, b, b]
+            + vector[V2_hat, b])))
+
+
 PIECES = (_equations_1, _tangents_1, _equations_2, _equations_3, _equations_6, _observables, solve_linear, strengthen,
     subtract)
+
+
+@njit(cache=True, error_model="numpy", nogil=True, no_cfunc_wrapper=True)
+def residual(stage, node, fraction, numbers, vector, matrix, field):
+    """The residuals of a stage and what leads to them, from its unknowns; all may be complex, as for complex ridge."""
+    if stage == 0:
+        _equations_1(node, fraction, numbers, vector, matrix, field)
+    elif stage == 1:
+        _equations_2(node, fraction, numbers, vector, matrix, field)
+    elif stage == 2:
+        _equations_6(node, fraction, numbers, vector, matrix, field)
+
+
+@njit(cache=True, error_model="numpy", nogil=True, no_cfunc_wrapper=True)
+def jacobian(stage, node, fraction, numbers, vector, matrix, field, work, members, result):
+    """result[i, k] = d residual i/d unknown k of a stage, a symmetric pair moving together; members: places in work.
+
+    Of a linear stage the columns are residuals of unit vectors without the terms free of the unknowns.
+    """
+    put, get = (DIRECTION, IMAGE) if stage == 0 else (UNKNOWN, RESIDUAL)
+    homogeneous = (numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], 0.0*numbers[5])
+    n = result.shape[0]
+    for column in range(n):
+        for i in range(n):
+            place = members[stage, put, i]
+            value = 1.0 if i == column else 0.0
+            work[place] = value
+            work[place + members[stage, TURNED, i]] = value
+        if stage == 0:
+            _tangents_1(node, fraction, homogeneous, vector, matrix, field)
+        elif stage == 1:
+            _equations_2(node, fraction, homogeneous, vector, matrix, field)
+        elif stage == 2:
+            _equations_6(node, fraction, homogeneous, vector, matrix, field)
+        for i in range(n):
+            result[i, column] = work[members[stage, get, i]]
 
 
 @njit(cache=True, error_model="numpy", nogil=True, no_cfunc_wrapper=True)
@@ -359,3 +427,70 @@ def solve(node, fraction, parameters, work, vector, matrix, field, members, size
         total += iteration if newton else 1
     _observables(node, fraction, numbers, vector, matrix, field, out)
     return total
+
+
+def check(node, fraction, parameters, state):
+    """Worst residual over all equations, each relative to the sum of its terms in absolute value."""
+    alpha, beta, ridge, noise, inverse_dimension = parameters.tolist()
+    K = len(fraction)
+    identity = np.eye(K)
+    given, found = both(node), Certificate(state)
+    kappa = given[:, 0]
+    nu0 = given[:, 2]
+    nu1 = given[:, 3]
+    nu2sq = given[:, 4]
+    weight = node[1]
+    mu0 = given[:, 5:5 + K]
+    mu1 = given[:, 5 + K:5 + K + K]
+    mu2sq = given[:, 5 + 2*K:5 + 2*K + K]
+    V2 = both(state["V2"])
+    P = both(state["P"])
+    T = both(state["T"])
+    V1 = both(state["V1"])
+    m = both(state["m"])
+    zeta = both(state["zeta"])
+    psi = both(state["psi"])
+    Q2 = both(state["Q2"])
+    adjoint = both(state["adjoint"])
+    Q1 = both(state["Q1"])
+    V = both((np.einsum('Ab,Abn->An', V2, mu2sq) + np.einsum('Acn->An', mu1*np.einsum('Abc,Abn->Acn', V1, mu1)))[0])
+    slope = both((np.einsum('Ab,Abn->An', psi, mu1))[0])
+    mean = both((np.einsum('Abn->An', m[:, :, None]*mu0 + zeta[:, :, None]*kappa[:, None, :]*mu1))[0])
+    Delta = both((SIGN[:, None]*(slope**2) + np.einsum('Ab,Abn->An', Q2, mu2sq)
+        + np.einsum('Acn->An', mu1*np.einsum('Abc,Abn->Acn', Q1, mu1)))[0])
+    risk = both((noise + (SIGN[:, None]*mean + nu0)**2 + (SIGN[:, None]*slope + nu1)**2 + Delta + nu2sq)[0])
+    V2 = found.explicit("V2", T/beta)  # d/dQ2_hat
+    x0 = over(1.0 + V)
+    x1 = weight[None, :]*x0
+    V1_hat = found.explicit("V1_hat", alpha/beta*np.einsum('Abn,Acn->Abc', x1[:, None, :]*mu1, mu1))  # d/dQ1
+    V2_hat = found.explicit("V2_hat", alpha/beta*np.einsum('An,Abn->Ab', x1, mu2sq))  # d/dQ2
+    # P
+    found.implicit(SIGN[:, None, None]*identity[None, :, :] + np.einsum('Ace,Abe->Abc',
+        T[:, :, None]*V1_hat.transpose(0, 2, 1) + identity[None, :, :], P))
+    M = found.explicit("M", T[:, :, None]*P)  # M
+    S = found.explicit("S", np.einsum('Abe,Ace->Abc', P, V1_hat.transpose(0, 2, 1)))  # S
+    T = found.explicit("T", beta*fraction[None, :]*over(ridge + V2_hat + np.einsum('Abb->Ab', S)))  # dL/dT
+    V1 = found.explicit("V1", M/beta)  # d/dQ1_hat
+    x2 = weight[None, :]*kappa*x0*(SIGN[:, None]*nu0 + mean)
+    zeta_hat = found.explicit("zeta_hat", alpha/beta*SIGN[:, None]*np.einsum('An,Abn->Ab', x2, mu1))  # d/dzeta
+    x3 = weight[None, :]*x0*(SIGN[:, None]*nu0 + mean)
+    found.implicit(alpha*np.einsum('An,Abn->Ab', x3, mu0) + inverse_dimension*beta*over(T)*m)  # d/dm
+    zeta = found.explicit("zeta", T*zeta_hat)  # d/dzeta_hat
+    x4 = weight[None, :]*x0*nu1
+    psi_hat = found.explicit("psi_hat", alpha/beta*np.einsum('An,Abn->Ab', x4, mu1))  # d/dpsi
+    psi = found.explicit("psi", np.einsum('Aa,Aab->Ab', psi_hat, M))  # d/dpsi_hat
+    Q2 = found.explicit("Q2", adjoint)  # d/dV2_hat
+    x5 = weight[None, :]*(x0**2)*risk
+    Q1_hat = found.explicit("Q1_hat", alpha/beta*np.einsum('Abn,Acn->Abc', x5[:, None, :]*mu1, mu1))  # d/dV1
+    Q2_hat = found.explicit("Q2_hat", alpha/beta*np.einsum('An,Abn->Ab', x5, mu2sq))  # d/dV2
+    # adjoint
+    found.implicit(SIGN[:, None]*(np.einsum('Aa,Aab->Ab', psi_hat, P.transpose(0, 2, 1))**2)
+        + SIGN[:, None]*(zeta_hat**2) + SIGN[:, None]*np.einsum('Aab,Aa->Ab', S**2, adjoint)
+        + SIGN[:, None]*np.einsum('Aab,Aab->Ab', np.einsum('Abc,Aac->Aab', P, Q1_hat), P.transpose(0, 2, 1))/beta
+        + SIGN[:, None]*Q2_hat/beta + inverse_dimension*SIGN[:, None]*(over(T)**2)*(m**2)
+        + beta*fraction[None, :]*(over(T)**2)*adjoint)
+    # d/dV1_hat
+    Q1 = found.explicit("Q1", np.einsum('Aac,Aab->Abc', np.einsum('Acd,Aad->Aac', M, Q1_hat), M)/beta
+        + np.einsum('Aa,Aab->Ab', psi_hat, M)[:, :, None]*np.einsum('Aa,Aac->Ac', psi_hat, M)[:, None, :]
+        + np.einsum('Aab,Aac->Abc', adjoint[:, :, None]*P, P))
+    return found.worst()

@@ -31,7 +31,7 @@ def generate(models: Sequence[Model], check: bool, echo: Callable[[str], None] =
     from codegen.functions import emit
     from codegen.manifest import check as compare
     from codegen.manifest import write_all, write_atomic
-    from codegen.system import expected_texts
+    from codegen.emit import expected_texts
 
     if not models:
         root, texts = generated_root(), expected_texts()

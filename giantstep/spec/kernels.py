@@ -64,10 +64,9 @@ def user_module(stem: str, emitted: Callable[[], str]) -> ModuleType:
     return _from_text(name, text, f"<{stem}>", cached=False)
 
 
-def solver_kernel(loss: str, blocks: int, spikes: int = 1) -> ModuleType:
-    """The solver module of a loss: the one for a single block, or the one for any number; by the spike's rank."""
-    rank = f"_rank_{spikes}" if spikes > 1 else ""
-    return generated_module(f"generated.solvers.{loss}_{'single' if blocks == 1 and not rank else 'blocks'}{rank}")
+def solver_kernel(loss: str, spikes: int = 1) -> ModuleType:
+    """The solver module of a loss whose averages are explicit, by the rank of the spike."""
+    return generated_module(f"generated.systems.{loss}{f'_rank_{spikes}' if spikes > 1 else ''}")
 
 
 @lru_cache(maxsize=64)

@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from generated.solvers import matrix_1, trained_1
+from generated.runtime.unknowns import IMAGE, RESIDUAL
+from generated.systems import given_bulk as given_equations
+from generated.systems import trained_bulk as trained_equations
 from giantstep.law.given_bulk import given_bulk
 from giantstep.law.moments import ActivationMoments, activation_moments
 from giantstep.law.residual import residual_law
@@ -34,9 +36,9 @@ def bulk_arrays(problem: Problem) -> tuple[ModuleType, dict[str, Array]]:
     model = problem.model
     if model.step is not None and model.step.bulk == "matrix":
         given = given_bulk(model)
-        return matrix_1, {name: getattr(given, name) for name in matrix_1.GIVEN}
+        return given_equations, {name: getattr(given, name) for name in given_equations.GIVEN}
     law, sigma = bulk_of(problem)
-    return trained_1, {"Sigma": sigma, **law.weights}
+    return trained_equations, {"Sigma": sigma, **law.weights}
 
 
 def bulk_of(problem: Problem) -> tuple[BulkLaw, Array]:
@@ -121,7 +123,6 @@ class BulkSystem(CoupledSystem):
             "alpha": alpha, "beta": beta, "ridge": ridge, "inverse_dimension": inverse_dimension,
             "fraction": problem.fraction, "identity": np.eye(self.blocks), "weight": self.table[:, 1],
         }  # fmt: skip
-        self.tangents = self.places[f"d_residual_{self.kernel.UNKNOWNS[0]}"][0]
 
     def at_ridge(self, ridge: float) -> CoupledSystem:
         """The same system at another ridge."""
@@ -135,7 +136,7 @@ class BulkSystem(CoupledSystem):
         self.equations.chain(self.state)
         self.equations.residual(self.state)
         self._store("residual_")
-        residuals: Array = self.work[self.residuals + self.first]
+        residuals: Array = self.work[self.places[RESIDUAL]]
         return residuals
 
     def jacobian(self) -> Array:
@@ -143,17 +144,16 @@ class BulkSystem(CoupledSystem):
         n = len(self.first)
         matrix, one = np.empty((n, n)), np.empty((1, 1))
         for column in range(n):
-            places = self.first[column : column + 1], self.second[column : column + 1]
-            self.kernel.jacobian(*self._arguments(), *places, one)
+            self.kernel.jacobian(*self._arguments(), self.work, self.places, column, one)
             self.equations.tangent(self.state)
             self._store("d_residual_")
-            matrix[:, column] = self.work[self.tangents + self.first]
+            matrix[:, column] = self.work[self.places[IMAGE]]
         return matrix
 
     def certificate(self, x: Array) -> float:
         """Worst relative residual of all equations at x, the bulk's among them, evaluated from the stored unknowns."""
         self.residual(x)
-        return float(self.equations.check(self.table, self.problem.fraction, self.parameters, self.state))
+        return float(self.equations.check(self.node, self.problem.fraction, self.parameters, self.state))
 
     def observables(self) -> Array:
         """(test error, training error, free energy) at the last x."""

@@ -15,6 +15,9 @@ from giantstep.system.discretisation import Level, Resolved, coordinates, resolv
 from giantstep.system.loss_kernels import coupled_kernel, loss_kernel
 from giantstep.system.misclassification import misclassification
 from giantstep.system.problem import Problem
+from giantstep.system.state import State, members, pairs, start_of
+
+from generated.runtime.unknowns import RESIDUAL, TURNED, UNKNOWN
 
 Array = np.ndarray
 
@@ -33,22 +36,22 @@ class CoupledSystem:
         self.blocks, nodes = len(problem.fraction), len(self.table)
         self.loss = loss_kernel(model.fit.loss)
         self.directions = model.target.indices
-        self.kernel = coupled_kernel(self.blocks, self.directions, problem.rank)
+        self.kernel = coupled_kernel(self.directions, problem.rank)
         self.kappa = np.ascontiguousarray(self.table[:, 0])  # of several coordinates that along the alignment
         self.noise = model.target.noise if self.loss.FORM == "residual" else 0.0
         self.gauss = gauss_rule(level.output)
         self.constants = np.array(model.fit.loss.values, dtype=float)
         self.scratch = np.empty(self.loss.SCRATCH_SHAPE)
-        self.work = np.zeros(self.kernel.workspace_size(self.blocks, nodes))
-        self.places = self.kernel.layout(self.blocks, nodes)
-        self.first, self.second, self.diagonal = _unknowns(self.kernel, self.places, self.blocks)
+        self.node = np.array(self.table.T, order="C")
+        self.room = State(self.kernel, self.blocks, nodes)
+        self.work = self.room.work
+        self.places = members(self.kernel, self.blocks)[0][0]
+        self.first = self.places[UNKNOWN]
+        self.second = self.first + self.places[TURNED]
+        self.diagonal = _diagonal(self.kernel, self.blocks)
         self.parameters = problem.parameters.copy()
-        start = self.places[self.kernel.AVERAGES[0]][0]
-        count = len(self.kernel.AVERAGES)
-        self.averages = self.work[start : start + count * nodes].reshape(count, nodes)
-        start = self.places[self.kernel.SLOPES[0]][0]
-        self.slopes = self.work[start : start + self.directions * nodes].reshape(self.directions, nodes)
-        self.residuals = self.places[f"residual_{self.kernel.UNKNOWNS[0]}"][0]
+        self.averages = self.room.rows(self.kernel.AVERAGES)
+        self.slopes = self.room.rows(self.kernel.SLOPES)
         self.averaging = self._averaging()
         self.variance = np.empty(nodes)  # Delta without a floor
 
@@ -59,9 +62,7 @@ class CoupledSystem:
 
     def view(self, name: str) -> Array:
         """A family or a function of kappa in the workspace."""
-        start, shape = self.places[name]
-        values: Array = self.work[start : start + math.prod(shape)].reshape(shape)
-        return values
+        return self.room[name]
 
     def residual(self, x: Array) -> Array:
         """Residuals of the unknowns; nan where a response or the variance of the output is not positive."""
@@ -70,7 +71,7 @@ class CoupledSystem:
         average, given = self.averaging
         average(*given)
         self.kernel.residual(*self._arguments())
-        residuals: Array = self.work[self.residuals + self.first]
+        residuals: Array = self.work[self.places[RESIDUAL]]
         return residuals
 
     def fields(self, x: Array) -> bool:
@@ -85,7 +86,7 @@ class CoupledSystem:
         """Derivative of the residuals at the last x."""
         n = len(self.first)
         matrix = np.empty((n, n))
-        self.kernel.jacobian(*self._arguments(), self.first, self.second, matrix)
+        self.kernel.jacobian(*self._arguments(), self.work, self.places, 0, matrix)
         return matrix
 
     def scale(self, x: Array) -> Array:
@@ -138,7 +139,7 @@ class CoupledSystem:
         """Worst relative residual of all equations at x, evaluated apart from the solver's own code."""
         if not np.array_equal(self.work[self.first], x):
             self.residual(x)
-        return float(self.kernel.check(*self._arguments()))
+        return float(self.kernel.check(self.node, self.problem.fraction, self.parameters, self.room))
 
     def observables(self) -> Array:
         """(test error, training error, free energy) at the last x."""
@@ -167,7 +168,7 @@ class CoupledSystem:
         kernel, given, n = self.kernel, self._arguments(), len(self.first)
         return [
             (kernel.fields, given), self.averaging, (kernel.residual, given),
-            (kernel.jacobian, (*given, self.first, self.second, np.empty((n, n)))),
+            (kernel.jacobian, (*given, self.work, self.places, 0, np.empty((n, n)))),
             (kernel.observables, (*given, np.zeros(3))),
         ]  # fmt: skip
 
@@ -180,8 +181,9 @@ class CoupledSystem:
             return self.loss.intervals, (*rule, *where, *numbers, *fields)
         return self.loss.points, (*rule, law.weight, law.t, law.label, law.rest, *numbers, *fields)
 
-    def _arguments(self) -> tuple[Array, Array, Array, Array]:
-        return self.table, self.problem.fraction, self.parameters, self.work
+    def _arguments(self) -> tuple[Array, ...]:
+        room = self.room
+        return self.node, self.problem.fraction, self.parameters, room.vector, room.matrix, room.field
 
 
 def floored(values: Array) -> bool:
@@ -193,23 +195,14 @@ def floored(values: Array) -> bool:
     return True
 
 
-def _unknowns(kernel: ModuleType, places: dict[str, tuple[int, tuple[int, ...]]], blocks: int
-              ) -> tuple[Array, Array, Array]:  # fmt: skip
-    """Places of the unknowns, of their mirror images, and of the norm that each is compared with."""
-    first, second, size = [], [], []
-    norm = places["Q1"][0]
+@lru_cache(maxsize=64)
+def _diagonal(kernel: ModuleType, blocks: int) -> Array:
+    """For each unknown the place of Q1[b, b], the norm of its block b."""
+    found: list[int] = []
     for name in kernel.UNKNOWNS:
-        start, shape = places[name]
-        pairs = [(b, b) for b in range(blocks)] if len(shape) == 1 else list(_pairs(blocks))
-        for b, c in pairs:
-            first.append(start + (b if len(shape) == 1 else b * blocks + c))
-            second.append(start + (c if len(shape) == 1 else c * blocks + b))
-            size.append(norm + b * blocks + b)
-    return np.array(first), np.array(second), np.array(size)
-
-
-def _pairs(blocks: int) -> Sequence[tuple[int, int]]:
-    return [(b, c) for b in range(blocks) for c in range(b, blocks)]
+        rows = [b for b, _ in pairs(blocks)] if name in kernel.MATRICES else range(blocks)
+        found += [start_of(kernel, "Q1", blocks) + b * (blocks + 1) for b in rows]
+    return np.array(found)
 
 
 @lru_cache(maxsize=64)

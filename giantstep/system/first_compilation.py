@@ -22,6 +22,7 @@ import numpy as np
 from numba import typeof
 
 from giantstep.spec.kernels import function_kernel, solver_kernel
+from giantstep.system.state import run_solver
 from giantstep.spec.model import Model
 
 
@@ -69,11 +70,11 @@ def _cold(blocks: int, coupled: bool, indices: int, rank: int = 1) -> bool:
     """Whether numba keeps a cache for a model's solver and has nothing in it, and there is a core to spare."""
     if (os.cpu_count() or 1) < 2 or not sys.executable:
         return False
-    kernels = [solver_kernel("square", blocks, rank).solve]
+    kernels = [solver_kernel("square", rank).solve]
     if coupled:
         from giantstep.system.loss_kernels import coupled_kernel
 
-        kernels.append(coupled_kernel(blocks, indices, rank).jacobian)
+        kernels.append(coupled_kernel(indices, rank).jacobian)
     return any(is_cold(kernel) for kernel in kernels)
 
 
@@ -87,21 +88,19 @@ def is_cold(kernel: Any) -> bool:
 
 def compile_solver(blocks: int, rank: int = 1) -> None:
     """Call the solver of the square loss once, on next to nothing."""
-    kernel, work = solver_kernel("square", blocks, rank), _arguments(blocks, rank)
-    kernel.solve(*work, np.empty(kernel.workspace_size(blocks, 1)), np.empty(3))
+    run_solver(solver_kernel("square", rank), *_arguments(blocks, rank))
 
 
 def _arguments(blocks: int, rank: int = 1) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(table, fraction, parameters) of the types of every problem: tables cannot be written to."""
-    table = np.ones((1, 4 + rank + 3 * blocks))
-    table.flags.writeable = False
-    return table, np.full(blocks, 1.0 / blocks), np.array([1.0, 1.0, 1.0, 0.0, 0.0])
+    """(node, fraction, parameters) of the types of every problem."""
+    parameters = np.array([1.0, 1.0, 1.0, 0.0, 0.0])
+    return np.ones((4 + rank + 3 * blocks, 1)), np.full(blocks, 1.0 / blocks), parameters
 
 
 def compile_beside(model: Model) -> None:
     """Compile what another process, which begins with the solver, comes to last; write a line after the functions."""
     blocks, rank = _sizes(model)
-    solver = solver_kernel("square", blocks, rank).PIECES
+    solver = solver_kernel("square", rank).PIECES
     for kernel in solver[len(solver) // 2 :] if blocks > 1 else ():  # with one block it takes as long as functions
         _compile_piece(kernel, blocks)
     names = (model.network.activation, *[model.target.link] * (model.target.indices == 1))
@@ -114,9 +113,12 @@ def compile_beside(model: Model) -> None:
 
 
 def _compile_piece(kernel: Any, blocks: int) -> None:
-    table, vector, _ = _arguments(blocks)
-    known = {"table": table, "fraction": vector, "work": vector, "out": vector, "smallest": 0.0}  # else a whole number
-    _compile(kernel, [known.get(name, 0) for name in signature(kernel.py_func).parameters])
+    node, vector, _ = _arguments(blocks)
+    known = {
+        "node": node, "fraction": vector, "numbers": (1.0,) * 6, "vector": node, "matrix": np.ones((1, blocks, blocks)),
+        "field": node, "out": vector, "system": node, "smallest": 0.0, "family": np.zeros(1, np.int64),
+    }  # fmt: skip
+    _compile(kernel, [known.get(name, 0) for name in signature(kernel.py_func).parameters])  # else a whole number
 
 
 def _coupled(model: Model) -> Sequence[tuple[Any, Sequence[object]]]:

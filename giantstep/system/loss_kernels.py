@@ -42,23 +42,21 @@ def _emitted(expression: str) -> str:
         raise BadInput(f"the loss {expression!r} cannot be used: {reason}", getattr(error, "hint", "")) from None
 
 
-def coupled_kernel(blocks: int, directions: int, spikes: int = 1) -> ModuleType:
-    """The coupled system of a number of blocks, of directions of the target beside the spike, and of the spike.
+def coupled_kernel(directions: int, spikes: int = 1) -> ModuleType:
+    """The coupled system for a number of directions of the target beside the spike, and of the spike.
 
     Rare numbers of directions are emitted when they are first asked for.
     """
-    if spikes == 1:
-        return generated_module(f"generated.solvers.coupled_{'single' if blocks == 1 else 'blocks'}_{directions}")
-    name = f"coupled_blocks_{directions}_rank_{spikes}"
-    if find_spec(f"generated.solvers.{name}") is not None:
-        return generated_module(f"generated.solvers.{name}")
+    name = f"coupled_{directions}{f'_rank_{spikes}' if spikes > 1 else ''}"
+    if find_spec(f"generated.systems.{name}") is not None:
+        return generated_module(f"generated.systems.{name}")
     return _rare_system(name, directions, spikes)
 
 
 @lru_cache(maxsize=8)
 def _rare_system(name: str, directions: int, spikes: int) -> ModuleType:
     def emitted() -> str:
-        from codegen.system import emit_coupled_system
+        from codegen.emit import emit_coupled_system
 
         return emit_coupled_system(directions, spikes)
 

@@ -15,6 +15,7 @@ from giantstep.spec.errors import NotConverged
 from giantstep.spec.kernels import solver_kernel
 from giantstep.system.problem import Problem, Solution
 from giantstep.system.result import ORDER_PARAMETERS
+from giantstep.system.state import State, run_solver
 
 ROUNDING = 1e-15  # of E y^2: what double precision leaves of a test error that is next to nothing
 _HALVINGS = 5
@@ -23,14 +24,14 @@ _COARSER, _FINER = 0.85, 1.3  # of an axis: what its error is estimated from, an
 
 @dataclass(frozen=True)
 class _Run:
-    """One call of the generated solver."""
+    """One call of the generated solver, on nodes [columns, N]."""
 
     status: int
     test_error: float
     train_error: float
     free_energy: float
-    work: np.ndarray
-    table: np.ndarray
+    state: State
+    node: np.ndarray
 
 
 def solve_direct(problem: Problem, tolerance: float) -> Solution:
@@ -40,7 +41,9 @@ def solve_direct(problem: Problem, tolerance: float) -> Solution:
     kernel, error = _kernel(problem), math.inf
     for halvings in range(_HALVINGS):
         previous = error
-        runs = [_run(kernel, problem, order, halvings) for order in _orders(problem)]
+        runs: list[_Run] = []
+        for order in _orders(problem):
+            runs.append(_run(kernel, problem, order, halvings, runs[-1].state if runs else None))
         fine = runs[-1]
         size = max(abs(fine.test_error), ROUNDING / tolerance * _signal(fine, problem)) or 1.0
         error = max(abs(fine.test_error - run.test_error) for run in runs[:-1]) / size
@@ -77,15 +80,15 @@ def shape_of(problem: Problem) -> Shape:
 
 
 def _solution(kernel: ModuleType, problem: Problem, fine: _Run, error: float) -> Solution:
-    residual = kernel.check(fine.table, problem.fraction, problem.parameters, fine.work)
+    residual = kernel.check(fine.node, problem.fraction, problem.parameters, fine.state)
     return Solution(
-        fine.test_error, fine.train_error, fine.free_energy, _unknowns(kernel, fine, problem), residual, fine.status,
-        error, len(fine.table), _signal(fine, problem),
+        fine.test_error, fine.train_error, fine.free_energy, _unknowns(fine, problem), residual, fine.status,
+        error, fine.node.shape[1], _signal(fine, problem),
     )  # fmt: skip
 
 
 def _kernel(problem: Problem) -> ModuleType:
-    return solver_kernel("square", len(problem.blocks), problem.rank)
+    return solver_kernel("square", problem.rank)
 
 
 def _orders(problem: Problem) -> tuple[int, ...]:
@@ -99,42 +102,39 @@ def square_overlaps(problem: Problem, rows: np.ndarray) -> Mapping[str, np.ndarr
     Raises NotConverged.
     """
     kernel = _kernel(problem)
-    rows.flags.writeable = False  # the type that the kernel is compiled for
-    return _unknowns(kernel, _run_on(kernel, problem, rows), problem)
+    return _unknowns(_run_on(kernel, problem, rows), problem)
 
 
-def _run(kernel: ModuleType, problem: Problem, order: int, halvings: int) -> _Run:
+def _run(kernel: ModuleType, problem: Problem, order: int, halvings: int, start: State | None = None) -> _Run:
     assert problem.target is not None
-    return _run_on(kernel, problem, table(problem.blocks, problem.target, order, halvings))
+    return _run_on(kernel, problem, table(problem.blocks, problem.target, order, halvings), start)
 
 
-def _run_on(kernel: ModuleType, problem: Problem, rows: np.ndarray) -> _Run:
-    work = np.empty(kernel.workspace_size(len(problem.blocks), len(rows)))
-    out = np.full(3, np.nan)
-    status = kernel.solve(rows, problem.fraction, problem.parameters, work, out)
-    if status < 0:
-        raise NotConverged(_stalled(problem, -status), collinear_hint(problem))
-    return _Run(int(status), float(out[0]), float(out[1]), float(out[2]), work, rows)
+def _run_on(kernel: ModuleType, problem: Problem, rows: np.ndarray, start: State | None = None) -> _Run:
+    """start: the solution on other nodes, from which Newton's method begins."""
+    node = np.array(rows.T, order="C")
+    solved = run_solver(kernel, node, problem.fraction, problem.parameters, start)
+    if solved.status < 0:
+        raise NotConverged(_stalled(problem, -solved.status), collinear_hint(problem))
+    test, train, energy = solved.out.tolist()
+    return _Run(solved.status, test, train, energy, solved.state, node)
 
 
-def _unknowns(kernel: ModuleType, run: _Run, problem: Problem) -> Mapping[str, np.ndarray]:
+def _unknowns(run: _Run, problem: Problem) -> Mapping[str, np.ndarray]:
     """The order parameters; zeta is [K], or [K, q] for several directions of kappa."""
-    layout = kernel.layout(len(problem.blocks), len(run.table))
-    values = {}
+    known, values = run.state.keys(), {}
     for name in ORDER_PARAMETERS:
-        names = [name] if name in layout else [f"{name}_{j + 1}" for j in range(problem.rank)]
-        parts = []
-        for part in names:
-            start, shape = layout[part]
-            parts.append(run.work[start : start + math.prod(shape)].reshape(shape).copy())
-        values[name] = parts[0] if name in layout else np.stack(parts, axis=-1)
+        if name in known:
+            values[name] = run.state[name].copy()
+        else:
+            values[name] = np.stack([run.state[f"{name}_{j + 1}"] for j in range(problem.rank)], axis=-1)
     return values
 
 
 def _signal(run: _Run, problem: Problem) -> float:
     """E y^2 of the noisy label, the scale of an error."""
-    weight, nu = run.table[:, 1], run.table[:, 2:5]
-    return float(weight @ (nu[:, 0] ** 2 + nu[:, 1] ** 2 + nu[:, 2]) + problem.parameters[3])
+    weight, nu = run.node[1], run.node[2:5]
+    return float(weight @ (nu[0] ** 2 + nu[1] ** 2 + nu[2]) + problem.parameters[3])
 
 
 def _stalled(problem: Problem, block: int) -> str:

@@ -11,7 +11,7 @@ import mpmath
 import numpy as np
 
 from codegen.label_twin import Channel
-from codegen.layout import BLOCK_COLUMNS, PARAMETERS, scalar_columns
+from codegen.lower.places import BLOCK_COLUMNS, PARAMETERS, scalar_columns
 from codegen.output_twin import LossCurve, node_averages
 from codegen.system_twin import equation_residuals
 from derive.evaluate import Place, State

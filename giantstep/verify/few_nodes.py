@@ -13,7 +13,7 @@ import numpy as np
 from codegen.coupled_twin import OBSERVABLES, places
 from codegen.label_twin import Channel, Step
 from codegen.output_twin import Fields, LossCurve, misclassification, node_averages
-from codegen.structure import nodes_of, residual
+from codegen.plan import nodes_of, residual
 from derive.blocks import KAPPA, Definition, block_field
 from derive.evaluate import Evaluator, Place, State
 from derive.losses import analyse_loss, loss_of_entry

@@ -12,7 +12,7 @@ from typing import Any
 import mpmath
 import numpy as np
 
-from codegen.structure import Block, Plan, analyse, nodes_of
+from codegen.plan import Block, Plan, analyse, nodes_of
 from codegen.system_twin import OBSERVABLES, TwinError, TwinSolution, solve_block, solve_twin, state_of
 from derive.evaluate import Evaluator, Place, State
 from derive.loss import SQUARE
@@ -26,6 +26,7 @@ from giantstep.spec.model import Model
 from giantstep.system.problem import Problem, problem_of
 from giantstep.system.result import ORDER_PARAMETERS, Result
 from giantstep.system.solve import RESIDUAL
+from giantstep.system.state import run_solver
 from giantstep.system.square_loss import shape_of
 from giantstep.verify.check import Check
 from giantstep.verify.recorded_equations import recorded_equations
@@ -96,18 +97,15 @@ def small_table(problem: Problem, count: int = _NODES) -> np.ndarray:
 
 
 def _compare(model: Model, problem: Problem) -> _Compared:
-    blocks, table = len(problem.blocks), small_table(problem)
-    kernel = solver_kernel("square", blocks, problem.rank)
-    work, out = np.empty(kernel.workspace_size(blocks, len(table))), np.full(3, np.nan)
-    kernel.solve(table, problem.fraction, problem.parameters, work, out)
-    families: dict[str, np.ndarray] = {}
-    for name, (start, shape) in kernel.layout(blocks, len(table)).items():
-        families[name] = work[start : start + math.prod(shape)].reshape(shape)
-    residual = kernel.check(table, problem.fraction, problem.parameters, work)
+    table = small_table(problem)
+    kernel, node = solver_kernel("square", problem.rank), np.array(table.T, order="C")
+    solved = run_solver(kernel, node, problem.fraction, problem.parameters)
+    families = {name: solved.state[name] for name in solved.state.keys()}
+    residual = kernel.check(node, problem.fraction, problem.parameters, solved.state)
     plan = _plan(problem.rank)
     state = state_of(table.tolist(), problem.fraction.tolist(), problem.parameters.tolist(), plan)
     start = {node.name: _members(families[node.name]) for node in plan.blocks[0].torn}
-    return _Compared(families, out, residual, solve_twin(plan, state, start, _DIGITS), plan)
+    return _Compared(families, solved.out, residual, solve_twin(plan, state, start, _DIGITS), plan)
 
 
 def _members(values: np.ndarray) -> dict[Place, float]:
@@ -197,11 +195,10 @@ def halved(model: Model, result: Result) -> float:
     """Relative change of the test error where the panels of kappa are halved."""
     problem = problem_of(model)
     assert problem.target is not None
-    kernel = solver_kernel("square", len(problem.blocks), problem.rank)
     if problem.rank == 1:
         rows = table(problem.blocks, problem.target, ORDERS[-1], 1)
     else:
         rows = tensor_table(shape_of(problem), (_FINER,) * problem.rank)
-    work, out = np.empty(kernel.workspace_size(len(problem.blocks), len(rows))), np.full(3, np.nan)
-    kernel.solve(rows, problem.fraction, problem.parameters, work, out)
+    kernel, node = solver_kernel("square", problem.rank), np.array(rows.T, order="C")
+    out = run_solver(kernel, node, problem.fraction, problem.parameters).out
     return abs(float(out[0]) - result.test_error) / abs(result.test_error)

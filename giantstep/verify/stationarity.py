@@ -10,7 +10,7 @@ from typing import Any
 import mpmath
 import numpy as np
 
-from codegen.structure import Block, nodes_of
+from codegen.plan import Block, nodes_of
 from codegen.system_twin import solve_block
 from derive.blocks import KAPPA, block_field
 from derive.evaluate import Evaluator, Place, State

@@ -15,7 +15,7 @@ import mpmath
 import pytest
 import sympy as sp
 
-from codegen.structure import (
+from codegen.plan import (
     Block,
     Plan,
     analyse,
@@ -202,7 +202,7 @@ def renamed(system: SaddleSystem) -> SaddleSystem:
 
 def test_plan_does_not_depend_on_hash_seeds() -> None:
     script = (
-        "import sympy, hashlib; from codegen.structure import analyse; from derive.saddle import saddle_system; "
+        "import sympy, hashlib; from codegen.plan import analyse; from derive.saddle import saddle_system; "
         "p = analyse(saddle_system()); "
         "t = p.report() + ''.join(sympy.srepr(e.body) for b in p.blocks for e in b.jacobian); "
         "print(hashlib.sha256(t.encode()).hexdigest())"

@@ -7,7 +7,7 @@ from functools import lru_cache
 import pytest
 import sympy as sp
 
-from codegen.structure import analyse
+from codegen.plan import analyse
 from derive.blocks import KAPPA, block_field, family
 from derive.canonical import canonical
 from derive.expectation import Expectation

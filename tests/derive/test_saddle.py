@@ -26,7 +26,7 @@ from saddle_oracle import (
     t_equation,
 )  # fmt: skip
 
-from codegen.structure import at_one_block
+from codegen.plan import at_one_block
 from derive.blocks import KAPPA, family_name
 from derive.evaluate import Evaluator
 from derive.expectation import Expectation

@@ -15,7 +15,7 @@ import pytest
 import generated
 import giantstep
 from codegen.manifest import MANIFEST, check, write_all, write_atomic
-from codegen.system import expected_texts
+from codegen.emit import expected_texts
 from giantstep.spec.generate import generate
 
 ROOT = Path(giantstep.__file__).parents[1]
@@ -23,7 +23,7 @@ GENERATED = Path(generated.__file__).parent
 DIGEST = """
 import hashlib
 from codegen.functions import emit_registered
-from codegen.system import emit_systems
+from codegen.emit import emit_systems
 from codegen.step import emit_step
 texts = {**emit_registered(["gelu", "relu", "sin", "tanh"]), **emit_systems(), "step.py": emit_step()}
 print(hashlib.sha256(repr(sorted(texts.items())).encode()).hexdigest())

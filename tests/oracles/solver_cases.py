@@ -11,16 +11,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from codegen.structure import Plan, analyse
+from codegen.plan import Plan, analyse
 from codegen.system_twin import OBSERVABLES, solve_twin, state_of
 from derive.loss import SQUARE
 from derive.saddle import saddle_system
 from giantstep.spec.kernels import coefficients
 from giantstep.spec.model import Model
 from giantstep.system.result import ORDER_PARAMETERS
+from giantstep.system.state import State, run_solver
 from giantstep.system.solve import Problem
 
 Array = NDArray[np.float64]
+SCRATCH = ("residual_", "d_", "weight_", "average_", "part_", "slope_")  # rows that are no unknowns
 PARAMETERS = ("alpha", "beta", "ridge", "noise", "inverse_dimension")
 
 
@@ -31,7 +33,7 @@ class Solved:
     status: int
     out: Array
     families: Mapping[str, Array]
-    work: Array
+    state: State
 
 
 def model(blocks: int = 1, /, **changes: Any) -> Model:
@@ -58,14 +60,14 @@ def small_table(problem: Problem, count: int = 24) -> Array:
 
 
 def run(kernel: Any, table: Array, fraction: Array, parameters: Array) -> Solved:
-    blocks = len(fraction)
-    work = np.full(kernel.workspace_size(blocks, len(table)), np.nan)
-    out = np.full(3, np.nan)
-    status = kernel.solve(table, fraction, parameters, work, out)
-    families = {}
-    for name, (start, shape) in kernel.layout(blocks, len(table)).items():
-        families[name] = work[start : start + math.prod(shape)].reshape(shape)
-    return Solved(int(status), out, families, work)
+    solved = run_solver(kernel, np.array(table.T, order="C"), fraction, parameters)
+    families = {name: solved.state[name] for name in solved.state.keys() if not name.startswith(SCRATCH)}
+    return Solved(solved.status, solved.out, families, solved.state)
+
+
+def residual(kernel: Any, solved: Solved, table: Array, fraction: Array, parameters: Array) -> float:
+    """What the kernel's own check says of a solution."""
+    return float(kernel.check(np.array(table.T, order="C"), fraction, parameters, solved.state))
 
 
 @lru_cache(maxsize=1)

@@ -25,7 +25,7 @@ import sympy as sp
 from scipy.integrate import quad
 from scipy.special import erf, ndtr
 
-from codegen.structure import at_one_block
+from codegen.plan import at_one_block
 from derive.blocks import KAPPA, block_field, family_name
 from derive.expectation import Expectation
 from derive.saddle import SaddleSystem, coupled_system

@@ -86,16 +86,15 @@ def test_a_failed_check_is_printed_and_decides() -> None:
 
 def test_a_wrong_kernel_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """The solver's answer changed by 1e-9 after the fact."""
-    kernel = solver_kernel("square", 1)
+    kernel = solver_kernel("square")
 
     class Wrong:
         def __getattr__(self, name: str) -> Any:
             return getattr(kernel, name)
 
-        def solve(self, table: Any, fraction: Any, parameters: Any, work: np.ndarray, out: np.ndarray) -> int:
-            status = int(kernel.solve(table, fraction, parameters, work, out))
-            start, _ = kernel.layout(1, len(table))["Q2"]
-            work[start] *= 1.0 + 1e-9
+        def solve(self, *given: Any) -> int:
+            status = int(kernel.solve(*given))
+            given[4][kernel.VECTORS.index("Q2")] *= 1.0 + 1e-9
             return status
 
     monkeypatch.setattr(import_module("giantstep.verify.square_loss"), "solver_kernel", lambda *_: Wrong())

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from generated.sensitivity import slopes as generated_slopes
+from generated.systems import slopes as generated_slopes
 from giantstep.quadrature.panels import Term, initial_mesh, nodes
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.expressions import numpy_function

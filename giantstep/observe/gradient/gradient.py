@@ -29,6 +29,7 @@ from giantstep.system.newton import newton
 from giantstep.system.problem import Problem, problem_of
 from giantstep.system.result import ORDER_PARAMETERS, Result
 from giantstep.system.solve import solve
+from giantstep.system.state import State
 
 Array = np.ndarray
 _SETTLED, _WORST = 1e-8, 1e-6  # change between orders of quadrature that is worked for, and that is allowed
@@ -169,11 +170,10 @@ class Motion:
 
     def __init__(self, system: CoupledSystem) -> None:
         self.system, self.worst = system, 0.0
-        self.module = generated_module(f"generated.sensitivity.coupled_{system.directions}")
+        self.module = generated_module(f"generated.systems.tangents_{system.directions}")
         self.matrix = system.jacobian().copy()
-        names = [name for name in system.places if not name.startswith(("d_", "residual_", "ER_", "EJ_", "EF_"))]
+        names = [name for name in system.room.keys() if not name.startswith(("d_", "residual_"))]
         self.state = {name: system.view(name).copy() for name in names}
-        self.state |= dict(zip(system.kernel.AVERAGES, system.averages.copy(), strict=True))
 
     def along(self, direction: Direction) -> tuple[float, float, float]:
         """Derivatives of (test error, training error, free energy) along a direction, the unknowns following."""
@@ -196,19 +196,15 @@ class Motion:
         self, direction: Direction, change: Array, moved: Array
     ) -> tuple[Array, tuple[float, float, float], Mapping[str, Array]]:
         system = self.system
-        flat = np.zeros_like(system.work)
-        flat[system.first], flat[system.second] = moved, moved
-        moves = {}
-        for name in system.kernel.UNKNOWNS:
-            start, shape = system.places[name]
-            moves[name] = flat[start : start + math.prod(shape)].reshape(shape)
+        room = State(system.kernel, system.blocks, 0)
+        room.work[system.first], room.work[system.second] = moved, moved
+        moves = {name: room[name].copy() for name in system.kernel.UNKNOWNS}
         residuals, observables, fields = self.module.response(
             system.table, change, system.problem.fraction, system.parameters, direction.rates, self.state, moves
         )
         for name, values in residuals.items():
-            start, shape = system.places[name]
-            flat[start : start + math.prod(shape)] = np.asarray(values).ravel()
-        return flat[system.first], observables, fields
+            room[name][...] = values
+        return room.work[system.first], observables, fields
 
     def _misclassification(self, fields: Mapping[str, Array]) -> float:
         from giantstep.system.misclassification import misclassification_slopes

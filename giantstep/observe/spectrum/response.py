@@ -12,10 +12,13 @@ from types import ModuleType
 
 import numpy as np
 
+from generated.runtime.unknowns import RESIDUAL, TURNED, UNKNOWN
 from giantstep.observe.spectrum.nodes import Nodes, Panel
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.kernels import generated_module
 from giantstep.system.problem import Problem
+from giantstep.system.state import State as Numbers
+from giantstep.system.state import members, pairs
 
 Array = np.ndarray
 
@@ -27,7 +30,7 @@ _UPPER = 1e-9  # rounding of imaginary parts that have to be positive, relative
 
 @dataclass(frozen=True)
 class State:
-    """The unknowns at one z: ``unknowns`` (T, then V1 row by row), their derivative in z, the panels they were found
+    """The unknowns at one z: ``unknowns`` (T, then V1_bc with b <= c), their derivative in z, the panels they were found
     on, and the Stieltjes transform.
     """
 
@@ -56,10 +59,13 @@ class Response:
     kernel: ModuleType = field(init=False)
 
     def __post_init__(self) -> None:
-        self.kernel = generated_module("generated.solvers.response")
+        self.kernel = generated_module("generated.systems.square")
         self.nodes = Nodes(self.problem.blocks)
         self.blocks = len(self.problem.blocks)
-        self.count = self.blocks + self.blocks**2
+        self.members, sizes = members(self.kernel, self.blocks)
+        self.count, self.overlaps = (int(size) for size in sizes[:2])
+        rows = np.array(pairs(self.blocks))
+        self.first, self.second = rows.T  # the two indices of each V1_bc among the unknowns
 
     @property
     def weight(self) -> float:
@@ -74,7 +80,7 @@ class Response:
         """The unknowns to leading order at large |z|."""
         beta = self.problem.parameters[1]
         t = -beta * self.problem.fraction / z
-        return np.concatenate([t, np.diag(t / beta).ravel()]).astype(complex)
+        return np.concatenate([t, np.where(self.first == self.second, t[self.first] / beta, 0.0)]).astype(complex)
 
     def solve(self, z: complex, guess: Array) -> State | None:
         """The physical solution near a guess, or None where Newton's method finds none."""
@@ -96,23 +102,19 @@ class Response:
             panels, guess = finer, unknowns
         return None
 
-    def _state(self, z: complex, unknowns: Array, slope: Array, work: Array, panels: tuple[Panel, ...]) -> State | None:
+    def _state(self, z: complex, unknowns: Array, slope: Array, numbers: Numbers, panels: tuple[Panel, ...]) -> State | None:
         size = np.abs(unknowns[: self.blocks])
         if np.any(unknowns[: self.blocks].imag < -_UPPER * size):
             return None
-        start, shape = self.kernel.layout(self.blocks, 1)["V2"]
-        return State(z, unknowns, slope, panels, complex(work[start : start + math.prod(shape)].sum()))
+        return State(z, unknowns, slope, panels, complex(numbers["V2"].sum()))
 
-    def _newton(self, z: complex, guess: Array, panels: tuple[Panel, ...]) -> tuple[Array, Array, Array] | None:
-        """(unknowns, d unknowns/dz, workspace) or None."""
-        rows, n = self.nodes.table(panels), self.count
-        work = self._workspace(len(rows), z, guess)
-        matrix, slope = np.empty((n, n), complex), np.empty(n, complex)
-        unknowns, previous = work[6 : 6 + n], math.inf
+    def _newton(self, z: complex, guess: Array, panels: tuple[Panel, ...]) -> tuple[Array, Array, Numbers] | None:
+        """(unknowns, d unknowns/dz, all numbers) or None."""
+        node, unknowns, previous = self._node(self.nodes.table(panels)), guess.astype(complex), math.inf
         for _ in range(_MOST):
-            self.kernel.newton(rows, self.problem.fraction, work, matrix, slope)
+            numbers, residual, matrix, slope = self._linearised(node, z, unknowns)
             scale = self.scale(unknowns)
-            right = np.stack([work[6 + n : 6 + 2 * n], slope], axis=1) / scale[:, None]
+            right = np.stack([residual, slope], axis=1) / scale[:, None]
             try:
                 step = np.linalg.solve(matrix * scale / scale[:, None], right)
             except np.linalg.LinAlgError:
@@ -122,50 +124,65 @@ class Response:
                 return None
             unknowns -= step[:, 0] * scale
             if change < _SETTLED or (change < _STALLED and change > 0.3 * previous):
-                self.kernel.residual(rows, self.problem.fraction, work)
-                return unknowns.copy(), step[:, 1] * scale, work
+                numbers = self._residual(node, z, unknowns)
+                return unknowns, step[:, 1] * scale, numbers
             previous = change
         return None
 
     def linearised(self, z: complex, unknowns: Array, panels: tuple[Panel, ...]) -> tuple[Array, Array, Array]:
         """(residual, its Jacobian, its derivative in the ridge -z) anywhere."""
-        rows, n = self.nodes.table(panels), self.count
-        work = self._workspace(len(rows), z, unknowns)
-        matrix, slope = np.empty((n, n), complex), np.empty(n, complex)
-        self.kernel.newton(rows, self.problem.fraction, work, matrix, slope)
-        return work[6 + n : 6 + 2 * n].copy(), matrix, slope
+        _, *found = self._linearised(self._node(self.nodes.table(panels)), z, unknowns)
+        return found[0], found[1], found[2]
+
+    def _linearised(self, node: Array, z: complex, unknowns: Array) -> tuple[Numbers, Array, Array, Array]:
+        numbers = self._residual(node, z, unknowns)
+        residual = numbers.work[self.members[0, RESIDUAL, : self.count]]
+        given = self._given(node, z, numbers)
+        self.kernel.ridge_slopes(*given)
+        slope, matrix = np.zeros(self.count, complex), np.empty((self.count, self.count), complex)
+        slope[: self.blocks] = numbers["slope_T"]
+        self.kernel.jacobian(0, *given, numbers.work, self.members, matrix)
+        return numbers, residual, matrix, slope
 
     def scale(self, unknowns: Array) -> Array:
         """Sizes that the unknowns are measured by: of V1_bc the root of V1_bb V1_cc."""
         k = self.blocks
         t = np.abs(unknowns[:k])
-        diagonal = np.sqrt(np.abs(unknowns[k:].reshape(k, k).diagonal()))
-        scale = np.concatenate([t, np.outer(diagonal, diagonal).ravel()])
+        size = np.sqrt(np.abs(unknowns[k:][self.first == self.second]))
+        scale = np.concatenate([t, size[self.first] * size[self.second]])
         return np.where(scale > 0.0, scale, 1.0)
 
-    def _workspace(self, count: int, z: complex, unknowns: Array) -> Array:
-        work = np.zeros(self.kernel.workspace_size(self.blocks, count), complex)
-        work[:5] = self.problem.parameters
-        work[2], work[5] = -z, 1.0
-        work[6 : 6 + self.count] = unknowns
-        return work
+    def _residual(self, node: Array, z: complex, unknowns: Array, inverse_dimension: float = 0.0) -> Numbers:
+        """All numbers of the system at given unknowns."""
+        numbers = Numbers(self.kernel, self.blocks, node.shape[1], complex)
+        places = self.members[0, UNKNOWN, : self.count]
+        numbers.work[places] = unknowns
+        numbers.work[places + self.members[0, TURNED, : self.count]] = unknowns
+        self.kernel.residual(0, *self._given(node, z, numbers, inverse_dimension))
+        return numbers
+
+    def _given(self, node: Array, z: complex, numbers: Numbers, inverse_dimension: float = 0.0) -> tuple[Array, ...]:
+        """What the kernels take: the ridge is -z."""
+        alpha, beta, _, noise, _ = self.problem.parameters
+        parameters = np.array([alpha, beta, -z, noise, inverse_dimension, 1.0], complex)
+        return node, self.problem.fraction, parameters, numbers.vector, numbers.matrix, numbers.field
+
+    def _node(self, rows: Array) -> Array:
+        return np.array(rows.T, order="C")
 
     def _one_over(self, rows: Array, z: complex, unknowns: Array) -> Array:
         """1/(1 + V(kappa)) times the squares of the coefficients, at the nodes of a table."""
-        work = self._workspace(len(rows), z, unknowns)
-        self.kernel.residual(rows, self.problem.fraction, work)
-        start, _ = self.kernel.layout(self.blocks, len(rows))["V"]
         with np.errstate(all="ignore"):
-            found = 1.0 / (1.0 + work[start : start + len(rows)])
+            found = 1.0 / (1.0 + self._residual(self._node(rows), z, unknowns)["V"])
         return np.where(np.isfinite(found), found, 1e300)
 
     def overlap_matrix(self, state: State, inverse_dimension: float = 0.0) -> Array:
         """Matrix [2K, 2K] of the linear equations of (m, zeta) at a solution, free of the target."""
-        rows, n = self.nodes.table(state.panels), 2 * self.blocks
-        work = self._workspace(len(rows), state.z, state.unknowns)
-        work[4] = inverse_dimension
+        node, n = self._node(self.nodes.table(state.panels)), self.overlaps
+        numbers = self._residual(node, state.z, state.unknowns, inverse_dimension)
         matrix = np.empty((n, n), complex)
-        self.kernel.overlap_matrix(rows, self.problem.fraction, work, matrix)
+        given = self._given(node, state.z, numbers, inverse_dimension)
+        self.kernel.jacobian(1, *given, numbers.work, self.members, matrix)
         return matrix
 
 

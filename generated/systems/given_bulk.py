@@ -1,26 +1,20 @@
 """Equations of a given bulk, one block  [THEORY section 5].
 
-Generated; do not edit. Signature 4270dd1501dddc8c.
+Generated; do not edit. Signature 1f6734658e1b1715.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "4270dd1501dddc8c6b97ccb12bfee67fc459d0482e0d10987063f1fdebe0c0ac"
+from generated.runtime.certificate import SIGN, Certificate, both, bounded, over
+
+SIGNATURE = "1f6734658e1b17159393e8177b9a121c1f0c8c707bef1b3993aae713bf71d939"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')
 INPUTS = ('Q1_hat', 'Q2_hat', 'V1_hat', 'V2_hat', 'average_zeta_hat', 'psi_hat')
 GIVEN = ('spectrum', 'law_rows', 'law_vv', 'law_vo', 'law_oo')
-
-
-def _worse(worst, difference, scale):
-    """The larger of worst and this residual relative to its scale; infinite for nan."""
-    difference, scale = np.max(np.abs(difference)), np.max(np.abs(scale))
-    if not np.isfinite(difference):
-        return np.inf
-    return worst if difference == 0.0 else max(worst, float(difference/scale))
 
 
 def chain(s):
@@ -35,7 +29,8 @@ def chain(s):
     x0 = np.einsum('a,ab->b', zeta, V1_hat)
     zeta_hat = np.real(x0 + average_zeta_hat)
     s["zeta_hat"] = zeta_hat
-    Px = np.moveaxis(np.linalg.inv(np.moveaxis(np.einsum('b,bc->bc', ridge + V2_hat, identity)[:, :, None] + np.einsum('x,bc->bcx', spectrum, V1_hat), -1, 0)), 0, -1)
+    Px = np.moveaxis(np.linalg.inv(np.moveaxis(np.einsum('b,bc->bc', ridge + V2_hat, identity)[:, :, None]
+        + np.einsum('x,bc->bcx', spectrum, V1_hat), -1, 0)), 0, -1)
     s["Px"] = Px
 
 
@@ -97,7 +92,8 @@ def residual(s):
     x32 = np.einsum('de,abe->abd', Q1_hat, x31)
     x33 = np.einsum('abd,acd->abc', x32, x21)
     x34 = np.einsum('a,abc,a->bc', spectrum**2, x33, law_rows)
-    residual_Q1 = np.real(Q1 - 1.0/beta*(beta*(inverse_dimension*x20 + x24 + x26 + x28 + x29 - np.einsum('b,c->bc', zeta, zeta)) + x30 + x34))
+    residual_Q1 = np.real(Q1 - 1.0/beta*(beta*(inverse_dimension*x20 + x24 + x26 + x28 + x29
+        - np.einsum('b,c->bc', zeta, zeta)) + x30 + x34))
     s["residual_Q1"] = residual_Q1
     x35 = np.einsum('bba->ab', Px)
     x36 = np.einsum('a,ab->b', law_rows, x35)
@@ -216,7 +212,9 @@ def tangent(s):
     x58 = np.einsum('cd,abd->abc', d_Q1_hat, x50)
     x59 = np.einsum('abc,abc->ab', x58, x15)
     x60 = np.einsum('ab,a,a->b', x59, law_rows, spectrum)
-    d_residual_adjoint = np.real(d_adjoint - 1.0/beta*(beta*(inverse_dimension*(2.0*x8 + x11 + x13 - 2.0*x14) + x19 + x21 + x24 + x26 + x28 + x29 + x31 + x32 + x35 + x37 + x40 + x42 + x43 + x44 + x45 + x46) + x47 + x48 + x49 + x53 + x57 + x60))
+    d_residual_adjoint = np.real(d_adjoint - 1.0/beta*(beta*(inverse_dimension*(2.0*x8 + x11 + x13 - 2.0*x14) + x19
+        + x21 + x24 + x26 + x28 + x29 + x31 + x32 + x35 + x37 + x40 + x42 + x43 + x44 + x45 + x46) + x47 + x48 + x49
+        + x53 + x57 + x60))
     s["d_residual_adjoint"] = d_residual_adjoint
     x61 = np.einsum('cad->acd', Px)
     x62 = np.einsum('d,d,abd,acd->abc', law_rows, spectrum, Px, x61)
@@ -271,7 +269,10 @@ def tangent(s):
     x111 = np.einsum('de,abe->abd', d_Q1_hat, x103)
     x112 = np.einsum('abd,acd->abc', x111, x70)
     x113 = np.einsum('a,abc,a->bc', spectrum**2, x112, law_rows)
-    d_residual_Q1 = np.real(d_Q1 - 1.0/beta*(beta*(inverse_dimension*(2.0*x63 + x66 + x68 - 2.0*x69) + x73 + x75 + x78 + x80 + x82 + x83 + x85 + x86 + x88 + x90 + x93 + x95 + x96 + x97 + x98 + x99 - np.einsum('b,c->bc', d_zeta, zeta) - np.einsum('c,b->bc', d_zeta, zeta)) + x100 + x101 + x102 + x106 + x110 + x113))
+    d_residual_Q1 = np.real(d_Q1 - 1.0/beta*(beta*(inverse_dimension*(2.0*x63 + x66 + x68 - 2.0*x69) + x73 + x75 + x78
+        + x80 + x82 + x83 + x85 + x86 + x88 + x90 + x93 + x95 + x96 + x97 + x98 + x99
+        - np.einsum('b,c->bc', d_zeta, zeta) - np.einsum('c,b->bc', d_zeta, zeta)) + x100 + x101 + x102 + x106 + x110
+        + x113))
     s["d_residual_Q1"] = d_residual_Q1
     x114 = np.einsum('bba->ab', d_Px)
     x115 = np.einsum('a,ab->b', law_rows, x114)
@@ -288,7 +289,8 @@ def tangent(s):
     x122 = np.einsum('ab,a,a->b', x34, law_oo, spectrum)
     x123 = np.einsum('ab,a,a->b', x41, law_vo, spectrum)
     x124 = np.einsum('ab,a,a->b', x36, law_vo, spectrum)
-    d_residual_psi = np.real(d_psi - 0.5*x117 - 0.5*x118 - 0.5*x119 - 0.5*x120 - 0.5*x121 - 0.5*x122 - 0.5*x123 - 0.5*x124)
+    d_residual_psi = np.real(d_psi - 0.5*x117 - 0.5*x118 - 0.5*x119 - 0.5*x120 - 0.5*x121 - 0.5*x122 - 0.5*x123
+        - 0.5*x124)
     s["d_residual_psi"] = d_residual_psi
     x125 = np.einsum('ab,a,a->b', x16, law_vo, spectrum)
     x126 = np.einsum('ab,a,a->b', x22, law_vo, spectrum)
@@ -298,7 +300,8 @@ def tangent(s):
     x130 = np.einsum('ab,a,a->b', x34, law_vo, spectrum)
     x131 = np.einsum('ab,a,a->b', x41, law_vv, spectrum)
     x132 = np.einsum('ab,a,a->b', x36, law_vv, spectrum)
-    d_residual_zeta = np.real(d_zeta - 0.5*x125 - 0.5*x126 - 0.5*x127 - 0.5*x128 - 0.5*x129 - 0.5*x130 - 0.5*x131 - 0.5*x132)
+    d_residual_zeta = np.real(d_zeta - 0.5*x125 - 0.5*x126 - 0.5*x127 - 0.5*x128 - 0.5*x129 - 0.5*x130 - 0.5*x131
+        - 0.5*x132)
     s["d_residual_zeta"] = d_residual_zeta
 
 
@@ -351,85 +354,112 @@ def free_energy(s):
     x19 = np.einsum('ab->a', x18)
     x20 = np.einsum('a,a,a->', x19, law_rows, spectrum)
     x21 = 0.5*np.einsum('b,b->', 1.0/T, m**2)
-    free_energy = np.real(alpha*np.dot(weight, avg_M) + beta*(0.5*x0 + 0.5*x2 + x3 - 0.5*x7 - 0.5*x9 - 0.5*x12 - 0.5*x14 - 0.5*x16 - 0.5*x17/beta - 0.5*x20/beta) + inverse_dimension*beta*x21)
+    free_energy = np.real(alpha*np.dot(weight, avg_M) + beta*(0.5*x0 + 0.5*x2 + x3 - 0.5*x7 - 0.5*x9 - 0.5*x12
+        - 0.5*x14 - 0.5*x16 - 0.5*x17/beta - 0.5*x20/beta) + inverse_dimension*beta*x21)
     s["free_energy"] = free_energy
 
 
-def check(table, fraction, parameters, s):
+def check(node, fraction, parameters, state):
     """Worst residual over all equations, each relative to the sum of its terms in absolute value."""
-    N, K = table.shape[0], fraction.shape[0]
     alpha, beta, ridge, noise, inverse_dimension = parameters.tolist()
+    K = len(fraction)
     identity = np.eye(K)
-    columns = np.ascontiguousarray(table.T)
-    kappa = columns[0]
-    weight = columns[1]
-    nu0 = columns[2]
-    nu1 = columns[3]
-    nu2sq = columns[4]
-    mu0 = columns[5 + 0*K:5 + 0*K + K]
-    mu1 = columns[5 + 1*K:5 + 1*K + K]
-    mu2sq = columns[5 + 2*K:5 + 2*K + K]
-    Q2 = s["Q2"]
-    V2 = s["V2"]
-    Q1_hat = s["Q1_hat"]
-    Q2_hat = s["Q2_hat"]
-    V1_hat = s["V1_hat"]
-    V2_hat = s["V2_hat"]
-    psi_hat = s["psi_hat"]
-    zeta_hat = s["zeta_hat"]
-    Px = s["Px"]
-    adjoint = s["adjoint"]
-    m = s["m"]
-    Q1 = s["Q1"]
-    T = s["T"]
-    V1 = s["V1"]
-    psi = s["psi"]
-    zeta = s["zeta"]
-    spectrum = s["spectrum"]
-    law_rows = s["law_rows"]
-    law_vv = s["law_vv"]
-    law_vo = s["law_vo"]
-    law_oo = s["law_oo"]
-    avg_M = s["avg_M"]
-    avg_g = s["avg_g"]
-    avg_gg = s["avg_gg"]
-    avg_h = s["avg_h"]
-    avg_tg = s["avg_tg"]
-    V = np.einsum('b,bn->n', V2, mu2sq) + np.einsum('cn->n', np.einsum('bc,bn,cn->cn', V1, mu1, mu1))
-    slope = np.einsum('b,bn->n', psi, mu1)
-    mean = np.einsum('bn->n', np.einsum('b,bn->bn', m, mu0) + np.einsum('n,b,bn->bn', kappa, zeta, mu1))
-    Delta = np.einsum('b,bn->n', Q2, mu2sq) + np.einsum('cn->n', np.einsum('bc,bn,cn->cn', Q1, mu1, mu1)) - slope**2
-    worst = 0.0
-    scale_Q2 = abs(adjoint)
-    worst = _worse(worst, Q2 - adjoint, scale_Q2)
-    scale_V2 = abs(1.0/beta)*abs(T)
-    worst = _worse(worst, V2 - 1.0/beta*T, scale_V2)
-    scale_Q1_hat = alpha*abs(1.0/beta)*np.einsum('n,n,bn,cn->bc', weight, abs(avg_gg), abs(mu1), abs(mu1))
-    worst = _worse(worst, Q1_hat - alpha/beta*np.einsum('n,n,bn,cn->bc', weight, avg_gg, mu1, mu1), scale_Q1_hat)
-    scale_Q2_hat = alpha*abs(1.0/beta)*np.einsum('n,n,bn->b', weight, abs(avg_gg), abs(mu2sq))
-    worst = _worse(worst, Q2_hat - alpha/beta*np.einsum('n,n,bn->b', weight, avg_gg, mu2sq), scale_Q2_hat)
-    scale_V1_hat = alpha*abs(1.0/beta)*np.einsum('n,n,bn,cn->bc', weight, abs(avg_h), abs(mu1), abs(mu1))
-    worst = _worse(worst, V1_hat - alpha/beta*np.einsum('n,n,bn,cn->bc', weight, avg_h, mu1, mu1), scale_V1_hat)
-    scale_V2_hat = alpha*abs(1.0/beta)*np.einsum('n,n,bn->b', weight, abs(avg_h), abs(mu2sq))
-    worst = _worse(worst, V2_hat - alpha/beta*np.einsum('n,n,bn->b', weight, avg_h, mu2sq), scale_V2_hat)
-    scale_psi_hat = alpha*abs(1.0/beta)*np.einsum('n,n,bn->b', weight, avg_gg**0.5 + abs(avg_h)*abs(slope), abs(mu1))
-    worst = _worse(worst, psi_hat - alpha/beta*np.einsum('n,n,bn->b', weight, avg_h*slope + avg_tg, mu1), scale_psi_hat)
-    scale_zeta_hat = alpha*abs(1.0/beta)*np.einsum('n,n,n,bn->b', weight, avg_gg**0.5, abs(kappa), abs(mu1)) + np.einsum('a,ab->b', abs(zeta), scale_V1_hat)
-    worst = _worse(worst, zeta_hat - np.einsum('a,ab->b', zeta, V1_hat) - alpha/beta*np.einsum('n,n,n,bn->b', weight, kappa, avg_g, mu1), scale_zeta_hat)
-    scale_Px = np.einsum('cex,bex->bcx', np.einsum('e,ce->ce', ridge + scale_V2_hat, identity)[:, :, None] + np.einsum('x,ce->cex', abs(spectrum), np.einsum('ec->ce', scale_V1_hat)), abs(Px)) + identity[:, :, None]
-    worst = _worse(worst, np.einsum('cex,bex->bcx', np.einsum('e,ce->ce', ridge + V2_hat, identity)[:, :, None] + np.einsum('x,ce->cex', spectrum, np.einsum('ec->ce', V1_hat)), Px) - identity[:, :, None], scale_Px)
-    scale_adjoint = abs(1.0/beta)*(beta*(inverse_dimension*np.einsum('a,a,ab->b', m**2, abs(1.0/T**2), np.einsum('c,abc,abc->ab', abs(law_rows), abs(Px), abs(np.einsum('bac->abc', Px)))) + np.einsum('a,a,ab,ab->b', abs(law_oo), abs(spectrum), np.einsum('abc,c->ab', abs(np.einsum('bca->abc', Px)), scale_psi_hat), np.einsum('abc,c->ab', abs(np.einsum('cba->abc', Px)), scale_psi_hat)) + np.einsum('a,a,ab,ab->b', abs(law_vo), abs(spectrum), np.einsum('abc,c->ab', abs(np.einsum('bca->abc', Px)), scale_psi_hat), np.einsum('abc,c->ab', abs(np.einsum('cba->abc', Px)), scale_zeta_hat)) + np.einsum('a,a,ab,ab->b', abs(law_vo), abs(spectrum), np.einsum('abc,c->ab', abs(np.einsum('bca->abc', Px)), scale_zeta_hat), np.einsum('abc,c->ab', abs(np.einsum('cba->abc', Px)), scale_psi_hat)) + np.einsum('a,a,ab,ab->b', abs(law_vv), abs(spectrum), np.einsum('abc,c->ab', abs(np.einsum('bca->abc', Px)), scale_zeta_hat), np.einsum('abc,c->ab', abs(np.einsum('cba->abc', Px)), scale_zeta_hat))) + np.einsum('ab,a->b', np.einsum('c,abc,abc->ab', abs(law_rows), abs(Px), abs(np.einsum('bac->abc', Px))), scale_Q2_hat) + np.einsum('a,a,ab->b', abs(law_rows), abs(spectrum), np.einsum('abc,abc->ab', abs(np.einsum('bca->abc', Px)), np.einsum('abd,cd->abc', abs(np.einsum('dba->abd', Px)), scale_Q1_hat))))
-    worst = _worse(worst, adjoint - 1.0/beta*(beta*(inverse_dimension*np.einsum('a,a,ab->b', 1.0/T**2, m**2, np.einsum('c,abc,abc->ab', law_rows, Px, np.einsum('bac->abc', Px))) + np.einsum('ab,ab,a,a->b', np.einsum('c,abc->ab', psi_hat, np.einsum('bca->abc', Px)), np.einsum('c,abc->ab', psi_hat, np.einsum('cba->abc', Px)), law_oo, spectrum) + np.einsum('ab,ab,a,a->b', np.einsum('c,abc->ab', psi_hat, np.einsum('bca->abc', Px)), np.einsum('c,abc->ab', zeta_hat, np.einsum('cba->abc', Px)), law_vo, spectrum) + np.einsum('ab,ab,a,a->b', np.einsum('c,abc->ab', psi_hat, np.einsum('cba->abc', Px)), np.einsum('c,abc->ab', zeta_hat, np.einsum('bca->abc', Px)), law_vo, spectrum) + np.einsum('ab,ab,a,a->b', np.einsum('c,abc->ab', zeta_hat, np.einsum('bca->abc', Px)), np.einsum('c,abc->ab', zeta_hat, np.einsum('cba->abc', Px)), law_vv, spectrum)) + np.einsum('ab,a->b', np.einsum('c,abc,abc->ab', law_rows, Px, np.einsum('bac->abc', Px)), Q2_hat) + np.einsum('ab,a,a->b', np.einsum('abc,abc->ab', np.einsum('cd,abd->abc', Q1_hat, np.einsum('dba->abd', Px)), np.einsum('bca->abc', Px)), law_rows, spectrum)), scale_adjoint)
-    scale_m = alpha*np.einsum('n,n,bn->b', weight, avg_gg**0.5, abs(mu0)) + inverse_dimension*beta*abs(1.0/T)*abs(m)
-    worst = _worse(worst, inverse_dimension*beta*m/T - alpha*np.einsum('n,n,bn->b', weight, avg_g, mu0), scale_m)
-    scale_Q1 = abs(1.0/beta)*(beta*(inverse_dimension*np.einsum('a,a,abc->bc', m**2, abs(1.0/T**2), np.einsum('d,d,abd,acd->abc', abs(law_rows), abs(spectrum), abs(Px), abs(np.einsum('cad->acd', Px)))) + np.einsum('b,c->bc', abs(zeta), abs(zeta)) + np.einsum('a,a,ac,ab->bc', spectrum**2, abs(law_oo), np.einsum('acd,d->ac', abs(np.einsum('cda->acd', Px)), scale_psi_hat), np.einsum('abd,d->ab', abs(np.einsum('dba->abd', Px)), scale_psi_hat)) + np.einsum('a,a,ac,ab->bc', spectrum**2, abs(law_vo), np.einsum('acd,d->ac', abs(np.einsum('cda->acd', Px)), scale_psi_hat), np.einsum('abd,d->ab', abs(np.einsum('dba->abd', Px)), scale_zeta_hat)) + np.einsum('a,a,ac,ab->bc', spectrum**2, abs(law_vo), np.einsum('acd,d->ac', abs(np.einsum('cda->acd', Px)), scale_zeta_hat), np.einsum('abd,d->ab', abs(np.einsum('dba->abd', Px)), scale_psi_hat)) + np.einsum('a,a,ac,ab->bc', spectrum**2, abs(law_vv), np.einsum('acd,d->ac', abs(np.einsum('cda->acd', Px)), scale_zeta_hat), np.einsum('abd,d->ab', abs(np.einsum('dba->abd', Px)), scale_zeta_hat))) + np.einsum('abc,a->bc', np.einsum('d,d,abd,acd->abc', abs(law_rows), abs(spectrum), abs(Px), abs(np.einsum('cad->acd', Px))), scale_Q2_hat) + np.einsum('a,a,abc->bc', spectrum**2, abs(law_rows), np.einsum('acd,abd->abc', abs(np.einsum('cda->acd', Px)), np.einsum('abe,de->abd', abs(np.einsum('eba->abe', Px)), scale_Q1_hat))))
-    worst = _worse(worst, Q1 - 1.0/beta*(beta*(inverse_dimension*np.einsum('a,a,abc->bc', 1.0/T**2, m**2, np.einsum('d,d,abd,acd->abc', law_rows, spectrum, Px, np.einsum('cad->acd', Px))) + np.einsum('a,ac,ab,a->bc', spectrum**2, np.einsum('d,acd->ac', psi_hat, np.einsum('cda->acd', Px)), np.einsum('d,abd->ab', psi_hat, np.einsum('dba->abd', Px)), law_oo) + np.einsum('a,ac,ab,a->bc', spectrum**2, np.einsum('d,acd->ac', psi_hat, np.einsum('cda->acd', Px)), np.einsum('d,abd->ab', zeta_hat, np.einsum('dba->abd', Px)), law_vo) + np.einsum('a,ab,ac,a->bc', spectrum**2, np.einsum('d,abd->ab', psi_hat, np.einsum('dba->abd', Px)), np.einsum('d,acd->ac', zeta_hat, np.einsum('cda->acd', Px)), law_vo) + np.einsum('a,ac,ab,a->bc', spectrum**2, np.einsum('d,acd->ac', zeta_hat, np.einsum('cda->acd', Px)), np.einsum('d,abd->ab', zeta_hat, np.einsum('dba->abd', Px)), law_vv) - np.einsum('b,c->bc', zeta, zeta)) + np.einsum('abc,a->bc', np.einsum('d,d,abd,acd->abc', law_rows, spectrum, Px, np.einsum('cad->acd', Px)), Q2_hat) + np.einsum('a,abc,a->bc', spectrum**2, np.einsum('abd,acd->abc', np.einsum('de,abe->abd', Q1_hat, np.einsum('eba->abe', Px)), np.einsum('cda->acd', Px)), law_rows)), scale_Q1)
-    scale_T = np.einsum('a,ab->b', abs(law_rows), abs(np.einsum('bba->ab', Px)))
-    worst = _worse(worst, T - np.einsum('a,ab->b', law_rows, np.einsum('bba->ab', Px)), scale_T)
-    scale_V1 = abs(1.0/beta)*np.einsum('a,a,abc->bc', abs(law_rows), abs(spectrum), abs(np.einsum('cba->abc', Px)))
-    worst = _worse(worst, V1 - 1.0/beta*np.einsum('a,a,abc->bc', law_rows, spectrum, np.einsum('cba->abc', Px)), scale_V1)
-    scale_psi = 0.5*np.einsum('a,a,ab->b', abs(law_oo), abs(spectrum), np.einsum('abc,c->ab', abs(np.einsum('bca->abc', Px)), scale_psi_hat)) + 0.5*np.einsum('a,a,ab->b', abs(law_oo), abs(spectrum), np.einsum('abc,c->ab', abs(np.einsum('cba->abc', Px)), scale_psi_hat)) + 0.5*np.einsum('a,a,ab->b', abs(law_vo), abs(spectrum), np.einsum('abc,c->ab', abs(np.einsum('bca->abc', Px)), scale_zeta_hat)) + 0.5*np.einsum('a,a,ab->b', abs(law_vo), abs(spectrum), np.einsum('abc,c->ab', abs(np.einsum('cba->abc', Px)), scale_zeta_hat))
-    worst = _worse(worst, psi - 0.5*np.einsum('ab,a,a->b', np.einsum('c,abc->ab', psi_hat, np.einsum('bca->abc', Px)), law_oo, spectrum) - 0.5*np.einsum('ab,a,a->b', np.einsum('c,abc->ab', psi_hat, np.einsum('cba->abc', Px)), law_oo, spectrum) - 0.5*np.einsum('ab,a,a->b', np.einsum('c,abc->ab', zeta_hat, np.einsum('bca->abc', Px)), law_vo, spectrum) - 0.5*np.einsum('ab,a,a->b', np.einsum('c,abc->ab', zeta_hat, np.einsum('cba->abc', Px)), law_vo, spectrum), scale_psi)
-    scale_zeta = 0.5*np.einsum('a,a,ab->b', abs(law_vo), abs(spectrum), np.einsum('abc,c->ab', abs(np.einsum('bca->abc', Px)), scale_psi_hat)) + 0.5*np.einsum('a,a,ab->b', abs(law_vo), abs(spectrum), np.einsum('abc,c->ab', abs(np.einsum('cba->abc', Px)), scale_psi_hat)) + 0.5*np.einsum('a,a,ab->b', abs(law_vv), abs(spectrum), np.einsum('abc,c->ab', abs(np.einsum('bca->abc', Px)), scale_zeta_hat)) + 0.5*np.einsum('a,a,ab->b', abs(law_vv), abs(spectrum), np.einsum('abc,c->ab', abs(np.einsum('cba->abc', Px)), scale_zeta_hat))
-    worst = _worse(worst, zeta - 0.5*np.einsum('ab,a,a->b', np.einsum('c,abc->ab', psi_hat, np.einsum('bca->abc', Px)), law_vo, spectrum) - 0.5*np.einsum('ab,a,a->b', np.einsum('c,abc->ab', psi_hat, np.einsum('cba->abc', Px)), law_vo, spectrum) - 0.5*np.einsum('ab,a,a->b', np.einsum('c,abc->ab', zeta_hat, np.einsum('bca->abc', Px)), law_vv, spectrum) - 0.5*np.einsum('ab,a,a->b', np.einsum('c,abc->ab', zeta_hat, np.einsum('cba->abc', Px)), law_vv, spectrum), scale_zeta)
-    return worst
+    given, found = both(node), Certificate(state)
+    kappa = given[:, 0]
+    nu0 = given[:, 2]
+    nu1 = given[:, 3]
+    nu2sq = given[:, 4]
+    weight = node[1]
+    mu0 = given[:, 5:5 + K]
+    mu1 = given[:, 5 + K:5 + K + K]
+    mu2sq = given[:, 5 + 2*K:5 + 2*K + K]
+    Q2 = both(state["Q2"])
+    V2 = both(state["V2"])
+    Px = both(state["Px"])
+    adjoint = both(state["adjoint"])
+    m = both(state["m"])
+    Q1 = both(state["Q1"])
+    T = both(state["T"])
+    V1 = both(state["V1"])
+    psi = both(state["psi"])
+    zeta = both(state["zeta"])
+    spectrum = both(state["spectrum"])
+    law_rows = both(state["law_rows"])
+    law_vv = both(state["law_vv"])
+    law_vo = both(state["law_vo"])
+    law_oo = both(state["law_oo"])
+    avg_M = both(state["avg_M"])
+    avg_g = bounded(state["avg_g"], state["avg_gg"])
+    avg_gg = both(state["avg_gg"])
+    avg_h = both(state["avg_h"])
+    avg_tg = bounded(state["avg_tg"], state["avg_gg"])
+    V = both((np.einsum('Ab,Abn->An', V2, mu2sq) + np.einsum('Acn->An', mu1*np.einsum('Abc,Abn->Acn', V1, mu1)))[0])
+    slope = both((np.einsum('Ab,Abn->An', psi, mu1))[0])
+    mean = both((np.einsum('Abn->An', m[:, :, None]*mu0 + zeta[:, :, None]*kappa[:, None, :]*mu1))[0])
+    Delta = both((SIGN[:, None]*(slope**2) + np.einsum('Ab,Abn->An', Q2, mu2sq)
+        + np.einsum('Acn->An', mu1*np.einsum('Abc,Abn->Acn', Q1, mu1)))[0])
+    Q2 = found.explicit("Q2", adjoint)  # Q2
+    V2 = found.explicit("V2", T/beta)  # d/dQ2_hat
+    x0 = weight[None, :]*avg_gg
+    Q1_hat = found.explicit("Q1_hat", alpha/beta*np.einsum('Abn,Acn->Abc', x0[:, None, :]*mu1, mu1))  # d/dV1
+    Q2_hat = found.explicit("Q2_hat", alpha/beta*np.einsum('An,Abn->Ab', x0, mu2sq))  # d/dV2
+    x1 = weight[None, :]*avg_h
+    V1_hat = found.explicit("V1_hat", alpha/beta*np.einsum('Abn,Acn->Abc', x1[:, None, :]*mu1, mu1))  # d/dQ1
+    V2_hat = found.explicit("V2_hat", alpha/beta*np.einsum('An,Abn->Ab', x1, mu2sq))  # d/dQ2
+    x2 = weight[None, :]*(avg_h*slope + avg_tg)
+    psi_hat = found.explicit("psi_hat", alpha/beta*np.einsum('An,Abn->Ab', x2, mu1))  # d/dpsi
+    x3 = weight[None, :]*kappa*avg_g
+    # d/dzeta
+    zeta_hat = found.explicit("zeta_hat", alpha/beta*np.einsum('An,Abn->Ab', x3, mu1)
+        + np.einsum('Aa,Aab->Ab', zeta, V1_hat))
+    # Px
+    found.implicit((SIGN[:, None, None]*identity[None, :, :])[:, :, :, None]
+        + np.einsum('Acex,Abex->Abcx', ((ridge + V2_hat)[:, None, :]*identity[None, :, :])[:, :, :, None]
+        + spectrum[:, None, None, :]*V1_hat.transpose(0, 2, 1)[:, :, :, None], Px))
+    # d/dV2_hat
+    adjoint = found.explicit("adjoint", (beta*(inverse_dimension*np.einsum('Aa,Aab->Ab', (over(T)**2)*(m**2),
+        np.einsum('Aabc,Aabc->Aab', law_rows[:, None, None, :]*Px, Px.transpose(0, 2, 1, 3)))
+        + np.einsum('Aab,Aab->Ab', (law_oo*spectrum)[:, :, None]*np.einsum('Ac,Aabc->Aab', psi_hat,
+        Px.transpose(0, 3, 1, 2)), np.einsum('Ac,Aabc->Aab', psi_hat, Px.transpose(0, 3, 2, 1)))
+        + np.einsum('Aab,Aab->Ab', (law_vo*spectrum)[:, :, None]*np.einsum('Ac,Aabc->Aab', psi_hat,
+        Px.transpose(0, 3, 1, 2)), np.einsum('Ac,Aabc->Aab', zeta_hat, Px.transpose(0, 3, 2, 1)))
+        + np.einsum('Aab,Aab->Ab', (law_vo*spectrum)[:, :, None]*np.einsum('Ac,Aabc->Aab', psi_hat,
+        Px.transpose(0, 3, 2, 1)), np.einsum('Ac,Aabc->Aab', zeta_hat, Px.transpose(0, 3, 1, 2)))
+        + np.einsum('Aab,Aab->Ab', (law_vv*spectrum)[:, :, None]*np.einsum('Ac,Aabc->Aab', zeta_hat,
+        Px.transpose(0, 3, 1, 2)), np.einsum('Ac,Aabc->Aab', zeta_hat, Px.transpose(0, 3, 2, 1))))
+        + np.einsum('Aab,Aa->Ab', np.einsum('Aabc,Aabc->Aab', law_rows[:, None, None, :]*Px, Px.transpose(0, 2, 1, 3)),
+        Q2_hat) + np.einsum('Aa,Aab->Ab', law_rows*spectrum, np.einsum('Aabc,Aabc->Aab',
+        np.einsum('Acd,Aabd->Aabc', Q1_hat, Px.transpose(0, 3, 2, 1)), Px.transpose(0, 3, 1, 2))))/beta)
+    x4 = weight[None, :]*avg_g
+    found.implicit(alpha*SIGN[:, None]*np.einsum('An,Abn->Ab', x4, mu0) + inverse_dimension*beta*over(T)*m)  # d/dm
+    # d/dV1_hat
+    Q1 = found.explicit("Q1", (beta*(inverse_dimension*np.einsum('Aa,Aabc->Abc', (over(T)**2)*(m**2),
+        np.einsum('Aabd,Aacd->Aabc', (law_rows*spectrum)[:, None, None, :]*Px, Px.transpose(0, 2, 1, 3)))
+        + SIGN[:, None, None]*zeta[:, :, None]*zeta[:, None, :]
+        + np.einsum('Aac,Aab->Abc', ((spectrum**2)*law_oo)[:, :, None]*np.einsum('Ad,Aacd->Aac', psi_hat,
+        Px.transpose(0, 3, 1, 2)), np.einsum('Ad,Aabd->Aab', psi_hat, Px.transpose(0, 3, 2, 1)))
+        + np.einsum('Aac,Aab->Abc', ((spectrum**2)*law_vo)[:, :, None]*np.einsum('Ad,Aacd->Aac', psi_hat,
+        Px.transpose(0, 3, 1, 2)), np.einsum('Ad,Aabd->Aab', zeta_hat, Px.transpose(0, 3, 2, 1)))
+        + np.einsum('Aab,Aac->Abc', ((spectrum**2)*law_vo)[:, :, None]*np.einsum('Ad,Aabd->Aab', psi_hat,
+        Px.transpose(0, 3, 2, 1)), np.einsum('Ad,Aacd->Aac', zeta_hat, Px.transpose(0, 3, 1, 2)))
+        + np.einsum('Aac,Aab->Abc', ((spectrum**2)*law_vv)[:, :, None]*np.einsum('Ad,Aacd->Aac', zeta_hat,
+        Px.transpose(0, 3, 1, 2)), np.einsum('Ad,Aabd->Aab', zeta_hat, Px.transpose(0, 3, 2, 1))))
+        + np.einsum('Aabc,Aa->Abc', np.einsum('Aabd,Aacd->Aabc', (law_rows*spectrum)[:, None, None, :]*Px,
+        Px.transpose(0, 2, 1, 3)), Q2_hat) + np.einsum('Aa,Aabc->Abc', (spectrum**2)*law_rows,
+        np.einsum('Aabd,Aacd->Aabc', np.einsum('Ade,Aabe->Aabd', Q1_hat, Px.transpose(0, 3, 2, 1)),
+        Px.transpose(0, 3, 1, 2))))/beta)
+    T = found.explicit("T", np.einsum('Aa,Aab->Ab', law_rows, np.einsum('Abba->Aab', Px)))  # T
+    V1 = found.explicit("V1", np.einsum('Aa,Aabc->Abc', law_rows*spectrum, Px.transpose(0, 3, 2, 1))/beta)  # d/dQ1_hat
+    # d/dpsi_hat
+    psi = found.explicit("psi", 0.5*np.einsum('Aa,Aab->Ab', law_oo*spectrum,
+        np.einsum('Ac,Aabc->Aab', psi_hat, Px.transpose(0, 3, 1, 2)))
+        + 0.5*np.einsum('Aa,Aab->Ab', law_oo*spectrum, np.einsum('Ac,Aabc->Aab', psi_hat, Px.transpose(0, 3, 2, 1)))
+        + 0.5*np.einsum('Aa,Aab->Ab', law_vo*spectrum, np.einsum('Ac,Aabc->Aab', zeta_hat, Px.transpose(0, 3, 1, 2)))
+        + 0.5*np.einsum('Aa,Aab->Ab', law_vo*spectrum, np.einsum('Ac,Aabc->Aab', zeta_hat, Px.transpose(0, 3, 2, 1))))
+    # d/dzeta_hat
+    zeta = found.explicit("zeta", 0.5*np.einsum('Aa,Aab->Ab', law_vo*spectrum,
+        np.einsum('Ac,Aabc->Aab', psi_hat, Px.transpose(0, 3, 1, 2)))
+        + 0.5*np.einsum('Aa,Aab->Ab', law_vo*spectrum, np.einsum('Ac,Aabc->Aab', psi_hat, Px.transpose(0, 3, 2, 1)))
+        + 0.5*np.einsum('Aa,Aab->Ab', law_vv*spectrum, np.einsum('Ac,Aabc->Aab', zeta_hat, Px.transpose(0, 3, 1, 2)))
+        + 0.5*np.einsum('Aa,Aab->Ab', law_vv*spectrum, np.einsum('Ac,Aabc->Aab', zeta_hat, Px.transpose(0, 3, 2, 1))))
+    return found.worst()

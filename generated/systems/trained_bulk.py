@@ -1,26 +1,20 @@
 """Equations of a trained bulk, any number of blocks K  [THEORY section 5].
 
-Generated; do not edit. Signature ce8241579f134fc4.
+Generated; do not edit. Signature 2ef1d2c7f3914ab3.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "ce8241579f134fc4abd91cc060c2741ff87f6f6d1441c259235eceb925bf9e77"
+from generated.runtime.certificate import SIGN, Certificate, both, bounded, over
+
+SIGNATURE = "2ef1d2c7f3914ab3c1c9b926bf4e020672a58d8c1348a9aa0b1aec4cd6c3d50e"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')
 INPUTS = ('Q1_hat', 'Q2_hat', 'V1_hat', 'V2_hat', 'average_zeta_hat', 'psi_hat')
 GIVEN = ('Sigma', 'law_tr', 'law_vv', 'law_vo', 'law_oo')
-
-
-def _worse(worst, difference, scale):
-    """The larger of worst and this residual relative to its scale; infinite for nan."""
-    difference, scale = np.max(np.abs(difference)), np.max(np.abs(scale))
-    if not np.isfinite(difference):
-        return np.inf
-    return worst if difference == 0.0 else max(worst, float(difference/scale))
 
 
 def chain(s):
@@ -31,7 +25,8 @@ def chain(s):
     average_zeta_hat = s["average_zeta_hat"]
     identity = s["identity"]
     zeta = s["zeta"]
-    Px = np.moveaxis(np.linalg.inv(np.moveaxis(np.einsum('c,cx,bc->bcx', T, Sigma, V1_hat) + identity[:, :, None], -1, 0)), 0, -1)
+    Px = np.moveaxis(np.linalg.inv(np.moveaxis(np.einsum('c,cx,bc->bcx', T, Sigma, V1_hat) + identity[:, :, None], -1,
+        0)), 0, -1)
     s["Px"] = Px
     x0 = np.einsum('a,ab->b', zeta, V1_hat)
     zeta_hat = np.real(x0 + average_zeta_hat)
@@ -83,7 +78,8 @@ def residual(s):
     x10 = np.einsum('cd,abd->abc', Q1_hat, x9)
     x11 = np.einsum('abc,abc->ab', x10, x2)
     x12 = np.einsum('ab,a,ab->b', x11, law_tr, x4)
-    residual_adjoint = np.real(beta*adjoint*fraction/T**2 - x1 - x5 - x7 - 2.0*x8 - 1.0/beta*x12 - 1.0/beta*Q2_hat - inverse_dimension*(m**2)/T**2)
+    residual_adjoint = np.real(beta*adjoint*fraction/T**2 - x1 - x5 - x7 - 2.0*x8 - 1.0/beta*x12 - 1.0/beta*Q2_hat
+        - inverse_dimension*(m**2)/T**2)
     s["residual_adjoint"] = residual_adjoint
     x13 = np.einsum('d,ad,abd,acd->abc', law_tr, Sigma, Px, Px)
     x14 = np.einsum('abc,a->bc', x13, adjoint)
@@ -211,7 +207,9 @@ def tangent(s):
     x41 = np.einsum('cd,abd->abc', d_Q1_hat, x33)
     x42 = np.einsum('abc,abc->ab', x41, x16)
     x43 = np.einsum('ab,a,ab->b', x42, law_tr, x19)
-    d_residual_adjoint = np.real(beta*d_adjoint*fraction/T**2 + 2.0*inverse_dimension*(m**2)*d_T/T**3 - x13 - 2.0*x15 - 2.0*x20 - 2.0*x22 - 2.0*x24 - 2.0*x25 - 2.0*x28 - 2.0*x30 - 2.0*x31 - 2.0*x32 - 1.0/beta*(x36 + x40 + x43) - 1.0/beta*d_Q2_hat - 2.0*inverse_dimension*d_m*m/T**2 - 2.0*beta*adjoint*d_T*fraction/T**3)
+    d_residual_adjoint = np.real(beta*d_adjoint*fraction/T**2 + 2.0*inverse_dimension*(m**2)*d_T/T**3 - x13 - 2.0*x15
+        - 2.0*x20 - 2.0*x22 - 2.0*x24 - 2.0*x25 - 2.0*x28 - 2.0*x30 - 2.0*x31 - 2.0*x32 - 1.0/beta*(x36 + x40 + x43)
+        - 1.0/beta*d_Q2_hat - 2.0*inverse_dimension*d_m*m/T**2 - 2.0*beta*adjoint*d_T*fraction/T**3)
     s["d_residual_adjoint"] = d_residual_adjoint
     x44 = np.einsum('d,ad,abd,acd->abc', law_tr, Sigma, Px, Px)
     x45 = np.einsum('abc,a->bc', x44, d_adjoint)
@@ -262,7 +260,9 @@ def tangent(s):
     x90 = np.einsum('de,ace->acd', d_Q1_hat, x82)
     x91 = np.einsum('acd,abd->abc', x90, x50)
     x92 = np.einsum('abc,a->bc', x91, law_tr)
-    d_residual_Q1 = np.real(np.einsum('b,c->bc', d_zeta, zeta) + np.einsum('c,b->bc', d_zeta, zeta) + d_Q1 - x45 - x47 - x49 - x54 - x56 - x59 - x61 - x63 - x64 - x66 - x67 - x70 - x72 - x75 - x77 - x78 - x79 - x80 - x81 - 1.0/beta*(x85 + x89 + x92))
+    d_residual_Q1 = np.real(np.einsum('b,c->bc', d_zeta, zeta) + np.einsum('c,b->bc', d_zeta, zeta) + d_Q1 - x45 - x47
+        - x49 - x54 - x56 - x59 - x61 - x63 - x64 - x66 - x67 - x70 - x72 - x75 - x77 - x78 - x79 - x80 - x81
+        - 1.0/beta*(x85 + x89 + x92))
     s["d_residual_Q1"] = d_residual_Q1
     x93 = np.einsum('bba->ab', Sx)
     x94 = np.einsum('a,ab,ab->b', law_tr, x19, x93)
@@ -341,91 +341,106 @@ def free_energy(s):
     x19 = np.einsum('a,a->', x18, law_tr)
     x20 = np.einsum('a,a->', Q2_hat, T)
     x21 = 0.5*np.einsum('b,b->', 1.0/T, m**2)
-    free_energy = np.real(alpha*np.dot(weight, avg_M) + beta*(0.5*x0 + 0.5*x2 + x3 - 0.5*x7 - 0.5*x9 - 0.5*x12 - 0.5*x14 - 0.5*x16 - 0.5*x19/beta - 0.5*x20/beta) + inverse_dimension*beta*x21)
+    free_energy = np.real(alpha*np.dot(weight, avg_M) + beta*(0.5*x0 + 0.5*x2 + x3 - 0.5*x7 - 0.5*x9 - 0.5*x12
+        - 0.5*x14 - 0.5*x16 - 0.5*x19/beta - 0.5*x20/beta) + inverse_dimension*beta*x21)
     s["free_energy"] = free_energy
 
 
-def check(table, fraction, parameters, s):
+def check(node, fraction, parameters, state):
     """Worst residual over all equations, each relative to the sum of its terms in absolute value."""
-    N, K = table.shape[0], fraction.shape[0]
     alpha, beta, ridge, noise, inverse_dimension = parameters.tolist()
+    K = len(fraction)
     identity = np.eye(K)
-    columns = np.ascontiguousarray(table.T)
-    kappa = columns[0]
-    weight = columns[1]
-    nu0 = columns[2]
-    nu1 = columns[3]
-    nu2sq = columns[4]
-    mu0 = columns[5 + 0*K:5 + 0*K + K]
-    mu1 = columns[5 + 1*K:5 + 1*K + K]
-    mu2sq = columns[5 + 2*K:5 + 2*K + K]
-    Q2 = s["Q2"]
-    V2 = s["V2"]
-    Q1_hat = s["Q1_hat"]
-    Q2_hat = s["Q2_hat"]
-    V1_hat = s["V1_hat"]
-    V2_hat = s["V2_hat"]
-    psi_hat = s["psi_hat"]
-    Px = s["Px"]
-    zeta_hat = s["zeta_hat"]
-    Mx = s["Mx"]
-    Sx = s["Sx"]
-    adjoint = s["adjoint"]
-    m = s["m"]
-    Q1 = s["Q1"]
-    T = s["T"]
-    V1 = s["V1"]
-    psi = s["psi"]
-    zeta = s["zeta"]
-    Sigma = s["Sigma"]
-    law_tr = s["law_tr"]
-    law_vv = s["law_vv"]
-    law_vo = s["law_vo"]
-    law_oo = s["law_oo"]
-    avg_M = s["avg_M"]
-    avg_g = s["avg_g"]
-    avg_gg = s["avg_gg"]
-    avg_h = s["avg_h"]
-    avg_tg = s["avg_tg"]
-    V = np.einsum('b,bn->n', V2, mu2sq) + np.einsum('cn->n', np.einsum('bc,bn,cn->cn', V1, mu1, mu1))
-    slope = np.einsum('b,bn->n', psi, mu1)
-    mean = np.einsum('bn->n', np.einsum('b,bn->bn', m, mu0) + np.einsum('n,b,bn->bn', kappa, zeta, mu1))
-    Delta = np.einsum('b,bn->n', Q2, mu2sq) + np.einsum('cn->n', np.einsum('bc,bn,cn->cn', Q1, mu1, mu1)) - slope**2
-    worst = 0.0
-    scale_Q2 = abs(adjoint)
-    worst = _worse(worst, Q2 - adjoint, scale_Q2)
-    scale_V2 = abs(1.0/beta)*abs(T)
-    worst = _worse(worst, V2 - 1.0/beta*T, scale_V2)
-    scale_Q1_hat = alpha*abs(1.0/beta)*np.einsum('n,n,bn,cn->bc', weight, abs(avg_gg), abs(mu1), abs(mu1))
-    worst = _worse(worst, Q1_hat - alpha/beta*np.einsum('n,n,bn,cn->bc', weight, avg_gg, mu1, mu1), scale_Q1_hat)
-    scale_Q2_hat = alpha*abs(1.0/beta)*np.einsum('n,n,bn->b', weight, abs(avg_gg), abs(mu2sq))
-    worst = _worse(worst, Q2_hat - alpha/beta*np.einsum('n,n,bn->b', weight, avg_gg, mu2sq), scale_Q2_hat)
-    scale_V1_hat = alpha*abs(1.0/beta)*np.einsum('n,n,bn,cn->bc', weight, abs(avg_h), abs(mu1), abs(mu1))
-    worst = _worse(worst, V1_hat - alpha/beta*np.einsum('n,n,bn,cn->bc', weight, avg_h, mu1, mu1), scale_V1_hat)
-    scale_V2_hat = alpha*abs(1.0/beta)*np.einsum('n,n,bn->b', weight, abs(avg_h), abs(mu2sq))
-    worst = _worse(worst, V2_hat - alpha/beta*np.einsum('n,n,bn->b', weight, avg_h, mu2sq), scale_V2_hat)
-    scale_psi_hat = alpha*abs(1.0/beta)*np.einsum('n,n,bn->b', weight, avg_gg**0.5 + abs(avg_h)*abs(slope), abs(mu1))
-    worst = _worse(worst, psi_hat - alpha/beta*np.einsum('n,n,bn->b', weight, avg_h*slope + avg_tg, mu1), scale_psi_hat)
-    scale_Px = np.einsum('cex,bex->bcx', np.einsum('c,cx,ce->cex', abs(T), abs(Sigma), np.einsum('ec->ce', scale_V1_hat)) + identity[:, :, None], abs(Px)) + identity[:, :, None]
-    worst = _worse(worst, np.einsum('cex,bex->bcx', np.einsum('c,cx,ce->cex', T, Sigma, np.einsum('ec->ce', V1_hat)) + identity[:, :, None], Px) - identity[:, :, None], scale_Px)
-    scale_zeta_hat = alpha*abs(1.0/beta)*np.einsum('n,n,n,bn->b', weight, avg_gg**0.5, abs(kappa), abs(mu1)) + np.einsum('a,ab->b', abs(zeta), scale_V1_hat)
-    worst = _worse(worst, zeta_hat - np.einsum('a,ab->b', zeta, V1_hat) - alpha/beta*np.einsum('n,n,n,bn->b', weight, kappa, avg_g, mu1), scale_zeta_hat)
-    scale_Mx = np.einsum('b,bx,bcx->bcx', abs(T), abs(Sigma), abs(Px))
-    worst = _worse(worst, Mx - np.einsum('b,bx,bcx->bcx', T, Sigma, Px), scale_Mx)
-    scale_Sx = np.einsum('bex,ce->bcx', abs(Px), np.einsum('ec->ce', scale_V1_hat))
-    worst = _worse(worst, Sx - np.einsum('ce,bex->bcx', np.einsum('ec->ce', V1_hat), Px), scale_Sx)
-    scale_adjoint = 2.0*np.einsum('a,ab,ab,ab->b', abs(law_vo), abs(np.einsum('ba->ab', Sigma)), np.einsum('abc,c->ab', abs(np.einsum('bca->abc', Px)), scale_psi_hat), np.einsum('abc,c->ab', abs(np.einsum('bca->abc', Px)), scale_zeta_hat)) + abs(1.0/beta)*np.einsum('a,ab,ab->b', abs(law_tr), abs(np.einsum('ba->ab', Sigma)), np.einsum('abc,abc->ab', abs(np.einsum('bca->abc', Px)), np.einsum('abd,cd->abc', abs(np.einsum('bda->abd', Px)), scale_Q1_hat))) + abs(1.0/beta)*scale_Q2_hat + inverse_dimension*(m**2)*abs(1.0/T**2) + beta*abs(1.0/T**2)*abs(adjoint)*abs(fraction) + np.einsum('a,ab->b', abs(adjoint), np.einsum('abc,c,ac,bc->ab', Sx**2, abs(law_tr), abs(Sigma), abs(Sigma))) + np.einsum('ab,a,ab->b', np.einsum('abc,c->ab', abs(np.einsum('bca->abc', Px)), scale_psi_hat)**2, abs(law_oo), abs(np.einsum('ba->ab', Sigma))) + np.einsum('ab,a,ab->b', np.einsum('abc,c->ab', abs(np.einsum('bca->abc', Px)), scale_zeta_hat)**2, abs(law_vv), abs(np.einsum('ba->ab', Sigma)))
-    worst = _worse(worst, beta*adjoint*fraction/T**2 - np.einsum('ab,a->b', np.einsum('abc,c,ac,bc->ab', Sx**2, law_tr, Sigma, Sigma), adjoint) - np.einsum('ab,a,ab->b', np.einsum('c,abc->ab', psi_hat, np.einsum('bca->abc', Px))**2, law_oo, np.einsum('ba->ab', Sigma)) - np.einsum('ab,a,ab->b', np.einsum('c,abc->ab', zeta_hat, np.einsum('bca->abc', Px))**2, law_vv, np.einsum('ba->ab', Sigma)) - 2.0*np.einsum('ab,ab,a,ab->b', np.einsum('c,abc->ab', psi_hat, np.einsum('bca->abc', Px)), np.einsum('c,abc->ab', zeta_hat, np.einsum('bca->abc', Px)), law_vo, np.einsum('ba->ab', Sigma)) - 1.0/beta*np.einsum('ab,a,ab->b', np.einsum('abc,abc->ab', np.einsum('cd,abd->abc', Q1_hat, np.einsum('bda->abd', Px)), np.einsum('bca->abc', Px)), law_tr, np.einsum('ba->ab', Sigma)) - 1.0/beta*Q2_hat - inverse_dimension*(m**2)/T**2, scale_adjoint)
-    scale_m = alpha*np.einsum('n,n,bn->b', weight, avg_gg**0.5, abs(mu0)) + inverse_dimension*beta*abs(1.0/T)*abs(m)
-    worst = _worse(worst, inverse_dimension*beta*m/T - alpha*np.einsum('n,n,bn->b', weight, avg_g, mu0), scale_m)
-    scale_Q1 = abs(1.0/beta)*np.einsum('a,abc->bc', abs(law_tr), np.einsum('acd,abd->abc', np.einsum('de,ace->acd', scale_Q1_hat, np.einsum('cea->ace', scale_Mx)), np.einsum('bda->abd', scale_Mx))) + np.einsum('b,c->bc', abs(zeta), abs(zeta)) + np.einsum('a,abc->bc', abs(adjoint), np.einsum('d,ad,abd,acd->abc', abs(law_tr), abs(Sigma), abs(Px), abs(Px))) + np.einsum('a,ab,ac->bc', abs(law_oo), np.einsum('d,abd->ab', scale_psi_hat, np.einsum('bda->abd', scale_Mx)), np.einsum('d,acd->ac', scale_psi_hat, np.einsum('cda->acd', scale_Mx))) + np.einsum('a,ab,ac->bc', abs(law_vo), np.einsum('d,abd->ab', scale_psi_hat, np.einsum('bda->abd', scale_Mx)), np.einsum('d,acd->ac', scale_zeta_hat, np.einsum('cda->acd', scale_Mx))) + np.einsum('a,ac,ab->bc', abs(law_vo), np.einsum('d,acd->ac', scale_psi_hat, np.einsum('cda->acd', scale_Mx)), np.einsum('d,abd->ab', scale_zeta_hat, np.einsum('bda->abd', scale_Mx))) + np.einsum('a,ab,ac->bc', abs(law_vv), np.einsum('d,abd->ab', scale_zeta_hat, np.einsum('bda->abd', scale_Mx)), np.einsum('d,acd->ac', scale_zeta_hat, np.einsum('cda->acd', scale_Mx)))
-    worst = _worse(worst, np.einsum('b,c->bc', zeta, zeta) + Q1 - np.einsum('abc,a->bc', np.einsum('d,ad,abd,acd->abc', law_tr, Sigma, Px, Px), adjoint) - np.einsum('ab,ac,a->bc', np.einsum('d,abd->ab', psi_hat, np.einsum('bda->abd', Mx)), np.einsum('d,acd->ac', psi_hat, np.einsum('cda->acd', Mx)), law_oo) - np.einsum('ab,ac,a->bc', np.einsum('d,abd->ab', psi_hat, np.einsum('bda->abd', Mx)), np.einsum('d,acd->ac', zeta_hat, np.einsum('cda->acd', Mx)), law_vo) - np.einsum('ac,ab,a->bc', np.einsum('d,acd->ac', psi_hat, np.einsum('cda->acd', Mx)), np.einsum('d,abd->ab', zeta_hat, np.einsum('bda->abd', Mx)), law_vo) - np.einsum('ab,ac,a->bc', np.einsum('d,abd->ab', zeta_hat, np.einsum('bda->abd', Mx)), np.einsum('d,acd->ac', zeta_hat, np.einsum('cda->acd', Mx)), law_vv) - 1.0/beta*np.einsum('abc,a->bc', np.einsum('acd,abd->abc', np.einsum('de,ace->acd', Q1_hat, np.einsum('cea->ace', Mx)), np.einsum('bda->abd', Mx)), law_tr), scale_Q1)
-    scale_T = beta*abs(1.0/(ridge + np.einsum('a,ab,ab->b', law_tr, np.einsum('ba->ab', Sigma), np.einsum('bba->ab', Sx)) + V2_hat))*abs(fraction)
-    worst = _worse(worst, T - beta*fraction/(ridge + np.einsum('a,ab,ab->b', law_tr, np.einsum('ba->ab', Sigma), np.einsum('bba->ab', Sx)) + V2_hat), scale_T)
-    scale_V1 = abs(1.0/beta)*np.einsum('a,abc->bc', abs(law_tr), np.einsum('bca->abc', scale_Mx))
-    worst = _worse(worst, V1 - 1.0/beta*np.einsum('a,abc->bc', law_tr, np.einsum('bca->abc', Mx)), scale_V1)
-    scale_psi = np.einsum('a,ab->b', abs(law_oo), np.einsum('c,abc->ab', scale_psi_hat, np.einsum('bca->abc', scale_Mx))) + np.einsum('a,ab->b', abs(law_vo), np.einsum('c,abc->ab', scale_zeta_hat, np.einsum('bca->abc', scale_Mx)))
-    worst = _worse(worst, psi - np.einsum('ab,a->b', np.einsum('c,abc->ab', psi_hat, np.einsum('bca->abc', Mx)), law_oo) - np.einsum('ab,a->b', np.einsum('c,abc->ab', zeta_hat, np.einsum('bca->abc', Mx)), law_vo), scale_psi)
-    scale_zeta = np.einsum('a,ab->b', abs(law_vo), np.einsum('c,abc->ab', scale_psi_hat, np.einsum('bca->abc', scale_Mx))) + np.einsum('a,ab->b', abs(law_vv), np.einsum('c,abc->ab', scale_zeta_hat, np.einsum('bca->abc', scale_Mx)))
-    worst = _worse(worst, zeta - np.einsum('ab,a->b', np.einsum('c,abc->ab', psi_hat, np.einsum('bca->abc', Mx)), law_vo) - np.einsum('ab,a->b', np.einsum('c,abc->ab', zeta_hat, np.einsum('bca->abc', Mx)), law_vv), scale_zeta)
-    return worst
+    given, found = both(node), Certificate(state)
+    kappa = given[:, 0]
+    nu0 = given[:, 2]
+    nu1 = given[:, 3]
+    nu2sq = given[:, 4]
+    weight = node[1]
+    mu0 = given[:, 5:5 + K]
+    mu1 = given[:, 5 + K:5 + K + K]
+    mu2sq = given[:, 5 + 2*K:5 + 2*K + K]
+    Q2 = both(state["Q2"])
+    V2 = both(state["V2"])
+    Px = both(state["Px"])
+    adjoint = both(state["adjoint"])
+    m = both(state["m"])
+    Q1 = both(state["Q1"])
+    T = both(state["T"])
+    V1 = both(state["V1"])
+    psi = both(state["psi"])
+    zeta = both(state["zeta"])
+    Sigma = both(state["Sigma"])
+    law_tr = both(state["law_tr"])
+    law_vv = both(state["law_vv"])
+    law_vo = both(state["law_vo"])
+    law_oo = both(state["law_oo"])
+    avg_M = both(state["avg_M"])
+    avg_g = bounded(state["avg_g"], state["avg_gg"])
+    avg_gg = both(state["avg_gg"])
+    avg_h = both(state["avg_h"])
+    avg_tg = bounded(state["avg_tg"], state["avg_gg"])
+    V = both((np.einsum('Ab,Abn->An', V2, mu2sq) + np.einsum('Acn->An', mu1*np.einsum('Abc,Abn->Acn', V1, mu1)))[0])
+    slope = both((np.einsum('Ab,Abn->An', psi, mu1))[0])
+    mean = both((np.einsum('Abn->An', m[:, :, None]*mu0 + zeta[:, :, None]*kappa[:, None, :]*mu1))[0])
+    Delta = both((SIGN[:, None]*(slope**2) + np.einsum('Ab,Abn->An', Q2, mu2sq)
+        + np.einsum('Acn->An', mu1*np.einsum('Abc,Abn->Acn', Q1, mu1)))[0])
+    Q2 = found.explicit("Q2", adjoint)  # d/dV2_hat
+    V2 = found.explicit("V2", T/beta)  # d/dQ2_hat
+    x0 = weight[None, :]*avg_gg
+    Q1_hat = found.explicit("Q1_hat", alpha/beta*np.einsum('Abn,Acn->Abc', x0[:, None, :]*mu1, mu1))  # d/dV1
+    Q2_hat = found.explicit("Q2_hat", alpha/beta*np.einsum('An,Abn->Ab', x0, mu2sq))  # d/dV2
+    x1 = weight[None, :]*avg_h
+    V1_hat = found.explicit("V1_hat", alpha/beta*np.einsum('Abn,Acn->Abc', x1[:, None, :]*mu1, mu1))  # d/dQ1
+    V2_hat = found.explicit("V2_hat", alpha/beta*np.einsum('An,Abn->Ab', x1, mu2sq))  # d/dQ2
+    x2 = weight[None, :]*(avg_h*slope + avg_tg)
+    psi_hat = found.explicit("psi_hat", alpha/beta*np.einsum('An,Abn->Ab', x2, mu1))  # d/dpsi
+    # Px
+    found.implicit((SIGN[:, None, None]*identity[None, :, :])[:, :, :, None]
+        + np.einsum('Acex,Abex->Abcx', T[:, :, None, None]*V1_hat.transpose(0, 2, 1)[:, :, :, None]*Sigma[:, :, None,
+        :] + identity[None, :, :, None], Px))
+    x3 = weight[None, :]*kappa*avg_g
+    # d/dzeta
+    zeta_hat = found.explicit("zeta_hat", alpha/beta*np.einsum('An,Abn->Ab', x3, mu1)
+        + np.einsum('Aa,Aab->Ab', zeta, V1_hat))
+    Mx = found.explicit("Mx", T[:, :, None, None]*Sigma[:, :, None, :]*Px)  # Mx
+    Sx = found.explicit("Sx", np.einsum('Ace,Abex->Abcx', V1_hat.transpose(0, 2, 1), Px))  # Sx
+    # adjoint
+    found.implicit(SIGN[:, None]*np.einsum('Aab,Aa->Ab', np.einsum('Abc,Aabc->Aab', Sigma,
+        (law_tr[:, None, :]*Sigma)[:, :, None, :]*(Sx**2)), adjoint)
+        + SIGN[:, None]*np.einsum('Aab,Aab->Ab', law_oo[:, :,
+        None]*(np.einsum('Ac,Aabc->Aab', psi_hat, Px.transpose(0, 3, 1, 2))**2), Sigma.transpose(0, 2, 1))
+        + SIGN[:, None]*np.einsum('Aab,Aab->Ab', law_vv[:, :,
+        None]*(np.einsum('Ac,Aabc->Aab', zeta_hat, Px.transpose(0, 3, 1, 2))**2), Sigma.transpose(0, 2, 1))
+        + (2.0*SIGN)[:, None]*np.einsum('Aab,Aab->Ab', (law_vo[:, :, None]*np.einsum('Ac,Aabc->Aab', psi_hat,
+        Px.transpose(0, 3, 1, 2)))*np.einsum('Ac,Aabc->Aab', zeta_hat, Px.transpose(0, 3, 1, 2)),
+        Sigma.transpose(0, 2, 1)) + SIGN[:, None]*np.einsum('Aab,Aab->Ab',
+        law_tr[:, :, None]*np.einsum('Aabc,Aabc->Aab', np.einsum('Acd,Aabd->Aabc', Q1_hat, Px.transpose(0, 3, 1, 2)),
+        Px.transpose(0, 3, 1, 2)), Sigma.transpose(0, 2, 1))/beta + SIGN[:, None]*Q2_hat/beta
+        + inverse_dimension*SIGN[:, None]*(over(T)**2)*(m**2) + beta*fraction[None, :]*(over(T)**2)*adjoint)
+    x4 = weight[None, :]*avg_g
+    found.implicit(alpha*SIGN[:, None]*np.einsum('An,Abn->Ab', x4, mu0) + inverse_dimension*beta*over(T)*m)  # d/dm
+    # d/dV1_hat
+    Q1 = found.explicit("Q1", np.einsum('Aabc,Aa->Abc', np.einsum('Aacd,Aabd->Aabc',
+        np.einsum('Ade,Aace->Aacd', Q1_hat, Mx.transpose(0, 3, 1, 2)), Mx.transpose(0, 3, 1, 2)), law_tr)/beta
+        + SIGN[:, None, None]*zeta[:, :, None]*zeta[:, None, :]
+        + np.einsum('Aabc,Aa->Abc', np.einsum('Aabd,Aacd->Aabc', (law_tr[:, None, :]*Sigma)[:, :, None, :]*Px, Px),
+        adjoint) + np.einsum('Aab,Aac->Abc', law_oo[:, :, None]*np.einsum('Ad,Aabd->Aab', psi_hat,
+        Mx.transpose(0, 3, 1, 2)), np.einsum('Ad,Aacd->Aac', psi_hat, Mx.transpose(0, 3, 1, 2)))
+        + np.einsum('Aab,Aac->Abc', law_vo[:, :, None]*np.einsum('Ad,Aabd->Aab', psi_hat, Mx.transpose(0, 3, 1, 2)),
+        np.einsum('Ad,Aacd->Aac', zeta_hat, Mx.transpose(0, 3, 1, 2)))
+        + np.einsum('Aac,Aab->Abc', law_vo[:, :, None]*np.einsum('Ad,Aacd->Aac', psi_hat, Mx.transpose(0, 3, 1, 2)),
+        np.einsum('Ad,Aabd->Aab', zeta_hat, Mx.transpose(0, 3, 1, 2)))
+        + np.einsum('Aab,Aac->Abc', law_vv[:, :, None]*np.einsum('Ad,Aabd->Aab', zeta_hat, Mx.transpose(0, 3, 1, 2)),
+        np.einsum('Ad,Aacd->Aac', zeta_hat, Mx.transpose(0, 3, 1, 2))))
+    # dL/dT
+    T = found.explicit("T", beta*fraction[None, :]*over(ridge
+        + np.einsum('Aab,Aab->Ab', law_tr[:, :, None]*Sigma.transpose(0, 2, 1), np.einsum('Abba->Aab', Sx)) + V2_hat))
+    V1 = found.explicit("V1", np.einsum('Aa,Aabc->Abc', law_tr, Mx.transpose(0, 3, 1, 2))/beta)  # d/dQ1_hat
+    # d/dpsi_hat
+    psi = found.explicit("psi", np.einsum('Aab,Aa->Ab', np.einsum('Ac,Aabc->Aab', psi_hat, Mx.transpose(0, 3, 1, 2)),
+        law_oo) + np.einsum('Aab,Aa->Ab', np.einsum('Ac,Aabc->Aab', zeta_hat, Mx.transpose(0, 3, 1, 2)), law_vo))
+    # d/dzeta_hat
+    zeta = found.explicit("zeta", np.einsum('Aab,Aa->Ab', np.einsum('Ac,Aabc->Aab', psi_hat, Mx.transpose(0, 3, 1, 2)),
+        law_vo) + np.einsum('Aab,Aa->Ab', np.einsum('Ac,Aabc->Aab', zeta_hat, Mx.transpose(0, 3, 1, 2)), law_vv))
+    return found.worst()

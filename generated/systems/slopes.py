@@ -1,18 +1,19 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature ddf020f064444076.
+Generated; do not edit. Signature 6fda34c4a3a07021.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "ddf020f064444076425783d8bd36fd8c8ed743056bbd7377d893a2d156fcb66c"
+SIGNATURE = "6fda34c4a3a070218de2f70c806c64489a8aa71a93266d441692d31e73c0eb2b"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):
-    """(mu0_s, mu1_s, mu2sq_s, mu0_c, mu1_c, mu2sq_c) from nodes g and weights of a standard normal, the last axis of all.
+    """(mu0_s, mu1_s, mu2sq_s, mu0_c, mu1_c, mu2sq_c).
 
+    From nodes g and weights of a standard normal, the last axis of all;
     phi = f(s + sqrt(c) g), rest = (phi - mu0 - mu1 g)^2.
     """
     mu0_s = 1.0/math.sqrt(c)*((weight*(g*phi)).sum(axis=-1))

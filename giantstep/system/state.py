@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 from types import ModuleType
 
@@ -29,6 +30,11 @@ class State:
         array, row = places(self.kernel)[name]
         found: Array = getattr(self, array)[row]
         return found
+
+    def rows(self, names: tuple[str, ...]) -> Array:
+        """Functions of kappa that follow each other, [names, N]."""
+        first = places(self.kernel)[names[0]][1]
+        return self.field[first : first + len(names)]
 
     def keys(self) -> tuple[str, ...]:
         """Names of all families and functions."""
@@ -72,10 +78,43 @@ def _stage(kernel: ModuleType, names: tuple[str, ...], blocks: int) -> Array:
 def _start(kernel: ModuleType, prefix: str, name: str, blocks: int) -> int:
     """Place of the first member of a family in ``work``; that of the residual for what a stage does not have."""
     known = places(kernel)
-    array, row = known.get(prefix + name) or known[f"residual_{name}"]
+    return start_of(kernel, prefix + name if prefix + name in known else f"residual_{name}", blocks)
+
+
+def start_of(kernel: ModuleType, name: str, blocks: int) -> int:
+    """Place of the first member of a family in ``work``."""
+    array, row = places(kernel)[name]
     return row * blocks if array == "vector" else len(kernel.VECTORS) * blocks + row * blocks * blocks
 
 
 def pairs(blocks: int) -> list[tuple[int, int]]:
     """One (b, c) of each symmetric pair."""
     return [(b, c) for b in range(blocks) for c in range(b, blocks)]
+
+
+@dataclass(frozen=True)
+class Solved:
+    """What a solver leaves behind: its status, (test error, training error, free energy), and all numbers."""
+
+    status: int
+    out: Array
+    state: State
+
+
+def run_solver(
+    kernel: ModuleType, node: Array, fraction: Array, parameters: Array, start: State | None = None
+) -> Solved:
+    """Solve a system that is solved block by block, on nodes [columns, N]; ``start``: a solution on other nodes."""
+    blocks = len(fraction)
+    table, sizes = members(kernel, blocks)
+    most = int(sizes.max())
+    for warm in (True, False) if start is not None else (False,):
+        state, out = State(kernel, blocks, node.shape[1]), np.full(3, np.nan)
+        if warm and start is not None:
+            state.work[:] = start.work
+        system = np.empty((2 * most + 4, most))
+        families = (state.work, state.vector, state.matrix, state.field)
+        status = kernel.solve(node, fraction, parameters, *families, table, sizes, system, warm, out)
+        if status > 0:
+            break
+    return Solved(int(status), out, state)

@@ -1,0 +1,60 @@
+"""Residuals of a system beside the size of their terms, in NumPy: what says how well a solution solves its equations.
+
+Every array has a first axis of two: values, and sums of the absolute values of all terms. Sums and products act on both
+alike where ``SIGN`` stands for a minus, so that one line gives a residual and what its rounding errors are relative to.
+"""
+
+import numpy as np
+
+SIGN = np.array([-1.0, 1.0])
+
+
+def both(values):
+    """Values and their absolute values."""
+    return np.array((values, np.abs(values)))
+
+
+def bounded(values, squares):
+    """Averages of an odd function of the output, which may cancel, beside the root of that of its square."""
+    return np.array((values, np.sqrt(squares)))
+
+
+def over(pair):
+    """Reciprocals of values and their absolute values."""
+    return both(1.0/pair[0])
+
+
+class Certificate:
+    """Collects the equations of a system at the values of its unknowns ``state``."""
+
+    def __init__(self, state):
+        self.state = state
+        self.differences = []
+        self.scales = []
+
+    def explicit(self, name, body):
+        """The equation ``name = body``; the unknown beside the size of the terms of its equation."""
+        value = self.state[name]
+        pair = np.empty((2, *np.shape(value)), np.result_type(value, body))
+        pair[0], pair[1] = value, body[1]
+        self.differences.append((value - body[0]).ravel())
+        self.scales.append(pair[1].ravel())
+        return pair
+
+    def implicit(self, body):
+        """The equation ``body = 0``."""
+        self.differences.append(body[0].ravel())
+        self.scales.append(body[1].ravel())
+
+    def worst(self):
+        """The largest residual of an equation relative to the largest of its terms; infinite for nan."""
+        starts = np.cumsum([0, *(part.size for part in self.differences[:-1])])
+        difference = np.maximum.reduceat(np.abs(np.concatenate(self.differences)), starts)
+        scale = np.maximum.reduceat(np.abs(np.concatenate(self.scales)), starts)
+        if not np.all(np.isfinite(difference)):
+            return np.inf
+        wrong = difference > 0.0
+        return float(np.max(difference[wrong]/scale[wrong], initial=0.0))
+
+
+SIGNATURE = "02876e6ce10e3a0a221cdb6f0fbab3343632d8a204b3764e8c32bfb0eb490855"

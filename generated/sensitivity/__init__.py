@@ -1,1 +1,0 @@
-"""Tangents of the coupled systems and slopes of their coefficients, for implicit differentiation."""

@@ -1,1 +1,0 @@
-"""Solvers of saddle-point systems, emitted by codegen."""

@@ -1,0 +1,651 @@
+"""Saddle-point equations of any convex loss, 3 direction(s) beside the spike, any number of blocks K
+[CUI24, Result 3.3, App. C; THEORY section 4].
+
+Order of computation, found from the derived system:
+    1. nonlinear in adjoint, m, Q1, T, V1, psi_1, psi_2, psi_3, zeta; then Q2, slope_1, slope_2, slope_3, V2, mean,
+       Delta, V, avg_g, avg_gg, avg_h, avg_t_1g, avg_t_2g, avg_t_3g, zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat,
+       psi_hat_1, psi_hat_2, psi_hat_3, P, M, S
+    avg_*: supplied by the module of the loss
+A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
+in X). Generated; do not edit. Signature a63dd5e724ccf034.
+Regenerate with: giantstep generate
+"""
+
+# fmt: off
+import numpy as np
+from numba import njit
+
+from generated.runtime.certificate import SIGN, Certificate, both, bounded, over
+from generated.runtime.nodes import INNER, add, add_product, average, average_of_product, clear, short, sum_of
+from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
+
+LOSS = "coupled"
+SIGNATURE = "a63dd5e724ccf03470300115e0e9cb7b34989be2b266ad0146cef72be4afe305"
+
+
+kappa, weight, nu0, nu1_1, nu1_2, nu1_3, nu2sq = range(7)  # rows of node, then mu0, mu1, mu2sq per block
+VECTORS = ('adjoint', 'm', 'T', 'psi_1', 'psi_2', 'psi_3', 'zeta', 'residual_adjoint', 'residual_m', 'residual_T',
+    'residual_psi_1', 'residual_psi_2', 'residual_psi_3', 'residual_zeta', 'd_adjoint', 'd_m', 'd_T', 'd_psi_1',
+    'd_psi_2', 'd_psi_3', 'd_zeta', 'd_residual_adjoint', 'd_residual_m', 'd_residual_T', 'd_residual_psi_1',
+    'd_residual_psi_2', 'd_residual_psi_3', 'd_residual_zeta', 'Q2', 'V2', 'zeta_hat', 'Q2_hat', 'V2_hat', 'psi_hat_1',
+    'psi_hat_2', 'psi_hat_3', 'd_Q2', 'd_V2', 'd_zeta_hat', 'd_Q2_hat', 'd_V2_hat', 'd_psi_hat_1', 'd_psi_hat_2',
+    'd_psi_hat_3', 'average_m', 'average_d_residual_m')
+(adjoint, m, T, psi_1, psi_2, psi_3, zeta, residual_adjoint, residual_m, residual_T, residual_psi_1, residual_psi_2,
+    residual_psi_3, residual_zeta, d_adjoint, d_m, d_T, d_psi_1, d_psi_2, d_psi_3, d_zeta, d_residual_adjoint,
+    d_residual_m, d_residual_T, d_residual_psi_1, d_residual_psi_2, d_residual_psi_3, d_residual_zeta, Q2, V2,
+    zeta_hat, Q2_hat, V2_hat, psi_hat_1, psi_hat_2, psi_hat_3, d_Q2, d_V2, d_zeta_hat, d_Q2_hat, d_V2_hat, d_psi_hat_1,
+    d_psi_hat_2, d_psi_hat_3, average_m, average_d_residual_m) = range(46)
+MATRICES = ('Q1', 'V1', 'residual_Q1', 'residual_V1', 'd_Q1', 'd_V1', 'd_residual_Q1', 'd_residual_V1', 'Q1_hat',
+    'V1_hat', 'P', 'M', 'S', 'd_Q1_hat', 'd_V1_hat', 'd_P', 'd_M', 'd_S')
+(Q1, V1, residual_Q1, residual_V1, d_Q1, d_V1, d_residual_Q1, d_residual_V1, Q1_hat, V1_hat, P, M, S, d_Q1_hat,
+    d_V1_hat, d_P, d_M, d_S) = range(18)
+FIELDS = ('slope_1', 'slope_2', 'slope_3', 'avg_M', 'avg_g', 'avg_h', 'avg_gg', 'avg_gh', 'avg_hx', 'avg_ggh',
+    'avg_ghx', 'avg_hxx', 'avg_t_1g', 'avg_t_2g', 'avg_t_3g', 'avg_t_1h', 'avg_t_2h', 'avg_t_3h', 'avg_t_1gh',
+    'avg_t_2gh', 'avg_t_3gh', 'avg_t_1hx', 'avg_t_2hx', 'avg_t_3hx', 'avg_t_1t_1h', 'avg_t_1t_2h', 'avg_t_1t_3h',
+    'avg_t_2t_2h', 'avg_t_2t_3h', 'avg_t_3t_3h', 'mean', 'Delta', 'V', 'part_1', 'weight_1', 'weight_2', 'weight_3',
+    'weight_4', 'weight_5', 'weight_6', 'weight_7', 'd_slope_1', 'd_slope_2', 'd_slope_3', 'd_mean', 'd_Delta', 'd_V',
+    'd_avg_g', 'd_avg_gg', 'd_avg_h', 'd_avg_t_1g', 'd_avg_t_2g', 'd_avg_t_3g')
+(slope_1, slope_2, slope_3, avg_M, avg_g, avg_h, avg_gg, avg_gh, avg_hx, avg_ggh, avg_ghx, avg_hxx, avg_t_1g, avg_t_2g,
+    avg_t_3g, avg_t_1h, avg_t_2h, avg_t_3h, avg_t_1gh, avg_t_2gh, avg_t_3gh, avg_t_1hx, avg_t_2hx, avg_t_3hx,
+    avg_t_1t_1h, avg_t_1t_2h, avg_t_1t_3h, avg_t_2t_2h, avg_t_2t_3h, avg_t_3t_3h, mean, Delta, V, part_1, weight_1,
+    weight_2, weight_3, weight_4, weight_5, weight_6, weight_7, d_slope_1, d_slope_2, d_slope_3, d_mean, d_Delta, d_V,
+    d_avg_g, d_avg_gg, d_avg_h, d_avg_t_1g, d_avg_t_2g, d_avg_t_3g) = range(53)
+UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi_1', 'psi_2', 'psi_3', 'zeta')
+BLOCKS = (UNKNOWNS,)
+# over the output
+AVERAGES = ('avg_M', 'avg_g', 'avg_h', 'avg_gg', 'avg_gh', 'avg_hx', 'avg_ggh', 'avg_ghx', 'avg_hxx', 'avg_t_1g',
+    'avg_t_2g', 'avg_t_3g', 'avg_t_1h', 'avg_t_2h', 'avg_t_3h', 'avg_t_1gh', 'avg_t_2gh', 'avg_t_3gh', 'avg_t_1hx',
+    'avg_t_2hx', 'avg_t_3hx', 'avg_t_1t_1h', 'avg_t_1t_2h', 'avg_t_1t_3h', 'avg_t_2t_2h', 'avg_t_2t_3h', 'avg_t_3t_3h')
+SLOPES = ('slope_1', 'slope_2', 'slope_3')
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def fields(node, fraction, numbers, vector, matrix, field):
+    """Everything up to the law of the output, from the unknowns."""
+    short()
+    beta = numbers[1]
+    K, N = fraction.shape[0], node.shape[1]
+    mu0 = 7
+    mu1 = 7 + K
+    mu2sq = 7 + 2*K
+    for b in range(K):
+        vector[Q2, b] = vector[adjoint, b]  # d/dV2_hat
+        vector[V2, b] = vector[T, b]/beta  # d/dQ2_hat
+    clear(field, slope_1)
+    for b in range(K):
+        add(field, slope_1, vector[psi_1, b], node, mu1 + b)
+    clear(field, slope_2)
+    for b in range(K):
+        add(field, slope_2, vector[psi_2, b], node, mu1 + b)
+    clear(field, slope_3)
+    for b in range(K):
+        add(field, slope_3, vector[psi_3, b], node, mu1 + b)
+    clear(field, mean)
+    clear(field, part_1)
+    for b in range(K):
+        add(field, mean, vector[m, b], node, mu0 + b)
+        add(field, part_1, vector[zeta, b], node, mu1 + b)
+    clear(field, Delta)
+    for b in range(K):
+        add(field, Delta, vector[Q2, b], node, mu2sq + b)
+        add_product(field, Delta, matrix[Q1, b, b], node, mu1 + b, mu1 + b)
+        for c in range(b):
+            add_product(field, Delta, 2.0*matrix[Q1, c, b], node, mu1 + b, mu1 + c)
+    clear(field, V)
+    for b in range(K):
+        add(field, V, vector[V2, b], node, mu2sq + b)
+        add_product(field, V, matrix[V1, b, b], node, mu1 + b, mu1 + b)
+        for c in range(b):
+            add_product(field, V, 2.0*matrix[V1, c, b], node, mu1 + b, mu1 + c)
+    for n in range(N):
+        kappa_n = node[kappa, n]
+        part_1_n = field[part_1, n]
+        slope_1_n = field[slope_1, n]
+        slope_2_n = field[slope_2, n]
+        slope_3_n = field[slope_3, n]
+        mean_n = kappa_n*part_1_n + field[mean, n]
+        field[mean, n] = mean_n
+        Delta_n = field[Delta, n] - (slope_1_n*slope_1_n) - (slope_2_n*slope_2_n) - (slope_3_n*slope_3_n)
+        field[Delta, n] = Delta_n
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def residual(node, fraction, numbers, vector, matrix, field):
+    """The residuals of the unknowns, given the averages over the output."""
+    short()
+    alpha, beta, ridge, inverse_dimension = numbers[0], numbers[1], numbers[2], numbers[4]
+    K, N = fraction.shape[0], node.shape[1]
+    mu0 = 7
+    mu1 = 7 + K
+    mu2sq = 7 + 2*K
+    for n in range(N):
+        avg_g_n = field[avg_g, n]
+        avg_gg_n = field[avg_gg, n]
+        avg_h_n = field[avg_h, n]
+        avg_t_1g_n = field[avg_t_1g, n]
+        avg_t_2g_n = field[avg_t_2g, n]
+        avg_t_3g_n = field[avg_t_3g, n]
+        kappa_n = node[kappa, n]
+        slope_1_n = field[slope_1, n]
+        slope_2_n = field[slope_2, n]
+        slope_3_n = field[slope_3, n]
+        weight_n = node[weight, n]
+        x0 = avg_g_n*weight_n
+        field[weight_1, n] = kappa_n*x0
+        field[weight_2, n] = avg_gg_n*weight_n
+        field[weight_3, n] = avg_h_n*weight_n
+        field[weight_4, n] = (avg_h_n*slope_1_n + avg_t_1g_n)*weight_n
+        field[weight_5, n] = (avg_h_n*slope_2_n + avg_t_2g_n)*weight_n
+        field[weight_6, n] = (avg_h_n*slope_3_n + avg_t_3g_n)*weight_n
+        field[weight_7, n] = x0
+    for b0 in range(K):
+        vector[zeta_hat, b0] = alpha/beta*average(field, weight_1, node, mu1 + b0)  # d/dzeta
+        vector[Q2_hat, b0] = alpha/beta*average(field, weight_2, node, mu2sq + b0)  # d/dV2
+        vector[V2_hat, b0] = alpha/beta*average(field, weight_3, node, mu2sq + b0)  # d/dQ2
+        vector[psi_hat_1, b0] = alpha/beta*average(field, weight_4, node, mu1 + b0)  # d/dpsi_1
+        vector[psi_hat_2, b0] = alpha/beta*average(field, weight_5, node, mu1 + b0)  # d/dpsi_2
+        vector[psi_hat_3, b0] = alpha/beta*average(field, weight_6, node, mu1 + b0)  # d/dpsi_3
+        vector[average_m, b0] = average(field, weight_7, node, mu0 + b0)
+        for b1 in range(b0 + 1):
+            matrix[Q1_hat, b0, b1] = alpha/beta*average_of_product(field, weight_2, node, mu1 + b0, mu1 + b1)  # d/dV1
+            matrix[Q1_hat, b1, b0] = matrix[Q1_hat, b0, b1]
+            matrix[V1_hat, b0, b1] = alpha/beta*average_of_product(field, weight_3, node, mu1 + b0, mu1 + b1)  # d/dQ1
+            matrix[V1_hat, b1, b0] = matrix[V1_hat, b0, b1]
+    for b in range(K):
+        for c in range(K):
+            matrix[P, b, c] = (1.0 if b == c else 0.0) + vector[T, c]*matrix[V1_hat, b, c]
+    invert(matrix, P, K)
+    for b in range(K):
+        for c in range(K):
+            sum1 = 0.0
+            for e in range(K):
+                sum1 += matrix[P, b, e]*matrix[V1_hat, e, c]
+            matrix[M, b, c] = vector[T, b]*matrix[P, b, c]
+            matrix[S, b, c] = sum1
+    for b in range(K):
+        sum2 = 0.0
+        sum3 = 0.0
+        sum4 = 0.0
+        sum5 = 0.0
+        sum6 = 0.0
+        sum7 = 0.0
+        sum8 = 0.0
+        sum9 = 0.0
+        for a in range(K):
+            sum10 = 0.0
+            for c in range(K):
+                sum10 += matrix[P, b, c]*matrix[Q1_hat, a, c]
+            sum2 += vector[psi_hat_1, a]*matrix[P, b, a]
+            sum3 += vector[psi_hat_2, a]*matrix[P, b, a]
+            sum4 += vector[psi_hat_3, a]*matrix[P, b, a]
+            sum5 += (matrix[S, a, b]*matrix[S, a, b])*vector[adjoint, a]
+            sum6 += sum10*matrix[P, b, a]
+            sum7 += vector[psi_hat_1, a]*matrix[M, a, b]
+            sum8 += vector[psi_hat_2, a]*matrix[M, a, b]
+            sum9 += vector[psi_hat_3, a]*matrix[M, a, b]
+        vector[residual_adjoint, b] = (beta*vector[adjoint, b]*fraction[b]/(vector[T, b]*vector[T, b])
+            - inverse_dimension*(vector[m, b]*vector[m, b])/(vector[T, b]*vector[T, b]) - (sum2*sum2) - (sum3*sum3)
+            - (sum4*sum4) - sum5 - (vector[zeta_hat, b]*vector[zeta_hat, b]) - sum6/beta - vector[Q2_hat, b]/beta)
+        vector[residual_m, b] = -alpha*vector[average_m, b] + inverse_dimension*beta*vector[m, b]/vector[T, b]
+        vector[residual_T, b] = -beta*fraction[b]/(ridge + matrix[S, b, b] + vector[V2_hat, b]) + vector[T, b]
+        vector[residual_psi_1, b] = -sum7 + vector[psi_1, b]
+        vector[residual_psi_2, b] = -sum8 + vector[psi_2, b]
+        vector[residual_psi_3, b] = -sum9 + vector[psi_3, b]
+        vector[residual_zeta, b] = -vector[T, b]*vector[zeta_hat, b] + vector[zeta, b]
+        for c in range(K):
+            sum11 = 0.0
+            sum12 = 0.0
+            sum13 = 0.0
+            sum14 = 0.0
+            sum15 = 0.0
+            sum16 = 0.0
+            sum17 = 0.0
+            sum18 = 0.0
+            for a in range(K):
+                sum19 = 0.0
+                for d in range(K):
+                    sum19 += matrix[M, c, d]*matrix[Q1_hat, a, d]
+                sum11 += vector[adjoint, a]*matrix[P, a, b]*matrix[P, a, c]
+                sum12 += sum19*matrix[M, a, b]
+                sum13 += vector[psi_hat_1, a]*matrix[M, a, b]
+                sum14 += vector[psi_hat_1, a]*matrix[M, a, c]
+                sum15 += vector[psi_hat_2, a]*matrix[M, a, b]
+                sum16 += vector[psi_hat_2, a]*matrix[M, a, c]
+                sum17 += vector[psi_hat_3, a]*matrix[M, a, b]
+                sum18 += vector[psi_hat_3, a]*matrix[M, a, c]
+            matrix[residual_Q1, b, c] = -sum11 - sum13*sum14 - sum15*sum16 - sum17*sum18 + matrix[Q1, b, c] - sum12/beta
+            matrix[residual_V1, b, c] = matrix[V1, b, c] - matrix[M, b, c]/beta
+
+
+@njit(cache=True, **INNER)
+def _tangents(node, fraction, numbers, vector, matrix, field):
+    """What the residuals do along a direction of the unknowns."""
+    short()
+    alpha, beta, ridge, inverse_dimension = numbers[0], numbers[1], numbers[2], numbers[4]
+    K, N = fraction.shape[0], node.shape[1]
+    mu0 = 7
+    mu1 = 7 + K
+    mu2sq = 7 + 2*K
+    for b in range(K):
+        vector[d_Q2, b] = vector[d_adjoint, b]
+        vector[d_V2, b] = vector[d_T, b]/beta
+    clear(field, d_slope_1)
+    for b in range(K):
+        add(field, d_slope_1, vector[d_psi_1, b], node, mu1 + b)
+    clear(field, d_slope_2)
+    for b in range(K):
+        add(field, d_slope_2, vector[d_psi_2, b], node, mu1 + b)
+    clear(field, d_slope_3)
+    for b in range(K):
+        add(field, d_slope_3, vector[d_psi_3, b], node, mu1 + b)
+    clear(field, d_mean)
+    clear(field, part_1)
+    for b in range(K):
+        add(field, d_mean, vector[d_zeta, b], node, mu1 + b)
+        add(field, part_1, vector[d_m, b], node, mu0 + b)
+    clear(field, d_Delta)
+    for b in range(K):
+        add_product(field, d_Delta, matrix[d_Q1, b, b], node, mu1 + b, mu1 + b)
+        for c in range(b):
+            add_product(field, d_Delta, 2.0*matrix[d_Q1, b, c], node, mu1 + b, mu1 + c)
+        add(field, d_Delta, vector[d_Q2, b], node, mu2sq + b)
+    clear(field, d_V)
+    for b in range(K):
+        add_product(field, d_V, matrix[d_V1, b, b], node, mu1 + b, mu1 + b)
+        for c in range(b):
+            add_product(field, d_V, 2.0*matrix[d_V1, b, c], node, mu1 + b, mu1 + c)
+        add(field, d_V, vector[d_V2, b], node, mu2sq + b)
+    for n in range(N):
+        avg_ggh_n = field[avg_ggh, n]
+        avg_gh_n = field[avg_gh, n]
+        avg_ghx_n = field[avg_ghx, n]
+        avg_h_n = field[avg_h, n]
+        avg_hx_n = field[avg_hx, n]
+        avg_hxx_n = field[avg_hxx, n]
+        avg_t_1gh_n = field[avg_t_1gh, n]
+        avg_t_1h_n = field[avg_t_1h, n]
+        avg_t_1hx_n = field[avg_t_1hx, n]
+        avg_t_1t_1h_n = field[avg_t_1t_1h, n]
+        avg_t_1t_2h_n = field[avg_t_1t_2h, n]
+        avg_t_1t_3h_n = field[avg_t_1t_3h, n]
+        avg_t_2gh_n = field[avg_t_2gh, n]
+        avg_t_2h_n = field[avg_t_2h, n]
+        avg_t_2hx_n = field[avg_t_2hx, n]
+        avg_t_2t_2h_n = field[avg_t_2t_2h, n]
+        avg_t_2t_3h_n = field[avg_t_2t_3h, n]
+        avg_t_3gh_n = field[avg_t_3gh, n]
+        avg_t_3h_n = field[avg_t_3h, n]
+        avg_t_3hx_n = field[avg_t_3hx, n]
+        avg_t_3t_3h_n = field[avg_t_3t_3h, n]
+        d_V_n = field[d_V, n]
+        d_slope_1_n = field[d_slope_1, n]
+        d_slope_2_n = field[d_slope_2, n]
+        d_slope_3_n = field[d_slope_3, n]
+        kappa_n = node[kappa, n]
+        part_1_n = field[part_1, n]
+        slope_1_n = field[slope_1, n]
+        slope_2_n = field[slope_2, n]
+        slope_3_n = field[slope_3, n]
+        weight_n = node[weight, n]
+        d_mean_n = kappa_n*field[d_mean, n] + part_1_n
+        field[d_mean, n] = d_mean_n
+        d_Delta_n = (field[d_Delta, n] - 2.0*d_slope_1_n*slope_1_n - 2.0*d_slope_2_n*slope_2_n
+            - 2.0*d_slope_3_n*slope_3_n)
+        field[d_Delta, n] = d_Delta_n
+        d_avg_g_n = (-avg_gh_n*d_V_n - avg_h_n*d_mean_n - 0.5*avg_hx_n*d_Delta_n - avg_t_1h_n*d_slope_1_n
+            - avg_t_2h_n*d_slope_2_n - avg_t_3h_n*d_slope_3_n)
+        field[d_avg_g, n] = d_avg_g_n
+        d_avg_gg_n = (-2.0*avg_ggh_n*d_V_n - 2.0*avg_gh_n*d_mean_n - avg_ghx_n*d_Delta_n - 2.0*avg_t_1gh_n*d_slope_1_n
+            - 2.0*avg_t_2gh_n*d_slope_2_n - 2.0*avg_t_3gh_n*d_slope_3_n)
+        field[d_avg_gg, n] = d_avg_gg_n
+        d_avg_h_n = (avg_ghx_n*d_V_n + avg_hx_n*d_mean_n + 0.5*avg_hxx_n*d_Delta_n + avg_t_1hx_n*d_slope_1_n
+            + avg_t_2hx_n*d_slope_2_n + avg_t_3hx_n*d_slope_3_n)
+        field[d_avg_h, n] = d_avg_h_n
+        d_avg_t_1g_n = (-avg_t_1gh_n*d_V_n - avg_t_1h_n*d_mean_n - 0.5*avg_t_1hx_n*d_Delta_n
+            - avg_t_1t_1h_n*d_slope_1_n - avg_t_1t_2h_n*d_slope_2_n - avg_t_1t_3h_n*d_slope_3_n)
+        field[d_avg_t_1g, n] = d_avg_t_1g_n
+        d_avg_t_2g_n = (-avg_t_1t_2h_n*d_slope_1_n - avg_t_2gh_n*d_V_n - avg_t_2h_n*d_mean_n
+            - 0.5*avg_t_2hx_n*d_Delta_n - avg_t_2t_2h_n*d_slope_2_n - avg_t_2t_3h_n*d_slope_3_n)
+        field[d_avg_t_2g, n] = d_avg_t_2g_n
+        d_avg_t_3g_n = (-avg_t_1t_3h_n*d_slope_1_n - avg_t_2t_3h_n*d_slope_2_n - avg_t_3gh_n*d_V_n
+            - avg_t_3h_n*d_mean_n - 0.5*avg_t_3hx_n*d_Delta_n - avg_t_3t_3h_n*d_slope_3_n)
+        field[d_avg_t_3g, n] = d_avg_t_3g_n
+        x0 = d_avg_g_n*weight_n
+        field[weight_1, n] = kappa_n*x0
+        field[weight_2, n] = d_avg_gg_n*weight_n
+        field[weight_3, n] = d_avg_h_n*weight_n
+        field[weight_4, n] = (avg_h_n*d_slope_1_n + d_avg_h_n*slope_1_n + d_avg_t_1g_n)*weight_n
+        field[weight_5, n] = (avg_h_n*d_slope_2_n + d_avg_h_n*slope_2_n + d_avg_t_2g_n)*weight_n
+        field[weight_6, n] = (avg_h_n*d_slope_3_n + d_avg_h_n*slope_3_n + d_avg_t_3g_n)*weight_n
+        field[weight_7, n] = x0
+    for b0 in range(K):
+        vector[d_zeta_hat, b0] = alpha/beta*average(field, weight_1, node, mu1 + b0)
+        vector[d_Q2_hat, b0] = alpha/beta*average(field, weight_2, node, mu2sq + b0)
+        vector[d_V2_hat, b0] = alpha/beta*average(field, weight_3, node, mu2sq + b0)
+        vector[d_psi_hat_1, b0] = alpha/beta*average(field, weight_4, node, mu1 + b0)
+        vector[d_psi_hat_2, b0] = alpha/beta*average(field, weight_5, node, mu1 + b0)
+        vector[d_psi_hat_3, b0] = alpha/beta*average(field, weight_6, node, mu1 + b0)
+        vector[average_d_residual_m, b0] = average(field, weight_7, node, mu0 + b0)
+        for b1 in range(b0 + 1):
+            matrix[d_Q1_hat, b0, b1] = alpha/beta*average_of_product(field, weight_2, node, mu1 + b0, mu1 + b1)
+            matrix[d_Q1_hat, b1, b0] = matrix[d_Q1_hat, b0, b1]
+            matrix[d_V1_hat, b0, b1] = alpha/beta*average_of_product(field, weight_3, node, mu1 + b0, mu1 + b1)
+            matrix[d_V1_hat, b1, b0] = matrix[d_V1_hat, b0, b1]
+    for b in range(K):
+        for c in range(K):
+            sum1 = 0.0
+            sum2 = 0.0
+            sum3 = 0.0
+            sum4 = 0.0
+            sum5 = 0.0
+            sum6 = 0.0
+            for a in range(K):
+                sum7 = 0.0
+                sum8 = 0.0
+                sum9 = 0.0
+                for d in range(K):
+                    sum7 += matrix[P, b, d]*matrix[V1_hat, a, d]
+                    sum8 += matrix[P, b, d]*matrix[d_V1_hat, a, d]
+                    sum9 += matrix[M, b, d]*matrix[d_V1_hat, a, d]
+                sum1 += sum7*vector[d_T, a]*matrix[P, a, c]
+                sum2 += sum8*vector[T, a]*matrix[P, a, c]
+                sum3 += sum9*matrix[M, a, c]
+                sum4 += vector[d_T, a]*matrix[P, a, b]*matrix[P, a, c]
+                sum5 += vector[d_T, a]*matrix[S, a, b]*matrix[S, a, c]
+                sum6 += sum8*matrix[P, c, a]
+            matrix[d_P, b, c] = -sum1 - sum2
+            matrix[d_M, b, c] = -sum3 + sum4
+            matrix[d_S, b, c] = -sum5 + sum6
+    for b in range(K):
+        sum10 = 0.0
+        sum11 = 0.0
+        sum12 = 0.0
+        sum13 = 0.0
+        sum14 = 0.0
+        sum15 = 0.0
+        sum16 = 0.0
+        sum17 = 0.0
+        sum18 = 0.0
+        sum19 = 0.0
+        sum20 = 0.0
+        sum21 = 0.0
+        sum22 = 0.0
+        sum23 = 0.0
+        sum24 = 0.0
+        sum25 = 0.0
+        sum26 = 0.0
+        sum27 = 0.0
+        sum28 = 0.0
+        sum29 = 0.0
+        for a in range(K):
+            sum30 = 0.0
+            sum31 = 0.0
+            sum32 = 0.0
+            for c in range(K):
+                sum30 += matrix[P, b, c]*matrix[Q1_hat, a, c]
+                sum31 += matrix[P, b, c]*matrix[d_Q1_hat, a, c]
+                sum32 += matrix[Q1_hat, a, c]*matrix[d_P, b, c]
+            sum10 += (matrix[S, a, b]*matrix[S, a, b])*vector[d_adjoint, a]
+            sum11 += vector[adjoint, a]*matrix[S, a, b]*matrix[d_S, a, b]
+            sum12 += sum30*matrix[d_P, b, a]
+            sum13 += sum31*matrix[P, b, a]
+            sum14 += sum32*matrix[P, b, a]
+            sum15 += vector[d_psi_hat_1, a]*matrix[P, b, a]
+            sum16 += vector[psi_hat_1, a]*matrix[d_P, b, a]
+            sum17 += vector[psi_hat_1, a]*matrix[P, b, a]
+            sum18 += vector[d_psi_hat_2, a]*matrix[P, b, a]
+            sum19 += vector[psi_hat_2, a]*matrix[d_P, b, a]
+            sum20 += vector[psi_hat_2, a]*matrix[P, b, a]
+            sum21 += vector[d_psi_hat_3, a]*matrix[P, b, a]
+            sum22 += vector[psi_hat_3, a]*matrix[d_P, b, a]
+            sum23 += vector[psi_hat_3, a]*matrix[P, b, a]
+            sum24 += vector[d_psi_hat_1, a]*matrix[M, a, b]
+            sum25 += vector[psi_hat_1, a]*matrix[d_M, a, b]
+            sum26 += vector[d_psi_hat_2, a]*matrix[M, a, b]
+            sum27 += vector[psi_hat_2, a]*matrix[d_M, a, b]
+            sum28 += vector[d_psi_hat_3, a]*matrix[M, a, b]
+            sum29 += vector[psi_hat_3, a]*matrix[d_M, a, b]
+        vector[d_residual_adjoint, b] = (beta*vector[d_adjoint, b]*fraction[b]/(vector[T, b]*vector[T, b])
+            - 2.0*beta*vector[adjoint, b]*vector[d_T, b]*fraction[b]/(vector[T, b]*vector[T, b]*vector[T, b])
+            - 2.0*inverse_dimension*vector[d_m, b]*vector[m, b]/(vector[T, b]*vector[T, b])
+            + 2.0*inverse_dimension*(vector[m, b]*vector[m, b])*vector[d_T, b]/(vector[T, b]*vector[T, b]*vector[T, b])
+            - sum10 - 2.0*sum11 - 2.0*sum17*(sum15 + sum16) - 2.0*sum20*(sum18 + sum19) - 2.0*sum23*(sum21 + sum22)
+            - 2.0*vector[d_zeta_hat, b]*vector[zeta_hat, b] - (sum12 + sum13 + sum14)/beta - vector[d_Q2_hat, b]/beta)
+        vector[d_residual_m, b] = (-alpha*vector[average_d_residual_m, b]
+            + inverse_dimension*beta*vector[d_m, b]/vector[T, b]
+            - inverse_dimension*beta*vector[d_T, b]*vector[m, b]/(vector[T, b]*vector[T, b]))
+        vector[d_residual_T, b] = (beta*(matrix[d_S, b, b] + vector[d_V2_hat, b])*fraction[b]/((ridge + matrix[S, b, b]
+            + vector[V2_hat, b])*(ridge + matrix[S, b, b] + vector[V2_hat, b])) + vector[d_T, b])
+        vector[d_residual_psi_1, b] = -sum24 - sum25 + vector[d_psi_1, b]
+        vector[d_residual_psi_2, b] = -sum26 - sum27 + vector[d_psi_2, b]
+        vector[d_residual_psi_3, b] = -sum28 - sum29 + vector[d_psi_3, b]
+        vector[d_residual_zeta, b] = (-vector[T, b]*vector[d_zeta_hat, b] - vector[d_T, b]*vector[zeta_hat, b]
+            + vector[d_zeta, b])
+        for c in range(K):
+            sum33 = 0.0
+            sum34 = 0.0
+            sum35 = 0.0
+            sum36 = 0.0
+            sum37 = 0.0
+            sum38 = 0.0
+            sum39 = 0.0
+            sum40 = 0.0
+            sum41 = 0.0
+            sum42 = 0.0
+            sum43 = 0.0
+            sum44 = 0.0
+            sum45 = 0.0
+            sum46 = 0.0
+            sum47 = 0.0
+            sum48 = 0.0
+            sum49 = 0.0
+            sum50 = 0.0
+            sum51 = 0.0
+            sum52 = 0.0
+            sum53 = 0.0
+            sum54 = 0.0
+            sum55 = 0.0
+            sum56 = 0.0
+            for a in range(K):
+                sum57 = 0.0
+                sum58 = 0.0
+                sum59 = 0.0
+                for d in range(K):
+                    sum57 += matrix[M, c, d]*matrix[Q1_hat, a, d]
+                    sum58 += matrix[M, c, d]*matrix[d_Q1_hat, a, d]
+                    sum59 += matrix[Q1_hat, a, d]*matrix[d_M, c, d]
+                sum33 += vector[adjoint, a]*matrix[P, a, b]*matrix[d_P, a, c]
+                sum34 += vector[adjoint, a]*matrix[P, a, c]*matrix[d_P, a, b]
+                sum35 += vector[d_adjoint, a]*matrix[P, a, b]*matrix[P, a, c]
+                sum36 += sum57*matrix[d_M, a, b]
+                sum37 += sum58*matrix[M, a, b]
+                sum38 += sum59*matrix[M, a, b]
+                sum39 += vector[d_psi_hat_1, a]*matrix[M, a, b]
+                sum40 += vector[psi_hat_1, a]*matrix[d_M, a, b]
+                sum41 += vector[psi_hat_1, a]*matrix[M, a, c]
+                sum42 += vector[d_psi_hat_1, a]*matrix[M, a, c]
+                sum43 += vector[psi_hat_1, a]*matrix[d_M, a, c]
+                sum44 += vector[psi_hat_1, a]*matrix[M, a, b]
+                sum45 += vector[d_psi_hat_2, a]*matrix[M, a, b]
+                sum46 += vector[psi_hat_2, a]*matrix[d_M, a, b]
+                sum47 += vector[psi_hat_2, a]*matrix[M, a, c]
+                sum48 += vector[d_psi_hat_2, a]*matrix[M, a, c]
+                sum49 += vector[psi_hat_2, a]*matrix[d_M, a, c]
+                sum50 += vector[psi_hat_2, a]*matrix[M, a, b]
+                sum51 += vector[d_psi_hat_3, a]*matrix[M, a, b]
+                sum52 += vector[psi_hat_3, a]*matrix[d_M, a, b]
+                sum53 += vector[psi_hat_3, a]*matrix[M, a, c]
+                sum54 += vector[d_psi_hat_3, a]*matrix[M, a, c]
+                sum55 += vector[psi_hat_3, a]*matrix[d_M, a, c]
+                sum56 += vector[psi_hat_3, a]*matrix[M, a, b]
+            matrix[d_residual_Q1, b, c] = (-sum33 - sum34 - sum35 - sum41*(sum39 + sum40) - sum44*(sum42 + sum43)
+                - sum47*(sum45 + sum46) - sum50*(sum48 + sum49) - sum53*(sum51 + sum52) - sum56*(sum54 + sum55)
+                + matrix[d_Q1, b, c] - (sum36 + sum37 + sum38)/beta)
+            matrix[d_residual_V1, b, c] = matrix[d_V1, b, c] - matrix[d_M, b, c]/beta
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def jacobian(node, fraction, numbers, vector, matrix, field, work, members, first, result):
+    """result[i, k] = d residual i/d unknown first + k, a symmetric pair moving together; members: places in work."""
+    short()
+    for k in range(result.shape[1]):
+        for i in range(members.shape[1]):
+            place = members[DIRECTION, i]
+            value = 1.0 if i == first + k else 0.0
+            work[place] = value
+            work[place + members[TURNED, i]] = value
+        _tangents(node, fraction, numbers, vector, matrix, field)
+        for i in range(result.shape[0]):
+            result[i, k] = work[members[IMAGE, i]]
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def observables(node, fraction, numbers, vector, matrix, field, out):
+    """out = (test_error, train_error, free_energy)."""
+    short()
+    alpha, beta, inverse_dimension = numbers[0], numbers[1], numbers[4]
+    K, N = fraction.shape[0], node.shape[1]
+    for n in range(N):
+        Delta_n = field[Delta, n]
+        V_n = field[V, n]
+        avg_M_n = field[avg_M, n]
+        avg_gg_n = field[avg_gg, n]
+        mean_n = field[mean, n]
+        nu0_n = node[nu0, n]
+        nu1_1_n = node[nu1_1, n]
+        nu1_2_n = node[nu1_2, n]
+        nu1_3_n = node[nu1_3, n]
+        nu2sq_n = node[nu2sq, n]
+        slope_1_n = field[slope_1, n]
+        slope_2_n = field[slope_2, n]
+        slope_3_n = field[slope_3, n]
+        weight_n = node[weight, n]
+        field[weight_1, n] = ((((-mean_n + nu0_n)*(-mean_n + nu0_n)) + ((nu1_1_n - slope_1_n)*(nu1_1_n - slope_1_n))
+            + ((nu1_2_n - slope_2_n)*(nu1_2_n - slope_2_n)) + ((nu1_3_n - slope_3_n)*(nu1_3_n - slope_3_n)) + Delta_n
+            + nu2sq_n)*weight_n)
+        field[weight_2, n] = (-0.5*V_n*avg_gg_n + avg_M_n)*weight_n
+        field[weight_3, n] = avg_M_n*weight_n
+    average_test_error = sum_of(field, weight_1)
+    average_train_error = sum_of(field, weight_2)
+    average_free_energy = sum_of(field, weight_3)
+    out[0] = average_test_error
+    out[1] = average_train_error
+    sum1 = 0.0
+    sum2 = 0.0
+    sum3 = 0.0
+    sum4 = 0.0
+    sum5 = 0.0
+    sum6 = 0.0
+    sum7 = 0.0
+    sum8 = 0.0
+    sum9 = 0.0
+    sum10 = 0.0
+    for b in range(K):
+        sum11 = 0.0
+        sum12 = 0.0
+        sum13 = 0.0
+        for a in range(K):
+            sum2 += -matrix[Q1, a, b]*matrix[V1_hat, a, b] + matrix[Q1_hat, a, b]*matrix[V1, a, b]
+            sum8 += matrix[M, b, a]*matrix[Q1_hat, b, a]
+            sum11 += vector[psi_hat_1, a]*matrix[M, b, a]
+            sum12 += vector[psi_hat_2, a]*matrix[M, b, a]
+            sum13 += vector[psi_hat_3, a]*matrix[M, b, a]
+        sum1 += -vector[Q2, b]*vector[V2_hat, b] + vector[Q2_hat, b]*vector[V2, b]
+        sum3 += (vector[zeta_hat, b]*vector[zeta_hat, b])*vector[T, b]
+        sum4 += sum11*vector[psi_hat_1, b]
+        sum5 += sum12*vector[psi_hat_2, b]
+        sum6 += sum13*vector[psi_hat_3, b]
+        sum7 += vector[Q2_hat, b]*vector[T, b]
+        sum9 += vector[psi_1, b]*vector[psi_hat_1, b] + vector[psi_2, b]*vector[psi_hat_2, b] + vector[psi_3,
+            b]*vector[psi_hat_3, b] + vector[zeta, b]*vector[zeta_hat, b]
+        sum10 += 0.5*(vector[m, b]*vector[m, b])/vector[T, b]
+    out[2] = (alpha*average_free_energy + sum10*inverse_dimension*beta
+        + beta*(0.5*sum1 + 0.5*sum2 - 0.5*sum3 - 0.5*sum4 - 0.5*sum5 - 0.5*sum6 + sum9 - 0.5*(sum7 + sum8)/beta))
+
+
+def check(node, fraction, parameters, state):
+    """Worst residual over all equations, each relative to the sum of its terms in absolute value."""
+    alpha, beta, ridge, noise, inverse_dimension = parameters.tolist()
+    K = len(fraction)
+    identity = np.eye(K)
+    given, found = both(node), Certificate(state)
+    kappa = given[:, 0]
+    nu0 = given[:, 2]
+    nu1_1 = given[:, 3]
+    nu1_2 = given[:, 4]
+    nu1_3 = given[:, 5]
+    nu2sq = given[:, 6]
+    weight = node[1]
+    mu0 = given[:, 7:7 + K]
+    mu1 = given[:, 7 + K:7 + K + K]
+    mu2sq = given[:, 7 + 2*K:7 + 2*K + K]
+    Q2 = both(state["Q2"])
+    V2 = both(state["V2"])
+    P = both(state["P"])
+    adjoint = both(state["adjoint"])
+    m = both(state["m"])
+    Q1 = both(state["Q1"])
+    T = both(state["T"])
+    V1 = both(state["V1"])
+    psi_1 = both(state["psi_1"])
+    psi_2 = both(state["psi_2"])
+    psi_3 = both(state["psi_3"])
+    zeta = both(state["zeta"])
+    avg_M = both(state["avg_M"])
+    avg_g = bounded(state["avg_g"], state["avg_gg"])
+    avg_gg = both(state["avg_gg"])
+    avg_h = both(state["avg_h"])
+    avg_t_1g = bounded(state["avg_t_1g"], state["avg_gg"])
+    avg_t_2g = bounded(state["avg_t_2g"], state["avg_gg"])
+    avg_t_3g = bounded(state["avg_t_3g"], state["avg_gg"])
+    V = both((np.einsum('Ab,Abn->An', V2, mu2sq) + np.einsum('Acn->An', mu1*np.einsum('Abc,Abn->Acn', V1, mu1)))[0])
+    slope_1 = both((np.einsum('Ab,Abn->An', psi_1, mu1))[0])
+    slope_2 = both((np.einsum('Ab,Abn->An', psi_2, mu1))[0])
+    slope_3 = both((np.einsum('Ab,Abn->An', psi_3, mu1))[0])
+    mean = both((np.einsum('Abn->An', m[:, :, None]*mu0 + zeta[:, :, None]*kappa[:, None, :]*mu1))[0])
+    Delta = both((SIGN[:, None]*(slope_1**2) + SIGN[:, None]*(slope_2**2) + SIGN[:, None]*(slope_3**2)
+        + np.einsum('Ab,Abn->An', Q2, mu2sq) + np.einsum('Acn->An', mu1*np.einsum('Abc,Abn->Acn', Q1, mu1)))[0])
+    Q2 = found.explicit("Q2", adjoint)  # d/dV2_hat
+    V2 = found.explicit("V2", T/beta)  # d/dQ2_hat
+    x0 = weight[None, :]*kappa*avg_g
+    zeta_hat = found.explicit("zeta_hat", alpha/beta*np.einsum('An,Abn->Ab', x0, mu1))  # d/dzeta
+    x1 = weight[None, :]*avg_gg
+    Q1_hat = found.explicit("Q1_hat", alpha/beta*np.einsum('Abn,Acn->Abc', x1[:, None, :]*mu1, mu1))  # d/dV1
+    Q2_hat = found.explicit("Q2_hat", alpha/beta*np.einsum('An,Abn->Ab', x1, mu2sq))  # d/dV2
+    x2 = weight[None, :]*avg_h
+    V1_hat = found.explicit("V1_hat", alpha/beta*np.einsum('Abn,Acn->Abc', x2[:, None, :]*mu1, mu1))  # d/dQ1
+    V2_hat = found.explicit("V2_hat", alpha/beta*np.einsum('An,Abn->Ab', x2, mu2sq))  # d/dQ2
+    x3 = weight[None, :]*(avg_h*slope_1 + avg_t_1g)
+    psi_hat_1 = found.explicit("psi_hat_1", alpha/beta*np.einsum('An,Abn->Ab', x3, mu1))  # d/dpsi_1
+    x4 = weight[None, :]*(avg_h*slope_2 + avg_t_2g)
+    psi_hat_2 = found.explicit("psi_hat_2", alpha/beta*np.einsum('An,Abn->Ab', x4, mu1))  # d/dpsi_2
+    x5 = weight[None, :]*(avg_h*slope_3 + avg_t_3g)
+    psi_hat_3 = found.explicit("psi_hat_3", alpha/beta*np.einsum('An,Abn->Ab', x5, mu1))  # d/dpsi_3
+    # P
+    found.implicit(SIGN[:, None, None]*identity[None, :, :] + np.einsum('Ace,Abe->Abc',
+        T[:, :, None]*V1_hat.transpose(0, 2, 1) + identity[None, :, :], P))
+    M = found.explicit("M", T[:, :, None]*P)  # M
+    S = found.explicit("S", np.einsum('Abe,Ace->Abc', P, V1_hat.transpose(0, 2, 1)))  # S
+    # adjoint
+    found.implicit(SIGN[:, None]*(np.einsum('Aa,Aab->Ab', psi_hat_1, P.transpose(0, 2, 1))**2)
+        + SIGN[:, None]*(np.einsum('Aa,Aab->Ab', psi_hat_2, P.transpose(0, 2, 1))**2)
+        + SIGN[:, None]*(np.einsum('Aa,Aab->Ab', psi_hat_3, P.transpose(0, 2, 1))**2) + SIGN[:, None]*(zeta_hat**2)
+        + SIGN[:, None]*np.einsum('Aab,Aa->Ab', S**2, adjoint)
+        + SIGN[:, None]*np.einsum('Aab,Aab->Ab', np.einsum('Abc,Aac->Aab', P, Q1_hat), P.transpose(0, 2, 1))/beta
+        + SIGN[:, None]*Q2_hat/beta + inverse_dimension*SIGN[:, None]*(over(T)**2)*(m**2)
+        + beta*fraction[None, :]*(over(T)**2)*adjoint)
+    x6 = weight[None, :]*avg_g
+    found.implicit(alpha*SIGN[:, None]*np.einsum('An,Abn->Ab', x6, mu0) + inverse_dimension*beta*over(T)*m)  # d/dm
+    # d/dV1_hat
+    Q1 = found.explicit("Q1", np.einsum('Aac,Aab->Abc', np.einsum('Acd,Aad->Aac', M, Q1_hat), M)/beta
+        + np.einsum('Aa,Aab->Ab', psi_hat_1, M)[:, :, None]*np.einsum('Aa,Aac->Ac', psi_hat_1, M)[:, None, :]
+        + np.einsum('Aa,Aab->Ab', psi_hat_2, M)[:, :, None]*np.einsum('Aa,Aac->Ac', psi_hat_2, M)[:, None, :]
+        + np.einsum('Aa,Aab->Ab', psi_hat_3, M)[:, :, None]*np.einsum('Aa,Aac->Ac', psi_hat_3, M)[:, None, :]
+        + np.einsum('Aab,Aac->Abc', adjoint[:, :, None]*P, P))
+    T = found.explicit("T", beta*fraction[None, :]*over(ridge + V2_hat + np.einsum('Abb->Ab', S)))  # dL/dT
+    V1 = found.explicit("V1", M/beta)  # d/dQ1_hat
+    psi_1 = found.explicit("psi_1", np.einsum('Aa,Aab->Ab', psi_hat_1, M))  # d/dpsi_hat_1
+    psi_2 = found.explicit("psi_2", np.einsum('Aa,Aab->Ab', psi_hat_2, M))  # d/dpsi_hat_2
+    psi_3 = found.explicit("psi_3", np.einsum('Aa,Aab->Ab', psi_hat_3, M))  # d/dpsi_hat_3
+    zeta = found.explicit("zeta", T*zeta_hat)  # d/dzeta_hat
+    return found.worst()
