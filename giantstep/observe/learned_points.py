@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.polynomial.legendre import leggauss
 
-from giantstep.simulate.system import Rung, SimulationError
+from giantstep.simulate.errors import SimulationError
+from giantstep.simulate.system import Rung
 from giantstep.spec.errors import BadInput
 from giantstep.system.result import Result
 

@@ -111,7 +111,7 @@ def _learning_rate(problem: Problem, members: Array) -> Direction:
 def _of_rate(problem: Problem, members: Array) -> tuple[Array, Array]:
     """Rates of u_b r and c_b in the learning rate, of the blocks of the problem."""
     from generated.sensitivity import slopes
-    from giantstep.law.spike import step_arguments
+    from giantstep.law.gradient_step import step_arguments
 
     model = problem.model
     given = step_arguments(model)
