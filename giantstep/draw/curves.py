@@ -7,9 +7,14 @@ import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
+from typing import Any, Literal, TypeAlias, cast
 
+import matplotlib
 import numpy as np
+from matplotlib import colormaps
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from scipy import optimize
 
@@ -22,10 +27,6 @@ from giantstep.spec.matrix import Rows
 from giantstep.spec.model import Model
 from giantstep.sweep.dataset import Dataset, shown
 from giantstep.sweep.grid import Changes
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 Array = NDArray[np.float64]
 ErrorName: TypeAlias = Literal["test_error", "train_error"]
@@ -104,8 +105,6 @@ def rendered(dataset: Dataset, suffix: str, *, error: ErrorName = "test_error") 
 
 def saved(draw: Callable[[], Figure], suffix: str) -> bytes:
     """The bytes of a figure drawn and written in the style of the plots."""
-    import matplotlib
-
     stream = io.BytesIO()
     with matplotlib.rc_context(cast(Any, _STYLE)):
         draw().savefig(
@@ -120,9 +119,6 @@ def saved(draw: Callable[[], Figure], suffix: str) -> bytes:
 
 def figure(dataset: Dataset, *, error: ErrorName = "test_error") -> Figure:
     """A matplotlib figure of one error: no global state is touched, the caller may go on drawing."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
     drawn = Figure(figsize=(5.4, 4.0), layout="constrained")
     FigureCanvasAgg(drawn)
     _Drawing(dataset, error, drawn.add_subplot()).draw()
@@ -368,8 +364,6 @@ def colours(count: int) -> list[Any]:
     """Black for one curve; else a ramp that stays readable in grey: it darkens steadily."""
     if count == 1:
         return ["black"]
-    from matplotlib import colormaps
-
     return [colormaps["viridis"](place) for place in np.linspace(0.82, 0.0, count)]
 
 

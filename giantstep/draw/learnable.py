@@ -5,18 +5,17 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
 
 from derive.grammar import shorten
 from giantstep.draw.curves import MARKERS, SUFFIXES, colours, saved
 from giantstep.observe.learnable.result import Learnability
 from giantstep.spec.errors import BadInput
 from giantstep.spec.files import write_atomic
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _INDEX = re.compile(r"\bz(\d)\b")
 
@@ -34,9 +33,6 @@ def plot_overlaps(result: Learnability, path: str | os.PathLike[str]) -> None:
 
 def rendered_overlaps(results: list[Learnability], suffix: str = ".png") -> bytes:
     """The bytes of the picture: one panel for each result."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
     def draw() -> Figure:
         drawn = Figure(figsize=(4.2 * len(results), 3.6), layout="constrained")
         FigureCanvasAgg(drawn)

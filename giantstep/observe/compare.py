@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from scipy.special import ndtri, stdtr
+
 from giantstep.observe.simulate import Simulation, checked_count, simulate
 from giantstep.spec.errors import BadInput, GiantstepError
 from giantstep.spec.model import Model
@@ -101,7 +103,5 @@ def compare(
 
 def normal_score(z: float, seeds: int) -> float:
     """The normal deviate with the tail of Student's law of ``seeds - 1`` degrees of freedom at z."""
-    from scipy.special import ndtri, stdtr
-
     tail = float(stdtr(seeds - 1, -abs(z)))
     return math.copysign(-float(ndtri(max(tail, 1e-300))), z)

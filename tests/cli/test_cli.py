@@ -23,6 +23,7 @@ from giantstep.system.solve import solve
 
 # giantstep.solve is the function
 solve_module = import_module("giantstep.system.solve")
+tasks_module = import_module("giantstep.sweep.tasks")
 
 # --- help
 
@@ -229,6 +230,7 @@ def test_points_that_fail_are_listed_and_the_code_says_so(
         return solve(found, **options)
 
     monkeypatch.setattr(solve_module, "solve", failing)
+    monkeypatch.setattr(tasks_module, "solve", failing)
     output = tmp_path / "c.csv"
     code, out, _ = run("curve", model, "--sweep", "fit.samples=1,2", "--output", str(output))
     assert code == 3
@@ -243,7 +245,7 @@ def test_what_cannot_be_written_is_refused_before_the_work(
     run: Run, model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls: list[Any] = []
-    monkeypatch.setattr(solve_module, "solve", lambda *given, **options: calls.append(given))
+    monkeypatch.setattr(tasks_module, "solve", lambda *given, **options: calls.append(given))
     sweep = ["curve", model, "--sweep", "fit.samples=1,2"]
     for option, bad in (
         ("--output", "none/c.json"),

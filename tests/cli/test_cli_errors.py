@@ -22,6 +22,7 @@ from giantstep.system.solve import solve
 
 # giantstep.solve is the function
 solve_module = import_module("giantstep.system.solve")
+tasks_module = import_module("giantstep.sweep.tasks")
 
 
 @pytest.mark.parametrize(
@@ -91,7 +92,7 @@ def test_interruption_says_what_was_saved(
             raise KeyboardInterrupt
         return solve(found, **options)
 
-    monkeypatch.setattr(solve_module, "solve", interrupted)
+    monkeypatch.setattr(tasks_module, "solve", interrupted)
     sweep = ["curve", model, "--sweep", "fit.samples=0.2:3:100", "--no-baselines"]
     output = tmp_path / "c.json"
     code, _, err = run(*sweep, "--output", str(output))
