@@ -6,7 +6,6 @@ import io
 import math
 import os
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any, Literal, TypeAlias, cast
 
 import matplotlib
@@ -20,8 +19,7 @@ from scipy import optimize
 
 from derive.grammar import shorten
 from giantstep.observe.baselines import has_spike
-from giantstep.spec.errors import BadInput
-from giantstep.spec.files import write_atomic
+from giantstep.spec.files import PICTURES, suffix_of, write_atomic
 from giantstep.spec.fit_loss import FitLoss
 from giantstep.spec.matrix import Rows
 from giantstep.spec.model import Model
@@ -31,7 +29,6 @@ from giantstep.sweep.grid import Changes
 Array = NDArray[np.float64]
 ErrorName: TypeAlias = Literal["test_error", "train_error"]
 
-SUFFIXES = (".png", ".svg", ".pdf")
 LABELLED = 9  # curves of a family with a label of their own; of more, this many evenly chosen
 
 #: Symbol and words of each key, for axes and labels.
@@ -84,18 +81,7 @@ def plot(dataset: Dataset, path: str | os.PathLike[str], *, error: ErrorName = "
     Equal datasets give equal bytes with the same matplotlib. Raises BadInput for another ending, or where the
     file cannot be written.
     """
-    write_atomic(path, rendered(dataset, suffix_of(path), error=error))
-
-
-def suffix_of(path: str | os.PathLike[str]) -> str:
-    """The format of a picture by the ending of its file. Raises BadInput for one that is not known."""
-    suffix = Path(path).suffix.lower()
-    if suffix not in SUFFIXES:
-        raise BadInput(
-            f"the plot {shorten(os.fspath(path), 200)} has an unknown ending",
-            f"it must end in {' or '.join(SUFFIXES)}",
-        )
-    return suffix
+    write_atomic(path, rendered(dataset, suffix_of(path, PICTURES), error=error))
 
 
 def rendered(dataset: Dataset, suffix: str, *, error: ErrorName = "test_error") -> bytes:

@@ -9,14 +9,14 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from giantstep.draw.curves import saved, suffix_of
+from giantstep.draw.curves import saved
 from giantstep.observe.learned import Learned, Profile
-from giantstep.spec.files import write_atomic
+from giantstep.spec.files import PICTURES, suffix_of, write_atomic
 
 
 def plot_learned(found: Learned, path: str | os.PathLike[str]) -> None:
     """Draw the learned function into a .png, .svg or .pdf file. Raises BadInput for another ending."""
-    suffix = suffix_of(path)
+    suffix = suffix_of(path, PICTURES)
     write_atomic(path, saved(lambda: figure(found), suffix))
 
 

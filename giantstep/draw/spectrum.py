@@ -10,10 +10,10 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from giantstep.draw.curves import described, saved, suffix_of
+from giantstep.draw.curves import described, saved
 from giantstep.observe.spectrum.simulated import Eigenvalues
 from giantstep.observe.spectrum.spectrum import Spectrum
-from giantstep.spec.files import write_atomic
+from giantstep.spec.files import PICTURES, suffix_of, write_atomic
 
 Array = np.ndarray
 
@@ -25,7 +25,7 @@ def plot_spectrum(
     theory: Spectrum, path: str | os.PathLike[str], simulated: Eigenvalues | None = None
 ) -> None:
     """Draw a spectrum into a .png, .svg or .pdf file. Raises BadInput for another ending."""
-    write_atomic(path, rendered_spectrum(theory, suffix_of(path), simulated))
+    write_atomic(path, rendered_spectrum(theory, suffix_of(path, PICTURES), simulated))
 
 
 def rendered_spectrum(theory: Spectrum, suffix: str = ".png", simulated: Eigenvalues | None = None) -> bytes:

@@ -42,6 +42,11 @@ class Comparison:
     refused: Mapping[str, str]
     seconds: float
 
+    @property
+    def errors(self) -> tuple[str, ...]:
+        """Names of the errors that are compared."""
+        return ERRORS
+
     def score(self, law: str, error: str = "test_error") -> Score:
         """Of a law that was solved. Raises KeyError."""
         simulation, predicted = self.simulation, float(getattr(self.results[law], error))

@@ -65,6 +65,11 @@ class Simulation:
         """Number of independent systems."""
         return int(self.test_error.shape[0])
 
+    @property
+    def meaning(self) -> str:
+        """What was simulated, in words."""
+        return RUNG_NAMES[self.what]
+
     def mean(self, name: str = "test_error") -> Array:
         """Mean over seeds of "test_error" or "train_error", [sample, ridge]."""
         return np.asarray(self._values(name).mean(axis=0))
