@@ -98,7 +98,12 @@ def resolved_on(
         seldom = rows[:, 1, None] * law.weight <= _NOTHING * np.sum(rows[:, 1])
         law = replace(law, weight=np.where(seldom, 0.0, law.weight))
     rows.flags.writeable = False
-    return Resolved(rows, law, _law(rows, target, alignments, level, clean=True))
+    return Resolved(rows, law, clean_law(rows, target, alignments, level))
+
+
+def clean_law(rows: Array, target: Target, alignments: tuple[float, ...] | Rows, level: Level) -> Labels:
+    """The law of the clean label, without noise and flips, at the nodes of a table."""
+    return _law(rows, target, alignments, level, clean=True)
 
 
 def _moments(

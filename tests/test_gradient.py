@@ -22,8 +22,9 @@ from derive.sensitivity import MU0, MU1, PHI, REST, C, G, coefficient_slopes
 from giantstep.cli.main import main
 from giantstep.errors import GiantstepError
 from giantstep.kernels import coefficients
-from giantstep.margin import misclassification, misclassification_slopes
+from giantstep.margin import wrong_sign, wrong_sign_slopes
 from giantstep.mesh import Term
+from giantstep.sign_panels import Output
 from giantstep.targets.labels import Intervals, Points
 from giantstep.tuning.coefficient_slopes import slopes_along
 from giantstep.tuning.gradient import gradient
@@ -222,12 +223,12 @@ def test_misclassification_moves_as_its_differences(law: str) -> None:
     if law == "points":
         sign = np.where(rng.random((n, 5)) < 0.5, -1.0, 1.0)
         labels = Points(np.full((n, 5), 0.2), sign, rng.normal(size=(n, 5, 1)), np.zeros((1, 1)))
-    slopes = misclassification_slopes(labels, kappa, mean, slope, delta)
+    slopes = wrong_sign_slopes(Output(kappa, mean, slope, delta, labels))
     h = 1e-3
 
     def at(**moved: Any) -> float:
         fields = {"mean": mean, "slope": slope, "delta": delta} | moved
-        return misclassification(labels, kappa, weight, fields["mean"], fields["slope"], fields["delta"])
+        return float(weight @ wrong_sign(Output(kappa, fields["mean"], fields["slope"], fields["delta"], labels)))
 
     for i in range(n):
         one = np.eye(n)[i] * h
