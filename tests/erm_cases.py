@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from giantstep.fit_loss import FitLoss
-from giantstep.loss_functions import convex_loss
 from giantstep.simulate import ConvexLoss
 from giantstep.simulate.convex import Labelled
 from giantstep.simulate.erm import Minimum, designs, minimise
 from giantstep.simulate.newton import Design
+from giantstep.spec.fit_loss import FitLoss
+from giantstep.spec.loss_functions import convex_loss
 
 Array = NDArray[np.float64]
 

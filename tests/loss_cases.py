@@ -17,15 +17,15 @@ from derive.labels import index_function
 from derive.losses import analyse_loss, loss_of
 from derive.saddle import SaddleSystem
 from derive.scalar import scalar_function
-from giantstep import coupled
-from giantstep.coupled_system import CoupledSystem
-from giantstep.kernels import coefficients
-from giantstep.loss_kernels import loss_kernel
-from giantstep.mesh import Term
-from giantstep.model import Model
-from giantstep.newton import newton
-from giantstep.problem import Problem
-from giantstep.resolved import Level, resolved_on
+from giantstep.quadrature.panels import Term
+from giantstep.spec.kernels import coefficients
+from giantstep.spec.model import Model
+from giantstep.system import coupled_solver
+from giantstep.system.coupled_system import CoupledSystem
+from giantstep.system.discretisation import Level, resolved_on
+from giantstep.system.loss_kernels import loss_kernel
+from giantstep.system.newton import newton
+from giantstep.system.problem import Problem
 
 Array = NDArray[np.float64]
 RESIDUAL = ("square", "absolute", "quantile", "huber", "log_cosh", "epsilon_insensitive")
@@ -80,7 +80,7 @@ def small_system(problem: Problem, count: int = 4, level: Level = FINE) -> Coupl
 def solved(problem: Problem, count: int = 4, level: Level = FINE) -> tuple[CoupledSystem, Array]:
     """A small system and its solution."""
     system = small_system(problem, count, level)
-    for start in coupled._starts(problem, system, None):
+    for start in coupled_solver._starts(problem, system, None):
         outcome = newton(system, start)
         if outcome.converged:
             system.residual(outcome.x)

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from giantstep.errors import BadInput
-from giantstep.model import Model
+from giantstep.spec.errors import BadInput
+from giantstep.spec.model import Model
 
 STEP: dict[str, Any] = {
     "network": {

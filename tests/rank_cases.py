@@ -14,8 +14,8 @@ import numpy as np
 from numpy.polynomial.hermite_e import hermegauss
 from scipy.special import erf
 
-from giantstep.model import Model
-from giantstep.result import Result
+from giantstep.spec.model import Model
+from giantstep.system.result import Result
 
 Array = np.ndarray
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from derive.printing import latex_lines
 from derive.trace import Derivation
-from giantstep.derivation import derive
-from giantstep.model import Model
+from giantstep.law.derivation import derive
+from giantstep.spec.model import Model
 
 ROOT = Path(__file__).resolve().parents[1]
 README = ROOT / "README.md"

@@ -15,10 +15,10 @@ from codegen.structure import Plan, analyse
 from codegen.system_twin import OBSERVABLES, solve_twin, state_of
 from derive.loss import SQUARE
 from derive.saddle import saddle_system
-from giantstep.kernels import coefficients
-from giantstep.model import Model
-from giantstep.result import ORDER_PARAMETERS
-from giantstep.solve import Problem
+from giantstep.spec.kernels import coefficients
+from giantstep.spec.model import Model
+from giantstep.system.result import ORDER_PARAMETERS
+from giantstep.system.solve import Problem
 
 Array = NDArray[np.float64]
 PARAMETERS = ("alpha", "beta", "ridge", "noise", "inverse_dimension")

@@ -8,12 +8,12 @@ import pytest
 from loss_cases import model
 from scipy.optimize import minimize_scalar
 
-from giantstep.bias import slope_in_bias
-from giantstep.coupled import coupled_solution
-from giantstep.merge import merged
-from giantstep.model import Model
-from giantstep.problem import problem_of
-from giantstep.solve import solve
+from giantstep.spec.model import Model
+from giantstep.system.coupled_solver import coupled_solution
+from giantstep.system.merged_blocks import merged
+from giantstep.system.problem import problem_of
+from giantstep.system.solve import solve
+from giantstep.system.trained_bias import slope_in_bias
 
 STENCIL = ((-2, 1.0 / 12.0), (-1, -2.0 / 3.0), (1, 2.0 / 3.0), (2, -1.0 / 12.0))
 STEP = 0.02

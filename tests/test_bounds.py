@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 import giantstep as gs
-from giantstep.bounds import best_bound, bound
 from giantstep.cli.main import main
-from giantstep.conditional import conditional
-from giantstep.errors import GiantstepError
-from giantstep.polynomial import polynomial_errors
-from giantstep.problem import problem_of
+from giantstep.observe.bounds import best_bound, bound
+from giantstep.observe.conditional_model import conditional
+from giantstep.observe.polynomial_error import polynomial_errors
+from giantstep.spec.errors import GiantstepError
+from giantstep.system.problem import problem_of
 
 SPIKE = {"strength": 1.5, "alignment": 0.8, "bulk_variance": 1.3}
 

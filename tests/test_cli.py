@@ -15,14 +15,14 @@ import numpy as np
 import pytest
 from cli_cases import COMMANDS, Run, one_sentence_and_a_hint, program
 
-from giantstep.dataset import Dataset
-from giantstep.errors import NotConverged
-from giantstep.model import Model
-from giantstep.simulation import simulate
-from giantstep.solve import solve
+from giantstep.observe.simulate import simulate
+from giantstep.spec.errors import NotConverged
+from giantstep.spec.model import Model
+from giantstep.sweep.dataset import Dataset
+from giantstep.system.solve import solve
 
 # giantstep.solve is the function
-solve_module = import_module("giantstep.solve")
+solve_module = import_module("giantstep.system.solve")
 
 # --- help
 
@@ -154,8 +154,8 @@ def test_verify_and_generate_say_by_their_code_what_they_found(
         seen.append((list(models), check))
         return answer
 
-    monkeypatch.setitem(sys.modules, "giantstep.verify", SimpleNamespace(verify=verify))
-    monkeypatch.setattr(import_module("giantstep.generation"), "generate", generate)
+    monkeypatch.setitem(sys.modules, "giantstep.verify.run", SimpleNamespace(verify=verify))
+    monkeypatch.setattr(import_module("giantstep.spec.generate"), "generate", generate)
     assert run("verify", model, "--set", "fit.ridge=1") == (code, "a line\n", "")
     assert run("generate", model, "--check")[0] == code
     assert run("generate")[0] == code
@@ -165,7 +165,7 @@ def test_verify_and_generate_say_by_their_code_what_they_found(
 
 @pytest.mark.parametrize("form", ["text", "latex", "markdown"])
 def test_derive_prints_what_the_engine_renders(run: Run, model: str, form: str) -> None:
-    render = import_module("giantstep.derivation").render
+    render = import_module("giantstep.law.derivation").render
     code, out, _ = run("derive", model, "--format", form, "--steps")
     assert code == 0 and out == render(Model.from_toml(model), form, True) + "\n"
 

@@ -16,12 +16,12 @@ from cli_cases import Run, one_sentence_and_a_hint, program
 
 from giantstep.cli.main import main
 from giantstep.cli.options import spread
-from giantstep.errors import BadInput
-from giantstep.model import Model
-from giantstep.solve import solve
+from giantstep.spec.errors import BadInput
+from giantstep.spec.model import Model
+from giantstep.system.solve import solve
 
 # giantstep.solve is the function
-solve_module = import_module("giantstep.solve")
+solve_module = import_module("giantstep.system.solve")
 
 
 @pytest.mark.parametrize(

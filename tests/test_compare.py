@@ -12,9 +12,9 @@ from scipy import stats
 
 import giantstep
 from giantstep.cli.main import main
-from giantstep.compare import ERRORS, Comparison, compare, normal_score
-from giantstep.errors import BadInput
-from giantstep.model import Model
+from giantstep.observe.compare import ERRORS, Comparison, compare, normal_score
+from giantstep.spec.errors import BadInput
+from giantstep.spec.model import Model
 
 PLAIN = Model.from_dict(
     {

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from solver_cases import model
 
-from giantstep.errors import GiantstepError
-from giantstep.solve import solve
+from giantstep.spec.errors import GiantstepError
+from giantstep.system.solve import solve
 
 CORNERS: list[tuple[int, dict[str, Any]]] = [
     (1, {"fit__ridge": 1e-10, "fit__samples": 1.2}),

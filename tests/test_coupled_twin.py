@@ -35,11 +35,11 @@ from codegen.coupled_twin import OBSERVABLES
 from codegen.output_twin import Fields, LossCurve, node_averages
 from derive.losses import analyse_loss, loss_of
 from derive.prox_twin import moreau_values
-from giantstep.coupled_system import CoupledSystem
-from giantstep.kernels import solver_kernel
-from giantstep.model import Model
-from giantstep.problem import problem_of
-from giantstep.resolved import Level
+from giantstep.spec.kernels import solver_kernel
+from giantstep.spec.model import Model
+from giantstep.system.coupled_system import CoupledSystem
+from giantstep.system.discretisation import Level
+from giantstep.system.problem import problem_of
 
 DIGITS = 25
 CLOSE = 1e-11  # asked for: 1e-9

@@ -15,15 +15,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from giantstep.baselines import best_linear_error, random_features
-from giantstep.curve import curve
-from giantstep.errors import BadInput, NotConverged
-from giantstep.model import Model
-from giantstep.simulation import simulate_seed
-from giantstep.solve import solve
+from giantstep.observe.baselines import best_linear_error, random_features
+from giantstep.observe.simulate import simulate_seed
+from giantstep.spec.errors import BadInput, NotConverged
+from giantstep.spec.model import Model
+from giantstep.sweep.curve import curve
+from giantstep.system.solve import solve
 
 # giantstep.solve is the function
-solve_module = import_module("giantstep.solve")
+solve_module = import_module("giantstep.system.solve")
 
 MODEL = Model.from_dict(
     {
@@ -206,10 +206,10 @@ def test_finished_seeds_are_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
             raise KeyboardInterrupt
         return counting(*arguments)
 
-    monkeypatch.setattr("giantstep.tasks.simulate_seed", stopping)
+    monkeypatch.setattr("giantstep.sweep.tasks.simulate_seed", stopping)
     with pytest.raises(KeyboardInterrupt):
         curve(MODEL, "fit.samples=1,2", **options)
-    monkeypatch.setattr("giantstep.tasks.simulate_seed", counting)
+    monkeypatch.setattr("giantstep.sweep.tasks.simulate_seed", counting)
     found = curve(MODEL, "fit.samples=1,2", **options)
     assert len(ran) == 4
     monkeypatch.undo()
@@ -232,7 +232,7 @@ def test_an_unwritable_checkpoint_is_bad_input(tmp_path: Path) -> None:
 _SLOW = """
 import sys, time
 from importlib import import_module
-module = import_module("giantstep.solve")
+module = import_module("giantstep.system.solve")
 genuine = module.solve
 def slow(model, **options):
     time.sleep(0.02)

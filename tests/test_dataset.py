@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from giantstep.dataset import Dataset
-from giantstep.errors import BadInput
-from giantstep.files import check_writable, write_atomic
-from giantstep.grid import Grid, Sweep
-from giantstep.model import Model
-from giantstep.report import report, table
+from giantstep.report.dataset import report, table
+from giantstep.spec.errors import BadInput
+from giantstep.spec.files import check_writable, write_atomic
+from giantstep.spec.model import Model
+from giantstep.sweep.dataset import Dataset
+from giantstep.sweep.grid import Grid, Sweep
 
 MODEL = Model.from_dict(
     {
@@ -161,7 +161,7 @@ def test_a_failed_write_leaves_the_old_file(
     def refuse(*arguments: Any) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(f"giantstep.files.os.{failing}", refuse)
+    monkeypatch.setattr(f"giantstep.spec.files.os.{failing}", refuse)
     with pytest.raises(BadInput, match="No space left"):
         dataset().write(path)
     assert path.read_text() == "old"

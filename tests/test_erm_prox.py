@@ -12,8 +12,8 @@ from erm_cases import LOSSES, Array, loss_of
 from scipy.optimize import minimize_scalar
 
 from derive.loss_catalogue import REGISTERED
-from giantstep.loss_functions import convex_loss
 from giantstep.simulate.convex import Labelled
+from giantstep.spec.loss_functions import convex_loss
 
 Scalar = Callable[[mpmath.mpf, mpmath.mpf], mpmath.mpf]
 

@@ -10,10 +10,10 @@ import pytest
 from loss_cases import model
 from scipy.integrate import quad
 
-from giantstep.errors import BadInput, NotConverged
-from giantstep.flat import probability_felt
-from giantstep.simulation import simulate
-from giantstep.solve import solve
+from giantstep.observe.simulate import simulate
+from giantstep.spec.errors import BadInput, NotConverged
+from giantstep.system.solve import solve
+from giantstep.system.zero_readout import probability_felt
 
 WIDE = {"name": "epsilon_insensitive", "epsilon": 2.0}
 

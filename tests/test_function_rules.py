@@ -17,7 +17,7 @@ from derive.catalogue import REGISTERED
 from derive.coefficients import conditional_coefficients
 from derive.numeric import mpmath_function
 from derive.scalar import scalar_function
-from giantstep.kernels import function_kernel
+from giantstep.spec.kernels import function_kernel
 
 EPS = 2.0**-52
 LINEAR = ("sign", "step", "relu", "leaky_relu", "abs", "hard_tanh")

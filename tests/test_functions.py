@@ -12,7 +12,7 @@ from scipy import stats
 
 from derive.catalogue import REGISTERED
 from derive.grammar import FUNCTIONS, ExpressionError
-from giantstep.functions import numpy_function
+from giantstep.spec.expressions import numpy_function
 
 Array = NDArray[np.float64]
 

@@ -16,7 +16,7 @@ import generated
 import giantstep
 from codegen.manifest import MANIFEST, check, write_all, write_atomic
 from codegen.system import expected_texts
-from giantstep.generation import generate
+from giantstep.spec.generate import generate
 
 ROOT = Path(giantstep.__file__).parents[1]
 GENERATED = Path(generated.__file__).parent
@@ -76,7 +76,7 @@ def test_the_command_says_what_differs_and_what_to_do(
 ) -> None:
     said: list[str] = []
     monkeypatch.setattr("codegen.system.expected_texts", lambda: texts)
-    monkeypatch.setattr("giantstep.generation.generated_root", lambda: tmp_path)
+    monkeypatch.setattr("giantstep.spec.generate.generated_root", lambda: tmp_path)
     assert not generate([], check=True, echo=said.append)
     assert "giantstep generate" in said[-1]
     assert generate([], check=False, echo=said.append)

@@ -30,9 +30,9 @@ from derive.blocks import KAPPA, block_field, family_name
 from derive.expectation import Expectation
 from derive.saddle import SaddleSystem, coupled_system
 from derive.symbols import ALPHA, BETA, INVERSE_DIMENSION, RIDGE
-from giantstep.model import Model
-from giantstep.result import Result
-from giantstep.solve import solve
+from giantstep.spec.model import Model
+from giantstep.system.result import Result
+from giantstep.system.solve import solve
 
 Array = np.ndarray
 NAMES = ("T", "zeta", "psi", "Q1", "Q2", "V1", "V2", "zeta_hat", "psi_hat", "Q1_hat", "Q2_hat", "V1_hat", "V2_hat",

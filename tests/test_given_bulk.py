@@ -13,14 +13,14 @@ import pytest
 from derive.check import check_derivation
 from derive.saddle import coupled_system
 from generated.solvers import matrix_1
-from giantstep.bulk.given_bulk import given_bulk
-from giantstep.compare import compare
-from giantstep.derivation import derive
-from giantstep.errors import BadInput
-from giantstep.ladder.coupled import jacobian_error, solved_again
-from giantstep.model import Model
-from giantstep.simulation import simulate
-from giantstep.solve import solve
+from giantstep.law.derivation import derive
+from giantstep.law.given_bulk import given_bulk
+from giantstep.observe.compare import compare
+from giantstep.observe.simulate import simulate
+from giantstep.spec.errors import BadInput
+from giantstep.spec.model import Model
+from giantstep.system.solve import solve
+from giantstep.verify.coupled_system import jacobian_error, solved_again
 
 Array = np.ndarray
 RIDGE, D = 0.3, 400

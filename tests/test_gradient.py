@@ -20,14 +20,14 @@ import giantstep as gs
 from derive.expectation import Expectation
 from derive.sensitivity import MU0, MU1, PHI, REST, C, G, coefficient_slopes
 from giantstep.cli.main import main
-from giantstep.errors import GiantstepError
-from giantstep.kernels import coefficients
-from giantstep.margin import wrong_sign, wrong_sign_slopes
-from giantstep.mesh import Term
-from giantstep.sign_panels import Output
-from giantstep.targets.labels import Intervals, Points
-from giantstep.tuning.coefficient_slopes import slopes_along
-from giantstep.tuning.gradient import gradient
+from giantstep.law.labels import Intervals, Points
+from giantstep.observe.gradient.coefficient_slopes import slopes_along
+from giantstep.observe.gradient.gradient import gradient
+from giantstep.quadrature.panels import Term
+from giantstep.spec.errors import GiantstepError
+from giantstep.spec.kernels import coefficients
+from giantstep.system.misclassification import wrong_sign, wrong_sign_slopes
+from giantstep.system.sign_panels import Output
 
 STENCIL = ((-2, 1.0 / 12.0), (-1, -2.0 / 3.0), (1, 2.0 / 3.0), (2, -1.0 / 12.0))
 OBSERVABLES = ("test_error", "train_error", "free_energy")

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from giantstep.errors import BadInput
-from giantstep.grid import Grid, Sweep, grid_of
+from giantstep.spec.errors import BadInput
+from giantstep.sweep.grid import Grid, Sweep, grid_of
 
 
 def test_linear_and_logarithmic_ranges_have_their_ends_and_count() -> None:

@@ -7,11 +7,11 @@ from scipy import special
 
 from derive.grammar import canonical, parse
 from derive.links import VARIABLES
-from giantstep.errors import BadInput
-from giantstep.targets import cubature
-from giantstep.targets.cubature import degree, gaussian_moments, kinks
-from giantstep.targets.index_moments import index_moments
-from giantstep.targets.moments import link_moments
+from giantstep.law.moments import link_moments
+from giantstep.law.multi_index_moments import index_moments
+from giantstep.quadrature import cubature
+from giantstep.quadrature.cubature import degree, gaussian_moments, kinks
+from giantstep.spec.errors import BadInput
 
 PHI0 = 1.0 / math.sqrt(2.0 * math.pi)
 RADIUS = math.sqrt(math.pi / 2.0)
@@ -117,7 +117,7 @@ def test_two_sets_of_panels_must_agree(monkeypatch: pytest.MonkeyPatch) -> None:
     def moments(node: object, names: tuple[str, ...], scale: float, panels: int) -> list[float]:
         return [1e-9 * panels, 1.0, 0.0, 0.0]
 
-    monkeypatch.setattr("giantstep.targets.index_moments.gaussian_moments", moments)
+    monkeypatch.setattr("giantstep.law.multi_index_moments.gaussian_moments", moments)
     with pytest.raises(BadInput, match="two sets of panels differ by 1e-09"):
         index_moments("tanh(z1*z2+0.125)")
 

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from loss_cases import model
 
-from giantstep.coupled import FINE, refined
-from giantstep.coupled_system import CoupledSystem
-from giantstep.model import Model, Target
-from giantstep.newton import newton
-from giantstep.problem import problem_of
-from giantstep.solve import solve
-from giantstep.targets.labels import label_law
+from giantstep.law.labels import label_law
+from giantstep.spec.model import Model, Target
+from giantstep.system.coupled_solver import FINE, refined
+from giantstep.system.coupled_system import CoupledSystem
+from giantstep.system.newton import newton
+from giantstep.system.problem import problem_of
+from giantstep.system.solve import solve
 
 STEEP = "z + He(3,z)/6"  # grows so fast that nodes which settle its moments do not settle a Huber loss
 CASES = [

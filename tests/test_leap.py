@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from derive.hermite_table import HermiteTable
 from derive.hermite_tensors import hermite_tensors
 from derive.links import link_of
-from giantstep.learnability.conditional_mean import explained
-from giantstep.learnability.hermite_cubature import hermite_by_cubature
-from giantstep.learnability.leap import staircase
-from giantstep.learnability.learnable import learnable
+from giantstep.observe.learnable.conditional_mean import explained
+from giantstep.observe.learnable.hermite_cubature import hermite_by_cubature
+from giantstep.observe.learnable.leap import staircase
+from giantstep.observe.learnable.learnable import learnable
 
 Stages = list[tuple[int, set[str]]]
 

@@ -11,13 +11,13 @@ import pytest
 
 import giantstep as gs
 from giantstep.cli.main import main
-from giantstep.functions import numpy_function
-from giantstep.learnability.giant_simulation import GiantSteps
-from giantstep.learnability.learnable_plot import rendered_overlaps
+from giantstep.draw.learnable import rendered_overlaps
+from giantstep.law.spike import spike_of
+from giantstep.observe.learnable.simulated_steps import GiantSteps
 from giantstep.simulate import SimulationError
 from giantstep.simulate.giant_steps import GiantStepSystem, correlations, giant_steps, without_growth
 from giantstep.simulate.layer import sphere_rows
-from giantstep.spike import spike_of
+from giantstep.spec.expressions import numpy_function
 
 PHI0 = 1.0 / math.sqrt(2.0 * math.pi)
 
@@ -118,7 +118,7 @@ def test_pure_noise_is_refused() -> None:
 def system(
     link: str, activation: str, orders: tuple[int, ...], groups: list[list[list[float]]], **more: float
 ) -> GiantStepSystem:
-    from giantstep.targets.link import link_values
+    from giantstep.spec.link import link_values
 
     values = link_values(link)
     return GiantStepSystem(

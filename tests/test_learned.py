@@ -12,9 +12,9 @@ import pytest
 
 import giantstep as gs
 from giantstep.cli.main import main
-from giantstep.conditional import conditional
-from giantstep.learned import Profile, learned, profiles
-from giantstep.problem import problem_of
+from giantstep.observe.conditional_model import conditional
+from giantstep.observe.learned import Profile, learned, profiles
+from giantstep.system.problem import problem_of
 
 TWO = {"values": [1.0, -0.5], "fractions": [0.4, 0.6]}
 

@@ -20,11 +20,11 @@ from loss_cases import MARGIN, PARAMETERS, RESIDUAL, Array, channel_of, loss_tab
 
 from codegen.output_twin import Fields, LossCurve, node_averages
 from derive.losses import analyse_loss, loss_of
-from giantstep.coupled import FINE, refined
-from giantstep.coupled_system import gauss_rule
-from giantstep.loss_kernels import loss_kernel
-from giantstep.model import Model
-from giantstep.targets.labels import Intervals, label_law
+from giantstep.law.labels import Intervals, label_law
+from giantstep.spec.model import Model
+from giantstep.system.coupled_solver import FINE, refined
+from giantstep.system.coupled_system import gauss_rule
+from giantstep.system.loss_kernels import loss_kernel
 
 #: Of the averages of the absolute values, at the resolution after one refinement.
 CLOSE = 1e-9

@@ -30,13 +30,13 @@ from derive.evaluate import Evaluator, State
 from derive.losses import LossAnalysis, analyse_loss, loss_of
 from derive.prox_twin import moreau_values
 from derive.saddle import SaddleSystem
-from giantstep.coupled_system import CoupledSystem, gauss_rule
-from giantstep.merge import merged
-from giantstep.model import Model
-from giantstep.problem import Problem, problem_of
-from giantstep.resolved import Level
-from giantstep.result import Result
-from giantstep.solve import solve
+from giantstep.spec.model import Model
+from giantstep.system.coupled_system import CoupledSystem, gauss_rule
+from giantstep.system.discretisation import Level
+from giantstep.system.merged_blocks import merged
+from giantstep.system.problem import Problem, problem_of
+from giantstep.system.result import Result
+from giantstep.system.solve import solve
 
 Array = np.ndarray
 

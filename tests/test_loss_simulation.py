@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 from scipy.stats import norm, t
 
-from giantstep.model import Model
-from giantstep.simulation import simulate
-from giantstep.solve import solve
+from giantstep.observe.simulate import simulate
+from giantstep.spec.model import Model
+from giantstep.system.solve import solve
 
 WORST_Z = 4.0
 SPIKE = {"strength": 1.2, "alignment": 0.8, "bulk_variance": 1.3}

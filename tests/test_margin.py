@@ -10,10 +10,10 @@ from scipy.integrate import quad
 from scipy.special import ndtr
 from scipy.stats import multivariate_normal
 
-from giantstep.margin import bivariate_normal, wrong_sign
-from giantstep.model import Target
-from giantstep.sign_panels import Output
-from giantstep.targets.labels import label_law
+from giantstep.law.labels import label_law
+from giantstep.spec.model import Target
+from giantstep.system.misclassification import bivariate_normal, wrong_sign
+from giantstep.system.sign_panels import Output
 
 KAPPA, WEIGHT = np.array([-1.1, 0.0, 0.8]), np.array([0.3, 0.5, 0.2])
 MEAN, SLOPE, DELTA = np.array([-0.7, 0.0, 0.4]), np.array([[0.5, -0.9, 1.3]]), np.array([0.6, 0.05, 2.0])

@@ -7,11 +7,11 @@ import sys
 import numpy as np
 import pytest
 
-from giantstep.merge import merged, parted
-from giantstep.model import Model
-from giantstep.problem import problem_of
-from giantstep.result import Result
-from giantstep.solve import solve
+from giantstep.spec.model import Model
+from giantstep.system.merged_blocks import merged, parted
+from giantstep.system.problem import problem_of
+from giantstep.system.result import Result
+from giantstep.system.solve import solve
 
 MODEL = {
     "network": {
@@ -26,7 +26,7 @@ ROUNDING = 1e-11  # of two Newton iterations, each to rounding of systems with a
 
 def unmerged(model: Model, dimension: int, monkeypatch: pytest.MonkeyPatch) -> Result:
     """The solution with every block kept apart; a finite dimension shares the overlaps of equal blocks."""
-    module = sys.modules["giantstep.solve"]
+    module = sys.modules["giantstep.system.solve"]
     with monkeypatch.context() as patch:
         patch.setattr(module, "merged", lambda problem: (problem, np.arange(len(problem.blocks))))
         return solve(model, dimension=dimension)
@@ -67,7 +67,7 @@ def test_blocks_of_plain_random_features_are_one() -> None:
 
 def test_a_solution_of_as_many_blocks_is_returned_as_it_is() -> None:
     problem = problem_of(Model.from_dict(MODEL).replace({"network.readout.values": [1.0, -1.0, 0.5]}))
-    from giantstep.direct import solve_direct
+    from giantstep.system.square_loss import solve_direct
 
     found = solve_direct(problem, 1e-10)
     assert parted(found, np.arange(3), problem.fraction) is found

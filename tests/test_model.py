@@ -31,8 +31,8 @@ from model_cases import (
     refused,
 )
 
-from giantstep.errors import BadInput
-from giantstep.model import Fit, Model, Network, Readout, Spike, Step, Target, allowed_keys, value_keys
+from giantstep.spec.errors import BadInput
+from giantstep.spec.model import Fit, Model, Network, Readout, Spike, Step, Target, allowed_keys, value_keys
 
 
 def test_every_key_of_the_file_is_tested_here() -> None:

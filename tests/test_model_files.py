@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from model_cases import STEP, put
 
-from giantstep.errors import BadInput, GiantstepError, NotConverged
-from giantstep.model import Model, allowed_keys
+from giantstep.spec.errors import BadInput, GiantstepError, NotConverged
+from giantstep.spec.model import Model, allowed_keys
 
 BAD_FILES: dict[str, tuple[bytes, str]] = {
     "empty": (b"", "[network] is missing"),
@@ -75,7 +75,7 @@ def test_a_byte_order_mark_is_accepted(tmp_path: Path) -> None:
 
 
 def test_reading_a_model_needs_no_computer_algebra() -> None:
-    code = "import sys, giantstep.model; sys.exit('sympy' in sys.modules or 'mpmath' in sys.modules)"
+    code = "import sys, giantstep.spec.model; sys.exit('sympy' in sys.modules or 'mpmath' in sys.modules)"
     root = Path(__file__).parents[1]
     assert subprocess.run([sys.executable, "-c", code], cwd=root, check=False).returncode == 0
 

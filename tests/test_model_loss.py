@@ -9,9 +9,9 @@ import pytest
 from model_cases import SIGNS, STEP, put, refused
 
 from derive.loss_catalogue import REGISTERED
-from giantstep.errors import BadInput
-from giantstep.fit_loss import FitLoss
-from giantstep.model import Fit, Model
+from giantstep.spec.errors import BadInput
+from giantstep.spec.fit_loss import FitLoss
+from giantstep.spec.model import Fit, Model
 
 REGRESSION = tuple(name for name, entry in REGISTERED.items() if entry.form == "residual")
 MARGIN = tuple(name for name, entry in REGISTERED.items() if entry.form == "margin")

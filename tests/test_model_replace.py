@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from model_cases import PLAIN, SPIKE, STEP
 
-from giantstep.errors import BadInput
-from giantstep.fit_loss import FitLoss
-from giantstep.model import Fit, Model, Readout, Spike, Step, allowed_keys
+from giantstep.spec.errors import BadInput
+from giantstep.spec.fit_loss import FitLoss
+from giantstep.spec.model import Fit, Model, Readout, Spike, Step, allowed_keys
 
 
 def test_replace() -> None:

@@ -8,9 +8,9 @@ from model_cases import PLAIN, SPIKE, put, refused
 
 from derive.grammar import ExpressionError
 from derive.links import link_of
-from giantstep.errors import BadInput
-from giantstep.model import Model, Spike, Target
-from giantstep.targets.link import link_values, takes_only_signs
+from giantstep.spec.errors import BadInput
+from giantstep.spec.link import link_values, takes_only_signs
+from giantstep.spec.model import Model, Spike, Target
 
 
 @pytest.mark.parametrize(

@@ -21,14 +21,14 @@ from derive.convexity import NotConvex, check_convex
 from derive.losses import analyse_loss, loss_of
 from derive.prox import moreau
 from derive.prox_twin import moreau_values
-from giantstep.coupled import FINE, refined
-from giantstep.coupled_system import gauss_rule
-from giantstep.fit_loss import FitLoss
-from giantstep.loss_functions import convex_loss
-from giantstep.loss_kernels import loss_kernel
+from giantstep.observe.simulate import simulate
 from giantstep.simulate.convex import Labelled
-from giantstep.simulation import simulate
-from giantstep.solve import solve
+from giantstep.spec.fit_loss import FitLoss
+from giantstep.spec.loss_functions import convex_loss
+from giantstep.system.coupled_solver import FINE, refined
+from giantstep.system.coupled_system import gauss_rule
+from giantstep.system.loss_kernels import loss_kernel
+from giantstep.system.solve import solve
 
 Function = Callable[[float, float], float]
 

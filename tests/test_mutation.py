@@ -13,7 +13,7 @@ import pytest
 from solver_cases import distance, model, plan, run, small_table, twin_of
 
 from generated.solvers import square_blocks, square_single
-from giantstep.solve import problem_of
+from giantstep.system.solve import problem_of
 
 CHANGES = (
     (" - ", " + "), (" + ", " - "), ("**2", "**3"), ("alpha*", ""), ("/beta", ""), ("2*", "3*"),

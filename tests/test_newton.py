@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from giantstep.newton import continued, newton
+from giantstep.system.newton import continued, newton
 
 Array = np.ndarray
 

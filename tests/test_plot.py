@@ -14,11 +14,11 @@ import pytest
 from matplotlib.container import ErrorbarContainer
 from matplotlib.lines import Line2D
 
-from giantstep.dataset import Dataset
-from giantstep.errors import BadInput
-from giantstep.grid import Grid, Sweep
-from giantstep.model import Model
-from giantstep.plot import _apart, colours, described, figure, plot, rendered
+from giantstep.draw.curves import _apart, colours, described, figure, plot, rendered
+from giantstep.spec.errors import BadInput
+from giantstep.spec.model import Model
+from giantstep.sweep.dataset import Dataset
+from giantstep.sweep.grid import Grid, Sweep
 
 MODEL = Model.from_dict(
     {

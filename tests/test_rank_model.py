@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from model_cases import refused
 
-from giantstep.bounds import bounds
 from giantstep.cli.main import main
-from giantstep.errors import BadInput
-from giantstep.learned import learned
-from giantstep.model import Model
-from giantstep.spectrum import spectrum
-from giantstep.tuning.gradient import gradient
+from giantstep.observe.bounds import bounds
+from giantstep.observe.gradient.gradient import gradient
+from giantstep.observe.learned import learned
+from giantstep.observe.spectrum.spectrum import spectrum
+from giantstep.spec.errors import BadInput
+from giantstep.spec.model import Model
 
 TWO: dict[str, Any] = {
     "network": {"activation": "tanh", "width": 1.0, "readout": {"values": [1.0, 1.0], "fractions": [0.5, 0.5]}},

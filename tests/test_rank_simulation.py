@@ -14,14 +14,14 @@ import numpy as np
 import pytest
 from rank_cases import model, staircase, three
 
-from giantstep.model import Model
-from giantstep.result import Result
+from giantstep.observe.simulate import at_dimension, finite_system
 from giantstep.simulate import SimulationResult
 from giantstep.simulate import simulate as simulate_system
 from giantstep.simulate.layer import Streams, draw_layer
 from giantstep.simulate.system import SimulationError, finite_sizes
-from giantstep.simulation import at_dimension, finite_system
-from giantstep.solve import solve
+from giantstep.spec.model import Model
+from giantstep.system.result import Result
+from giantstep.system.solve import solve
 
 SIGN = {"target__link": "sign", "target__noise": 0.0}
 MODELS = {

@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 from rank_cases import model, residuals, rotation, staircase, tables, three, turned
 
-from giantstep.coupled import solve_coupled
-from giantstep.direct import solve_direct
-from giantstep.directions import Directions, rows_of
-from giantstep.errors import NotConverged
-from giantstep.model import Model
-from giantstep.problem import problem_of
-from giantstep.result import ORDER_PARAMETERS, Result
-from giantstep.solve import solve
-from giantstep.spike import spike_of
+from giantstep.law.directions import Directions, rows_of
+from giantstep.law.spike import spike_of
+from giantstep.spec.errors import NotConverged
+from giantstep.spec.model import Model
+from giantstep.system.coupled_solver import solve_coupled
+from giantstep.system.problem import problem_of
+from giantstep.system.result import ORDER_PARAMETERS, Result
+from giantstep.system.solve import solve
+from giantstep.system.square_loss import solve_direct
 
 
 @lru_cache(maxsize=8)

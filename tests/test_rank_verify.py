@@ -6,18 +6,18 @@ import numpy as np
 import pytest
 from rank_cases import model, staircase, three
 
-from giantstep.coupled import reduced_order
-from giantstep.ladder.answer import result_checks
-from giantstep.ladder.coupled import channel_of, interpreted_at, jacobian_error, solved_again
-from giantstep.ladder.gradient import gradient_checks
-from giantstep.ladder.loss import label_check
-from giantstep.ladder.square import halved, solver_checks
-from giantstep.ladder.twin import twin_checks
-from giantstep.model import Model
-from giantstep.problem import problem_of
-from giantstep.result import ORDER_PARAMETERS
-from giantstep.solve import solve
-from giantstep.verify import verify
+from giantstep.spec.model import Model
+from giantstep.system.coupled_solver import reduced_order
+from giantstep.system.problem import problem_of
+from giantstep.system.result import ORDER_PARAMETERS
+from giantstep.system.solve import solve
+from giantstep.verify.answer import result_checks
+from giantstep.verify.coupled_system import channel_of, interpreted_at, jacobian_error, solved_again
+from giantstep.verify.few_nodes import twin_checks
+from giantstep.verify.loss import label_check
+from giantstep.verify.run import verify
+from giantstep.verify.square_loss import halved, solver_checks
+from giantstep.verify.stationarity import gradient_checks
 
 SIGN = {"target__link": "sign", "target__noise": 0.0}
 LOGISTIC = model(**SIGN, fit__loss="logistic", network__activation="tanh", fit__ridge=0.1)

@@ -13,8 +13,8 @@ from readme_blocks import MARKER, README, ROOT, renewed
 from derive.catalogue import Entry
 from derive.grammar import parse
 from giantstep.cli.main import parser
-from giantstep.model import Model
-from giantstep.solve import solve
+from giantstep.spec.model import Model
+from giantstep.system.solve import solve
 
 TEXT = README.read_text(encoding="utf-8")
 EXAMPLES = sorted((ROOT / "examples").glob("*.toml"))

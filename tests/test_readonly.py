@@ -19,8 +19,8 @@ ROOT = Path(giantstep.__file__).parents[1]
 PACKAGES = ("codegen", "derive", "generated", "giantstep")
 CODE = """
 import sys
-from giantstep.model import Model
-from giantstep.solve import solve
+from giantstep.spec.model import Model
+from giantstep.system.solve import solve
 for path in sys.argv[1:]:
     print(repr(solve(Model.from_toml(path)).test_error))
 """

@@ -11,12 +11,12 @@ from loss_cases import FINE, loss_table, model
 from scipy.integrate import quad
 from scipy.special import erf
 
-from giantstep.coupled_system import CoupledSystem
-from giantstep.mesh import table
-from giantstep.newton import newton
-from giantstep.problem import problem_of
-from giantstep.resolved import Level, Resolved, resolved, resolved_on
-from giantstep.targets.labels import Intervals, Points
+from giantstep.law.labels import Intervals, Points
+from giantstep.quadrature.panels import table
+from giantstep.system.coupled_system import CoupledSystem
+from giantstep.system.discretisation import Level, Resolved, resolved, resolved_on
+from giantstep.system.newton import newton
+from giantstep.system.problem import problem_of
 
 LEVEL = Level(8, 44)
 

@@ -15,15 +15,15 @@ from loss_cases import model
 from scipy.integrate import quad
 from scipy.special import ndtr
 
-from giantstep.coupled_system import CoupledSystem
-from giantstep.errors import NotConverged
-from giantstep.mesh import meshes, nodes, rows_at
-from giantstep.model import Model
-from giantstep.problem import problem_of
-from giantstep.resolved import Level
-from giantstep.result import Result
-from giantstep.solve import solve
-from giantstep.targets.turns import cuts_at
+from giantstep.quadrature.panels import meshes, nodes, rows_at
+from giantstep.spec.errors import NotConverged
+from giantstep.spec.model import Model
+from giantstep.system.coupled_system import CoupledSystem
+from giantstep.system.discretisation import Level
+from giantstep.system.kink_crossings import cuts_at
+from giantstep.system.problem import problem_of
+from giantstep.system.result import Result
+from giantstep.system.solve import solve
 
 FAR = {"spike__strength": 6.0}
 

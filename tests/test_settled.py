@@ -13,15 +13,15 @@ from numpy.typing import NDArray
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from giantstep.coupled import FINE
-from giantstep.coupled_system import CoupledSystem
-from giantstep.newton import newton
-from giantstep.problem import problem_of
-from giantstep.resolved import Level
-from giantstep.result import Result
-from giantstep.solve import solve
-from giantstep.targets.settled import crossings, system_at
-from giantstep.targets.turns import cuts_at
+from giantstep.system.coupled_solver import FINE
+from giantstep.system.coupled_system import CoupledSystem
+from giantstep.system.discretisation import Level
+from giantstep.system.kink_crossings import cuts_at
+from giantstep.system.label_refinement import crossings, system_at
+from giantstep.system.newton import newton
+from giantstep.system.problem import problem_of
+from giantstep.system.result import Result
+from giantstep.system.solve import solve
 
 FAR = {"spike__strength": 6.0}
 SHARP = {"target__link": "tanh", "fit__ridge": 100.0}  # outputs vary a thousandth of what labels do

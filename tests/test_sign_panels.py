@@ -15,11 +15,11 @@ from scipy.optimize import brentq
 from scipy.special import ndtr
 
 import giantstep as gs
-from giantstep.functions import numpy_function
-from giantstep.mesh import meshes, rows_at
-from giantstep.problem import problem_of
-from giantstep.sign_panels import Output, panels
-from giantstep.targets.labels import Points
+from giantstep.law.labels import Points
+from giantstep.quadrature.panels import meshes, rows_at
+from giantstep.spec.expressions import numpy_function
+from giantstep.system.problem import problem_of
+from giantstep.system.sign_panels import Output, panels
 
 Array = np.ndarray
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(20)

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from giantstep.baselines import random_features
-from giantstep.curve import curve
-from giantstep.errors import BadInput
-from giantstep.model import Model
+from giantstep.observe.baselines import random_features
+from giantstep.observe.simulate import at_dimension, finite_system, simulate, simulate_seed
 from giantstep.simulate.system import Rung
-from giantstep.simulation import at_dimension, finite_system, simulate, simulate_seed
-from giantstep.solve import solve
+from giantstep.spec.errors import BadInput
+from giantstep.spec.model import Model
+from giantstep.sweep.curve import curve
+from giantstep.system.solve import solve
 
 MODEL = Model.from_dict(
     {
@@ -120,7 +120,7 @@ def test_simulation_shares_what_is_fitted_and_is_spread(monkeypatch: pytest.Monk
         seeds.append(arguments)
         return simulate_seed(*arguments, **options)
 
-    monkeypatch.setattr("giantstep.tasks.simulate_seed", counting)
+    monkeypatch.setattr("giantstep.sweep.tasks.simulate_seed", counting)
     found = curve(
         MODEL,
         ["fit.samples=0.5:3:20", "fit.ridge=0.1,1", "step.learning_rate=1,2"],

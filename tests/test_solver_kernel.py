@@ -12,9 +12,9 @@ from solver_cases import distance, model, plan, run, small_table, twin_of
 
 from codegen.system_twin import TwinError, equation_residuals
 from generated.solvers import square_blocks, square_single
-from giantstep.model import Model
-from giantstep.result import ORDER_PARAMETERS
-from giantstep.solve import problem_of, solve
+from giantstep.spec.model import Model
+from giantstep.system.result import ORDER_PARAMETERS
+from giantstep.system.solve import problem_of, solve
 
 CASES: list[tuple[int, dict[str, Any]]] = [
     (1, {}),

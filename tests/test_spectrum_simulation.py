@@ -12,8 +12,8 @@ import pytest
 
 import giantstep as gs
 from giantstep.cli.main import main
-from giantstep.spectral.measure import Bulk
-from giantstep.spectral.simulated import Eigenvalues, simulated_eigenvalues
+from giantstep.observe.spectrum.measure import Bulk
+from giantstep.observe.spectrum.simulated import Eigenvalues, simulated_eigenvalues
 
 TRACY_WIDOM = (-1.2065335745820, 1.268034)  # mean and standard deviation, beta = 1
 

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from derive.gradient_step import evaluate
-from giantstep.derivation import step_map_of
-from giantstep.errors import BadInput
-from giantstep.model import Fit, Model, Network, Readout, Spike, Step, Target
-from giantstep.spike import SpikeParameters, spike_of
+from giantstep.law.derivation import step_map_of
+from giantstep.law.spike import SpikeParameters, spike_of
+from giantstep.spec.errors import BadInput
+from giantstep.spec.model import Fit, Model, Network, Readout, Spike, Step, Target
 
 STEP, FIT = Step(1.5, 0.7), Fit(1.0, 0.1)
 VOCABULARY = Readout((1.0, -0.5), (0.25, 0.75))

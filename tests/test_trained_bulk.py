@@ -14,10 +14,10 @@ from derive.bulk_resolvent import bulk_resolvent
 from derive.check import check_derivation
 from derive.saddle import SaddleSystem, coupled_system
 from generated.solvers import trained_1
-from giantstep.bulk.bulk_law import BulkLaw, law_of_vectors, trained_law
-from giantstep.bulk.contour import contour
-from giantstep.bulk.residual_law import residual_law
-from giantstep.model import Target
+from giantstep.law.residual import residual_law
+from giantstep.law.trained_bulk import BulkLaw, law_of_vectors, trained_law
+from giantstep.quadrature.contour import contour
+from giantstep.spec.model import Target
 
 Array = np.ndarray
 BETA, RIDGE, SAMPLES, FACTOR = 0.8, 0.3, 0.5, 2.0

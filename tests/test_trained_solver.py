@@ -10,18 +10,18 @@ from typing import Any
 
 import pytest
 
-from giantstep.bulk.trained_system import coupled_at
 from giantstep.cli.main import main
-from giantstep.derivation import derive
-from giantstep.errors import BadInput
-from giantstep.ladder.coupled import kernel_checks, solved_again
-from giantstep.model import Model
-from giantstep.newton import newton
-from giantstep.problem import problem_of
-from giantstep.resolved import Level
-from giantstep.result import Result
-from giantstep.simulation import default_rung, simulate
-from giantstep.solve import solve
+from giantstep.law.derivation import derive
+from giantstep.observe.simulate import default_rung, simulate
+from giantstep.spec.errors import BadInput
+from giantstep.spec.model import Model
+from giantstep.system.bulk_system import coupled_at
+from giantstep.system.discretisation import Level
+from giantstep.system.newton import newton
+from giantstep.system.problem import problem_of
+from giantstep.system.result import Result
+from giantstep.system.solve import solve
+from giantstep.verify.coupled_system import kernel_checks, solved_again
 
 PLAIN = Model.from_dict(
     {

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import giantstep as gs
-from giantstep.bounds import bound
 from giantstep.cli.main import main
-from giantstep.tuning.tune import tune
+from giantstep.observe.bounds import bound
+from giantstep.observe.tune import tune
 
 EXAMPLE = "examples/tanh_sign.toml"
 LINEAR = gs.Model.from_dict(

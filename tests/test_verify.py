@@ -13,12 +13,12 @@ import pytest
 
 import giantstep
 from derive.scalar import scalar_function
-from giantstep.kernels import solver_kernel
-from giantstep.ladder.coupled import kernel_checks, solved_again
-from giantstep.mesh import Term
-from giantstep.model import Model
-from giantstep.solve import problem_of, solve
-from giantstep.verify import Check, checks, function_checks, solver_checks, step_check, verify
+from giantstep.quadrature.panels import Term
+from giantstep.spec.kernels import solver_kernel
+from giantstep.spec.model import Model
+from giantstep.system.solve import problem_of, solve
+from giantstep.verify.coupled_system import kernel_checks, solved_again
+from giantstep.verify.run import Check, checks, function_checks, solver_checks, step_check, verify
 
 SPIKED = Model.from_dict(
     {
@@ -98,14 +98,14 @@ def test_a_wrong_kernel_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
             work[start] *= 1.0 + 1e-9
             return status
 
-    monkeypatch.setattr(import_module("giantstep.ladder.square"), "solver_kernel", lambda *_: Wrong())
+    monkeypatch.setattr(import_module("giantstep.verify.square_loss"), "solver_kernel", lambda *_: Wrong())
     failed = {check.name for check in solver_checks(SPIKED) if not check.ok}
     assert "order parameters: solver against twin" in failed
     assert "residual of the equations on a small table" in failed
 
 
 def test_a_wrong_coefficient_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    module = import_module("giantstep.ladder.functions")
+    module = import_module("giantstep.verify.functions")
     right = module.coefficients
     monkeypatch.setattr(module, "coefficients", lambda text, s, c: right(text, s, c) * (1.0 + 1e-9))
     term = Term("erf", 1.0, 0.2, 1.1)

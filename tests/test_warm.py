@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-import giantstep.warm as warm_module
-from giantstep.fit_loss import FitLoss
-from giantstep.kernels import solver_kernel
-from giantstep.model import Fit, Model, Network, Spike, Target
-from giantstep.warm import is_cold, warming
+import giantstep.system.first_compilation as warm_module
+from giantstep.spec.fit_loss import FitLoss
+from giantstep.spec.kernels import solver_kernel
+from giantstep.spec.model import Fit, Model, Network, Spike, Target
+from giantstep.system.first_compilation import is_cold, warming
 
 HEAD = """
 from giantstep import Fit, Model, Network, Readout, Spike, Step, Target, solve
-from giantstep.kernels import function_kernel, solver_kernel
+from giantstep.spec.kernels import function_kernel, solver_kernel
 
 def hits(kernel):
     return sum(kernel.stats.cache_hits.values())
