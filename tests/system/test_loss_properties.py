@@ -17,9 +17,9 @@ import numpy as np
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
+from interpreted import interpreted
 from loss_cases import MARGIN, RESIDUAL, channel_of, equations, loss_table, model
 from saddle_oracle import Point, random_point, solve_t, state_of_point
-from test_coupled_twin import interpreted
 
 from codegen.label_twin import Channel
 from codegen.losses import emit_analysed

@@ -40,7 +40,7 @@ from derive.coefficients import conditional_coefficients
 from derive.numeric import mpmath_function
 from derive.scalar import scalar_function
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 EPS = 2.0**-52
 USER = ("tanh(30*(z-1))", "z+0.001*sin(50*z)", "z+0.00000001*tanh(z)", "max(z,z**3)*tanh(z)")
 EDGES = ((0.0, 1.0), (1.3, 1e-6), (1e5, 1e6), (-6.5, 1.0))

@@ -56,10 +56,10 @@ NUMBERS: dict[str, tuple[float, float]] = {
 }
 EXPRESSIONS = ("network.activation", "target.link")
 CHOICES = {"step.bulk": "isotropic"}
-FILES = ("step.matrix",)  # tests/test_given_bulk.py
+FILES = ("step.matrix",)  # tests/law/test_given_bulk.py
 LOSSES = ("fit.loss", "fit.loss.delta", "fit.loss.tau", "fit.loss.epsilon")
 LISTS = ("network.readout.values", "network.readout.fractions")
-MATRICES = ("spike.loadings",)  # tests/test_rank_model.py
+MATRICES = ("spike.loadings",)  # tests/spec/test_rank.py
 TABLES = ("network", "network.readout", "step", "spike", "target", "fit")
 REQUIRED = (
     *("network.activation", "network.width", "step.samples", "step.learning_rate", "spike.strength"),

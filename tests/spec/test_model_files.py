@@ -76,7 +76,7 @@ def test_a_byte_order_mark_is_accepted(tmp_path: Path) -> None:
 
 def test_reading_a_model_needs_no_computer_algebra() -> None:
     code = "import sys, giantstep.spec.model; sys.exit('sympy' in sys.modules or 'mpmath' in sys.modules)"
-    root = Path(__file__).parents[1]
+    root = Path(__file__).parents[2]
     assert subprocess.run([sys.executable, "-c", code], cwd=root, check=False).returncode == 0
 
 

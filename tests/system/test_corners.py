@@ -85,7 +85,7 @@ def test_plain_corners_are_solved(blocks: int, changes: dict[str, Any]) -> None:
 @lru_cache(maxsize=1)
 def robustness() -> Any:
     """The benchmark is a script, not a package."""
-    path = Path(__file__).resolve().parents[1] / "benchmarks" / "robustness.py"
+    path = Path(__file__).resolve().parents[2] / "benchmarks" / "robustness.py"
     specification = importlib.util.spec_from_file_location("robustness", path)
     assert specification is not None and specification.loader is not None
     module = importlib.util.module_from_spec(specification)

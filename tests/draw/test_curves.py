@@ -225,7 +225,7 @@ def test_no_global_state_of_matplotlib_is_touched() -> None:
         "def state(): return {k: matplotlib.rcParams[k] for k in matplotlib.rcParams if k != 'backend'}\n"
         "before = state()\n"
         "sys.path.insert(0, sys.argv[1])\n"
-        "import test_plot; test_plot.rendered(test_plot.dataset(), '.png')\n"
+        "import test_curves; test_curves.rendered(test_curves.dataset(), '.png')\n"
         "assert state() == before and 'matplotlib.pyplot' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", program, str(Path(__file__).parent)], check=True)

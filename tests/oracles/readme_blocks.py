@@ -1,4 +1,4 @@
-"""The equations of the README, as the engine writes them: `python tests/readme_blocks.py` renews them.
+"""The equations of the README, as the engine writes them: `python tests/oracles/readme_blocks.py` renews them.
 
 A comment `<!-- derived: TITLE: label, label -->` is followed by a display of those steps of that derivation.
 """
@@ -14,7 +14,7 @@ from derive.trace import Derivation
 from giantstep.law.derivation import derive
 from giantstep.spec.model import Model
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 README = ROOT / "README.md"
 MODEL = ROOT / "examples" / "relu_vocabulary.toml"
 MARKER = re.compile(

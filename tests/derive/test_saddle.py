@@ -9,6 +9,7 @@ from typing import Any
 import mpmath
 import pytest
 import sympy as sp
+from saddle_cases import CASES, DIFFERENCE, DIGITS, EXACT, adjoint
 from saddle_oracle import (
     HATS,
     ORDER,
@@ -24,7 +25,6 @@ from saddle_oracle import (
     state_of_point,
     t_equation,
 )  # fmt: skip
-from test_free_energy import CASES, DIFFERENCE, DIGITS, EXACT, adjoint
 
 from codegen.structure import at_one_block
 from derive.blocks import KAPPA, family_name

@@ -17,6 +17,7 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
+from interpreted import interpreted
 from loss_cases import (
     MARGIN,
     RESIDUAL,
@@ -276,14 +277,6 @@ def mutants(
                 found.append((i, line[:place] + new + line[place + len(old) :]))
     for i, changed in [found[k * len(found) // count] for k in range(min(count, len(found)))]:
         yield f"{lines[i].strip()} -> {changed.strip()}", "\n".join([*lines[:i], changed, *lines[i + 1 :]])
-
-
-def interpreted(text: str) -> ModuleType:
-    """A kernel module without its compiler: plain Python, the same arithmetic."""
-    found = ModuleType("mutant")
-    plain = text.replace("from numba import njit", "njit = lambda **_: lambda function: function")
-    exec(compile(plain, "<mutant>", "exec"), found.__dict__)
-    return found
 
 
 def use(system: CoupledSystem, loss: ModuleType) -> None:

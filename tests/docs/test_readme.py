@@ -36,7 +36,7 @@ def test_the_python_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_the_equations_are_the_derived_ones() -> None:
     assert len(MARKER.findall(TEXT)) == len(blocks("math")) == 3
-    assert renewed(TEXT) == TEXT, "run: python tests/readme_blocks.py"
+    assert renewed(TEXT) == TEXT, "run: python tests/oracles/readme_blocks.py"
 
 
 def test_the_commands_can_be_given() -> None:

@@ -42,7 +42,7 @@ def test_round_trip(tmp_path: Path) -> None:
 
 
 def test_the_example_is_a_model() -> None:
-    model = Model.from_toml(Path(__file__).parents[1] / "examples" / "two_spikes.toml")
+    model = Model.from_toml(Path(__file__).parents[2] / "examples" / "two_spikes.toml")
     assert model.spike is not None and model.spike.rank == 2
 
 
@@ -91,7 +91,7 @@ def test_refusals_name_key_value_and_what_is_allowed(changes: dict[str, Any], wo
 
 
 def test_a_solution_is_shown_by_directions(capsys: pytest.CaptureFixture[str]) -> None:
-    path = Path(__file__).parents[1] / "examples" / "two_spikes.toml"
+    path = Path(__file__).parents[2] / "examples" / "two_spikes.toml"
     assert main(["solve", str(path), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["spike"]["loadings"] == [[1.5, 0.0], [1.5 * 0.3, 1.5]] and found["spike"]["alignment"] == [0.7, 0.5]

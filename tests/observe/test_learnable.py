@@ -251,7 +251,7 @@ def test_what_cannot_be_simulated_is_refused_before_the_work() -> None:
             gs.learnable(model("z"), dimension=50, **wrong)  # type: ignore[arg-type]
 
 
-EXAMPLE = str(Path(__file__).parents[1] / "examples" / "tanh_sign.toml")
+EXAMPLE = str(Path(__file__).parents[2] / "examples" / "tanh_sign.toml")
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
