@@ -65,11 +65,18 @@ def _resolved(
     symmetric: bool, form: str, square: bool, level: Level,
 ) -> Resolved:  # fmt: skip
     if loadings is None:
-        rows = table(blocks, along or blocks[0], level.order, level.halvings, level.cuts)
+        rows = table(blocks, along or blocks[0], level.order, level.halvings, level.cuts, noisy_terms(along, target))
     else:
         rows = tensor_table(Shape(blocks, loadings, along), (level.fineness,) * len(overlaps))
     kept = _that_count(rows)
     return resolved_on(kept, target, overlaps, symmetric=symmetric, form=form, level=level, square=square)
+
+
+def noisy_terms(along: Term | None, target: Target) -> tuple[Term, ...]:
+    """The mean label with noise inside the link, as a function of kappa: it turns where the clean one may jump."""
+    if along is None or target.probit == 0.0:
+        return ()
+    return (replace(along, variance=along.variance + target.probit),)
 
 
 def resolved_on(
