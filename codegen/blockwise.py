@@ -25,7 +25,7 @@ IMPORTS = f"""import numpy as np
 from numba import njit
 
 {IMPORT}
-from generated.runtime.nodes import INNER, add, add_product, average, average_of_product, clear, short, sum_of
+from generated.runtime.contractions import INNER, add, add_product, average, average_of_product, clear, short, sum_of
 from generated.runtime.unknowns import (
     DIRECTION, FAMILY, IMAGE, RESIDUAL, TURNED, UNKNOWN, WEIGHT, invert, solve_linear, strengthen, subtract,
 )"""
@@ -49,7 +49,7 @@ def _torn(plan: Plan) -> tuple[tuple[str, ...], ...]:
 
 
 def _reserve(program: Program, plan: Plan) -> None:
-    """Rows: torn unknowns of each block with their residuals, tangents or weights next to each other, then all others."""
+    """Rows: torn unknowns of each block with their residuals and tangents, or weights; then all others."""
     for block in plan.blocks:
         beside = ("d_{}", "d_residual_{}") if block.tangents else ("weight_{}",) * bool(block.torn)
         for prefix in ("{}", "residual_{}", *beside):

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import sympy as sp
 
-from codegen.lower.places import BLOCK_COLUMNS, PARAMETERS, scalar_columns
 from codegen.lower.text import indented
+from codegen.places import BLOCK_COLUMNS, PARAMETERS, scalar_columns
 from codegen.plan import Node, Plan
 from codegen.print.pairs import Pairs
 from derive.blocks import BlockSum, family, index, names_in
@@ -18,9 +18,7 @@ IMPORT = "from generated.runtime.certificate import SIGN, Certificate, both, bou
 
 
 def emit_check(plan: Plan) -> str:
-    """The function ``check(node, fraction, parameters, state)``; ``state`` maps names of families, and of what is given,
-    to arrays.
-    """
+    """The function ``check(node, fraction, parameters, state)``; ``state`` maps names to arrays."""
     system, pairs = plan.system, Pairs()
     scalars = scalar_columns(system.directions, system.spikes)
     lines = [_DOC, f"{', '.join(PARAMETERS)} = parameters.tolist()", "K = len(fraction)", "identity = np.eye(K)"]

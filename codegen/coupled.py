@@ -7,6 +7,7 @@ The averages over the output come from the module of a loss (``codegen.losses``)
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Literal
 
 import sympy as sp
 from sympy.utilities.iterables import strongly_connected_components
@@ -34,7 +35,7 @@ COUPLED_IMPORTS = f"""import numpy as np
 from numba import njit
 
 {IMPORT}
-from generated.runtime.nodes import INNER, add, add_product, average, average_of_product, clear, short, sum_of
+from generated.runtime.contractions import INNER, add, add_product, average, average_of_product, clear, short, sum_of
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert"""
 
 
@@ -119,7 +120,7 @@ def tangents(system: SaddleSystem, block: Block) -> Iterable[Node]:
     needed = set().union(*(names_in(node.body) for node in found))
     for node in reversed(block.chain):
         if tangent_name(node.name) in needed:
-            kind = "field" if node.name in functions else "family"
+            kind: Literal["field", "family"] = "field" if node.name in functions else "family"
             found.insert(0, Node(tangent_name(node.name), kind, node.indices, tangent_of(calculus, node)))
             needed |= names_in(found[0].body)
     return found

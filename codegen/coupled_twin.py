@@ -13,8 +13,8 @@ from typing import Any
 import mpmath
 
 from codegen.label_twin import Channel
-from codegen.lower.places import BLOCK_COLUMNS, PARAMETERS, scalar_columns
 from codegen.output_twin import Fields, LossCurve, misclassification, node_averages
+from codegen.places import BLOCK_COLUMNS, PARAMETERS, scalar_columns
 from derive.blocks import KAPPA, Definition, block_field
 from derive.evaluate import Evaluator, Place, State
 from derive.losses import LossAnalysis

@@ -27,8 +27,8 @@ from codegen.blockwise import IMPORTS, emit_blockwise
 from codegen.bulk import RESOLVENT_PATH, bulk_modules, emit_resolvent
 from codegen.coupled import COUPLED_IMPORTS, coupled_block, emit_coupled
 from codegen.functions import emit_registered
-from codegen.lower.text import WIDTH, wrapped
 from codegen.losses import emit_registered_losses
+from codegen.lower.text import WIDTH, wrapped
 from codegen.manifest import signature, source_parts, with_manifest
 from codegen.plan import analyse
 from codegen.sensitivity import emit_responses
@@ -39,12 +39,12 @@ from derive.loss import SQUARE, Loss
 from derive.saddle import SaddleSystem, coupled_system, saddle_system
 
 FOLDER, RUNTIME = "systems", "runtime"
-RUNTIME_FILES = ("nodes.py", "unknowns.py", "certificate.py")
+RUNTIME_FILES = ("contractions.py", "unknowns.py", "certificate.py")
 RANKS = (1, 2, 3)  # directions of the spike
 SEVERAL = ((1, 2), (2, 2), (1, 3))  # (directions of the target, of the spike) of the coupled systems that are committed
 _SHARED = (
     "certificate.py", "emit.py", "lower/affine.py", "lower/loops.py", "lower/nests.py", "lower/nodes.py",
-    "lower/places.py", "lower/stages.py", "lower/text.py", "plan.py", "print/numba_loops.py", "print/pairs.py",
+    "lower/stages.py", "lower/text.py", "places.py", "plan.py", "print/numba_loops.py", "print/pairs.py",
     "program.py", *(f"runtime/{name}" for name in RUNTIME_FILES),
 )  # fmt: skip
 SOURCES = (*_SHARED, "blockwise.py", "templates/solve.txt", "templates/stages.txt")

@@ -9,9 +9,9 @@ from codegen.lower.affine import ONE
 from codegen.lower.loops import Loops
 from codegen.lower.nests import nests
 from codegen.lower.nodes import Passes
-from codegen.lower.places import BLOCK_COLUMNS, PARAMETERS, Places, scalar_columns
 from codegen.lower.stages import schedule
 from codegen.lower.text import Text, indented, words
+from codegen.places import BLOCK_COLUMNS, PARAMETERS, Places, scalar_columns
 from codegen.plan import Node
 from derive.saddle import RANK, SaddleSystem
 
@@ -76,7 +76,8 @@ class Program:
             values = ", ".join(f"numbers[{place}]" for _, place in numbers)
             header.append(f"{', '.join(name for name, _ in numbers)} = {values}")
         features = [(name, place) for place, name in enumerate(BLOCK_COLUMNS) if name in used]
-        sizes = [("K", "fraction.shape[0]")] * ("K" in used or bool(features)) + [("N", "node.shape[1]")] * ("N" in used)
+        sizes = [("K", "fraction.shape[0]")] * ("K" in used or bool(features))
+        sizes += [("N", "node.shape[1]")] * ("N" in used)
         if sizes:
             header.append(f"{', '.join(s for s, _ in sizes)} = {', '.join(s for _, s in sizes)}")
         first = len(self.places.scalars)

@@ -12,20 +12,19 @@ from typing import Any
 import sympy as sp
 
 from codegen.coupled import coupled_block, tangent_of
-from codegen.lower.places import BLOCK_COLUMNS, PARAMETERS, scalar_columns
 from codegen.lower.text import Text, wrapped
 from codegen.manifest import signature, source_parts
-from codegen.printers import numba_assignments
+from codegen.places import BLOCK_COLUMNS, PARAMETERS, scalar_columns
 from codegen.plan import Block, chain_calculus, residual
 from codegen.print.numpy_arrays import Vectorised
+from codegen.printers import numba_assignments
 from codegen.program import OBSERVABLES
-from derive.blocks import KAPPA, block_field
 from derive.expectation import Expectation
 from derive.gradient_step import A, gradient_step_map
 from derive.labels import FLIPS, PROBIT
 from derive.links import MAX_INDICES
 from derive.output import output_averages
-from derive.saddle import SaddleSystem, coupled_system, member
+from derive.saddle import SaddleSystem, coupled_system
 from derive.scalar import scalar_function
 from derive.sensitivity import (
     PHI,

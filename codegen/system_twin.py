@@ -12,7 +12,7 @@ from typing import Any
 
 import mpmath
 
-from codegen.lower.places import BLOCK_COLUMNS, PARAMETERS, scalar_columns
+from codegen.places import BLOCK_COLUMNS, PARAMETERS, scalar_columns
 from codegen.plan import Block, Node, Plan, residual
 from derive.evaluate import Evaluator, Place, State
 from derive.saddle import SaddleSystem

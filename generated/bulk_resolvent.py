@@ -3,14 +3,14 @@
 e, weight, weight_t, weight_tt: nodes of the law of the residual e of the step, with weights for means of
 functions of e, of those times t = theta.x, and times t^2.
 
-Generated; do not edit. Signature fce0d058fd7d2515.
+Generated; do not edit. Signature 1d9ec875a3c805ce.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "fce0d058fd7d2515ac7fae0762ffc331d008914aadb004e7965fc912aa0e987f"
+SIGNATURE = "1d9ec875a3c805ce8033e700c274e5a45e52da9b7a7b1faf24a126e11580bcfe"
 
 
 def equation(w, S, alpha_0, e, weight, weight_t, weight_tt):

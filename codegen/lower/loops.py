@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 import sympy as sp
 
 from codegen.lower.nests import Assignment, Nest
-from codegen.lower.places import Places
 from codegen.lower.text import Text
+from codegen.places import Places
 from codegen.print.numba_loops import LoopPrinter
 from derive.blocks import INDEX_NAMES, BlockSum, index, rename
 

@@ -1,8 +1,8 @@
 """Passes over the nodes of kappa: functions of kappa from the families, averages from the functions.
 
 A function of kappa is a sum over blocks of rows of features, and what is left is done node by node. An average is a
-weight at each node, contracted with rows of features. The contractions are calls of ``codegen/runtime/nodes.py``, which
-run along the nodes; only the part between them is written out.
+weight at each node, contracted with rows of features. The contractions are calls of the runtime, which run along the
+nodes (``codegen/runtime/contractions.py``); only the part between them is written out.
 """
 
 from __future__ import annotations
@@ -14,11 +14,20 @@ import sympy as sp
 from sympy.core.function import AppliedUndef
 
 from codegen.lower.loops import Loops
-from codegen.lower.places import BLOCK_COLUMNS, NODE
 from codegen.lower.stages import Average
+from codegen.places import BLOCK_COLUMNS, NODE
 from codegen.plan import Node
 from codegen.print.numba_loops import LoopPrinter
-from derive.blocks import KAPPA, BlockSum, block_field, family_name, member_indices, names_in, protect, used_indices
+from derive.blocks import (
+    KAPPA,
+    BlockSum,
+    block_field,
+    family_name,
+    member_indices,
+    names_in,
+    protect,
+    used_indices,
+)
 from derive.symbols import SYMMETRIC
 from derive.tangent import tangent_name
 
@@ -129,7 +138,7 @@ class Passes:
         shared, scalars = _shared(scalars)
         with text.indent(f"for {NODE} in range(N):"):
             local: dict[str, str] = {}
-            parts = [row for row in self._read([*bodies, *scalars, *(value for _, value in shared)])]
+            parts = list(self._read([*bodies, *scalars, *(value for _, value in shared)]))
             for name in sorted(set(parts) - set(written)):
                 text.line(f"{name}_n = {places.at_node(name)}")
                 local[name] = f"{name}_n"
@@ -160,7 +169,8 @@ class Passes:
         for average, (weight, indexed) in zip(averages, split, strict=True):
             array = "node" if weight == "weight" else "field"
             rows = [factor for factor in sp.Mul.make_args(indexed) if factor != 1]
-            call = f"{_AVERAGES[len(rows)]}({', '.join([array, weight, *['node'] * bool(rows), *self._feature_rows(rows)])})"
+            given = [array, weight, *["node"] * bool(rows), *self._feature_rows(rows)]
+            call = f"{_AVERAGES[len(rows)]}({', '.join(given)})"
             factor = "" if average.factor == 1 else f"{printer.doprint(average.factor)}*"
             same = len({family_name(row) for row in rows}) == 1
             lines.append((average, factor + call, same))
@@ -175,7 +185,8 @@ class Passes:
                 if len(average.indices) == 1:
                     text.line(f"{self._member(average)} = {call}{self.loops.label(average.name)}")
             for symmetric in (True, False):
-                self._pairs([line for line in lines if len(line[0].indices) == 2 and line[2] is symmetric], c, symmetric)
+                of_pairs = [line for line in lines if len(line[0].indices) == 2 and line[2] is symmetric]
+                self._pairs(of_pairs, c, symmetric)
 
     def _pairs(self, lines: Sequence[tuple[Average, str, bool]], c: sp.Symbol, symmetric: bool) -> None:
         if not lines:

@@ -8,7 +8,7 @@ import sympy as sp
 from sympy.core.function import AppliedUndef
 from sympy.printing.pycode import PythonCodePrinter
 
-from codegen.lower.places import Places
+from codegen.places import Places
 from derive.blocks import family_name, member_indices
 
 _LARGEST_PRODUCT = 4

@@ -53,5 +53,5 @@ class Certificate:
         scale = np.maximum.reduceat(np.abs(np.concatenate(self.scales)), starts)
         if not np.all(np.isfinite(difference)):
             return np.inf
-        wrong = difference > 0.0
-        return float(np.max(difference[wrong]/scale[wrong], initial=0.0))
+        with np.errstate(divide="ignore"):
+            return float(np.max(difference[difference > 0.0]/scale[difference > 0.0], initial=0.0))

@@ -11,7 +11,7 @@ of a matrix one is an unknown; the other lies ``TURNED`` further. ``FAMILY`` num
 import numpy as np
 from numba import njit
 
-from generated.runtime.nodes import INNER, short
+from generated.runtime.contractions import INNER, short
 
 UNKNOWN, RESIDUAL, DIRECTION, IMAGE, WEIGHT, TURNED, FAMILY = range(7)
 
@@ -42,7 +42,8 @@ def subtract(system, n, family):
 def solve_linear(system, n, smallest):
     """Solve A x = row n by elimination in scaled rows.
 
-    Row j holds column j of A and is kept; x takes the place of row n. False where the smallest pivot, rows and columns scaled, is no more than ``smallest`` times the largest.
+    Row j holds column j of A and is kept; x takes the place of row n. False where the smallest pivot, rows and columns
+    scaled, is no more than ``smallest`` times the largest.
     """
     short()
     scale, first = n + 3, n + 4

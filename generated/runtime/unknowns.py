@@ -11,7 +11,7 @@ of a matrix one is an unknown; the other lies ``TURNED`` further. ``FAMILY`` num
 import numpy as np
 from numba import njit
 
-from generated.runtime.nodes import INNER, short
+from generated.runtime.contractions import INNER, short
 
 UNKNOWN, RESIDUAL, DIRECTION, IMAGE, WEIGHT, TURNED, FAMILY = range(7)
 
@@ -42,7 +42,8 @@ def subtract(system, n, family):
 def solve_linear(system, n, smallest):
     """Solve A x = row n by elimination in scaled rows.
 
-    Row j holds column j of A and is kept; x takes the place of row n. False where the smallest pivot, rows and columns scaled, is no more than ``smallest`` times the largest.
+    Row j holds column j of A and is kept; x takes the place of row n. False where the smallest pivot, rows and columns
+    scaled, is no more than ``smallest`` times the largest.
     """
     short()
     scale, first = n + 3, n + 4
@@ -144,4 +145,4 @@ def invert(matrix, row, K):
             order[k], order[other] = order[other], order[k]
 
 
-SIGNATURE = "fff18c114f588706e9a63588029a8e5a7b7116705b02aab71e2098c0b3370b20"
+SIGNATURE = "9d1284a21d06547ac4912865f26de4429066664f21a3ecf3855f99bd0d2bd4e0"

@@ -6,7 +6,7 @@ Order of computation, found from the derived system:
        zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature a2ddf3ac0ca48e50.
+in X). Generated; do not edit. Signature d93d0287e9462f16.
 Regenerate with: giantstep generate
 """
 
@@ -15,11 +15,11 @@ import numpy as np
 from numba import njit
 
 from generated.runtime.certificate import SIGN, Certificate, both, bounded, over
-from generated.runtime.nodes import INNER, add, add_product, average, average_of_product, clear, short, sum_of
+from generated.runtime.contractions import INNER, add, add_product, average, average_of_product, clear, short, sum_of
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "a2ddf3ac0ca48e50500fe2d9220bf8bfd575a929ee81720a6e181511e0c3a3a7"
+SIGNATURE = "d93d0287e9462f16ad8e1271da78c1e4fdb5d3ccaf1d54b384a686e0cf694c3c"
 
 
 kappa, weight, nu0, nu1, nu2sq = range(5)  # rows of node, then mu0, mu1, mu2sq per block

@@ -6,7 +6,7 @@ Order of computation, found from the derived system:
        avg_h, avg_tg, zeta_hat_1, zeta_hat_2, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 874de3cd62a39fad.
+in X). Generated; do not edit. Signature 4af723308ee3082b.
 Regenerate with: giantstep generate
 """
 
@@ -15,11 +15,11 @@ import numpy as np
 from numba import njit
 
 from generated.runtime.certificate import SIGN, Certificate, both, bounded, over
-from generated.runtime.nodes import INNER, add, add_product, average, average_of_product, clear, short, sum_of
+from generated.runtime.contractions import INNER, add, add_product, average, average_of_product, clear, short, sum_of
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "874de3cd62a39fad944d4c656b2c86b2ffbbef23745dc0f6bc9b35208a2c068b"
+SIGNATURE = "4af723308ee3082b732cfa8ed491d3cd50d8a5a6a0077d629fae6984e32ad0fc"
 
 
 kappa_1, weight, nu0, nu1, nu2sq, kappa_2 = range(6)  # rows of node, then mu0, mu1, mu2sq per block

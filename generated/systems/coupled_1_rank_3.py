@@ -6,7 +6,7 @@ Order of computation, found from the derived system:
        avg_gg, avg_h, avg_tg, zeta_hat_1, zeta_hat_2, zeta_hat_3, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 44345e4ef7854cab.
+in X). Generated; do not edit. Signature 202720695af50d7b.
 Regenerate with: giantstep generate
 """
 
@@ -15,11 +15,11 @@ import numpy as np
 from numba import njit
 
 from generated.runtime.certificate import SIGN, Certificate, both, bounded, over
-from generated.runtime.nodes import INNER, add, add_product, average, average_of_product, clear, short, sum_of
+from generated.runtime.contractions import INNER, add, add_product, average, average_of_product, clear, short, sum_of
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "44345e4ef7854cab482eeb58d00b565d1729c4ea997e12c4e34f0d1c14c75807"
+SIGNATURE = "202720695af50d7b360215819c370e8d8a97ccfa0497d57296195fea851ef42f"
 
 
 kappa_1, weight, nu0, nu1, nu2sq, kappa_2, kappa_3 = range(7)  # rows of node, then mu0, mu1, mu2sq per block

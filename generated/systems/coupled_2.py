@@ -6,7 +6,7 @@ Order of computation, found from the derived system:
        avg_gg, avg_h, avg_t_1g, avg_t_2g, zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat_1, psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature bf5e5aa661ff9aa1.
+in X). Generated; do not edit. Signature beeaed475790aa0b.
 Regenerate with: giantstep generate
 """
 
@@ -15,11 +15,11 @@ import numpy as np
 from numba import njit
 
 from generated.runtime.certificate import SIGN, Certificate, both, bounded, over
-from generated.runtime.nodes import INNER, add, add_product, average, average_of_product, clear, short, sum_of
+from generated.runtime.contractions import INNER, add, add_product, average, average_of_product, clear, short, sum_of
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "bf5e5aa661ff9aa1f66ce9b21f153c001f7ed7bd642a0b8324fd017937cca2e8"
+SIGNATURE = "beeaed475790aa0baaa9ab3a9daf6476c077adab36cb040b8fc3adc921ec580c"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = range(6)  # rows of node, then mu0, mu1, mu2sq per block

@@ -7,7 +7,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature aa6be8fc310922a6.
+in X). Generated; do not edit. Signature 0c9e632471693b15.
 Regenerate with: giantstep generate
 """
 
@@ -16,11 +16,11 @@ import numpy as np
 from numba import njit
 
 from generated.runtime.certificate import SIGN, Certificate, both, bounded, over
-from generated.runtime.nodes import INNER, add, add_product, average, average_of_product, clear, short, sum_of
+from generated.runtime.contractions import INNER, add, add_product, average, average_of_product, clear, short, sum_of
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "aa6be8fc310922a6539c6ef1bec87b8d990e108e00cdb2fb0277ca9cc75a2ab5"
+SIGNATURE = "0c9e632471693b15f0303f017f15d99f109ffa4185efb30213c1c94c44722f40"
 
 
 kappa_1, weight, nu0, nu1_1, nu1_2, nu2sq, kappa_2 = range(7)  # rows of node, then mu0, mu1, mu2sq per block

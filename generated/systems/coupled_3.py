@@ -7,7 +7,7 @@ Order of computation, found from the derived system:
        psi_hat_1, psi_hat_2, psi_hat_3, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature a63dd5e724ccf034.
+in X). Generated; do not edit. Signature c9a6c0e1fc0e8c49.
 Regenerate with: giantstep generate
 """
 
@@ -16,11 +16,11 @@ import numpy as np
 from numba import njit
 
 from generated.runtime.certificate import SIGN, Certificate, both, bounded, over
-from generated.runtime.nodes import INNER, add, add_product, average, average_of_product, clear, short, sum_of
+from generated.runtime.contractions import INNER, add, add_product, average, average_of_product, clear, short, sum_of
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "a63dd5e724ccf03470300115e0e9cb7b34989be2b266ad0146cef72be4afe305"
+SIGNATURE = "c9a6c0e1fc0e8c4990ec64bdb499543baf2f1ea9ba620a92a570f6e4e95ddd68"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu1_3, nu2sq = range(7)  # rows of node, then mu0, mu1, mu2sq per block

@@ -7,7 +7,7 @@ Order of computation, found from the derived system:
        Q2_hat, V1_hat, V2_hat, psi_hat_1, psi_hat_2, psi_hat_3, psi_hat_4, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature df74ca5140fad488.
+in X). Generated; do not edit. Signature 8bdac91c43f2bbba.
 Regenerate with: giantstep generate
 """
 
@@ -16,11 +16,11 @@ import numpy as np
 from numba import njit
 
 from generated.runtime.certificate import SIGN, Certificate, both, bounded, over
-from generated.runtime.nodes import INNER, add, add_product, average, average_of_product, clear, short, sum_of
+from generated.runtime.contractions import INNER, add, add_product, average, average_of_product, clear, short, sum_of
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "df74ca5140fad488f01d3e8a7cd5100532d3f8845e0b28fd16788adabdc0cbdd"
+SIGNATURE = "8bdac91c43f2bbba83aa8679e3345decbc9a6a3344701e43ba2678a9208f1434"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu1_3, nu1_4, nu2sq = range(8)  # rows of node, then mu0, mu1, mu2sq per block

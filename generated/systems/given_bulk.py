@@ -1,6 +1,6 @@
 """Equations of a given bulk, one block  [THEORY section 5].
 
-Generated; do not edit. Signature 1f6734658e1b1715.
+Generated; do not edit. Signature 7ec48e7313c11144.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from generated.runtime.certificate import SIGN, Certificate, both, bounded, over
 
-SIGNATURE = "1f6734658e1b17159393e8177b9a121c1f0c8c707bef1b3993aae713bf71d939"
+SIGNATURE = "7ec48e7313c11144bcaa777a9d7fff1525995b6ae01f3f834efaf10d9dcf2962"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

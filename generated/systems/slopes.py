@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 6fda34c4a3a07021.
+Generated; do not edit. Signature 1f05b382e988fdb9.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "6fda34c4a3a070218de2f70c806c64489a8aa71a93266d441692d31e73c0eb2b"
+SIGNATURE = "1f05b382e988fdb9aed9ba912b798566479f102690b4c630402e43276535e325"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

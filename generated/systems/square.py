@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 3d92e0f0f30a1924.
+in X). Generated; do not edit. Signature 19164438a95bbb4b.
 Regenerate with: giantstep generate
 """
 
@@ -18,13 +18,13 @@ import numpy as np
 from numba import njit
 
 from generated.runtime.certificate import SIGN, Certificate, both, bounded, over
-from generated.runtime.nodes import INNER, add, add_product, average, average_of_product, clear, short, sum_of
+from generated.runtime.contractions import INNER, add, add_product, average, average_of_product, clear, short, sum_of
 from generated.runtime.unknowns import (
     DIRECTION, FAMILY, IMAGE, RESIDUAL, TURNED, UNKNOWN, WEIGHT, invert, solve_linear, strengthen, subtract,
 )
 
 LOSS = "square"
-SIGNATURE = "3d92e0f0f30a1924d8a98f298daf192468c19768986e0b73b3b56fe3e98c9df6"
+SIGNATURE = "19164438a95bbb4bd9c747142cfb88d3edf5808e71ce82d905866ac3fdfd86ae"
 
 
 kappa, weight, nu0, nu1, nu2sq = range(5)  # rows of node, then mu0, mu1, mu2sq per block

@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 763a6c4b2a33c078.
+in X). Generated; do not edit. Signature 8d0265063089d5b9.
 Regenerate with: giantstep generate
 """
 
@@ -18,13 +18,13 @@ import numpy as np
 from numba import njit
 
 from generated.runtime.certificate import SIGN, Certificate, both, bounded, over
-from generated.runtime.nodes import INNER, add, add_product, average, average_of_product, clear, short, sum_of
+from generated.runtime.contractions import INNER, add, add_product, average, average_of_product, clear, short, sum_of
 from generated.runtime.unknowns import (
     DIRECTION, FAMILY, IMAGE, RESIDUAL, TURNED, UNKNOWN, WEIGHT, invert, solve_linear, strengthen, subtract,
 )
 
 LOSS = "square"
-SIGNATURE = "763a6c4b2a33c07836bf608e0bdda486cee0338a9b015324abaa37e240c63d07"
+SIGNATURE = "8d0265063089d5b9cd6d19622ac409ea7c01a303e4bc46751a8adfcf56ba6582"
 
 
 kappa_1, weight, nu0, nu1, nu2sq, kappa_2 = range(6)  # rows of node, then mu0, mu1, mu2sq per block

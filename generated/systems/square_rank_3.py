@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 6ead819224b47d1d.
+in X). Generated; do not edit. Signature 89fc1850c7c5ee29.
 Regenerate with: giantstep generate
 """
 
@@ -18,13 +18,13 @@ import numpy as np
 from numba import njit
 
 from generated.runtime.certificate import SIGN, Certificate, both, bounded, over
-from generated.runtime.nodes import INNER, add, add_product, average, average_of_product, clear, short, sum_of
+from generated.runtime.contractions import INNER, add, add_product, average, average_of_product, clear, short, sum_of
 from generated.runtime.unknowns import (
     DIRECTION, FAMILY, IMAGE, RESIDUAL, TURNED, UNKNOWN, WEIGHT, invert, solve_linear, strengthen, subtract,
 )
 
 LOSS = "square"
-SIGNATURE = "6ead819224b47d1d272aba445c5a382d5609646ba619c692b190bc07ca34b96c"
+SIGNATURE = "89fc1850c7c5ee29804f8312ed53373deda28bf76136b91fdbe6692bd38333f8"
 
 
 kappa_1, weight, nu0, nu1, nu2sq, kappa_2, kappa_3 = range(7)  # rows of node, then mu0, mu1, mu2sq per block

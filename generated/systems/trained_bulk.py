@@ -1,6 +1,6 @@
 """Equations of a trained bulk, any number of blocks K  [THEORY section 5].
 
-Generated; do not edit. Signature 2ef1d2c7f3914ab3.
+Generated; do not edit. Signature c7b3fc7923e0f5e7.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from generated.runtime.certificate import SIGN, Certificate, both, bounded, over
 
-SIGNATURE = "2ef1d2c7f3914ab3c1c9b926bf4e020672a58d8c1348a9aa0b1aec4cd6c3d50e"
+SIGNATURE = "c7b3fc7923e0f5e7c8ed6ad14e5ac4635f7ddfd7532c547e13bc8c7e21a3f124"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

@@ -28,10 +28,10 @@ def generate(models: Sequence[Model], check: bool, echo: Callable[[str], None] =
     Without models: all of `generated/`. With models: just the functions that they name. Raises BadInput where the
     folder cannot be written.
     """
+    from codegen.emit import expected_texts
     from codegen.functions import emit
     from codegen.manifest import check as compare
     from codegen.manifest import write_all, write_atomic
-    from codegen.emit import expected_texts
 
     if not models:
         root, texts = generated_root(), expected_texts()

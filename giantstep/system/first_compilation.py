@@ -22,8 +22,8 @@ import numpy as np
 from numba import typeof
 
 from giantstep.spec.kernels import function_kernel, solver_kernel
-from giantstep.system.state import run_solver
 from giantstep.spec.model import Model
+from giantstep.system.state import run_solver
 
 
 @contextmanager
@@ -101,7 +101,7 @@ def compile_beside(model: Model) -> None:
     """Compile what another process, which begins with the solver, comes to last; write a line after the functions."""
     blocks, rank = _sizes(model)
     solver = solver_kernel("square", rank).PIECES
-    for kernel in solver[len(solver) // 2 :] if blocks > 1 else ():  # with one block it takes as long as functions
+    for kernel in solver[len(solver) // 2 :]:
         _compile_piece(kernel, blocks)
     names = (model.network.activation, *[model.target.link] * (model.target.indices == 1))
     for name in dict.fromkeys(names):

@@ -122,7 +122,7 @@ def _run_on(kernel: ModuleType, problem: Problem, rows: np.ndarray, start: State
 
 def _unknowns(run: _Run, problem: Problem) -> Mapping[str, np.ndarray]:
     """The order parameters; zeta is [K], or [K, q] for several directions of kappa."""
-    known, values = run.state.keys(), {}
+    known, values = set(run.state), {}
     for name in ORDER_PARAMETERS:
         if name in known:
             values[name] = run.state[name].copy()

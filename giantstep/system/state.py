@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from types import ModuleType
-
 
 import numpy as np
 
@@ -21,10 +21,10 @@ class State:
     def __init__(self, kernel: ModuleType, blocks: int, nodes: int, kind: type = float) -> None:
         vectors, matrices = len(kernel.VECTORS), len(kernel.MATRICES)
         self.kernel = kernel
-        self.work = np.zeros(vectors * blocks + matrices * blocks * blocks, kind)
+        self.work: Array = np.zeros(vectors * blocks + matrices * blocks * blocks, kind)
         self.vector = self.work[: vectors * blocks].reshape(vectors, blocks)
         self.matrix = self.work[vectors * blocks :].reshape(matrices, blocks, blocks)
-        self.field = np.zeros((len(kernel.FIELDS), nodes), kind)
+        self.field: Array = np.zeros((len(kernel.FIELDS), nodes), kind)
 
     def __getitem__(self, name: str) -> Array:
         array, row = places(self.kernel)[name]
@@ -36,9 +36,9 @@ class State:
         first = places(self.kernel)[names[0]][1]
         return self.field[first : first + len(names)]
 
-    def keys(self) -> tuple[str, ...]:
+    def __iter__(self) -> Iterator[str]:
         """Names of all families and functions."""
-        return tuple(places(self.kernel))
+        return iter(places(self.kernel))
 
 
 @lru_cache(maxsize=64)

@@ -26,8 +26,8 @@ from giantstep.spec.model import Model
 from giantstep.system.problem import Problem, problem_of
 from giantstep.system.result import ORDER_PARAMETERS, Result
 from giantstep.system.solve import RESIDUAL
-from giantstep.system.state import run_solver
 from giantstep.system.square_loss import shape_of
+from giantstep.system.state import run_solver
 from giantstep.verify.check import Check
 from giantstep.verify.recorded_equations import recorded_equations
 
@@ -100,7 +100,7 @@ def _compare(model: Model, problem: Problem) -> _Compared:
     table = small_table(problem)
     kernel, node = solver_kernel("square", problem.rank), np.array(table.T, order="C")
     solved = run_solver(kernel, node, problem.fraction, problem.parameters)
-    families = {name: solved.state[name] for name in solved.state.keys()}
+    families = {name: solved.state[name] for name in solved.state}
     residual = kernel.check(node, problem.fraction, problem.parameters, solved.state)
     plan = _plan(problem.rank)
     state = state_of(table.tolist(), problem.fraction.tolist(), problem.parameters.tolist(), plan)

@@ -151,7 +151,7 @@ def test_square_loss_by_two_routes() -> None:
     problem = problem_of(model("square", 2, target__link="sin", target__noise=0.05), 50)
     table = small_table(problem, 12)
     data = (table, problem.fraction, problem.parameters)
-    exact = twin_of_square(run(solver_kernel("square", 2), *data), *data)
+    exact = twin_of_square(run(solver_kernel("square"), *data), *data)
     system, x = solved(problem, 12, Level(8, 64, labels=2))
     names = {name: system.view(name) for name in ("m", "zeta", "psi", "Q1", "Q2", "V1", "V2")}
     order = {name: np.array(exact.array(name)) for name in names}

@@ -14,8 +14,8 @@ import pytest
 
 import generated
 import giantstep
-from codegen.manifest import MANIFEST, check, write_all, write_atomic
 from codegen.emit import expected_texts
+from codegen.manifest import MANIFEST, check, write_all, write_atomic
 from giantstep.spec.generate import generate
 
 ROOT = Path(giantstep.__file__).parents[1]

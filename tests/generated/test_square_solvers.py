@@ -8,13 +8,15 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
-from solver_cases import distance, model, plan, run, small_table, twin_of
+from solver_cases import distance, model, plan, residual, run, small_table, twin_of
 
 from codegen.system_twin import TwinError, equation_residuals
-from generated.solvers import square_blocks, square_single
+from generated.runtime.unknowns import RESIDUAL, TURNED, UNKNOWN
+from generated.systems import square
 from giantstep.spec.model import Model
 from giantstep.system.result import ORDER_PARAMETERS
 from giantstep.system.solve import problem_of, solve
+from giantstep.system.state import State, members, run_solver
 
 CASES: list[tuple[int, dict[str, Any]]] = [
     (1, {}),
@@ -30,15 +32,15 @@ def test_kernels_agree_with_the_twin(blocks: int, changes: dict[str, Any]) -> No
     """To 1e-10 of each family, the condition of the linear systems being below 1e5 here."""
     problem = problem_of(model(blocks, **changes))
     table = small_table(problem)
-    for kernel in (square_blocks, square_single)[: 2 if blocks == 1 else 1]:
-        solved = run(kernel, table, problem.fraction, problem.parameters)
-        assert solved.status > 0
-        assert kernel.check(table, problem.fraction, problem.parameters, solved.work) < 1e-12
-        twin = twin_of(solved, table, problem.fraction, problem.parameters)
-        assert distance(solved, twin) < 1e-10
-        # the twin is a solution by its own account: 30 digits, magnitudes below 1e4
-        with mpmath.workdps(40):
-            assert max(equation_residuals(plan().system, twin.state).values()) < 1e-26
+    data = (table, problem.fraction, problem.parameters)
+    solved = run(square, *data)
+    assert solved.status > 0
+    assert residual(square, solved, *data) < 1e-12
+    twin = twin_of(solved, *data)
+    assert distance(solved, twin) < 1e-10
+    # the twin is a solution by its own account: 30 digits, magnitudes below 1e4
+    with mpmath.workdps(40):
+        assert max(equation_residuals(plan().system, twin.state).values()) < 1e-26
 
 
 @pytest.mark.slow
@@ -55,7 +57,7 @@ def test_kernels_agree_with_the_twin_at_random_models(seed: int) -> None:
     }  # fmt: skip
     problem = problem_of(model(blocks, **changes), dimension=2000 if seed % 2 else None)
     table = small_table(problem, 40)
-    solved = run(square_blocks, table, problem.fraction, problem.parameters)
+    solved = run(square, table, problem.fraction, problem.parameters)
     # the condition number of the equations of m is at most 1e5 here
     assert distance(solved, twin_of(solved, table, problem.fraction, problem.parameters)) < 1e-10
 
@@ -63,20 +65,52 @@ def test_kernels_agree_with_the_twin_at_random_models(seed: int) -> None:
 def test_twin_says_what_it_cannot_solve() -> None:
     problem = problem_of(model(2, **{"network.readout": {"values": [1.0, 1.0], "fractions": [0.5, 0.5]}}))
     table = small_table(problem)
-    solved = run(square_blocks, table, problem.fraction, problem.parameters)
+    solved = run(square, table, problem.fraction, problem.parameters)
     with pytest.raises(TwinError, match="block 2 is singular"):
         twin_of(solved, table, problem.fraction, problem.parameters)
 
 
-def test_single_kernel_is_the_general_one_at_one_block() -> None:
-    for dimension in (None, 300):
-        problem = problem_of(model(1), dimension)
-        table = small_table(problem, 60)
-        one = run(square_single, table, problem.fraction, problem.parameters)
-        many = run(square_blocks, table, problem.fraction, problem.parameters)
-        assert np.allclose(one.out, many.out, rtol=1e-12)
-        for name in ORDER_PARAMETERS:
-            assert np.allclose(one.families[name], many.families[name], rtol=1e-11, atol=0.0), name
+def test_a_start_from_other_nodes_leads_to_the_same_solution() -> None:
+    """Newton from the solution on few nodes, from one far below and from far above: always that from without data."""
+    for blocks in (1, 2, 3):
+        problem = problem_of(model(blocks))
+        fine, coarse = (np.array(small_table(problem, count).T, order="C") for count in (60, 12))
+        cold = run_solver(square, fine, problem.fraction, problem.parameters)
+        for factor in (1.0, 0.2, 20.0):
+            start = run_solver(square, coarse, problem.fraction, problem.parameters).state
+            start.work[:] *= factor
+            warm = run_solver(square, fine, problem.fraction, problem.parameters, start)
+            assert warm.status > 0
+            assert np.allclose(warm.out, cold.out, rtol=1e-12)
+            for name in ORDER_PARAMETERS:
+                assert np.allclose(warm.state[name], cold.state[name], rtol=1e-9, atol=1e-13), name
+
+
+@pytest.mark.parametrize("ridge", [0.05, 0.3 - 0.4j])
+def test_jacobian_of_a_stage_is_that_of_its_residuals(ridge: complex) -> None:
+    """Against central differences; at complex ridge it is the same text."""
+    problem = problem_of(model(2))
+    node = np.array(small_table(problem).T, order="C")
+    table, sizes = members(square, 2)
+    n = int(sizes[0])
+    there, turned = table[0, UNKNOWN, :n], table[0, TURNED, :n]
+    numbers = np.array([*problem.parameters, 1.0], complex)
+    numbers[2] = ridge
+
+    def residuals(x: np.ndarray) -> tuple[State, np.ndarray]:
+        state = State(square, 2, node.shape[1], complex)
+        state.work[there] = state.work[there + turned] = x
+        square.residual(0, node, problem.fraction, numbers, state.vector, state.matrix, state.field)
+        return state, state.work[table[0, RESIDUAL, :n]]
+
+    x = np.random.default_rng(1).uniform(0.5, 1.0, n)
+    state, _ = residuals(x)
+    matrix = np.empty((n, n), complex)
+    families = (state.vector, state.matrix, state.field)
+    square.jacobian(0, node, problem.fraction, numbers, *families, state.work, table, matrix)
+    wanted = np.array([(residuals(x + h)[1] - residuals(x - h)[1]) / 2e-5 for h in 1e-5 * np.eye(n)]).T
+    # h^2 f'''/6 and rounding 1e-16/h, both about 1e-10 of residuals of order one
+    assert np.abs(matrix - wanted).max() < 1e-8 * np.abs(wanted).max()
 
 
 # --- laws -----------------------------------------------------------------------------------------------------
@@ -118,12 +152,12 @@ def test_scaling_the_target(blocks: int) -> None:
     """y -> a y and noise -> a^2 noise: errors and Q grow by a^2, overlaps by a, responses stay."""
     problem, a = problem_of(model(blocks)), 3.0
     table = small_table(problem)
-    plain = run(square_blocks, table, problem.fraction, problem.parameters)
+    plain = run(square, table, problem.fraction, problem.parameters)
     scaled_table, parameters = table.copy(), problem.parameters.copy()
     scaled_table[:, 2:4] *= a
     scaled_table[:, 4] *= a * a
     parameters[3] *= a * a
-    scaled = run(square_blocks, scaled_table, problem.fraction, parameters)
+    scaled = run(square, scaled_table, problem.fraction, parameters)
     assert scaled.out == pytest.approx(a * a * plain.out, rel=1e-11)
     powers = {"m": 1, "zeta": 1, "psi": 1, "Q1": 2, "Q2": 2, "V1": 0, "V2": 0}
     for name, power in powers.items():
@@ -135,12 +169,12 @@ def test_scaling_the_activation(blocks: int) -> None:
     """sigma -> a sigma and ridge -> a^2 ridge: the same function is learned with a readout smaller by a."""
     problem, a = problem_of(model(blocks)), 3.0
     table = small_table(problem)
-    plain = run(square_blocks, table, problem.fraction, problem.parameters)
+    plain = run(square, table, problem.fraction, problem.parameters)
     scaled_table, parameters = table.copy(), problem.parameters.copy()
     scaled_table[:, 5 : 5 + 2 * blocks] *= a
     scaled_table[:, 5 + 2 * blocks :] *= a * a
     parameters[2] *= a * a
-    scaled = run(square_blocks, scaled_table, problem.fraction, parameters)
+    scaled = run(square, scaled_table, problem.fraction, parameters)
     assert scaled.out == pytest.approx(plain.out, rel=1e-11)
     powers = {"m": 1, "zeta": 1, "psi": 1, "Q1": 2, "Q2": 2, "V1": 2, "V2": 2}
     for name, power in powers.items():

@@ -12,7 +12,7 @@ import pytest
 
 from derive.check import check_derivation
 from derive.saddle import coupled_system
-from generated.solvers import matrix_1
+from generated.systems import given_bulk as equations
 from giantstep.law.derivation import derive
 from giantstep.law.given_bulk import given_bulk
 from giantstep.observe.compare import compare
@@ -78,15 +78,15 @@ def test_it_is_the_resolvent(tmp_path: Path, p: int) -> None:
 
 def at_conjugates(bulk: Any, beta: float) -> dict[str, float]:
     """The unknowns at fixed conjugates: all residuals are affine in the unknowns, zeta through its source."""
-    s: dict[str, Any] = {name: getattr(bulk, name) for name in matrix_1.GIVEN}
+    s: dict[str, Any] = {name: getattr(bulk, name) for name in equations.GIVEN}
     s |= {name: np.full((1, 1) if name in ("V1_hat", "Q1_hat") else 1, value) for name, value in HATS.items()}
-    shapes = {name: (1, 1) if name in ("Q1", "V1") else (1,) for name in matrix_1.UNKNOWNS}
+    shapes = {name: (1, 1) if name in ("Q1", "V1") else (1,) for name in equations.UNKNOWNS}
     s |= {"beta": beta, "ridge": RIDGE, "inverse_dimension": 0.0, "m": np.zeros(1), "identity": np.eye(1)}
 
     def residual(x: Array) -> Array:
         s.update({name: np.full(shapes[name], value) for name, value in zip(shapes, x, strict=True)})
-        matrix_1.chain(s)
-        matrix_1.residual(s)
+        equations.chain(s)
+        equations.residual(s)
         return np.array([s[f"residual_{name}"].item() for name in shapes])
 
     x = np.ones(len(shapes))

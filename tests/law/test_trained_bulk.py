@@ -13,7 +13,7 @@ from codegen.plan import at_one_block
 from derive.bulk_resolvent import bulk_resolvent
 from derive.check import check_derivation
 from derive.saddle import SaddleSystem, coupled_system
-from generated.solvers import trained_1
+from generated.systems import trained_bulk as equations
 from giantstep.law.residual import residual_law
 from giantstep.law.trained_bulk import BulkLaw, law_of_vectors, trained_law
 from giantstep.quadrature.contour import contour
@@ -40,7 +40,7 @@ def state(law: BulkLaw, factors: Array, mean: float, fraction: Array) -> dict[st
     blocks = len(factors)
     sigma = (1.0 + np.multiply.outer(factors, law.x)) / (1.0 + factors * mean)[:, None]
     size = {"Q1": 2, "V1": 2}
-    unknowns = {n: np.zeros((blocks,) * size.get(n, 1)) for n in trained_1.UNKNOWNS}
+    unknowns = {n: np.zeros((blocks,) * size.get(n, 1)) for n in equations.UNKNOWNS}
     unknowns |= {"T": BETA * fraction / RIDGE / 3.0}
     return {
         **hats(blocks), **unknowns, **law.weights, "Sigma": sigma, "fraction": fraction, "identity": np.eye(blocks),
@@ -50,11 +50,11 @@ def state(law: BulkLaw, factors: Array, mean: float, fraction: Array) -> dict[st
 
 def solved(s: dict[str, Any]) -> dict[str, Any]:
     """The unknowns at fixed conjugates, by Newton's method with the generated tangents."""
-    s |= {f"d_{name}": 0.0 * s[name] for name in (*trained_1.INPUTS, *trained_1.UNKNOWNS, "m")}
-    places = [(name, index) for name in trained_1.UNKNOWNS for index in np.ndindex(s[name].shape)]
+    s |= {f"d_{name}": 0.0 * s[name] for name in (*equations.INPUTS, *equations.UNKNOWNS, "m")}
+    places = [(name, index) for name in equations.UNKNOWNS for index in np.ndindex(s[name].shape)]
     for _ in range(40):
-        trained_1.chain(s)
-        trained_1.residual(s)
+        equations.chain(s)
+        equations.residual(s)
         residual = np.array([s[f"residual_{name}"][index] for name, index in places])
         if np.max(np.abs(residual)) < 1e-13:
             return s
@@ -62,7 +62,7 @@ def solved(s: dict[str, Any]) -> dict[str, Any]:
         for name, index in places:
             s[f"d_{name}"] = 0.0 * s[name]
             s[f"d_{name}"][index] = 1.0
-            trained_1.tangent(s)
+            equations.tangent(s)
             s[f"d_{name}"] = 0.0 * s[name]
             columns.append([s[f"d_residual_{other}"][place] for other, place in places])
         step = np.linalg.solve(np.array(columns).T, residual)
@@ -129,7 +129,7 @@ def test_against_the_resolvent_of_finite_systems(values: Array, fraction: Array)
     found = [direct(d, seed, factors, mean, fraction) for seed in range(10)]
     isotropic = solved(state(BulkLaw(np.zeros(1), ISOTROPIC), factors * 0.0, mean, fraction))
     rejected = 0.0
-    for name in trained_1.UNKNOWNS:
+    for name in equations.UNKNOWNS:
         sample = np.array([one[name] for one in found])
         size = np.max(np.abs(theory[name]))
         error = np.sqrt(sample.var(axis=0, ddof=1) / len(sample) + (6.0 / d * size / 3.0) ** 2)

@@ -18,8 +18,8 @@ from derive.saddle import saddle_system
 from giantstep.spec.kernels import coefficients
 from giantstep.spec.model import Model
 from giantstep.system.result import ORDER_PARAMETERS
-from giantstep.system.state import State, run_solver
 from giantstep.system.solve import Problem
+from giantstep.system.state import State, run_solver
 
 Array = NDArray[np.float64]
 SCRATCH = ("residual_", "d_", "weight_", "average_", "part_", "slope_")  # rows that are no unknowns
@@ -61,7 +61,7 @@ def small_table(problem: Problem, count: int = 24) -> Array:
 
 def run(kernel: Any, table: Array, fraction: Array, parameters: Array) -> Solved:
     solved = run_solver(kernel, np.array(table.T, order="C"), fraction, parameters)
-    families = {name: solved.state[name] for name in solved.state.keys() if not name.startswith(SCRATCH)}
+    families = {name: solved.state[name] for name in solved.state if not name.startswith(SCRATCH)}
     return Solved(solved.status, solved.out, families, solved.state)
 
 

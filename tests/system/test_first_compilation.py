@@ -30,7 +30,7 @@ TWO = """
 network = Network("cubic", 1.0, Readout((1.0, -0.5), (0.5, 0.5)))
 model = Model(network, Target("linear"), Fit(2.0, 0.1), Step(2.0, 1.0))
 print(repr(solve(model).test_error))
-solver = solver_kernel("square", 2)
+solver = solver_kernel("square")
 for kernel in (function_kernel("cubic").closed, solver._equations_6, solver.solve):
     print(hits(kernel))
 """
@@ -66,7 +66,7 @@ def test_a_part_of_the_solver_compiled_by_the_other_process_is_found(tmp_path: P
 
 def test_a_kernel_is_cold_until_compiled() -> None:
     warm_module.compile_solver(1)
-    assert not is_cold(solver_kernel("square", 1).solve)
+    assert not is_cold(solver_kernel("square").solve)
 
 
 @pytest.mark.parametrize("loss", ["square", "huber"])

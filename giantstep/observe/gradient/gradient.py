@@ -173,7 +173,7 @@ class Motion:
         self.system, self.worst = system, 0.0
         self.module = generated_module(f"generated.systems.tangents_{system.directions}")
         self.matrix = system.jacobian().copy() if matrix is None else matrix
-        names = [name for name in system.room.keys() if not name.startswith(("d_", "residual_"))]
+        names = [name for name in system.room if not name.startswith(("d_", "residual_"))]
         self.state = {name: system.view(name).copy() for name in names}
 
     def along(self, direction: Direction) -> tuple[float, float, float]:

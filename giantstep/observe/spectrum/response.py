@@ -30,8 +30,8 @@ _UPPER = 1e-9  # rounding of imaginary parts that have to be positive, relative
 
 @dataclass(frozen=True)
 class State:
-    """The unknowns at one z: ``unknowns`` (T, then V1_bc with b <= c), their derivative in z, the panels they were found
-    on, and the Stieltjes transform.
+    """The unknowns at one z (T, then V1_bc with b <= c), their derivative in z, the panels they were found on, and the
+    Stieltjes transform.
     """
 
     z: complex
@@ -102,7 +102,9 @@ class Response:
             panels, guess = finer, unknowns
         return None
 
-    def _state(self, z: complex, unknowns: Array, slope: Array, numbers: Numbers, panels: tuple[Panel, ...]) -> State | None:
+    def _state(
+        self, z: complex, unknowns: Array, slope: Array, numbers: Numbers, panels: tuple[Panel, ...]
+    ) -> State | None:
         size = np.abs(unknowns[: self.blocks])
         if np.any(unknowns[: self.blocks].imag < -_UPPER * size):
             return None

@@ -87,4 +87,4 @@ def add_product(field, row, factor, node, first, second):
         field[row, n] += factor*node[first, n]*node[second, n]
 
 
-SIGNATURE = "4669ddcdf3d67da6c4529a48c464424f323d878f3d01412fe56e85905bd39ce7"
+SIGNATURE = "e81f56511c4a92085dff214bf07674e9c17761dc48a1502407d9cb08916ec71a"

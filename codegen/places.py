@@ -66,7 +66,8 @@ class Places:
 
     def constants(self) -> list[str]:
         """The names of all rows as numbers."""
-        lines = [f"{', '.join(self.scalars)} = range({len(self.scalars)})  # rows of node, then mu0, mu1, mu2sq per block"]
+        rows = f"{', '.join(self.scalars)} = range({len(self.scalars)})"
+        lines = [f"{rows}  # rows of node, then mu0, mu1, mu2sq per block"]
         for array, names in (("VECTORS", self.vectors), ("MATRICES", self.matrices), ("FIELDS", self.fields)):
             lines += [f"{array} = {tuple(names)!r}", f"{_targets(names)} = range({len(names)})"]
         return lines
