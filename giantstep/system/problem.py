@@ -47,6 +47,16 @@ class Problem:
         return shift
 
     @property
+    def bias(self) -> float:
+        """The bias of every neuron."""
+        return self.blocks[0].offset
+
+    def spread(self) -> float:
+        """The largest standard deviation of a pre-activation about the bias."""
+        along = [term.scale for term in self.blocks] if self.loadings is None else [math.hypot(*row) for row in self.loadings]
+        return max(math.hypot(math.sqrt(term.variance), size) for term, size in zip(self.blocks, along, strict=True))
+
+    @property
     def direct(self) -> bool:
         """Whether the square loss of a clean link, whose system is solved block by block, is all there is."""
         target = self.model.target
