@@ -6,8 +6,8 @@ the rest independent of the label, so that E (y - f)^2 splits into what is seen 
 the bulk, the label's part that is neither, and the variance of the rest.
 Lower bound: no rest, and the best m, zeta, psi. Upper bound: the limit of an infinite ridge, where zeta, psi and the
 rest vanish and m, which has no ridge of its own, fits the labels; the test error at the best ridge is no larger.
-Neither knows the bulk: rows that are not isotropic change what is reached, not what can be. In the limit of a step below
-the giant one polynomials of kappa stand in the place of mu0, and the learning rate has no part in it.
+Neither knows the bulk: rows that are not isotropic change what is reached, not what can be. In the limit of a step
+below the giant one polynomials of kappa stand in the place of mu0, and the learning rate has no part in it.
 Source: [CUI24] eq. (26)-(28), App. E and eq. (132), where the spike is the target (gamma = 1, no t).
 """
 
@@ -41,11 +41,10 @@ _BIASES = np.linspace(-4.0, 4.0, 17)  # in units of the spread of a pre-activati
 
 @dataclass(frozen=True)
 class Bound:
-    """A bound and the function that attains it: m[K], zeta[K] ([K, q] with loadings), psi[K, D] of the module's formula.
+    """A bound and the function that attains it: m[K], zeta[K] and psi[K, D] of the module's formula.
 
-
-    learning_rate: of the step, None without one; at_edge: whether the search for it ended at the edge of its range;
-    bias: of every neuron, the best one where it is trained; error: change between two orders of quadrature.
+    zeta: [K, q] with loadings; learning_rate: of the step, None without one; at_edge: whether the search for it ended at
+    the edge of its range; bias: of every neuron, the best one where it is trained; error: change between two orders of quadrature.
     """
 
     value: float
@@ -105,8 +104,8 @@ def bounds(
     """Lower and upper bound of a model, minimised over the learning rate as well, and baselines up to ``degree``.
 
     rates: the range of learning rates; ``optimise=False`` leaves the search out; dimension: of a step below the giant
-    one, which has a strength there, and no limit. The upper bound is that of the square loss at its best ridge. Raises BadInput for a loss of the margin, whose test error is no squared one, and
-    NotConverged where kappa is not resolved. Source: [CUI24] eq. (26)-(28), (132); THEORY section 7.
+    one, which has a strength there, and no limit. The upper bound is that of the square loss at its best ridge. Raises
+    BadInput for a loss of the margin, whose test error is no squared one, and NotConverged where kappa is not resolved. Source: [CUI24] eq. (26)-(28), (132); THEORY section 7.
     """
     if model.fit.loss.form == "margin":
         raise BadInput(

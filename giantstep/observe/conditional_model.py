@@ -11,7 +11,7 @@ from giantstep.quadrature.panels import ORDERS, table
 from giantstep.quadrature.tensor import tensor_table
 from giantstep.spec.kernels import coefficients
 from giantstep.spec.model import Target
-from giantstep.system.discretisation import Level, coordinates, resolved_on
+from giantstep.system.discretisation import Level, coordinates, noisy_terms, resolved_on
 from giantstep.system.problem import Problem
 from giantstep.system.square_loss import shape_of
 
@@ -21,7 +21,7 @@ _OUTPUT = 24  # of a level: nothing is averaged over the output here
 
 @dataclass(frozen=True)
 class Conditional:
-    """Functions of kappa at its nodes, given the spike: kappa[N, q], weight[N]; K blocks, D directions beside the spike.
+    """Functions of kappa at its nodes: kappa[N, q], weight[N]; K blocks, D directions of the target beside the spike.
 
     Clean label: mean nu0[N], linear part nu1[N, D] in t, variance of the rest nu2sq[N]. ``noisy``[N]: mean of the label
     with its flips and probit noise. Features: mu0[N, K], mu1[N, K], mu2sq[N, K].  [CUI24, Result 3.2]
@@ -61,7 +61,8 @@ def _nodes(problem: Problem, order: int, halvings: int) -> Array:
     """The coefficients at nodes of kappa; those of several directions are about as dense as a solution's."""
     if problem.rank > 1:
         return tensor_table(shape_of(problem), (order / ORDERS[-1] * 1.3**halvings,) * problem.rank)
-    return table(problem.blocks, problem.target or problem.blocks[0], order, halvings)
+    further = noisy_terms(problem.target, problem.model.target)
+    return table(problem.blocks, problem.target or problem.blocks[0], order, halvings, further=further)
 
 
 def _noisy_mean(target: Target, problem: Problem, kappa: Array, clean: Array) -> Array:

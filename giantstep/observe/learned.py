@@ -12,11 +12,13 @@ from itertools import product
 from typing import Any
 
 import numpy as np
+from scipy.special import roots_hermitenorm
 
 from giantstep.law.directions import mixing
 from giantstep.law.multi_index_labels import has_kinks, moments_given_kappa
 from giantstep.observe.learned_points import LearnedPoints, simulated_points
 from giantstep.observe.output_law import Output, moments_along, spike_lines, target_line
+from giantstep.observe.simulate import at_dimension
 from giantstep.simulate.system import Rung
 from giantstep.spec.errors import BadInput
 from giantstep.spec.kernels import coefficients
@@ -102,8 +104,6 @@ def learned(
         raise BadInput("the simulation needs a dimension", "give dimension, e.g. 500")
     given = model
     if simulate:
-        from giantstep.observe.simulate import at_dimension
-
         assert dimension is not None
         given = at_dimension(model, dimension)
     result = solve(given, dimension=dimension)
@@ -120,8 +120,8 @@ def profiles(result: Result, at: Array, index: int = 1) -> tuple[Profile, tuple[
     problem = problem_of(result.model, result.dimension, result.bias, powers=True)
     output, target = Output(problem, result), result.model.target
     lines = (target_line(problem, index), *spike_lines(problem))
-    first, *others = (Profile(at, *moments_along(output, line, at), _target(target, line.overlaps, at)) for line in lines)
-    return first, tuple(others)
+    found = [Profile(at, *moments_along(output, line, at), _target(target, line.overlaps, at)) for line in lines]
+    return found[0], tuple(found[1:])
 
 
 def _means(result: Result, at: Array, index: int) -> Array:
@@ -144,8 +144,6 @@ def _target(target: Target, overlaps: Array, at: Array) -> Array:
 
 def _averaged(target: Target, along: Array, across: Array, at: Array) -> Array:
     """E over n ~ N(0, 1) of the link at along * s + across n, for every s; the links of several indices are smooth."""
-    from scipy.special import roots_hermitenorm
-
     directions = across.shape[1]
     x, weight = roots_hermitenorm(_OTHERS if directions == 1 else 32 if directions == 2 else 24 - 4 * (directions - 3))
     grid = np.array(list(product(x, repeat=directions))).T

@@ -85,9 +85,8 @@ class Output:
             found = {term: term.coefficients(kappa[:, 0]) for term in dict.fromkeys(self.blocks)}
             return np.stack([found[term] for term in self.blocks], axis=-1)
         shifts = [self.problem.shift(b, kappa) for b in range(len(self.blocks))]
-        return np.stack(
-            [interpolated(term.function, term.variance, s) for term, s in zip(self.blocks, shifts, strict=True)], axis=-1
-        )
+        pairs = zip(self.blocks, shifts, strict=True)
+        return np.stack([interpolated(term.function, term.variance, shift) for term, shift in pairs], axis=-1)
 
 
 def moments_along(output: Output, line: Line, at: Array) -> tuple[Array, Array]:

@@ -53,8 +53,8 @@ class Problem:
 
     def spread(self) -> float:
         """The largest standard deviation of a pre-activation about the bias."""
-        along = [term.scale for term in self.blocks] if self.loadings is None else [math.hypot(*row) for row in self.loadings]
-        return max(math.hypot(math.sqrt(term.variance), size) for term, size in zip(self.blocks, along, strict=True))
+        rows = self.loadings or tuple((term.scale,) for term in self.blocks)
+        return max(math.hypot(math.sqrt(b.variance), *row) for b, row in zip(self.blocks, rows, strict=True))
 
     @property
     def direct(self) -> bool:

@@ -22,7 +22,8 @@ SMOOTH = "tanh(2*z) + 0.3*z**2"
 def _model(activation: str, link: str, loss: str = "square", **tables: Any) -> Model:
     network = {"activation": activation, "width": 0.8, **tables.pop("network", {})}
     target = {"link": link, **tables.pop("target", {})}
-    return Model.from_dict({"network": network, "target": target, "fit": {"samples": 1.7, "ridge": 0.1, "loss": loss}} | tables)
+    fit = {"samples": 1.7, "ridge": 0.1, "loss": loss}
+    return Model.from_dict({"network": network, "target": target, "fit": fit} | tables)
 
 
 def every_model(matrix: str) -> dict[str, Model]:
@@ -43,7 +44,7 @@ def every_model(matrix: str) -> dict[str, Model]:
         "rank 2, trained bias": _model("relu", SMOOTH, network={"readout": ALIKE, **bias}, spike=RANK_2),
         "rank 3": _model("erf", "tanh", network={"readout": three}, spike=RANK_3),
         "trained bulk": _model("tanh", "tanh", target={"noise": 0.1}, step=trained),
-        "trained bulk, two blocks, logistic": _model("tanh", "sign", "logistic", network={"readout": TWO}, step=trained),
+        "trained bulk, logistic": _model("tanh", "sign", "logistic", network={"readout": TWO}, step=trained),
         "trained bulk, trained bias": _model("tanh", SMOOTH, network=bias, step=trained),
         "given bulk": _model("tanh", "tanh", step={**STEP, "bulk": "matrix", "matrix": matrix}),
         "exponent": _model("tanh", SMOOTH, network={"readout": TWO}, step={**STEP, "exponent": 0.3}),
