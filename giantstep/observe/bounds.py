@@ -43,8 +43,9 @@ _BIASES = np.linspace(-4.0, 4.0, 17)  # in units of the spread of a pre-activati
 class Bound:
     """A bound and the function that attains it: m[K], zeta[K] and psi[K, D] of the module's formula.
 
-    zeta: [K, q] with loadings; learning_rate: of the step, None without one; at_edge: whether the search for it ended at
-    the edge of its range; bias: of every neuron, the best one where it is trained; error: change between two orders of quadrature.
+    zeta: [K, q] with loadings; learning_rate: of the step, None without one; at_edge: whether the search for it ended
+    at the edge of its range; bias: of every neuron, the best one where it is trained; error: change between two orders
+    of quadrature.
     """
 
     value: float
@@ -105,7 +106,8 @@ def bounds(
 
     rates: the range of learning rates; ``optimise=False`` leaves the search out; dimension: of a step below the giant
     one, which has a strength there, and no limit. The upper bound is that of the square loss at its best ridge. Raises
-    BadInput for a loss of the margin, whose test error is no squared one, and NotConverged where kappa is not resolved. Source: [CUI24] eq. (26)-(28), (132); THEORY section 7.
+    BadInput for a loss of the margin, whose test error is no squared one, and NotConverged where kappa is not
+    resolved. Source: [CUI24] eq. (26)-(28), (132); THEORY section 7.
     """
     if model.fit.loss.form == "margin":
         raise BadInput(
