@@ -16,6 +16,7 @@ from giantstep.spec.errors import NotConverged
 from giantstep.system.bulk_system import coupled_at
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import Level
+from giantstep.system.flat_losses import remark
 from giantstep.system.kink_crossings import cuts_at, passes_unseen
 from giantstep.system.label_refinement import settles, system_at
 from giantstep.system.newton import Outcome, continued, extrapolated, newton
@@ -130,9 +131,10 @@ def _first_solution(problem: Problem, start: Result | None, near: Array | None) 
             total += outcome.evaluations
             if outcome.converged:
                 return replace(outcome, evaluations=total)
-    outcome = _upwards(problem, _starts(_with_ridge(problem, min(ridge, _LOW)), system, None))
-    if outcome.converged:
-        return replace(outcome, evaluations=total + outcome.evaluations)
+    if ridge > _LOW and problem.target is not None and problem.loadings is None:
+        outcome = _upwards(problem, _starts(_with_ridge(problem, _LOW), system, None))
+        if outcome.converged:
+            return replace(outcome, evaluations=total + outcome.evaluations)
     raise NotConverged(_stalled(problem), _hint(problem))
 
 
@@ -142,7 +144,7 @@ def _upwards(problem: Problem, starts: Iterator[Array]) -> Outcome:
     At a large ridge the output varies so little that nodes chosen without it miss where its mean passes a kink.
     """
     last = float(problem.parameters[2])
-    here, step, total = min(last, _LOW), _FACTOR, 0
+    here, step, total = _LOW, _FACTOR, 0
     for x in starts:
         outcome = _cutting(_with_ridge(problem, here), x)
         total += outcome.evaluations
@@ -168,7 +170,7 @@ def _cutting(problem: Problem, x: Array) -> Outcome:
         outcome = newton(system, x, most=12, settled=_CLOSE)
         moved, x = float(np.max(np.abs(outcome.x - x) / system.scale(outcome.x))), outcome.x
         evaluations += outcome.evaluations
-        if outcome.converged and moved < _RECUT or moved == 0.0:
+        if outcome.converged and moved < _RECUT or moved == 0.0 or not np.all(np.isfinite(x)):
             break
     return replace(outcome, evaluations=evaluations)
 
@@ -239,8 +241,6 @@ def _without_data(problem: Problem, system: CoupledSystem) -> Array:
 
 
 def _stalled(problem: Problem) -> str:
-    from giantstep.system.zero_readout import remark
-
     fit, width = problem.model.fit, problem.model.network.width
     return (
         f"the equations of the loss {fit.loss} were not solved at fit.samples = {fit.samples:g}, fit.ridge = "
