@@ -26,13 +26,14 @@ from giantstep.model import Model
 from giantstep.newton import newton
 from giantstep.problem import Problem, problem_of
 from giantstep.resolved import Level
-from giantstep.result import ORDER_PARAMETERS, Result
+from giantstep.result import Result
 from giantstep.solve import solve
 from giantstep.tuning.moves import Direction, check_key, direction_of, keys_for
 
 Array = np.ndarray
 _SETTLED, _WORST = 1e-8, 1e-6  # change between orders of quadrature that is worked for, and that is allowed
 _STILL = 1e-3  # of the largest relative motion: rounding of the others' is seen in what moves less
+_APPEARS = 1e-9  # of the largest rate of a feature: what rounding leaves of a combination that stays zero
 _CERTIFIED = 1e-7  # relative residual of the linear equations that the motion of the solution is held to
 
 
@@ -87,7 +88,7 @@ def gradient(
     result = solve(model, dimension=dimension, tolerance=tolerance, start=start)
     problem, members = merged(problem_of(model, dimension))
     directions = {key: direction_of(problem, members, key) for key in chosen}
-    order = _of_distinct(result, members)
+    order = members.gathered(result.order_parameters)
     if not np.any(order["Q2"] > 0.0):
         raise NotConverged("the readout vanishes: nothing moves with a parameter", "lower fit.ridge")
     found, residual, error = _settled(problem, order, directions, result)
@@ -141,15 +142,6 @@ def _unit(model: Model, key: str) -> float:
     return value or 1.0
 
 
-def _of_distinct(result: Result, members: Array) -> dict[str, Array]:
-    """Order parameters of the distinct blocks: those of equal ones add up."""
-    select = (members[None, :] == np.arange(int(members.max()) + 1)[:, None]).astype(float)
-    order = {name: result.order_parameters[name] for name in ORDER_PARAMETERS}
-    return {
-        name: select @ values @ select.T if name in ("Q1", "V1") else select @ values for name, values in order.items()
-    }
-
-
 def _derivatives(
     problem: Problem, order: Mapping[str, Array], directions: Mapping[str, Direction], level: Level
 ) -> tuple[dict[str, tuple[float, float, float]], float]:
@@ -179,6 +171,8 @@ class Motion:
         """Derivatives of (test error, training error, free energy) along a direction, the unknowns following."""
         system = self.system
         change = direction.change(system.problem.blocks, system.kappa)
+        if system.span is not None:
+            change[0] = self._in_span(change[0], float(np.abs(change).max()))
         force, _, _ = self._response(direction, change, np.zeros(len(system.first)))
         scale = system.scale(system.work[system.first])
         moved = -_solved(self.matrix, force, scale)
@@ -191,6 +185,22 @@ class Motion:
         if system.loss.FORM == "margin":
             test = self._misclassification(fields)
         return test, train * system.problem.model.fit.loss.entry.error_scale, energy
+
+    def _in_span(self, change: Array, size: float) -> Array:
+        """Rates [K, N] of the orthonormal functions from those of the mean features; size: of any feature's rate.
+
+        Raises BadInput where a combination of these that vanishes does not stay zero: the error jumps there.
+        """
+        span = self.system.span
+        assert span is not None
+        appearing = np.einsum("bw,bn->wn", span.null, change)
+        if np.any(np.abs(appearing) > _APPEARS * size * np.abs(span.null).sum(axis=0)[:, None]):
+            raise BadInput(
+                "the mean features are linearly dependent here and nowhere near, so that the errors at infinite "
+                "dimension jump and have no derivative",
+                "give a dimension, or move the parameter a little",
+            )
+        return span.functions(change.T).T
 
     def _response(
         self, direction: Direction, change: Array, moved: Array
