@@ -76,7 +76,7 @@ def coupled_solution(
             if failed > (2 if found is None else 1):  # rounding, that no refinement cures
                 break
             continue
-        x, observables = answer.x, finer.observables()
+        x, observables = answer.x, finer.answer()
         value = float(observables[0])
         error = abs(coarser.test_error(estimate.x) - value) / max(abs(value), ROUNDING / tolerance)
         found = finer, x, evaluations, error, observables
