@@ -16,6 +16,7 @@ from giantstep.spec.errors import NotConverged
 from giantstep.system.bulk_system import coupled_at
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import Level
+from giantstep.system.flat_losses import remark
 from giantstep.system.kink_crossings import cuts_at
 from giantstep.system.label_refinement import settles, system_at
 from giantstep.system.newton import Outcome, continued, newton
@@ -200,8 +201,6 @@ def _without_data(problem: Problem, system: CoupledSystem) -> Array:
 
 
 def _stalled(problem: Problem) -> str:
-    from giantstep.system.zero_readout import remark
-
     fit, width = problem.model.fit, problem.model.network.width
     return (
         f"the equations of the loss {fit.loss} were not solved at fit.samples = {fit.samples:g}, fit.ridge = "
