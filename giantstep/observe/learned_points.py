@@ -13,7 +13,7 @@ from giantstep.observe.simulate import checked_count, finite_system
 from giantstep.quadrature.gauss import normal_between
 from giantstep.simulate.errors import SimulationError
 from giantstep.simulate.learned import binned_output
-from giantstep.simulate.system import Rung
+from giantstep.simulate.system import SystemKind
 from giantstep.spec.errors import BadInput
 from giantstep.system.result import Result
 
@@ -56,7 +56,7 @@ class LearnedPoints:
 
 
 def simulated_points(
-    result: Result, index: int, edges: Array, dimension: int, seeds: int, what: Rung, seed: int, means: Means
+    result: Result, index: int, edges: Array, dimension: int, seeds: int, what: SystemKind, seed: int, means: Means
 ) -> LearnedPoints:
     """Simulate the model of a solution; ``means`` gives E[f | .] along the target and the spike at any points.
 
