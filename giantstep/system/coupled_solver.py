@@ -51,8 +51,7 @@ def solution_of(system: CoupledSystem, x: Array, evaluations: int, error: float,
     """What is reported of a system at its unknowns."""
     residual = system.certificate(x)
     test, train, energy = (float(value) for value in observables)
-    order = {name: system.view(name).copy() for name in ("m", "Q1", "Q2", "V1", "V2")}
-    order |= {name: system.overlaps(name) for name in ("zeta", "psi")}
+    order = system.order_parameters()
     return Solution(test, train, energy, order, residual, evaluations, error, len(system.table), system.signal())
 
 
@@ -60,7 +59,7 @@ def coupled_solution(
     problem: Problem, tolerance: float, start: Result | None, near: tuple[CoupledSystem, Array] | None = None
 ) -> Found:
     """The solution, started from a result or from the unknowns of a system ``near``. Raises NotConverged."""
-    outcome = _first_solution(problem, start, None if near is None else near[1])
+    outcome = _first_solution(problem, start, near)
     x, evaluations, error = outcome.x, outcome.evaluations, math.inf
     found: Found | None = None
     failed = 0
@@ -105,11 +104,11 @@ def _pair(problem: Problem, times: int, x: Array) -> tuple[CoupledSystem, Couple
     return coarser, finer
 
 
-def _first_solution(problem: Problem, start: Result | None, near: Array | None) -> Outcome:
+def _first_solution(problem: Problem, start: Result | None, near: tuple[CoupledSystem, Array] | None) -> Outcome:
     """A solution at coarse resolution: from a similar model, from the square loss, or by continuation in the ridge."""
     system = coupled_at(problem, COARSE)
     total = 0
-    starts = chain([] if near is None else [near], _starts(problem, system, start))
+    starts = chain([] if near is None else [_moved(system, *near)], _starts(problem, system, start))
     for x in starts:
         outcome = newton(system, x, most=25, settled=_CLOSE, blind=True)
         total += outcome.evaluations
@@ -128,6 +127,12 @@ def _first_solution(problem: Problem, start: Result | None, near: Array | None) 
             if outcome.converged:
                 return replace(outcome, evaluations=total)
     raise NotConverged(_stalled(problem), _hint(problem))
+
+
+def _moved(system: CoupledSystem, near: CoupledSystem, x: Array) -> Array:
+    """The unknowns x of a system as those of another, whose mean features may have another span."""
+    near.fields(x)
+    return system.unknowns(near.order_parameters())
 
 
 def _settling(problem: Problem, x: Array, level: Level, moving: float) -> Outcome:
@@ -159,7 +164,7 @@ def _starts(problem: Problem, system: CoupledSystem, start: Result | None) -> It
     if order is not None and order["psi"].size == system.directions * len(problem.fraction):
         yield system.unknowns(order)
     with suppress(NotConverged):
-        yield system.unknowns(_of_square_loss(problem, system.table))
+        yield system.unknowns(_of_square_loss(problem, system.given))
     yield _without_data(problem, system)
 
 
