@@ -8,7 +8,8 @@ import sympy as sp
 
 from derive.blocks import KAPPA, family, index
 from derive.coefficients import ConditionalCoefficients
-from derive.output import coordinates_of_kappa, directions_of
+from derive.operations import computed
+from derive.directions import coordinates_of_kappa, directions_of
 from derive.saddle import SaddleSystem
 from derive.symbols import MU0, MU1, MU2SQ, SYMMETRIC
 from derive.tangent import Tangent
@@ -29,10 +30,9 @@ def features_given_kappa(of: ConditionalCoefficients, title: str, origin: Origin
 
     origin: of the spike: given ("spike"), left by a gradient "step", whose map gives the variance, or none ("plain").
     """
-    trace = Recorder(title)
+    trace = Recorder(title, (of.derivation,))
     spiked = origin != "plain"
-    trace.record("shift", SHIFT[B], _along_spike(spikes) * int(spiked) + BIAS, kind="definition",
-                 source="[CUI24] Result 3.1",
+    trace.define("shift", SHIFT[B], _along_spike(spikes) * int(spiked) + BIAS, source="[CUI24] Result 3.1",
                  rule="the mean pre-activation of block $b$ given $\\kappa=v\\cdot x$, with the bias of all neurons"
                  if spiked and spikes == 1 else
                  "the mean pre-activation of block $b$ given $\\kappa_j=v_j\\cdot x$ by its loadings along the "
@@ -40,16 +40,17 @@ def features_given_kappa(of: ConditionalCoefficients, title: str, origin: Origin
                  if spiked else "the mean pre-activation without a spike")  # fmt: skip
     if origin != "step":
         bulk = 1 + READOUT[B] ** 2 * (BULK - 1) if spiked else sp.S.One
-        trace.record("variance", VARIANCE[B], bulk, kind="definition", source="[CUI24] Result 3.1",
-                     rule="the squared norm of the bulk rows of block $b$")  # fmt: skip
+        trace.define("variance", VARIANCE[B], bulk, "the squared norm of the bulk rows of block $b$",
+                     "[CUI24] Result 3.1")  # fmt: skip
     place = {of.s: SHIFT[B], of.c: VARIANCE[B]}
-    for name, function, body, rule in (
-        ("mu0", MU0, of.mu0, "the mean of the features of block $b$"),
-        ("mu1", MU1, of.mu1, "their linear coefficient for rows of unit norm"),
-        ("mu2sq", MU2SQ, of.mu2sq, "the rest of their variance"),
+    for name, function, rule in (
+        ("mu0", MU0, "the mean of the features of block $b$"),
+        ("mu1", MU1, "their linear coefficient for rows of unit norm"),
+        ("mu2sq", MU2SQ, "the rest of their variance"),
     ):
-        trace.record(f"{name} of a block", function(B, KAPPA), body.subs(place), kind="definition", source=_EQUIVALENCE,
-                     rule=f"{rule}, given $\\kappa$")  # fmt: skip
+        trace.derive(f"{name} of a block", function(B, KAPPA), computed(
+            "substitute", f"{rule}, given $\\kappa$", of.labels[name], by=lambda body: body.subs(place)),
+            _EQUIVALENCE)  # fmt: skip
     return trace.finish()
 
 
@@ -66,13 +67,13 @@ def bias_condition(system: SaddleSystem) -> tuple[sp.Expr, Derivation]:
 
     At a solution the order parameters are stationary, so that only the coefficients vary. Source: [CUI24] App. C.8.
     """
-    trace = Recorder("Trained bias")
+    trace = Recorder("Trained bias", (system.derivation,))
     calculus = Tangent(
         {definition.name: definition for definition in system.fields}, symmetric=SYMMETRIC, partials=system.partials,
         functions=frozenset(COEFFICIENTS),
     )  # fmt: skip
-    slope = calculus.of(system.free_energy)
-    trace.record("d/dbias", sp.S.Zero, slope, kind="result", source="[CUI24] App. C.8",
-                 rule="stationarity of the free energy in the bias, which shifts every pre-activation: "
-                 "$\\partial_s$ is a derivative of a coefficient in its shift")  # fmt: skip
+    slope = trace.derive("d/dbias", sp.S.Zero, computed(
+        "differentiate", "stationarity of the free energy in the bias, which shifts every pre-activation: "
+        "$\\partial_s$ is a derivative of a coefficient in its shift", "free energy", by=calculus.of),
+        "[CUI24] App. C.8")  # fmt: skip
     return slope, trace.finish()

@@ -14,7 +14,7 @@ from codegen.structure import Block, nodes_of
 from codegen.system_twin import solve_block
 from derive.blocks import KAPPA, block_field
 from derive.evaluate import Evaluator, Place, State
-from derive.output import directions_of
+from derive.directions import directions_of
 from derive.saddle import pairs
 from derive.symbols import SYMMETRIC
 from giantstep.coupled_system import CoupledSystem, floored

@@ -17,7 +17,7 @@ from codegen.structure import nodes_of, residual
 from derive.blocks import KAPPA, Definition, block_field
 from derive.evaluate import Evaluator, Place, State
 from derive.losses import analyse_loss, loss_of_entry
-from derive.output import directions_of
+from derive.directions import directions_of
 from derive.saddle import SaddleSystem
 from giantstep.coupled_system import CoupledSystem
 from giantstep.derivation import system_of
