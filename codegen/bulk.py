@@ -22,9 +22,9 @@ from derive.bulk_resolvent import OVERLAP, RESIDUAL, BulkResolvent, bulk_resolve
 from derive.canonical import canonical
 from derive.expectation import Expectation
 from derive.saddle import BulkLaw, SaddleSystem, coupled_system, member
+from derive.spectrum import GIVEN, TRAINED, weight_names
 from derive.symbols import SYMMETRIC
 from derive.tangent import Tangent, tangent_name
-from derive.spectrum import GIVEN, TRAINED, weight_names
 
 RESOLVENT_PATH = "bulk_resolvent.py"
 SOURCES = ("bulk.py", "check.py", "structure.py", "vectorised.py", "templates/worse.txt")

@@ -52,37 +52,110 @@ def bulk_resolvent() -> BulkResolvent:
     """Derive the covariance of the bulk and the resolvent of C, of a target of one index."""
     trace = Recorder("Bulk of the trained network")
     factor = _covariance(trace)
-    trace.assume("left out", sp.Symbol("x.Res_0.x"), DIMENSION * TRACE,
-                 "$x\\cdot\\mathrm{Res}_0\\,x\\to dS$ of a sample $x$ and the resolvent without it, "
-                 "$S=\\frac{1}{d}\\mathrm{tr}\\,(C+w)^{-1}$", source=_SOURCE, assumption=_LIMIT)  # fmt: skip
+    trace.assume(
+        "left out",
+        sp.Symbol("x.Res_0.x"),
+        DIMENSION * TRACE,
+        "$x\\cdot\\mathrm{Res}_0\\,x\\to dS$ of a sample $x$ and the resolvent without it, "
+        "$S=\\frac{1}{d}\\mathrm{tr}\\,(C+w)^{-1}$",
+        source=_SOURCE,
+        assumption=_LIMIT,
+    )
     weight = RESIDUAL**2 / (ALPHA0 * DIMENSION)
-    trace.derive("leave one out", sp.Symbol("x.Res.x"), computed(
-        "solve", "the sample put back into $C$ with its weight $e^2/n_0$", "left out",
-        by=lambda quadratic: sp.factor(sherman_morrison(quadratic, -weight))), "Sherman and Morrison (1950)")  # fmt: skip
-    trace.derive("shrinking", sp.Symbol("D") ** -1, computed(
-        "divide", "what its own presence does to a sample", "leave one out", "left out",
-        by=lambda inside, outside: sp.simplify(inside / outside)), shown=False)  # fmt: skip
-    trace_of_one = trace.derive("trace", sp.S.One, computed(
-        "average", "the trace of $(C+w)(C+w)^{-1}$, sample by sample", "shrinking",
-        by=lambda shrunk: SHIFT * TRACE + TRACE * Expectation(RESIDUAL**2 * shrunk, OVERLAP)), _SOURCE)  # fmt: skip
-    trace.derive("projection on the target", sp.S.One, computed(
-        "average", "the same identity between $\\theta$ and $\\theta$: a sample has $\\theta\\cdot x=t$, and its "
-        "part across $\\theta$ averages out", "shrinking",
-        by=lambda shrunk: SHIFT * ALONG + ALONG * Expectation(RESIDUAL**2 * OVERLAP**2 * shrunk, OVERLAP),
-    ), _SOURCE, shown=False)  # fmt: skip
-    along = trace.derive("resolvent along the target", ALONG, computed(
-        "solve", "solved for $\\theta\\cdot\\mathrm{Res}\\,\\theta$", "projection on the target",
-        by=lambda projected: _solved(projected - 1, ALONG)), _SOURCE)  # fmt: skip
-    mixed = trace.derive("spike and target, per sample", MIXED, computed(
-        "average", "a sample of $v=\\frac{1}{n\\,n_0}\\sum_ie_ix_i$ left out of the resolvent", "shrinking",
-        by=lambda shrunk: Expectation(RESIDUAL * OVERLAP * shrunk, OVERLAP)), _SOURCE)  # fmt: skip
-    cross = trace.derive("resolvent between spike and target", sp.Symbol("v.Res.theta"), computed(
-        "average", "the average over samples; $n=|\\frac{1}{n_0}\\sum_ie_ix_i|$", "spike and target, per sample",
-        "resolvent along the target", by=lambda *_: ALONG * MIXED / LENGTH), _SOURCE)  # fmt: skip
-    own = trace.derive("resolvent along the spike", sp.Symbol("v.Res.v"), computed(
-        "average", "equal and different samples counted apart; two different ones are both left out", "shrinking",
-        "spike and target, per sample", "resolvent along the target",
-        by=lambda shrunk, *_: (_equal(shrunk) + ALONG * MIXED**2) / LENGTH**2), _SOURCE)  # fmt: skip
+    trace.derive(
+        "leave one out",
+        sp.Symbol("x.Res.x"),
+        computed(
+            "solve",
+            "the sample put back into $C$ with its weight $e^2/n_0$",
+            "left out",
+            by=lambda quadratic: sp.factor(sherman_morrison(quadratic, -weight)),
+        ),
+        "Sherman and Morrison (1950)",
+    )
+    trace.derive(
+        "shrinking",
+        sp.Symbol("D") ** -1,
+        computed(
+            "divide",
+            "what its own presence does to a sample",
+            "leave one out",
+            "left out",
+            by=lambda inside, outside: sp.simplify(inside / outside),
+        ),
+        shown=False,
+    )
+    trace_of_one = trace.derive(
+        "trace",
+        sp.S.One,
+        computed(
+            "average",
+            "the trace of $(C+w)(C+w)^{-1}$, sample by sample",
+            "shrinking",
+            by=lambda shrunk: SHIFT * TRACE + TRACE * Expectation(RESIDUAL**2 * shrunk, OVERLAP),
+        ),
+        _SOURCE,
+    )
+    trace.derive(
+        "projection on the target",
+        sp.S.One,
+        computed(
+            "average",
+            "the same identity between $\\theta$ and $\\theta$: a sample has $\\theta\\cdot x=t$, and its "
+            "part across $\\theta$ averages out",
+            "shrinking",
+            by=lambda shrunk: SHIFT * ALONG + ALONG * Expectation(RESIDUAL**2 * OVERLAP**2 * shrunk, OVERLAP),
+        ),
+        _SOURCE,
+        shown=False,
+    )
+    along = trace.derive(
+        "resolvent along the target",
+        ALONG,
+        computed(
+            "solve",
+            "solved for $\\theta\\cdot\\mathrm{Res}\\,\\theta$",
+            "projection on the target",
+            by=lambda projected: _solved(projected - 1, ALONG),
+        ),
+        _SOURCE,
+    )
+    mixed = trace.derive(
+        "spike and target, per sample",
+        MIXED,
+        computed(
+            "average",
+            "a sample of $v=\\frac{1}{n\\,n_0}\\sum_ie_ix_i$ left out of the resolvent",
+            "shrinking",
+            by=lambda shrunk: Expectation(RESIDUAL * OVERLAP * shrunk, OVERLAP),
+        ),
+        _SOURCE,
+    )
+    cross = trace.derive(
+        "resolvent between spike and target",
+        sp.Symbol("v.Res.theta"),
+        computed(
+            "average",
+            "the average over samples; $n=|\\frac{1}{n_0}\\sum_ie_ix_i|$",
+            "spike and target, per sample",
+            "resolvent along the target",
+            by=lambda *_: ALONG * MIXED / LENGTH,
+        ),
+        _SOURCE,
+    )
+    own = trace.derive(
+        "resolvent along the spike",
+        sp.Symbol("v.Res.v"),
+        computed(
+            "average",
+            "equal and different samples counted apart; two different ones are both left out",
+            "shrinking",
+            "spike and target, per sample",
+            "resolvent along the target",
+            by=lambda shrunk, *_: (_equal(shrunk) + ALONG * MIXED**2) / LENGTH**2,
+        ),
+        _SOURCE,
+    )
     return BulkResolvent(factor, trace_of_one - 1, along, mixed, cross, own, trace.finish())
 
 
@@ -104,15 +177,25 @@ def _equal(shrunk: Any) -> Any:
 
 def _covariance(trace: Recorder) -> Any:
     factor = (A * U) ** 2 * VARIANCE / ALPHA0
-    trace.assume("covariance of the bulk", sp.Symbol("Sigma_cov"), 1 + factor * sp.Symbol("C"),
-                 source=_SOURCE, rule="the row of a neuron to be Gaussian given the batch, of covariance "
-                 "$1+aC$, $C=\\frac{1}{n_0}\\sum_ie_i^2x_ix_i^T$: the rests of $\\sigma'(w_k\\cdot x_i)$ are uncorrelated "
-                 "between samples and with $w_k$",
-                 assumption="$\\mathbb{E}\\sigma''=0$ at initialisation, as for every odd activation")  # fmt: skip
+    trace.assume(
+        "covariance of the bulk",
+        sp.Symbol("Sigma_cov"),
+        1 + factor * sp.Symbol("C"),
+        source=_SOURCE,
+        rule="the row of a neuron to be Gaussian given the batch, of covariance "
+        "$1+aC$, $C=\\frac{1}{n_0}\\sum_ie_i^2x_ix_i^T$: the rests of $\\sigma'(w_k\\cdot x_i)$ are uncorrelated "
+        "between samples and with $w_k$",
+        assumption="$\\mathbb{E}\\sigma''=0$ at initialisation, as for every odd activation",
+    )
     mean = sp.Symbol("trace_C")
-    trace.define("mean of C", mean, Expectation(RESIDUAL**2, OVERLAP), source=_SOURCE,
-                 rule="$\\frac{1}{d}\\mathrm{tr}\\,C$: the squared norm of a row is the bulk variance "
-                 "$c=1+a\\,\\frac{1}{d}\\mathrm{tr}\\,C$ of the isotropic law")  # fmt: skip
+    trace.define(
+        "mean of C",
+        mean,
+        Expectation(RESIDUAL**2, OVERLAP),
+        source=_SOURCE,
+        rule="$\\frac{1}{d}\\mathrm{tr}\\,C$: the squared norm of a row is the bulk variance "
+        "$c=1+a\\,\\frac{1}{d}\\mathrm{tr}\\,C$ of the isotropic law",
+    )
     return factor
 
 

@@ -60,44 +60,108 @@ def conditional_coefficients(f: ScalarFunction) -> ConditionalCoefficients:
     argument = S + sympy.sqrt(C) * G
     name = sympy.Function("f")
     recorder.given("function", name(f.z), f.expr, f"the function {f.name}")
-    recorder.define("pre-activation", f.z, argument, "the pre-activation given $\\kappa$: $s$ is the shift by the "
-                    "spike, $c$ its variance, $g$ a standard normal", _SOURCE)  # fmt: skip
-    value = recorder.derive("value", name(argument), computed(
-        "substitute", "the function at the pre-activation", "function", "pre-activation",
-        by=lambda body, at: body.subs(f.z, at)), shown=False)  # fmt: skip
+    recorder.define(
+        "pre-activation",
+        f.z,
+        argument,
+        "the pre-activation given $\\kappa$: $s$ is the shift by the "
+        "spike, $c$ its variance, $g$ a standard normal",
+        _SOURCE,
+    )
+    value = recorder.derive(
+        "value",
+        name(argument),
+        computed(
+            "substitute",
+            "the function at the pre-activation",
+            "function",
+            "pre-activation",
+            by=lambda body, at: body.subs(f.z, at),
+        ),
+        shown=False,
+    )
     mu0 = _closed(recorder, "mu0", sympy.Symbol("mu_0"), "mean", value, lambda x: x)
-    mu1 = _closed(recorder, "mu1", sympy.Symbol("mu_1"), "linear coefficient", value, lambda x: G * x, _UNIT_ROWS)
+    mu1 = _closed(
+        recorder, "mu1", sympy.Symbol("mu_1"), "linear coefficient", value, lambda x: G * x, _UNIT_ROWS
+    )
     if mu0.has(S):
-        recorder.derive("mu1 by Stein", mu1, computed(
-            "differentiate", "$\\mathbb{E}[g f(s+\\sqrt{c}g)] = \\sqrt{c}\\,\\partial_s\\mathbb{E}[f(s+\\sqrt{c}g)]$",
-            _last(recorder, "mu0"), by=lambda mean: sympy.sqrt(C) * sympy.Derivative(mean, S),
-        ), "Stein's lemma", shown=False)  # fmt: skip
+        recorder.derive(
+            "mu1 by Stein",
+            None,
+            computed(
+                "differentiate",
+                "$\\mathbb{E}[g f(s+\\sqrt{c}g)] = \\sqrt{c}\\,\\partial_s\\mathbb{E}[f(s+\\sqrt{c}g)]$",
+                _last(recorder, "mu0"),
+                _last(recorder, "mu1"),
+                by=lambda mean, _: sympy.sqrt(C) * sympy.Derivative(mean, S),
+                before=lambda _, linear: linear,
+            ),
+            "Stein's lemma",
+            shown=False,
+        )
     second = _closed(recorder, "second", sympy.Symbol("mu_ff"), "second moment", value, lambda x: x**2)
-    difference = recorder.derive("mu2", sympy.Symbol("mu_2") ** 2, computed(
-        "subtract", "the variance that is left to the noise: the second moment without the mean and the linear part",
-        *(_last(recorder, each) for each in ("second", "mu0", "mu1")),
-        by=_variance_left), _SOURCE)  # fmt: skip
+    difference = recorder.derive(
+        "mu2",
+        sympy.Symbol("mu_2") ** 2,
+        computed(
+            "subtract",
+            "the variance that is left to the noise: the second moment without the mean and the linear part",
+            *(_last(recorder, each) for each in ("second", "mu0", "mu1")),
+            by=_variance_left,
+        ),
+        _SOURCE,
+    )
     if f.is_polynomial:
-        mu2sq = recorder.derive("mu2 by Parseval", difference, computed(
-            "expand", "the sum $\\sum_{k\\ge2} c^k(\\mathbb{E}f^{(k)})^2/k!$, which has no cancellation", "function",
-            by=lambda body: _parseval(body, f.z)), "Hermite expansion in g, Parseval")  # fmt: skip
+        mu2sq = recorder.derive(
+            "mu2 by Parseval",
+            None,
+            computed(
+                "expand",
+                "the sum $\\sum_{k\\ge2} c^k(\\mathbb{E}f^{(k)})^2/k!$, which has no cancellation",
+                "function",
+                "mu2",
+                by=lambda body, _: _parseval(body, f.z),
+                before=lambda _, difference: difference,
+            ),
+            "Hermite expansion in g, Parseval",
+        )
     else:
         mu2sq = difference
-    recorder.derive("mu1 in the paper", sympy.Symbol("mu_1_paper"), computed(
-        "rescale", "the same with rows that keep their norm $\\sqrt{c}$, as printed there", _last(recorder, "mu1"),
-        by=lambda linear: tidy(linear / sympy.sqrt(C))), _SOURCE)  # fmt: skip
+    recorder.derive(
+        "mu1 in the paper",
+        sympy.Symbol("mu_1_paper"),
+        computed(
+            "rescale",
+            "the same with rows that keep their norm $\\sqrt{c}$, as printed there",
+            _last(recorder, "mu1"),
+            by=lambda linear: tidy(linear / sympy.sqrt(C)),
+        ),
+        _SOURCE,
+    )
     labels = {name: _last(recorder, name) for name in ("mu0", "mu1")}
     labels["mu2sq"] = "mu2 by Parseval" if f.is_polynomial else "mu2"
     return ConditionalCoefficients(S, C, mu0, mu1, second, mu2sq, recorder.finish(), MappingProxyType(labels))
 
 
 def _closed(
-    recorder: Recorder, label: str, name: Any, words: str, value: Any, weighted: Callable[[Any], Any], assumption: str = ""
+    recorder: Recorder,
+    label: str,
+    name: Any,
+    words: str,
+    value: Any,
+    weighted: Callable[[Any], Any],
+    assumption: str = "",
 ) -> Any:
     """Derive a coefficient, the average of the weighted value, and, where a rule closes it, its closed form."""
     node = Expectation(weighted(value), G)
-    recorder.derive(f"{label} definition", name, computed(
-        "average", f"the {words}{assumption}", "value", by=lambda value: Expectation(weighted(value), G)), _SOURCE)  # fmt: skip
+    recorder.derive(
+        f"{label} definition",
+        name,
+        computed(
+            "average", f"the {words}{assumption}", "value", by=lambda value: Expectation(weighted(value), G)
+        ),
+        _SOURCE,
+    )
     if not close(node)[1]:
         return node
 
@@ -105,8 +169,8 @@ def _closed(
         found, rules = close(body)
         return found, ", ".join(rules)
 
-    return recorder.derive(label, node, computed("integrate", "", f"{label} definition", by=carried_out),
-                           "Gaussian integral")  # fmt: skip
+    integral = computed("integrate", "", f"{label} definition", by=carried_out, before=lambda body: body)
+    return recorder.derive(label, None, integral, "Gaussian integral")
 
 
 def _variance_left(whole: Any, mean: Any, linear: Any) -> Any:

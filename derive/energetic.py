@@ -54,14 +54,29 @@ def quadratic_energy(envelope: MoreauEnvelope, spikes: int = 1) -> Energetic:
     trace = Recorder("Energetic part", (envelope.derivation,))
     fields = output_fields(trace, spikes=spikes)
     trace.extend(sample_derivation())
-    expression = trace.derive("energetic part", sp.Symbol("Phi_energetic"), computed(
-        "average", "the envelope is a function of $V$ times $(y-\\omega)^2$; its average over $t$, $\\xi$ and the noise is "
-        "the conditional risk", "conditional risk", "envelope",
-        by=lambda _, found: ALPHA * Expectation(RISK(KAPPA) * _quadratic_weight(found), KAPPA)), "[CUI24] eq. (86)")  # fmt: skip
+    expression = trace.derive(
+        "energetic part",
+        sp.Symbol("Phi_energetic"),
+        computed(
+            "average",
+            "the envelope is a function of $V$ times $(y-\\omega)^2$; its average over $t$, $\\xi$ and the noise is "
+            "the conditional risk",
+            "conditional risk",
+            "envelope",
+            by=lambda _, found: ALPHA * Expectation(RISK(KAPPA) * _quadratic_weight(found), KAPPA),
+        ),
+        "[CUI24] eq. (86)",
+    )
     training = computed(
-        "average", "the loss at the prox", "conditional risk", "loss", "prox",
-        by=lambda _, loss, prox: envelope.loss.error_scale * Expectation(RISK(KAPPA) * _at_prox(loss, prox), KAPPA),
-    )  # fmt: skip
+        "average",
+        "the loss at the prox",
+        "conditional risk",
+        "loss",
+        "prox",
+        by=lambda _, loss, prox: (
+            envelope.loss.error_scale * Expectation(RISK(KAPPA) * _at_prox(loss, prox), KAPPA)
+        ),
+    )
     errors = _errors(trace, training)
     return Energetic(expression, fields, *errors, trace.finish(), spikes=spikes)
 
@@ -72,13 +87,25 @@ def output_energy(directions: int = 1, spikes: int = 1) -> Energetic:
     trace = Recorder("Energetic part")
     fields = output_fields(trace, directions, spikes)
     trace.extend(sample_derivation())
-    expression = trace.derive("energetic part", sp.Symbol("Phi_energetic"), computed(
-        "average", "the envelope averaged over label and output given $\\kappa$, for each sample", "energetic part of a sample",
-        by=lambda _: ALPHA * Expectation(average("avg_M"), KAPPA)), "[CUI24] eq. (86)")  # fmt: skip
+    expression = trace.derive(
+        "energetic part",
+        sp.Symbol("Phi_energetic"),
+        computed(
+            "average",
+            "the envelope averaged over label and output given $\\kappa$, for each sample",
+            "energetic part of a sample",
+            by=lambda _: ALPHA * Expectation(average("avg_M"), KAPPA),
+        ),
+        "[CUI24] eq. (86)",
+    )
     trace.extend(averages.derivation)
     training = computed(
-        "average", "the loss at the prox: the envelope without $(w-\\omega)^2/(2V)=Vg^2/2$", "Moreau envelope", "minimiser",
-        by=_loss_at_prox)  # fmt: skip
+        "average",
+        "the loss at the prox: the envelope without $(w-\\omega)^2/(2V)=Vg^2/2$",
+        "Moreau envelope",
+        "minimiser",
+        by=_loss_at_prox,
+    )
     errors = _errors(trace, training)
     return Energetic(expression, fields[:-1], *errors, trace.finish(), directions, averages.partials, spikes)
 
@@ -91,8 +118,10 @@ def output_fields(trace: Recorder, directions: int = 1, spikes: int = 1) -> tupl
     return (
         Definition("V", (), output.response),
         *(Definition(name, (), body) for name, body in zip(names, output.slopes, strict=True)),
-        Definition("mean", (), output.mean), Definition("Delta", (), output.delta), Definition("risk", (), risk),
-    )  # fmt: skip
+        Definition("mean", (), output.mean),
+        Definition("Delta", (), output.delta),
+        Definition("risk", (), risk),
+    )
 
 
 def _conditional_risk(trace: Recorder, slopes: list[sp.Expr]) -> sp.Expr:
@@ -100,14 +129,33 @@ def _conditional_risk(trace: Recorder, slopes: list[sp.Expr]) -> sp.Expr:
     t = [sp.Symbol(name, real=True) for name in directions_of("t", len(slopes))]
     hermite = [block_field(name)(KAPPA) for name in directions_of("nu1", len(t))]
     label = NU0(KAPPA) + sp.Add(*(nu * x for nu, x in zip(hermite, t, strict=True))) + REST
-    trace.define("label", Y, label, "Hermite expansion of the label in $t$ given $\\kappa$; the rest is orthogonal to 1 and "
-                 "$t$ and has variance $\\nu_{\\star}^2$ plus the noise", "[CUI24] App. C")  # fmt: skip
-    output = MEAN(KAPPA) + sp.Add(*(f * x for f, x in zip(slopes, t, strict=True))) + sp.sqrt(DELTA(KAPPA)) * XI
-    trace.define("output", OMEGA, output, "the Gaussian output by its mean, slope and variance", "[CUI24] App. C")
+    trace.define(
+        "label",
+        Y,
+        label,
+        "Hermite expansion of the label in $t$ given $\\kappa$; the rest is orthogonal to 1 and "
+        "$t$ and has variance $\\nu_{\\star}^2$ plus the noise",
+        "[CUI24] App. C",
+    )
+    output = (
+        MEAN(KAPPA) + sp.Add(*(f * x for f, x in zip(slopes, t, strict=True))) + sp.sqrt(DELTA(KAPPA)) * XI
+    )
+    trace.define(
+        "output", OMEGA, output, "the Gaussian output by its mean, slope and variance", "[CUI24] App. C"
+    )
     variances = {**dict.fromkeys(t, sp.S.One), XI: sp.S.One, REST: NU2SQ(KAPPA) + NOISE}
-    return trace.derive("conditional risk", RISK(KAPPA), computed(
-        "average", "$E[(y-\\omega)^2|\\kappa]$: $t$, $\\xi$ and the rest of the label are centred and orthogonal", "label",
-        "output", by=lambda y, omega: second_moment(y - omega, variances)), "THEORY section 4")  # fmt: skip
+    return trace.derive(
+        "conditional risk",
+        RISK(KAPPA),
+        computed(
+            "average",
+            "$E[(y-\\omega)^2|\\kappa]$: $t$, $\\xi$ and the rest of the label are centred and orthogonal",
+            "label",
+            "output",
+            by=lambda y, omega: second_moment(y - omega, variances),
+        ),
+        "THEORY section 4",
+    )
 
 
 def second_moment(linear: sp.Expr, variances: dict[sp.Symbol, sp.Expr]) -> sp.Expr:
@@ -134,15 +182,27 @@ def _at_prox(loss: sp.Expr, prox: sp.Expr) -> sp.Expr:
 def _loss_at_prox(envelope: Any, minimiser: sp.Expr) -> sp.Expr:
     """The average of M - (w - omega)^2/(2V), with w at the minimiser."""
     objective, variable = envelope.args
-    distance = sp.cancel(sp.Add(*(t for t in sp.Add.make_args(objective) if not t.has(sp.Function("ell", real=True)))))
-    coefficient = sp.cancel(distance.subs(variable, minimiser) / sp.Symbol("g", real=True) ** 2).subs(VARIANCE, V(KAPPA))
+    distance = sp.cancel(
+        sp.Add(*(t for t in sp.Add.make_args(objective) if not t.has(sp.Function("ell", real=True))))
+    )
+    coefficient = sp.cancel(distance.subs(variable, minimiser) / sp.Symbol("g", real=True) ** 2).subs(
+        VARIANCE, V(KAPPA)
+    )
     return Expectation(average("avg_M") - coefficient * average("avg_gg"), KAPPA)
 
 
 def _errors(trace: Recorder, training: Operation) -> tuple[sp.Expr, sp.Expr]:
     """Derive training and test error as averages over kappa; the latter against the clean target."""
     found = trace.derive("training error", sp.Symbol("train_error"), training, "[CUI24] eq. (91)")
-    test = trace.derive("test error", sp.Symbol("test_error"), computed(
-        "average", "the conditional risk, against the clean target", "conditional risk",
-        by=lambda risk: Expectation(risk.subs(NOISE, 0), KAPPA)), "[CUI24] eq. (24)")  # fmt: skip
+    test = trace.derive(
+        "test error",
+        sp.Symbol("test_error"),
+        computed(
+            "average",
+            "the conditional risk, against the clean target",
+            "conditional risk",
+            by=lambda risk: Expectation(risk.subs(NOISE, 0), KAPPA),
+        ),
+        "[CUI24] eq. (24)",
+    )
     return found, test

@@ -48,17 +48,29 @@ def free_energy(energetic: Energetic, law: SpectralLaw = ISOTROPIC) -> FreeEnerg
 
     Source: [CUI24] App. C eq. (60)-(90), (108)-(116); THEORY sections 4, 10 and 15.
     """
-    trace = Recorder("Replica-symmetric free energy" + f", {law.title}" * bool(law.title), (energetic.derivation,))
+    trace = Recorder(
+        "Replica-symmetric free energy" + f", {law.title}" * bool(law.title), (energetic.derivation,)
+    )
     pairing = conjugate_pairs(trace, energetic.directions, energetic.spikes)
     gaussian_integral(trace)
     spectral = spectral_potential(trace, law)
     R = quadratic_form(trace, law, spectral, energetic.directions, energetic.spikes)
     pairing, R = _without_spike(trace, law, energetic, pairing, R)
     finite = _finite_size(trace)
-    trace.derive("free energy", sp.Symbol("free_energy"), computed(
-        "add", "energetic part, conjugate pairs, entropic part and the term of finite size", "energetic part",
-        _last(trace, "conjugate pairs"), _last(trace, "entropic part"), "finite size",
-        by=lambda energy, pairs, form, size: energy + BETA * (pairs - form / 2) + size), "[CUI24] eq. (86)-(90)")  # fmt: skip
+    trace.derive(
+        "free energy",
+        sp.Symbol("free_energy"),
+        computed(
+            "add",
+            "energetic part, conjugate pairs, entropic part and the term of finite size",
+            "energetic part",
+            _last(trace, "conjugate pairs"),
+            _last(trace, "entropic part"),
+            "finite size",
+            by=lambda energy, pairs, form, size: energy + BETA * (pairs - form / 2) + size,
+        ),
+        "[CUI24] eq. (86)-(90)",
+    )
     entropic = BETA * (pairing - R / 2)
     return FreeEnergy(law, energetic, entropic, finite, R, -BETA / 2, spectral, trace.finish())
 
@@ -74,20 +86,38 @@ def _without_spike(
 ) -> tuple[sp.Expr, sp.Expr]:
     """Pairs and R with zeta_hat the source across the spike, where the response along it closes; else unchanged.
 
-    ``extr over zeta_hat of {zeta_hat zeta - zeta_hat I zeta_hat/2} - zeta V1_hat zeta/2`` is the same function of zeta as
-    ``extr over zeta_hat of {zeta_hat zeta - zeta_hat I_perp zeta_hat/2}``.
+    ``extr over zeta_hat of {zeta_hat zeta - zeta_hat I zeta_hat/2} - zeta V1_hat zeta/2`` is the same function of zeta
+    as ``extr over zeta_hat of {zeta_hat zeta - zeta_hat I_perp zeta_hat/2}``.
     """
     after = spike_response(trace, law, energetic.spikes)
     if after is None:
         return pairing, R
     name = next(step.label for step in trace.finish().steps if step.lhs == sp.Symbol("I_perp"))
-    pairs = trace.derive("conjugate pairs, spike taken out", sp.Symbol("pairs"), computed(
-        "extremise", "$\\hat{\\zeta}$ and the term of $\\hat{V}^{(1)}\\zeta\\zeta^T$ make one quadratic form of $\\zeta$, written "
-        "with the source across the spike, which keeps the name $\\hat{\\zeta}$", "conjugate pairs", name,
-        by=lambda body, _: body + _along_spike(energetic.spikes) / 2), "[CUI24] eq. (108)-(116)")  # fmt: skip
-    reduced = trace.derive("entropic part, spike taken out", sp.Symbol("R"), computed(
-        "substitute", "the response along the spike after the downdate", "entropic part", name,
-        by=lambda body, response: _with_response(body, response, energetic.spikes)), "[CUI24] eq. (108)-(116)")  # fmt: skip
+    pairs = trace.derive(
+        "conjugate pairs, spike taken out",
+        sp.Symbol("pairs"),
+        computed(
+            "extremise",
+            "$\\hat{\\zeta}$ and the term of $\\hat{V}^{(1)}\\zeta\\zeta^T$ make one quadratic form of $\\zeta$, "
+            "written with the source across the spike, which keeps the name $\\hat{\\zeta}$",
+            "conjugate pairs",
+            name,
+            by=lambda body, _: body + _along_spike(energetic.spikes) / 2,
+        ),
+        "[CUI24] eq. (108)-(116)",
+    )
+    reduced = trace.derive(
+        "entropic part, spike taken out",
+        sp.Symbol("R"),
+        computed(
+            "substitute",
+            "the response along the spike after the downdate",
+            "entropic part",
+            name,
+            by=lambda body, response: _with_response(body, response, energetic.spikes),
+        ),
+        "[CUI24] eq. (108)-(116)",
+    )
     return pairs, reduced
 
 
@@ -99,7 +129,9 @@ def _along_spike(spikes: int) -> sp.Expr:
 
 def _with_response(R: sp.Expr, response: sp.MatrixExpr, spikes: int) -> sp.Expr:
     """R with the sources along the spike on another, diagonal response."""
-    factor, (matrix,) = response.as_coeff_matrices() if isinstance(response, sp.MatMul) else (sp.S.One, [response])
+    factor, (matrix,) = (
+        response.as_coeff_matrices() if isinstance(response, sp.MatMul) else (sp.S.One, [response])
+    )
     if str(matrix) != "T":
         raise ValueError(f"the response along the spike, {response}, is not a multiple of T")
     hats = [hat for _, hat in zeta_families(spikes)]
@@ -110,21 +142,41 @@ def _with_response(R: sp.Expr, response: sp.MatrixExpr, spikes: int) -> sp.Expr:
 
 def _finite_size(trace: Recorder) -> sp.Expr:
     """The overlap m along the constant direction of every block: its own conjugate, of order 1/d in Phi."""
-    trace.assume("response of the constant direction", sp.Symbol("1_b A^-1 1_b"), T[B] / INVERSE_DIMENSION,
-                 "$1_b\\cdot A^{-1}1_b$ to be the trace of $A^{-1}$ over block $b$, $d\\,T_b$", source="THEORY section 6",
-                 assumption="the constant direction is like any other, and no other term of order 1/d grows with $m$")
-    trace.derive("pair of m", sp.Symbol("Phi_m") / BETA, computed(
-        "add", "the overlap $m_b=1_b\\cdot a_b/\\sqrt{p}$ with its conjugate, and the source $\\sqrt{p}\\,\\hat{m}\\,1_b$ on the "
-        "inverse", "response of the constant direction", by=lambda response: M_HAT * M_[B] - response * M_HAT**2 / 2),
-        "THEORY section 6", shown=False)  # fmt: skip
-    return trace.derive("finite size", sp.Symbol("Phi_m"), computed(
-        "extremise", "stationarity in $\\hat{m}$, summed over blocks; kept on request", "pair of m", by=_extremal),
-        "THEORY section 6")  # fmt: skip
+    trace.assume(
+        "response of the constant direction",
+        sp.Symbol("1_b A^-1 1_b"),
+        T[B] / INVERSE_DIMENSION,
+        "$1_b\\cdot A^{-1}1_b$ to be the trace of $A^{-1}$ over block $b$, $d\\,T_b$",
+        source="THEORY section 6",
+        assumption="the constant direction is like any other, and no other term of order 1/d grows with $m$",
+    )
+    trace.derive(
+        "pair of m",
+        sp.Symbol("Phi_m") / BETA,
+        computed(
+            "add",
+            "the overlap $m_b=1_b\\cdot a_b/\\sqrt{p}$ with its conjugate, and the source "
+            "$\\sqrt{p}\\,\\hat{m}\\,1_b$ on the inverse",
+            "response of the constant direction",
+            by=lambda response: M_HAT * M_[B] - response * M_HAT**2 / 2,
+        ),
+        "THEORY section 6",
+        shown=False,
+    )
+    return trace.derive(
+        "finite size",
+        sp.Symbol("Phi_m"),
+        computed(
+            "extremise",
+            "stationarity in $\\hat{m}$, summed over blocks; kept on request",
+            "pair of m",
+            by=_extremal,
+        ),
+        "THEORY section 6",
+    )
 
 
 def _extremal(pair: sp.Expr) -> sp.Expr:
     (root,) = sp.solve(sp.diff(pair, M_HAT), M_HAT)
     of_block = sp.simplify(pair.subs(M_HAT, root)) / INVERSE_DIMENSION
     return BETA * INVERSE_DIMENSION * BlockSum(of_block, B)
-
-

@@ -15,20 +15,16 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-import mpmath
 import sympy
 
 from derive.expectation import Expectation
 from derive.grammar import ExpressionError
 from derive.labels import (
-    FLIPS,
     MU0,
-    NOISE,
-    PROBIT,
+    STAR,
     UBAR,
     Channel,
     IndexFunction,
-    STAR,
     as_index_function,
     evaluated,
     numbered,
@@ -37,7 +33,6 @@ from derive.labels import (
 )
 from derive.network_step import DIMENSION, A, record_row_after_step
 from derive.operations import by_parts, close_all, closed_form, computed, limit
-from derive.quadrature import QuadratureError
 from derive.scalar import ScalarFunction
 from derive.trace import Derivation, Recorder
 
@@ -104,7 +99,13 @@ def gradient_step_map(
     bulk = _bulk(recorder, channel)
     moments, closed = _recorded(recorder, sigma, target, overlaps)
     return GradientStepMap(
-        strength, alignments, bulk, overlaps, MappingProxyType(moments), MappingProxyType(closed), recorder.finish()
+        strength,
+        alignments,
+        bulk,
+        overlaps,
+        MappingProxyType(moments),
+        MappingProxyType(closed),
+        recorder.finish(),
     )
 
 
@@ -124,7 +125,10 @@ def _recorded(
     for symbol, general in _general_steps(overlaps).items():
         rule = f"moments of {sigma.name} and {target.name}"
         moments[symbol] = recorder.derive(
-            f"moment {symbol}", symbol, computed("substitute", rule, general, "activation", "link", by=put), _STEP
+            f"moment {symbol}",
+            symbol,
+            computed("substitute", rule, general, "activation", "link", by=put),
+            _STEP,
         )
         closed[symbol], rules = close_all(moments[symbol])
         if rules:
@@ -136,55 +140,14 @@ def _general_steps(overlaps: Sequence[sympy.Symbol]) -> dict[sympy.Symbol, str]:
     """For every moment the step that gives it for any activation and link."""
     along = (f"overlap with the target{suffix}" for suffix in suffixes(len(overlaps)))
     return {
-        MU0: "mean of the features", MU1: "mean of sigma'", S0: "mean residual", **dict(zip(overlaps, along, strict=True)),
-        E2: "residual variance", SECOND: "linear coefficient of sigma'", VARIANCE: "variance of sigma'",
-    }  # fmt: skip
-
-
-def evaluate(
-    step: GradientStepMap,
-    learning_rate_over_width: Any,
-    samples: Any,
-    values: Sequence[Any] = (1,),
-    fractions: Sequence[Any] = (1,),
-    noise: Any = 0,
-    dps: int = 30,
-    *,
-    flips: Any = 0,
-    probit: Any = 0,
-) -> dict[str, Any]:
-    """Numbers (mpf) to about `dps` digits: A = eta_tilde/beta, alpha0, readout vocabulary and label noise in.
-
-    Returns mu0, mu1, s0, e2, second, variance, strength, and as tuples s1 and alignments (one per index) and
-    bulk_variance (one per readout value). Floats are taken at their exact binary value. Raises QuadratureError
-    where a moment does not exist.
-    """
-    mean = sum((_exact(v) * _exact(f) for v, f in zip(values, fractions, strict=True)), sympy.S.Zero)
-    known: dict[Any, Any] = {UBAR: mean, NOISE: _exact(noise), A: _exact(learning_rate_over_width)}
-    known |= {ALPHA0: _exact(samples), FLIPS: _exact(flips), PROBIT: _exact(probit)}
-    for symbol, expression in step.closed.items():
-        known[symbol] = sympy.N(expression.subs(known), dps + 10)
-    names = {"mu0": MU0, "mu1": MU1, "s0": S0, "e2": E2, "second": SECOND, "variance": VARIANCE}
-    with mpmath.workdps(dps + 10):
-        result: dict[str, Any] = {name: _number(known[symbol], dps) for name, symbol in names.items()}
-        result["s1"] = tuple(_number(known[symbol], dps) for symbol in step.overlaps)
-        result["strength"] = _number(step.strength.subs(known), dps)
-        result["alignments"] = tuple(_number(each.subs(known), dps) for each in step.alignments)
-        result["bulk_variance"] = tuple(
-            _number(step.bulk_variance.subs({**known, U: _exact(value)}), dps) for value in values
-        )
-    return result
-
-
-def _exact(value: Any) -> Any:
-    return sympy.Rational(value) if isinstance(value, float | int) else sympy.sympify(value)
-
-
-def _number(value: Any, dps: int) -> Any:
-    number = sympy.N(value, dps + 10)
-    if not number.is_Float and not number.is_Rational:
-        raise QuadratureError(f"{value} is not a finite number")
-    return mpmath.mpf(number._to_mpmath(mpmath.mp.prec))
+        MU0: "mean of the features",
+        MU1: "mean of sigma'",
+        S0: "mean residual",
+        **dict(zip(overlaps, along, strict=True)),
+        E2: "residual variance",
+        SECOND: "linear coefficient of sigma'",
+        VARIANCE: "variance of sigma'",
+    }
 
 
 def _spike(
@@ -192,36 +155,79 @@ def _spike(
 ) -> tuple[Any, tuple[Any, ...]]:
     """The part of the gradient that all rows have in common: its length and its overlaps with the target."""
     record_row_after_step(recorder)
-    recorder.define("mean of the features", MU0, Expectation(SIGMA, Z), "the mean of a neuron at initialisation")
+    recorder.define(
+        "mean of the features", MU0, Expectation(SIGMA, Z), "the mean of a neuron at initialisation"
+    )
     recorder.assume(
-        "network at initialisation", sympy.Symbol("fbar"), UBAR * MU0,
-        "the network at initialisation to concentrate on its mean $\\bar u\\,\\mu_0$", source=_STEP, assumption=_ORDER,
-    )  # fmt: skip
+        "network at initialisation",
+        sympy.Symbol("fbar"),
+        UBAR * MU0,
+        "the network at initialisation to concentrate on its mean $\\bar u\\,\\mu_0$",
+        source=_STEP,
+        assumption=_ORDER,
+    )
     residual_moments(recorder, channel)
     recorder.assume(
-        "gradient", sympy.Symbol("g_k"), sympy.Symbol("e") * sympy.Derivative(SIGMA, Z),
+        "gradient",
+        sympy.Symbol("g_k"),
+        sympy.Symbol("e") * sympy.Derivative(SIGMA, Z),
         "$z=w_k\\cdot x$ to be independent of the residual $e$ in the weight of a sample, $e\\,\\sigma'(z)$",
-        source=_STEP, assumption=_ORDER,
-    )  # fmt: skip
-    recorder.derive("mean weight", None, computed(
-        "average", "the mean over $z$ of the weight per residual", "gradient",
-        by=lambda weight: Expectation(weight / sympy.Symbol("e"), Z),
-        before=lambda weight: Expectation(weight / sympy.Symbol("e"), Z)), shown=False)  # fmt: skip
-    recorder.derive("mean of sigma'", None, by_parts(
-        "mean weight", Z, "integration by parts: the constant Hermite coefficient of $\\sigma'$ is $\\mu_1$",
-    ), "Stein's lemma")  # fmt: skip
+        source=_STEP,
+        assumption=_ORDER,
+    )
+    recorder.derive(
+        "mean weight",
+        None,
+        computed(
+            "average",
+            "the mean over $z$ of the weight per residual",
+            "gradient",
+            by=lambda weight: Expectation(weight / sympy.Symbol("e"), Z),
+            before=lambda weight: Expectation(weight / sympy.Symbol("e"), Z),
+        ),
+        shown=False,
+    )
+    recorder.derive(
+        "mean of sigma'",
+        None,
+        by_parts(
+            "mean weight",
+            Z,
+            "integration by parts: the constant Hermite coefficient of $\\sigma'$ is $\\mu_1$",
+        ),
+        "Stein's lemma",
+    )
     norm = _squared_norm(recorder, "spike", overlaps, E2)
-    strength = recorder.derive("strength", sympy.Symbol("r"), computed(
-        "take the length", "length of the part common to all rows, $A\\mu_1$ times that of $v$, for $u_k=1$; block b has "
-        "$u_b r$", "row after the step", "mean of sigma'", norm, by=lambda *found: A * MU1 * sympy.sqrt(found[-1]),
-    ), "[CUI24, eq. (9)]")  # fmt: skip
+    strength = recorder.derive(
+        "strength",
+        sympy.Symbol("r"),
+        computed(
+            "take the length",
+            "length of the part common to all rows, $A\\mu_1$ times that of $v$, for $u_k=1$; block b has "
+            "$u_b r$",
+            "row after the step",
+            "mean of sigma'",
+            norm,
+            by=lambda *found: A * MU1 * sympy.sqrt(found[-1]),
+        ),
+        "[CUI24, eq. (9)]",
+    )
     indexed = zip(numbered("gamma", channel.indices), overlaps, suffixes(channel.indices), strict=True)
     alignments = tuple(
-        recorder.derive(f"alignment{suffix}", gamma, computed(
-            "divide", "overlap of its direction v with $\\theta$", f"overlap with the target{suffix}", norm,
-            by=lambda _, length, s1=symbol: s1 / sympy.sqrt(length)), "[CUI24, eq. (10)]")
+        recorder.derive(
+            f"alignment{suffix}",
+            gamma,
+            computed(
+                "divide",
+                "overlap of its direction v with $\\theta$",
+                f"overlap with the target{suffix}",
+                norm,
+                by=lambda _, length, s1=symbol: s1 / sympy.sqrt(length),
+            ),
+            "[CUI24, eq. (10)]",
+        )
         for gamma, symbol, suffix in indexed
-    )  # fmt: skip
+    )
     return strength, alignments
 
 
@@ -234,21 +240,49 @@ def _squared_norm(recorder: Recorder, label: str, means: Sequence[Any], square: 
     # E[q^2 t^2], of order one
     along = [sympy.Symbol(each.name, positive=True) for each in numbered("q_4", len(means))]
     n, equal, different = sympy.symbols("n_0 q_equal q_different", positive=True)
-    recorder.define(f"equal samples, {label}", equal, sum(along) + (DIMENSION - len(means)) * square,
-                    "$\\mathbb{E}[q^2|x|^2]$, with $q_4=\\mathbb{E}[q^2t^2]$ along the directions that $q$ knows", _STEP)
-    recorder.define(f"different samples, {label}", different, sum(mean**2 for mean in means),
-                    "$|\\mathbb{E}[q\\,x]|^2$ of two independent samples", _STEP)  # fmt: skip
-    recorder.assume(f"pairs of samples, {label}", sympy.Symbol("N"), (n * equal + n * (n - 1) * different) / n**2,
-                    "the squared norm of $\\frac{1}{n_0}\\sum_iq_ix_i$ to concentrate on its mean: $n_0$ equal and "
-                    "$n_0(n_0-1)$ different pairs", source=_STEP, assumption="law of large numbers")  # fmt: skip
-    recorder.derive(f"squared norm of the {label} at finite d", sympy.Symbol("N"), computed(
-        "substitute", "$n_0=\\alpha_0d$", *(f"{part}, {label}" for part in (
-            "pairs of samples", "equal samples", "different samples")),
-        by=lambda pairs, same, other: pairs.subs({equal: same, different: other}).subs(n, ALPHA0 * DIMENSION),
-    ), shown=False)  # fmt: skip
+    recorder.define(
+        f"equal samples, {label}",
+        equal,
+        sum(along) + (DIMENSION - len(means)) * square,
+        "$\\mathbb{E}[q^2|x|^2]$, with $q_4=\\mathbb{E}[q^2t^2]$ along the directions that $q$ knows",
+        _STEP,
+    )
+    recorder.define(
+        f"different samples, {label}",
+        different,
+        sum(mean**2 for mean in means),
+        "$|\\mathbb{E}[q\\,x]|^2$ of two independent samples",
+        _STEP,
+    )
+    recorder.assume(
+        f"pairs of samples, {label}",
+        sympy.Symbol("N"),
+        (n * equal + n * (n - 1) * different) / n**2,
+        "the squared norm of $\\frac{1}{n_0}\\sum_iq_ix_i$ to concentrate on its mean: $n_0$ equal and "
+        "$n_0(n_0-1)$ different pairs",
+        source=_STEP,
+        assumption="law of large numbers",
+    )
+    recorder.derive(
+        f"squared norm of the {label} at finite d",
+        sympy.Symbol("N"),
+        computed(
+            "substitute",
+            "$n_0=\\alpha_0d$",
+            *(f"{part}, {label}" for part in ("pairs of samples", "equal samples", "different samples")),
+            by=lambda pairs, same, other: pairs.subs({equal: same, different: other}).subs(
+                n, ALPHA0 * DIMENSION
+            ),
+        ),
+        shown=False,
+    )
     found = f"squared norm of the {label}"
-    recorder.derive(found, None, limit(
-        f"squared norm of the {label} at finite d", DIMENSION, sympy.oo, "the limit $d\\to\\infty$"), _STEP)  # fmt: skip
+    recorder.derive(
+        found,
+        None,
+        limit(f"squared norm of the {label} at finite d", DIMENSION, sympy.oo, "the limit $d\\to\\infty$"),
+        _STEP,
+    )
     return found
 
 
@@ -259,32 +293,82 @@ def _bulk(recorder: Recorder, channel: Channel) -> Any:
     of squared norm 1/d: it stretches the bulk along the target's directions and has no part in c.
     """
     slope = sympy.Derivative(SIGMA, Z)
-    recorder.define("rest of sigma'", sympy.Symbol("s"), slope - MU1, "$\\sigma'(z)$ without its mean, which is the spike's")
+    recorder.define(
+        "rest of sigma'",
+        sympy.Symbol("s"),
+        slope - MU1,
+        "$\\sigma'(z)$ without its mean, which is the spike's",
+    )
     along_node = channel.expectation(channel.power(1) * (slope - MU1) * Z, Z)
-    recorder.derive("bulk along its row", None, computed(
-        "average", "independence of $z=w_k\\cdot x$ and $t$: the part of the gradient along $w_k$", "residual",
-        "rest of sigma'", by=lambda *_: evaluated(along_node), before=lambda *_: along_node), _STEP)  # fmt: skip
-    recorder.define("slope along the row", sympy.Symbol("sigma_linear"), Expectation(Z * slope, Z),
-                    "the linear Hermite coefficient of $\\sigma'$")  # fmt: skip
-    recorder.derive("linear coefficient of sigma'", None, by_parts(
-        "slope along the row", Z, "integration by parts: $\\mathbb{E}\\sigma''$ in the sense of distributions",
-    ), "Stein's lemma")  # fmt: skip
-    recorder.define("variance of sigma'", VARIANCE, Expectation(slope**2, Z) - MU1**2, "the variance of $\\sigma'(z)$")
-    drift = recorder.derive("drift of a row", sympy.Symbol("delta_w"), computed(
-        "substitute", "$s_0$ the mean residual, $\\mathbb{E}\\sigma''$ the linear coefficient of $\\sigma'$",
-        "bulk along its row", "mean residual", "slope along the row",
-        by=lambda along, s0, linear: sympy.cancel(sympy.expand(along) / sympy.expand(s0 * linear)) * S0 * SECOND,
-    ), _STEP)  # fmt: skip
+    recorder.derive(
+        "bulk along its row",
+        None,
+        computed(
+            "average",
+            "independence of $z=w_k\\cdot x$ and $t$: the part of the gradient along $w_k$",
+            "residual",
+            "rest of sigma'",
+            by=lambda *_: evaluated(along_node),
+            before=lambda *_: along_node,
+        ),
+        _STEP,
+    )
+    recorder.define(
+        "slope along the row",
+        sympy.Symbol("sigma_linear"),
+        Expectation(Z * slope, Z),
+        "the linear Hermite coefficient of $\\sigma'$",
+    )
+    recorder.derive(
+        "linear coefficient of sigma'",
+        None,
+        by_parts(
+            "slope along the row",
+            Z,
+            "integration by parts: $\\mathbb{E}\\sigma''$ in the sense of distributions",
+        ),
+        "Stein's lemma",
+    )
+    recorder.define(
+        "variance of sigma'", VARIANCE, Expectation(slope**2, Z) - MU1**2, "the variance of $\\sigma'(z)$"
+    )
+    drift = recorder.derive(
+        "drift of a row",
+        sympy.Symbol("delta_w"),
+        computed(
+            "substitute",
+            "$s_0$ the mean residual, $\\mathbb{E}\\sigma''$ the linear coefficient of $\\sigma'$",
+            "bulk along its row",
+            "mean residual",
+            "slope along the row",
+            by=lambda along, s0, linear: (
+                sympy.cancel(sympy.expand(along) / sympy.expand(s0 * linear)) * S0 * SECOND
+            ),
+        ),
+        _STEP,
+    )
     if drift != S0 * SECOND:
         raise AssertionError(f"the drift of a row came out as {drift}")
     recorder.assume(
-        "bulk weight", sympy.Symbol("q_bulk"), E2 * VARIANCE,
-        "the mean square of $e\\,(\\sigma'(z)-\\mu_1)$ to be that of its factors", source=_STEP,
+        "bulk weight",
+        sympy.Symbol("q_bulk"),
+        E2 * VARIANCE,
+        "the mean square of $e\\,(\\sigma'(z)-\\mu_1)$ to be that of its factors",
+        source=_STEP,
         assumption="$z$ and the residual are independent to leading order in d",
-    )  # fmt: skip
+    )
     norm = _squared_norm(recorder, "bulk", (sympy.S.Zero,), E2 * VARIANCE)
-    return recorder.derive("bulk variance", sympy.Symbol("c"), computed(
-        "add", "the squared norm of $w_k$ moved along itself plus what the step adds across it, of the part of "
-        "$\\sigma'$ without its mean", "row after the step", "drift of a row", norm,
-        by=lambda _, along, across: (1 + A * U * along) ** 2 + (A * U) ** 2 * across,
-    ), "[CUI24, eq. (11)-(12)]")  # fmt: skip
+    return recorder.derive(
+        "bulk variance",
+        sympy.Symbol("c"),
+        computed(
+            "add",
+            "the squared norm of $w_k$ moved along itself plus what the step adds across it, of the part of "
+            "$\\sigma'$ without its mean",
+            "row after the step",
+            "drift of a row",
+            norm,
+            by=lambda _, along, across: (1 + A * U * along) ** 2 + (A * U) ** 2 * across,
+        ),
+        "[CUI24, eq. (11)-(12)]",
+    )

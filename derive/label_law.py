@@ -10,10 +10,10 @@ import sympy as sp
 
 from derive.blocks import KAPPA, block_field
 from derive.coefficients import ConditionalCoefficients
+from derive.directions import coordinates_of_kappa, directions_of
 from derive.expectation import Expectation
 from derive.labels import FLIPS, PROBIT, IndexFunction, numbered
 from derive.operations import computed
-from derive.directions import coordinates_of_kappa, directions_of
 from derive.output import X
 from derive.replica.averages import XI
 from derive.symbols import DELTA, MEAN, NOISE, NU0, NU2SQ
@@ -70,7 +70,9 @@ def _overlaps(spikes: int, count: int) -> sp.Matrix:
 
 
 def _lower(count: int) -> sp.Matrix:
-    return sp.Matrix(count, count, lambda i, j: sp.Symbol(f"L_{i + 1}{j + 1}", real=True) if j <= i else sp.S.Zero)
+    return sp.Matrix(
+        count, count, lambda i, j: sp.Symbol(f"L_{i + 1}{j + 1}", real=True) if j <= i else sp.S.Zero
+    )
 
 
 def _record_mixing(trace: Recorder, spikes: int, count: int) -> None:
@@ -79,13 +81,23 @@ def _record_mixing(trace: Recorder, spikes: int, count: int) -> None:
         gamma, lower = _overlaps(spikes, count), _lower(count)
         rest = sp.eye(count) - gamma.T * gamma
         for i, j in combinations_with_replacement(range(count), 2):
-            trace.define(f"mixing {j + 1}{i + 1}", (lower * lower.T)[j, i], rest[j, i], source=_CHANNEL,
-                         rule="$LL^T=1-\\gamma^T\\gamma$ with $\\gamma_{ji}=v_j\\cdot\\theta_i$: what the directions "
-                         "of the spike leave of those of the target")  # fmt: skip
+            trace.define(
+                f"mixing {j + 1}{i + 1}",
+                (lower * lower.T)[j, i],
+                rest[j, i],
+                source=_CHANNEL,
+                rule="$LL^T=1-\\gamma^T\\gamma$ with $\\gamma_{ji}=v_j\\cdot\\theta_i$: what the directions "
+                "of the spike leave of those of the target",
+            )
         return
     for number, (chi, body) in enumerate(mixing(count)[1], start=1):
-        trace.define(f"chi {number}", chi, body, source=_CHANNEL,
-                     rule="what the first indices leave of the squared length of the spike's direction")  # fmt: skip
+        trace.define(
+            f"chi {number}",
+            chi,
+            body,
+            source=_CHANNEL,
+            rule="what the first indices leave of the squared length of the spike's direction",
+        )
 
 
 def target_given_kappa(
@@ -99,9 +111,14 @@ def target_given_kappa(
     trace = Recorder("Target given $\\kappa$", () if coefficients is None else (coefficients.derivation,))
     _record_mixing(trace, spikes, count)
     for z, body in zip(link.variables, indices_given_kappa(link, spikes), strict=True):
-        trace.define(f"{z} given kappa", z, body, source=_CHANNEL,
-                     rule="overlap with a direction of the target, $\\gamma$ its alignment with the spike; $t$ are "
-                     "independent standard normals")  # fmt: skip
+        trace.define(
+            f"{z} given kappa",
+            z,
+            body,
+            source=_CHANNEL,
+            rule="overlap with a direction of the target, $\\gamma$ its alignment with the spike; $t$ are "
+            "independent standard normals",
+        )
     trace.given("clean label", _clean(count), link.expr, "the link")
     for label, function, operation in _hermite(coefficients, count, spikes):
         trace.derive(label, function, operation, _CHANNEL)
@@ -117,17 +134,28 @@ def _hermite(
     coefficients: ConditionalCoefficients | None, count: int, spikes: int
 ) -> Iterator[tuple[str, sp.Expr, Operation]]:
     """nu0, nu1 along every direction and nu2sq, each with its label and how it is computed."""
-    rules = ("the mean of the clean label given $\\kappa$", "its linear coefficient in $t$", "the rest of its variance")
+    rules = (
+        "the mean of the clean label given $\\kappa$",
+        "its linear coefficient in $t$",
+        "the rest of its variance",
+    )
     names = directions_of("nu1", count)
     linear = [block_field(name)(KAPPA) for name in names]
     if coefficients is not None:
         (gamma,) = numbered("gamma", 1)
         place = {coefficients.s: gamma * coordinates_of_kappa(spikes)[0], coefficients.c: 1 - gamma**2}
         for name, label, function, rule in zip(
-            ("mu0", "mu1", "mu2sq"), ("nu0", *names, "nu2sq"), (NU0(KAPPA), *linear, NU2SQ(KAPPA)), rules, strict=True
+            ("mu0", "mu1", "mu2sq"),
+            ("nu0", *names, "nu2sq"),
+            (NU0(KAPPA), *linear, NU2SQ(KAPPA)),
+            rules,
+            strict=True,
         ):
-            yield label, function, computed(
-                "substitute", rule, coefficients.labels[name], by=lambda body: body.subs(place))  # fmt: skip
+            yield (
+                label,
+                function,
+                computed("substitute", rule, coefficients.labels[name], by=lambda body: body.subs(place)),
+            )
         return
     t, clean = numbered("t", count), _clean(count)
     squares = NU0(KAPPA) ** 2 + sp.Add(*(nu**2 for nu in linear))
@@ -135,13 +163,30 @@ def _hermite(
     for label, function, weight, rule in zip(
         ("nu0", *names), (NU0(KAPPA), *linear), weights, (rules[0], *([rules[1]] * count)), strict=True
     ):
-        yield label, function, computed(
-            "average", rule, "clean label", by=lambda _, weight=weight: Expectation(weight * clean, *t))  # fmt: skip
-    yield "nu2sq", NU2SQ(KAPPA), computed(
-        "average", rules[2], "clean label", "nu0", *names, by=lambda *_: Expectation(clean**2, *t) - squares)  # fmt: skip
+        yield (
+            label,
+            function,
+            computed(
+                "average", rule, "clean label", by=lambda _, weight=weight: Expectation(weight * clean, *t)
+            ),
+        )
+    yield (
+        "nu2sq",
+        NU2SQ(KAPPA),
+        computed(
+            "average",
+            rules[2],
+            "clean label",
+            "nu0",
+            *names,
+            by=lambda *_: Expectation(clean**2, *t) - squares,
+        ),
+    )
 
 
-def averages_over_output(link: IndexFunction, form: str, *, flips: bool, probit: bool, noise: bool) -> Derivation:
+def averages_over_output(
+    link: IndexFunction, form: str, *, flips: bool, probit: bool, noise: bool
+) -> Derivation:
     """What stands between the brackets: the law of label and output given kappa, and the scaled noise x.
 
     form: of the loss; the label noise of a "residual" loss is one Gaussian with the noise of the output.
@@ -154,24 +199,55 @@ def averages_over_output(link: IndexFunction, form: str, *, flips: bool, probit:
     if probit:
         noisy = link.at(*(z + sp.sqrt(PROBIT) * n for z, n in zip(link.variables, inner, strict=True)))
         label = sp.Function("y_probit", real=True)(KAPPA, *t, *inner)
-        trace.given("label with noise inside the link", label, noisy, "$n$ are standard normals, one for each index")
+        trace.given(
+            "label with noise inside the link", label, noisy, "$n$ are standard normals, one for each index"
+        )
     channel = (FLIP * label if flips else label) + (sp.sqrt(NOISE) * LABEL_NOISE if noise else 0)
     trace.given("label of the channel", LABEL, channel, _channel_rule(flips, noise), _CHANNEL)
-    trace.define("output given kappa", OUTPUT, _centre(count) + sp.sqrt(DELTA(KAPPA)) * XI,
-                 "mean, slope along $t$ and standard deviation of the output", _CHANNEL)  # fmt: skip
+    trace.define(
+        "output given kappa",
+        OUTPUT,
+        _centre(count) + sp.sqrt(DELTA(KAPPA)) * XI,
+        "mean, slope along $t$ and standard deviation of the output",
+        _CHANNEL,
+    )
     spread = DELTA(KAPPA)
     if noise and form == "residual":
         spread = DELTA(KAPPA) + NOISE
-        trace.derive("residual of the output", OUTPUT - LABEL, computed(
-            "add variances", "label noise and noise of the output are one Gaussian in law: "
-            "$\\Delta+\\sigma_{\\varepsilon}^2$ stands for $\\Delta$ in all averages of such a loss",
-            "output given kappa", "label of the channel", by=_one_gaussian), _CHANNEL)  # fmt: skip
-    trace.define("x", X, XI / sp.sqrt(spread), source="Stein 1981, Ann. Stat. 9, 1135", rule="the noise of the output over its variance: "
-                 "$\\langle\\partial_\\omega F\\rangle=\\langle xF\\rangle$")  # fmt: skip
+        trace.derive(
+            "residual of the output",
+            OUTPUT - LABEL,
+            computed(
+                "add variances",
+                "label noise and noise of the output are one Gaussian in law: "
+                "$\\Delta+\\sigma_{\\varepsilon}^2$ stands for $\\Delta$ in all averages of such a loss",
+                "output given kappa",
+                "label of the channel",
+                by=_one_gaussian,
+            ),
+            _CHANNEL,
+        )
+    trace.define(
+        "x",
+        X,
+        XI / sp.sqrt(spread),
+        source="Stein 1981, Ann. Stat. 9, 1135",
+        rule="the noise of the output over its variance: "
+        "$\\langle\\partial_\\omega F\\rangle=\\langle xF\\rangle$",
+    )
     variables = (*t, *inner, XI, *((LABEL_NOISE,) if noise else ()))
-    trace.derive("average over the output", sp.Symbol("avg_F"), computed(
-        "average", "any function of label and output averaged at fixed $\\kappa$", "label of the channel",
-        "output given kappa", by=lambda y, omega: _expectation(y, omega, variables)), _CHANNEL)  # fmt: skip
+    trace.derive(
+        "average over the output",
+        sp.Symbol("avg_F"),
+        computed(
+            "average",
+            "any function of label and output averaged at fixed $\\kappa$",
+            "label of the channel",
+            "output given kappa",
+            by=lambda y, omega: _expectation(y, omega, variables),
+        ),
+        _CHANNEL,
+    )
     return trace.finish()
 
 
@@ -213,10 +289,18 @@ def misclassification(count: int) -> tuple[sp.Expr, Derivation]:
     trace = Recorder("Test error")
     output = _centre(count) + sp.sqrt(DELTA(KAPPA)) * XI
     trace.define("output given kappa and t", OUTPUT, output, "Gaussian, of variance $\\Delta$", _CHANNEL)
-    error = trace.derive("test error", sp.Symbol("test_error"), computed(
-        "integrate", "$P(yf<0)$ for the clean label $y=\\pm1$: the Gaussian tail beyond the zero of the output, "
-        "averaged over $\\kappa$ and $t$", "output given kappa and t",
-        by=lambda omega: Expectation(_tail(_clean(count), omega), KAPPA, *numbered("t", count))), _CHANNEL)  # fmt: skip
+    error = trace.derive(
+        "test error",
+        sp.Symbol("test_error"),
+        computed(
+            "integrate",
+            "$P(yf<0)$ for the clean label $y=\\pm1$: the Gaussian tail beyond the zero of the output, "
+            "averaged over $\\kappa$ and $t$",
+            "output given kappa and t",
+            by=lambda omega: Expectation(_tail(_clean(count), omega), KAPPA, *numbered("t", count)),
+        ),
+        _CHANNEL,
+    )
     return error, trace.finish()
 
 

@@ -151,10 +151,17 @@ def residual_moments(recorder: Recorder, channel: Channel) -> ResidualMoments:
     _record_residual(recorder, channel)
     overlaps = []
     for t, suffix in zip(channel.overlaps, suffixes(channel.indices), strict=True):
-        overlaps.append(recorder.derive(f"overlap with the target{suffix}", None, _average(
-            channel, 1, t, "linearity: noise and constants have no overlap with $\\theta$"), _SOURCE))  # fmt: skip
-    square = recorder.derive("residual variance", None, _average(
-        channel, 2, 1, "independence of the label noise"), _SOURCE)  # fmt: skip
+        overlaps.append(
+            recorder.derive(
+                f"overlap with the target{suffix}",
+                None,
+                _average(channel, 1, t, "linearity: noise and constants have no overlap with $\\theta$"),
+                _SOURCE,
+            )
+        )
+    square = recorder.derive(
+        "residual variance", None, _average(channel, 2, 1, "independence of the label noise"), _SOURCE
+    )
     mean = recorder.derive("mean residual", None, _average(channel, 1, 1, "linearity"), _SOURCE)
     return ResidualMoments(mean, tuple(overlaps), square)
 
@@ -188,19 +195,38 @@ def _record_residual(recorder: Recorder, channel: Channel) -> None:
         rule += ", where $\\varphi=-1$ with the probability of a flip and $\\varphi=1$ otherwise"
     label = flip * clean + sympy.sqrt(NOISE) * NOISE_VARIABLE
     recorder.given("label", sympy.Symbol("y"), label, "the label of a sample" + rule, "[GER20]")
-    recorder.derive("residual", sympy.Symbol("e"), computed(
-        "subtract", "the label minus the output at initialisation", "label", "network at initialisation",
-        by=lambda y, _: y - UBAR * MU0), _SOURCE)  # fmt: skip
+    recorder.derive(
+        "residual",
+        sympy.Symbol("e"),
+        computed(
+            "subtract",
+            "the label minus the output at initialisation",
+            "label",
+            "network at initialisation",
+            by=lambda y, _: y - UBAR * MU0,
+        ),
+        _SOURCE,
+    )
     if channel.probit == 0:
         return
     g, h = channel.variables[0], channel.others[0]
     inside = t[0] + root * n[0]
-    recorder.define("overlap inside the link", sympy.Symbol("h_0"), inside, "the argument of the link, with its noise")
-    recorder.derive("rotation of the noise inside the link", None, computed(
-        "rotate", "the rotation $t=(g+\\tau h)/\\sqrt{1+\\tau^2}$, $n=(\\tau g-h)/\\sqrt{1+\\tau^2}$ of independent "
-        "standard normals ($\\tau^2$ the variance of this noise), the same for every index",
-        "overlap inside the link", before=lambda body: _turned(channel, body, t[0], n[0], g, h),
-        by=lambda body: sympy.radsimp(sympy.simplify(_turned(channel, body, t[0], n[0], g, h)))), "[GER20]")  # fmt: skip
+    recorder.define(
+        "overlap inside the link", sympy.Symbol("h_0"), inside, "the argument of the link, with its noise"
+    )
+    recorder.derive(
+        "rotation of the noise inside the link",
+        None,
+        computed(
+            "rotate",
+            "the rotation $t=(g+\\tau h)/\\sqrt{1+\\tau^2}$, $n=(\\tau g-h)/\\sqrt{1+\\tau^2}$ of independent "
+            "standard normals ($\\tau^2$ the variance of this noise), the same for every index",
+            "overlap inside the link",
+            before=lambda body: _turned(channel, body, t[0], n[0], g, h),
+            by=lambda body: sympy.radsimp(sympy.simplify(_turned(channel, body, t[0], n[0], g, h))),
+        ),
+        "[GER20]",
+    )
 
 
 def _turned(channel: Channel, body: Any, t: Any, n: Any, g: Any, h: Any) -> Any:

@@ -51,9 +51,17 @@ def moreau_envelope(loss: Loss) -> MoreauEnvelope:
     trace = Recorder(f"Moreau envelope of the {loss.name} loss")
     source = "[CUI24] App. C"
     trace.given("loss", sp.Function("ell")(Y, F), loss.expr, "the loss of label and output", loss.citation)
-    objective = trace.derive("proximal objective", sp.Function("phi")(F), computed(
-        "add", "the loss plus the squared distance to $\\omega$ over $2V$", "loss",
-        by=lambda body: (F - OMEGA) ** 2 / (2 * VARIANCE) + body), shown=False)  # fmt: skip
+    objective = trace.derive(
+        "proximal objective",
+        sp.Function("phi")(F),
+        computed(
+            "add",
+            "the loss plus the squared distance to $\\omega$ over $2V$",
+            "loss",
+            by=lambda body: (F - OMEGA) ** 2 / (2 * VARIANCE) + body,
+        ),
+        shown=False,
+    )
     stationarity = sp.diff(objective, F)
     roots = sp.solve(stationarity, F)
     if len(roots) != 1 or not sp.ask(sp.Q.positive(sp.diff(stationarity, F)), sp.Q.positive(VARIANCE)):
@@ -61,13 +69,27 @@ def moreau_envelope(loss: Loss) -> MoreauEnvelope:
             f"the loss {loss.expr} has no prox in closed form: {len(roots)} stationary points in f"
         )
     name = sp.Function("prox")(OMEGA)
-    trace.derive("slope of the objective", None, differentiate(
-        "proximal objective", F, rule="differentiation in $f$"), shown=False)  # fmt: skip
-    prox = trace.derive("prox", name, solve_for(
-        "slope of the objective", F, "stationarity of the proximal objective"), source)  # fmt: skip
-    envelope = trace.derive("envelope", sp.Function("M_V")(Y, OMEGA), computed(
-        "substitute", "the objective at its minimiser", "proximal objective", "prox",
-        by=lambda body, root: sp.factor(body.subs(F, root))), source)  # fmt: skip
+    trace.derive(
+        "slope of the objective",
+        None,
+        differentiate("proximal objective", F, rule="differentiation in $f$"),
+        shown=False,
+    )
+    prox = trace.derive(
+        "prox", name, solve_for("slope of the objective", F, "stationarity of the proximal objective"), source
+    )
+    envelope = trace.derive(
+        "envelope",
+        sp.Function("M_V")(Y, OMEGA),
+        computed(
+            "substitute",
+            "the objective at its minimiser",
+            "proximal objective",
+            "prox",
+            by=lambda body, root: sp.factor(body.subs(F, root)),
+        ),
+        source,
+    )
     g = trace.derive("g", sp.Symbol("g"), _factored_slope("envelope"), source)
     if sp.simplify(g - (prox - OMEGA) / VARIANCE) != 0:
         raise ValueError(f"the prox of {loss.expr} violates g = -dM/domega")
@@ -76,5 +98,10 @@ def moreau_envelope(loss: Loss) -> MoreauEnvelope:
 
 
 def _factored_slope(of: str) -> Operation:
-    return computed("differentiate", "minus the slope in $\\omega$", of, by=lambda body: sp.factor(-sp.diff(body, OMEGA)),
-                    before=lambda body: -sp.Derivative(body, OMEGA))  # fmt: skip
+    return computed(
+        "differentiate",
+        "minus the slope in $\\omega$",
+        of,
+        by=lambda body: sp.factor(-sp.diff(body, OMEGA)),
+        before=lambda body: -sp.Derivative(body, OMEGA),
+    )

@@ -50,19 +50,38 @@ class AlongProx:
 def along_prox() -> tuple[AlongProx, Derivation]:
     """Derive g, h and their derivatives for an unknown rho. Raises ValueError where an identity fails."""
     trace = Recorder("Moreau envelope along the proximal map")
-    objective = trace.define("objective", sp.Function("phi")(L), (L - OMEGA_U) ** 2 / (2 * VARIANCE) + _RHO(L),
-                             "what the proximal map minimises, for a loss $\\rho(u)$", _SOURCE)  # fmt: skip
-    slope = trace.derive("slope", None, differentiate("objective", L, rule="differentiation in $l$"), shown=False)
-    omega = trace.derive("omega", OMEGA_U, solve_for("slope", OMEGA_U, "stationarity at the prox $l$"), _SOURCE)
-    envelope = trace.derive("envelope", sp.Symbol("M_V"), substitute(
-        "objective", {OMEGA_U: "omega"}, "the objective at its minimiser"), _SOURCE)  # fmt: skip
+    objective = trace.define(
+        "objective",
+        sp.Function("phi")(L),
+        (L - OMEGA_U) ** 2 / (2 * VARIANCE) + _RHO(L),
+        "what the proximal map minimises, for a loss $\\rho(u)$",
+        _SOURCE,
+    )
+    slope = trace.derive(
+        "slope", None, differentiate("objective", L, rule="differentiation in $l$"), shown=False
+    )
+    omega = trace.derive(
+        "omega", OMEGA_U, solve_for("slope", OMEGA_U, "stationarity at the prox $l$"), _SOURCE
+    )
+    envelope = trace.derive(
+        "envelope",
+        sp.Symbol("M_V"),
+        substitute("objective", {OMEGA_U: "omega"}, "the objective at its minimiser"),
+        _SOURCE,
+    )
     g = trace.derive("g", sp.Symbol("g"), _through("envelope", -1, "$g=-\\partial_\\omega M_V$"), _SOURCE)
     h = trace.derive("h", sp.Symbol("h"), _through("g", -1, "$h=-\\partial_\\omega g$"), _SOURCE)
-    h_omega = trace.derive("slope of h", sp.Symbol("h_omega"), _through("h", 1, "$\\partial_\\omega h$"), _SOURCE)
-    in_v = [trace.derive(f"{name} in V", None, _in_variance(name), _SOURCE) for name in ("envelope", "g", "h")]
+    h_omega = trace.derive(
+        "slope of h", sp.Symbol("h_omega"), _through("h", 1, "$\\partial_\\omega h$"), _SOURCE
+    )
+    in_v = [
+        trace.derive(f"{name} in V", None, _in_variance(name), _SOURCE) for name in ("envelope", "g", "h")
+    ]
     for found, printed in zip(in_v, (-(g**2) / 2, -g * h, g * h_omega - h**2), strict=True):
         if sp.simplify(found - printed) != 0:
-            raise ValueError(f"the envelope of {objective} moves with V by {found}, not by {printed}: {slope}")
+            raise ValueError(
+                f"the envelope of {objective} moves with V by {found}, not by {printed}: {slope}"
+            )
     return AlongProx(omega, sp.factor(envelope), g, h, h_omega, *in_v), trace.finish()
 
 
@@ -73,9 +92,13 @@ def _through(of: str, sign: int, words: str) -> Operation:
         return sign * sp.Derivative(body, L, evaluate=False) / sp.Derivative(omega, L, evaluate=False)
 
     return computed(
-        "differentiate", f"{words}, the chain rule through $l$", of, "omega", before=before,
+        "differentiate",
+        f"{words}, the chain rule through $l$",
+        of,
+        "omega",
+        before=before,
         by=lambda body, omega: sp.factor(sp.simplify(before(body, omega).doit())),
-    )  # fmt: skip
+    )
 
 
 def _in_variance(of: str) -> Operation:
@@ -87,6 +110,10 @@ def _in_variance(of: str) -> Operation:
         return of_body - through * of_omega
 
     return computed(
-        "differentiate", "$\\partial_V$ at fixed $\\omega_u$, the chain rule through $l$", of, "omega", before=before,
+        "differentiate",
+        "$\\partial_V$ at fixed $\\omega_u$, the chain rule through $l$",
+        of,
+        "omega",
+        before=before,
         by=lambda body, omega: sp.factor(sp.simplify(before(body, omega).doit())),
-    )  # fmt: skip
+    )

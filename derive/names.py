@@ -105,9 +105,7 @@ _NUMBERED = re.compile(r"(psi|psi_hat|zeta|zeta_hat|kappa|loading|slope|nu1|law_
 _COORDINATE = re.compile(r"kappa_\d+")
 _AVERAGE = re.compile(r"avg_(\w+)")
 _FACTOR = re.compile(r"t_\d+|xx|[tMFghx]")
-_FACTORS: Mapping[str, str] = MappingProxyType(
-    {"M": "M_{V}", "xx": r"\left(x^{2}-\Delta^{-1}\right)"}
-)
+_FACTORS: Mapping[str, str] = MappingProxyType({"M": "M_{V}", "xx": r"\left(x^{2}-\Delta^{-1}\right)"})
 
 
 def latex_name(name: str) -> str | None:

@@ -15,10 +15,12 @@ from derive.trace import Operation
 def differentiate(of: str, *by: Any, rule: str, sign: int = 1) -> Operation:
     """The derivative of a step in symbols, times a sign; left of the equation it stands as it is written down."""
     return Operation(
-        "differentiate", rule, (of,),
+        "differentiate",
+        rule,
+        (of,),
         lambda e: sign * sympy.diff(e, *by),
         lambda e: sign * sympy.Derivative(e, *by, evaluate=False),
-    )  # fmt: skip
+    )
 
 
 def substitute(of: str, places: Mapping[Any, Any], rule: str, reads: tuple[str, ...] = ()) -> Operation:
@@ -50,9 +52,12 @@ def solve_for(of: str, unknown: Any, rule: str) -> Operation:
 def limit(of: str, variable: Any, to: Any, rule: str) -> Operation:
     """The limit of a step in a symbol."""
     return Operation(
-        "limit", rule, (of,),
-        lambda e: sympy.expand(sympy.limit(e, variable, to)), lambda e: sympy.Limit(e, variable, to),
-    )  # fmt: skip
+        "limit",
+        rule,
+        (of,),
+        lambda e: sympy.expand(sympy.limit(e, variable, to)),
+        lambda e: sympy.Limit(e, variable, to),
+    )
 
 
 def closed_form(of: str, words: str = "") -> Operation:
@@ -88,6 +93,8 @@ def by_parts(of: str, variable: Any, rule: str) -> Operation:
     return Operation("integrate by parts", rule, (of,), run, lambda e: e)
 
 
-def computed(name: str, rule: str, *of: str, by: Callable[..., Any], before: Callable[..., Any] | None = None) -> Operation:
+def computed(
+    name: str, rule: str, *of: str, by: Callable[..., Any], before: Callable[..., Any] | None = None
+) -> Operation:
     """Any other computation on recorded steps, under the name of what it does."""
     return Operation(name, rule, of, by, before)

@@ -2,8 +2,8 @@
 
 Given kappa the output is ``omega = mean + slope.t + sqrt(Delta) xi``. With g = -dM/domega and h = -dg/domega, the
 equations and their Newton steps need averages of monomials in g, h, t, ``x = xi/sqrt(Delta)`` and ``x^2 - 1/Delta``
-only: the derivative of the envelope in V is known (derive.replica.averages), and Stein's lemma, ``<d phi/d omega> = <phi x>``, removes every derivative
-of h, which a loss with kinks does not have.
+only: dM/dV follows from the stationarity of the envelope (derive.replica.averages), and Stein's lemma,
+``<d phi/d omega> = <phi x>``, removes every derivative of h, which a loss with kinks does not have.
 """
 
 from __future__ import annotations
@@ -53,7 +53,9 @@ def output_averages(directions: int = 1) -> OutputAverages:
     """
     trace = Recorder("Averages over the conditional output", (sample_derivation(),))
     slope_in_v = trace.right_side("envelope in V")
-    algebra = _Algebra(tuple(sp.Symbol(name, real=True) for name in directions_of("t", directions)), slope_in_v)
+    algebra = _Algebra(
+        tuple(sp.Symbol(name, real=True) for name in directions_of("t", directions)), slope_in_v
+    )
     first = {_name(ENVELOPE): ENVELOPE}
     first |= {_name(p): p for p in (G, G**2, H, *(t * G for t in algebra.t))}
     monomials, partials = dict(first), {}
@@ -61,12 +63,22 @@ def output_averages(directions: int = 1) -> OutputAverages:
         found = {field: algebra.derivative(monomial, field) for field in algebra.fields}
         for polynomial in found.values():
             monomials |= {_name(m): m for m in _monomials(polynomial)}
-        partials[name] = MappingProxyType({
-            field: trace.derive(f"d{name}/d{field}", sp.Derivative(sp.Symbol(name), sp.Symbol(field)), computed(
-                "differentiate", "differentiation under the average and Stein's lemma", "envelope in V",
-                by=lambda _, p=polynomial: _averaged(p)), _SOURCE)
-            for field, polynomial in found.items()
-        })  # fmt: skip
+        partials[name] = MappingProxyType(
+            {
+                field: trace.derive(
+                    f"d{name}/d{field}",
+                    sp.Derivative(sp.Symbol(name), sp.Symbol(field)),
+                    computed(
+                        "differentiate",
+                        "differentiation under the average and Stein's lemma",
+                        "envelope in V",
+                        by=lambda _, p=polynomial: _averaged(p),
+                    ),
+                    _SOURCE,
+                )
+                for field, polynomial in found.items()
+            }
+        )
     ordered = dict(sorted(monomials.items(), key=lambda item: _place(item[1])))
     return OutputAverages(directions, MappingProxyType(ordered), MappingProxyType(partials), trace.finish())
 

@@ -29,7 +29,11 @@ ORDER = sp.Symbol("k", positive=True)
 W, SLOPE = sp.Symbol("w", real=True), sp.Symbol("rho", real=True)
 TILT, SPREAD = sp.Symbol("tilt", real=True), sp.Symbol("spread", nonnegative=True)
 _STRENGTH, _PREFACTOR = sp.Symbol("r", positive=True), sp.Symbol("r_0", positive=True)
-_U, _AMPLITUDE, _RESPONSE = sp.Symbol("u", real=True), sp.Symbol("a_k", real=True), sp.Symbol("T", positive=True)
+_U, _AMPLITUDE, _RESPONSE = (
+    sp.Symbol("u", real=True),
+    sp.Symbol("a_k", real=True),
+    sp.Symbol("T", positive=True),
+)
 M_OVERLAP, G = sp.Symbol("m", real=True), sp.Symbol("g", real=True)
 _SOURCE = "[MON23]"
 
@@ -51,23 +55,43 @@ def polynomial_spikes(activation: ScalarFunction | None, order: int = 3, bias: A
     Their coefficients are written in h_n = E[He_n sigma], numbers where an activation with a fixed bias is given.
     """
     trace = Recorder(
-        "Polynomials of $\\kappa$ learned by steps below the giant one" + (f", {activation.name}" if activation else "")
+        "Polynomials of $\\kappa$ learned by steps below the giant one"
+        + (f", {activation.name}" if activation else "")
     )
-    trace.given("strength", _STRENGTH, _PREFACTOR * DIMENSION ** (EXPONENT - sp.Rational(1, 2)),
-                "the step $\\eta=\\tilde{\\eta}\\,d^{1/2+e}$; $e=1/2$ is the giant step", _SOURCE)  # fmt: skip
+    trace.given(
+        "strength",
+        _STRENGTH,
+        _PREFACTOR * DIMENSION ** (EXPONENT - sp.Rational(1, 2)),
+        "the step $\\eta=\\tilde{\\eta}\\,d^{1/2+e}$; $e=1/2$ is the giant step",
+        _SOURCE,
+    )
     orders = _orders(trace, order)
     if activation is not None:
         sigma = activation.shifted(bias)
-        trace.given("activation", sp.Function("sigma")(sigma.z), sigma.expr, f"the activation {activation.name}")
+        trace.given(
+            "activation", sp.Function("sigma")(sigma.z), sigma.expr, f"the activation {activation.name}"
+        )
 
         def put(general: Any, _: Any) -> Any:
-            return sp.expand(general.xreplace({h: _moment(sigma, int(str(h)[2:])) for h in _moments_in(general)}))
+            return sp.expand(
+                general.xreplace({h: _moment(sigma, int(str(h)[2:])) for h in _moments_in(general)})
+            )
 
         orders = tuple(
-            trace.derive(f"order {k} of {activation.name}", sp.Symbol(f"P_{k}"), computed(
-                "substitute", "the Hermite moments of the activation put in", f"order {k}", "activation", by=put), _SOURCE)
+            trace.derive(
+                f"order {k} of {activation.name}",
+                sp.Symbol(f"P_{k}"),
+                computed(
+                    "substitute",
+                    "the Hermite moments of the activation put in",
+                    f"order {k}",
+                    "activation",
+                    by=put,
+                ),
+                _SOURCE,
+            )
             for k in range(order + 1)
-        )  # fmt: skip
+        )
     exponent = _cost(trace)
     return PolynomialSpikes(exponent, orders, trace.finish())
 
@@ -83,18 +107,44 @@ def _moments_in(expr: Any) -> list[Any]:
 
 def _orders(trace: Recorder, order: int) -> tuple[Any, ...]:
     """Coefficients of w^k, w = u rate, of E sigma(w r kappa + sqrt(c) g) with c = (1 + w a)^2 + w^2 b."""
-    trace.define("shift", sp.Symbol("s"), W * SLOPE * KAPPA, "the mean pre-activation, $w$ the readout times the rate")
-    trace.define("bulk variance", sp.Symbol("c"), (1 + W * TILT) ** 2 + W**2 * SPREAD,
-                 "the norm of the rows as a function of $w$: it changes with the spike", "[CUI24] App. A")  # fmt: skip
-    trace.derive("pre-activation", sp.Symbol("z"), computed(
-        "expand", f"power series of $s+\\sqrt{{c}}\\,g$ in $w$, to order {order}", "shift", "bulk variance",
-        by=lambda shift, variance: _series(shift + sp.sqrt(variance) * G, order)), _SOURCE, shown=False)  # fmt: skip
+    trace.define(
+        "shift", sp.Symbol("s"), W * SLOPE * KAPPA, "the mean pre-activation, $w$ the readout times the rate"
+    )
+    trace.define(
+        "bulk variance",
+        sp.Symbol("c"),
+        (1 + W * TILT) ** 2 + W**2 * SPREAD,
+        "the norm of the rows as a function of $w$: it changes with the spike",
+        "[CUI24] App. A",
+    )
+    trace.derive(
+        "pre-activation",
+        sp.Symbol("z"),
+        computed(
+            "expand",
+            f"power series of $s+\\sqrt{{c}}\\,g$ in $w$, to order {order}",
+            "shift",
+            "bulk variance",
+            by=lambda shift, variance: _series(shift + sp.sqrt(variance) * G, order),
+        ),
+        _SOURCE,
+        shown=False,
+    )
     return tuple(
-        trace.derive(f"order {k}", sp.Symbol(f"P_{k}"), computed(
-            "expand", "power series of $\\sigma(z)$ around $g$, coefficient of $w^k$, and integration by parts: "
-            "$h_n=E\\,He_n\\sigma$", "pre-activation", by=lambda z, k=k: _coefficient(z, k)), _SOURCE)
+        trace.derive(
+            f"order {k}",
+            sp.Symbol(f"P_{k}"),
+            computed(
+                "expand",
+                "power series of $\\sigma(z)$ around $g$, coefficient of $w^k$, and integration by parts: "
+                "$h_n=E\\,He_n\\sigma$",
+                "pre-activation",
+                by=lambda z, k=k: _coefficient(z, k),
+            ),
+            _SOURCE,
+        )
         for k in range(order + 1)
-    )  # fmt: skip
+    )
 
 
 def _series(expr: Any, order: int) -> Any:
@@ -130,23 +180,54 @@ def _moment(sigma: ScalarFunction, n: int) -> Any:
 
 def _cost(trace: Recorder) -> Any:
     """The exponent of d in what the overlap of an order costs."""
-    trace.derive("overlap", sp.Symbol("m"), computed(
-        "solve", "the overlap along $u^k$ that gives $P_k$ the amplitude $a_k$", "strength",
-        by=lambda strength: _AMPLITUDE / (_U * strength) ** ORDER), _SOURCE)  # fmt: skip
-    trace.assume("cost of an overlap", sp.Symbol("Phi_m"), BETA * INVERSE_DIMENSION * M_OVERLAP**2 / (2 * _RESPONSE),
-                 "the term of finite size of the free energy", source="THEORY section 6",
-                 assumption="no other term of order 1/d grows with the overlap")  # fmt: skip
-    cost = trace.derive("cost", sp.Symbol("Phi_m"), computed(
-        "substitute", "the finite-size term of the free energy at this overlap", "cost of an overlap", "overlap",
-        by=lambda of, overlap: of.subs({M_OVERLAP: overlap, INVERSE_DIMENSION: 1 / DIMENSION})), _SOURCE)  # fmt: skip
+    trace.derive(
+        "overlap",
+        sp.Symbol("m"),
+        computed(
+            "solve",
+            "the overlap along $u^k$ that gives $P_k$ the amplitude $a_k$",
+            "strength",
+            by=lambda strength: _AMPLITUDE / (_U * strength) ** ORDER,
+        ),
+        _SOURCE,
+    )
+    trace.assume(
+        "cost of an overlap",
+        sp.Symbol("Phi_m"),
+        BETA * INVERSE_DIMENSION * M_OVERLAP**2 / (2 * _RESPONSE),
+        "the term of finite size of the free energy",
+        source="THEORY section 6",
+        assumption="no other term of order 1/d grows with the overlap",
+    )
+    cost = trace.derive(
+        "cost",
+        sp.Symbol("Phi_m"),
+        computed(
+            "substitute",
+            "the finite-size term of the free energy at this overlap",
+            "cost of an overlap",
+            "overlap",
+            by=lambda of, overlap: of.subs({M_OVERLAP: overlap, INVERSE_DIMENSION: 1 / DIMENSION}),
+        ),
+        _SOURCE,
+    )
 
     def power(body: Any) -> Any:
         return sp.expand(sp.simplify(DIMENSION * sp.diff(sp.expand_log(sp.log(body), force=True), DIMENSION)))
 
-    exponent = trace.derive("exponent of the cost", sp.Symbol("chi_k"), computed(
-        "differentiate", "$d\\,\\partial_d$ of the logarithm: where it is negative the cost vanishes, and $P_k$ is a "
-        "feature with a free overlap, if readouts at initialisation take values enough for the $u^k$ to differ", "cost",
-        by=power, before=lambda body: DIMENSION * sp.Derivative(sp.log(body), DIMENSION)), _SOURCE)  # fmt: skip
+    exponent = trace.derive(
+        "exponent of the cost",
+        sp.Symbol("chi_k"),
+        computed(
+            "differentiate",
+            "$d\\,\\partial_d$ of the logarithm: where it is negative the cost vanishes, and $P_k$ is a "
+            "feature with a free overlap, if readouts at initialisation take values enough for the $u^k$ to differ",
+            "cost",
+            by=power,
+            before=lambda body: DIMENSION * sp.Derivative(sp.log(body), DIMENSION),
+        ),
+        _SOURCE,
+    )
     if exponent.has(DIMENSION):
         raise ValueError(f"the cost {cost} is no power of the dimension")
     return exponent

@@ -11,12 +11,12 @@ import sympy as sp
 from derive.blocks import BlockSum, Definition, MatrixInverse, ParallelSum, family, index, rename
 from derive.calculus import Calculus, contract
 from derive.canonical import canonical
+from derive.directions import directions_of
 from derive.energetic import Energetic, output_energy, quadratic_energy
 from derive.expectation import Expectation
 from derive.free_energy import FreeEnergy, free_energy
 from derive.loss import SQUARE, Loss, moreau_envelope
 from derive.operations import computed
-from derive.directions import directions_of
 from derive.printing import latex_of
 from derive.spectrum import LAWS, LawName, SpectralLaw
 from derive.symbols import ADJOINT, SYMMETRIC
@@ -24,13 +24,22 @@ from derive.trace import Derivation, Recorder
 
 B, C, E = index("b"), index("c"), index("e")
 
+
 # (stationary in, fixes): the pairs of the functional; "m" has no conjugate and is fixed by its own equation
 def pairs(directions: int = 1, spikes: int = 1) -> tuple[tuple[str, str], ...]:
     """The pairs for a number of directions of the target beside the spike, and of the spike."""
     return (
-        ("Q1", "V1_hat"), ("Q2", "V2_hat"), ("Q1_hat", "V1"), ("Q2_hat", "V2"), *_crossed("psi", directions),
-        *_crossed("zeta", spikes), ("V1", "Q1_hat"), ("V2", "Q2_hat"), ("V1_hat", "Q1"), ("V2_hat", "Q2"),
-    )  # fmt: skip
+        ("Q1", "V1_hat"),
+        ("Q2", "V2_hat"),
+        ("Q1_hat", "V1"),
+        ("Q2_hat", "V2"),
+        *_crossed("psi", directions),
+        *_crossed("zeta", spikes),
+        ("V1", "Q1_hat"),
+        ("V2", "Q2_hat"),
+        ("V1_hat", "Q1"),
+        ("V2_hat", "Q2"),
+    )
 
 
 def _crossed(name: str, count: int) -> tuple[tuple[str, str], ...]:
@@ -134,10 +143,18 @@ def _system(name: str, before: tuple[Derivation, ...], energy: FreeEnergy) -> Sa
     if direct:  # Q2 by its own equation, under the name of the unknown that carries it
         equations = [replace(e, unknown="adjoint") if e.unknown == "Q2" else e for e in equations]
         equations.append(Equation("Q2", "Q2", (B,), ADJOINT[B], "explicit"))
-    m_body = trace.derive("d/dm", sp.S.Zero, computed(
-        "differentiate", "stationarity of the free energy in $m$, which has no ridge of its own as d grows", "free energy",
-        by=lambda body: gradient.partial(body, "m"), before=lambda body: sp.Derivative(body, member("m"), evaluate=False)),
-        "[CUI24] App. C")  # fmt: skip
+    m_body = trace.derive(
+        "d/dm",
+        sp.S.Zero,
+        computed(
+            "differentiate",
+            "stationarity of the free energy in $m$, which has no ridge of its own as d grows",
+            "free energy",
+            by=lambda body: gradient.partial(body, "m"),
+            before=lambda body: sp.Derivative(body, member("m"), evaluate=False),
+        ),
+        "[CUI24] App. C",
+    )
     equations.append(Equation("d/dm", "m", (B,), m_body, "implicit"))
     stationarity = tuple(
         Equation(f"d/d{unknown}", unknown, member(unknown).indices, body, "implicit")
@@ -171,7 +188,9 @@ class _Gradient:
             found = {d.name: d for d in energy.spectral.definitions}
             inverse = energy.spectral.inverse
             self.calculus = replace(
-                self.calculus, definitions={**self.calculus.definitions, **found}, inverses={inverse.name: inverse}
+                self.calculus,
+                definitions={**self.calculus.definitions, **found},
+                inverses={inverse.name: inverse},
             )
 
     def partial(self, expr: sp.Expr, name: str) -> sp.Expr:
@@ -208,12 +227,30 @@ class _Gradient:
         w is the weight of R in Phi, so that without a finite-size term the right side is dR/dT_b.
         """
         source = "implicit function theorem"
-        left = trace.derive("adjoint, response of T", sp.Symbol("dE_dT"), computed(
-            "differentiate", "the equation of $T$ differentiated in $T_b$, on the adjoint", "T", by=self._response_of_t),
-            source, shown=False)  # fmt: skip
-        right = trace.derive("adjoint", left, computed(
-            "differentiate", "the free energy depends on the conjugates through $T$ as well; the adjoint carries that "
-            "dependence", "free energy", by=self._dependence_on_t), source)  # fmt: skip
+        left = trace.derive(
+            "adjoint, response of T",
+            sp.Symbol("dE_dT"),
+            computed(
+                "differentiate",
+                "the equation of $T$ differentiated in $T_b$, on the adjoint",
+                "T",
+                by=self._response_of_t,
+            ),
+            source,
+            shown=False,
+        )
+        right = trace.derive(
+            "adjoint",
+            left,
+            computed(
+                "differentiate",
+                "the free energy depends on the conjugates through $T$ as well; the adjoint carries that "
+                "dependence",
+                "free energy",
+                by=self._dependence_on_t,
+            ),
+            source,
+        )
         return Equation("adjoint", "adjoint", (B,), left - right, "implicit")
 
     def _response_of_t(self, stationarity: sp.Expr) -> sp.Expr:
@@ -227,17 +264,27 @@ class _Gradient:
 def calculus_of(energetic: Energetic, parallel: tuple[ParallelSum, ...]) -> Calculus:
     """Derivatives through the fields of kappa and the matrices S and M."""
     return Calculus(
-        definitions={d.name: d for d in energetic.fields}, parallel={p.name: p for p in parallel}, symmetric=SYMMETRIC,
+        definitions={d.name: d for d in energetic.fields},
+        parallel={p.name: p for p in parallel},
+        symmetric=SYMMETRIC,
         partials=energetic.partials,
-    )  # fmt: skip
+    )
 
 
 def _solve_for(trace: Recorder, condition: str, unknown: str, label: str, source: str) -> Equation:
     """Solve a recorded stationarity condition for the member of ``unknown`` that stands alone in it."""
     wanted = member(unknown)
-    solution = trace.derive(label, wanted, computed(
-        "solve", f"stationarity, solved for ${latex_of(wanted)}$", condition,
-        by=lambda body: _alone(body, wanted, label)), source)  # fmt: skip
+    solution = trace.derive(
+        label,
+        wanted,
+        computed(
+            "solve",
+            f"stationarity, solved for ${latex_of(wanted)}$",
+            condition,
+            by=lambda body: _alone(body, wanted, label),
+        ),
+        source,
+    )
     return Equation(label, unknown, wanted.indices, solution, "explicit")
 
 

@@ -54,10 +54,21 @@ class CoefficientSlopes:
 def coefficient_slopes() -> CoefficientSlopes:
     """Derivatives of the conditional coefficients in the shift and in the variance, without any derivative of sigma."""
     trace = Recorder("Slopes of the conditional coefficients")
-    trace.define("phi", PHI(G), sp.Function("sigma")(S + sp.sqrt(C) * G), "a neuron given $\\kappa$", "[CUI24] Result 3.2")
+    trace.define(
+        "phi",
+        PHI(G),
+        sp.Function("sigma")(S + sp.sqrt(C) * G),
+        "a neuron given $\\kappa$",
+        "[CUI24] Result 3.2",
+    )
     phi, rest = PHI(G), REST(G)
-    trace.define("rest", rest, (phi - MU0 - MU1 * G) ** 2, "what is left of it without its mean and linear part",
-                 "[CUI24] Result 3.2")  # fmt: skip
+    trace.define(
+        "rest",
+        rest,
+        (phi - MU0 - MU1 * G) ** 2,
+        "what is left of it without its mean and linear part",
+        "[CUI24] Result 3.2",
+    )
     # sigma' at s + sqrt(c) g is d phi/dg over sqrt(c): the shift moves phi by that, the variance by g/(2 sqrt c) of it
     speed = {"s": 1 / sp.sqrt(C), "c": G / (2 * C)}
     slopes: dict[str, sp.Expr] = {}
@@ -75,11 +86,23 @@ def _moved(trace: Recorder, label: str, weight: sp.Expr, rate: sp.Expr, function
     constant, inside = (weight * rate).as_independent(G)
     name = "phi" if function == PHI(G) else "rest"
     moved = f"{label}, moving the argument"
-    trace.derive(moved, sp.Derivative(sp.Symbol(label.split()[0]), sp.Symbol(label.split()[-1])), computed(
-        "differentiate", "the chain rule: $\\sigma'$ is the derivative in $g$ over $\\sqrt{c}$", name,
-        by=lambda _: constant * Expectation(inside * sp.Derivative(function, G), G)), shown=False)  # fmt: skip
-    return trace.derive(label, None, by_parts(
-        moved, G, "integration by parts in $g$: no derivative of $\\sigma$ is left"), _SOURCE)  # fmt: skip
+    trace.derive(
+        moved,
+        sp.Derivative(sp.Symbol(label.split()[0]), sp.Symbol(label.split()[-1])),
+        computed(
+            "differentiate",
+            "the chain rule: $\\sigma'$ is the derivative in $g$ over $\\sqrt{c}$",
+            name,
+            by=lambda _: constant * Expectation(inside * sp.Derivative(function, G), G),
+        ),
+        shown=False,
+    )
+    return trace.derive(
+        label,
+        None,
+        by_parts(moved, G, "integration by parts in $g$: no derivative of $\\sigma$ is left"),
+        _SOURCE,
+    )
 
 
 def step_slopes(strength: sp.Expr, bulk_variance: sp.Expr, rate: sp.Symbol) -> Sequence[tuple[str, sp.Expr]]:

@@ -1,8 +1,9 @@
 """Spectral laws: where the bulk's covariances lie, and how trace, spike and target are spread over them [THEORY 10].
 
-One index x runs over the points of a spectrum. ``Sigma[b, x]`` is the covariance of the rows of block b at x, the weight
-``law_tr[x]`` makes the trace, and ``law_vv``, ``law_vo``, ``law_oo`` (matrices for several directions) say where the spike
-v and the rest theta_perp of the target lie. Nothing else tells a quadrature node from an eigenvalue of a given matrix.
+One index x runs over the points of a spectrum. ``Sigma[b, x]`` is the covariance of the rows of block b at x, the
+weight ``law_tr[x]`` makes the trace, and ``law_vv``, ``law_vo``, ``law_oo`` (matrices for several directions) say where
+the spike v and the rest theta_perp of the target lie. Nothing else tells a quadrature node from an eigenvalue
+of a given matrix.
 """
 
 from __future__ import annotations
@@ -26,9 +27,10 @@ class SpectralLaw:
     """The law of a bulk: its points, covariances and weights.
 
     title: words for the title of a derivation; over: the index of the points, () where there is one; covariance: of
-    block b at x; trace: weight of the trace at x; aligned: whether spike and target have weights of their own, otherwise
-    every direction sees the trace's; rows: "gaussian" given the law (T is extremised over), or "given", a matrix of
-    which the points are the squared singular values (the potential is then exact); assumption, source: of the rows.
+    block b at x; trace: weight of the trace at x; aligned: whether spike and target have weights of their own,
+    otherwise every direction sees the trace's; rows: "gaussian" given the law (T is extremised over), or "given", a
+    matrix of which the points are the squared singular values (the potential is then exact); assumption, source: of
+    the rows.
     """
 
     name: LawName
@@ -66,26 +68,57 @@ def weight_names(law: SpectralLaw, directions: int = 1, spikes: int = 1) -> tupl
     count = spikes + directions
     pairs = [(i, j) for i in range(count) for j in range(i, count)]
     kinds = ("law_vv", "law_vo", "law_oo")
-    named = sorted((weight_name(i, j, spikes, directions) for i, j in pairs), key=lambda n: (kinds.index(n[:6]), n))
+    named = sorted(
+        (weight_name(i, j, spikes, directions) for i, j in pairs), key=lambda n: (kinds.index(n[:6]), n)
+    )
     return (str(law.trace.base.label), *named)
 
 
 ISOTROPIC = SpectralLaw(
-    "isotropic", "", (), sp.S.One, sp.S.One, False, "gaussian",
-    "isotropic Gaussian bulk rows, all dimensions proportional", "[CUI24] App. D; [LOU24]",
-)  # fmt: skip
+    "isotropic",
+    "",
+    (),
+    sp.S.One,
+    sp.S.One,
+    False,
+    "gaussian",
+    "isotropic Gaussian bulk rows, all dimensions proportional",
+    "[CUI24] App. D; [LOU24]",
+)
 TRAINED = SpectralLaw(
-    "trained", "trained bulk", (X,), family("Sigma")[B, X], family("law_tr")[X], True, "gaussian",
-    "Gaussian bulk rows whose covariances share eigenvectors, all dimensions proportional", "THEORY section 5",
-)  # fmt: skip
+    "trained",
+    "trained bulk",
+    (X,),
+    family("Sigma")[B, X],
+    family("law_tr")[X],
+    True,
+    "gaussian",
+    "Gaussian bulk rows whose covariances share eigenvectors, all dimensions proportional",
+    "THEORY section 5",
+)
 GIVEN = SpectralLaw(
-    "matrix", "given bulk", (X,), family("spectrum")[X], family("law_rows")[X], True, "given",
-    "none: the singular values of the bulk are given", "[CUI24] eq. (108)-(116); THEORY section 4",
-)  # fmt: skip
+    "matrix",
+    "given bulk",
+    (X,),
+    family("spectrum")[X],
+    family("law_rows")[X],
+    True,
+    "given",
+    "none: the singular values of the bulk are given",
+    "[CUI24] eq. (108)-(116); THEORY section 4",
+)
 INPUTS = SpectralLaw(
-    "inputs", "structured inputs", (X,), family("Sigma")[B, X], family("law_tr")[X], True, "gaussian",
+    "inputs",
+    "structured inputs",
+    (X,),
+    family("Sigma")[B, X],
+    family("law_tr")[X],
+    True,
+    "gaussian",
     "Gaussian inputs of given covariance, rows without further structure, all dimensions proportional",
     "THEORY section 10",
-)  # fmt: skip
+)
 
-LAWS: Mapping[str, SpectralLaw] = MappingProxyType({law.name: law for law in (ISOTROPIC, TRAINED, GIVEN, INPUTS)})
+LAWS: Mapping[str, SpectralLaw] = MappingProxyType(
+    {law.name: law for law in (ISOTROPIC, TRAINED, GIVEN, INPUTS)}
+)

@@ -19,7 +19,11 @@ from derive.symbols import ALPHA
 from derive.trace import Derivation, Recorder
 
 XI = sp.Symbol("xi", real=True)
-CENTRE, SPREAD, RESPONSE = sp.Symbol("omega", real=True), sp.Symbol("Delta", positive=True), sp.Symbol("V", positive=True)
+CENTRE, SPREAD, RESPONSE = (
+    sp.Symbol("omega", real=True),
+    sp.Symbol("Delta", positive=True),
+    sp.Symbol("V", positive=True),
+)
 MEAN, PRIVATE = sp.Symbol("mean", real=True), sp.IndexedBase("eta", real=True)
 LABEL, OUTPUT = sp.Symbol("y", real=True), sp.Symbol("w", real=True)
 LOSS, WEIGHT = sp.Function("ell", real=True), sp.Function("I", positive=True)
@@ -27,7 +31,7 @@ ENVELOPE, G = sp.Symbol("M", real=True), sp.Symbol("g", real=True)
 _SOURCE = "[CUI24] App. C"
 
 
-class Minimum(sp.Expr):  # type: ignore[misc]
+class Minimum(sp.Expr):
     """``min over x of phi(x)`` for a function with one minimum."""
 
     is_commutative = True
@@ -59,47 +63,142 @@ def sample_derivation() -> Derivation:
 
 def _record_average(trace: Recorder) -> None:
     """n -> 0 and zero temperature."""
-    trace.define("independent given xi", sp.Symbol("omega^r"), MEAN + sp.sqrt(SPREAD) * XI
-                 + sp.sqrt(RESPONSE / TEMPERATURE) * PRIVATE[R],
-                 "outputs with one standard normal $\\xi$ in common and one of its own, $\\eta^r$, for each replica, $\\bar f$ "
-                 "with its part along $t$")  # fmt: skip
-    trace.derive("their covariance", sp.Symbol("C^rs"), computed(
-        "average", "second moment over $\\xi$ and $\\eta$: that of the replica-symmetric outputs", "independent given xi",
-        by=_checked_covariance), _SOURCE, shown=False)  # fmt: skip
+    trace.define(
+        "independent given xi",
+        sp.Symbol("omega^r"),
+        MEAN + sp.sqrt(SPREAD) * XI + sp.sqrt(RESPONSE / TEMPERATURE) * PRIVATE[R],
+        "outputs with one standard normal $\\xi$ in common and one of its own, $\\eta^r$, for each replica, $\\bar f$ "
+        "with its part along $t$",
+    )
+    trace.derive(
+        "their covariance",
+        sp.Symbol("C^rs"),
+        computed(
+            "average",
+            "second moment over $\\xi$ and $\\eta$: that of the replica-symmetric outputs",
+            "independent given xi",
+            by=_checked_covariance,
+        ),
+        _SOURCE,
+        shown=False,
+    )
     trace.given("energy of an output", sp.Function("E")(OUTPUT), LOSS(LABEL, OUTPUT), "the loss of the fit")
-    trace.derive("weight of a replica", WEIGHT(XI), computed(
-        "average", "the Boltzmann weight of a sample, averaged over $\\eta^r$: $\\omega=\\bar f+\\sqrt{\\Delta}\\,\\xi$",
-        "energy of an output", "independent given xi", by=_boltzmann), _SOURCE)  # fmt: skip
-    trace.derive("all replicas", sp.Symbol("E^n"), computed(
-        "average", "the replicas are independent given $\\xi$ and have equal weights", "weight of a replica",
-        by=lambda _: Expectation(WEIGHT(XI) ** REPLICAS, XI)), _SOURCE, shown=False)  # fmt: skip
-    trace.derive("number of replicas to zero", sp.Symbol("log E"), computed(
-        "take the limit n -> 0", "the derivative in $n$ at $n=0$", "all replicas", by=per_replica,
-        before=lambda e: sp.Subs(sp.Derivative(e, REPLICAS), REPLICAS, 0)), _SOURCE)  # fmt: skip
-    trace.derive("zero temperature", sp.log(WEIGHT(XI)), computed(
-        "apply Laplace's method", "Laplace's method as $\\beta_T\\to\\infty$: the exponent at its minimum, to leading order",
-        "weight of a replica", by=laplace), _SOURCE)  # fmt: skip
-    trace.derive("Moreau envelope", sp.Function("M_V")(LABEL, CENTRE), computed(
-        "divide", "what is left over $-\\beta_T$", "zero temperature", by=lambda e: -e / TEMPERATURE), _SOURCE)  # fmt: skip
-    trace.derive("energetic part of a sample", sp.Symbol("Phi_energetic") / ALPHA, computed(
-        "substitute", "the envelope in place of the weight, averaged over $\\xi$", "number of replicas to zero",
-        "Moreau envelope", by=lambda logarithm, envelope: Expectation(envelope.subs(CENTRE, MEAN + sp.sqrt(SPREAD) * XI), XI),
-    ), _SOURCE, shown=False)  # fmt: skip
+    trace.derive(
+        "weight of a replica",
+        WEIGHT(XI),
+        computed(
+            "average",
+            "the Boltzmann weight of a sample, averaged over $\\eta^r$: $\\omega=\\bar f+\\sqrt{\\Delta}\\,\\xi$",
+            "energy of an output",
+            "independent given xi",
+            by=_boltzmann,
+        ),
+        _SOURCE,
+    )
+    trace.derive(
+        "all replicas",
+        sp.Symbol("E^n"),
+        computed(
+            "average",
+            "the replicas are independent given $\\xi$ and have equal weights",
+            "weight of a replica",
+            by=lambda _: Expectation(WEIGHT(XI) ** REPLICAS, XI),
+        ),
+        _SOURCE,
+        shown=False,
+    )
+    trace.derive(
+        "number of replicas to zero",
+        sp.Symbol("log E"),
+        computed(
+            "take the limit n -> 0",
+            "the derivative in $n$ at $n=0$",
+            "all replicas",
+            by=per_replica,
+            before=lambda e: sp.Subs(sp.Derivative(e, REPLICAS), REPLICAS, 0),
+        ),
+        _SOURCE,
+    )
+    trace.derive(
+        "zero temperature",
+        sp.log(WEIGHT(XI)),
+        computed(
+            "apply Laplace's method",
+            "Laplace's method as $\\beta_T\\to\\infty$: the exponent at its minimum, to leading order",
+            "weight of a replica",
+            by=laplace,
+        ),
+        _SOURCE,
+    )
+    trace.derive(
+        "Moreau envelope",
+        sp.Function("M_V")(LABEL, CENTRE),
+        computed(
+            "divide", "what is left over $-\\beta_T$", "zero temperature", by=lambda e: -e / TEMPERATURE
+        ),
+        _SOURCE,
+    )
+    trace.derive(
+        "energetic part of a sample",
+        sp.Symbol("Phi_energetic") / ALPHA,
+        computed(
+            "substitute",
+            "the envelope in place of the weight, averaged over $\\xi$",
+            "number of replicas to zero",
+            "Moreau envelope",
+            by=lambda logarithm, envelope: Expectation(
+                envelope.subs(CENTRE, MEAN + sp.sqrt(SPREAD) * XI), XI
+            ),
+        ),
+        _SOURCE,
+        shown=False,
+    )
 
 
 def _record_slopes(trace: Recorder) -> None:
     """g = -dM/domega and dM/dV: at the minimum only the explicit dependence counts."""
-    trace.derive("proximal objective", sp.Function("phi")(OUTPUT), computed(
-        "read off", "what the envelope minimises", "Moreau envelope", by=lambda envelope: envelope.args[0]), shown=False)
-    trace.derive("g of the envelope", G, computed(
-        "differentiate", "$g=-\\partial_\\omega M_V$: $w$ is stationary, so that only the explicit dependence counts",
-        "proximal objective", by=lambda phi: sp.cancel(-sp.diff(phi, CENTRE))), _SOURCE)  # fmt: skip
-    trace.derive("minimiser", sp.Symbol("prox"), computed(
-        "solve", "solved for the minimiser $w$, the proximal map", "g of the envelope",
-        by=lambda g: sp.expand(sp.solve(g - G, OUTPUT)[0])), _SOURCE)  # fmt: skip
-    trace.derive("envelope in V", sp.Derivative(sp.Symbol("M_V"), RESPONSE), computed(
-        "differentiate", "$\\partial_V M_V$, the explicit dependence at the minimiser", "proximal objective", "minimiser",
-        by=lambda phi, place: sp.cancel(sp.diff(phi, RESPONSE).subs(OUTPUT, place))), _SOURCE)  # fmt: skip
+    trace.derive(
+        "exponent",
+        sp.Function("phi")(OUTPUT),
+        computed(
+            "read off", "what the envelope minimises", "Moreau envelope", by=lambda envelope: envelope.args[0]
+        ),
+        shown=False,
+    )
+    trace.derive(
+        "g of the envelope",
+        G,
+        computed(
+            "differentiate",
+            "$g=-\\partial_\\omega M_V$: $w$ is stationary, so that only the explicit dependence counts",
+            "exponent",
+            by=lambda phi: sp.cancel(-sp.diff(phi, CENTRE)),
+        ),
+        _SOURCE,
+    )
+    trace.derive(
+        "minimiser",
+        sp.Symbol("prox"),
+        computed(
+            "solve",
+            "solved for the minimiser $w$, the proximal map",
+            "g of the envelope",
+            by=lambda g: sp.expand(sp.solve(g - G, OUTPUT)[0]),
+        ),
+        _SOURCE,
+    )
+    trace.derive(
+        "envelope in V",
+        sp.Derivative(sp.Symbol("M_V"), RESPONSE),
+        computed(
+            "differentiate",
+            "$\\partial_V M_V$, the explicit dependence at the minimiser",
+            "exponent",
+            "minimiser",
+            by=lambda phi, place: sp.cancel(sp.diff(phi, RESPONSE).subs(OUTPUT, place)),
+        ),
+        _SOURCE,
+    )
 
 
 def _covariance(output: sp.Expr) -> sp.Expr:
@@ -130,8 +229,13 @@ def laplace(integral: sp.Expr) -> sp.Expr:
     Raises ValueError where the exponent is not proportional to beta_T.
     """
     integrand, (variable, *_) = integral.function, integral.limits[0]
-    exponent = sp.Add(*(f.exp for f in sp.Mul.make_args(sp.powsimp(integrand, deep=False, combine="exp"))
-                        if isinstance(f, sp.exp)))  # fmt: skip
+    exponent = sp.Add(
+        *(
+            f.exp
+            for f in sp.Mul.make_args(sp.powsimp(integrand, deep=False, combine="exp"))
+            if isinstance(f, sp.exp)
+        )
+    )
     function = sp.expand(-exponent / TEMPERATURE)
     if function.has(TEMPERATURE):
         raise ValueError(f"the exponent {exponent} is not proportional to {TEMPERATURE}")

@@ -15,7 +15,7 @@ import sympy as sp
 REPLICAS = sp.Symbol("n", positive=True)
 
 
-class LogDeterminant(sp.Expr):  # type: ignore[misc]
+class LogDeterminant(sp.Expr):
     """``log det X`` of a square matrix expression; its derivative is Tr(X^-1 X'), Jacobi's formula."""
 
     is_commutative = True
@@ -38,7 +38,7 @@ class LogDeterminant(sp.Expr):  # type: ignore[misc]
         return f"log det({printer._print(self.args[0])})"
 
 
-class OnInverse(sp.Expr):  # type: ignore[misc]
+class OnInverse(sp.Expr):
     """``j^T X^-1 j`` of a square matrix expression and a vector, ``j^2/X`` of numbers."""
 
     is_commutative = True

@@ -11,8 +11,8 @@ from typing import Any
 import sympy as sp
 
 from derive.blocks import BlockSum, family, index
-from derive.operations import computed
 from derive.directions import directions_of
+from derive.operations import computed
 from derive.replica.matrices import LogDeterminant, OnInverse, ReplicaMatrix, per_replica
 from derive.replica.network import TEMPERATURE
 from derive.symbols import Q1, Q1_HAT, Q2, Q2_HAT, RIDGE, V1, V1_HAT, V2, V2_HAT
@@ -48,32 +48,74 @@ def conjugate_pairs(trace: Recorder, directions: int, spikes: int) -> sp.Expr:
 
     zeta_hat and V1_hat are those of the whole bulk W W^T, whose overlap is Q1 + sum_j zeta_j zeta_j^T.
     """
-    trace.assume("partition function", sp.Symbol("Z"), _partition_function(),
-                 "$\\Phi=-\\lim\\frac{1}{\\beta_Td}\\,\\partial_n\\mathbb{E}Z^n|_{n=0}$ as $\\beta_T\\to\\infty$ to be the "
-                 "minimum of the training objective over $d$", source="[CUI24] App. C",
-                 assumption="the limits $d\\to\\infty$ and $n\\to0$ may be exchanged")  # fmt: skip
-    trace.assume("overlap matrix", sp.Symbol("Q^rs"), sp.Matrix([[SHARED + CHI / TEMPERATURE, SHARED]]),
-                 "an overlap $Q+\\delta_{rs}V/\\beta_T$ of the readouts, in the order same replica, other replica",
-                 source=_SOURCE, assumption="replica symmetry")  # fmt: skip
+    trace.assume(
+        "partition function",
+        sp.Symbol("Z"),
+        _partition_function(),
+        "$\\Phi=-\\lim\\frac{1}{\\beta_Td}\\,\\partial_n\\mathbb{E}Z^n|_{n=0}$ as $\\beta_T\\to\\infty$ to be the "
+        "minimum of the training objective over $d$",
+        source="[CUI24] App. C",
+        assumption="the limits $d\\to\\infty$ and $n\\to0$ may be exchanged",
+    )
+    trace.assume(
+        "overlap matrix",
+        sp.Symbol("Q^rs"),
+        sp.Matrix([[SHARED + CHI / TEMPERATURE, SHARED]]),
+        "an overlap $Q+\\delta_{rs}V/\\beta_T$ of the readouts, in the order same replica, other replica",
+        source=_SOURCE,
+        assumption="replica symmetry",
+    )
     own, shared = TEMPERATURE * CHI_HAT, -(TEMPERATURE**2) * SHARED_HAT
-    trace.assume("conjugate matrix", sp.Symbol("Qhat^rs"), sp.Matrix([[own + shared, shared]]),
-                 "its conjugate in the Fourier integral of the delta function that fixes it, stationary as $d\\to\\infty$",
-                 source=_SOURCE, assumption="overlaps concentrate; replica symmetry, finite at zero temperature")  # fmt: skip
-    trace.derive("overlap times conjugate", sp.Symbol("sum_rs Qhat^rs Q^rs"), computed(
-        "contract replica matrices", "the sum over pairs of replicas, by eigenvalues $A$ ($n-1$ times) and $A+nB$",
-        "overlap matrix", "conjugate matrix", by=lambda q, hat: _replica(q).contracted(_replica(hat))), shown=False)
-    trace.derive("overlap times conjugate at n = 0", sp.Symbol("pair"), computed(
-        "take the limit n -> 0", "the derivative in $n$ at $n=0$ over $-\\beta_T$, to leading order in $\\beta_T$",
+    trace.assume(
+        "conjugate matrix",
+        sp.Symbol("Qhat^rs"),
+        sp.Matrix([[own + shared, shared]]),
+        "its conjugate in the Fourier integral of the delta function that fixes it, stationary as $d\\to\\infty$",
+        source=_SOURCE,
+        assumption="overlaps concentrate; replica symmetry, finite at zero temperature",
+    )
+    trace.derive(
         "overlap times conjugate",
-        by=lambda total: sp.limit(sp.expand(per_replica(total) / -TEMPERATURE), TEMPERATURE, sp.oo)), _SOURCE)  # fmt: skip
+        sp.Symbol("sum_rs Qhat^rs Q^rs"),
+        computed(
+            "contract replica matrices",
+            "the sum over pairs of replicas, by eigenvalues $A$ ($n-1$ times) and $A+nB$",
+            "overlap matrix",
+            "conjugate matrix",
+            by=lambda q, hat: _replica(q).contracted(_replica(hat)),
+        ),
+        shown=False,
+    )
+    trace.derive(
+        "overlap times conjugate at n = 0",
+        sp.Symbol("pair"),
+        computed(
+            "take the limit n -> 0",
+            "the derivative in $n$ at $n=0$ over $-\\beta_T$, to leading order in $\\beta_T$",
+            "overlap times conjugate",
+            by=lambda total: sp.limit(sp.expand(per_replica(total) / -TEMPERATURE), TEMPERATURE, sp.oo),
+        ),
+        _SOURCE,
+    )
     words = [f"${sp.latex(zeta[B])}$" for zeta, _ in zeta_families(spikes)]
-    trace.define("overlap of the whole bulk", sp.Symbol("a W W^T a/p"),
-                 Q1[B, C] + sp.Add(*(zeta[B] * zeta[C] for zeta, _ in zeta_families(spikes))),
-                 f"across the spike and along it; {', '.join(words)} the part along it")  # fmt: skip
-    return trace.derive("conjugate pairs", sp.Symbol("pairs"), computed(
-        "sum", "all overlaps with their conjugates; those linear in the readout have $\\beta_T$ times a conjugate",
-        "overlap times conjugate at n = 0", "overlap of the whole bulk",
-        by=lambda pair, whole: _all_pairs(pair, whole, directions, spikes)), _SOURCE)  # fmt: skip
+    trace.define(
+        "overlap of the whole bulk",
+        sp.Symbol("a W W^T a/p"),
+        Q1[B, C] + sp.Add(*(zeta[B] * zeta[C] for zeta, _ in zeta_families(spikes))),
+        f"across the spike and along it; {', '.join(words)} the part along it",
+    )
+    return trace.derive(
+        "conjugate pairs",
+        sp.Symbol("pairs"),
+        computed(
+            "sum",
+            "all overlaps with their conjugates; those linear in the readout have $\\beta_T$ times a conjugate",
+            "overlap times conjugate at n = 0",
+            "overlap of the whole bulk",
+            by=lambda pair, whole: _all_pairs(pair, whole, directions, spikes),
+        ),
+        _SOURCE,
+    )
 
 
 def _replica(row: Any) -> ReplicaMatrix:
@@ -84,7 +126,9 @@ def _replica(row: Any) -> ReplicaMatrix:
 def _partition_function() -> sp.Expr:
     sample, neuron = sp.symbols("i k", integer=True)
     count, neurons = sp.Symbol("N", integer=True, positive=True), _WIDTH
-    energy = sp.Sum(sp.Function("ell")(sp.IndexedBase("y")[sample], sp.IndexedBase("f")[sample]), (sample, 1, count))
+    energy = sp.Sum(
+        sp.Function("ell")(sp.IndexedBase("y")[sample], sp.IndexedBase("f")[sample]), (sample, 1, count)
+    )
     energy += RIDGE / 2 * sp.Sum(sp.IndexedBase("a")[neuron] ** 2, (neuron, 1, neurons))
     return sp.Integral(sp.exp(-TEMPERATURE * energy), sp.Symbol("a"))
 
@@ -104,19 +148,45 @@ def _all_pairs(pair: sp.Expr, whole: sp.Expr, directions: int, spikes: int) -> s
 
 def gaussian_integral(trace: Recorder) -> sp.Expr:
     """R = [Tr A^-1 B + j^T A^-1 j]/p: what the integral over the readouts leaves, -beta R/2 in Phi."""
-    trace.define("precision of the readouts", sp.Symbol("X^rs"), sp.Tuple(
-        TEMPERATURE * PRECISION, -(TEMPERATURE**2) * COUPLING, TEMPERATURE * SOURCE),
+    trace.define(
+        "precision of the readouts",
+        sp.Symbol("X^rs"),
+        sp.Tuple(TEMPERATURE * PRECISION, -(TEMPERATURE**2) * COUPLING, TEMPERATURE * SOURCE),
         "the exponent of the readouts is $-\\frac{1}{2}a^rX^{rs}a^s+j\\cdot a^r$ with a part for each replica, "
-        "$A=\\lambda+\\hat{V}^{(2)}+W\\hat{V}^{(1)}W^T$, one that couples them, $B=\\hat{q}^{(2)}+W\\hat{q}^{(1)}W^T$, and the "
-        "source $j=\\sqrt{p}\\,(Wv\\,\\hat{\\zeta}+W\\theta_{\\perp}\\hat{\\psi})$, block by block")  # fmt: skip
-    trace.derive("Gaussian integral", sp.Symbol("log G"), computed(
-        "integrate", "$\\int\\prod_rda^r$: the logarithm of the determinant, and half of the source on its inverse, both by "
-        "eigenvalues over replicas", "precision of the readouts", by=_integral), _SOURCE)  # fmt: skip
-    trace.derive("Gaussian integral at n = 0", sp.Symbol("log G_0"), computed(
-        "take the limit n -> 0", "the derivative in $n$ at $n=0$", "Gaussian integral", by=per_replica), _SOURCE)
-    return trace.derive("entropic part of the readouts", sp.Symbol("R"), computed(
-        "take the limit of zero temperature", "$2/(p\\,\\beta_T)$ times it as $\\beta_T\\to\\infty$, where the determinant "
-        "does not count", "Gaussian integral at n = 0", by=_cold), _SOURCE)  # fmt: skip
+        "$A=\\lambda+\\hat{V}^{(2)}+W\\hat{V}^{(1)}W^T$, one that couples them, $B=\\hat{q}^{(2)}+W\\hat{q}^{(1)}W^T$, "
+        "and the source $j=\\sqrt{p}\\,(Wv\\,\\hat{\\zeta}+W\\theta_{\\perp}\\hat{\\psi})$, block by block",
+    )
+    trace.derive(
+        "Gaussian integral",
+        sp.Symbol("log G"),
+        computed(
+            "integrate",
+            "$\\int\\prod_rda^r$: the logarithm of the determinant, and half of the source on its inverse, both by "
+            "eigenvalues over replicas",
+            "precision of the readouts",
+            by=_integral,
+        ),
+        _SOURCE,
+    )
+    trace.derive(
+        "Gaussian integral at n = 0",
+        sp.Symbol("log G_0"),
+        computed(
+            "take the limit n -> 0", "the derivative in $n$ at $n=0$", "Gaussian integral", by=per_replica
+        ),
+        _SOURCE,
+    )
+    return trace.derive(
+        "entropic part of the readouts",
+        sp.Symbol("R"),
+        computed(
+            "take the limit of zero temperature",
+            "$2/(p\\,\\beta_T)$ times it as $\\beta_T\\to\\infty$, where the determinant does not count",
+            "Gaussian integral at n = 0",
+            by=_cold,
+        ),
+        _SOURCE,
+    )
 
 
 def _integral(matrices: sp.Tuple) -> sp.Expr:
