@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import giantstep as gs
 from giantstep.cli.options import (
     Subparsers,
     add_model,
@@ -22,12 +23,13 @@ from giantstep.cli.options import (
     model_of,
     set_keys,
 )
+from giantstep.cli.progress import Bars
 from giantstep.spec.errors import BadInput, NotConverged
+from giantstep.spec.files import PICTURES, check_writable
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-    from giantstep.sweep.dataset import Dataset
     from giantstep.sweep.grid import Grid
 
 DEFAULT_SEEDS = 10
@@ -83,16 +85,13 @@ def _curve(arguments: argparse.Namespace) -> int:
 
     grid = grid_of(arguments.sweep)
     _check(arguments, grid)
-    from giantstep.cli.progress import Bars
-    from giantstep.sweep.curve import curve
-
     keep = arguments.output or arguments.plot
     checkpoint = Path(f"{keep}.partial.jsonl") if keep else None
     if checkpoint is not None and checkpoint.exists():
         print(f"giantstep: going on from the finished points in {checkpoint}", file=sys.stderr)
     try:
         with Bars() as bars, _executor(arguments.jobs) as executor:
-            dataset = curve(
+            dataset = gs.curve(
                 model,
                 grid.sweeps,
                 simulate=arguments.simulate,
@@ -126,15 +125,11 @@ def _check(arguments: argparse.Namespace, grid: Grid) -> None:
 
     checked_count("--jobs", arguments.jobs, 1)
     if arguments.output:
-        from giantstep.spec.files import check_writable
         from giantstep.sweep.dataset import SUFFIXES, require_netcdf
 
         if check_writable(arguments.output, SUFFIXES).suffix.lower() == ".nc":
             require_netcdf()
     if arguments.plot:
-        from giantstep.draw.curves import SUFFIXES as PICTURES
-        from giantstep.spec.files import check_writable
-
         check_writable(arguments.plot, PICTURES)
 
 
@@ -199,16 +194,14 @@ def _saved(checkpoint: Path | None) -> str:
     return f"{count} finished points are saved in {checkpoint}; the same command goes on from there"
 
 
-def _write(arguments: argparse.Namespace, dataset: Dataset) -> None:
+def _write(arguments: argparse.Namespace, dataset: gs.Dataset) -> None:
     if arguments.output:
         dataset.write(arguments.output)
     if arguments.plot:
-        from giantstep.draw.curves import plot
-
-        plot(dataset, arguments.plot)
+        gs.plot(dataset, arguments.plot)
 
 
-def _report(arguments: argparse.Namespace, dataset: Dataset) -> int:
+def _report(arguments: argparse.Namespace, dataset: gs.Dataset) -> int:
     """Print what was done and how it is known to be right; exit code 3 where a point has no number."""
     from giantstep.report.dataset import report, table
 

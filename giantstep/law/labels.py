@@ -18,6 +18,7 @@ from numpy.polynomial.legendre import leggauss
 from derive.links import link_of
 from giantstep.law.directions import mixing, noisy_indices, rows_of
 from giantstep.law.multi_index_labels import has_kinks, nodes_given_kappa
+from giantstep.simulate.memory import available_bytes
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.kernels import function_kernel
 from giantstep.spec.link import link_values
@@ -243,8 +244,6 @@ def _affordable(link: str, count: int) -> None:
 
 def _enough_memory(nodes: int, labels: int, directions: int) -> None:
     """Raise NotConverged where the labels at all nodes of kappa do not fit."""
-    from giantstep.simulate.memory import available_bytes
-
     needed, available = 8 * nodes * labels * (4 + 2 * directions), available_bytes()
     if available is not None and needed > available:
         raise NotConverged(

@@ -11,7 +11,7 @@ from giantstep.quadrature.panels import table
 from giantstep.spec.errors import BadInput
 from giantstep.spec.kernels import coefficients
 from giantstep.spec.model import Target
-from giantstep.system.discretisation import Level, resolved_on
+from giantstep.system.discretisation import Level, noisy_terms, resolved_on
 from giantstep.system.problem import Problem
 
 Array = np.ndarray
@@ -45,7 +45,8 @@ def conditional(problem: Problem, order: int, halvings: int = 0) -> Conditional:
     if problem.spike.directions is not None:
         raise BadInput("bounds of a spike of several directions are not available", "give spike.strength alone")
     target, directions, blocks = problem.model.target, problem.model.target.indices, len(problem.blocks)
-    rows = table(problem.blocks, problem.target or problem.blocks[0], order, halvings)
+    further = noisy_terms(problem.target, target)
+    rows = table(problem.blocks, problem.target or problem.blocks[0], order, halvings, further=further)
     if problem.target is None:
         level = Level(order, _OUTPUT, halvings)
         laws = resolved_on(rows, target, problem.spike.alignments, symmetric=False, form="residual", level=level)

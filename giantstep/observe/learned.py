@@ -17,9 +17,11 @@ from itertools import product
 from typing import Any
 
 import numpy as np
+from scipy.special import roots_hermitenorm
 
 from giantstep.law.directions import mixing
 from giantstep.observe.learned_points import LearnedPoints, simulated_points
+from giantstep.observe.simulate import at_dimension
 from giantstep.quadrature.panels import Term, initial_mesh, nodes
 from giantstep.simulate.system import Rung
 from giantstep.spec.errors import BadInput, NotConverged
@@ -108,8 +110,6 @@ def learned(
         raise BadInput("the simulation needs a dimension", "give dimension, e.g. 500")
     given = model
     if simulate:
-        from giantstep.observe.simulate import at_dimension
-
         assert dimension is not None
         given = at_dimension(model, dimension)
     result = solve(given, dimension=dimension)
@@ -180,8 +180,6 @@ def _target(target: Target, at: Array, index: int) -> Array:
 
 def _averaged(target: Target, along: Array, across: Array, at: Array) -> Array:
     """E over n ~ N(0, 1) of the link at along * s + across n, for every s; the links of several indices are smooth."""
-    from scipy.special import roots_hermitenorm
-
     directions = across.shape[1]
     x, weight = roots_hermitenorm(_OTHERS if directions == 1 else 32 if directions == 2 else 24 - 4 * (directions - 3))
     grid = np.array(list(product(x, repeat=directions))).T

@@ -10,7 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.polynomial.legendre import leggauss
 
-from giantstep.simulate.system import Rung, SimulationError
+from giantstep.observe.simulate import checked_count, finite_system
+from giantstep.simulate.errors import SimulationError
+from giantstep.simulate.learned import binned_output
+from giantstep.simulate.system import Rung
 from giantstep.spec.errors import BadInput
 from giantstep.system.result import Result
 
@@ -59,9 +62,6 @@ def simulated_points(
 
     Raises BadInput for what cannot be simulated.
     """
-    from giantstep.observe.simulate import checked_count, finite_system
-    from giantstep.simulate.learned import binned_output
-
     checked_count("seeds", seeds, 2)
     checked_count("bins", len(edges) - 1, 1)
     model = result.model

@@ -14,7 +14,10 @@ from numpy.polynomial.hermite_e import hermevander
 from numpy.polynomial.legendre import leggauss
 
 from derive.links import Link, link_of
+from giantstep.law.multi_index_moments import index_moments
 from giantstep.spec.errors import BadInput, NotConverged
+from giantstep.spec.expressions import numpy_function
+from giantstep.spec.kernels import function_kernel
 
 Array = np.ndarray
 MAX_DEGREE = 12
@@ -38,9 +41,6 @@ def polynomial_errors(text: str, degree: int) -> dict[int, float]:
 @lru_cache(maxsize=64)
 def _of_one(text: str, degree: int) -> tuple[float, ...]:
     """Integrals of (f - P_{<=k} f)^2 between the breakpoints, on panels halved until they agree."""
-    from giantstep.spec.expressions import numpy_function
-    from giantstep.spec.kernels import function_kernel
-
     function, breaks = numpy_function(text), tuple(function_kernel(text).BREAKPOINTS)
     previous: Array | None = None
     for halvings in range(8):
@@ -68,8 +68,6 @@ def _nodes(breaks: tuple[float, ...], width: float) -> tuple[Array, Array]:
 
 def _of_several(link: Link, degree: int) -> tuple[float, ...]:
     """E f^2 less the squares of the Hermite coefficients of all orders up to each degree."""
-    from giantstep.law.multi_index_moments import index_moments
-
     left = np.full(degree + 1, index_moments(link.text).square)
     for orders in product(range(degree + 1), repeat=link.indices):
         if sum(orders) <= degree:
@@ -79,7 +77,5 @@ def _of_several(link: Link, degree: int) -> tuple[float, ...]:
 
 def _coefficient(link: Link, orders: tuple[int, ...]) -> float:
     """E f He_n1(z1) He_n2(z2) ..."""
-    from giantstep.law.multi_index_moments import index_moments
-
     factors = [f"He({n}, {name})" for n, name in zip(orders, link.variables, strict=True) if n]
     return index_moments("*".join([f"({link.text})", *factors])).mean

@@ -15,11 +15,13 @@ from derive.catalogue import lookup
 from derive.grammar import ExpressionError, Node, parse, shorten
 from giantstep.law.directions import Directions
 from giantstep.law.intermediate_steps import at_strength, is_intermediate, refused
+from giantstep.law.spike import spike_of
 from giantstep.simulate import ConvexLoss, FiniteSizes, FiniteSystem, SimulationError, finite_sizes
 from giantstep.simulate import simulate as simulate_system
 from giantstep.simulate.system import RUNGS, Coefficients, Link, Rung
 from giantstep.spec.errors import BadInput
 from giantstep.spec.expressions import numpy_function
+from giantstep.spec.kernels import coefficients
 from giantstep.spec.link import link_values
 from giantstep.spec.loss_functions import convex_loss
 from giantstep.spec.matrix import Rows
@@ -62,6 +64,11 @@ class Simulation:
     def seeds(self) -> int:
         """Number of independent systems."""
         return int(self.test_error.shape[0])
+
+    @property
+    def meaning(self) -> str:
+        """What was simulated, in words."""
+        return RUNG_NAMES[self.what]
 
     def mean(self, name: str = "test_error") -> Array:
         """Mean over seeds of "test_error" or "train_error", [sample, ridge]."""
@@ -270,8 +277,6 @@ def _loss(fit: Fit) -> ConvexLoss | None:
 
 
 def _spike(model: Model) -> tuple[float, float | tuple[float, ...], tuple[float, ...]]:
-    from giantstep.law.spike import spike_of
-
     spike = spike_of(model)
     alignments = tuple(float(gamma) for gamma in spike.alignments)
     alignment = alignments[0] if len(alignments) == 1 else alignments
@@ -280,8 +285,6 @@ def _spike(model: Model) -> tuple[float, float | tuple[float, ...], tuple[float,
 
 def _directions(model: Model) -> Directions | None:
     """The directions of a spike of rank q."""
-    from giantstep.law.spike import spike_of
-
     return spike_of(model).directions
 
 
@@ -294,8 +297,6 @@ def _coefficients(
     model: Model, strength: float, variances: tuple[float, ...], loadings: Rows | None
 ) -> Coefficients:
     """kappa [n], or [q, n] -> mu0, mu1, mu2, each [K, n]: [CUI24] Result 3.2 with rows of unit norm."""
-    from giantstep.spec.kernels import coefficients
-
     network = model.network
     rows = loadings or tuple((value * strength,) for value in network.readout.values)
 

@@ -13,6 +13,7 @@ from functools import lru_cache
 import numpy as np
 
 from giantstep.quadrature.panels import Term, initial_mesh, nodes, reach_of, steep_places
+from giantstep.simulate.memory import available_bytes
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.kernels import coefficients, function_kernel
 from giantstep.spec.matrix import Rows
@@ -130,7 +131,5 @@ def _ball(rules: list[tuple[Array, Array]], reach: float) -> tuple[Array, Array,
 
 
 def _available() -> float:
-    from giantstep.simulate.memory import available_bytes
-
     found = available_bytes()
     return math.inf if found is None else float(found)

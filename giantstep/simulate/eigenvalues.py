@@ -8,11 +8,11 @@ import numpy as np
 from scipy import linalg
 from scipy.linalg import blas
 
+from giantstep.simulate.errors import Array
 from giantstep.simulate.features import training_set
 from giantstep.simulate.layer import Streams, draw_layer
 from giantstep.simulate.memory import DOUBLE, TEMPORARIES, chunk_rows, require_memory
 from giantstep.simulate.system import (
-    Array,
     FiniteSizes,
     FiniteSystem,
     Rung,

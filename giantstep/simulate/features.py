@@ -8,11 +8,12 @@ import numpy as np
 from scipy import special
 from scipy.linalg import blas
 
+from giantstep.simulate.errors import Array, SimulationError
 from giantstep.simulate.labels import clean_labels, noisy_labels
 from giantstep.simulate.layer import PIECE, FirstLayer, Streams, project
 from giantstep.simulate.memory import chunk_rows
 from giantstep.simulate.order import Overlaps
-from giantstep.simulate.system import Array, FiniteSizes, FiniteSystem, Rung, SimulationError
+from giantstep.simulate.system import FiniteSizes, FiniteSystem, Rung
 
 
 def training_set(

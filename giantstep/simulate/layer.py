@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import blas
 
+from giantstep.simulate.errors import Array
 from giantstep.simulate.labels import LabelStreams, noisy_labels
 from giantstep.simulate.memory import chunk_rows
-from giantstep.simulate.system import Array, FiniteSizes, FiniteSystem, Rung
+from giantstep.simulate.system import FiniteSizes, FiniteSystem, Rung
 
 # pre-activations are transformed in pieces that stay in the processor's cache
 PIECE = 1 << 15

@@ -9,15 +9,14 @@ import numpy as np
 from scipy.linalg import blas
 
 from giantstep.simulate.bias import fixed_bias, trained_bias
+from giantstep.simulate.errors import Array, SimulationError
 from giantstep.simulate.features import activate, training_set
 from giantstep.simulate.layer import FirstLayer, Streams, draw_layer, overlap, project
 from giantstep.simulate.memory import chunk_rows, estimate_bytes, require_memory
 from giantstep.simulate.system import (
-    Array,
     FiniteSizes,
     FiniteSystem,
     Rung,
-    SimulationError,
     check_rung,
     finite_sizes,
     positive_whole,

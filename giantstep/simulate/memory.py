@@ -7,7 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from giantstep.simulate.convex import ConvexLoss
-from giantstep.simulate.system import FiniteSizes, FiniteSystem, Rung, SimulationError
+from giantstep.simulate.errors import SimulationError
+from giantstep.simulate.system import FiniteSizes, FiniteSystem, Rung
 
 DOUBLE = 8
 # the kernel is kept where n <= DENSE p: a Cholesky factorisation of size n then costs less than X^T D X

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from giantstep.simulate.errors import Array
 from giantstep.simulate.order import Overlaps
-from giantstep.simulate.system import Array, FiniteSizes, Rung
+from giantstep.simulate.system import FiniteSizes, Rung
 
 
 @dataclass(frozen=True)

@@ -10,17 +10,16 @@ import numpy as np
 
 from giantstep.simulate.bias import fixed_bias, trained_bias
 from giantstep.simulate.erm import Fitted
+from giantstep.simulate.errors import Array, SimulationError
 from giantstep.simulate.features import conditional_test_error, sampled_test_error, training_set
 from giantstep.simulate.layer import FirstLayer, Streams, draw_layer
 from giantstep.simulate.memory import estimate_bytes, require_memory
 from giantstep.simulate.order import Overlaps, measure_overlaps
 from giantstep.simulate.result import MeasuredSpike, SimulationResult
 from giantstep.simulate.system import (
-    Array,
     FiniteSizes,
     FiniteSystem,
     Rung,
-    SimulationError,
     check_rung,
     finite_number,
     finite_sizes,

@@ -5,24 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from giantstep.simulate.convex import ConvexLoss
+from giantstep.simulate.convex import ConvexLoss
+from giantstep.simulate.errors import Array, SimulationError
 
-Array: TypeAlias = NDArray[np.float64]
 Activation: TypeAlias = Callable[[Array], tuple[Array, Array]]
 Link: TypeAlias = Callable[[Array], Array]
 Coefficients: TypeAlias = Callable[[Array], tuple[Array, Array, Array]]
 Rung: TypeAlias = Literal["network", "srf", "gaussian"]
 RUNGS: tuple[Rung, ...] = ("network", "srf", "gaussian")
-
-
-class SimulationError(ValueError):
-    """A simulation that cannot be run as asked; the message says what was given and what to change."""
 
 
 @dataclass(frozen=True)

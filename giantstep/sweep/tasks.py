@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -20,9 +20,8 @@ from giantstep.spec.errors import BadInput, NotConverged
 from giantstep.spec.model import Model
 from giantstep.sweep.checkpoint import Checkpoint, Outcome, key_of
 from giantstep.sweep.grid import Changes
-
-if TYPE_CHECKING:
-    from giantstep.system.result import Result
+from giantstep.system.result import Result
+from giantstep.system.solve import solve
 
 #: Points of a family with more blocks than this carry no columns of order parameters: there are K^2 of them.
 MAX_BLOCKS_WITH_ORDER_PARAMETERS = 4
@@ -50,8 +49,6 @@ class SolveUnit:
 
     def run(self) -> Outcome:
         """Errors, spike and order parameters."""
-        from giantstep.system.solve import solve
-
         try:
             model = self.base.replace(dict(self.changes))
             if self.dimension is not None:

@@ -16,6 +16,7 @@ from giantstep.spec.errors import NotConverged
 from giantstep.system.bulk_system import coupled_at
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import Level
+from giantstep.system.flat_losses import remark
 from giantstep.system.kink_crossings import cuts_at
 from giantstep.system.label_refinement import settles, system_at
 from giantstep.system.newton import Outcome, continued, newton
@@ -77,7 +78,7 @@ def coupled_solution(
             if failed > (2 if found is None else 1):  # rounding, that no refinement cures
                 break
             continue
-        x, observables = answer.x, finer.observables()
+        x, observables = answer.x, finer.answer()
         value = float(observables[0])
         error = abs(coarser.test_error(estimate.x) - value) / max(abs(value), ROUNDING / tolerance)
         found = finer, x, evaluations, error, observables
@@ -195,8 +196,6 @@ def _without_data(problem: Problem, system: CoupledSystem) -> Array:
 
 
 def _stalled(problem: Problem) -> str:
-    from giantstep.system.zero_readout import remark
-
     fit, width = problem.model.fit, problem.model.network.width
     return (
         f"the equations of the loss {fit.loss} were not solved at fit.samples = {fit.samples:g}, fit.ridge = "

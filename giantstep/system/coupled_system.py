@@ -10,11 +10,13 @@ from types import ModuleType
 import numpy as np
 from numpy.polynomial.legendre import leggauss
 
-from giantstep.law.labels import Intervals
-from giantstep.system.discretisation import Level, Resolved, coordinates, resolved
+from giantstep.law.labels import Intervals, Labels
+from giantstep.quadrature.panels import ORDERS, meshes, nodes, rows_at
+from giantstep.system.discretisation import Level, Resolved, clean_law, coordinates, resolved
 from giantstep.system.loss_kernels import coupled_kernel, loss_kernel
-from giantstep.system.misclassification import misclassification
+from giantstep.system.misclassification import wrong_sign, wrong_sign_slopes
 from giantstep.system.problem import Problem
+from giantstep.system.sign_panels import Output, panels
 
 Array = np.ndarray
 
@@ -141,16 +143,48 @@ class CoupledSystem:
         return float(self.kernel.check(*self._arguments()))
 
     def observables(self) -> Array:
-        """(test error, training error, free energy) at the last x."""
+        """(test error, training error, free energy) at the last x, on the nodes of the table."""
         out = np.zeros(3)
         self.kernel.observables(*self._arguments(), out)
         if self.loss.FORM == "margin":
-            out[0] = misclassification(
-                self.clean, self.kappa, self.table[:, 1], self.view("mean"), self.slopes, self.told_variance()
-            )
+            out[0] = self.table[:, 1] @ wrong_sign(self.output())
         if self.problem.model.fit.loss.entry.error_scale != 1:
             out[1] *= self.problem.model.fit.loss.entry.error_scale
         return out
+
+    def answer(self) -> Array:
+        """The observables at the last x; a probability of the output's sign on panels that resolve it."""
+        out = self.observables()
+        if self.loss.FORM == "margin":
+            signs = self.where_signs_turn()
+            if signs is not self:
+                out[0] = signs.table[:, 1] @ wrong_sign(signs.output())
+        return out
+
+    def output(self) -> Output:
+        """The law of the output and of the clean label given kappa, at the nodes and the last x."""
+        return Output(self.kappa, self.view("mean"), self.slopes, self.told_variance(), self.clean)
+
+    def where_signs_turn(self) -> CoupledSystem:
+        """The fields of the last x on panels in kappa that resolve the sign of the output: this, where its own do."""
+        problem, here = self.problem, self.output()
+        if problem.rank > 1:
+            return self
+        edges = meshes((*problem.blocks, problem.target or problem.blocks[0])).edges
+        found = panels(
+            here, edges, lambda kappa: self._on(kappa, np.ones_like(kappa), self.clean).output(),
+            lambda kappa: _averages_of_sign(self._on(kappa, np.ones_like(kappa)).output()),
+        )  # fmt: skip
+        return self if found is None else self._on(*nodes(found, ORDERS[not self.level.rough]))
+
+    def _on(self, kappa: Array, weight: Array, clean: Labels | None = None) -> CoupledSystem:
+        """The fields of the last x at other nodes of kappa, with the law of the clean label there."""
+        problem = self.problem
+        rows = rows_at(problem.blocks, problem.target or problem.blocks[0], kappa, weight)
+        clean = clean or clean_law(rows, problem.model.target, problem.overlaps, self.level)
+        found = type(self)(problem, self.level, Resolved(rows, clean, clean))
+        found.fields(self.work[self.first])
+        return found
 
     def told_variance(self) -> Array:
         """Delta as far as rounding tells it: a sign depends on its ratio to the mean, however small both are."""
@@ -160,7 +194,7 @@ class CoupledSystem:
 
     def test_error(self, x: Array) -> float:
         """The test error at x, without averages over the output; nan where x is not feasible."""
-        return float(self.observables()[0]) if self.fields(x) else math.nan
+        return float(self.answer()[0]) if self.fields(x) else math.nan
 
     def calls(self) -> Sequence[tuple[Callable[..., object], Sequence[object]]]:
         """The kernels of a Newton step and of the observables with their arguments, in the order of their use."""
@@ -182,6 +216,14 @@ class CoupledSystem:
 
     def _arguments(self) -> tuple[Array, Array, Array, Array]:
         return self.table, self.problem.fraction, self.parameters, self.work
+
+
+def _averages_of_sign(output: Output) -> Array:
+    """What panels have to resolve: the probability of a wrong sign, and its slopes in units of the output."""
+    of_mean, of_slope, of_delta = wrong_sign_slopes(output)
+    return np.array([
+        wrong_sign(output), of_mean * output.spread, *of_slope * output.spread, of_delta * output.variance
+    ])  # fmt: skip
 
 
 def floored(values: Array) -> bool:

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from giantstep.simulate import FiniteSystem, SimulationError, finite_sizes, simulate
-from giantstep.simulate.system import RUNGS, Array, Rung
+from giantstep.simulate.errors import Array
+from giantstep.simulate.system import RUNGS, Rung
 
 
 def tanh(z: Array) -> tuple[Array, Array]:

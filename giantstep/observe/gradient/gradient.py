@@ -25,6 +25,7 @@ from giantstep.system.coupled_solver import FINE, refined
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import Level
 from giantstep.system.merged_blocks import merged
+from giantstep.system.misclassification import wrong_sign_slopes
 from giantstep.system.newton import newton
 from giantstep.system.problem import Problem, problem_of
 from giantstep.system.result import ORDER_PARAMETERS, Result
@@ -167,10 +168,10 @@ def _derivatives(
 class Motion:
     """How the solution in the workspace of a system moves along directions."""
 
-    def __init__(self, system: CoupledSystem) -> None:
+    def __init__(self, system: CoupledSystem, matrix: Array | None = None) -> None:
         self.system, self.worst = system, 0.0
         self.module = generated_module(f"generated.sensitivity.coupled_{system.directions}")
-        self.matrix = system.jacobian().copy()
+        self.matrix = system.jacobian().copy() if matrix is None else matrix
         names = [name for name in system.places if not name.startswith(("d_", "residual_", "ER_", "EJ_", "EF_"))]
         self.state = {name: system.view(name).copy() for name in names}
         self.state |= dict(zip(system.kernel.AVERAGES, system.averages.copy(), strict=True))
@@ -182,14 +183,14 @@ class Motion:
         force, _, _ = self._response(direction, change, np.zeros(len(system.first)))
         scale = system.scale(system.work[system.first])
         moved = -_solved(self.matrix, force, scale)
-        left, observables, fields = self._response(direction, change, moved)
+        left, observables, _ = self._response(direction, change, moved)
         # what stands still by symmetry is held against the others' motion relative to their size
         least = _STILL * float(np.max(np.abs(moved) / scale)) * scale
         terms = np.abs(self.matrix) @ np.maximum(np.abs(moved), least)
         self.worst = max(self.worst, float(np.max(np.abs(left) / np.maximum(terms, 1e-300))))
         test, train, energy = (float(value) for value in observables)
         if system.loss.FORM == "margin":
-            test = self._misclassification(fields)
+            test = self._wrong_sign(direction, moved)
         return test, train * system.problem.model.fit.loss.entry.error_scale, energy
 
     def _response(
@@ -210,16 +211,16 @@ class Motion:
             flat[start : start + math.prod(shape)] = np.asarray(values).ravel()
         return flat[system.first], observables, fields
 
-    def _misclassification(self, fields: Mapping[str, Array]) -> float:
-        from giantstep.system.misclassification import misclassification_slopes
-
-        system = self.system
-        of_mean, of_slope, of_delta = misclassification_slopes(
-            system.clean, system.kappa, self.state["mean"], system.slopes, system.told_variance()
-        )
-        slopes = np.stack([fields[name] for name in system.kernel.SLOPES])
-        moved = of_mean * fields["mean"] + (of_slope * slopes).sum(axis=0) + of_delta * fields["Delta"]
-        return float(system.table[:, 1] @ moved)
+    def _wrong_sign(self, direction: Direction, moved: Array) -> float:
+        """The slope of the test error of a loss of the margin, on panels that resolve the sign of the output."""
+        signs = self.system.where_signs_turn()
+        motion = self if signs is self.system else Motion(signs, self.matrix)
+        change = direction.change(signs.problem.blocks, signs.kappa)
+        _, _, fields = motion._response(direction, change, moved)
+        of_mean, of_slope, of_delta = wrong_sign_slopes(signs.output())
+        slopes = np.stack([fields[name] for name in signs.kernel.SLOPES])
+        rate = of_mean * fields["mean"] + (of_slope * slopes).sum(axis=0) + of_delta * fields["Delta"]
+        return float(signs.table[:, 1] @ rate)
 
 
 def _solved(matrix: Array, side: Array, scale: Array) -> Array:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from generated.sensitivity import slopes
+from giantstep.law.gradient_step import step_arguments
 from giantstep.observe.gradient.coefficient_slopes import slopes_along
 from giantstep.quadrature.panels import Term
 from giantstep.spec.errors import BadInput
@@ -110,9 +112,6 @@ def _learning_rate(problem: Problem, members: Array) -> Direction:
 
 def _of_rate(problem: Problem, members: Array) -> tuple[Array, Array]:
     """Rates of u_b r and c_b in the learning rate, of the blocks of the problem."""
-    from generated.sensitivity import slopes
-    from giantstep.law.spike import step_arguments
-
     model = problem.model
     given = step_arguments(model)
     assert model.step is not None

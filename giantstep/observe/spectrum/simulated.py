@@ -10,7 +10,8 @@ import numpy as np
 
 from giantstep.observe.simulate import DEFAULT_RUNG, at_dimension, checked_count, finite_system
 from giantstep.simulate.eigenvalues import gram_eigenvalues
-from giantstep.simulate.system import Rung, SimulationError
+from giantstep.simulate.errors import SimulationError
+from giantstep.simulate.system import Rung
 from giantstep.spec.errors import BadInput
 from giantstep.spec.model import Model
 
