@@ -23,7 +23,7 @@ from giantstep.law.directions import mixing
 from giantstep.observe.learned_points import LearnedPoints, simulated_points
 from giantstep.observe.simulate import at_dimension
 from giantstep.quadrature.panels import Term, initial_mesh, nodes
-from giantstep.simulate.system import Rung
+from giantstep.simulate.system import SystemKind
 from giantstep.spec.errors import BadInput, NotConverged
 from giantstep.spec.kernels import coefficients
 from giantstep.spec.link import link_values
@@ -85,7 +85,7 @@ class Learned:
 
 def learned(
     model: Model, *, at: Sequence[float] | Array | None = None, index: int = 1, dimension: int | None = None,
-    simulate: bool = False, seeds: int = 10, what: Rung = "srf", seed: int = 0, bins: int = 15,
+    simulate: bool = False, seeds: int = 10, what: SystemKind = "srf", seed: int = 0, bins: int = 15,
 ) -> Learned:  # fmt: skip
     """E[f | theta_index.x = s] and E[f | v.x = s] at the points ``at`` (default: 121 between -3 and 3).
 

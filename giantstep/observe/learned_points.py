@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.polynomial.legendre import leggauss
 
 from giantstep.observe.simulate import checked_count, finite_system
+from giantstep.quadrature.gauss import normal_between
 from giantstep.simulate.errors import SimulationError
 from giantstep.simulate.learned import binned_output
-from giantstep.simulate.system import Rung
+from giantstep.simulate.system import SystemKind
 from giantstep.spec.errors import BadInput
 from giantstep.system.result import Result
 
@@ -56,7 +56,7 @@ class LearnedPoints:
 
 
 def simulated_points(
-    result: Result, index: int, edges: Array, dimension: int, seeds: int, what: Rung, seed: int, means: Means
+    result: Result, index: int, edges: Array, dimension: int, seeds: int, what: SystemKind, seed: int, means: Means
 ) -> LearnedPoints:
     """Simulate the model of a solution; ``means`` gives E[f | .] along the target and the spike at any points.
 
@@ -86,10 +86,7 @@ def simulated_points(
 
 def _expected(result: Result, index: int, edges: Array, means: Means) -> tuple[Array, Array]:
     """Mean position and mean output of a standard normal in each bin."""
-    points, weights = leggauss(_INSIDE)
-    half, middle = 0.5 * np.diff(edges)[:, None], 0.5 * (edges[1:] + edges[:-1])[:, None]
-    s = middle + half * points
-    weight = half * weights * np.exp(-0.5 * s * s)
+    s, weight = normal_between(edges[:-1], edges[1:], _INSIDE)
     weight /= weight.sum(axis=1, keepdims=True)
     along, spike = means(result, s.ravel(), index)
     rows = [along, np.full(s.size, np.nan) if spike is None else spike]

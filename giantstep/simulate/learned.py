@@ -16,8 +16,8 @@ from giantstep.simulate.memory import chunk_rows, estimate_bytes, require_memory
 from giantstep.simulate.system import (
     FiniteSizes,
     FiniteSystem,
-    Rung,
-    check_rung,
+    SystemKind,
+    check_kind,
     finite_sizes,
     positive_whole,
 )
@@ -36,7 +36,7 @@ class BinnedOutput:
 
 def binned_output(
     system: FiniteSystem,
-    what: Rung,
+    what: SystemKind,
     dimension: int,
     samples: float,
     ridge: float,
@@ -50,11 +50,11 @@ def binned_output(
     """One seed: draw, train, fit, and average the output over fresh inputs in bins of theta_index.x and of v.x.
 
     edges[B + 1] of the bins, the same for both. The direction v has the sign that makes the strength of the spike
-    positive. Rungs "srf" and "network". Raises SimulationError for what cannot be simulated.
+    positive. Systems "srf" and "network". Raises SimulationError for what cannot be simulated.
     """
-    check_rung(system, what)
+    check_kind(system, what)
     if what == "gaussian":
-        raise SimulationError("the rung 'gaussian' has no inputs; the function is measured on 'srf' or 'network'")
+        raise SimulationError("the system 'gaussian' has no inputs; the function is measured on 'srf' or 'network'")
     positive_whole("test_samples", test_samples)
     sizes = finite_sizes(system, dimension, (samples,))
 

@@ -17,6 +17,7 @@ from giantstep.system.loss_kernels import coupled_kernel, loss_kernel
 from giantstep.system.misclassification import wrong_sign, wrong_sign_slopes
 from giantstep.system.problem import Problem
 from giantstep.system.sign_panels import Output, panels
+from giantstep.system.span import span_of
 
 Array = np.ndarray
 
@@ -26,12 +27,19 @@ _ROUNDING, _LEAST = 1e-15, 1e-290
 
 
 class CoupledSystem:
-    """The equations of one problem at one level of quadrature, as Newton's method takes them."""
+    """The equations of one problem at one level of quadrature, as Newton's method takes them.
+
+    At infinite dimension the table holds orthonormal functions in the place of the mean features, and the workspace
+    their coordinates in the place of m; those that no function goes with are no unknowns.
+    """
 
     def __init__(self, problem: Problem, level: Level, laws: Resolved | None = None) -> None:
         model, self.problem, self.level = problem.model, problem, level
         laws = laws or resolved(problem, level)
-        self.table, self.labels, self.clean = laws.table, laws.labels, laws.clean
+        self.span = span_of(problem)
+        self.given = laws.table  # with the mean features themselves
+        self.table = self.given if self.span is None else self.span.columns(self.given)
+        self.labels, self.clean = laws.labels, laws.clean
         self.blocks, nodes = len(problem.fraction), len(self.table)
         self.loss = loss_kernel(model.fit.loss)
         self.directions = model.target.indices
@@ -43,7 +51,9 @@ class CoupledSystem:
         self.scratch = np.empty(self.loss.SCRATCH_SHAPE)
         self.work = np.zeros(self.kernel.workspace_size(self.blocks, nodes))
         self.places = self.kernel.layout(self.blocks, nodes)
-        self.first, self.second, self.diagonal = _unknowns(self.kernel, self.places, self.blocks)
+        self.first, self.second, self.diagonal = _unknowns(
+            self.kernel, self.places, self.blocks, self.blocks if self.span is None else self.span.rank
+        )
         self.parameters = problem.parameters.copy()
         start = self.places[self.kernel.AVERAGES[0]][0]
         count = len(self.kernel.AVERAGES)
@@ -100,7 +110,7 @@ class CoupledSystem:
         """The vector of unknowns from order parameters: T = beta V2, and the adjoint is Q2."""
         psi = np.asarray(order["psi"]).reshape(self.blocks, self.directions)
         values = {
-            "adjoint": order["Q2"], "m": order["m"], "Q1": order["Q1"], "V1": order["V1"],
+            "adjoint": order["Q2"], "m": self._inward(order["m"]), "Q1": order["Q1"], "V1": order["V1"],
             "T": self.parameters[1] * order["V2"],
         }  # fmt: skip
         zeta = np.asarray(order["zeta"]).reshape(self.blocks, self.problem.rank)
@@ -110,6 +120,16 @@ class CoupledSystem:
             self.view(name)[...] = values[name]
         found: Array = self.work[self.first]
         return found
+
+    def order_parameters(self) -> dict[str, Array]:
+        """The order parameters at the last x, those of ``unknowns``."""
+        order = {name: self.view(name).copy() for name in ("m", "Q1", "Q2", "V1", "V2")}
+        if self.span is not None:
+            order["m"] = self.span.outward(order["m"], order["V2"])
+        return order | {name: self.overlaps(name) for name in ("zeta", "psi")}
+
+    def _inward(self, m: Array) -> Array:
+        return m if self.span is None else self.span.inward(m)
 
     def _named(self, overlap: str) -> list[str]:
         return [name for name in self.kernel.UNKNOWNS if name.startswith(overlap)]
@@ -235,14 +255,18 @@ def floored(values: Array) -> bool:
     return True
 
 
-def _unknowns(kernel: ModuleType, places: dict[str, tuple[int, tuple[int, ...]]], blocks: int
+def _unknowns(kernel: ModuleType, places: dict[str, tuple[int, tuple[int, ...]]], blocks: int, functions: int
               ) -> tuple[Array, Array, Array]:  # fmt: skip
-    """Places of the unknowns, of their mirror images, and of the norm that each is compared with."""
+    """Places of the unknowns, of their mirror images, and of the norm that each is compared with.
+
+    functions: how many coordinates the mean of the output has, of the places for m.
+    """
     first, second, size = [], [], []
     norm = places["Q1"][0]
     for name in kernel.UNKNOWNS:
         start, shape = places[name]
-        pairs = [(b, b) for b in range(blocks)] if len(shape) == 1 else list(_pairs(blocks))
+        count = functions if name == "m" else blocks
+        pairs = [(b, b) for b in range(count)] if len(shape) == 1 else list(_pairs(blocks))
         for b, c in pairs:
             first.append(start + (b if len(shape) == 1 else b * blocks + c))
             second.append(start + (c if len(shape) == 1 else c * blocks + b))

@@ -55,7 +55,7 @@ def _solution(
 ) -> tuple[float, Solution]:
     """(bias, solution) by the route that the model needs."""
     network = whole.model.network
-    problem, members = merged(whole)
+    problem, members = merged(whole, opposite=not network.trains_bias)
     bias = network.initial_bias
     if problem.direct and not network.trains_bias:
         found = solve_direct(problem, tolerance)
