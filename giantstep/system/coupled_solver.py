@@ -17,9 +17,9 @@ from giantstep.system.bulk_system import coupled_at
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import Level
 from giantstep.system.flat_losses import remark
-from giantstep.system.kink_crossings import cuts_at
+from giantstep.system.kink_crossings import cuts_at, passes_unseen
 from giantstep.system.label_refinement import settles, system_at
-from giantstep.system.newton import Outcome, continued, newton
+from giantstep.system.newton import Outcome, continued, extrapolated, newton
 from giantstep.system.problem import Problem, Solution
 from giantstep.system.result import Result
 from giantstep.system.square_loss import ROUNDING, square_overlaps
@@ -31,6 +31,8 @@ FINE = (Level(7, 38, rough=True), Level(8, 44))
 # relative Newton steps, about the root of the error then left: of the coarse start, and of the solution that the error
 # of the answer is estimated from
 _CLOSE, _NEAR, _STILL = 1e-3, 1e-6, 1e-8
+_LOW, _FACTOR, _SHORTEST = 1.0, 3.0, 1.01  # first ridge of a path upwards, factor of its steps, least one
+_CUTS, _RECUT = 5, 0.1  # how often panels are cut anew, relative change of the unknowns that asks for it
 _ROUNDS, _FEW, _ROUGHLY = 12, 4, 1e-7  # how often nodes of the label are chosen, Newton steps on them, their tolerance
 # system, unknowns, evaluations, change of the test error under refinement, observables
 Found = tuple[CoupledSystem, Array, int, float, Array]
@@ -81,6 +83,8 @@ def coupled_solution(
         value = float(observables[0])
         error = abs(coarser.test_error(estimate.x) - value) / max(abs(value), ROUNDING / tolerance)
         found = finer, x, evaluations, error, observables
+        if times == 0 and not settles(problem) and passes_unseen(finer):
+            continue
         if error <= tolerance or times > 1 and error > 0.5 * previous:
             break
     if found is None:
@@ -126,7 +130,48 @@ def _first_solution(problem: Problem, start: Result | None, near: tuple[CoupledS
             total += outcome.evaluations
             if outcome.converged:
                 return replace(outcome, evaluations=total)
+    if ridge > _LOW and problem.target is not None and problem.loadings is None:
+        outcome = _upwards(problem, _starts(_with_ridge(problem, _LOW), system, None))
+        if outcome.converged:
+            return replace(outcome, evaluations=total + outcome.evaluations)
     raise NotConverged(_stalled(problem), _hint(problem))
+
+
+def _upwards(problem: Problem, starts: Iterator[Array]) -> Outcome:
+    """From a small ridge to that of the problem, panels in kappa cut anew about the kinks of the loss on the way.
+
+    At a large ridge the output varies so little that nodes chosen without it miss where its mean passes a kink.
+    """
+    last = float(problem.parameters[2])
+    here, step, total = _LOW, _FACTOR, 0
+    for x in starts:
+        outcome = _cutting(_with_ridge(problem, here), x)
+        total += outcome.evaluations
+        if outcome.converged:
+            break
+    x, before, ratio = outcome.x, outcome.x, 1.0
+    while outcome.converged and here < last and step > _SHORTEST:
+        goal = min(last, step * here)
+        outcome = _cutting(_with_ridge(problem, goal), extrapolated(x, before, math.log(goal / here) / ratio))
+        total += outcome.evaluations
+        if outcome.converged:
+            x, before, ratio, here = outcome.x, x, math.log(goal / here), goal
+        else:
+            outcome, step = replace(outcome, converged=True), math.sqrt(step)
+    return replace(outcome, x=x, evaluations=total, converged=outcome.converged and here == last)
+
+
+def _cutting(problem: Problem, x: Array) -> Outcome:
+    """Newton's method on panels cut about the kinks of the loss, cut anew until the unknowns stay."""
+    evaluations = 0
+    for _ in range(_CUTS):
+        system = coupled_at(problem, replace(FINE[1], cuts=cuts_at(problem, x)))
+        outcome = newton(system, x, most=12, settled=_CLOSE)
+        moved, x = float(np.max(np.abs(outcome.x - x) / system.scale(outcome.x))), outcome.x
+        evaluations += outcome.evaluations
+        if outcome.converged and moved < _RECUT or moved == 0.0 or not np.all(np.isfinite(x)):
+            break
+    return replace(outcome, evaluations=evaluations)
 
 
 def _moved(system: CoupledSystem, near: CoupledSystem, x: Array) -> Array:
