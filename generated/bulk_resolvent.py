@@ -3,14 +3,14 @@
 e, weight, weight_t, weight_tt: nodes of the law of the residual e of the step, with weights for means of
 functions of e, of those times t = theta.x, and times t^2.
 
-Generated; do not edit. Signature 1152be7e576d9aa5.
+Generated; do not edit. Signature d85236219da37b64.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "1152be7e576d9aa5c89e030f8d5c3c1f8e75c1f7d1fc27a011001cc025f6b2ef"
+SIGNATURE = "d85236219da37b6403d81ac1266461f27f18e502503e89ea942cd37020550171"
 
 
 def equation(w, S, alpha_0, e, weight, weight_t, weight_tt):

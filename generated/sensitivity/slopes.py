@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature ddf020f064444076.
+Generated; do not edit. Signature 3499aacfd2564ac3.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "ddf020f064444076425783d8bd36fd8c8ed743056bbd7377d893a2d156fcb66c"
+SIGNATURE = "3499aacfd2564ac38522d6789ecbb359b0afedc65cede309d6dde405fa45af36"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

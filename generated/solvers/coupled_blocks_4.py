@@ -28,7 +28,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 7ef134c3a6d1ff1e.
+Generated; do not edit. Signature 07544686e30e5ace.
 Regenerate with: giantstep generate
 """
 
@@ -37,7 +37,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "7ef134c3a6d1ff1e101f27a252a7820751c41869614a00306cbf4a6adb5586fd"
+SIGNATURE = "07544686e30e5acef1b1fefe052bc06d1ff5413f23d8a4f3a40676f8a7bb0872"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi_1', 'psi_2', 'psi_3', 'psi_4', 'zeta')

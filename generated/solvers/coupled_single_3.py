@@ -26,7 +26,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature da7b07f3d3b0d3c4.
+Generated; do not edit. Signature 53f199ed8cdca53c.
 Regenerate with: giantstep generate
 """
 
@@ -35,7 +35,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "da7b07f3d3b0d3c4491ac7101354f25f00587c712f1c59a0a20d3c165b5929c6"
+SIGNATURE = "53f199ed8cdca53ca84ccba58615d90a01e1af6c19353909344d61b26133249a"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi_1', 'psi_2', 'psi_3', 'zeta')

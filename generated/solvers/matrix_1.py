@@ -1,13 +1,13 @@
 """Equations of a given bulk, one block  [THEORY section 5].
 
-Generated; do not edit. Signature 4270dd1501dddc8c.
+Generated; do not edit. Signature e6bbcb7b44db66ae.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "4270dd1501dddc8c6b97ccb12bfee67fc459d0482e0d10987063f1fdebe0c0ac"
+SIGNATURE = "e6bbcb7b44db66ae996942cd2c528ec5ffba8358e7088d3ce85365358088b5ab"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')
@@ -351,7 +351,7 @@ def free_energy(s):
     x19 = np.einsum('ab->a', x18)
     x20 = np.einsum('a,a,a->', x19, law_rows, spectrum)
     x21 = 0.5*np.einsum('b,b->', 1.0/T, m**2)
-    free_energy = np.real(alpha*np.dot(weight, avg_M) + beta*(0.5*x0 + 0.5*x2 + x3 - 0.5*x7 - 0.5*x9 - 0.5*x12 - 0.5*x14 - 0.5*x16 - 0.5*x17/beta - 0.5*x20/beta) + inverse_dimension*beta*x21)
+    free_energy = np.real(alpha*np.dot(weight, avg_M) + beta*(0.5*x0 + 0.5*x2 + x3 - 0.5*x7 - 0.5*x9 - 0.5*x12 - 0.5*x14 - 0.5*x16 - 0.5*(x17 + x20)/beta) + inverse_dimension*beta*x21)
     s["free_energy"] = free_energy
 
 

@@ -21,7 +21,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature fa4de0adcc6ec151.
+Generated; do not edit. Signature b068a3a091314ab5.
 Regenerate with: giantstep generate
 """
 
@@ -31,7 +31,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 LOSS = "square"
-SIGNATURE = "fa4de0adcc6ec1514dd1b99af6bbc74af6e7aad7405081dd71e73995b9f2c9a1"
+SIGNATURE = "b068a3a091314ab5d2200b960940b8b59d9d6450fe956cd7cde9fa5ea4300cae"
 
 
 UNKNOWNS = ('T', 'V1')

@@ -25,7 +25,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 730933313f4d66e4.
+Generated; do not edit. Signature ea3af222b0f59135.
 Regenerate with: giantstep generate
 """
 
@@ -35,7 +35,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 LOSS = "square"
-SIGNATURE = "730933313f4d66e497c1f01f3ff04fbb8b9dffad13ee87767a6b0ac882b50454"
+SIGNATURE = "ea3af222b0f5913504021aa6c751095dbe13a2795dfae1784964b5ca2f4280de"
 
 
 def workspace_size(K, N):

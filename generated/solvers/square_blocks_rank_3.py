@@ -29,7 +29,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 2cde88262c9c9dd2.
+Generated; do not edit. Signature bf42962b551a5457.
 Regenerate with: giantstep generate
 """
 
@@ -39,7 +39,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 LOSS = "square"
-SIGNATURE = "2cde88262c9c9dd238aebf2464afcf8d58e1252c9e8f565e3f9a1a484bd3591c"
+SIGNATURE = "bf42962b551a545739010718dfbf724a855c57b8b1106fead0070d1fb3a4a56b"
 
 
 def workspace_size(K, N):

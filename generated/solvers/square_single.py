@@ -25,7 +25,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 5d70754f7db64010.
+Generated; do not edit. Signature 40561e49a27db190.
 Regenerate with: giantstep generate
 """
 
@@ -35,7 +35,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 LOSS = "square"
-SIGNATURE = "5d70754f7db64010c105d603e59138aad21e0d66843c48af0105b8b693e8dfbe"
+SIGNATURE = "40561e49a27db190a71e386fb960941655f378edf5633c1ec1e32ed544432156"
 
 
 def workspace_size(K, N):

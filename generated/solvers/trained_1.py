@@ -1,13 +1,13 @@
 """Equations of a trained bulk, any number of blocks K  [THEORY section 5].
 
-Generated; do not edit. Signature ce8241579f134fc4.
+Generated; do not edit. Signature a992f6c483fb6887.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "ce8241579f134fc4abd91cc060c2741ff87f6f6d1441c259235eceb925bf9e77"
+SIGNATURE = "a992f6c483fb6887471b272633fc26a01e20b790d7f714c9ff67e758f3e8c863"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')
@@ -341,7 +341,7 @@ def free_energy(s):
     x19 = np.einsum('a,a->', x18, law_tr)
     x20 = np.einsum('a,a->', Q2_hat, T)
     x21 = 0.5*np.einsum('b,b->', 1.0/T, m**2)
-    free_energy = np.real(alpha*np.dot(weight, avg_M) + beta*(0.5*x0 + 0.5*x2 + x3 - 0.5*x7 - 0.5*x9 - 0.5*x12 - 0.5*x14 - 0.5*x16 - 0.5*x19/beta - 0.5*x20/beta) + inverse_dimension*beta*x21)
+    free_energy = np.real(alpha*np.dot(weight, avg_M) + beta*(0.5*x0 + 0.5*x2 + x3 - 0.5*x7 - 0.5*x9 - 0.5*x12 - 0.5*x14 - 0.5*x16 - 0.5*(x19 + x20)/beta) + inverse_dimension*beta*x21)
     s["free_energy"] = free_energy
 
 
