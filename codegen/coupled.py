@@ -27,7 +27,8 @@ from codegen.plan import (
 from codegen.program import OBSERVABLES, Program
 from codegen.templates import read
 from derive.blocks import KAPPA, block_field, names_in
-from derive.output import directions_of, output_averages
+from derive.directions import directions_of
+from derive.output import output_averages
 from derive.saddle import SaddleSystem, member
 from derive.tangent import Tangent, tangent_name
 

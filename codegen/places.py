@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from derive.output import directions_of
+from derive.directions import directions_of
 
 NODE = "n"
 BLOCK_COLUMNS = ("mu0", "mu1", "mu2sq")

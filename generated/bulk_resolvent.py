@@ -3,14 +3,14 @@
 e, weight, weight_t, weight_tt: nodes of the law of the residual e of the step, with weights for means of
 functions of e, of those times t = theta.x, and times t^2.
 
-Generated; do not edit. Signature 1d9ec875a3c805ce.
+Generated; do not edit. Signature 92c30416060d3737.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "1d9ec875a3c805ce8033e700c274e5a45e52da9b7a7b1faf24a126e11580bcfe"
+SIGNATURE = "92c30416060d3737107e024a7fe49636714fe0e25b24d984bed964e4d2552bdd"
 
 
 def equation(w, S, alpha_0, e, weight, weight_t, weight_tt):

@@ -6,7 +6,7 @@ Order of computation, found from the derived system:
        avg_gg, avg_h, avg_t_1g, avg_t_2g, zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat_1, psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature beeaed475790aa0b.
+in X). Generated; do not edit. Signature d30b2fa0788dcb03.
 Regenerate with: giantstep generate
 """
 
@@ -19,7 +19,7 @@ from generated.runtime.contractions import INNER, add, add_product, average, ave
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "beeaed475790aa0baaa9ab3a9daf6476c077adab36cb040b8fc3adc921ec580c"
+SIGNATURE = "d30b2fa0788dcb03eb14d406b941c5402ab189590482f694b1be60aad83f9d4e"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = range(6)  # rows of node, then mu0, mu1, mu2sq per block

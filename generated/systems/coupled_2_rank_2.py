@@ -7,7 +7,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 0c9e632471693b15.
+in X). Generated; do not edit. Signature 71bd79e255f32d74.
 Regenerate with: giantstep generate
 """
 
@@ -20,7 +20,7 @@ from generated.runtime.contractions import INNER, add, add_product, average, ave
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "0c9e632471693b15f0303f017f15d99f109ffa4185efb30213c1c94c44722f40"
+SIGNATURE = "71bd79e255f32d74c8575ceea204b149788e12631fe4f07fea4e37ad9231d8fb"
 
 
 kappa_1, weight, nu0, nu1_1, nu1_2, nu2sq, kappa_2 = range(7)  # rows of node, then mu0, mu1, mu2sq per block

@@ -7,7 +7,7 @@ Order of computation, found from the derived system:
        psi_hat_1, psi_hat_2, psi_hat_3, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature c9a6c0e1fc0e8c49.
+in X). Generated; do not edit. Signature 3c9409419eee20cc.
 Regenerate with: giantstep generate
 """
 
@@ -20,7 +20,7 @@ from generated.runtime.contractions import INNER, add, add_product, average, ave
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "c9a6c0e1fc0e8c4990ec64bdb499543baf2f1ea9ba620a92a570f6e4e95ddd68"
+SIGNATURE = "3c9409419eee20cc970eae37ce277bc4e54b748b745487766bd6d36f21d1fe98"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu1_3, nu2sq = range(7)  # rows of node, then mu0, mu1, mu2sq per block

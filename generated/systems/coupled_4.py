@@ -7,7 +7,7 @@ Order of computation, found from the derived system:
        Q2_hat, V1_hat, V2_hat, psi_hat_1, psi_hat_2, psi_hat_3, psi_hat_4, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 8bdac91c43f2bbba.
+in X). Generated; do not edit. Signature 9320657b0dfc8ada.
 Regenerate with: giantstep generate
 """
 
@@ -20,7 +20,7 @@ from generated.runtime.contractions import INNER, add, add_product, average, ave
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "8bdac91c43f2bbba83aa8679e3345decbc9a6a3344701e43ba2678a9208f1434"
+SIGNATURE = "9320657b0dfc8ada992909b41ad37b2bb561987c15af0d4338b34bb72b608dba"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu1_3, nu1_4, nu2sq = range(8)  # rows of node, then mu0, mu1, mu2sq per block

@@ -1,6 +1,6 @@
 """Equations of a given bulk, one block  [THEORY section 5].
 
-Generated; do not edit. Signature 7ec48e7313c11144.
+Generated; do not edit. Signature d1a90079a839726e.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from generated.runtime.certificate import SIGN, Certificate, both, bounded, over
 
-SIGNATURE = "7ec48e7313c11144bcaa777a9d7fff1525995b6ae01f3f834efaf10d9dcf2962"
+SIGNATURE = "d1a90079a839726e1465dcf040def2c521a818550e8f5ac4f1187b299081766b"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')
@@ -355,7 +355,7 @@ def free_energy(s):
     x20 = np.einsum('a,a,a->', x19, law_rows, spectrum)
     x21 = 0.5*np.einsum('b,b->', 1.0/T, m**2)
     free_energy = np.real(alpha*np.dot(weight, avg_M) + beta*(0.5*x0 + 0.5*x2 + x3 - 0.5*x7 - 0.5*x9 - 0.5*x12
-        - 0.5*x14 - 0.5*x16 - 0.5*x17/beta - 0.5*x20/beta) + inverse_dimension*beta*x21)
+        - 0.5*x14 - 0.5*x16 - 0.5*(x17 + x20)/beta) + inverse_dimension*beta*x21)
     s["free_energy"] = free_energy
 
 

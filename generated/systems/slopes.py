@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 1f05b382e988fdb9.
+Generated; do not edit. Signature 25794982ad247982.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "1f05b382e988fdb9aed9ba912b798566479f102690b4c630402e43276535e325"
+SIGNATURE = "25794982ad24798214534cce85454f3f7ed69bf92bc859b66ba0812358ea6e10"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 19164438a95bbb4b.
+in X). Generated; do not edit. Signature 906e9ddcdb0f6484.
 Regenerate with: giantstep generate
 """
 
@@ -24,7 +24,7 @@ from generated.runtime.unknowns import (
 )
 
 LOSS = "square"
-SIGNATURE = "19164438a95bbb4bd9c747142cfb88d3edf5808e71ce82d905866ac3fdfd86ae"
+SIGNATURE = "906e9ddcdb0f648438a96eb13cef605ac146ac543b0e8e3793dbdb1f19646922"
 
 
 kappa, weight, nu0, nu1, nu2sq = range(5)  # rows of node, then mu0, mu1, mu2sq per block

@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 8d0265063089d5b9.
+in X). Generated; do not edit. Signature e944e3740d8a7a2c.
 Regenerate with: giantstep generate
 """
 
@@ -24,7 +24,7 @@ from generated.runtime.unknowns import (
 )
 
 LOSS = "square"
-SIGNATURE = "8d0265063089d5b9cd6d19622ac409ea7c01a303e4bc46751a8adfcf56ba6582"
+SIGNATURE = "e944e3740d8a7a2ca150543902907d0a058984837f7f621767aa15b7a6a32841"
 
 
 kappa_1, weight, nu0, nu1, nu2sq, kappa_2 = range(6)  # rows of node, then mu0, mu1, mu2sq per block

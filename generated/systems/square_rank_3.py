@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 89fc1850c7c5ee29.
+in X). Generated; do not edit. Signature a6969bc151d1fc92.
 Regenerate with: giantstep generate
 """
 
@@ -24,7 +24,7 @@ from generated.runtime.unknowns import (
 )
 
 LOSS = "square"
-SIGNATURE = "89fc1850c7c5ee29804f8312ed53373deda28bf76136b91fdbe6692bd38333f8"
+SIGNATURE = "a6969bc151d1fc9207d74430d525b822dbaff85cfe15715d4401fb1b54c75fdb"
 
 
 kappa_1, weight, nu0, nu1, nu2sq, kappa_2, kappa_3 = range(7)  # rows of node, then mu0, mu1, mu2sq per block

@@ -1,6 +1,6 @@
 """Equations of a trained bulk, any number of blocks K  [THEORY section 5].
 
-Generated; do not edit. Signature c7b3fc7923e0f5e7.
+Generated; do not edit. Signature 572f8a8eaa5af03b.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from generated.runtime.certificate import SIGN, Certificate, both, bounded, over
 
-SIGNATURE = "c7b3fc7923e0f5e7c8ed6ad14e5ac4635f7ddfd7532c547e13bc8c7e21a3f124"
+SIGNATURE = "572f8a8eaa5af03b0a79abdace434313118dc90c6121eef65da1220b0fb214a8"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')
@@ -342,7 +342,7 @@ def free_energy(s):
     x20 = np.einsum('a,a->', Q2_hat, T)
     x21 = 0.5*np.einsum('b,b->', 1.0/T, m**2)
     free_energy = np.real(alpha*np.dot(weight, avg_M) + beta*(0.5*x0 + 0.5*x2 + x3 - 0.5*x7 - 0.5*x9 - 0.5*x12
-        - 0.5*x14 - 0.5*x16 - 0.5*x19/beta - 0.5*x20/beta) + inverse_dimension*beta*x21)
+        - 0.5*x14 - 0.5*x16 - 0.5*(x19 + x20)/beta) + inverse_dimension*beta*x21)
     s["free_energy"] = free_energy
 
 

@@ -81,7 +81,7 @@ def add(subparsers: Subparsers) -> None:
 
 def _curve(arguments: argparse.Namespace) -> int:
     model = model_of(arguments)
-    from giantstep.sweep.grid import grid_of
+    from giantstep.sweep.grid import grid_of  # help and bad arguments do without
 
     grid = grid_of(arguments.sweep)
     _check(arguments, grid)
@@ -121,11 +121,11 @@ def _check(arguments: argparse.Namespace, grid: Grid) -> None:
         raise BadInput(f"{key} is both set and swept", f"leave out --set {key}=...")
     if arguments.simulate and arguments.dimension is None:
         raise BadInput("--simulate needs a dimension", "give for example --dimension 1000")
-    from giantstep.observe.simulate import checked_count
+    from giantstep.observe.simulate import checked_count  # help and bad arguments do without
 
     checked_count("--jobs", arguments.jobs, 1)
     if arguments.output:
-        from giantstep.sweep.dataset import SUFFIXES, require_netcdf
+        from giantstep.sweep.dataset import SUFFIXES, require_netcdf  # help and bad arguments do without
 
         if check_writable(arguments.output, SUFFIXES).suffix.lower() == ".nc":
             require_netcdf()
@@ -139,6 +139,7 @@ def _executor(jobs: int) -> Iterator[Executor | None]:
     if jobs == 1:
         yield None
         return
+    # one job does without
     from concurrent.futures import ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool
 
@@ -187,7 +188,7 @@ def _saved(checkpoint: Path | None) -> str:
         return "nothing was saved; with --output FILE finished points are kept and the same command goes on"
     if not checkpoint.exists():
         return "no point was finished"
-    from giantstep.sweep.checkpoint import Checkpoint
+    from giantstep.sweep.checkpoint import Checkpoint  # help and bad arguments do without
 
     with Checkpoint(checkpoint) as store:
         count = len(store)
@@ -203,7 +204,7 @@ def _write(arguments: argparse.Namespace, dataset: gs.Dataset) -> None:
 
 def _report(arguments: argparse.Namespace, dataset: gs.Dataset) -> int:
     """Print what was done and how it is known to be right; exit code 3 where a point has no number."""
-    from giantstep.report.dataset import report, table
+    from giantstep.report.dataset import report, table  # help and bad arguments do without
 
     if not arguments.output:
         print(table(dataset))

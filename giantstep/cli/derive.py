@@ -25,7 +25,7 @@ def add(subparsers: Subparsers) -> None:
 
 def _derive(arguments: argparse.Namespace) -> int:
     model = model_of(arguments)
-    from giantstep.law.derivation import render
+    from giantstep.law.derivation import render  # loads SymPy
 
     print(render(model, arguments.format, arguments.steps))
     return 0

@@ -11,10 +11,10 @@ from itertools import product
 
 import numpy as np
 from numpy.polynomial.hermite_e import hermevander
-from numpy.polynomial.legendre import leggauss
 
 from derive.links import Link, link_of
 from giantstep.law.multi_index_moments import index_moments
+from giantstep.quadrature.gauss import evenly_cut, normal_nodes
 from giantstep.spec.errors import BadInput, NotConverged
 from giantstep.spec.expressions import numpy_function
 from giantstep.spec.kernels import function_kernel
@@ -44,7 +44,7 @@ def _of_one(text: str, degree: int) -> tuple[float, ...]:
     function, breaks = numpy_function(text), tuple(function_kernel(text).BREAKPOINTS)
     previous: Array | None = None
     for halvings in range(8):
-        z, weight = _nodes(breaks, 1.0 / 2**halvings)
+        z, weight = normal_nodes(evenly_cut(_REACH, 1.0 / 2**halvings, breaks), _ORDER)
         values = np.broadcast_to(function(z)[0], z.shape)
         basis = hermevander(z, degree) / np.sqrt([float(math.factorial(k)) for k in range(degree + 1)])
         left, current = values.copy(), np.empty(degree + 1)
@@ -55,15 +55,6 @@ def _of_one(text: str, degree: int) -> tuple[float, ...]:
             return tuple(float(value) for value in current)
         previous = current
     raise NotConverged(f"the Hermite coefficients of {text!r} do not settle", "use a smoother link or a lower degree")
-
-
-def _nodes(breaks: tuple[float, ...], width: float) -> tuple[Array, Array]:
-    grid = np.arange(-_REACH, _REACH + 0.5 * width, width)
-    edges = np.unique(np.concatenate([grid, [b for b in breaks if abs(b) < _REACH]]))
-    points, weights = leggauss(_ORDER)
-    half, middle = 0.5 * np.diff(edges)[:, None], 0.5 * (edges[1:] + edges[:-1])[:, None]
-    z = (middle + half * points).ravel()
-    return z, (half * weights).ravel() * np.exp(-0.5 * z * z) / math.sqrt(2.0 * math.pi)
 
 
 def _of_several(link: Link, degree: int) -> tuple[float, ...]:

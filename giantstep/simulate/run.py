@@ -19,8 +19,8 @@ from giantstep.simulate.result import MeasuredSpike, SimulationResult
 from giantstep.simulate.system import (
     FiniteSizes,
     FiniteSystem,
-    Rung,
-    check_rung,
+    SystemKind,
+    check_kind,
     finite_number,
     finite_sizes,
     positive_whole,
@@ -53,7 +53,7 @@ class _Run:
 
 def simulate(
     system: FiniteSystem,
-    what: Rung,
+    what: SystemKind,
     dimension: int,
     seeds: int,
     samples: Sequence[float],
@@ -78,7 +78,7 @@ def simulate(
     Raises SimulationError for impossible input and, before any work, where memory does not suffice.
     """
     started = time.perf_counter()
-    check_rung(system, what)
+    check_kind(system, what)
     positive_whole("seeds", seeds)
     positive_whole("seed", seed, 0)
     sizes = finite_sizes(system, dimension, samples)
@@ -104,7 +104,7 @@ def simulate(
 
 def _one_seed(
     system: FiniteSystem,
-    what: Rung,
+    what: SystemKind,
     sizes: FiniteSizes,
     streams: Streams,
     options: _Options,
@@ -148,7 +148,7 @@ def _fitted(
 
 def _collect(
     system: FiniteSystem,
-    what: Rung,
+    what: SystemKind,
     sizes: FiniteSizes,
     seed: int,
     options: _Options,
@@ -207,7 +207,7 @@ def _checked_ridges(system: FiniteSystem, ridges: Sequence[float]) -> tuple[floa
     return tuple(float(ridge) for ridge in ridges)
 
 
-def _test_count(system: FiniteSystem, what: Rung, sizes: FiniteSizes, test_samples: int | None) -> int:
+def _test_count(system: FiniteSystem, what: SystemKind, sizes: FiniteSizes, test_samples: int | None) -> int:
     """Default: its own error was 0.2 to 1 of the seeds' spread where measured (tanh, d = 400; logistic and hinge,
     where a label counts as right or wrong, d = 100 to 400)."""
     if test_samples is not None:

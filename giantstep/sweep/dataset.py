@@ -189,7 +189,7 @@ def require_netcdf() -> None:
 
 def _xarray() -> Any:
     try:
-        import xarray
+        import xarray  # an optional dependency
     except ImportError:
         raise BadInput(
             "xarray is not installed", "pip install 'giantstep[netcdf]', or write .json or .csv"

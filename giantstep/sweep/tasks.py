@@ -15,7 +15,7 @@ import numpy as np
 
 from giantstep import __version__
 from giantstep.observe.simulate import at_dimension, finite_system, simulate_seed
-from giantstep.simulate.system import Rung
+from giantstep.simulate.system import SystemKind
 from giantstep.spec.errors import BadInput, NotConverged
 from giantstep.spec.model import Model
 from giantstep.sweep.checkpoint import Checkpoint, Outcome, key_of
@@ -78,7 +78,7 @@ class SeedUnit:
     """One seed of a simulation, all its sample sizes and ridges at once."""
 
     model: Model
-    what: Rung
+    what: SystemKind
     dimension: int
     seed: int
     index: int

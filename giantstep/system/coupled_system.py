@@ -18,6 +18,7 @@ from giantstep.system.loss_kernels import coupled_kernel, loss_kernel
 from giantstep.system.misclassification import wrong_sign, wrong_sign_slopes
 from giantstep.system.problem import Problem
 from giantstep.system.sign_panels import Output, panels
+from giantstep.system.span import span_of
 from giantstep.system.state import State, members, pairs, start_of
 
 Array = np.ndarray
@@ -28,12 +29,19 @@ _ROUNDING, _LEAST = 1e-15, 1e-290
 
 
 class CoupledSystem:
-    """The equations of one problem at one level of quadrature, as Newton's method takes them."""
+    """The equations of one problem at one level of quadrature, as Newton's method takes them.
+
+    At infinite dimension the table holds orthonormal functions in the place of the mean features, and the workspace
+    their coordinates in the place of m; those that no function goes with are no unknowns.
+    """
 
     def __init__(self, problem: Problem, level: Level, laws: Resolved | None = None) -> None:
         model, self.problem, self.level = problem.model, problem, level
         laws = laws or resolved(problem, level)
-        self.table, self.labels, self.clean = laws.table, laws.labels, laws.clean
+        self.span = span_of(problem)
+        self.given = laws.table  # with the mean features themselves
+        self.table = self.given if self.span is None else self.span.columns(self.given)
+        self.labels, self.clean = laws.labels, laws.clean
         self.blocks, nodes = len(problem.fraction), len(self.table)
         self.loss = loss_kernel(model.fit.loss)
         self.directions = model.target.indices
@@ -46,10 +54,10 @@ class CoupledSystem:
         self.node = np.array(self.table.T, order="C")
         self.room = State(self.kernel, self.blocks, nodes)
         self.work = self.room.work
-        self.places = members(self.kernel, self.blocks)[0][0]
+        functions = self.blocks if self.span is None else self.span.rank
+        self.places, self.diagonal = _unknowns(self.kernel, self.blocks, functions)
         self.first = self.places[UNKNOWN]
         self.second = self.first + self.places[TURNED]
-        self.diagonal = _diagonal(self.kernel, self.blocks)
         self.parameters = problem.parameters.copy()
         self.averages = self.room.rows(self.kernel.AVERAGES)
         self.slopes = self.room.rows(self.kernel.SLOPES)
@@ -100,7 +108,7 @@ class CoupledSystem:
         """The vector of unknowns from order parameters: T = beta V2, and the adjoint is Q2."""
         psi = np.asarray(order["psi"]).reshape(self.blocks, self.directions)
         values = {
-            "adjoint": order["Q2"], "m": order["m"], "Q1": order["Q1"], "V1": order["V1"],
+            "adjoint": order["Q2"], "m": self._inward(order["m"]), "Q1": order["Q1"], "V1": order["V1"],
             "T": self.parameters[1] * order["V2"],
         }  # fmt: skip
         zeta = np.asarray(order["zeta"]).reshape(self.blocks, self.problem.rank)
@@ -110,6 +118,16 @@ class CoupledSystem:
             self.view(name)[...] = values[name]
         found: Array = self.work[self.first]
         return found
+
+    def order_parameters(self) -> dict[str, Array]:
+        """The order parameters at the last x, those of ``unknowns``."""
+        order = {name: self.view(name).copy() for name in ("m", "Q1", "Q2", "V1", "V2")}
+        if self.span is not None:
+            order["m"] = self.span.outward(order["m"], order["V2"])
+        return order | {name: self.overlaps(name) for name in ("zeta", "psi")}
+
+    def _inward(self, m: Array) -> Array:
+        return m if self.span is None else self.span.inward(m)
 
     def _named(self, overlap: str) -> list[str]:
         return [name for name in self.kernel.UNKNOWNS if name.startswith(overlap)]
@@ -237,13 +255,19 @@ def floored(values: Array) -> bool:
 
 
 @lru_cache(maxsize=64)
-def _diagonal(kernel: ModuleType, blocks: int) -> Array:
-    """For each unknown the place of Q1[b, b], the norm of its block b."""
-    found: list[int] = []
+def _unknowns(kernel: ModuleType, blocks: int, functions: int) -> tuple[Array, Array]:
+    """Places of the unknowns [7, n], and for each that of Q1[b, b], the norm of its block b, which it is compared with.
+
+    functions: how many coordinates the mean of the output has, of the places for m.
+    """
+    kept: list[bool] = []
+    norms: list[int] = []
     for name in kernel.UNKNOWNS:
         rows = [b for b, _ in pairs(blocks)] if name in kernel.MATRICES else range(blocks)
-        found += [start_of(kernel, "Q1", blocks) + b * (blocks + 1) for b in rows]
-    return np.array(found)
+        norms += [start_of(kernel, "Q1", blocks) + b * (blocks + 1) for b in rows]
+        kept += [name != "m" or b < functions for b in rows]
+    places = members(kernel, blocks)[0][0]
+    return np.ascontiguousarray(places[:, kept]), np.array(norms)[kept]
 
 
 @lru_cache(maxsize=64)

@@ -15,6 +15,7 @@ from giantstep.spec.errors import NotConverged
 from giantstep.spec.kernels import solver_kernel
 from giantstep.system.problem import Problem, Solution
 from giantstep.system.result import ORDER_PARAMETERS
+from giantstep.system.span import span_of
 from giantstep.system.state import State, run_solver
 
 ROUNDING = 1e-15  # of E y^2: what double precision leaves of a test error that is next to nothing
@@ -112,7 +113,8 @@ def _run(kernel: ModuleType, problem: Problem, order: int, halvings: int, start:
 
 def _run_on(kernel: ModuleType, problem: Problem, rows: np.ndarray, start: State | None = None) -> _Run:
     """start: the solution on other nodes, from which Newton's method begins."""
-    node = np.array(rows.T, order="C")
+    span = span_of(problem)
+    node = np.array((rows if span is None else span.columns(rows)).T, order="C")
     solved = run_solver(kernel, node, problem.fraction, problem.parameters, start)
     if solved.status < 0:
         raise NotConverged(_stalled(problem, -solved.status), collinear_hint(problem))
@@ -128,6 +130,8 @@ def _unknowns(run: _Run, problem: Problem) -> Mapping[str, np.ndarray]:
             values[name] = run.state[name].copy()
         else:
             values[name] = np.stack([run.state[f"{name}_{j + 1}"] for j in range(problem.rank)], axis=-1)
+    if (span := span_of(problem)) is not None:
+        values["m"] = span.outward(values["m"], values["V2"])
     return values
 
 

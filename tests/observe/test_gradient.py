@@ -82,6 +82,13 @@ MODELS = {
     "three blocks": STEPPED.replace(
         {"network.readout": {"values": [1.0, -1.0, 0.3], "fractions": [0.3, 0.3, 0.4]}, "network.activation": "tanh"}
     ),
+    "opposite blocks, even": model(
+        "abs", "quadratic", network__readout={"values": [1.0, -1.0], "fractions": [0.3, 0.7]}
+    ),
+    "dependent blocks": model(
+        "relu", "sign", network__readout={"values": [1.0, -1.0, 2.0, -2.0], "fractions": [0.1, 0.2, 0.3, 0.4]}
+    ),
+    "linear blocks": model("linear", "tanh", network__readout={"values": [1.0, 2.0], "fractions": [0.5, 0.5]}),
     "fixed bias": STEPPED.replace({"network.bias": 0.4}),
     "logistic": model("tanh", "sign", fit__loss="logistic", target__flips=0.1),
     "hinge": model("erf", "sign", fit__loss="hinge"),

@@ -28,13 +28,14 @@ from giantstep.system.merged_blocks import merged
 from giantstep.system.misclassification import wrong_sign_slopes
 from giantstep.system.newton import newton
 from giantstep.system.problem import Problem, problem_of
-from giantstep.system.result import ORDER_PARAMETERS, Result
+from giantstep.system.result import Result
 from giantstep.system.solve import solve
 from giantstep.system.state import State
 
 Array = np.ndarray
 _SETTLED, _WORST = 1e-8, 1e-6  # change between orders of quadrature that is worked for, and that is allowed
 _STILL = 1e-3  # of the largest relative motion: rounding of the others' is seen in what moves less
+_APPEARS = 1e-9  # of the largest rate of a feature: what rounding leaves of a combination that stays zero
 _CERTIFIED = 1e-7  # relative residual of the linear equations that the motion of the solution is held to
 
 
@@ -89,7 +90,7 @@ def gradient(
     result = solve(model, dimension=dimension, tolerance=tolerance, start=start)
     problem, members = merged(problem_of(model, dimension))
     directions = {key: direction_of(problem, members, key) for key in chosen}
-    order = _of_distinct(result, members)
+    order = members.gathered(result.order_parameters)
     if not np.any(order["Q2"] > 0.0):
         raise NotConverged("the readout vanishes: nothing moves with a parameter", "lower fit.ridge")
     found, residual, error = _settled(problem, order, directions, result)
@@ -143,15 +144,6 @@ def _unit(model: Model, key: str) -> float:
     return value or 1.0
 
 
-def _of_distinct(result: Result, members: Array) -> dict[str, Array]:
-    """Order parameters of the distinct blocks: those of equal ones add up."""
-    select = (members[None, :] == np.arange(int(members.max()) + 1)[:, None]).astype(float)
-    order = {name: result.order_parameters[name] for name in ORDER_PARAMETERS}
-    return {
-        name: select @ values @ select.T if name in ("Q1", "V1") else select @ values for name, values in order.items()
-    }
-
-
 def _derivatives(
     problem: Problem, order: Mapping[str, Array], directions: Mapping[str, Direction], level: Level
 ) -> tuple[dict[str, tuple[float, float, float]], float]:
@@ -179,7 +171,7 @@ class Motion:
     def along(self, direction: Direction) -> tuple[float, float, float]:
         """Derivatives of (test error, training error, free energy) along a direction, the unknowns following."""
         system = self.system
-        change = direction.change(system.problem.blocks, system.kappa)
+        change = self._change(direction)
         force, _, _ = self._response(direction, change, np.zeros(len(system.first)))
         scale = system.scale(system.work[system.first])
         moved = -_solved(self.matrix, force, scale)
@@ -192,6 +184,25 @@ class Motion:
         if system.loss.FORM == "margin":
             test = self._wrong_sign(direction, moved)
         return test, train * system.problem.model.fit.loss.entry.error_scale, energy
+
+    def _change(self, direction: Direction) -> Array:
+        """Rates [3, K, N] of the functions in the table, orthonormal ones in the place of the mean features.
+
+        Raises BadInput where a combination of these that vanishes does not stay zero: the error jumps there.
+        """
+        system = self.system
+        change, span = direction.change(system.problem.blocks, system.kappa), system.span
+        if span is None:
+            return change
+        appearing, size = np.einsum("bw,bn->wn", span.null, change[0]), np.abs(change).max()
+        if np.any(np.abs(appearing) > _APPEARS * size * np.abs(span.null).sum(axis=0)[:, None]):
+            raise BadInput(
+                "the mean features are linearly dependent here and nowhere near, so that the errors at infinite "
+                "dimension jump and have no derivative",
+                "give a dimension, or move the parameter a little",
+            )
+        change[0] = span.functions(change[0].T).T
+        return change
 
     def _response(
         self, direction: Direction, change: Array, moved: Array
@@ -211,8 +222,7 @@ class Motion:
         """The slope of the test error of a loss of the margin, on panels that resolve the sign of the output."""
         signs = self.system.where_signs_turn()
         motion = self if signs is self.system else Motion(signs, self.matrix)
-        change = direction.change(signs.problem.blocks, signs.kappa)
-        _, _, fields = motion._response(direction, change, moved)
+        _, _, fields = motion._response(direction, motion._change(direction), moved)
         of_mean, of_slope, of_delta = wrong_sign_slopes(signs.output())
         slopes = np.stack([fields[name] for name in signs.kernel.SLOPES])
         rate = of_mean * fields["mean"] + (of_slope * slopes).sum(axis=0) + of_delta * fields["Delta"]

@@ -117,7 +117,7 @@ def _analysis(link: Link, target: Target, network: Network | None) -> Learnabili
 
 def _table(link: Link, target: Target) -> tuple[HermiteTable, str]:
     """The tensors of what the labels say about the input, E[y | z] up to a factor, and the rule that gave them."""
-    from derive.hermite_tensors import hermite_tensors
+    from derive.hermite_tensors import hermite_tensors  # loads SymPy
 
     if target.probit > 0.0:
         link = _widened(link, target.probit)
@@ -205,7 +205,7 @@ def _overlaps(table: HermiteTable, sigma: tuple[float, ...], first: frozenset[in
 
 def _leading(link: Link, table: HermiteTable, stages: tuple[Stage, ...], rule: str) -> dict[str, str]:
     """The entries of the first tensor that is not zero, in closed form where there is one."""
-    from derive.hermite_tensors import closed_entry
+    from derive.hermite_tensors import closed_entry  # loads SymPy
 
     if not stages:
         return {}

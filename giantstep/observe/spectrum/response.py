@@ -7,7 +7,7 @@ the sum of V2_b at ridge -z. Source: [CUI24] App. F; THEORY section 7.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import ModuleType
 
 import numpy as np
@@ -17,6 +17,7 @@ from giantstep.observe.spectrum.nodes import Nodes, Panel
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.kernels import generated_module
 from giantstep.system.problem import Problem
+from giantstep.system.span import Span, span_of
 from giantstep.system.state import State as Numbers
 from giantstep.system.state import members, pairs
 
@@ -57,10 +58,13 @@ class Response:
     problem: Problem
     nodes: Nodes = field(init=False)
     kernel: ModuleType = field(init=False)
+    span: Span | None = field(init=False)
 
     def __post_init__(self) -> None:
         self.kernel = generated_module("generated.systems.square")
         self.nodes = Nodes(self.problem.blocks)
+        limit = replace(self.problem, target=None, parameters=np.array([*self.problem.parameters[:4], 0.0]))
+        self.span = span_of(limit)
         self.blocks = len(self.problem.blocks)
         self.members, sizes = members(self.kernel, self.blocks)
         self.count, self.overlaps = (int(size) for size in sizes[:2])
@@ -178,9 +182,13 @@ class Response:
             found = 1.0 / (1.0 + self._residual(self._node(rows), z, unknowns)["V"])
         return np.where(np.isfinite(found), found, 1e300)
 
-    def overlap_matrix(self, state: State, inverse_dimension: float = 0.0) -> Array:
-        """Matrix [2K, 2K] of the linear equations of (m, zeta) at a solution, free of the target."""
-        node, n = self._node(self.nodes.table(state.panels)), self.overlaps
+    def overlap_matrix(self, state: State, inverse_dimension: float = 0.0, span: Span | None = None) -> Array:
+        """Matrix [2K, 2K] of the linear equations of (m, zeta) at a solution, free of the target.
+
+        span: m stands for coordinates of its functions; rows and columns from its rank on to K are zero.
+        """
+        rows, n = self.nodes.table(state.panels), self.overlaps
+        node = self._node(rows if span is None else span.columns(rows))
         numbers = self._residual(node, state.z, state.unknowns, inverse_dimension)
         matrix = np.empty((n, n), complex)
         given = self._given(node, state.z, numbers, inverse_dimension)
