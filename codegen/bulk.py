@@ -30,9 +30,9 @@ SOURCES = ("bulk.py", "certificate.py", "plan.py", "print/numpy_arrays.py", "pri
 
 
 def bulk_modules() -> dict[str, str]:
-    """Name below ``generated/solvers/`` -> text of the equations of the bulks that are not isotropic."""
+    """Name below ``generated/systems/`` -> text of the equations of the bulks that are not isotropic."""
     return {
-        "trained_bulk": emit_bulk("trained", ("Sigma", *weight_names(TRAINED)), "a trained bulk, any number of blocks K"),
+        "trained_bulk": emit_bulk("trained", ("Sigma", *weight_names(TRAINED)), "a trained bulk, any number of blocks"),
         "given_bulk": emit_bulk("matrix", ("spectrum", *weight_names(GIVEN)), "a given bulk, one block"),
     }
 

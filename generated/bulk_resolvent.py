@@ -3,14 +3,14 @@
 e, weight, weight_t, weight_tt: nodes of the law of the residual e of the step, with weights for means of
 functions of e, of those times t = theta.x, and times t^2.
 
-Generated; do not edit. Signature 92c30416060d3737.
+Generated; do not edit. Signature 21a8fc13fea1624d.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "92c30416060d3737107e024a7fe49636714fe0e25b24d984bed964e4d2552bdd"
+SIGNATURE = "21a8fc13fea1624d109a620d0a5dbf0675fb8d7edb86ce3228f4c62cb90e6cce"
 
 
 def equation(w, S, alpha_0, e, weight, weight_t, weight_tt):

@@ -1,6 +1,6 @@
 """Equations of a given bulk, one block  [THEORY section 5].
 
-Generated; do not edit. Signature d1a90079a839726e.
+Generated; do not edit. Signature 9bf6de33b89af1e4.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from generated.runtime.certificate import SIGN, Certificate, both, bounded, over
 
-SIGNATURE = "d1a90079a839726e1465dcf040def2c521a818550e8f5ac4f1187b299081766b"
+SIGNATURE = "9bf6de33b89af1e4471d080f4bb4adedbea490221de57099194c9d492d4c72d0"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

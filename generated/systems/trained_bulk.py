@@ -1,6 +1,6 @@
-"""Equations of a trained bulk, any number of blocks K  [THEORY section 5].
+"""Equations of a trained bulk, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature 572f8a8eaa5af03b.
+Generated; do not edit. Signature 527fd51e86cc4442.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from generated.runtime.certificate import SIGN, Certificate, both, bounded, over
 
-SIGNATURE = "572f8a8eaa5af03b0a79abdace434313118dc90c6121eef65da1220b0fb214a8"
+SIGNATURE = "527fd51e86cc44425c82a9988da188cef7b66c2b44529cc1bc8415a75ed439e6"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')
