@@ -16,6 +16,7 @@ import sympy as sp
 from codegen.certificate import IMPORT, emit_check
 from codegen.lower.affine import equations
 from codegen.lower.text import Text, indented
+from codegen.one_block import emit_check_one_block
 from codegen.plan import Block, Node, Plan, residual
 from codegen.program import ARGUMENTS, Program
 from codegen.templates import read
@@ -41,7 +42,8 @@ def emit_blockwise(plan: Plan) -> str:
     pieces = re.findall(r"^def (_\w+)", "\n".join(functions), re.MULTILINE)
     known = [*program.places.constants(), f"BLOCKS = {_torn(plan)!r}  # unknowns of the stages of a solve"]
     listed = f"PIECES = ({', '.join([*pieces, 'solve_linear', 'strengthen', 'subtract'])})"
-    return "\n\n\n".join(["\n".join(known), *functions, listed, *_entries(program, plan), emit_check(plan)]) + "\n"
+    checks = [emit_check_one_block(plan), emit_check(plan)]
+    return "\n\n\n".join(["\n".join(known), *functions, listed, *_entries(program, plan), *checks]) + "\n"
 
 
 def _torn(plan: Plan) -> tuple[tuple[str, ...], ...]:

@@ -58,7 +58,7 @@ def emit_bulk(bulk: BulkLaw, given: tuple[str, ...], scope: str) -> str:
                   _tangents(system, chain, inputs, torn)),
         _function("free_energy", "The free energy, stored as such.",
                   [Node("free_energy", "family", (), system.free_energy)]),
-        emit_check(Plan(system, (block,), given=given)),
+        emit_check(Plan(system, (block,), given=given), one_block=False),
     ]  # fmt: skip
     return _module(f"Equations of {scope}", [sp.srepr(e.body) for e in system.equations],
                    "\n\n\n".join(["\n".join(parts[:3]), *parts[3:]]), imports=IMPORT)  # fmt: skip

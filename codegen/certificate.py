@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import sympy as sp
 
 from codegen.lower.text import indented
 from codegen.places import BLOCK_COLUMNS, PARAMETERS, scalar_columns
-from codegen.plan import Node, Plan
+from codegen.plan import Plan, ordered_fields
 from codegen.print.pairs import Pairs
 from derive.blocks import BlockSum, family, index, names_in
-from derive.saddle import SaddleSystem
 
 _DOC = '"""Worst residual over all equations, each relative to the sum of its terms in absolute value."""'
-IMPORT = "from generated.runtime.certificate import SIGN, Certificate, both, bounded, over"
+IMPORT = "from generated.runtime.certificate import SIGN, Certificate, both, bounded, over, worse"
 
 
-def emit_check(plan: Plan) -> str:
-    """The function ``check(node, fraction, parameters, state)``; ``state`` maps names to arrays."""
+def emit_check(plan: Plan, one_block: bool = True) -> str:
+    """The function ``check(node, fraction, parameters, state)``; ``state`` maps names to arrays.
+
+    one_block: whether the module has a function of its own for that.
+    """
     system, pairs = plan.system, Pairs()
     scalars = scalar_columns(system.directions, system.spikes)
-    lines = [_DOC, f"{', '.join(PARAMETERS)} = parameters.tolist()", "K = len(fraction)", "identity = np.eye(K)"]
+    lines = [_DOC]
+    if one_block:
+        lines += ["if len(fraction) == 1:", "    return check_one_block(node, parameters, state)"]
+    lines += [f"{', '.join(PARAMETERS)} = parameters.tolist()", "K = len(fraction)", "identity = np.eye(K)"]
     lines += ["given, found = both(node), Certificate(state)"]
     lines += [f"{name} = given[:, {place}]" for place, name in enumerate(scalars) if name != "weight"]
     lines.append(f"weight = node[{scalars.index('weight')}]")
@@ -69,14 +72,3 @@ def _first_read(plan: Plan) -> list[str]:
         read |= (names_in(body) & unknowns) - known
         known |= {name} if explicit else set()
     return [name for name, _, _ in conditions if name in read]
-
-
-def ordered_fields(system: SaddleSystem) -> Sequence[Node]:
-    """Each function of kappa after those it needs."""
-    waiting = {d.name: Node(d.name, "field", d.indices, d.body) for d in system.fields}
-    ordered: list[Node] = []
-    while waiting:
-        ready = [node for node in waiting.values() if not (names_in(node.body) & set(waiting)) - {node.name}]
-        ordered += ready
-        waiting = {name: node for name, node in waiting.items() if node not in ready}
-    return ordered

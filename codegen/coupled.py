@@ -13,6 +13,7 @@ import sympy as sp
 from sympy.utilities.iterables import strongly_connected_components
 
 from codegen.certificate import IMPORT, emit_check
+from codegen.one_block import emit_check_one_block
 from codegen.plan import (
     Block,
     Node,
@@ -66,6 +67,7 @@ def emit_coupled(system: SaddleSystem, block: Block) -> str:
     _reserve(program, block, (*slopes, *averages))
     before, after = _halves(block)
     residuals = [Node(f"residual_{n.name}", "family", n.indices, residual(n)) for n in block.torn]
+    plan = Plan(system, (block,))
     functions = [
         program.function("fields", "Everything up to the law of the output, from the unknowns.",
                          program.statements(before), entry=True),
@@ -75,7 +77,7 @@ def emit_coupled(system: SaddleSystem, block: Block) -> str:
                          program.statements(list(tangents(system, block)))),
         read("jacobian"),
         program.observables(f"out = ({', '.join(OBSERVABLES)}).", entry=True),
-        emit_check(Plan(system, (block,))),
+        emit_check_one_block(plan), emit_check(plan),
     ]  # fmt: skip
     known = [
         *program.places.constants(), f"UNKNOWNS = {tuple(n.name for n in block.torn)!r}", "BLOCKS = (UNKNOWNS,)",

@@ -9,7 +9,7 @@
     coupled.py         a system whose averages over the output a loss supplies
     bulk.py            equations that another bulk changes
     sensitivity.py     tangents along parameters of the model
-    certificate.py     ``check``: every equation anew, without the lowering of the solver
+    certificate.py     ``check``: every equation anew, without the lowering of the solver (one_block.py: for K = 1)
     runtime/           hand-written numerics, copied once into generated/runtime/
     functions, losses  modules of activations and losses; step: the gradient step
     manifest.py        signatures, atomic writing, what generated/ must hold
@@ -44,8 +44,8 @@ RANKS = (1, 2, 3)  # directions of the spike
 SEVERAL = ((1, 2), (2, 2), (1, 3))  # (directions of the target, of the spike) of the coupled systems that are committed
 _SHARED = (
     "certificate.py", "emit.py", "lower/affine.py", "lower/loops.py", "lower/nests.py", "lower/nodes.py",
-    "lower/stages.py", "lower/text.py", "places.py", "plan.py", "print/numba_loops.py", "print/pairs.py",
-    "program.py", *(f"runtime/{name}" for name in RUNTIME_FILES),
+    "lower/stages.py", "lower/text.py", "one_block.py", "places.py", "plan.py", "print/numba_loops.py",
+    "print/numpy_arrays.py", "print/pairs.py", "program.py", *(f"runtime/{name}" for name in RUNTIME_FILES),
 )  # fmt: skip
 SOURCES = (*_SHARED, "blockwise.py", "templates/solve.txt", "templates/stages.txt")
 COUPLED_SOURCES = (*_SHARED, "coupled.py", "templates/jacobian.txt")

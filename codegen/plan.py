@@ -7,7 +7,7 @@ affine the component is one linear solve.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from graphlib import CycleError, TopologicalSorter
 from itertools import combinations
@@ -266,3 +266,14 @@ def _tangents(system: SaddleSystem, torn: tuple[Node, ...], chain: tuple[Node, .
             found.insert(0, Node(tangent_name(node.name), kind, node.indices, body))
             needed |= names_in(body)
     return tuple(found)
+
+
+def ordered_fields(system: SaddleSystem) -> Sequence[Node]:
+    """Each function of kappa after those it needs."""
+    waiting = {d.name: Node(d.name, "field", d.indices, d.body) for d in system.fields}
+    ordered: list[Node] = []
+    while waiting:
+        ready = [node for node in waiting.values() if not (names_in(node.body) & set(waiting)) - {node.name}]
+        ordered += ready
+        waiting = {name: node for name, node in waiting.items() if node not in ready}
+    return ordered

@@ -3,14 +3,14 @@
 e, weight, weight_t, weight_tt: nodes of the law of the residual e of the step, with weights for means of
 functions of e, of those times t = theta.x, and times t^2.
 
-Generated; do not edit. Signature 21a8fc13fea1624d.
+Generated; do not edit. Signature dc1a94f44c353fd4.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "21a8fc13fea1624d109a620d0a5dbf0675fb8d7edb86ce3228f4c62cb90e6cce"
+SIGNATURE = "dc1a94f44c353fd4968c8e7400dd442cd855946ce3a93f2ab49641239b8abc6a"
 
 
 def equation(w, S, alpha_0, e, weight, weight_t, weight_tt):

@@ -24,6 +24,14 @@ def over(pair):
     return both(1.0/pair[0])
 
 
+def worse(worst, difference, scale):
+    """The larger of worst and this residual relative to its scale, numbers all; infinite for nan."""
+    difference = abs(difference)
+    if not difference < np.inf:
+        return np.inf
+    return worst if difference == 0.0 else max(worst, difference/scale)
+
+
 class Certificate:
     """Collects the equations of a system at the values of its unknowns ``state``."""
 

@@ -24,6 +24,14 @@ def over(pair):
     return both(1.0/pair[0])
 
 
+def worse(worst, difference, scale):
+    """The larger of worst and this residual relative to its scale, numbers all; infinite for nan."""
+    difference = abs(difference)
+    if not difference < np.inf:
+        return np.inf
+    return worst if difference == 0.0 else max(worst, difference/scale)
+
+
 class Certificate:
     """Collects the equations of a system at the values of its unknowns ``state``."""
 
@@ -57,4 +65,4 @@ class Certificate:
             return float(np.max(difference[difference > 0.0]/scale[difference > 0.0], initial=0.0))
 
 
-SIGNATURE = "bb388ceb7adb1156550a8876857cf3c52e94361e2f755b4828b748ab3620b5a9"
+SIGNATURE = "356bc68b691a2711940f37c9a17c852bd1835fa872c6833cbfe90bd01b78d447"

@@ -6,7 +6,7 @@ Order of computation, found from the derived system:
        zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature e9447a52265306d9.
+in X). Generated; do not edit. Signature b92aea48606a0867.
 Regenerate with: giantstep generate
 """
 
@@ -14,12 +14,12 @@ Regenerate with: giantstep generate
 import numpy as np
 from numba import njit
 
-from generated.runtime.certificate import SIGN, Certificate, both, bounded, over
+from generated.runtime.certificate import SIGN, Certificate, both, bounded, over, worse
 from generated.runtime.contractions import INNER, add, add_product, average, average_of_product, clear, short, sum_of
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "e9447a52265306d9848a3e2d8854cb175e4f7071ef8bdfe5ad01e631f674af3a"
+SIGNATURE = "b92aea48606a0867a4f911316247aabfda9b23f9f8c54de9eda41818487a7c84"
 
 
 kappa, weight, nu0, nu1, nu2sq = range(5)  # rows of node, then mu0, mu1, mu2sq per block
@@ -422,8 +422,115 @@ def observables(node, fraction, numbers, vector, matrix, field, out):
         + beta*(0.5*sum1 + 0.5*sum2 - 0.5*sum3 - 0.5*sum4 + sum7 - 0.5*(sum5 + sum6)/beta))
 
 
+def check_one_block(node, parameters, state):
+    """``check`` for one block."""
+    alpha, beta, ridge, noise, inverse_dimension = parameters.tolist()
+    kappa = node[0]
+    weight = node[1]
+    nu0 = node[2]
+    nu1 = node[3]
+    nu2sq = node[4]
+    mu0 = node[5]
+    mu1 = node[6]
+    mu2sq = node[7]
+    Q2 = float(state["Q2"][0])
+    V2 = float(state["V2"][0])
+    zeta_hat = float(state["zeta_hat"][0])
+    Q1_hat = float(state["Q1_hat"][0, 0])
+    Q2_hat = float(state["Q2_hat"][0])
+    V1_hat = float(state["V1_hat"][0, 0])
+    V2_hat = float(state["V2_hat"][0])
+    psi_hat = float(state["psi_hat"][0])
+    P = float(state["P"][0, 0])
+    M = float(state["M"][0, 0])
+    S = float(state["S"][0, 0])
+    adjoint = float(state["adjoint"][0])
+    m = float(state["m"][0])
+    Q1 = float(state["Q1"][0, 0])
+    T = float(state["T"][0])
+    V1 = float(state["V1"][0, 0])
+    psi = float(state["psi"][0])
+    zeta = float(state["zeta"][0])
+    avg_M = state["avg_M"]
+    avg_g = state["avg_g"]
+    avg_gg = state["avg_gg"]
+    avg_h = state["avg_h"]
+    avg_tg = state["avg_tg"]
+    fraction, worst = 1.0, 0.0
+    V = V1*(mu1**2) + V2*mu2sq
+    slope = psi*mu1
+    mean = m*mu0 + zeta*kappa*mu1
+    Delta = Q1*(mu1**2) + Q2*mu2sq - slope**2
+    x0 = mu1*weight
+    x1 = avg_gg**0.5
+    x2 = abs(avg_h)
+    x3 = weight*abs(mu1)
+    x4 = mu1**2
+    x5 = avg_gg*weight
+    x6 = avg_h*weight
+    x7 = abs(avg_gg)
+    x8 = weight*x4
+    x9 = weight*abs(mu2sq)
+    average0 = np.dot(x0, (avg_tg + avg_h*slope))
+    average1 = np.dot(x3, (x1 + x2*abs(slope)))
+    average2 = np.dot(avg_g, mu0*weight)
+    average3 = np.dot(weight, x1*abs(mu0))
+    average4 = np.dot(x4, x5)
+    average5 = np.dot(mu2sq, x5)
+    average6 = np.dot(x4, x6)
+    average7 = np.dot(mu2sq, x6)
+    average8 = np.dot(x7, x8)
+    average9 = np.dot(x2, x8)
+    average10 = np.dot(x7, x9)
+    average11 = np.dot(x2, x9)
+    average12 = np.dot(avg_g, x0*kappa)
+    average13 = np.dot(x1, x3*abs(kappa))
+    scale_Q2 = abs(adjoint)
+    worst = worse(worst, Q2 - adjoint, scale_Q2)  # d/dV2_hat
+    scale_V2 = abs(1.0/beta)*abs(T)
+    worst = worse(worst, V2 - T/beta, scale_V2)  # d/dQ2_hat
+    scale_zeta_hat = average13*alpha*abs(1.0/beta)
+    worst = worse(worst, zeta_hat - average12*alpha/beta, scale_zeta_hat)  # d/dzeta
+    scale_Q1_hat = average8*alpha*abs(1.0/beta)
+    worst = worse(worst, Q1_hat - average4*alpha/beta, scale_Q1_hat)  # d/dV1
+    scale_Q2_hat = average10*alpha*abs(1.0/beta)
+    worst = worse(worst, Q2_hat - average5*alpha/beta, scale_Q2_hat)  # d/dV2
+    scale_V1_hat = average9*alpha*abs(1.0/beta)
+    worst = worse(worst, V1_hat - average6*alpha/beta, scale_V1_hat)  # d/dQ1
+    scale_V2_hat = average11*alpha*abs(1.0/beta)
+    worst = worse(worst, V2_hat - average7*alpha/beta, scale_V2_hat)  # d/dQ2
+    scale_psi_hat = average1*alpha*abs(1.0/beta)
+    worst = worse(worst, psi_hat - average0*alpha/beta, scale_psi_hat)  # d/dpsi
+    scale_P = 1.0 + (1.0 + abs(T)*scale_V1_hat)*abs(P)
+    worst = worse(worst, -1.0 + (1.0 + T*V1_hat)*P, scale_P)  # P
+    scale_M = abs(T)*abs(P)
+    worst = worse(worst, M - T*P, scale_M)  # M
+    scale_S = abs(P)*scale_V1_hat
+    worst = worse(worst, S - P*V1_hat, scale_S)  # S
+    scale_adjoint = (zeta_hat**2 + (P**2)*(scale_psi_hat**2) + (S**2)*abs(adjoint) + abs(1.0/beta)*scale_Q2_hat
+        + inverse_dimension*(m**2)/T**2 + (P**2)*abs(1.0/beta)*scale_Q1_hat + beta*abs(adjoint)*abs(fraction)/T**2)
+    # adjoint
+    worst = worse(worst, beta*adjoint*fraction/T**2 - zeta_hat**2 - Q2_hat/beta - (psi_hat**2)*(P**2) - (S**2)*adjoint
+        - inverse_dimension*(m**2)/T**2 - (P**2)*Q1_hat/beta, scale_adjoint)
+    scale_m = average3*alpha + inverse_dimension*beta*abs(m)/abs(T)
+    worst = worse(worst, inverse_dimension*beta*m/T - average2*alpha, scale_m)  # d/dm
+    scale_Q1 = (P**2)*abs(adjoint) + (scale_psi_hat**2)*(scale_M**2) + (scale_M**2)*abs(1.0/beta)*scale_Q1_hat
+    worst = worse(worst, Q1 - (psi_hat**2)*(M**2) - (P**2)*adjoint - (M**2)*Q1_hat/beta, scale_Q1)  # d/dV1_hat
+    scale_T = beta*abs(fraction)/abs(ridge + V2_hat + S)
+    worst = worse(worst, T - beta*fraction/(ridge + V2_hat + S), scale_T)  # dL/dT
+    scale_V1 = abs(1.0/beta)*scale_M
+    worst = worse(worst, V1 - M/beta, scale_V1)  # d/dQ1_hat
+    scale_psi = scale_psi_hat*scale_M
+    worst = worse(worst, psi - psi_hat*M, scale_psi)  # d/dpsi_hat
+    scale_zeta = scale_T*scale_zeta_hat
+    worst = worse(worst, zeta - T*zeta_hat, scale_zeta)  # d/dzeta_hat
+    return worst
+
+
 def check(node, fraction, parameters, state):
     """Worst residual over all equations, each relative to the sum of its terms in absolute value."""
+    if len(fraction) == 1:
+        return check_one_block(node, parameters, state)
     alpha, beta, ridge, noise, inverse_dimension = parameters.tolist()
     K = len(fraction)
     identity = np.eye(K)

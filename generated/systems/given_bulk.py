@@ -1,6 +1,6 @@
 """Equations of a given bulk, one block  [THEORY section 5].
 
-Generated; do not edit. Signature 9bf6de33b89af1e4.
+Generated; do not edit. Signature 79d18b2571ee5df0.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from generated.runtime.certificate import SIGN, Certificate, both, bounded, over
 
-SIGNATURE = "9bf6de33b89af1e4471d080f4bb4adedbea490221de57099194c9d492d4c72d0"
+SIGNATURE = "79d18b2571ee5df04562f9c5f63d0758ee832579a7aa7763f7871b26ad2c168b"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

@@ -1,13 +1,13 @@
 """Tangents of the coupled system, 3 direction(s) beside the spike  [THEORY section 4].
 
-Generated; do not edit. Signature 0e08a80290ee355a.
+Generated; do not edit. Signature 1ecdfdd8ad3820a7.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "0e08a80290ee355aec471492b58d34f071c71e2350e8f3e2f857daebc739eb7b"
+SIGNATURE = "1ecdfdd8ad3820a7596015fb16c12cc5823fd0e9c8baa273280a77a167ddf08d"
 
 
 def response(table, change, fraction, parameters, rates, state, moves):

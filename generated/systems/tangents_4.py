@@ -1,13 +1,13 @@
 """Tangents of the coupled system, 4 direction(s) beside the spike  [THEORY section 4].
 
-Generated; do not edit. Signature abd94cd1a774d072.
+Generated; do not edit. Signature a4362e0fbfdaeaa5.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "abd94cd1a774d0722bf91d3c228e76acabb2e3a0e7d77550bffbafbefdb79bce"
+SIGNATURE = "a4362e0fbfdaeaa56ac9af1ee443c51278d379cc626ad8b5f85b3198bc3c4eb6"
 
 
 def response(table, change, fraction, parameters, rates, state, moves):

@@ -1,6 +1,6 @@
 """Equations of a trained bulk, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature 527fd51e86cc4442.
+Generated; do not edit. Signature 174abbb311379577.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from generated.runtime.certificate import SIGN, Certificate, both, bounded, over
 
-SIGNATURE = "527fd51e86cc44425c82a9988da188cef7b66c2b44529cc1bc8415a75ed439e6"
+SIGNATURE = "174abbb311379577b9408dec69dc74b57a101905b8e83636c318e9817b17eea7"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

@@ -64,10 +64,10 @@ def test_the_check_sees_a_changed_a_missing_and_a_stale_file(texts: dict[str, st
         changed.read_text(encoding="utf-8").replace("0.3989422804014327", "0.3989422804014328")
     )
     (tmp_path / "functions" / "sign.py").unlink()
-    (tmp_path / "solvers" / "old.py").write_text("x = 1\n")
+    (tmp_path / "systems" / "old.py").write_text("x = 1\n")
     found = check(texts, tmp_path)
     assert len(found) == 3
-    for name in ("functions/tanh.py", "functions/sign.py", "solvers/old.py"):
+    for name in ("functions/tanh.py", "functions/sign.py", "systems/old.py"):
         assert sum(name in difference for difference in found) == 1
 
 
@@ -75,7 +75,7 @@ def test_the_command_says_what_differs_and_what_to_do(
     texts: dict[str, str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     said: list[str] = []
-    monkeypatch.setattr("codegen.system.expected_texts", lambda: texts)
+    monkeypatch.setattr("codegen.emit.expected_texts", lambda: texts)
     monkeypatch.setattr("giantstep.spec.generate.generated_root", lambda: tmp_path)
     assert not generate([], check=True, echo=said.append)
     assert "giantstep generate" in said[-1]
