@@ -32,12 +32,15 @@ def add(subparsers: Subparsers) -> None:
     bounds.add_argument(
         "--no-search", action="store_true", help="leave out the minimum over the learning rate"
     )
+    bounds.add_argument("--dimension", type=int, metavar="D", help="of a step below the giant one (exponent < 1/2)")
     bounds.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 def _bounds(arguments: argparse.Namespace) -> int:
     model, rates = model_of(arguments), range_of("--rates", arguments.rates)
-    found = gs.bounds(model, degree=arguments.degree, rates=rates, optimise=not arguments.no_search)
+    found = gs.bounds(
+        model, degree=arguments.degree, rates=rates, optimise=not arguments.no_search, dimension=arguments.dimension
+    )
     print(found.to_json() if arguments.json else aligned(_lines(found)))
     return 0
 

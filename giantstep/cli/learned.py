@@ -62,10 +62,10 @@ def _learned(arguments: argparse.Namespace) -> int:
 def _tables(found: gs.Learned) -> list[str]:
     """Along each direction: a few of the points, the simulated ones where there are any."""
     blocks = []
-    names = (f"theta_{found.index}.x" if found.result.model.target.indices > 1 else "theta.x", "v.x")
-    for axis, (name, profile) in enumerate(zip(names, (found.along_target, found.along_spike), strict=True)):
-        if profile is None:
-            continue
+    several, count = found.result.model.target.indices > 1, len(found.along_spikes)
+    names = [f"theta_{found.index}.x" if several else "theta.x"]
+    names += ["v.x"] if count == 1 else [f"v_{number}.x" for number in range(1, count + 1)]
+    for axis, (name, profile) in enumerate(zip(names, (found.along_target, *found.along_spikes), strict=True)):
         stride = max(1, (len(profile.at) - 1) // 12)
         lines = [(name, "learned", "target")]
         columns = zip(profile.at[::stride], profile.mean[::stride], profile.target[::stride], strict=True)

@@ -21,11 +21,12 @@ def plot_learned(found: Learned, path: str | os.PathLike[str]) -> None:
 
 
 def figure(found: Learned) -> Figure:
-    """A panel along the target's direction, and one along the spike where there is one."""
+    """A panel along the target's direction, and one along each direction of the spike."""
     index = "" if found.result.model.target.indices == 1 else f"_{found.index}"
     profiles = [(found.along_target, rf"$\theta{index}\cdot x$", rf"E[$\cdot$ | $\theta{index}\cdot x$]")]
-    if found.along_spike is not None:
-        profiles.append((found.along_spike, r"$v\cdot x$", r"E[$\cdot$ | $v\cdot x$]"))
+    for number, profile in enumerate(found.along_spikes, 1):
+        v = "v" if len(found.along_spikes) == 1 else f"v_{number}"
+        profiles.append((profile, rf"${v}\cdot x$", rf"E[$\cdot$ | ${v}\cdot x$]"))
     drawn = Figure(figsize=(3.6 * len(profiles) + 0.4, 3.3), layout="constrained")
     FigureCanvasAgg(drawn)
     for axis, (profile, variable, label) in enumerate(profiles):

@@ -18,13 +18,13 @@ from giantstep.spec.errors import BadInput
 from giantstep.system.result import Result
 
 Array = np.ndarray
-Means = Callable[[Result, Array, int], tuple[Array, Array | None]]
+Means = Callable[[Result, Array, int], Array]
 _INSIDE = 6  # Gauss-Legendre nodes of a bin
 
 
 @dataclass(frozen=True)
 class LearnedPoints:
-    """Bins between ``edges``[B + 1], arrays [axis, B]: axis 0 along the target's direction, axis 1 along the spike.
+    """Bins between ``edges``[B + 1], arrays [axis, B]: axis 0 along the target's direction, others along the spike's.
 
     mean of the output over the seeds, its standard_error, and ``theory``, the expectation in the same bin; nan in bins
     without points and along a spike that is none. at[B]: mean position of a standard normal in the bin.
@@ -50,15 +50,15 @@ class LearnedPoints:
         found: dict[str, Any] = {"what": self.what, "dimension": self.dimension, "seeds": self.seeds}
         found |= {"edges": self.edges.tolist(), "at": self.at.tolist()}
         for name in ("mean", "standard_error", "theory"):
-            rows = zip(("along_target", "along_spike"), getattr(self, name), strict=True)
-            found[name] = {axis: [float(x) if math.isfinite(x) else None for x in row] for axis, row in rows}
+            target, *spikes = ([float(x) if math.isfinite(x) else None for x in row] for row in getattr(self, name))
+            found[name] = {"along_target": target, "along_spike": spikes[0], "along_spikes": spikes}
         return found
 
 
 def simulated_points(
     result: Result, index: int, edges: Array, dimension: int, seeds: int, what: SystemKind, seed: int, means: Means
 ) -> LearnedPoints:
-    """Simulate the model of a solution; ``means`` gives E[f | .] along the target and the spike at any points.
+    """Simulate the model of a solution; ``means`` [axis, N] gives E[f | .] along target and spike at any points.
 
     Raises BadInput for what cannot be simulated.
     """
@@ -77,9 +77,10 @@ def simulated_points(
     except SimulationError as error:
         raise BadInput(f"the simulation cannot be run: {error}", "change the model or the dimension") from None
     measured = np.array(runs)
-    if result.spike.strength == 0.0:
-        measured[:, 1] = np.nan
     at, theory = _expected(result, index, edges, means)
+    if len(theory) == 1:  # the simulator has a direction v of strength zero
+        theory = np.concatenate([theory, np.full((1, len(at)), np.nan)])
+        measured[:, 1] = np.nan
     spread = measured.std(axis=0, ddof=1) / math.sqrt(seeds)
     return LearnedPoints(what, dimension, seeds, edges, at, measured.mean(axis=0), spread, theory)
 
@@ -88,6 +89,5 @@ def _expected(result: Result, index: int, edges: Array, means: Means) -> tuple[A
     """Mean position and mean output of a standard normal in each bin."""
     s, weight = normal_between(edges[:-1], edges[1:], _INSIDE)
     weight /= weight.sum(axis=1, keepdims=True)
-    along, spike = means(result, s.ravel(), index)
-    rows = [along, np.full(s.size, np.nan) if spike is None else spike]
-    return (weight * s).sum(axis=1), np.array([(weight * row.reshape(s.shape)).sum(axis=1) for row in rows])
+    rows = means(result, s.ravel(), index).reshape(-1, *s.shape)
+    return (weight * s).sum(axis=1), (weight * rows).sum(axis=2)
