@@ -18,7 +18,8 @@ from codegen.step import PATH as STEP_PATH
 from codegen.step import emit_step
 from codegen.structure import Block, Plan, analyse, single_block
 from derive.links import MAX_INDICES
-from derive.loss import SQUARE, Loss
+from derive.loss import SQUARE
+from derive.losses import Loss
 from derive.saddle import SaddleSystem, coupled_system, saddle_system
 
 FOLDER = "solvers"

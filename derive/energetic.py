@@ -15,7 +15,8 @@ import sympy as sp
 from derive.blocks import KAPPA, Definition, block_field, index
 from derive.directions import directions_of
 from derive.expectation import Expectation
-from derive.loss import OMEGA, VARIANCE, F, MoreauEnvelope, Y
+from derive.loss import MoreauEnvelope
+from derive.losses import OMEGA, VARIANCE, F, Y
 from derive.operations import computed
 from derive.output import average, output_averages
 from derive.replica.averages import XI, sample_derivation
