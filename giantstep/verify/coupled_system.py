@@ -16,7 +16,7 @@ from codegen.output_twin import LossCurve, node_averages
 from codegen.system_twin import equation_residuals
 from derive.evaluate import Place, State
 from derive.labels import index_function
-from derive.losses import analyse_loss, loss_of_entry
+from derive.loss.loss import analyse_loss, loss_of_entry
 from derive.saddle import SaddleSystem
 from derive.scalar import scalar_function
 from giantstep.law.derivation import rank_of, system_of

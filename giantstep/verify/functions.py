@@ -11,9 +11,9 @@ import numpy as np
 from codegen.twin import Twin, twin
 from derive.check import check_step
 from derive.coefficients import conditional_coefficients
-from derive.expectation import Expectation
+from derive.gaussian.expectation import Expectation
+from derive.gaussian.quadrature import QuadratureError
 from derive.printing import plain_text
-from derive.quadrature import QuadratureError
 from derive.scalar import ScalarFunction
 from derive.step_numbers import evaluate
 from derive.trace import DerivationStep

@@ -6,15 +6,15 @@ import sympy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from derive.catalogue import REGISTERED
 from derive.coefficients import conditional_coefficients
-from derive.expectation import Expectation, inverse_stein, resolve_deltas, stein
-from derive.numeric import mpmath_function, owen_t
+from derive.gaussian.expectation import Expectation, inverse_stein, resolve_deltas, stein
+from derive.gaussian.numeric import mpmath_function, owen_t
+from derive.gaussian.quadrature import QuadratureError
+from derive.gaussian.rules import close
+from derive.gaussian.special import NormalCdf, OwenT
+from derive.language.catalogue import REGISTERED
 from derive.operations import close_all
-from derive.quadrature import QuadratureError
-from derive.rules import close
 from derive.scalar import ScalarFunction, scalar_function
-from derive.special import NormalCdf, OwenT
 
 Z, T, S = sympy.symbols("z t s", real=True)
 C = sympy.Symbol("c", positive=True)

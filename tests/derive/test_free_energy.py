@@ -24,8 +24,8 @@ from saddle_oracle import (
 from derive.blocks import BlockSum, LogDet, index
 from derive.energetic import second_moment
 from derive.evaluate import Evaluator
-from derive.loss import SQUARE, moreau_envelope
-from derive.losses import OMEGA, VARIANCE, F, Y
+from derive.loss.loss import OMEGA, VARIANCE, F, Y
+from derive.loss.quadratic import SQUARE, moreau_envelope
 from derive.replica.bulk import spectral_potential
 from derive.saddle import saddle_system
 from derive.spectrum import ISOTROPIC

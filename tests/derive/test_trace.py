@@ -5,12 +5,12 @@ import dataclasses
 import pytest
 import sympy
 
-from derive.catalogue import REGISTERED
 from derive.check import check_derivation, check_step
 from derive.coefficients import conditional_coefficients
-from derive.expectation import Expectation
+from derive.gaussian.expectation import Expectation
+from derive.gaussian.rules import close
+from derive.language.catalogue import REGISTERED
 from derive.operations import computed
-from derive.rules import close
 from derive.scalar import scalar_function
 from derive.trace import Derivation, DerivationStep, Recorder
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import sympy as sp
 
-from derive.losses import OMEGA, REGISTERED_LOSSES, VARIANCE, F, Loss, Y
+from derive.loss.loss import OMEGA, REGISTERED_LOSSES, VARIANCE, F, Loss, Y
 from derive.operations import computed, differentiate, solve_for
 from derive.trace import Derivation, Operation, Recorder
 

@@ -14,8 +14,8 @@ from typing import Any
 import mpmath
 import sympy
 
-from derive.numeric import Averaged, mpmath_function, numeric_marks
-from derive.quadrature import QuadratureError, gaussian_expectation
+from derive.gaussian.numeric import Averaged, mpmath_function, numeric_marks
+from derive.gaussian.quadrature import QuadratureError, gaussian_expectation
 
 
 class Expectation(Averaged):
@@ -139,7 +139,7 @@ class Expectation(Averaged):
             groups.append(joined)
         return sympy.Mul(*outside, *(Expectation(sympy.Mul(*fs), *sorted(vs, key=str)) for vs, fs in groups))
 
-    # --- evaluating (closed forms: derive.rules.close) -----------------------------------------------------
+    # --- evaluating (closed forms: derive.gaussian.rules.close) -----------------------------------------------------
 
     def value(self, dps: int = 15, substitutions: Mapping[Any, Any] | None = None) -> Any:
         """The number (mpf) to `dps` digits of E|integrand|, after substituting.
