@@ -34,8 +34,9 @@ from codegen.plan import analyse
 from codegen.sensitivity import emit_responses
 from codegen.step import PATH as STEP_PATH
 from codegen.step import emit_step
-from derive.links import MAX_INDICES
-from derive.loss import SQUARE, Loss
+from derive.language.links import MAX_INDICES
+from derive.loss.loss import Loss
+from derive.loss.quadratic import SQUARE
 from derive.saddle import SaddleSystem, coupled_system, saddle_system
 
 FOLDER, RUNTIME = "systems", "runtime"

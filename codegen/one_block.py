@@ -13,7 +13,7 @@ from codegen.places import BLOCK_COLUMNS, PARAMETERS, scalar_columns
 from codegen.plan import Node, Plan, at_one_block, ordered_fields, residual
 from codegen.print.numpy_arrays import Vectorised
 from derive.blocks import KAPPA, BlockSum, block_field, family, family_name, index
-from derive.expectation import Expectation
+from derive.gaussian.expectation import Expectation
 from derive.saddle import RANK, SaddleSystem
 
 
@@ -24,8 +24,8 @@ def emit_check_one_block(plan: Plan) -> str:
     text.line('"""``check`` for one block."""')
     text.line(f"{', '.join(PARAMETERS)} = parameters.tolist()")
     scalars = scalar_columns(system.directions, system.spikes)
-    for place, name in enumerate((*scalars, *BLOCK_COLUMNS)):
-        text.line(f"{name} = node[{place}]")
+    for row, name in enumerate((*scalars, *BLOCK_COLUMNS)):
+        text.line(f"{name} = node[{row}]")
     for name in conditions:
         place = "0, 0" if RANK.get(name, 1) == 2 else "0"
         text.line(f'{name} = float(state["{name}"][{place}])')

@@ -14,8 +14,9 @@ import sympy as sp
 
 from derive.blocks import KAPPA, Definition, block_field, index
 from derive.directions import directions_of
-from derive.expectation import Expectation
-from derive.loss import OMEGA, VARIANCE, F, MoreauEnvelope, Y
+from derive.gaussian.expectation import Expectation
+from derive.loss.loss import OMEGA, VARIANCE, F, Y
+from derive.loss.quadratic import MoreauEnvelope
 from derive.operations import computed
 from derive.output import average, output_averages
 from derive.replica.averages import XI, sample_derivation
@@ -53,7 +54,8 @@ def quadratic_energy(envelope: MoreauEnvelope, spikes: int = 1) -> Energetic:
     """
     trace = Recorder("Energetic part", (envelope.derivation,))
     fields = output_fields(trace, spikes=spikes)
-    trace.extend(sample_derivation())
+    with trace.between():
+        trace.extend(sample_derivation())
     expression = trace.derive(
         "energetic part",
         sp.Symbol("Phi_energetic"),
@@ -86,7 +88,8 @@ def output_energy(directions: int = 1, spikes: int = 1) -> Energetic:
     averages = output_averages(directions)
     trace = Recorder("Energetic part")
     fields = output_fields(trace, directions, spikes)
-    trace.extend(sample_derivation())
+    with trace.between():
+        trace.extend(sample_derivation())
     expression = trace.derive(
         "energetic part",
         sp.Symbol("Phi_energetic"),

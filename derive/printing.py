@@ -9,8 +9,8 @@ from sympy.core.function import AppliedUndef
 from sympy.printing.latex import LatexPrinter
 from sympy.printing.precedence import PRECEDENCE
 
-from derive.expectation import Expectation
-from derive.names import VARIANCES, is_bare, latex_name, subscripted
+from derive.gaussian.expectation import Expectation
+from derive.language.names import VARIANCES, is_bare, latex_name, subscripted
 
 _LONG = 180  # characters of LaTeX that fit on a line of a one-column paper, roughly
 
@@ -42,7 +42,12 @@ _PLAIN = (
     (r"_\{(\w+)\}", r"_\1"),
     (r"_\{\\star\}", "_star"),
     (r"\\cdot\s*", "."),
-    (r"\\to\b", " -> "),
+    (r"\\to\b\s*", " -> "),
+    (r"\\infty", "infinity"),
+    (r"\\perp", "perp"),
+    (r"\\int\\prod_rda\^r", "integral over all a^r"),
+    (r"\\mathcal\{(\w)\}", r"\1"),
+    (r"\\textstyle", ""),
     (r"\\ge\b", ">="),
     (r"\\,", " "),
     (r"[\\$]", ""),

@@ -3,14 +3,14 @@
 e, weight, weight_t, weight_tt: nodes of the law of the residual e of the step, with weights for means of
 functions of e, of those times t = theta.x, and times t^2.
 
-Generated; do not edit. Signature dc1a94f44c353fd4.
+Generated; do not edit. Signature 33b6109e036c0638.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "dc1a94f44c353fd4968c8e7400dd442cd855946ce3a93f2ab49641239b8abc6a"
+SIGNATURE = "33b6109e036c06385e079ae78125385d2b17ca3531c33b4996db0ef49c2a72e6"
 
 
 def equation(w, S, alpha_0, e, weight, weight_t, weight_tt):

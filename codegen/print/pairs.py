@@ -9,7 +9,7 @@ import sympy as sp
 from sympy.core.function import AppliedUndef
 
 from derive.blocks import BlockSum, family_name, member_indices
-from derive.expectation import Expectation
+from derive.gaussian.expectation import Expectation
 
 PAIR, NODES = "A", "n"  # axes of an array: pair first, then block indices and nodes by the alphabet
 _PLAIN = {"fraction", "weight", "identity"}  # never negative: no pair

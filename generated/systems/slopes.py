@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 25794982ad247982.
+Generated; do not edit. Signature c60e29e6b63b85d3.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "25794982ad24798214534cce85454f3f7ed69bf92bc859b66ba0812358ea6e10"
+SIGNATURE = "c60e29e6b63b85d3f6bc0d04d39b7df48c052a14bd92009c96496dd57362b6b3"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -1,13 +1,13 @@
 """Tangents of the coupled system, 2 direction(s) beside the spike  [THEORY section 4].
 
-Generated; do not edit. Signature 3f7c7ed6bdd80027.
+Generated; do not edit. Signature 374e8dcb27e09114.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "3f7c7ed6bdd80027725bfb1016531ffdfe59fdcc89fb827c42c0285f31ebdebe"
+SIGNATURE = "374e8dcb27e091147e1395ee1c2582302fb7dc934138db86edbc2480b2b53e2f"
 
 
 def response(table, change, fraction, parameters, rates, state, moves):

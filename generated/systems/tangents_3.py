@@ -1,13 +1,13 @@
 """Tangents of the coupled system, 3 direction(s) beside the spike  [THEORY section 4].
 
-Generated; do not edit. Signature 1ecdfdd8ad3820a7.
+Generated; do not edit. Signature 658732ef6249ba80.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "1ecdfdd8ad3820a7596015fb16c12cc5823fd0e9c8baa273280a77a167ddf08d"
+SIGNATURE = "658732ef6249ba8053673b5691e7375ffe2129def5ba4547778db56af790bd91"
 
 
 def response(table, change, fraction, parameters, rates, state, moves):

@@ -1,13 +1,13 @@
 """Tangents of the coupled system, 4 direction(s) beside the spike  [THEORY section 4].
 
-Generated; do not edit. Signature a4362e0fbfdaeaa5.
+Generated; do not edit. Signature 680d89b53796b9c2.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "a4362e0fbfdaeaa56ac9af1ee443c51278d379cc626ad8b5f85b3198bc3c4eb6"
+SIGNATURE = "680d89b53796b9c2686b17945262ca5dbf4afbef2eeaf4cf41ac2e6894ae3459"
 
 
 def response(table, change, fraction, parameters, rates, state, moves):

@@ -1,0 +1,174 @@
+"""How the symbols of the theory are written in LaTeX; everything not named here keeps SymPy's spelling."""
+
+import re
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+
+LATEX: Mapping[str, str] = MappingProxyType(
+    {
+        "ridge": r"\lambda",
+        "noise": r"\sigma_{\varepsilon}^{2}",
+        "flips": r"p_{\mathrm{flip}}",
+        "probit": r"\tau^{2}",
+        "inverse_dimension": r"d^{-1}",
+        "fraction": r"\pi",
+        "psi": r"\psi",
+        "kappa": r"\kappa",
+        "loading": r"\ell",
+        "zeta": r"\zeta",
+        "zeta_hat": r"\hat{\zeta}",
+        "psi_hat": r"\hat{\psi}",
+        "Q1": r"Q^{(1)}",
+        "Q2": r"Q^{(2)}",
+        "Q1_hat": r"\hat{q}^{(1)}",
+        "Q2_hat": r"\hat{q}^{(2)}",
+        "V1": r"V^{(1)}",
+        "V2": r"V^{(2)}",
+        "V1_hat": r"\hat{V}^{(1)}",
+        "V2_hat": r"\hat{V}^{(2)}",
+        "adjoint": r"\tau",
+        "mu0": r"\mu_{0}",
+        "mu1": r"\mu_{1}",
+        "mu2sq": r"\mu_{\star}^{2}",
+        "nu0": r"\nu_{0}",
+        "nu1": r"\nu_{1}",
+        "nu2sq": r"\nu_{\star}^{2}",
+        "mean": r"\bar{f}",
+        "slope": r"f_{\perp}",
+        "Delta": r"\Delta",
+        "V": "V",
+        "risk": r"\mathcal{R}",
+        "free_energy": r"\Phi",
+        "Px": "P",
+        "Sx": "S",
+        "Mx": "M",
+        "Px^-1": r"P^{-1}_{b c x}",
+        "Sigma": r"\Sigma",
+        "residual_e": "e",
+        "x.Res.x": r"x\cdot(C+w)^{-1}x",
+        "v.Res.theta": r"v\cdot(C+w)^{-1}\theta",
+        "v.Res.v": r"v\cdot(C+w)^{-1}v",
+        "S_theta": r"S_{\theta}",
+        "S_v": r"S_{v}",
+        "Sigma_cov": r"\Sigma",
+        "trace_C": r"\tfrac{1}{d}\operatorname{tr} C",
+        "spectrum": r"\rho",
+        "law_rows": r"\varrho",
+        "law_tr": r"\varrho",
+        "law_vv": r"\varrho^{vv}",
+        "law_vo": r"\varrho^{v\perp}",
+        "law_oo": r"\varrho^{\perp}",
+        "pbar": r"\bar{M}_{b c}",
+        "zeta_hat_perp": r"\hat{\zeta}_{\perp}",
+        "pairs": r"\Phi_{\mathrm{pairs}}",
+        "Phi_energetic": r"\Phi_{\mathrm{energetic}}",
+        "Phi_m": r"\Phi_{m}",
+        "test_error": r"\varepsilon_{\mathrm{test}}",
+        "train_error": r"\varepsilon_{\mathrm{train}}",
+        "L": r"\mathcal{L}",
+        "prox": r"\operatorname{prox}",
+        "prox_u": r"\operatorname{prox}_{u}",
+        "rho": r"\rho",
+        "bias": r"\mathsf{b}",
+        "y_clean": r"y_{\star}",
+        "y_probit": r"y_{\tau}",
+        "F": "F",
+        "d_mu0": r"\partial_s\mu_{0}",
+        "d_mu1": r"\partial_s\mu_{1}",
+        "d_mu2sq": r"\partial_s\mu_{\star}^{2}",
+        "mu_2": r"\mu_{\star}",
+        "I_perp": r"I_{\perp}",
+        "Vhat_1": r"\hat{V}^{(1)}",
+        "P^-1": r"P^{-1}",
+        "y_rest": r"y_{\star}",
+        "ubar": r"\bar{u}",
+        "beta_T": r"\beta_{T}",
+        "h_perp": r"h_{\perp}",
+        "m_hat": r"\hat{m}",
+        "xi_b": r"\xi",
+        "ell": r"\ell",
+        "<t h_perp>": r"\langle t\,h_{\perp,b}\rangle",
+        "<h h>": r"\langle h_{\perp,b}^{r}h_{\perp,c}^{s}\rangle",
+        "<xi xi>": r"\langle\xi_{b}^{r}\xi_{c}^{s}\rangle",
+        "<f^r f^s>": r"\langle f_{\perp}^{r}f_{\perp}^{s}\rangle",
+        "C^rs": r"C^{r s}",
+        "X^rs": r"(X_{0},X_{1},j)",
+        "Q^rs": r"(Q^{r r},Q^{r s})",
+        "Qhat^rs": r"(\hat{Q}^{r r},\hat{Q}^{r s})",
+        "sum_rs Qhat^rs Q^rs": r"\textstyle\sum_{rs}\hat{Q}^{r s}Q^{r s}",
+        "pair": r"\hat{q}V-\hat{V}Q",
+        "a W W^T a/p": r"a_{b}^{T}W_{b}W_{c}^{T}a_{c}/p",
+        "log G": r"\log G",
+        "log G_0": r"\partial_{n}\log G",
+        "omega^r": r"\omega^{r}",
+        "E^n": r"\langle I^{n}\rangle",
+        "log E": r"\partial_{n}\langle I^{n}\rangle",
+        "u W_b^T A^-1 W_c u'": r"u\cdot W_{b}^{T}A^{-1}W_{c}u'",
+        "law": r"\varrho^{uu'}",
+        "law_uu'": r"u\cdot u'",
+        "M_x": r"M_{b c x}",
+        "1_b A^-1 1_b": r"1_{b}\cdot A^{-1}1_{b}",
+        "dPhi": r"\partial\Phi",
+        "dE_dT": r"\textstyle\sum_{e}\tau_{e}\,\partial_{T_{b}}E_{e}",
+        "Z_n": r"Z_{n}",
+        "eta_tilde": r"\tilde{\eta}",
+        "w_after": r"w_{l j}^{\prime}",
+        "L_0": r"\mathcal{L}_{0}",
+        "q_equal": r"q_{=}",
+        "q_different": r"q_{\ne}",
+        "sigma_linear": r"\sigma^{\prime}_{1}",
+        "fbar": r"\bar{f}",
+        "mu_ff": r"\mathbb{E}f^{2}",
+        "mu_1_paper": r"\mu_{1}^{\mathrm{paper}}",
+        "sigma_2": r"\mathbb{E}\sigma^{\prime\prime}",
+        "v_sigma": r"\operatorname{Var}\sigma^{\prime}",
+        "sigma_star": r"\sigma_{\star}",
+    }
+)
+
+# symbols of a variance, written as the square of a standard deviation
+VARIANCES = frozenset({"noise", "probit"})
+
+# families and functions of kappa that are numbered by the directions of target and spike: psi_1, psi_2, ...
+_NUMBERED = re.compile(r"(psi|psi_hat|zeta|zeta_hat|kappa|loading|slope|nu1|law_vo|law_oo)_(\d+(?:_\d+)?)")
+_COORDINATE = re.compile(r"kappa_\d+")
+_AVERAGE = re.compile(r"avg_(\w+)")
+_FACTOR = re.compile(r"t_\d+|xx|[tMFghx]")
+_FACTORS: Mapping[str, str] = MappingProxyType({"M": "M_{V}", "xx": r"\left(x^{2}-\Delta^{-1}\right)"})
+
+
+def latex_name(name: str) -> str | None:
+    """LaTeX of a symbol, a family or a function of kappa; None where SymPy's spelling stands."""
+    if name in LATEX:
+        return LATEX[name]
+    numbered = _NUMBERED.fullmatch(name)
+    if numbered:
+        return subscripted(LATEX[numbered[1]], numbered[2].split("_"))
+    average = _AVERAGE.fullmatch(name)
+    return rf"\langle {_product(_FACTOR.findall(average[1]))}\rangle_{{\kappa}}" if average else None
+
+
+def is_bare(name: str) -> bool:
+    """Whether a function of kappa is written without its argument: its coordinates, and averages over the output."""
+    return _AVERAGE.fullmatch(name) is not None or _COORDINATE.fullmatch(name) is not None
+
+
+def subscripted(name: str, indices: Sequence[str]) -> str:
+    r"""`Q^{(1)}` becomes `Q^{(1)}_{b c}`, and `\mu_{0}` becomes `\mu_{0,b}`."""
+    if not indices:
+        return name
+    before, found, after = name.partition("_{")
+    if found:
+        return before + "_{" + after.replace("}", "," + " ".join(indices) + "}", 1)
+    return f"{name}_{{{' '.join(indices)}}}"
+
+
+def _product(factors: Sequence[str]) -> str:
+    """`tghh` as `t g h^{2}`."""
+    counted = {factor: factors.count(factor) for factor in factors}
+    return " ".join(_power(factor, count) for factor, count in counted.items())
+
+
+def _power(factor: str, count: int) -> str:
+    base = _FACTORS.get(factor) or (f"t_{{{factor[2:]}}}" if factor.startswith("t_") else factor)
+    return base if count == 1 else f"{base}^{{{count}}}"
