@@ -13,7 +13,7 @@ from string import Template
 
 import sympy as sp
 
-from codegen.certificate import IMPORT, emit_check
+from codegen.certificate import emit_check
 from codegen.lower.affine import equations
 from codegen.lower.text import Text, indented
 from codegen.one_block import emit_check_one_block
@@ -22,11 +22,7 @@ from codegen.program import ARGUMENTS, Program
 from codegen.templates import read
 from derive.symbols import RIDGE
 
-IMPORTS = f"""import numpy as np
-from numba import njit
-
-{IMPORT}
-from generated.runtime.contractions import INNER, add, add_product, average, average_of_product, clear, short, sum_of
+IMPORTS = """from generated.runtime.contractions import INNER, add, add_product, average, average_of_product, clear, short, sum_of
 from generated.runtime.unknowns import (
     DIRECTION, FAMILY, IMAGE, RESIDUAL, TURNED, UNKNOWN, WEIGHT, invert, solve_linear, strengthen, subtract,
 )"""

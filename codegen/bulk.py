@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 import sympy as sp
 
-from codegen.certificate import IMPORT, emit_check
+from codegen.certificate import emit_check, import_line
 from codegen.coupled import coupled_block
 from codegen.lower.text import wrapped
 from codegen.manifest import signature, source_parts
@@ -61,7 +61,7 @@ def emit_bulk(bulk: BulkLaw, given: tuple[str, ...], scope: str) -> str:
         emit_check(Plan(system, (block,), given=given), one_block=False),
     ]  # fmt: skip
     return _module(f"Equations of {scope}", [sp.srepr(e.body) for e in system.equations],
-                   "\n\n\n".join(["\n".join(parts[:3]), *parts[3:]]), imports=IMPORT)  # fmt: skip
+                   "\n\n\n".join(["\n".join(parts[:3]), *parts[3:]]), checked=True)  # fmt: skip
 
 
 def _block(system: SaddleSystem, plain: SaddleSystem) -> Block:
@@ -213,7 +213,7 @@ def _of_law(
     return "\n".join([head, *body, f"    return {returned}"])
 
 
-def _module(title: str, canonical_forms: Iterable[str], body: str, note: str = "", imports: str = "") -> str:
+def _module(title: str, canonical_forms: Iterable[str], body: str, note: str = "", checked: bool = False) -> str:
     signed = signature([title, *canonical_forms, *source_parts(SOURCES)])
     note = f"\n{note}\n" if note else ""
     text = f'''"""{title}  [THEORY section 5].
@@ -224,7 +224,7 @@ Regenerate with: giantstep generate
 
 # fmt: off
 import numpy as np
-{chr(10) + imports + chr(10) if imports else ""}
+{chr(10) + import_line(body) + chr(10) if checked else ""}
 SIGNATURE = "{signed}"
 
 

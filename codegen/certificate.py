@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import sympy as sp
 
-from codegen.lower.text import indented
+from codegen.lower.text import indented, words
 from codegen.places import BLOCK_COLUMNS, PARAMETERS, scalar_columns
 from codegen.plan import Plan, ordered_fields
 from codegen.print.pairs import Pairs
 from derive.blocks import BlockSum, family, index, names_in
 
 _DOC = '"""Worst residual over all equations, each relative to the sum of its terms in absolute value."""'
-IMPORT = "from generated.runtime.certificate import SIGN, Certificate, both, bounded, over, worse"
+_HELPERS = ("SIGN", "Certificate", "both", "bounded", "over", "worse")
+
+
+def import_line(body: str) -> str:
+    """The import of what a module uses of the runtime for ``check``."""
+    used = words(body.splitlines())
+    return f"from generated.runtime.certificate import {', '.join(name for name in _HELPERS if name in used)}"
 
 
 def emit_check(plan: Plan, one_block: bool = True) -> str:

@@ -12,7 +12,7 @@ from typing import Literal
 import sympy as sp
 from sympy.utilities.iterables import strongly_connected_components
 
-from codegen.certificate import IMPORT, emit_check
+from codegen.certificate import emit_check
 from codegen.one_block import emit_check_one_block
 from codegen.plan import (
     Block,
@@ -33,11 +33,7 @@ from derive.output import output_averages
 from derive.saddle import SaddleSystem, member
 from derive.tangent import Tangent, tangent_name
 
-COUPLED_IMPORTS = f"""import numpy as np
-from numba import njit
-
-{IMPORT}
-from generated.runtime.contractions import INNER, add, add_product, average, average_of_product, clear, short, sum_of
+COUPLED_IMPORTS = """from generated.runtime.contractions import INNER, add, add_product, average, average_of_product, clear, short, sum_of
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert"""
 
 

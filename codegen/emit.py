@@ -25,6 +25,7 @@ import sympy as sp
 
 from codegen.blockwise import IMPORTS, emit_blockwise
 from codegen.bulk import RESOLVENT_PATH, bulk_modules, emit_resolvent
+from codegen.certificate import import_line
 from codegen.coupled import COUPLED_IMPORTS, coupled_block, emit_coupled
 from codegen.functions import emit_registered
 from codegen.losses import emit_registered_losses
@@ -136,6 +137,10 @@ Regenerate with: giantstep generate
 """
 
 # fmt: off
+import numpy as np
+from numba import njit
+
+{import_line(body)}
 {imports}
 
 LOSS = "{system.name}"

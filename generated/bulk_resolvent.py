@@ -3,14 +3,14 @@
 e, weight, weight_t, weight_tt: nodes of the law of the residual e of the step, with weights for means of
 functions of e, of those times t = theta.x, and times t^2.
 
-Generated; do not edit. Signature 33b6109e036c0638.
+Generated; do not edit. Signature 34d7f9f737010f24.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "33b6109e036c06385e079ae78125385d2b17ca3531c33b4996db0ef49c2a72e6"
+SIGNATURE = "34d7f9f737010f244678b0a2970c4cac289853fdcd79d019dbc87e2d847e0014"
 
 
 def equation(w, S, alpha_0, e, weight, weight_t, weight_tt):

@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature f5624a7a23b2208f.
+in X). Generated; do not edit. Signature 834524f5000f683d.
 Regenerate with: giantstep generate
 """
 
@@ -17,14 +17,14 @@ Regenerate with: giantstep generate
 import numpy as np
 from numba import njit
 
-from generated.runtime.certificate import SIGN, Certificate, both, bounded, over, worse
+from generated.runtime.certificate import SIGN, Certificate, both, over, worse
 from generated.runtime.contractions import INNER, add, add_product, average, average_of_product, clear, short, sum_of
 from generated.runtime.unknowns import (
     DIRECTION, FAMILY, IMAGE, RESIDUAL, TURNED, UNKNOWN, WEIGHT, invert, solve_linear, strengthen, subtract,
 )
 
 LOSS = "square"
-SIGNATURE = "f5624a7a23b2208f3c540242c72203d748e693e10dd9157607b07e711fe318b0"
+SIGNATURE = "834524f5000f683d6a8519da32ba17b2fac7354f6dab6b46abaa98c1e05ece87"
 
 
 kappa, weight, nu0, nu1, nu2sq = range(5)  # rows of node, then mu0, mu1, mu2sq per block

@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature ec7bb36513deafea.
+in X). Generated; do not edit. Signature 83ed945cf5f4d361.
 Regenerate with: giantstep generate
 """
 
@@ -17,14 +17,14 @@ Regenerate with: giantstep generate
 import numpy as np
 from numba import njit
 
-from generated.runtime.certificate import SIGN, Certificate, both, bounded, over, worse
+from generated.runtime.certificate import SIGN, Certificate, both, over, worse
 from generated.runtime.contractions import INNER, add, add_product, average, average_of_product, clear, short, sum_of
 from generated.runtime.unknowns import (
     DIRECTION, FAMILY, IMAGE, RESIDUAL, TURNED, UNKNOWN, WEIGHT, invert, solve_linear, strengthen, subtract,
 )
 
 LOSS = "square"
-SIGNATURE = "ec7bb36513deafea3f9525de8842e43270c701387f19c0759171388e372d45df"
+SIGNATURE = "83ed945cf5f4d361a732b9dec9d97d601578fffb6780cd2c119ed87244a14c63"
 
 
 kappa_1, weight, nu0, nu1, nu2sq, kappa_2 = range(6)  # rows of node, then mu0, mu1, mu2sq per block

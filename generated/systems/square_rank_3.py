@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature c90c1b6b9a4b1ce9.
+in X). Generated; do not edit. Signature 08f532a429c34b73.
 Regenerate with: giantstep generate
 """
 
@@ -17,14 +17,14 @@ Regenerate with: giantstep generate
 import numpy as np
 from numba import njit
 
-from generated.runtime.certificate import SIGN, Certificate, both, bounded, over, worse
+from generated.runtime.certificate import SIGN, Certificate, both, over, worse
 from generated.runtime.contractions import INNER, add, add_product, average, average_of_product, clear, short, sum_of
 from generated.runtime.unknowns import (
     DIRECTION, FAMILY, IMAGE, RESIDUAL, TURNED, UNKNOWN, WEIGHT, invert, solve_linear, strengthen, subtract,
 )
 
 LOSS = "square"
-SIGNATURE = "c90c1b6b9a4b1ce9e4f444858b751839e93906b0e6ca8e19d61d976afece0a7c"
+SIGNATURE = "08f532a429c34b73b31a6778208dccc1f08a5a00c51d349b586397e7aff088f9"
 
 
 kappa_1, weight, nu0, nu1, nu2sq, kappa_2, kappa_3 = range(7)  # rows of node, then mu0, mu1, mu2sq per block

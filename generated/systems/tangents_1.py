@@ -1,13 +1,13 @@
 """Tangents of the coupled system, 1 direction(s) beside the spike  [THEORY section 4].
 
-Generated; do not edit. Signature f5208aaaf5c3f8f1.
+Generated; do not edit. Signature f6f1c3b826ff7b4a.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "f5208aaaf5c3f8f1ebc935d8b432850edf153d4938d7bf2ca2a067968da2510c"
+SIGNATURE = "f6f1c3b826ff7b4a574e5992dda2cf654b865b87fce320140849abd43d3f4aa4"
 
 
 def response(table, change, fraction, parameters, rates, state, moves):

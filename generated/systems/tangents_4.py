@@ -1,13 +1,13 @@
 """Tangents of the coupled system, 4 direction(s) beside the spike  [THEORY section 4].
 
-Generated; do not edit. Signature 680d89b53796b9c2.
+Generated; do not edit. Signature e2bf7380b519b56e.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "680d89b53796b9c2686b17945262ca5dbf4afbef2eeaf4cf41ac2e6894ae3459"
+SIGNATURE = "e2bf7380b519b56e296fc318fbc5d13a1c6e230a3e1bbed81fcdf1f03139a1e4"
 
 
 def response(table, change, fraction, parameters, rates, state, moves):

@@ -11,8 +11,8 @@ import mpmath
 import numpy as np
 
 from codegen.label_twin import Channel
-from codegen.places import BLOCK_COLUMNS, PARAMETERS, scalar_columns
 from codegen.output_twin import LossCurve, node_averages
+from codegen.places import BLOCK_COLUMNS, PARAMETERS, scalar_columns
 from derive.evaluate import Place, State
 from derive.labels import index_function
 from derive.loss.loss import analyse_loss, loss_of_entry
