@@ -73,3 +73,14 @@ def _nodes(reach: float) -> tuple[Array, Array]:
 
 def _moments(profile: Profile, weight: Array) -> list[float]:
     return [float(weight @ profile.mean), float(weight @ (profile.mean**2 + profile.spread**2))]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_compare(name: str, models: dict[str, gs.Model]) -> None:
+    # a spiked model without trained bias and the plain one have the law that is solved: the score is that of chance
+    model = models[name]
+    found = gs.compare(model, dimension=150, seeds=12)
+    void = model.step is None or model.target.indices > 1 or name in ("two blocks", "trained bias")
+    assert ("trained" in found.refused) == void and "isotropic" in found.results
+    if model.step is None:
+        assert all(abs(found.score("isotropic", error).score) < 4.5 for error in found.errors)
