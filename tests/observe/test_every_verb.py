@@ -13,6 +13,7 @@ import giantstep as gs
 from giantstep.observe.learned import Profile, profiles
 
 Array = np.ndarray
+STENCIL = ((-2, 1.0 / 12.0), (-1, -2.0 / 3.0), (1, 2.0 / 3.0), (2, -1.0 / 12.0))  # of a first derivative
 
 
 @pytest.fixture(scope="module")
@@ -84,3 +85,47 @@ def test_compare(name: str, models: dict[str, gs.Model]) -> None:
     assert ("trained" in found.refused) == void and "isotropic" in found.results
     if model.step is None:
         assert all(abs(found.score("isotropic", error).score) < 4.5 for error in found.errors)
+
+
+def _value(model: gs.Model, key: str) -> float:
+    table, _, name = key.partition(".")
+    return float(getattr(getattr(model, table), name))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_gradient(name: str, models: dict[str, gs.Model]) -> None:
+    # four solutions at relative steps h = 1e-3: h^4 of the fifth derivative, and 1e-10 of the error over h
+    model, h = models[name], 1e-3
+    feature = "step.learning_rate" if model.step is not None else "spike.strength" if model.spike else "network.width"
+    dimension = 500 if name.startswith("exponent") else None
+    found = gs.gradient(model, ("fit.ridge", feature), dimension=dimension)
+    for key, slope in found.test_error.items():
+        value = _value(model, key)
+        around = [
+            weight * gs.solve(model.replace({key: value * (1.0 + n * h)}), dimension=dimension).test_error / h
+            for n, weight in STENCIL
+        ]
+        assert slope * value == pytest.approx(sum(around), abs=2e-7 * found.result.test_error), key
+
+
+def test_the_limit_of_a_small_step_knows_no_learning_rate(models: dict[str, gs.Model]) -> None:
+    found = gs.gradient(models["exponent"])
+    assert found.test_error["step.learning_rate"] == 0.0 and found.test_error["fit.samples"] < 0.0
+    wider = gs.solve(models["exponent"].replace({"network.width": 0.8 * 1.001})).test_error
+    narrower = gs.solve(models["exponent"].replace({"network.width": 0.8 * 0.999})).test_error
+    slope = (wider - narrower) / (2e-3 * 0.8)  # the third derivative leaves a relative 1e-6
+    assert found.test_error["network.width"] == pytest.approx(slope, rel=1e-5)
+
+
+@pytest.mark.parametrize("name", ["trained bias", "rank 2", "trained bulk", "given bulk"])
+def test_tune(name: str, models: dict[str, gs.Model]) -> None:
+    model = models[name]
+    found = gs.tune(model, "fit.ridge", ranges={"fit.ridge": (1e-2, 1.0)})
+    least = min(gs.solve(model.replace({"fit.ridge": ridge})).test_error for ridge in np.geomspace(1e-2, 1.0, 9))
+    assert found.test_error <= least and (found.at_edge or found.gradient_norm < 1e-6)
+
+
+def test_the_width_of_a_given_bulk_has_no_derivative(models: dict[str, gs.Model]) -> None:
+    with pytest.raises(gs.BadInput, match="rows of step.matrix"):
+        gs.gradient(models["given bulk"], "network.width")
+    assert "network.width" not in gs.gradient(models["given bulk"]).test_error
