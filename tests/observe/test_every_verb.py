@@ -11,6 +11,7 @@ from every_model import NAMES, every_model
 
 import giantstep as gs
 from giantstep.observe.learned import Profile, profiles
+from giantstep.observe.spectrum.simulated import simulated_eigenvalues
 
 Array = np.ndarray
 STENCIL = ((-2, 1.0 / 12.0), (-1, -2.0 / 3.0), (1, 2.0 / 3.0), (2, -1.0 / 12.0))  # of a first derivative
@@ -129,3 +130,29 @@ def test_the_width_of_a_given_bulk_has_no_derivative(models: dict[str, gs.Model]
     with pytest.raises(gs.BadInput, match="rows of step.matrix"):
         gs.gradient(models["given bulk"], "network.width")
     assert "network.width" not in gs.gradient(models["given bulk"]).test_error
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_spectrum(name: str, models: dict[str, gs.Model]) -> None:
+    # at a negative number the Stieltjes transform is the response of the square loss, which another solver finds
+    model, ridge = models[name], 0.3
+    if model.step is not None and model.step.bulk != "isotropic":
+        with pytest.raises(gs.BadInput, match="isotropic bulk"):
+            gs.spectrum(model)
+        return
+    found = gs.spectrum(model)
+    plain = {"fit.ridge": ridge, "fit.loss": "square"}
+    if model.network.trains_bias:
+        plain["network.bias"] = gs.solve(model).bias
+    response = gs.solve(model.replace(plain)).order_parameters["V2"].sum()
+    assert found.total == pytest.approx(1.0, abs=1e-6)
+    assert found.stieltjes(complex(-ridge, 1e-12)).real == pytest.approx(response, rel=1e-6)
+
+
+def test_outliers_of_two_directions_are_those_of_the_simulation(models: dict[str, gs.Model]) -> None:
+    theory = gs.spectrum(models["rank 2"], dimension=300)
+    simulated = simulated_eigenvalues(models["rank 2"], dimension=300, seeds=8)
+    mean, error = simulated.largest(3)
+    assert len(theory.outliers) == 2 and mean[2] < theory.outliers[1]
+    assert np.all(np.abs(mean[:2] - theory.outliers) < 4.5 * error[:2])
+    assert simulated.distance(theory) < 0.02  # of the order of 2/p, p = 240, and the outliers' share
