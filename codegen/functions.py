@@ -17,8 +17,8 @@ from codegen.manifest import signature, source_parts
 from codegen.printers import HELPERS, helpers_used, numba_assignments, operations
 from codegen.segments import is_piecewise_linear, segment_constants
 from codegen.stable import stabilised
-from derive.catalogue import REGISTERED, Entry, lookup
 from derive.coefficients import conditional_coefficients
+from derive.language.catalogue import REGISTERED, Entry, lookup
 from derive.scalar import ScalarFunction, scalar_function
 
 #: Files of this package that decide the text.

@@ -16,11 +16,11 @@ from codegen.hints import hints
 from codegen.manifest import signature, source_parts
 from codegen.printers import HELPERS, helpers_used, numba_assignments, operations
 from codegen.stable import stabilised
-from derive.loss_catalogue import REGISTERED
-from derive.losses import F, LossAnalysis, U, Y, analyse_loss, loss_of
-from derive.numeric import mpmath_function
+from derive.gaussian.numeric import mpmath_function
+from derive.gaussian.special import LogNormalCdf
+from derive.language.loss_catalogue import REGISTERED
+from derive.loss.loss import F, LossAnalysis, U, Y, analyse_loss, loss_of
 from derive.output import output_averages
-from derive.special import LogNormalCdf
 
 _TEMPLATES = ("templates/averages.py", "templates/label_points.py", "templates/label_intervals.py")
 SOURCES = ("hints.py", "losses.py", "printers.py", "stable.py", *_TEMPLATES)

@@ -9,7 +9,7 @@ import sympy as sp
 from codegen.manifest import signature, source_parts
 from codegen.printers import numba_assignments
 from derive.blocks import KAPPA
-from derive.expectation import Expectation
+from derive.gaussian.expectation import Expectation
 from derive.gradient_step import E2, MU1, S0, SECOND, VARIANCE, GradientStepMap, Z, gradient_step_map
 from derive.labels import FLIPS, MU0, PROBIT, Channel, as_index_function
 from derive.polynomial_spikes import PolynomialSpikes, hermite_moment, polynomial_spikes

@@ -3,14 +3,14 @@
 e, weight, weight_t, weight_tt: nodes of the law of the residual e of the step, with weights for means of
 functions of e, of those times t = theta.x, and times t^2.
 
-Generated; do not edit. Signature d85236219da37b64.
+Generated; do not edit. Signature 35b21ea6bf8d2cb8.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "d85236219da37b6403d81ac1266461f27f18e502503e89ea942cd37020550171"
+SIGNATURE = "35b21ea6bf8d2cb839b77fc1aaee71a23e3b8a858870e5ff2afe17370d6ec1a6"
 
 
 def equation(w, S, alpha_0, e, weight, weight_t, weight_tt):

@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature a13b3bb77421ae66.
+Generated; do not edit. Signature dc034cece944cf77.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "a13b3bb77421ae66fa7af710f22e2246fba56bef69551e21fb4b605aa9febdcc"
+SIGNATURE = "dc034cece944cf77bc355a06800b9e3b061945e00818cbf904c17652a61f21da"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

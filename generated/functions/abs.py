@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 31a7ed732586af81.
+Generated; do not edit. Signature f5d122a86c3112a0.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ from numba import njit
 
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "31a7ed732586af8166b3eace54ef97d5427fd74d6d99fbec93d1e27afe2777cf"
+SIGNATURE = "f5d122a86c3112a0e6454fe0cc73eaeb5e4bcba102980caa9bced48df993f4c0"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature da525f0dd7d7c4b8.
+Generated; do not edit. Signature 776822ac76b54095.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ from numba import njit
 
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "da525f0dd7d7c4b826b966da9d525cd32b46cb4af10831f35508014017faabf3"
+SIGNATURE = "776822ac76b54095174dbf72a33f2e1fbb7b91cd7319324abe7d7f1989c0881a"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

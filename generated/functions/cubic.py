@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = He(3,z)  [Ben Arous, Gheissari & Jagannath 2021, JMLR 22(106): information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 48a820abf53580e9.
+Generated; do not edit. Signature b9792df786276560.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ from numba import njit
 
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "48a820abf53580e9c46495230335e90d1af20d4468d0cbb776762163f4ea8874"
+SIGNATURE = "b9792df7862765602209c6e2f2592029bff5c5aaadf867f1ac142c8fb8aa05fe"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 24f40ec7dd65a7ce.
+Generated; do not edit. Signature d196005a4c8e175c.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ from numba import njit
 
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "24f40ec7dd65a7ce0827d3238dd925db89231affb48206bdfaab159ad324dbf0"
+SIGNATURE = "d196005a4c8e175cbddc49a05c255bcdc347ba6f853d9d94cddd4a925fef7fc2"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature f90dd26cd6f47799.
+Generated; do not edit. Signature d940af2fc17da12d.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ from numba import njit
 
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "f90dd26cd6f4779937e9ce206e9f3233e50d1e0069faea0b1ef6928f9d3c81df"
+SIGNATURE = "d940af2fc17da12d1c380af53f118ad3288f1ad262ce85bd3ac9ba95ae30ab66"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 7e7c9b084ed866a7.
+Generated; do not edit. Signature 41d9a9b7bc3ec19d.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ from numba import njit
 
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "7e7c9b084ed866a734d5443df4b8a7810c3a8bdd97bcaa871e22c5199d587207"
+SIGNATURE = "41d9a9b7bc3ec19de36ec7a6bb9e99ef4c439470a4822bca199a93bdbf6253ac"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

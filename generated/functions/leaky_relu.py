@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 979ad34585ef9a3c.
+Generated; do not edit. Signature da79c1e5a91fbe4a.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ from numba import njit
 
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "979ad34585ef9a3c130ab1b32f5061ce2cc99daa2ab4077002b60ecb64bbf059"
+SIGNATURE = "da79c1e5a91fbe4af58753d1492693e7966547dde2e036be82947777c566f867"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

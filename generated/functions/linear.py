@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 65dbeff13a118ee2.
+Generated; do not edit. Signature ad21e2005e78f8f9.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ from numba import njit
 
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "65dbeff13a118ee294019283ec53d2bc11fc13416e15c013343689e374df7445"
+SIGNATURE = "ad21e2005e78f8f91d447c9887fdee75b0e2a6dc1516f68fbd65ad8b1f5c9704"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

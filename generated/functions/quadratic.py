@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = He(2,z)  [Ben Arous, Gheissari & Jagannath 2021, JMLR 22(106): information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 2dde3b5617b0cd1d.
+Generated; do not edit. Signature 5994a0d7419854a6.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ from numba import njit
 
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "2dde3b5617b0cd1d3cc463d2f966e9e20ae21708ed848ed17dcf3ed9901c07c0"
+SIGNATURE = "5994a0d7419854a622423f66ba13aa864f8d25b943f2f73f9059e9dc1f6f4151"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

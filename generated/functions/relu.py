@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 7160bab7883dcb92.
+Generated; do not edit. Signature c1720e266d898764.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ from numba import njit
 
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "7160bab7883dcb922b7d2fdb17624719e6979976975f6d96ee0b9c59af5a0ea0"
+SIGNATURE = "c1720e266d8987648ffb47b53fbb6135b8b959af1363847b59e24e1f64973e35"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sign(z)  [Cui et al. 2024, arXiv:2402.04980; Gardner & Derrida 1989, J. Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature b13c251a5537f062.
+Generated; do not edit. Signature 64ff4d879b6be0d9.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ from numba import njit
 
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "b13c251a5537f0628b10aeffb632cd61bd0719a161066b148af55423f2b5b3f4"
+SIGNATURE = "64ff4d879b6be0d9e1e36473dc0c0772fc15bff005f7f48b4dac26d9930dfef2"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

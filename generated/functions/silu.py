@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature a58db727fdfc290c.
+Generated; do not edit. Signature 1a07fa5b387ea9f2.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ from numba import njit
 
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "a58db727fdfc290c57b07f1b18521c85221a0af5e37bf87b2c9b52aab500966d"
+SIGNATURE = "1a07fa5b387ea9f24ad2bf39412e25ae3557d85b41900c78408bfd1d5877dbf0"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

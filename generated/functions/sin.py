@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature baf2cabfb2942ff0.
+Generated; do not edit. Signature 4ff809b19c15f02f.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ from numba import njit
 
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "baf2cabfb2942ff07fb433b53471397698564857accbadbfa910d882326cea09"
+SIGNATURE = "4ff809b19c15f02fd240d309a483cf0399d50451c2fd92af3ce6fd14e46ceca7"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

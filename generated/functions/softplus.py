@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature f2e65d7bc79e8045.
+Generated; do not edit. Signature 4d8950af5ab64cde.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ from numba import njit
 
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "f2e65d7bc79e8045544ebbbbe97247f7aed2743782caeb2a293a3de75da2bbe4"
+SIGNATURE = "4d8950af5ab64cde25b0f6ed672009bb1fb2d640b91c28e3c4399305ffcdfeaf"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 6a14a3c0bfd46e80.
+Generated; do not edit. Signature faf14132cb647415.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ from numba import njit
 
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "6a14a3c0bfd46e80c5e20061412e5ebd7e3dfa6fa33d5fe0099196381df09404"
+SIGNATURE = "faf14132cb6474155a355b475773d557ac29dfe0d7b3cdce8977a61f2b4bbd05"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -1,7 +1,7 @@
 """Averages over the output for the loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature a5d91f59d9fb0d83.
+Generated; do not edit. Signature f7d6f8e462e946eb.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from numba import njit
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "a5d91f59d9fb0d83755fad882abab06c66250b351ceec633694dcd39e26e02ef"
+SIGNATURE = "f7d6f8e462e946eb4d858bb62876fef93eeae34df2de45c3b8e4c182aa280c5f"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -1,7 +1,7 @@
 """Averages over the output for the loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature ce0400e997985db2.
+Generated; do not edit. Signature d9decc7149b8ec63.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from numba import njit
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "ce0400e997985db29411c4e4fb293c75584919166b633a7b5b5e5530d3c097a4"
+SIGNATURE = "d9decc7149b8ec6399e5eb4903d09a81f20bd4d580601494874af9d6a5ed0ff1"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

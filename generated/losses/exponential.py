@@ -1,7 +1,7 @@
 """Averages over the output for the loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature cc858bf68da0685a.
+Generated; do not edit. Signature c64e2355a1c47e78.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from numba import njit
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "cc858bf68da0685a94caaa4d36b7716aa9b4432536bfb93edb63d8813ab79f10"
+SIGNATURE = "c64e2355a1c47e787db4e1207b2a34bf4e298d8d2d7702d62361a68bd739af55"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

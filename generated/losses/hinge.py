@@ -1,7 +1,7 @@
 """Averages over the output for the loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature 119ed43f058e86c6.
+Generated; do not edit. Signature 0ba3839082d827d6.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from numba import njit
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "119ed43f058e86c61e431f8e326ef4e10fa609346093f80c15499bec0ee1a9e2"
+SIGNATURE = "0ba3839082d827d66853702ad87c7fe8e51720f6d53fa4cf81c86425785d3f14"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

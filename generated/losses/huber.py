@@ -1,7 +1,7 @@
 """Averages over the output for the loss min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)  [Huber 1964, Ann. Math. Stat. 35, 73; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature c90d42e64dd74e6f.
+Generated; do not edit. Signature 68c46e0f762c8b73.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from numba import njit
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "c90d42e64dd74e6f0ac6554d22bb37351248094af1a497f9ef396992b928635b"
+SIGNATURE = "68c46e0f762c8b736e78f916a42327d081e5af7e06deabda6ca93f50ec0c14fc"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """Averages over the output for the loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 9507c00aef1badfc.
+Generated; do not edit. Signature 23af21f121c0cde5.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from numba import njit
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "9507c00aef1badfc2fb8ac3fa3266e262e3ea2a5e2320648277dca38b026848e"
+SIGNATURE = "23af21f121c0cde5d078aaefaa6da4cc98947a38a9a881c85ec9fd6b32e26d34"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

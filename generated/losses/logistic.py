@@ -1,7 +1,7 @@
 """Averages over the output for the loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature e1b82716bdfedf10.
+Generated; do not edit. Signature d36f7b168ecc104c.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from numba import njit
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "e1b82716bdfedf108e940df01ab9b17f17bd5fc70695a6e07f955be3f47a46d6"
+SIGNATURE = "d36f7b168ecc104c30a202347c21484d4d17fd2c9d178d355a2afec279b1704f"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

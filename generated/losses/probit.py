@@ -1,7 +1,7 @@
 """Averages over the output for the loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 9f115029e9942e6f.
+Generated; do not edit. Signature 3f7d6f2ebe11fb8e.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from numba import njit
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "9f115029e9942e6f0f433dc12a74141f6668c0578b4ce5f906b80ef66b229fb5"
+SIGNATURE = "3f7d6f2ebe11fb8ec56b94452755c8f32ad0abf14be6281cc9c5d5dde8f61353"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

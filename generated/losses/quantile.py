@@ -1,7 +1,7 @@
 """Averages over the output for the loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature 79a7645f6dc0f9c6.
+Generated; do not edit. Signature fc9f6f81e6111c23.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from numba import njit
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "79a7645f6dc0f9c6733c3a47515a827ac33ffe0582a986f69de61aa71a98ce01"
+SIGNATURE = "fc9f6f81e6111c23a03d633acc36a5f9e90d03d8ba09776ff21b20f8d288b88d"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

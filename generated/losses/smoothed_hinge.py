@@ -1,7 +1,7 @@
 """Averages over the output for the loss min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta  [Rennie & Srebro 2005, IJCAI workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature c493ecb6909c7d3a.
+Generated; do not edit. Signature f3e8bd4bae0845dd.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from numba import njit
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "c493ecb6909c7d3a62639b52866c814d87ba77564132f9fe57c26294bd517491"
+SIGNATURE = "f3e8bd4bae0845ddc984156a8f07760ea8aa4befc62f224d7ce2554dadfa52c3"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """Averages over the output for the loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature a654dd4dbffd2598.
+Generated; do not edit. Signature b33304ead93e96b0.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from numba import njit
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "a654dd4dbffd2598c8fd263cb69d5a5361cee138fa0614e418b255239b57b900"
+SIGNATURE = "b33304ead93e96b0f7d4e0b0be6413a666d43e1b2132c82d3a2f475eaace944a"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

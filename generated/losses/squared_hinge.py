@@ -1,7 +1,7 @@
 """Averages over the output for the loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature f85bbd8e0d356f56.
+Generated; do not edit. Signature 4d4512c36cd0135c.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from numba import njit
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "f85bbd8e0d356f56cad948d87482e1028d38f53083f4116c6a0de4ac10cc6472"
+SIGNATURE = "4d4512c36cd0135c767fb143d9b46a1d0bfa3698b8a2f4f314f3c54cceec5fc8"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

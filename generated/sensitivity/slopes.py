@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 3499aacfd2564ac3.
+Generated; do not edit. Signature 1cbea272ebabc050.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "3499aacfd2564ac38522d6789ecbb359b0afedc65cede309d6dde405fa45af36"
+SIGNATURE = "1cbea272ebabc05073c08858350653d3be0a1c43099b5acc9096baac4c1bd601"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -22,7 +22,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 5d10b0fdab798cee.
+Generated; do not edit. Signature 19bf6da7c6109882.
 Regenerate with: giantstep generate
 """
 
@@ -31,7 +31,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "5d10b0fdab798cee1a4c2506e9f764b604ad95eae52e9e0d40e5ab0051d6c013"
+SIGNATURE = "19bf6da7c61098826dea4dd949ebe17ebed903a8ed5aeec34545d3b993b86065"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi', 'zeta')

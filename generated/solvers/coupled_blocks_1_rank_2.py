@@ -24,7 +24,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 298d4e00613089d6.
+Generated; do not edit. Signature 83607aa2da26cf21.
 Regenerate with: giantstep generate
 """
 
@@ -33,7 +33,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "298d4e00613089d62ef65587492c20680b07e4c90948ff554ae1cc904e1a4d55"
+SIGNATURE = "83607aa2da26cf212872b96b23a218e0e4cf9767014b841b60d38b40f9aa912d"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi', 'zeta_1', 'zeta_2')

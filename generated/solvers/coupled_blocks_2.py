@@ -24,7 +24,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature a11eb60cfd105667.
+Generated; do not edit. Signature 5585ac57d07bac90.
 Regenerate with: giantstep generate
 """
 
@@ -33,7 +33,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "a11eb60cfd105667031552b51ac8504f87b2f0a0b40d0939ead5c00f3fb79859"
+SIGNATURE = "5585ac57d07bac90b68b2b945b8ea330e578f92b9479519eea0b753a33f99821"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi_1', 'psi_2', 'zeta')

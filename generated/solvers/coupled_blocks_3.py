@@ -26,7 +26,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature d1da95e94c30597d.
+Generated; do not edit. Signature 316eea081d7e8102.
 Regenerate with: giantstep generate
 """
 
@@ -35,7 +35,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "d1da95e94c30597d81c064c16a91ef50ac92e19ed13998da64b03af223528929"
+SIGNATURE = "316eea081d7e81024d69499621d693c9d35f33b5c1476e713e9cdafebe9c5917"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi_1', 'psi_2', 'psi_3', 'zeta')

@@ -28,7 +28,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 07544686e30e5ace.
+Generated; do not edit. Signature 742ebe29c8877390.
 Regenerate with: giantstep generate
 """
 
@@ -37,7 +37,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "07544686e30e5acef1b1fefe052bc06d1ff5413f23d8a4f3a40676f8a7bb0872"
+SIGNATURE = "742ebe29c887739005e066f66c54939fc3edad2469889bb07d82bf65b1c851ee"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi_1', 'psi_2', 'psi_3', 'psi_4', 'zeta')

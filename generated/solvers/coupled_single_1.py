@@ -22,7 +22,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature c2c855423d2d8c55.
+Generated; do not edit. Signature 419775eaafcff39d.
 Regenerate with: giantstep generate
 """
 
@@ -31,7 +31,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "c2c855423d2d8c55ddde517bc22253358587ccf2663e8cd3e65b5e1361a89d2a"
+SIGNATURE = "419775eaafcff39d42ace2d419cdbae3ce41359890b304c851a5b0d8b4f3ce3c"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi', 'zeta')

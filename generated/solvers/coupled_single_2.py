@@ -24,7 +24,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature c5d8292b8ea8ea83.
+Generated; do not edit. Signature 19732debdbd785f4.
 Regenerate with: giantstep generate
 """
 
@@ -33,7 +33,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "c5d8292b8ea8ea833bec09d3754bf9412fe9622a8bba327a8421f67b0c5676e9"
+SIGNATURE = "19732debdbd785f4df2c4ea4aaeecbba04bbf0a4e52416e058285c5e17b9f8c5"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi_1', 'psi_2', 'zeta')

@@ -26,7 +26,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 53f199ed8cdca53c.
+Generated; do not edit. Signature 34476d69361b80fb.
 Regenerate with: giantstep generate
 """
 
@@ -35,7 +35,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "53f199ed8cdca53ca84ccba58615d90a01e1af6c19353909344d61b26133249a"
+SIGNATURE = "34476d69361b80fbae5827179ae291f810c1b1bea4ae16ed155290c08ba3a70f"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi_1', 'psi_2', 'psi_3', 'zeta')

@@ -28,7 +28,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature d281b2be8e933413.
+Generated; do not edit. Signature fb9aad34481cbf1e.
 Regenerate with: giantstep generate
 """
 
@@ -37,7 +37,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "d281b2be8e933413fc516aa02239f348353bbca59da21789cfedb755749379cb"
+SIGNATURE = "fb9aad34481cbf1e1db585afd96b82e6e909e5122c5407f262755aa665934968"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi_1', 'psi_2', 'psi_3', 'psi_4', 'zeta')

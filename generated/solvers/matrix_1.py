@@ -1,13 +1,13 @@
 """Equations of a given bulk, one block  [THEORY section 5].
 
-Generated; do not edit. Signature e6bbcb7b44db66ae.
+Generated; do not edit. Signature edeeb4202259225d.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "e6bbcb7b44db66ae996942cd2c528ec5ffba8358e7088d3ce85365358088b5ab"
+SIGNATURE = "edeeb4202259225da709945b86e289d99d2e3383058d173dc5bceb78a0ecb45d"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

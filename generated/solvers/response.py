@@ -21,7 +21,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature b068a3a091314ab5.
+Generated; do not edit. Signature 9e322c2ae8cbe448.
 Regenerate with: giantstep generate
 """
 
@@ -31,7 +31,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 LOSS = "square"
-SIGNATURE = "b068a3a091314ab5d2200b960940b8b59d9d6450fe956cd7cde9fa5ea4300cae"
+SIGNATURE = "9e322c2ae8cbe448074c45ae87ba10fbe5637eacba777b5aeded4b81d794db9b"
 
 
 UNKNOWNS = ('T', 'V1')

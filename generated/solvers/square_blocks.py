@@ -25,7 +25,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature ea3af222b0f59135.
+Generated; do not edit. Signature 98bd85a81d0b3494.
 Regenerate with: giantstep generate
 """
 
@@ -35,7 +35,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 LOSS = "square"
-SIGNATURE = "ea3af222b0f5913504021aa6c751095dbe13a2795dfae1784964b5ca2f4280de"
+SIGNATURE = "98bd85a81d0b349498de43a04db920f7a7fd4235c88843f8777bb4978327b2f8"
 
 
 def workspace_size(K, N):

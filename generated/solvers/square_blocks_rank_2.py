@@ -27,7 +27,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 5d6331486dae19d4.
+Generated; do not edit. Signature 806074db10eef21c.
 Regenerate with: giantstep generate
 """
 
@@ -37,7 +37,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 LOSS = "square"
-SIGNATURE = "5d6331486dae19d413c655046b4d94b2ff729c832c2f3ec9d30a7fbb8e068c0f"
+SIGNATURE = "806074db10eef21cb1ffb12a20d860b35a2b7c7682d42349bd627d83928f47b9"
 
 
 def workspace_size(K, N):

@@ -29,7 +29,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature bf42962b551a5457.
+Generated; do not edit. Signature 67b5fda1513beb99.
 Regenerate with: giantstep generate
 """
 
@@ -39,7 +39,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 LOSS = "square"
-SIGNATURE = "bf42962b551a545739010718dfbf724a855c57b8b1106fead0070d1fb3a4a56b"
+SIGNATURE = "67b5fda1513beb99f1321a6ec0ee2d70fa159beadb4a17a45e8d295c9b507908"
 
 
 def workspace_size(K, N):

@@ -25,7 +25,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 40561e49a27db190.
+Generated; do not edit. Signature 262594937bf1f98a.
 Regenerate with: giantstep generate
 """
 
@@ -35,7 +35,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 LOSS = "square"
-SIGNATURE = "40561e49a27db190a71e386fb960941655f378edf5633c1ec1e32ed544432156"
+SIGNATURE = "262594937bf1f98a09102ec14a7f013f75a19b728d2edfc7f6bd2052d7c72aca"
 
 
 def workspace_size(K, N):

@@ -1,13 +1,13 @@
 """Equations of a trained bulk, any number of blocks K  [THEORY section 5].
 
-Generated; do not edit. Signature a992f6c483fb6887.
+Generated; do not edit. Signature 2b7d01d1c6be384e.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "a992f6c483fb6887471b272633fc26a01e20b790d7f714c9ff67e758f3e8c863"
+SIGNATURE = "2b7d01d1c6be384e6f225727d0d5832c1c84498378f046d978844285ddcd8dda"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')
