@@ -7,13 +7,15 @@ the sum of V2_b at ridge -z. Source: [CUI24] App. F; THEORY section 7.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from types import ModuleType
+from typing import Any, Protocol
 
 import numpy as np
 
-from giantstep.observe.spectrum.nodes import Nodes, Panel
+from giantstep.observe.spectrum.nodes import Nodes
 from giantstep.observe.spectrum.tensor_nodes import TensorNodes
 from giantstep.quadrature.tensor import Shape
 from giantstep.spec.errors import NotConverged
@@ -22,7 +24,22 @@ from giantstep.system.problem import Problem
 from giantstep.system.span import Span, span_of
 
 Array = np.ndarray
-Panels = tuple[Panel, ...] | float  # in kappa; of several directions the fineness of a lattice
+Panels = Any  # what nodes of kappa are chosen by: panels, or of several directions the fineness of a lattice
+
+
+class KappaNodes(Protocol):
+    """Tables of coefficients that are as fine as a function needs."""
+
+    @property
+    def base(self) -> Panels:
+        """The coarsest choice."""
+
+    def table(self, panels: Panels) -> Array:
+        """Rows (kappa, weight, 0, 0, 0, mu0, mu1, mu2sq per block)."""
+
+    def refined(self, panels: Panels, integrand: Callable[[Array], Array]) -> Panels | None:
+        """The choice that resolves a function of the rows, None where there is none."""
+
 
 _SETTLED = 1e-14
 _STALLED = 1e-6  # near a hard edge rounding leaves no more
@@ -57,7 +74,7 @@ class Response:
     """Solves the response of the features of a problem at complex z, from nearby solutions."""
 
     problem: Problem
-    nodes: Nodes | TensorNodes = field(init=False)
+    nodes: KappaNodes = field(init=False)
     kernel: ModuleType = field(init=False)
     span: Span | None = field(init=False)
 
@@ -177,7 +194,7 @@ class Response:
         rows, k = self.nodes.table(state.panels), self.blocks
         if span is not None:
             rows = span.columns(rows)
-        if isinstance(self.nodes, Nodes):
+        if not isinstance(self.nodes, TensorNodes):
             return self._overlaps(rows, state, inverse_dimension)
         kappa = self.nodes.coordinates(state.panels)
         rank = kappa.shape[1]
