@@ -14,6 +14,8 @@ from giantstep.observe.learned import Profile, profiles
 from giantstep.observe.spectrum.simulated import simulated_eigenvalues
 
 Array = np.ndarray
+LONG = ("rank 3", "rank 2, trained bias", "rank 2, two indices", "trained bulk, logistic", "trained bulk, trained bias")
+CELLS = [pytest.param(name, marks=pytest.mark.slow) if name in LONG else name for name in NAMES]
 STENCIL = ((-2, 1.0 / 12.0), (-1, -2.0 / 3.0), (1, 2.0 / 3.0), (2, -1.0 / 12.0))  # of a first derivative
 
 
@@ -34,7 +36,7 @@ def _margin(model: gs.Model) -> bool:
     return model.fit.loss.form == "margin"
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", CELLS)
 def test_bounds(name: str, models: dict[str, gs.Model]) -> None:
     model = models[name]
     if _margin(model):
@@ -49,7 +51,7 @@ def test_bounds(name: str, models: dict[str, gs.Model]) -> None:
     assert max(found.lower.error, found.upper.error) < 1e-9
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", CELLS)
 def test_learned(name: str, models: dict[str, gs.Model]) -> None:
     # the output has one mean and one mean square, whichever direction they are put together along
     model = models[name]
@@ -93,7 +95,7 @@ def _value(model: gs.Model, key: str) -> float:
     return float(getattr(getattr(model, table), name))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", CELLS)
 def test_gradient(name: str, models: dict[str, gs.Model]) -> None:
     # four solutions at relative steps h = 1e-3: h^4 of the fifth derivative, and 1e-10 of the error over h
     model, h = models[name], 1e-3
@@ -132,7 +134,7 @@ def test_the_width_of_a_given_bulk_has_no_derivative(models: dict[str, gs.Model]
     assert "network.width" not in gs.gradient(models["given bulk"]).test_error
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", CELLS)
 def test_spectrum(name: str, models: dict[str, gs.Model]) -> None:
     # at a negative number the Stieltjes transform is the response of the square loss, which another solver finds
     model = models[name]
