@@ -3,14 +3,14 @@
 e, weight, weight_t, weight_tt: nodes of the law of the residual e of the step, with weights for means of
 functions of e, of those times t = theta.x, and times t^2.
 
-Generated; do not edit. Signature 1152be7e576d9aa5.
+Generated; do not edit. Signature 0c3daff9f14021bd.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "1152be7e576d9aa5c89e030f8d5c3c1f8e75c1f7d1fc27a011001cc025f6b2ef"
+SIGNATURE = "0c3daff9f14021bd59dfe7faf75ad34b47b240d109acdf6a730313f7df60d54d"
 
 
 def equation(w, S, alpha_0, e, weight, weight_t, weight_tt):

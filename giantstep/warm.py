@@ -12,7 +12,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import lru_cache
+from functools import lru_cache, partial
 from inspect import signature
 from itertools import chain, repeat
 from pathlib import Path
@@ -107,7 +107,7 @@ def compile_beside(model: Model) -> None:
     names = (model.network.activation, *[model.target.link] * (model.target.indices == 1))
     for name in dict.fromkeys(names):
         module = function_kernel(name)
-        module.RULES[0](np.zeros(1), 1.0, np.empty((7, 1)), np.empty(module.SCRATCH_SHAPE))
+        module.FUNCTION.rules[0](np.zeros(1), 1.0, np.empty((7, 1)), np.empty(module.SCRATCH_SHAPE))
     print(flush=True)
     for kernel, given in reversed(_coupled(model)):
         _compile(kernel, given)
@@ -134,6 +134,8 @@ def _coupled(model: Model) -> Sequence[tuple[Any, Sequence[object]]]:
 
 
 def _compile(kernel: Any, arguments: Sequence[object]) -> None:
+    if isinstance(kernel, partial):
+        kernel, arguments = kernel.func, (*kernel.args, *arguments)
     kernel.compile(tuple(map(typeof, arguments)))
 
 

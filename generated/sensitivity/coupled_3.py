@@ -1,13 +1,13 @@
 """Tangents of the coupled system, 3 direction(s) beside the spike  [THEORY section 4].
 
-Generated; do not edit. Signature e976346980a35948.
+Generated; do not edit. Signature f622d23e5d3e51fa.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "e976346980a359486c19393b2313d97c5755f7a67ef237ede878678a5c497e60"
+SIGNATURE = "f622d23e5d3e51fa3d591731e8b6cf70025ed37d9fa14525f7fcd62a7aa25d0a"
 
 
 def response(table, change, fraction, parameters, rates, state, moves):

@@ -1,13 +1,13 @@
 """Tangents of the coupled system, 4 direction(s) beside the spike  [THEORY section 4].
 
-Generated; do not edit. Signature 640b94d0f360b6b8.
+Generated; do not edit. Signature 65e12049b78ef450.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "640b94d0f360b6b8742b07e0f4ddaf70d5f5b7f4c7558d07f37e862117210411"
+SIGNATURE = "65e12049b78ef4505405d1785a18a2d9fa4262e072cf888821e5d0ba45dfa647"
 
 
 def response(table, change, fraction, parameters, rates, state, moves):

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature ddf020f064444076.
+Generated; do not edit. Signature d5603cb838078cf9.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "ddf020f064444076425783d8bd36fd8c8ed743056bbd7377d893a2d156fcb66c"
+SIGNATURE = "d5603cb838078cf91c4da55da7d818744b61806f1d5df2e29243ec100fee834f"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -24,7 +24,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 07ee05321dabcb8c.
+Generated; do not edit. Signature 62803c1b932d8ded.
 Regenerate with: giantstep generate
 """
 
@@ -33,7 +33,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "07ee05321dabcb8cc6ab73f81814e2bb980dc495714eb8ef583eb0b20780b026"
+SIGNATURE = "62803c1b932d8dedd70cd1d2c1305ed8db539a7b76cfb6ed2bb6cc7f0b5398a3"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi', 'zeta_1', 'zeta_2')

@@ -26,7 +26,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 3ca4565094da0e6b.
+Generated; do not edit. Signature cec2ad9d888d7b7d.
 Regenerate with: giantstep generate
 """
 
@@ -35,7 +35,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "3ca4565094da0e6b9bec0ec01819d4b91cf313e1018b637eb3aae49e4b27a825"
+SIGNATURE = "cec2ad9d888d7b7d19f2451d190ab9b9a93c18a43f74d441d8447077a313b6e4"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi', 'zeta_1', 'zeta_2', 'zeta_3')

@@ -24,7 +24,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 9e7f94750ab9e603.
+Generated; do not edit. Signature 7596f445ab9afa86.
 Regenerate with: giantstep generate
 """
 
@@ -33,7 +33,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "9e7f94750ab9e603a761f7568e8f451e078f15595aea487e437631dd02ecdd04"
+SIGNATURE = "7596f445ab9afa866a57690dee96ebf99ff7290f0c8535d79f341718e82a24ad"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi_1', 'psi_2', 'zeta')

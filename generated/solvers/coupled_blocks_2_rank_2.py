@@ -26,7 +26,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 8dc626e8da0037d3.
+Generated; do not edit. Signature 2253d5d4e0f2af2d.
 Regenerate with: giantstep generate
 """
 
@@ -35,7 +35,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "8dc626e8da0037d3d0c3d9ed9111fb990f3720cf4c619f32898e19da56506b51"
+SIGNATURE = "2253d5d4e0f2af2d5af46cc7f8451504f7cdefb2d07f958bb133c5a63a71a009"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi_1', 'psi_2', 'zeta_1', 'zeta_2')

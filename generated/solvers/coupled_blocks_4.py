@@ -28,7 +28,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 7ef134c3a6d1ff1e.
+Generated; do not edit. Signature a6ca24e48202d469.
 Regenerate with: giantstep generate
 """
 
@@ -37,7 +37,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "7ef134c3a6d1ff1e101f27a252a7820751c41869614a00306cbf4a6adb5586fd"
+SIGNATURE = "a6ca24e48202d469e2692c8cc41c38c8586061fe510f0d63021c1c34b95c6ea1"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi_1', 'psi_2', 'psi_3', 'psi_4', 'zeta')

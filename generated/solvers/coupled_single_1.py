@@ -22,7 +22,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 63e7f5446e5403a5.
+Generated; do not edit. Signature 9a2055e0f0e95855.
 Regenerate with: giantstep generate
 """
 
@@ -31,7 +31,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "63e7f5446e5403a5062ed67ae98d2e38b267f9e940b52dc3f85ebcf428bacc1a"
+SIGNATURE = "9a2055e0f0e958553e499ffbca22a305a6499d6fc2541d18a92db13b492ccfe1"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi', 'zeta')

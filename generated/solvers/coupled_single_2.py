@@ -24,7 +24,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature ead552b1a0f6cdae.
+Generated; do not edit. Signature ecc17e2e9a348de2.
 Regenerate with: giantstep generate
 """
 
@@ -33,7 +33,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "ead552b1a0f6cdaeacf62d5e54c04797ee35ca878ec78f05371b841410fe7c3d"
+SIGNATURE = "ecc17e2e9a348de2536a51bf5e19c37f16f19be1ae483dc5f07b95cfd30e162f"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi_1', 'psi_2', 'zeta')

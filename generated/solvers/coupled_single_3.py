@@ -26,7 +26,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature da7b07f3d3b0d3c4.
+Generated; do not edit. Signature c1f0fd858dd11332.
 Regenerate with: giantstep generate
 """
 
@@ -35,7 +35,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "da7b07f3d3b0d3c4491ac7101354f25f00587c712f1c59a0a20d3c165b5929c6"
+SIGNATURE = "c1f0fd858dd11332ea1a9df7dc0bf0a282a2703c1f1488b75a32d373d224bae9"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi_1', 'psi_2', 'psi_3', 'zeta')

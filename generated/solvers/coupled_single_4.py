@@ -28,7 +28,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature ea8f2595f9273ee6.
+Generated; do not edit. Signature 24fdddaa10aa3244.
 Regenerate with: giantstep generate
 """
 
@@ -37,7 +37,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "ea8f2595f9273ee602b8922a01edcb639a853ea42c175e8e6907cca862b0d538"
+SIGNATURE = "24fdddaa10aa3244dfe7fb41b6204cb95627bc8a0c8a83b99735253d9f9bb118"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi_1', 'psi_2', 'psi_3', 'psi_4', 'zeta')

@@ -1,13 +1,13 @@
 """Equations of a given bulk, one block  [THEORY section 5].
 
-Generated; do not edit. Signature 4270dd1501dddc8c.
+Generated; do not edit. Signature 002c5298ec04c64b.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "4270dd1501dddc8c6b97ccb12bfee67fc459d0482e0d10987063f1fdebe0c0ac"
+SIGNATURE = "002c5298ec04c64b76f3cb4eea7b079948d4a20bac7e0195d1966d458e61e348"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

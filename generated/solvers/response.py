@@ -21,7 +21,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature fa4de0adcc6ec151.
+Generated; do not edit. Signature 2b7feb6d8e6f9d9f.
 Regenerate with: giantstep generate
 """
 
@@ -31,7 +31,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 LOSS = "square"
-SIGNATURE = "fa4de0adcc6ec1514dd1b99af6bbc74af6e7aad7405081dd71e73995b9f2c9a1"
+SIGNATURE = "2b7feb6d8e6f9d9f455f61f6ce3cc03143080c7c6da8aa7d1d82642d56ee116c"
 
 
 UNKNOWNS = ('T', 'V1')

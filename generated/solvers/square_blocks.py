@@ -25,7 +25,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 730933313f4d66e4.
+Generated; do not edit. Signature e5b9dd1d65d03d1d.
 Regenerate with: giantstep generate
 """
 
@@ -35,7 +35,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 LOSS = "square"
-SIGNATURE = "730933313f4d66e497c1f01f3ff04fbb8b9dffad13ee87767a6b0ac882b50454"
+SIGNATURE = "e5b9dd1d65d03d1dcfd6d4ce0a597bf687a2302b506b9aeaf198f1fc68e8e0b6"
 
 
 def workspace_size(K, N):

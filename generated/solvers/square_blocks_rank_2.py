@@ -27,7 +27,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 19bbedf81056c32a.
+Generated; do not edit. Signature ae0294fbf47efd45.
 Regenerate with: giantstep generate
 """
 
@@ -37,7 +37,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 LOSS = "square"
-SIGNATURE = "19bbedf81056c32a1ba3ebb160850837b4eee04d7b65926d5e98f82dc0b268cb"
+SIGNATURE = "ae0294fbf47efd45444cdae5de92eb3992cca9a7aa5eef75d3efe383bef8bdef"
 
 
 def workspace_size(K, N):

@@ -29,7 +29,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 2cde88262c9c9dd2.
+Generated; do not edit. Signature 79fab067390a0d94.
 Regenerate with: giantstep generate
 """
 
@@ -39,7 +39,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 LOSS = "square"
-SIGNATURE = "2cde88262c9c9dd238aebf2464afcf8d58e1252c9e8f565e3f9a1a484bd3591c"
+SIGNATURE = "79fab067390a0d9493046e2ed6fbe83f1af97efe495b674b7a6aeeaefb56c70c"
 
 
 def workspace_size(K, N):

@@ -25,7 +25,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 5d70754f7db64010.
+Generated; do not edit. Signature 8957ca651bcb33c7.
 Regenerate with: giantstep generate
 """
 
@@ -35,7 +35,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 LOSS = "square"
-SIGNATURE = "5d70754f7db64010c105d603e59138aad21e0d66843c48af0105b8b693e8dfbe"
+SIGNATURE = "8957ca651bcb33c7ee9b7bb111d49107a784c04183e12f3f028a46bd79e215a1"
 
 
 def workspace_size(K, N):

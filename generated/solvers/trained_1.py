@@ -1,13 +1,13 @@
 """Equations of a trained bulk, any number of blocks K  [THEORY section 5].
 
-Generated; do not edit. Signature ce8241579f134fc4.
+Generated; do not edit. Signature afdda7a8c061cd2f.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "ce8241579f134fc4abd91cc060c2741ff87f6f6d1441c259235eceb925bf9e77"
+SIGNATURE = "afdda7a8c061cd2f92758541c3ab64571902073f457139840dc229d898ec7f7b"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

@@ -84,7 +84,7 @@ def _sharp(at: Fields, label: Callable[[Array], Array], kink: Kink | None, grid:
     system = at(low)
     spread = np.sqrt(system.view("Delta") + system.noise + (system.slopes**2).sum(axis=0))
     if system.loss.SMOOTH:
-        spread = np.maximum(spread, 1.0 / system.loss._STEEPNESS)
+        spread = np.maximum(spread, 1.0 / system.loss.STEEPNESS)
     with np.errstate(divide="ignore"):
         width = 2.0 * _NEAR * spread / np.abs(distance(low + _NEAR) - distance(low - _NEAR))
     width = np.exp2(0.5 * np.round(2.0 * np.log2(width)))  # mirror images have the same, and the same ends
