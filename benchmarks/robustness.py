@@ -21,12 +21,12 @@ from typing import Any
 import numpy as np
 
 from derive.catalogue import REGISTERED
-from giantstep.errors import GiantstepError
-from giantstep.kernels import function_kernel
-from giantstep.model import Model
-from giantstep.result import ORDER_PARAMETERS, Result
-from giantstep.solve import solve
-from giantstep.targets.moments import link_moments
+from giantstep.law.moments import link_moments
+from giantstep.spec.errors import GiantstepError
+from giantstep.spec.kernels import function_kernel
+from giantstep.spec.model import Model
+from giantstep.system.result import ORDER_PARAMETERS, Result
+from giantstep.system.solve import solve
 
 JUMPING = ("sign", "step")
 
@@ -178,10 +178,10 @@ def recheck(outcome: Outcome, digits: int = 25) -> float:
     from codegen.structure import analyse
     from codegen.system_twin import solve_twin, state_of
     from derive.saddle import saddle_system
-    from giantstep.direct import _run
-    from giantstep.kernels import solver_kernel
-    from giantstep.mesh import ORDERS
-    from giantstep.problem import problem_of
+    from giantstep.quadrature.panels import ORDERS
+    from giantstep.spec.kernels import solver_kernel
+    from giantstep.system.problem import problem_of
+    from giantstep.system.square_loss import _run
 
     problem = problem_of(Model.from_dict(outcome.model), outcome.dimension)
     blocks = len(problem.blocks)

@@ -20,17 +20,17 @@ import numpy as np
 from robustness import Outcome, random_model, report
 
 from derive.loss_catalogue import REGISTERED
-from giantstep.coupled import CoupledSystem, solve_coupled
-from giantstep.errors import GiantstepError
-from giantstep.merge import merged
-from giantstep.model import Model
-from giantstep.newton import newton
-from giantstep.problem import problem_of
-from giantstep.resolved import Level
-from giantstep.result import Result
-from giantstep.solve import solve
-from giantstep.targets.settled import system_at
-from giantstep.targets.turns import cuts_at
+from giantstep.spec.errors import GiantstepError
+from giantstep.spec.model import Model
+from giantstep.system.coupled_solver import CoupledSystem, solve_coupled
+from giantstep.system.discretisation import Level
+from giantstep.system.kink_crossings import cuts_at
+from giantstep.system.label_refinement import system_at
+from giantstep.system.merged_blocks import merged
+from giantstep.system.newton import newton
+from giantstep.system.problem import problem_of
+from giantstep.system.result import Result
+from giantstep.system.solve import solve
 
 SIGNS = ("sign", "sign", "sign(z-0.4)", "sign(z*z-0.5)", "2*step(z+1)-1")
 

@@ -20,10 +20,10 @@ from pathlib import Path
 import numpy as np
 import textbook
 
-from giantstep.kernels import solver_kernel
-from giantstep.mesh import ORDERS, table
-from giantstep.model import Model
-from giantstep.solve import problem_of, solve
+from giantstep.quadrature.panels import ORDERS, table
+from giantstep.spec.kernels import solver_kernel
+from giantstep.spec.model import Model
+from giantstep.system.solve import problem_of, solve
 
 MODEL = Path(__file__).resolve().parents[1] / "examples" / "tanh_sign.toml"
 AGREEMENT = 1e-9

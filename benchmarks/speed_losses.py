@@ -12,9 +12,9 @@ from collections.abc import Callable
 import numpy as np
 from textbook_logistic import Nested, Setting, iterate, vectorised
 
-from giantstep.kernels import coefficients
-from giantstep.model import Model
-from giantstep.solve import solve
+from giantstep.spec.kernels import coefficients
+from giantstep.spec.model import Model
+from giantstep.system.solve import solve
 
 MODEL = {
     "network": {"activation": "tanh", "width": 0.5},

@@ -10,39 +10,43 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from giantstep.bounds import Bounds, bounds
-    from giantstep.compare import Comparison, compare
-    from giantstep.curve import curve
-    from giantstep.dataset import Dataset
-    from giantstep.derivation import derive
-    from giantstep.errors import BadInput, GiantstepError, NotConverged
-    from giantstep.fit_loss import FitLoss
-    from giantstep.gains import Gains, gains
-    from giantstep.generation import generate
-    from giantstep.learnability.learnable import Learnability, learnable
-    from giantstep.learned import Learned, learned
-    from giantstep.model import Fit, Model, Network, Readout, Spike, Step, Target
-    from giantstep.plot import plot
-    from giantstep.result import Result
-    from giantstep.simulation import simulate
-    from giantstep.solve import solve
-    from giantstep.spectrum import Spectrum, spectrum
-    from giantstep.tuning.gradient import Gradient, gradient
-    from giantstep.tuning.tune import Tuned, tune
-    from giantstep.verify import verify
+    from giantstep.draw.curves import plot
+    from giantstep.law.derivation import derive
+    from giantstep.observe.bounds import Bounds, bounds
+    from giantstep.observe.compare import Comparison, compare
+    from giantstep.observe.gains import Gains, gains
+    from giantstep.observe.gradient.gradient import Gradient, gradient
+    from giantstep.observe.learnable.learnable import Learnability, learnable
+    from giantstep.observe.learned import Learned, learned
+    from giantstep.observe.simulate import simulate
+    from giantstep.observe.spectrum.spectrum import Spectrum, spectrum
+    from giantstep.observe.tune import Tuned, tune
+    from giantstep.spec.errors import BadInput, GiantstepError, NotConverged
+    from giantstep.spec.fit_loss import FitLoss
+    from giantstep.spec.generate import generate
+    from giantstep.spec.model import Fit, Model, Network, Readout, Spike, Step, Target
+    from giantstep.sweep.curve import curve
+    from giantstep.sweep.dataset import Dataset
+    from giantstep.system.result import Result
+    from giantstep.system.solve import solve
+    from giantstep.verify.run import verify
 
 # name -> module; loaded at first use, so that solving imports neither SymPy nor matplotlib
 _HOME = {
-    "BadInput": "errors", "Dataset": "dataset", "Fit": "model", "FitLoss": "fit_loss", "GiantstepError": "errors",
-    "Model": "model", "Network": "model", "NotConverged": "errors", "Readout": "model", "Result": "result",
-    "Spike": "model", "Step": "model", "Target": "model", "curve": "curve", "derive": "derivation",
-    "generate": "generation", "plot": "plot", "simulate": "simulation", "solve": "solve", "verify": "verify",
-    "Learnability": "learnability.learnable", "learnable": "learnability.learnable",
-    "Bounds": "bounds", "bounds": "bounds", "Learned": "learned", "learned": "learned",
-    "Comparison": "compare", "compare": "compare",
-    "Spectrum": "spectrum", "spectrum": "spectrum",
-    "Gradient": "tuning.gradient", "gradient": "tuning.gradient", "Tuned": "tuning.tune", "tune": "tuning.tune",
-    "Gains": "gains", "gains": "gains",
+    "BadInput": "spec.errors", "GiantstepError": "spec.errors", "NotConverged": "spec.errors",
+    "Fit": "spec.model", "Model": "spec.model", "Network": "spec.model", "Readout": "spec.model",
+    "Spike": "spec.model", "Step": "spec.model", "Target": "spec.model", "FitLoss": "spec.fit_loss",
+    "generate": "spec.generate", "derive": "law.derivation",
+    "Result": "system.result", "solve": "system.solve", "simulate": "observe.simulate",
+    "Bounds": "observe.bounds", "bounds": "observe.bounds",
+    "Comparison": "observe.compare", "compare": "observe.compare",
+    "Gains": "observe.gains", "gains": "observe.gains",
+    "Gradient": "observe.gradient.gradient", "gradient": "observe.gradient.gradient",
+    "Learnability": "observe.learnable.learnable", "learnable": "observe.learnable.learnable",
+    "Learned": "observe.learned", "learned": "observe.learned",
+    "Spectrum": "observe.spectrum.spectrum", "spectrum": "observe.spectrum.spectrum",
+    "Tuned": "observe.tune", "tune": "observe.tune",
+    "Dataset": "sweep.dataset", "curve": "sweep.curve", "verify": "verify.run", "plot": "draw.curves",
 }  # fmt: skip
 
 __all__ = ["__version__", *_HOME]
@@ -61,7 +65,7 @@ def __dir__() -> list[str]:
 
 
 class _FrontDoor(ModuleType):
-    """Keeps `giantstep.solve` the verb: loading the submodule of the same name does not hide it."""
+    """Keeps `giantstep.simulate` the verb: loading the package of the same name does not hide it."""
 
     def __setattr__(self, name: str, value: Any) -> None:
         if not (name in _HOME and isinstance(value, ModuleType)):

@@ -16,8 +16,8 @@ import giantstep
 ROOT = Path(giantstep.__file__).parents[1]
 OURS = ("codegen", "derive", "generated", "giantstep")
 SOLVE = """
-from giantstep.model import Fit, Model, Network, Readout, Step, Target
-from giantstep.solve import solve
+from giantstep.spec.model import Fit, Model, Network, Readout, Step, Target
+from giantstep.system.solve import solve
 network = Network("tanh", 1.0, readout=Readout({values}, {fractions}))
 solve(Model(network, Target("sign"), Fit(2.0, 0.1), step=Step(1.0, 1.0)), dimension=1000)
 """

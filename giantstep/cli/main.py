@@ -8,9 +8,9 @@ import warnings
 from collections.abc import Sequence
 
 from giantstep import __version__
-from giantstep.cli import comparisons, curves, equations, functions, learning, limits, points, spectra, tuning
+from giantstep.cli import bounds, compare, curve, derive, learnable, learned, solve, spectrum, tune
 from giantstep.cli.options import Parser, spread
-from giantstep.errors import BadInput, GiantstepError
+from giantstep.spec.errors import BadInput, GiantstepError
 
 BUG = 70
 INTERRUPTED = 130
@@ -69,7 +69,7 @@ def parser() -> Parser:
     )
     top.add_argument("--version", action="version", version=f"giantstep {__version__}")
     commands = top.add_subparsers(title="commands", metavar="COMMAND", parser_class=Parser)
-    for group in (equations, points, curves, limits, learning, functions, spectra, tuning, comparisons):
+    for group in (derive, solve, curve, bounds, learnable, learned, spectrum, tune, compare):
         group.add(commands)
     return top
 

@@ -7,10 +7,10 @@ import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
-from giantstep.errors import BadInput
+from giantstep.spec.errors import BadInput
 
 if TYPE_CHECKING:
-    from giantstep.model import Model
+    from giantstep.spec.model import Model
 
 Subparsers: TypeAlias = "argparse._SubParsersAction[Parser]"
 Command: TypeAlias = Callable[[argparse.Namespace], int]
@@ -88,7 +88,7 @@ def add_simulation(parser: Parser, seeds: int | None) -> None:
 
 def model_of(arguments: argparse.Namespace) -> Model:
     """The model of MODEL and --set. Raises BadInput."""
-    from giantstep.model import Model
+    from giantstep.spec.model import Model
 
     model = Model.from_toml(arguments.model)
     changes = dict(_pair(text) for text in arguments.set)

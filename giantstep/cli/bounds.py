@@ -1,0 +1,77 @@
+"""The command bounds: what the model can and cannot reach, beside the baselines."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from giantstep.cli.options import Subparsers, add_model, command, model_of
+from giantstep.cli.solve import aligned
+from giantstep.spec.errors import BadInput
+
+if TYPE_CHECKING:
+    from giantstep.observe.bounds import Bound, Bounds
+
+Lines = list[tuple[str, str, str]]
+
+
+def add(subparsers: Subparsers) -> None:
+    """Declare the command."""
+    bounds = command(
+        subparsers,
+        "bounds",
+        "bounds on the test error for any samples, width and ridge, least over the learning rate, and baselines",
+        "giantstep bounds model.toml --degree 5",
+        _bounds,
+    )
+    add_model(bounds)
+    bounds.add_argument(
+        "--degree", type=int, default=3, metavar="K", help="best polynomials up to this degree (default 3)"
+    )
+    bounds.add_argument(
+        "--rates", default="1e-3:1e3", metavar="LOW:HIGH", help="learning rates that are searched (default 1e-3:1e3)"
+    )
+    bounds.add_argument(
+        "--no-search", action="store_true", help="leave out the minimum over the learning rate"
+    )
+    bounds.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def _bounds(arguments: argparse.Namespace) -> int:
+    model, rates = model_of(arguments), range_of("--rates", arguments.rates)
+    from giantstep.observe.bounds import bounds
+
+    found = bounds(model, degree=arguments.degree, rates=rates, optimise=not arguments.no_search)
+    print(found.to_json() if arguments.json else aligned(_lines(found)))
+    return 0
+
+
+def range_of(option: str, text: str) -> tuple[float, float]:
+    """Two numbers from ``LOW:HIGH``. Raises BadInput."""
+    try:
+        low, high = (float(part) for part in text.split(":"))
+    except ValueError:
+        raise BadInput(f"{option} {text!r} is not understood", "write LOW:HIGH, for example 0.01:100") from None
+    return low, high
+
+
+def _lines(found: Bounds) -> Lines:
+    given = "at the model's spike" if found.model.step is None else "at this learning rate"
+    lines = [
+        _line("lower bound", found.lower, f"any readout, {given}"),
+        _line("upper bound", found.upper, f"best ridge of the square loss, {given}"),
+    ]
+    for name, bound in (("least lower bound", found.best_lower), ("least upper bound", found.best_upper)):
+        if bound is not None:
+            edge = ", the edge of the range" if bound.at_edge else ""
+            lines.append(_line(name, bound, f"at step.learning_rate = {bound.learning_rate:.6g}{edge}"))
+    for degree, value in found.polynomial.items():
+        kind = {0: "best constant", 1: "best linear predictor"}.get(degree, f"best polynomial of degree {degree}")
+        remark = "kernels and random features with n, p of order d" if degree == 1 else ""
+        lines.append((kind, f"{value:.12g}", remark or (f"kernels with n of order d^{degree}" if degree else "")))
+    return lines
+
+
+def _line(name: str, bound: Bound, remark: str) -> tuple[str, str, str]:
+    bias = f", bias {bound.bias:.6g}" if bound.bias else ""
+    return (name, f"{bound.value:.12g}", remark + bias)

@@ -1,0 +1,1 @@
+"""Figures: functions that take results and return them on paper."""

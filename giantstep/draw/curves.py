@@ -1,0 +1,394 @@
+"""Learning curves on paper: theory as lines, simulation as points, baselines dashed and dotted."""
+
+from __future__ import annotations
+
+import io
+import math
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import optimize
+
+from derive.grammar import shorten
+from giantstep.observe.baselines import has_spike
+from giantstep.spec.errors import BadInput
+from giantstep.spec.files import write_atomic
+from giantstep.spec.fit_loss import FitLoss
+from giantstep.spec.matrix import Rows
+from giantstep.spec.model import Model
+from giantstep.sweep.dataset import Dataset, shown
+from giantstep.sweep.grid import Changes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Array = NDArray[np.float64]
+ErrorName: TypeAlias = Literal["test_error", "train_error"]
+
+SUFFIXES = (".png", ".svg", ".pdf")
+LABELLED = 9  # curves of a family with a label of their own; of more, this many evenly chosen
+
+#: Symbol and words of each key, for axes and labels.
+SYMBOLS: Mapping[str, tuple[str, str]] = {
+    "network.width": (r"\beta", r"width $p/d$"),
+    "network.bias": (r"b", "bias of the neurons"),
+    "network.activation": (r"\sigma", "activation"),
+    "network.readout.values": (r"u", "readout at initialisation"),
+    "network.readout.fractions": (r"\pi", "fractions of neurons"),
+    "step.samples": (r"\alpha_0", r"samples of the gradient step $n_0/d$"),
+    "step.learning_rate": (r"\tilde\eta", r"learning rate $\eta/d$"),
+    "spike.strength": (r"r", "strength of the spike"),
+    "spike.alignment": (r"\gamma", "alignment of spike and target"),
+    "spike.loadings": (r"\ell", "loadings of the blocks"),
+    "spike.bulk_variance": (r"c", "variance of the bulk rows"),
+    "target.link": (r"\sigma_\star", "target"),
+    "target.noise": (r"\Delta", "variance of the label noise"),
+    "target.flips": (r"p_{\mathrm{flip}}", "probability of a flipped label"),
+    "target.probit": (r"\tau^2", "variance of the noise inside the link"),
+    "fit.samples": (r"\alpha", r"samples of the fit $n/d$"),
+    "fit.ridge": (r"\lambda", "ridge"),
+}
+
+_STYLE = {
+    "font.family": "STIXGeneral",
+    "mathtext.fontset": "stix",
+    "font.size": 10.0,
+    "axes.linewidth": 0.7,
+    "axes.unicode_minus": True,
+    "legend.frameon": False,
+    "legend.fontsize": 8.5,
+    "legend.handlelength": 2.6,
+    "xtick.direction": "in",
+    "ytick.direction": "in",
+    "lines.linewidth": 1.5,
+    "pdf.fonttype": 42,
+    "svg.hashsalt": "giantstep",
+}
+MARKERS = "osD^vP*Xh"
+_NO_DATE: Mapping[str, Mapping[str, Any]] = {
+    ".svg": {"Date": None},
+    ".pdf": {"CreationDate": None, "ModDate": None},
+    ".png": {"Software": None},
+}
+
+
+def plot(dataset: Dataset, path: str | os.PathLike[str], *, error: ErrorName = "test_error") -> None:
+    """Draw a dataset into a .png (200 dots per inch), .svg or .pdf file, all of it or nothing.
+
+    Equal datasets give equal bytes with the same matplotlib. Raises BadInput for another ending, or where the
+    file cannot be written.
+    """
+    write_atomic(path, rendered(dataset, suffix_of(path), error=error))
+
+
+def suffix_of(path: str | os.PathLike[str]) -> str:
+    """The format of a picture by the ending of its file. Raises BadInput for one that is not known."""
+    suffix = Path(path).suffix.lower()
+    if suffix not in SUFFIXES:
+        raise BadInput(
+            f"the plot {shorten(os.fspath(path), 200)} has an unknown ending",
+            f"it must end in {' or '.join(SUFFIXES)}",
+        )
+    return suffix
+
+
+def rendered(dataset: Dataset, suffix: str, *, error: ErrorName = "test_error") -> bytes:
+    """The bytes of the picture in one of the formats."""
+    return saved(lambda: figure(dataset, error=error), suffix)
+
+
+def saved(draw: Callable[[], Figure], suffix: str) -> bytes:
+    """The bytes of a figure drawn and written in the style of the plots."""
+    import matplotlib
+
+    stream = io.BytesIO()
+    with matplotlib.rc_context(cast(Any, _STYLE)):
+        draw().savefig(
+            stream,
+            format=suffix[1:],
+            dpi=200,
+            bbox_inches="tight",
+            metadata=dict(_NO_DATE[suffix]),
+        )
+    return stream.getvalue()
+
+
+def figure(dataset: Dataset, *, error: ErrorName = "test_error") -> Figure:
+    """A matplotlib figure of one error: no global state is touched, the caller may go on drawing."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    drawn = Figure(figsize=(5.4, 4.0), layout="constrained")
+    FigureCanvasAgg(drawn)
+    _Drawing(dataset, error, drawn.add_subplot()).draw()
+    return drawn
+
+
+class _Drawing:
+    """One dataset on one pair of axes."""
+
+    def __init__(self, dataset: Dataset, error: ErrorName, axes: Axes) -> None:
+        self.data, self.error, self.axes = dataset, error, axes
+        self.curves = list(dataset.grid.curves())
+        sweep = dataset.grid.x
+        self.x: Array = np.array(
+            sweep.values if sweep.numeric else range(len(sweep.values)), dtype=np.float64
+        )
+        self.colours = colours(len(self.curves))
+
+    def draw(self) -> None:
+        for number, (_, rows) in enumerate(self.curves):
+            self._theory(number, rows)
+        if np.isfinite(self._column("")).any():
+            self._legend_entry(self._theory_label(), **self._theory_style())
+        self._finite_size()
+        self._baseline("random_features", (0, (5, 2)), "random features (no step)")
+        if self.error == "test_error":
+            self._baseline("best_linear", (0, (1, 1.6)), "best linear predictor")
+        if np.isfinite(self._column("simulation_")).any():
+            for number, (_, rows) in enumerate(self.curves):
+                self._simulation(number, rows)
+            self._simulation_entry()
+        self._scales()
+        self._words()
+        if len(self.curves) > 1:
+            self._name_curves()
+
+    def _column(self, prefix: str, suffix: str = "") -> Array:
+        return self.data.numbers(f"{prefix}{self.error}{suffix}")
+
+    def _legend_entry(self, label: str, **style: Any) -> None:
+        """Lines of a family differ in colour: the legend shows what they share, in black."""
+        self.axes.plot([], [], label=label, **{"color": "black", **style})
+
+    def _theory_style(self) -> dict[str, Any]:
+        if not self.data.grid.x.numeric:
+            return {"linestyle": "none", "marker": "_", "markersize": 14}
+        return {"marker": "_" if len(self.x) == 1 else "", "markersize": 14}
+
+    def _theory_label(self) -> str:
+        spiked = has_spike(self.data.model.replace(dict(self.data.grid.changes(0))))
+        return "theory" if spiked else "theory, random features"
+
+    def _theory(self, number: int, rows: slice) -> None:
+        y = self._column("")[rows]
+        self.axes.plot(self.x, y, color=self.colours[number], zorder=3, **self._theory_style())
+
+    def _finite_size(self) -> None:
+        """The corrected theory, where the eye would see that it differs from the line."""
+        corrected, x = self._column("finite_size_"), self.data.numbers("finite_size_x")
+        style: dict[str, Any] = {"linestyle": (0, (6, 1.5, 1, 1.5)), "linewidth": 0.9}
+        if not any(self._differs(corrected[rows], x[rows], rows) for _, rows in self.curves):
+            return
+        for number, (_, rows) in enumerate(self.curves):
+            at = np.where(np.isfinite(x[rows]), x[rows], self.x)
+            self.axes.plot(at, corrected[rows], color=self.colours[number], zorder=2.5, **style)
+        self._legend_entry(f"theory at d = {self.data.options['dimension']}", **style)
+
+    def _differs(self, corrected: Array, x: Array, rows: slice) -> bool:
+        """By 2 % of the curve's height somewhere, or known where the line is not."""
+        y = self._column("")[rows]
+        known = np.isfinite(y)
+        if not known.all() and np.isfinite(corrected[~known]).any():
+            return True
+        if not known.any():
+            return False
+        order = np.argsort(self.x[known])
+        line = np.interp(np.where(np.isfinite(x), x, self.x), self.x[known][order], y[known][order])
+        return bool(np.nanmax(np.abs(corrected - line), initial=0.0) > 0.02 * np.abs(y[known]).max())
+
+    def _baseline(self, name: str, dashes: Any, label: str) -> None:
+        """Once in grey where it is the same for all curves, else once per curve in its colour."""
+        y = self.data.numbers(f"{name}_{self.error}")
+        parts = [y[rows] for _, rows in self.curves]
+        if not np.isfinite(y).any():
+            return
+        shared = all(np.array_equal(part, parts[0], equal_nan=True) for part in parts)
+        style: dict[str, Any] = {"linestyle": dashes, "linewidth": 1.2}
+        for number, part in enumerate(parts[:1] if shared else parts):
+            colour = "0.45" if shared else self.colours[number]
+            self.axes.plot(*_wide(self.x, part), color=colour, zorder=2, **style)
+        self._legend_entry(label, color="0.45" if shared else "black", **style)
+
+    def _simulation(self, number: int, rows: slice) -> None:
+        y = self._column("simulation_")[rows]
+        known = np.isfinite(y)
+        spread = np.nan_to_num(2.0 * self._column("simulation_", "_standard_error")[rows][known])
+        at = self.data.numbers("finite_size_x")[rows]
+        at = np.where(np.isfinite(at), at, self.x)[known]
+        self.axes.errorbar(at, y[known], yerr=spread, zorder=4, **self._point_style(number))
+
+    def _point_style(self, number: int) -> dict[str, Any]:
+        return {
+            "fmt": MARKERS[number % len(MARKERS)],
+            "color": self.colours[number],
+            "markersize": 4.2,
+            "markerfacecolor": "white",
+            "markeredgewidth": 1.0,
+            "capsize": 2.0,
+            "elinewidth": 0.9,
+        }
+
+    def _simulation_entry(self) -> None:
+        ran = self.data.options["simulation"]
+        seeds = f"{ran['seeds']} seed" + ("s" if ran["seeds"] > 1 else "")
+        bars = "" if ran["seeds"] < 2 else r", bars $\pm 2$ s.e."
+        label = f"simulation ({ran['what']}), d = {self.data.options['dimension']}, {seeds}{bars}"
+        self.axes.errorbar([], [], yerr=[], label=label, **{**self._point_style(0), "color": "black"})
+
+    def _scales(self) -> None:
+        """Logarithmic where a sweep is, or where errors span more than a factor 30; a baseline may leave."""
+        axes, sweep = self.axes, self.data.grid.x
+        axes.margins(x=0.03)
+        if sweep.log:
+            axes.set_xscale("log")
+        if not sweep.numeric:
+            axes.set_xticks(self.x, [shorten(str(value), 24).strip("'") for value in sweep.values])
+            axes.set_xlim(-0.5, len(self.x) - 0.5)
+        bars = np.nan_to_num(2.0 * self._column("simulation_", "_standard_error"))
+        simulated = self._column("simulation_")
+        own = _finite(self._column(""), simulated, simulated + bars, self._column("finite_size_"))
+        if not own.size:
+            return
+        top, bottom = float(own.max()), float(own.min())
+        without_step = _finite(self.data.numbers(f"random_features_{self.error}"))
+        if without_step.size:
+            top = max(top, min(float(without_step.max()), 3.0 * top))
+        if bottom > 0.0 and top > 30.0 * bottom:
+            floor = _finite(self._column("best_linear_")).min(initial=bottom)
+            axes.set_yscale("log")
+            axes.set_ylim(max(floor, bottom / 10.0) / 1.5, top * 1.5)
+        else:
+            axes.set_ylim(0.0, top * 1.08 if top > 0.0 else 1.0)
+
+    def _words(self) -> None:
+        key = self.data.grid.x.key
+        symbol, words = SYMBOLS.get(key, ("", key))
+        self.axes.set_xlabel(f"{words}" + (rf"  ($ {symbol} $)" if symbol else ""))
+        formula = _formula(self.data.model.fit.loss, self.error)
+        self.axes.set_ylabel(f"{self.error.replace('_', ' ')}  {formula}")
+        swept = {sweep.key for sweep in self.data.grid.sweeps}
+        base = self.data.model.replace(dict(self.data.grid.changes(0)))
+        self.axes.set_title(described(base, swept), fontsize=8.5, loc="left")
+        self.axes.tick_params(which="both", top=True, right=True)
+        drawn = self.axes.get_figure(root=True)
+        assert drawn is not None
+        handles, labels = self.axes.get_legend_handles_labels()
+        if labels:
+            drawn.legend(handles, labels, loc="outside lower center", ncols=2)
+
+    def _name_curves(self) -> None:
+        """Labels at the right ends of the curves, kept apart, with the symbol of the family above them."""
+        chosen = np.unique(np.linspace(0, len(self.curves) - 1, min(LABELLED, len(self.curves))).round())
+        ends = []
+        for number in chosen.astype(int):
+            named, rows = self.curves[number]
+            y = self._column("")[rows]
+            known = np.flatnonzero(np.isfinite(y))
+            if known.size:
+                ends.append((self._height(float(y[known[-1]])), int(number), _named(named)))
+        for height, (_, number, label) in zip(_apart(sorted(ends)), sorted(ends), strict=True):
+            self.axes.annotate(
+                label, (1.0, height), xycoords="axes fraction", xytext=(5.0, 0.0), textcoords="offset points",
+                va="center", fontsize=8.5, color=self.colours[number], annotation_clip=False,
+            )  # fmt: skip
+
+    def _height(self, y: float) -> float:
+        """A value as a fraction of the axes, cut at their ends."""
+        low, high = self.axes.get_ylim()
+        if self.axes.get_yscale() == "log":
+            low, high, y = math.log(low), math.log(high), math.log(max(y, 1e-300))
+        return min(max((y - low) / (high - low), 0.0), 1.0)
+
+
+def described(model: Model, swept: set[str]) -> str:
+    """The model in one line, without what is swept."""
+    parts = []
+    if "network.activation" not in swept:
+        parts.append(rf"$\sigma =${_text(model.network.activation)}")
+    if "target.link" not in swept:
+        parts.append(rf"$\sigma_\star =${_text(model.target.link)}")
+    if model.fit.loss.key != "square" and "fit.loss" not in swept:
+        parts.append(_text(str(model.fit.loss)))
+    numbers: dict[str, float | str | tuple[float, ...] | Rows | None] = {
+        "network.width": model.network.width,
+        "network.bias": model.network.bias or None,
+        "step.samples": model.step.samples if model.step else None,
+        "step.learning_rate": model.step.learning_rate if model.step else None,
+        "spike.strength": model.spike.strength if model.spike else None,
+        "spike.alignment": model.spike.alignment if model.spike else None,
+        "spike.loadings": model.spike.loadings if model.spike else None,
+        "spike.bulk_variance": model.spike.bulk_variance if model.spike else None,
+        "fit.samples": model.fit.samples,
+        "fit.ridge": model.fit.ridge,
+        "target.noise": model.target.noise or None,
+        "target.flips": model.target.flips or None,
+        "target.probit": model.target.probit or None,
+    }
+    for key, value in numbers.items():
+        if value is not None and key not in swept:
+            parts.append(rf"${SYMBOLS[key][0]} = {_value(value)}$")
+    if model.network.readout.values != (1.0,) and "network.readout.values" not in swept:
+        parts.append(rf"$u \in \{{{', '.join(f'{value:.4g}' for value in model.network.readout.values)}\}}$")
+    return ", ".join(parts)
+
+
+def _formula(loss: FitLoss, error: str) -> str:
+    """What is on the vertical axis."""
+    if error == "test_error":
+        return r"$\mathrm{P}\,(f_\star f < 0)$" if loss.form == "margin" else r"$\mathrm{E}\,(f_\star - f)^2$"
+    return r"mean $(y - f)^2$" if loss.key == "square" else "mean loss"
+
+
+def _value(value: float | str | tuple[float, ...] | Rows) -> str:
+    if isinstance(value, tuple):
+        return f"({', '.join(map(_value, value))})"
+    return rf"\mathrm{{{value}}}" if isinstance(value, str) else f"{value:.4g}"
+
+
+def _text(value: str) -> str:
+    return value.replace("$", r"\$") if len(value) <= 30 else value[:27].replace("$", r"\$") + "..."
+
+
+def _named(changes: Changes) -> str:
+    parts = []
+    for key, value in changes:
+        symbol = SYMBOLS.get(key, ("", key))[0]
+        text = f"{value:.4g}" if isinstance(value, float) else _text(shown(value))
+        parts.append(rf"${symbol} =${text}" if symbol else f"{key} = {text}")
+    return ", ".join(parts)
+
+
+def colours(count: int) -> list[Any]:
+    """Black for one curve; else a ramp that stays readable in grey: it darkens steadily."""
+    if count == 1:
+        return ["black"]
+    from matplotlib import colormaps
+
+    return [colormaps["viridis"](place) for place in np.linspace(0.82, 0.0, count)]
+
+
+def _wide(x: Array, y: Array) -> tuple[Array, Array]:
+    """A single point becomes a short line, or a dashed line could not be seen."""
+    if len(x) > 1:
+        return x, y
+    return np.array([0.9, 1.1]) * x[0] + np.array([-0.1, 0.1]) * (x[0] == 0.0), np.repeat(y, 2)
+
+
+def _apart(ends: Sequence[tuple[float, int, str]], gap: float = 0.055) -> Array:
+    """Heights of labels in increasing order, moved as little as this needs to be ``gap`` apart."""
+    if not ends:
+        return np.empty(0)
+    steps = gap * np.arange(len(ends))
+    moved = optimize.isotonic_regression(np.array([height for height, _, _ in ends]) - steps).x + steps
+    return np.asarray(moved - max(0.0, moved[-1] - 1.0), dtype=np.float64)
+
+
+def _finite(*columns: Array) -> Array:
+    joined = np.concatenate(columns)
+    return joined[np.isfinite(joined)]

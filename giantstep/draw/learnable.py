@@ -1,0 +1,98 @@
+"""Overlaps of the neurons with the target's directions after every giant step, on paper."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from derive.grammar import shorten
+from giantstep.draw.curves import MARKERS, SUFFIXES, colours, saved
+from giantstep.observe.learnable.result import Learnability
+from giantstep.spec.errors import BadInput
+from giantstep.spec.files import write_atomic
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_INDEX = re.compile(r"\bz(\d)\b")
+
+
+def plot_overlaps(result: Learnability, path: str | os.PathLike[str]) -> None:
+    """Draw simulated overlaps into a .png, .svg or .pdf file. Raises BadInput where nothing was simulated."""
+    suffix = Path(path).suffix.lower()
+    if suffix not in SUFFIXES:
+        raise BadInput(
+            f"the plot {shorten(os.fspath(path), 200)} has an unknown ending",
+            f"it must end in {' or '.join(SUFFIXES)}",
+        )
+    write_atomic(path, rendered_overlaps([result], suffix))
+
+
+def rendered_overlaps(results: list[Learnability], suffix: str = ".png") -> bytes:
+    """The bytes of the picture: one panel for each result."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    def draw() -> Figure:
+        drawn = Figure(figsize=(4.2 * len(results), 3.6), layout="constrained")
+        FigureCanvasAgg(drawn)
+        for result, axes in zip(
+            results, np.atleast_1d(drawn.subplots(1, len(results), sharey=True)), strict=True
+        ):
+            draw_overlaps(axes, result)
+        return drawn
+
+    return saved(draw, suffix)
+
+
+def draw_overlaps(axes: Axes, result: Learnability) -> None:
+    """One result on a pair of axes. Raises BadInput where nothing was simulated."""
+    found = result.simulation
+    if found is None:
+        raise BadInput("there are no simulated overlaps to draw", "simulate, with a dimension")
+    steps = np.arange(len(found.mean))
+    bars = np.nan_to_num(2.0 * found.standard_error)
+    for group, (name, colour) in enumerate(zip(found.names, colours(len(found.names)), strict=True)):
+        axes.errorbar(
+            steps, found.mean[:, group], yerr=bars[:, group], color=colour, marker=MARKERS[group % len(MARKERS)],
+            markersize=4.5, markerfacecolor="white", capsize=2.0, linewidth=1.2,
+            linestyle=("-", "--", "-.", ":")[group % 4], label=_math(name),
+        )  # fmt: skip
+    for chance in dict.fromkeys(found.chance):
+        label = "chance" if chance == found.chance[0] else None
+        axes.axhline(chance, color="0.45", linestyle=(0, (1, 1.6)), linewidth=1.2, label=label)
+    ticks = ["0", *(f"{t + 1}\n{_power(order)}" for t, order in enumerate(found.found.orders))]
+    axes.set_xticks(steps, ticks)
+    axes.set_ylim(0.0, 1.04)
+    axes.set_xlabel(r"giant step, samples $\propto$")
+    if axes.get_subplotspec() is None or axes.get_subplotspec().is_first_col():  # type: ignore[union-attr]
+        axes.set_ylabel("overlap of the neurons")
+    seeds = f"{found.seeds} seed" + ("s" if found.seeds > 1 else "")
+    bars_said = r", bars $\pm 2$ s.e." if found.seeds > 1 else ""
+    activation = shorten(str(result.activation), 24).strip("'")
+    link = _INDEX.sub(r"z_{\1}", result.latex)
+    bias = rf", $b = {found.found.bias:g}$" if found.found.bias else ""
+    axes.set_title(
+        rf"$y = {link}$, $\sigma =$ {activation}{bias}" + "\n"
+        f"leap {result.leap}, d = {found.found.dimension}, {seeds}{bars_said}",
+        fontsize=8.5, loc="left",
+    )  # fmt: skip
+    axes.tick_params(which="both", top=True, right=True)
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.27), ncols=5, columnspacing=1.0)
+
+
+def _power(order: int) -> str:
+    return "$d$" if order == 1 else f"$d^{order}$"
+
+
+def _math(name: str) -> str:
+    """ "z1 - 2 z2" with its indices as subscripts."""
+    parts = (
+        f"z_{{{word[1:]}}}" if word.startswith("z") and word[1:].isdigit() else word
+        for word in name.replace(",", " ,").split()
+    )
+    return "$" + " ".join(parts).replace(" ,", ",") + "$"

@@ -1,0 +1,1 @@
+"""From a model to its laws: conditioning, features, labels and the spectrum of the bulk."""

@@ -1,0 +1,216 @@
+"""What is derived for a model: coefficients, the gradient step, the equations; as records that print themselves."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, Literal, cast
+
+from giantstep.spec.errors import BadInput
+from giantstep.spec.model import Model
+
+if TYPE_CHECKING:
+    from derive.features import Origin
+    from derive.gradient_step import GradientStepMap
+    from derive.saddle import BulkLaw, SaddleSystem
+    from derive.trace import Derivation, DerivationStep
+
+Format = Literal["text", "latex", "markdown"]
+FORMATS: tuple[Format, ...] = ("text", "latex", "markdown")
+# derivatives of averages that Newton's method needs and the equations do not
+_SECOND = re.compile(r"davg_(?!M/)")
+_OF_LOSS = re.compile(r"closed [gh]|[gh] (of the loss|in region \d+)")
+_USER = re.compile(r"user_[0-9a-f]{16}")
+
+
+@dataclass(frozen=True)
+class ModelDerivation:
+    """The derivations of one model, in the order in which they build on each other; shows itself in a notebook."""
+
+    model: Model
+    parts: tuple[Derivation, ...]
+
+    def equations(self) -> ModelDerivation:
+        """Definitions and results only, without the steps between and what only the solver needs."""
+        kept = (replace(part, steps=tuple(filter(_is_equation, part.steps))) for part in self.parts)
+        return replace(self, parts=tuple(part for part in kept if part.steps))
+
+    def render(self, format: Format = "text") -> str:
+        """All parts as text, as a LaTeX appendix, or as Markdown. Raises BadInput for another format."""
+        if format not in FORMATS:
+            raise BadInput(f"format = {format!r} is unknown", f"choose one of {', '.join(FORMATS)}")
+        return "\n".join(getattr(part, format)() for part in self.parts)
+
+    def latex(self) -> str:
+        """An appendix to paste into a paper."""
+        return self.render("latex")
+
+    def _repr_markdown_(self) -> str:
+        return self.render("markdown")
+
+
+def _is_equation(step: DerivationStep) -> bool:
+    shown = step.kind in ("definition", "result") or _OF_LOSS.fullmatch(step.label)
+    return bool(shown) and not _SECOND.match(step.label)
+
+
+def derive(model: Model) -> ModelDerivation:
+    """Derive everything that is solved for a model: the coefficients of its activation and link, the map of its
+    gradient step, the law of label and output, the proximal map of its loss, the saddle-point equations, and the
+    condition of a trained bias.
+
+    Raises BadInput for a function or a loss that cannot be analysed, or a step that is not defined.
+    """
+    from derive.grammar import ExpressionError
+
+    try:
+        return ModelDerivation(model, tuple(_titled(model, part) for part in _parts(model)))
+    except ExpressionError as error:
+        raise BadInput(error.message, error.hint) from None
+
+
+def _titled(model: Model, part: Derivation) -> Derivation:
+    """With the user's expression in the title, where it has the name of its kernel."""
+    from derive.catalogue import lookup
+    from derive.links import link_of
+
+    network, target, loss = model.network, model.target, model.fit.loss
+    shown = {
+        lookup(network.activation).name: network.activation,
+        link_of(target.link).name: target.link,
+        loss.key: loss.name,
+    }  # fmt: skip
+    return replace(part, title=_USER.sub(lambda found: shown[found[0]], part.title))
+
+
+def _parts(model: Model) -> Iterator[Derivation]:
+    from derive.coefficients import conditional_coefficients
+    from derive.features import features_given_kappa
+    from derive.label_law import target_given_kappa
+    from derive.labels import index_function
+    from derive.scalar import scalar_function
+
+    activation, link = scalar_function(model.network.activation), index_function(model.target.link)
+    of_activation, of_link = conditional_coefficients(activation), None
+    yield of_activation.derivation
+    if model.target.indices == 1:
+        of_link = conditional_coefficients(scalar_function(model.target.link))
+        if link.name != activation.name:
+            yield of_link.derivation
+    if model.step is not None:
+        yield step_map_of(model).derivation
+        if model.step.exponent < 0.5:
+            from derive.polynomial_spikes import polynomial_spikes
+
+            yield polynomial_spikes(activation, 3, model.network.initial_bias).derivation
+    if bulk_law(model) == "trained":
+        from derive.bulk_resolvent import bulk_resolvent
+
+        yield bulk_resolvent().derivation
+    title, spikes = f"Features of {activation.name} given $\\kappa$", rank_of(model)
+    yield features_given_kappa(of_activation, title, _origin(model), spikes)
+    yield target_given_kappa(link, of_link, spikes)
+    yield from _equations(model)
+
+
+def _origin(model: Model) -> Origin:
+    return "spike" if model.spike is not None else "step" if model.step is not None else "plain"
+
+
+def _equations(model: Model) -> Iterator[Derivation]:
+    """The loss, the averages that it enters by, the system, and what is read off it."""
+    if is_closed(model):
+        yield system_of(model).derivation
+        return
+    from derive.features import bias_condition
+    from derive.label_law import averages_over_output, misclassification
+    from derive.labels import index_function
+    from derive.losses import loss_of_entry
+    from derive.prox import moreau
+
+    target, loss = model.target, model.fit.loss
+    yield moreau(loss_of_entry(loss.entry)).derivation
+    yield averages_over_output(
+        index_function(target.link), loss.form,
+        flips=target.flips > 0.0, probit=target.probit > 0.0, noise=target.noise > 0.0,
+    )  # fmt: skip
+    system = system_of(model)
+    # the label is that of the channel, and its risk under a square is no part of the equations
+    dropped = {"label", "conditional risk"} | ({"test error"} if loss.form == "margin" else set())
+    yield replace(system.derivation, steps=tuple(s for s in system.derivation.steps if s.label not in dropped))
+    if loss.form == "margin":
+        yield misclassification(target.indices)[1]
+    if model.network.trains_bias:
+        yield bias_condition(system)[1]
+
+
+def step_map_of(model: Model) -> GradientStepMap:
+    """The derived map of a model's gradient step, with the noise that its labels have.
+
+    Raises ExpressionError for an activation that jumps.
+    """
+    from derive.gradient_step import gradient_step_map
+    from derive.labels import FLIPS, PROBIT, index_function
+    from derive.scalar import scalar_function
+
+    target = model.target
+    return gradient_step_map(
+        scalar_function(model.network.activation),
+        index_function(target.link),
+        model.network.initial_bias,
+        flips=FLIPS if target.flips else 0,
+        probit=PROBIT if target.probit else 0,
+    )
+
+
+def is_closed(model: Model) -> bool:
+    """Whether the averages over label and output are explicit: the square loss of a clean link of one index."""
+    target = model.target
+    plain = target.indices == 1 and target.flips == 0.0 and target.probit == 0.0
+    return model.fit.loss.key == "square" and plain and not model.network.trains_bias and bulk_law(model) == "isotropic"
+
+
+def bulk_law(model: Model) -> BulkLaw:
+    """What the rows of the bulk are."""
+    return "isotropic" if model.step is None else cast("BulkLaw", model.step.bulk)
+
+
+def system_of(model: Model) -> SaddleSystem:
+    """The derived system that a model is solved by: that of the square loss, or the one of any convex loss."""
+    spikes = rank_of(model)
+    return _square_system(spikes) if is_closed(model) else _coupled_system(
+        model.target.indices, spikes, bulk_law(model)
+    )
+
+
+def rank_of(model: Model) -> int:
+    """The number of directions that kappa has: those of the spike that the features know."""
+    if model.spike is None or model.spike.loadings is None:
+        return 1
+    from giantstep.law.spike import spike_of
+
+    directions = spike_of(model).directions
+    return 1 if directions is None else directions.rank
+
+
+@lru_cache(maxsize=3)
+def _square_system(spikes: int) -> SaddleSystem:
+    from derive.loss import SQUARE
+    from derive.saddle import saddle_system
+
+    return saddle_system(SQUARE, spikes)
+
+
+@lru_cache(maxsize=4)
+def _coupled_system(directions: int, spikes: int, bulk: BulkLaw) -> SaddleSystem:
+    from derive.saddle import coupled_system
+
+    return coupled_system(directions, spikes, bulk)
+
+
+def render(model: Model, format: Format, steps: bool) -> str:
+    """The text that ``giantstep derive`` prints: all steps, or just definitions and results."""
+    derived = derive(model)
+    return (derived if steps else derived.equations()).render(format)

@@ -1,0 +1,130 @@
+"""A spike of rank q: as few directions as the features know, and the order parameters along the ones that were given.
+
+Features depend on x through ``L_b.kappa`` and the bulk, so that directions of the spike on which no block loads are no
+part of kappa: they go to the rest of the target. What is left is rotated so that its first direction carries the
+alignment, where the label may jump.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from giantstep.spec.matrix import Rows
+
+Array = np.ndarray
+_NOTHING = 1e-13  # of the largest loading: a direction with less is not loaded
+
+
+@dataclass(frozen=True)
+class Directions:
+    """Loadings L [K][q], strength included, and overlaps <v_j, theta_i> [q][m] of a spike of rank q as given.
+
+    ``kept`` [q][q']: the directions that remain, orthonormal columns in the given ones. Source: THEORY section 3.
+    """
+
+    loadings: Rows
+    overlaps: Rows
+    kept: Rows
+
+    @property
+    def rank(self) -> int:
+        """The number q' of directions that the features know; one where they know none."""
+        return len(self.kept[0])
+
+    def reduced(self) -> tuple[Rows, Rows]:
+        """Loadings [K][q'] and overlaps [q'][m] of the directions that remain."""
+        kept = np.array(self.kept)
+        return rows_of(np.array(self.loadings) @ kept), rows_of(kept.T @ np.array(self.overlaps))
+
+    def outward(self, order: Mapping[str, Array]) -> dict[str, Array]:
+        """Order parameters along the directions that were given: zeta [K, q], psi and Q1 beside all of them.
+
+        order: those of the reduced problem, zeta [K] or [K, q'], psi [K] or [K, m].
+        """
+        kept, gamma = np.array(self.kept), np.array(self.overlaps)
+        blocks, indices = len(self.loadings), gamma.shape[1]
+        zeta, psi = order["zeta"].reshape(blocks, -1), order["psi"].reshape(blocks, indices)
+        rest = np.linalg.svd(kept)[0][:, kept.shape[1] :]  # the directions that were dropped
+        inner = np.linalg.pinv(mixing(kept.T @ gamma).T, rcond=1e-9)
+        dropped = psi @ (rest.T @ gamma @ inner).T
+        beside = psi @ (mixing(gamma).T @ inner).T
+        found = {
+            "zeta": zeta @ kept.T + dropped @ rest.T, "psi": beside[:, 0] if indices == 1 else beside,
+            "Q1": order["Q1"] - dropped @ dropped.T,
+        }  # fmt: skip
+        return {**order, **found}
+
+    def inward(self, order: Mapping[str, Array]) -> dict[str, Array] | None:
+        """The reverse of ``outward``; None for order parameters of another number of blocks, directions or indices."""
+        kept, gamma = np.array(self.kept), np.array(self.overlaps)
+        blocks, indices = len(self.loadings), gamma.shape[1]
+        zeta: Array = order["zeta"]
+        if zeta.shape != (blocks, len(gamma)) or order["psi"].size != blocks * indices:
+            return None
+        rest = np.linalg.svd(kept)[0][:, kept.shape[1] :]
+        dropped = zeta @ rest
+        beside = order["psi"].reshape(blocks, indices) @ mixing(gamma).T + dropped @ rest.T @ gamma
+        psi = beside @ np.linalg.pinv(mixing(kept.T @ gamma).T, rcond=1e-9)
+        return {
+            **order, "zeta": zeta @ kept, "psi": psi[:, 0] if indices == 1 else psi,
+            "Q1": order["Q1"] + dropped @ dropped.T,
+        }  # fmt: skip
+
+
+def directions_of(loadings: Rows, overlaps: Rows) -> Directions:
+    """The directions that the features know, the first one along the alignment."""
+    weights, gamma = np.array(loadings), np.array(overlaps)
+    _, sizes, basis = np.linalg.svd(weights)
+    rank = int(np.sum(sizes > _NOTHING * sizes[0])) if sizes[0] > 0.0 else 0
+    inside = basis[:rank].T if rank else np.eye(len(gamma))
+    turn = np.linalg.svd(inside.T @ gamma)[0]
+    kept = (inside @ turn)[:, : max(rank, 1)]
+    if float((kept[:, 0] @ gamma).sum()) < 0.0:
+        kept[:, 0] *= -1.0
+    return Directions(loadings, overlaps, rows_of(kept))
+
+
+def rows_of(matrix: Array) -> Rows:
+    """A matrix as a tuple of rows: hashable."""
+    return tuple(tuple(float(entry) for entry in row) for row in matrix)
+
+
+def mixing(overlaps: Array | tuple[float, ...]) -> Array:
+    """L [m, m], lower triangular with ``L L^T = 1 - gamma^T gamma`` for the overlaps gamma [q, m], or [m] of one spike.
+
+    Zero columns where the spike is in the span of the target's directions.
+    """
+    gamma = np.atleast_2d(np.asarray(overlaps, dtype=float))
+    rest = np.eye(gamma.shape[1]) - gamma.T @ gamma
+    lower: Array = np.zeros_like(rest)
+    for j in range(len(rest)):  # Cholesky that survives rank deficiency
+        pivot = rest[j, j] - lower[j, :j] @ lower[j, :j]
+        lower[j, j] = math.sqrt(max(pivot, 0.0)) if pivot > 1e-15 else 0.0
+        if lower[j, j] > 0.0:
+            lower[j + 1 :, j] = (rest[j + 1 :, j] - lower[j + 1 :, :j] @ lower[j, :j]) / lower[j, j]
+    if gamma.shape == (1, 1):  # without cancellation
+        lower[0, 0] = math.sqrt(max(0.0, (1.0 - gamma[0, 0]) * (1.0 + gamma[0, 0])))
+    return lower
+
+
+@dataclass(frozen=True)
+class NoisyIndices:
+    """How t depends on the indices with noise, z' = gamma kappa + L' t': its mean is carry t', its covariance rest."""
+
+    lower: Array
+    carry: Array
+    rest: Array
+
+
+def noisy_indices(overlaps: Array, probit: float) -> NoisyIndices:
+    """L' with L' L'^T = L L^T + probit, and the law of t given t', for overlaps gamma [q, m]."""
+    lower, one = mixing(overlaps), np.eye(overlaps.shape[1])
+    if probit == 0.0:
+        return NoisyIndices(lower, one, np.zeros_like(one))
+    noisy = np.linalg.cholesky(lower @ lower.T + probit * one)
+    rest = np.linalg.inv(one + lower.T @ lower / probit)
+    return NoisyIndices(noisy, np.linalg.solve(noisy, lower).T, rest)

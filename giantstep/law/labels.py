@@ -1,0 +1,291 @@
+"""The law of the label given kappa, as the kernels of a loss take it: constant on intervals, or at nodes.
+
+Given kappa the indices of the target are ``z = gamma kappa + L t`` with ``L L^T = 1 - gamma gamma^T`` and t standard
+normal; probit noise adds to z, label noise and flips to the label. With probit noise the label is a function of
+``z' = gamma kappa + L' t'``, and t is normal about a linear function of t'.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import product
+
+import numpy as np
+from numpy.polynomial.legendre import leggauss
+
+from derive.links import link_of
+from giantstep.law.directions import mixing, noisy_indices, rows_of
+from giantstep.law.multi_index_labels import has_kinks, nodes_given_kappa
+from giantstep.spec.errors import NotConverged
+from giantstep.spec.kernels import function_kernel
+from giantstep.spec.link import link_values
+from giantstep.spec.matrix import Rows
+from giantstep.spec.model import Target
+
+Array = np.ndarray
+_REACH = 9.0  # of t: the Gaussian weight beyond is 1e-18
+_CONSTANT = 1e-12
+_PANELS = 4  # between two breakpoints
+_STEPS = (1.0, 0.7, 0.5, 0.35, 0.25, 0.18, 0.12, 0.085, 0.06, 0.042, 0.03)
+_STEPS_OF_SEVERAL = 9  # of these, where nodes are those of a grid
+_NOISE_STEP = 0.6
+_MOST = 4_000_000  # nodes of a grid
+_TOLERANCE = 1e-13  # of the moments of a smooth link, where the step of t is chosen; a tenth longer, it leaves 2e-11
+
+
+@dataclass(frozen=True)
+class Intervals:
+    """Labels that are constant on intervals [low, high) of ``z' = gamma kappa + width t'``, corr(t, t') = correlation.
+
+    Arrays [J]: low, high, the probability of the label there, the label. channel: (gamma, width, correlation).
+    """
+
+    low: Array
+    high: Array
+    weight: Array
+    label: Array
+    channel: Array
+
+    directions = 1
+
+    @property
+    def odd(self) -> bool:
+        """Whether z' and the label may change their signs together."""
+        mine = sorted(zip(self.low, self.high, self.label, self.weight, strict=True))
+        mirrored = sorted(zip(-self.high, -self.low, -self.label, self.weight, strict=True))
+        return all(np.allclose(a, b, rtol=0.0, atol=1e-14) for a, b in zip(mine, mirrored, strict=True))
+
+
+@dataclass(frozen=True)
+class Points:
+    """Labels at nodes: weight[N, J], label[N, J] and the mean t[N, J, D] for every node of kappa.
+
+    rest[D, D]: the covariance of t about that mean, zero without noise inside the link.
+    """
+
+    weight: Array
+    label: Array
+    t: Array
+    rest: Array
+
+    @property
+    def directions(self) -> int:
+        """Number of directions of the target beside the spike."""
+        return int(self.t.shape[2])
+
+    @property
+    def odd(self) -> bool:
+        """Whether kappa, t and the label may change their signs together; kappa and t are symmetric already."""
+        size = np.max(np.abs(self.label))
+        return bool(np.max(np.abs(self.label + self.label[::-1, ::-1])) <= 1e-13 * size)
+
+
+Labels = Intervals | Points
+
+
+def label_law(
+    target: Target, alignments: tuple[float, ...] | Rows, kappa: Array, clean: bool = False, finer: int = 0,
+    rough: bool = False,
+) -> Labels:  # fmt: skip
+    """The law of the label at nodes of kappa; ``clean``: without flips and probit noise; ``finer``: halvings of t.
+
+    alignments: of one direction of kappa [N] with every index, or a row for each direction of kappa [N, q]. Of a
+    link of one index, only the first direction may have any.
+    rough: on a tenth fewer nodes, for an estimate of the error. Label noise is not part of it: a residual loss takes
+    its variance, any other its nodes (``with_noise``).
+    """
+    flips, probit = (0.0, 0.0) if clean else (target.flips, target.probit)
+    gamma = np.atleast_2d(np.array(alignments))
+    kappa = kappa.reshape(-1, len(gamma))
+    if target.indices == 1:
+        gamma, kappa = gamma[:1], kappa[:, :1]
+        levels = _levels(target.link)
+        if levels is not None:
+            return _intervals(*levels, float(gamma[0, 0]), flips, probit)
+    points = _points(target, gamma, kappa, probit, _Nodes(finer, rough))
+    return _flipped(points, flips) if flips > 0.0 else points
+
+
+def with_noise(points: Labels, variance: float, finer: int = 0, rough: bool = False) -> Points:
+    """Labels at nodes of the label noise as well, for losses that are no functions of the residual."""
+    step = _Nodes(finer, rough).step(_NOISE_STEP)
+    noise = _trapezoid(step)[0]
+    weight = step * np.exp(-0.5 * noise * noise) / math.sqrt(2.0 * math.pi)
+    if isinstance(points, Intervals):
+        raise ValueError("labels at nodes are needed")
+    n, j, d = points.t.shape
+    _enough_memory(n, j * len(noise), d)
+    label = points.label[:, :, None] + math.sqrt(variance) * noise
+    t = np.broadcast_to(points.t[:, :, None, :], (n, j, len(noise), d))
+    weights = (points.weight[:, :, None] * weight).reshape(n, -1)
+    return Points(weights, label.reshape(n, -1), t.reshape(n, -1, d).copy(), points.rest)
+
+
+def is_constant(link: str) -> bool:
+    """Whether a link of one index is constant between its breakpoints."""
+    return _levels(link) is not None
+
+
+@lru_cache(maxsize=256)
+def _levels(link: str) -> tuple[tuple[float, ...], tuple[float, ...]] | None:
+    """(breakpoints, values between them) of a link that is constant between its breakpoints, else None."""
+    breaks = tuple(function_kernel(link).BREAKPOINTS)
+    edges = np.array([-40.0, *breaks, 40.0])
+    inside = edges[:-1, None] + np.diff(edges)[:, None] * (np.arange(1, 60) / 60.0)
+    values = link_values(link)(inside.reshape(1, -1)).reshape(inside.shape)
+    levels = values[:, 30]
+    if not breaks or np.max(np.abs(values - levels[:, None])) > _CONSTANT * max(1.0, np.max(np.abs(levels))):
+        return None
+    return breaks, tuple(float(x) for x in levels)
+
+
+def _intervals(
+    breaks: tuple[float, ...], levels: tuple[float, ...], gamma: float, flips: float, probit: float
+) -> Intervals:
+    edges = np.array([-math.inf, *breaks, math.inf])
+    low, high, label = edges[:-1], edges[1:], np.array(levels)
+    weight = np.ones_like(label)
+    if flips > 0.0:
+        low, high, label = np.tile(low, 2), np.tile(high, 2), np.concatenate([label, -label])
+        weight = np.repeat([1.0 - flips, flips], len(levels))
+    rest = max(0.0, (1.0 - gamma) * (1.0 + gamma))
+    width = math.sqrt(rest + probit)
+    correlation = math.sqrt(rest) / width if width > 0.0 else 0.0
+    return Intervals(low, high, weight, label, np.array([gamma, width, correlation]))
+
+
+def _flipped(points: Points, flips: float) -> Points:
+    weight = np.concatenate([(1.0 - flips) * points.weight, flips * points.weight], axis=1)
+    label = np.concatenate([points.label, -points.label], axis=1)
+    return Points(weight, label, np.concatenate([points.t, points.t], axis=1), points.rest)
+
+
+@dataclass(frozen=True)
+class _Nodes:
+    """How many nodes of t: ``finer`` halvings, and a tenth fewer where ``rough``."""
+
+    finer: int
+    rough: bool
+
+    def step(self, widest: float) -> float:
+        """Of a trapezoid."""
+        return float(widest * (1.1 if self.rough else 1.0) / 2**self.finer)
+
+    @property
+    def panels(self) -> int:
+        """Between two breakpoints."""
+        return int(_PANELS * 2**self.finer)
+
+    @property
+    def order(self) -> int:
+        """Of the Gauss-Legendre rule of a panel."""
+        return 11 if self.rough else 12
+
+
+def _points(target: Target, gamma: Array, kappa: Array, probit: float, count: _Nodes) -> Points:
+    noisy = noisy_indices(gamma, probit)
+    breaks = tuple(function_kernel(target.link).BREAKPOINTS) if target.indices == 1 else ()
+    if has_kinks(target.link):
+        weight, t = nodes_given_kappa(target.link, gamma, noisy.lower, kappa, count.finer, count.rough)
+    elif breaks and noisy.lower[0, 0] > 0.0:
+        t, weight = _panels(breaks, float(gamma[0, 0]), float(noisy.lower[0, 0]), kappa[:, 0], count)
+        t = t[:, :, None]
+    else:
+        nodes, weights = _tensor(target.link, rows_of(gamma), probit, count)
+        _enough_memory(len(kappa), *nodes.shape)
+        t = np.broadcast_to(nodes, (len(kappa), *nodes.shape)).copy()
+        weight = np.broadcast_to(weights, (len(kappa), len(weights))).copy()
+    z = (kappa @ gamma).T[:, :, None] + np.einsum("ij,nkj->ink", noisy.lower, t)
+    return Points(weight, link_values(target.link)(z), np.einsum("ij,nkj->nki", noisy.carry, t), noisy.rest)
+
+
+def _panels(breaks: tuple[float, ...], gamma: float, width: float, kappa: Array, count: _Nodes) -> tuple[Array, Array]:
+    """Nodes and weights [N, J] of t between the breakpoints of the link, Gauss-Legendre on each panel."""
+    points, weights = leggauss(count.order)
+    inner = np.clip((np.array(breaks)[None, :] - gamma * kappa[:, None]) / width, -_REACH, _REACH)
+    ends = np.ones((len(kappa), 1)) * _REACH
+    edges = np.concatenate([-ends, inner, ends], axis=1)
+    panels = count.panels
+    cuts = edges[:, :-1, None] + np.diff(edges, axis=1)[:, :, None] * (np.arange(panels + 1) / panels)
+    half = 0.5 * np.diff(cuts, axis=2)[..., None]
+    middle = 0.5 * (cuts[:, :, 1:] + cuts[:, :, :-1])[..., None]
+    t = (middle + half * points).reshape(len(kappa), -1)
+    density = np.exp(-0.5 * t * t) / math.sqrt(2.0 * math.pi)
+    return t, (half * weights * np.ones_like(middle)).reshape(len(kappa), -1) * density
+
+
+def _tensor(link: str, overlaps: Rows, probit: float, count: _Nodes) -> tuple[Array, Array]:
+    """Trapezoid nodes [J, D] and weights [J] of the indices of a smooth link.
+
+    Where kappa has several directions, one node serves a direction of t that the label does not know.
+    """
+    step = count.step(_step(link, overlaps, probit))
+    rule, single = _trapezoid(step), (np.zeros(1), np.ones(1))
+    known = np.diag(noisy_indices(np.array(overlaps), probit).lower) > 0.0
+    rules = [rule if moves or len(overlaps) == 1 else single for moves in known]
+    _affordable(link, math.prod(len(t) for t, _ in rules))
+    grid = np.array(list(product(*(t for t, _ in rules))))
+    weights = np.prod(np.array(list(product(*(weight for _, weight in rules)))), axis=1)
+    keep = weights > 1e-19
+    return grid[keep], weights[keep]
+
+
+def _affordable(link: str, count: int) -> None:
+    """Raise NotConverged where a grid of t has too many nodes."""
+    if count > _MOST:
+        raise NotConverged(
+            f"the label {link!r} needs {count:.1g} nodes of its indices given the spike, {_MOST:.0e} at most",
+            "use a smoother link, or one of fewer indices",
+        )
+
+
+def _enough_memory(nodes: int, labels: int, directions: int) -> None:
+    """Raise NotConverged where the labels at all nodes of kappa do not fit."""
+    from giantstep.simulate.memory import available_bytes
+
+    needed, available = 8 * nodes * labels * (4 + 2 * directions), available_bytes()
+    if available is not None and needed > available:
+        raise NotConverged(
+            f"the label at {nodes} nodes of kappa and {labels} of the rest of the target needs {needed / 2**30:.1f} "
+            f"GiB, and {available / 2**30:.1f} GiB are available",
+            "use a smoother link, fewer indices, or align the spike with them",
+        )
+
+
+def _trapezoid(step: float) -> tuple[Array, Array]:
+    t = np.arange(-math.floor(_REACH / step), math.floor(_REACH / step) + 1) * step
+    return t, step * np.exp(-0.5 * t * t) / math.sqrt(2.0 * math.pi)
+
+
+@lru_cache(maxsize=256)
+def _step(link: str, overlaps: Rows, probit: float) -> float:
+    """The largest step of t at which the first moments of the label have settled, at several kappa."""
+    lower = mixing(np.array(overlaps))
+    gamma = np.array([math.copysign(math.hypot(*column), sum(column)) for column in zip(*overlaps, strict=True)])
+    width = np.sqrt(np.diag(lower @ lower.T) + probit)
+    values, previous = link_values(link), None
+    steps = _STEPS if len(gamma) == 1 else _STEPS[:_STEPS_OF_SEVERAL]
+    for step in steps:
+        t, weight = _trapezoid(step)
+        found = []
+        for kappa in (-2.1, -0.6, 0.3, 1.4):
+            for axis in range(len(gamma)):  # along each index, the others at a generic place
+                z = gamma[:, None] * kappa + 0.37 * width[:, None] * np.ones((1, len(t)))
+                z[axis] = gamma[axis] * kappa + width[axis] * t
+                y = values(z)
+                found += [weight @ y, weight @ (y * t), weight @ (y * y)]
+        current = np.array(found)
+        if previous is not None and np.max(np.abs(current - previous)) <= _TOLERANCE * np.max(np.abs(current)):
+            return steps[steps.index(step) - 1]
+        previous = current
+    raise NotConverged(
+        f"the label {link!r} varies too sharply around the spike to be averaged: steps of {steps[-1]:g} do not settle",
+        "soften it, or write its kinks with abs, sign, step, relu, max, min or clip, which are found",
+    )
+
+
+def indices_of(link: str) -> int:
+    """Number of indices of a link."""
+    return int(link_of(link).indices)

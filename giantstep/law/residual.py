@@ -1,0 +1,106 @@
+"""The joint law of the residual of the gradient step and of the target's overlap, at nodes of a quadrature."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.polynomial.legendre import leggauss, legvander
+
+from giantstep.spec.expressions import numpy_function
+from giantstep.spec.kernels import function_kernel
+from giantstep.spec.model import Target
+
+Array = np.ndarray
+_ORDER = 20
+_REACH = 9.0
+_NEGLIGIBLE = 1e-18
+_CHUNK = 100_000  # nodes at a time
+_PANELS = 16  # in e, of residuals with Gaussian noise
+
+
+@dataclass(frozen=True)
+class ResidualLaw:
+    """Nodes e [N] of the residual, and weights [N] of averages of F(e), F(e) t and F(e) t^2, t = theta.x."""
+
+    e: Array
+    weight: Array
+    weight_t: Array
+    weight_tt: Array
+
+    @property
+    def square(self) -> float:
+        """E e^2."""
+        return float(self.weight @ self.e**2)
+
+    @property
+    def overlap(self) -> float:
+        """E e t."""
+        return float(self.weight_t @ self.e)
+
+
+def residual_law(target: Target, mean: float, level: int) -> ResidualLaw:
+    """Nodes for a target of one index; ``mean``: the network's output at initialisation; ``level``: of refinement.
+
+    With noise inside the link, ``u = t + sqrt(probit) n`` decides the label, and t is Gaussian given u. [GER20]
+    """
+    spread = math.sqrt(1.0 + target.probit)
+    breaks = [b / spread for b in function_kernel(target.link).BREAKPOINTS]
+    g, weight = _normal(breaks, 2.0**-level)
+    clean, _ = numpy_function(target.link)(spread * g)
+    t = g / spread
+    law = ResidualLaw(clean, weight, weight * t, weight * (t * t + target.probit / (1.0 + target.probit)))
+    if target.flips > 0.0:
+        law = _flipped(law, target.flips)
+    if target.noise > 0.0:
+        law = _with_noise(law, math.sqrt(target.noise), level)
+    kept = np.abs(law.weight) * (1.0 + law.e**2) > _NEGLIGIBLE
+    return ResidualLaw(law.e[kept] - mean, law.weight[kept], law.weight_t[kept], law.weight_tt[kept])
+
+
+def _flipped(law: ResidualLaw, probability: float) -> ResidualLaw:
+    rows = [np.concatenate([(1.0 - probability) * w, probability * w]) for w in _weights(law)]
+    return ResidualLaw(np.concatenate([law.e, -law.e]), *rows)
+
+
+def _with_noise(law: ResidualLaw, spread: float, level: int) -> ResidualLaw:
+    """With Gaussian noise: the nodes of the sum, brought to few by polynomial interpolation on panels in e.
+
+    What is averaged are functions of e that panels of that width resolve, so that interpolating them loses nothing.
+    """
+    noise, probability = _normal([], 2.0**-level)
+    low, high = law.e.min() - _REACH * spread, law.e.max() + _REACH * spread
+    count = _PANELS * 2**level
+    width = (high - low) / count
+    points, weights = leggauss(_ORDER)
+    # Legendre coefficients of a panel from its nodes
+    project = (legvander(points, _ORDER - 1) * weights[:, None] * (np.arange(_ORDER) + 0.5)).T
+    moments = np.zeros((3, count * _ORDER))
+    many = max(1, _CHUNK // len(law.e))
+    for start in range(0, len(noise), many):
+        part = slice(start, start + many)
+        place = (np.add.outer(spread * noise[part], law.e).ravel() - low) / width
+        panel = np.clip(place.astype(int), 0, count - 1)
+        basis = legvander(2.0 * (place - panel) - 1.0, _ORDER - 1)
+        where = (panel[:, None] * _ORDER + np.arange(_ORDER)).ravel()
+        for row, moment in zip(_weights(law), moments, strict=True):
+            weight = np.multiply.outer(probability[part], row).reshape(-1, 1)
+            moment += np.bincount(where, (weight * basis).ravel(), len(moment))
+    nodes = low + width * (np.arange(count)[:, None] + 0.5 * (points + 1.0))
+    return ResidualLaw(nodes.ravel(), *((m.reshape(count, _ORDER) @ project).ravel() for m in moments))
+
+
+def _weights(law: ResidualLaw) -> tuple[Array, Array, Array]:
+    return law.weight, law.weight_t, law.weight_tt
+
+
+def _normal(breaks: list[float], width: float) -> tuple[Array, Array]:
+    """Gauss-Legendre nodes of the standard normal law, on panels between the breakpoints."""
+    grid = np.arange(-_REACH, _REACH + width / 2, width)
+    edges = np.unique(np.concatenate([grid, [b for b in breaks if abs(b) < _REACH]]))
+    points, weights = leggauss(_ORDER)
+    half, middle = np.diff(edges)[:, None] / 2, (edges[1:] + edges[:-1])[:, None] / 2
+    g = (middle + half * points).ravel()
+    weight = (half * weights).ravel() * np.exp(-0.5 * g * g)
+    return g, weight / weight.sum()

@@ -1,0 +1,218 @@
+"""From a model to its spiked random features: strength r, alignment gamma, bulk variance c of each block."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from giantstep.law.directions import Directions, directions_of, rows_of
+from giantstep.law.intermediate_steps import is_intermediate, refused
+from giantstep.law.moments import LinkMoments, activation_moments, link_moments
+from giantstep.spec.errors import BadInput
+from giantstep.spec.kernels import function_kernel
+from giantstep.spec.model import Model, Network, Step, Target
+from giantstep.spec.spike_table import Spike
+
+
+@dataclass(frozen=True)
+class SpikeParameters:
+    """Strength of a block with readout 1, alignments <v, theta_i> of all indices, squared norm of the bulk rows per
+    block.
+
+    directions: of a spike of several; ``alignments`` are then the overlaps of every theta_i with their span.
+    Source: [CUI24] Result 3.1; THEORY section 2.
+    """
+
+    strength: float
+    alignments: tuple[float, ...]
+    bulk_variance: tuple[float, ...]
+    directions: Directions | None = None
+
+    @property
+    def alignment(self) -> float:
+        """<v, theta>; for several indices or directions the largest overlap of unit vectors of the two spans."""
+        if self.directions is not None:
+            return float(np.linalg.norm(np.array(self.directions.overlaps), 2))
+        return self.alignments[0] if len(self.alignments) == 1 else math.hypot(*self.alignments)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers and lists; the alignment is a number for one index and a list for several.
+
+        Of a spike of several directions: its loadings per block, strength included, and for every direction its
+        alignment, a number for one index and a list for several.
+        """
+        alignments = list(self.alignments)
+        if self.directions is not None:
+            rows = [list(row) for row in self.directions.overlaps]
+            return {
+                "strength": self.strength,
+                "alignment": rows if len(alignments) > 1 else [row[0] for row in rows],
+                "bulk_variance": list(self.bulk_variance),
+                "loadings": [list(row) for row in self.directions.loadings],
+            }
+        return {
+            "strength": self.strength,
+            "alignment": alignments[0] if len(alignments) == 1 else alignments,
+            "bulk_variance": list(self.bulk_variance),
+        }
+
+
+def spike_of(model: Model) -> SpikeParameters:
+    """Parameters of the sRF model: of the step, as given, or r = 0, c = 1 for plain random features.
+
+    Raises BadInput for a step with an activation that jumps.
+    """
+    values = model.network.readout.values
+    if model.spike is not None:
+        c = model.spike.bulk_variance
+        bulk = tuple((1.0 - u * u) + u * u * c for u in values)
+        if model.spike.loadings is not None:
+            return _of_several(model.spike, bulk)
+        return SpikeParameters(model.spike.strength, model.spike.alignments, bulk)
+    if model.step is None:
+        return SpikeParameters(0.0, (0.0,) * model.target.indices, (1.0,) * len(values))
+    if is_intermediate(model):
+        raise refused("the strength of the spike")
+    found = _after_step(model.network, model.step, model.target)
+    return found if model.step.bulk != "matrix" else _with_given_bulk(model, found)
+
+
+def _with_given_bulk(model: Model, found: SpikeParameters) -> SpikeParameters:
+    """Bulk variance and alignment of the given matrix, the latter where it comes with directions."""
+    from giantstep.law.given_bulk import given_bulk
+
+    bulk = given_bulk(model)
+    alignments = found.alignments if bulk.alignment is None else (bulk.alignment,)
+    return replace(found, alignments=alignments, bulk_variance=(bulk.variance,) * len(found.bulk_variance))
+
+
+def scale_of_step(network: Network, step: Step, target: Target) -> tuple[float, float, float]:
+    """(rho, tilt, spread): strength w rho and bulk variance (1 + w tilt)^2 + w^2 spread at w = readout times rate.
+
+    Raises BadInput where the step is not defined.
+    """
+    from generated import step as generated_step
+
+    of = _step_arguments(network, replace(step, learning_rate=1.0, exponent=0.5), target)
+
+    def variance(u: float) -> float:
+        return float(generated_step.bulk_variance(of.rate, of.samples, u, of.s0, of.e2, of.sigma2, of.variance))
+
+    strength = float(generated_step.strength(of.rate, of.samples, of.mu1, of.length, of.e2))
+    tilt = 0.25 * (variance(1.0) - variance(-1.0))
+    spread = 0.5 * (variance(1.0) + variance(-1.0)) - 1.0 - tilt * tilt
+    return abs(strength), tilt, max(0.0, spread)
+
+
+def _of_several(spike: Spike, bulk: tuple[float, ...]) -> SpikeParameters:
+    """A spike with loadings: [CUI24] Result 3.2 with kappa in R^q."""
+    assert spike.loadings is not None
+    overlaps = spike.overlaps()
+    loadings = rows_of(spike.strength * np.array(spike.loadings))
+    within = tuple(math.hypot(*column) for column in zip(*overlaps, strict=True))
+    return SpikeParameters(spike.strength, within, bulk, directions_of(loadings, overlaps))
+
+
+@dataclass(frozen=True)
+class StepArguments:
+    """What the map of the step is a function of: rate A = eta_tilde/beta, samples alpha0, averages of THEORY section 2.
+
+    overlaps: s1 of every index; length: the sum of their squares.
+    """
+
+    rate: float
+    samples: float
+    mu1: float
+    s0: float
+    e2: float
+    sigma2: float
+    variance: float
+    overlaps: tuple[float, ...]
+
+    @property
+    def length(self) -> float:
+        """|s1|^2."""
+        return math.fsum(s1 * s1 for s1 in self.overlaps)
+
+
+def step_arguments(model: Model) -> StepArguments:
+    """The arguments of the map of the step of a model that has one. Raises BadInput where the step is not defined."""
+    if model.step is None:
+        raise BadInput("the model takes no step", "give [step]")
+    return _step_arguments(model.network, model.step, model.target)
+
+
+def _step_arguments(network: Network, step: Step, target: Target) -> StepArguments:
+    from generated import step as generated_step
+
+    activation = function_kernel(network.activation)
+    _refuse_jump(network.activation, activation)
+    ubar = sum(u * f for u, f in zip(network.readout.values, network.readout.fractions, strict=True))
+    of_f = activation_moments(network.activation, activation.BREAKPOINTS, network.initial_bias)
+    of_link = _link_moments(target)
+    _, mu1, s0, e2, sigma2, variance = generated_step.moments(
+        of_f.mean, of_f.linear, of_f.quadratic, of_f.slope_square, of_link.mean, of_link.square, ubar, target.noise,
+        target.flips,
+    )  # fmt: skip
+    rate, samples = step.learning_rate / network.width, step.samples
+    if not e2 > 0.0:
+        raise BadInput(
+            f"the residual of the gradient step vanishes: target.link = {target.link!r} equals the network's mean",
+            "choose a link that is not constant, add target.noise, or leave [step] out",
+        )
+    overlaps = tuple(generated_step.overlap(linear, target.flips, target.probit) for linear in of_link.linear)
+    return StepArguments(rate, samples, mu1, s0, e2, sigma2, max(variance, 0.0), overlaps)
+
+
+@lru_cache(maxsize=1024)
+def _after_step(network: Network, step: Step, target: Target) -> SpikeParameters:
+    from generated import step as generated_step
+
+    of = _step_arguments(network, step, target)
+    strength = generated_step.strength(of.rate, of.samples, of.mu1, of.length, of.e2)
+    alignments = tuple(generated_step.alignment(of.samples, s1, of.length, of.e2) for s1 in of.overlaps)
+    bulk = tuple(
+        generated_step.bulk_variance(of.rate, of.samples, u, of.s0, of.e2, of.sigma2, of.variance)
+        for u in network.readout.values
+    )
+    if not all(math.isfinite(x) for x in (strength, *alignments, *bulk)) or min(bulk) <= 0.0:
+        raise BadInput(
+            f"the gradient step gives strength {strength:.3g}, bulk variances {bulk}",
+            "lower step.learning_rate: the bulk variance has to be positive and finite",
+        )
+    # the direction v absorbs the sign
+    sign = -1.0 if strength < 0.0 else 1.0
+    return SpikeParameters(sign * strength, tuple(sign * gamma for gamma in _at_most_one(alignments)), bulk)
+
+
+def _link_moments(target: Target) -> LinkMoments:
+    if target.indices == 1:
+        return link_moments(target.link, function_kernel(target.link).BREAKPOINTS, target.probit)
+    from giantstep.law.multi_index_moments import index_moments
+
+    return index_moments(target.link, target.probit)
+
+
+def _at_most_one(alignments: tuple[float, ...]) -> tuple[float, ...]:
+    """The overlaps of a unit vector, whose rounding must not make it longer."""
+    length = math.hypot(*alignments)
+    return tuple(gamma / length for gamma in alignments) if length > 1.0 else alignments
+
+
+def _refuse_jump(text: str, kernel: object) -> None:
+    breakpoints: tuple[float, ...] = kernel.BREAKPOINTS  # type: ignore[attr-defined]
+    from giantstep.spec.expressions import numpy_function
+
+    function = numpy_function(text)
+    for point in breakpoints:
+        gaps = (1.0 + abs(point)) * np.array([2.0**-20, 2.0**-30])
+        wide, narrow = np.abs(function(point + gaps)[0] - function(point - gaps)[0])
+        if narrow > 0.5 * wide > 0.0:  # the difference of a continuous function shrinks with the gap
+            raise BadInput(
+                f"network.activation = {text!r} jumps at z = {point:g}: its gradient step is not defined",
+                "use a continuous activation, or give [spike] in place of [step]",
+            )

@@ -1,0 +1,1 @@
+"""What a solution tells, one file per verb."""

@@ -1,0 +1,36 @@
+"""What a learning curve is held against: the same network without its step, and the best linear predictor."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+from giantstep.spec.model import Model
+
+
+def random_features(model: Model) -> Model:
+    """The model with neither step nor spike: plain random features. [GER20], [MM22]"""
+    return model.replace({"step": None, "spike": None})
+
+
+def has_spike(model: Model) -> bool:
+    """Whether the features of the model differ from plain random features."""
+    return model.step is not None or model.spike is not None
+
+
+@lru_cache(maxsize=256)
+def best_linear_error(link: str) -> float:
+    """Test error of the best affine predictor, E f_*^2 - (E f_*)^2 - |E z f_*|^2, against the clean target.
+
+    No kernel and no random features do better while n and p are proportional to d. Source: [MMM22];
+    [CUI24] section 4. Raises NotConverged or BadInput where the averages of the link are not accurate.
+    """
+    from derive.links import link_of
+    from giantstep.law.multi_index_moments import index_moments
+    from giantstep.spec.kernels import coefficients
+
+    if link_of(link).indices == 1:
+        return float(coefficients(link, np.zeros(1), 1.0)[2, 0])
+    moments = index_moments(link)
+    return max(0.0, moments.square - moments.mean**2 - float(np.sum(np.square(moments.linear))))

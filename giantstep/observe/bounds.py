@@ -1,0 +1,208 @@
+"""Bounds on the test error of the spiked model, whatever the samples, the width and the ridge.
+
+Given kappa = v.x and the rest t of the target's directions the output is
+    f = sum_b [m_b mu0_b(kappa) + zeta_b kappa mu1_b(kappa)] + sum_d t_d sum_b psi_bd mu1_b(kappa) + rest,
+the rest independent of the label, so that E (y - f)^2 splits into what is seen through kappa, what is seen of t through
+the bulk, the label's part that is neither, and the variance of the rest.
+Lower bound: no rest, and the best m, zeta, psi. Upper bound: the limit of an infinite ridge, where zeta, psi and the
+rest vanish and m, which has no ridge of its own, fits the labels; the test error at the best ridge is no larger.
+Source: [CUI24] eq. (26)-(28), App. E and eq. (132), where the spike is the target (gamma = 1, no t).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from types import MappingProxyType
+from typing import Any, Literal
+
+import numpy as np
+
+from giantstep.observe.baselines import best_linear_error
+from giantstep.observe.conditional_model import Conditional, conditional
+from giantstep.observe.minimise import least, least_positive
+from giantstep.observe.polynomial_error import polynomial_errors
+from giantstep.quadrature.panels import ORDERS
+from giantstep.spec.errors import BadInput
+from giantstep.spec.model import Model
+from giantstep.spec.spike_table import refuse_loadings
+from giantstep.system.problem import problem_of
+
+Array = np.ndarray
+Kind = Literal["lower", "upper"]
+RATES = (1e-3, 1e3)  # learning rates that are searched
+_RATES, _RATES_WITH_BIAS = 61, 25
+_BIASES = np.linspace(-4.0, 4.0, 17)  # in units of the spread of a pre-activation
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A bound and the function that attains it: m[K], zeta[K] and psi[K, D] of the module's formula.
+
+    learning_rate: of the step, None without one; at_edge: whether the search for it ended at the edge of its range;
+    bias: of every neuron, the best one where it is trained; error: change between two orders of quadrature.
+    """
+
+    value: float
+    m: Array
+    zeta: Array
+    psi: Array
+    bias: float
+    learning_rate: float | None
+    at_edge: bool
+    error: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers and lists."""
+        return {
+            "value": self.value, "m": self.m.tolist(), "zeta": self.zeta.tolist(), "psi": self.psi.tolist(),
+            "bias": self.bias, "learning_rate": self.learning_rate, "at_edge": self.at_edge, "error": self.error,
+        }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Bounds of a model and the errors of other predictors, all mean squared errors against the clean target.
+
+    lower, upper: at the model's own spike; best_lower, best_upper: at the learning rate where each is least, None
+    without a step. polynomial: degree -> error of the best polynomial of that degree; the constant is degree 0.
+    """
+
+    model: Model
+    lower: Bound
+    upper: Bound
+    best_lower: Bound | None
+    best_upper: Bound | None
+    best_linear: float
+    polynomial: Mapping[int, float]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The object of ``bounds --json``."""
+        best = {"best_lower": self.best_lower, "best_upper": self.best_upper}
+        return {
+            "lower": self.lower.to_dict(),
+            "upper": self.upper.to_dict(),
+            **{name: None if bound is None else bound.to_dict() for name, bound in best.items()},
+            "best_linear": self.best_linear,
+            "polynomial": {str(degree): value for degree, value in self.polynomial.items()},
+            "model": self.model.to_dict(),
+        }
+
+    def to_json(self) -> str:
+        """``to_dict`` as JSON."""
+        return json.dumps(self.to_dict(), indent=2)
+
+
+def bounds(
+    model: Model, *, degree: int = 3, rates: tuple[float, float] = RATES, optimise: bool = True
+) -> Bounds:
+    """Lower and upper bound of a model, minimised over the learning rate as well, and baselines up to ``degree``.
+
+    rates: the range of learning rates; ``optimise=False`` leaves the search out. The upper bound is that of the square
+    loss at its best ridge. Raises BadInput for a loss of the margin, whose test error is no squared one, and
+    NotConverged where kappa is not resolved. Source: [CUI24] eq. (26)-(28), (132); THEORY section 7.
+    """
+    refuse_loadings(model.spike, "bounds")
+    if model.fit.loss.form == "margin":
+        raise BadInput(
+            f"fit.loss = {model.fit.loss.name!r} has the probability of misclassification as its test error, and the "
+            "bounds are of the squared error",
+            "set fit.loss=square for the bounds of the same features",
+        )
+    low, high = rates
+    if not 0.0 < low < high < np.inf:
+        raise BadInput(f"the range of learning rates {low:g} to {high:g} is empty", "give 0 < LOW < HIGH")
+    search = optimise and model.step is not None
+    return Bounds(
+        model, bound(model, "lower"), bound(model, "upper"),
+        best_bound(model, "lower", rates) if search else None,
+        best_bound(model, "upper", rates) if search else None,
+        best_linear_error(model.target.link), MappingProxyType(polynomial_errors(model.target.link, degree)),
+    )  # fmt: skip
+
+
+def bound(model: Model, kind: Kind) -> Bound:
+    """One bound at the model's own spike; of a trained bias the best one is taken.
+
+    Raises NotConverged where kappa is not resolved.
+    """
+    bias = _best_bias(model, kind) if model.network.trains_bias else model.network.initial_bias
+    coarse, fine = (_at(model, kind, bias, order) for order in ORDERS)
+    return replace(fine, error=abs(fine.value - coarse.value))
+
+
+def best_bound(model: Model, kind: Kind, rates: tuple[float, float] = RATES) -> Bound:
+    """One bound minimised over the learning rate: a grid in its logarithm, then bounded minimisation.
+
+    Raises BadInput without a step.
+    """
+    if model.step is None:
+        raise BadInput("the model takes no step, so it has no learning rate", "give [step]")
+    points = _RATES_WITH_BIAS if model.network.trains_bias else _RATES
+    at: Callable[[float], Model] = partial(_at_rate, model)
+    found = least_positive(lambda rate: _value(at(rate), kind), *rates, points)
+    return replace(bound(at(found.place), kind), at_edge=found.at_edge)
+
+
+def _at_rate(model: Model, rate: float) -> Model:
+    return model.replace({"step.learning_rate": rate})
+
+
+def _value(model: Model, kind: Kind) -> float:
+    bias = _best_bias(model, kind) if model.network.trains_bias else model.network.initial_bias
+    return _at(model, kind, bias, ORDERS[0]).value
+
+
+def _best_bias(model: Model, kind: Kind) -> float:
+    """The common bias with the least bound; of the infinite ridge that with the least training error."""
+    problem = problem_of(model)
+    spread = max(float(np.hypot(np.sqrt(term.variance), term.scale)) for term in problem.blocks)
+
+    def value(bias: float) -> float:
+        parts = conditional(problem_of(model, None, bias), ORDERS[0])
+        return lower_of(parts)[0] if kind == "lower" else _fitted(parts)[1]
+
+    return least(value, spread * _BIASES).place
+
+
+def _at(model: Model, kind: Kind, bias: float, order: int) -> Bound:
+    parts = conditional(problem_of(model, None, bias), order)
+    value, m, zeta, psi = lower_of(parts) if kind == "lower" else upper_of(parts)
+    rate = None if model.step is None else model.step.learning_rate
+    return Bound(value, m, zeta, psi, bias, rate, False, 0.0)
+
+
+def lower_of(parts: Conditional) -> tuple[float, Array, Array, Array]:
+    """(bound, m, zeta, psi): best in the span of all mu0_b and kappa mu1_b, and of t_d mu1_b for each direction."""
+    blocks = parts.mu0.shape[1]
+    seen = np.column_stack([parts.mu0, parts.kappa[:, None] * parts.mu1])
+    weights, value = _projected(seen, parts.nu0, parts.weight)
+    across = [_projected(parts.mu1, column, parts.weight) for column in parts.nu1.T]
+    psi = np.stack([found for found, _ in across], axis=-1)
+    total = value + sum(left for _, left in across) + float(parts.weight @ parts.nu2sq)
+    return total, weights[:blocks], weights[blocks:], psi
+
+
+def upper_of(parts: Conditional) -> tuple[float, Array, Array, Array]:
+    """(bound, m, zeta = 0, psi = 0): m fits the labels as they are, and is judged by the clean ones."""
+    m, _ = _fitted(parts)
+    blocks, directions = parts.mu0.shape[1], parts.nu1.shape[1]
+    unseen = (parts.nu0 - parts.mu0 @ m) ** 2 + (parts.nu1**2).sum(axis=1) + parts.nu2sq
+    return float(parts.weight @ unseen), m, np.zeros(blocks), np.zeros((blocks, directions))
+
+
+def _fitted(parts: Conditional) -> tuple[Array, float]:
+    return _projected(parts.mu0, parts.noisy, parts.weight)
+
+
+def _projected(columns: Array, goal: Array, weight: Array) -> tuple[Array, float]:
+    """Weighted least squares: coefficients of the columns, of least norm where they are collinear, and what is left."""
+    root = np.sqrt(weight)
+    matrix = root[:, None] * columns
+    size = np.sqrt((matrix**2).sum(axis=0))
+    size[size == 0.0] = 1.0
+    found = np.linalg.lstsq(matrix / size, root * goal, rcond=1e-13)[0] / size
+    left = root * goal - matrix @ found
+    return found, float(left @ left)

@@ -1,0 +1,72 @@
+"""The conditionally Gaussian model on nodes of kappa: what averages over kappa are taken of, for any target."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from giantstep.law.labels import Points, label_law
+from giantstep.quadrature.panels import table
+from giantstep.spec.errors import BadInput
+from giantstep.spec.kernels import coefficients
+from giantstep.spec.model import Target
+from giantstep.system.discretisation import Level, resolved_on
+from giantstep.system.problem import Problem
+
+Array = np.ndarray
+_OUTPUT = 24  # of a level: nothing is averaged over the output here
+
+
+@dataclass(frozen=True)
+class Conditional:
+    """Functions of kappa at its nodes, given the spike: kappa[N], weight[N]; blocks K, directions D beside the spike.
+
+    Clean label: mean nu0[N], linear part nu1[N, D] in t, variance of the rest nu2sq[N]. ``noisy``[N]: mean of the label
+    with its flips and probit noise. Features: mu0[N, K], mu1[N, K], mu2sq[N, K].  [CUI24, Result 3.2]
+    """
+
+    kappa: Array
+    weight: Array
+    nu0: Array
+    nu1: Array
+    nu2sq: Array
+    noisy: Array
+    mu0: Array
+    mu1: Array
+    mu2sq: Array
+
+
+def conditional(problem: Problem, order: int, halvings: int = 0) -> Conditional:
+    """The model of a problem on panels of ``order`` nodes.
+
+    Raises NotConverged where kappa is not resolved, BadInput for a spike of several directions.
+    """
+    if problem.spike.directions is not None:
+        raise BadInput("bounds of a spike of several directions are not available", "give spike.strength alone")
+    target, directions, blocks = problem.model.target, problem.model.target.indices, len(problem.blocks)
+    rows = table(problem.blocks, problem.target or problem.blocks[0], order, halvings)
+    if problem.target is None:
+        level = Level(order, _OUTPUT, halvings)
+        laws = resolved_on(rows, target, problem.spike.alignments, symmetric=False, form="residual", level=level)
+        rows = laws.table
+    first = 4 + directions
+    mu = rows[:, first:].reshape(len(rows), 3, blocks)
+    kappa = np.ascontiguousarray(rows[:, 0])
+    return Conditional(
+        kappa, rows[:, 1], rows[:, 2], rows[:, 3 : 3 + directions], rows[:, 3 + directions],
+        _noisy_mean(target, problem, kappa, rows[:, 2]), mu[:, 0], mu[:, 1], mu[:, 2],
+    )  # fmt: skip
+
+
+def _noisy_mean(target: Target, problem: Problem, kappa: Array, clean: Array) -> Array:
+    """E[y | kappa], flips and noise inside the link included; noise added to the label has no mean."""
+    mean = clean
+    if target.probit > 0.0 and problem.target is not None:
+        term = problem.target
+        mean = coefficients(term.function, term.scale * kappa, term.variance + target.probit)[0]
+    elif target.probit > 0.0:
+        law = label_law(target, problem.spike.alignments, kappa)
+        assert isinstance(law, Points)
+        return np.asarray((law.weight * law.label).sum(axis=1))
+    return np.asarray((1.0 - 2.0 * target.flips) * mean)

@@ -1,0 +1,56 @@
+"""What a step gains over random features, in training and in test error."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from giantstep.law.intermediate_steps import is_intermediate, order_of, powers_of
+from giantstep.observe.baselines import random_features
+from giantstep.spec.errors import BadInput
+from giantstep.spec.model import Model
+from giantstep.system.result import Result
+from giantstep.system.solve import solve
+
+
+@dataclass(frozen=True)
+class Gains:
+    """Errors of random features minus those after the step. train and test: of the errors of the results; objective:
+    of the minimum of (1/n)(2 sum loss + ridge |a|^2), which [MON23] calls training loss. order and powers: of kappa, in
+    the limit of a step below the giant one, else None.
+    """
+
+    train: float
+    test: float
+    objective: float
+    order: int | None
+    powers: tuple[int, ...] | None
+    after: Result
+    before: Result
+
+    def to_dict(self) -> dict[str, Any]:
+        """The part ``gains`` of ``solve --json``."""
+        powers = None if self.powers is None else list(self.powers)
+        return {
+            "train": self.train, "test": self.test, "objective": self.objective, "order": self.order, "powers": powers
+        }  # fmt: skip
+
+
+def gains(model: Model, *, dimension: int | None = None, tolerance: float = 1e-10) -> Gains:
+    """What the step of a model gains over the same network without it. Raises BadInput, NotConverged. [MON23]"""
+    if model.step is None and model.spike is None:
+        raise BadInput("the model has neither [step] nor [spike]: there is nothing to gain", "add one of them")
+    after = solve(model, dimension=dimension, tolerance=tolerance)
+    return gains_of(after, solve(random_features(model), dimension=dimension, tolerance=tolerance))
+
+
+def gains_of(after: Result, before: Result) -> Gains:
+    """The gains from the solutions with and without the step."""
+    model = after.model
+    limit = is_intermediate(model) and after.dimension is None
+    scale = 2.0 / model.fit.samples
+    return Gains(
+        before.train_error - after.train_error, before.test_error - after.test_error,
+        scale * (before.free_energy - after.free_energy), order_of(model) if limit else None,
+        powers_of(model) if limit else None, after, before,
+    )  # fmt: skip

@@ -1,0 +1,1 @@
+"""Derivatives of a solution in the parameters of its model."""

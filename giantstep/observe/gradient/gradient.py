@@ -1,0 +1,238 @@
+"""Exact derivatives of a solution in parameters of its model, by implicit differentiation of the derived system.
+
+The equations F(x; theta) = 0 of any loss, the square loss among them, give dx/dtheta = -(dF/dx)^-1 dF/dtheta with the
+Newton matrix of the solver; dF/dtheta and the motion of the errors come from generated tangents (derive.sensitivity).
+A parameter enters explicitly (ridge, samples, width) or through the strength of the spike and the variance of the bulk,
+which move the conditional coefficients of the features.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from giantstep.observe.gradient.parameter_directions import Direction, check_key, direction_of, keys_for
+from giantstep.spec.errors import BadInput, NotConverged
+from giantstep.spec.kernels import generated_module
+from giantstep.spec.model import Model
+from giantstep.system.coupled_solver import FINE, refined
+from giantstep.system.coupled_system import CoupledSystem
+from giantstep.system.discretisation import Level
+from giantstep.system.merged_blocks import merged
+from giantstep.system.newton import newton
+from giantstep.system.problem import Problem, problem_of
+from giantstep.system.result import ORDER_PARAMETERS, Result
+from giantstep.system.solve import solve
+
+Array = np.ndarray
+_SETTLED, _WORST = 1e-8, 1e-6  # change between orders of quadrature that is worked for, and that is allowed
+_STILL = 1e-3  # of the largest relative motion: rounding of the others' is seen in what moves less
+_CERTIFIED = 1e-7  # relative residual of the linear equations that the motion of the solution is held to
+
+
+@dataclass(frozen=True)
+class Gradient:
+    """Derivatives of the errors and of the free energy, key -> number, at the solution ``result``.
+
+    residual: worst relative residual of the linear equations; error: change of the derivatives of the test error in the
+    logarithms of the keys between two resolutions, relative to the largest of them or to the test error.
+    """
+
+    result: Result
+    test_error: Mapping[str, float]
+    train_error: Mapping[str, float]
+    free_energy: Mapping[str, float]
+    residual: float
+    error: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """The object of ``gradient --json``."""
+        return {
+            "gradient": {
+                name: dict(getattr(self, name)) for name in ("test_error", "train_error", "free_energy")
+            },
+            "residual": self.residual,
+            "error": self.error,
+            **{name: getattr(self.result, name) for name in ("test_error", "train_error", "free_energy")},
+            "dimension": self.result.dimension,
+            "model": self.result.model.to_dict(),
+        }
+
+    def to_json(self) -> str:
+        """``to_dict`` as JSON."""
+        return json.dumps(self.to_dict(), indent=2)
+
+
+def gradient(
+    model: Model, keys: Sequence[str] | str | None = None, *, dimension: int | None = None, tolerance: float = 1e-10,
+    start: Result | None = None,
+) -> Gradient:  # fmt: skip
+    """Derivatives of test error, train error and free energy in the given keys (default: all there are).
+
+    Keys: fit.ridge, fit.samples, network.width, and step.learning_rate or spike.strength, spike.bulk_variance.
+    Raises BadInput for a key without a derivative, NotConverged where the solution or its derivative is not found to
+    its accuracy. Source: implicit function theorem on [CUI24] Result 3.3, App. C.
+    """
+    chosen = (keys,) if isinstance(keys, str) else keys_for(model) if keys is None else tuple(keys)
+    if not chosen:
+        raise BadInput("no key is given to differentiate in", f"choose among {', '.join(keys_for(model))}")
+    for key in chosen:
+        check_key(model, key)
+    result = solve(model, dimension=dimension, tolerance=tolerance, start=start)
+    problem, members = merged(problem_of(model, dimension))
+    directions = {key: direction_of(problem, members, key) for key in chosen}
+    order = _of_distinct(result, members)
+    if not np.any(order["Q2"] > 0.0):
+        raise NotConverged("the readout vanishes: nothing moves with a parameter", "lower fit.ridge")
+    found, residual, error = _settled(problem, order, directions, result)
+    if not residual <= _CERTIFIED:
+        raise NotConverged(
+            f"the linear equations of the derivative are solved to {residual:.1e} only", "raise fit.ridge"
+        )
+    if not error <= _WORST:
+        raise NotConverged(
+            f"the derivative changes by {error:.1e} (relative) between orders of quadrature", "raise fit.ridge"
+        )
+    test, train, energy = (MappingProxyType({key: found[key][place] for key in chosen}) for place in range(3))
+    return Gradient(result, test, train, energy, residual, error)
+
+
+def _settled(
+    problem: Problem, order: Mapping[str, Array], directions: Mapping[str, Direction], result: Result
+) -> tuple[dict[str, tuple[float, float, float]], float, float]:
+    """(derivatives, residual, error) at the first resolution that agrees with the one before it."""
+    units = {key: _unit(problem.model, key) for key in directions}
+    found: dict[str, tuple[float, float, float]] = {}
+    before, worst, error = found, 0.0, math.inf
+    for level in _levels(problem):
+        found, worst = _derivatives(problem, order, directions, level)
+        if before:
+            changes = [abs(found[key][0] - before[key][0]) * unit for key, unit in units.items()]
+            sizes = [abs(found[key][0]) * unit for key, unit in units.items()]
+            error = max(changes) / max(*sizes, abs(result.test_error))
+            if error <= _SETTLED:
+                break
+        before = found
+    return found, worst, error
+
+
+def _levels(problem: Problem) -> tuple[Level, ...]:
+    """Resolutions that are compared. Derivatives have the kinks and jumps of the loss's curvature in t: more nodes
+    there than a solution needs; of several indices, whose links are smooth, the nodes are too many for that.
+    """
+    _, fine = FINE
+    if problem.model.target.indices > 1:
+        return (*FINE, refined(fine, 1), refined(fine, 2))
+    return (
+        fine, replace(fine, order=fine.order + 1, output=60, labels=2),
+        replace(fine, order=fine.order + 1, output=90, labels=4, halvings=1),
+    )  # fmt: skip
+
+
+def _unit(model: Model, key: str) -> float:
+    table, _, field = key.partition(".")
+    value = abs(float(getattr(getattr(model, table), field)))
+    return value or 1.0
+
+
+def _of_distinct(result: Result, members: Array) -> dict[str, Array]:
+    """Order parameters of the distinct blocks: those of equal ones add up."""
+    select = (members[None, :] == np.arange(int(members.max()) + 1)[:, None]).astype(float)
+    order = {name: result.order_parameters[name] for name in ORDER_PARAMETERS}
+    return {
+        name: select @ values @ select.T if name in ("Q1", "V1") else select @ values for name, values in order.items()
+    }
+
+
+def _derivatives(
+    problem: Problem, order: Mapping[str, Array], directions: Mapping[str, Direction], level: Level
+) -> tuple[dict[str, tuple[float, float, float]], float]:
+    """(key -> derivatives of the three observables, worst residual) at one resolution."""
+    system = CoupledSystem(problem, level)
+    outcome = newton(system, system.unknowns(order), most=12)
+    if not outcome.converged:
+        raise NotConverged("the solution is lost at the resolution of its derivative", "raise fit.ridge")
+    system.residual(outcome.x)
+    motion = Motion(system)
+    found = {key: motion.along(direction) for key, direction in directions.items()}
+    return found, motion.worst
+
+
+class Motion:
+    """How the solution in the workspace of a system moves along directions."""
+
+    def __init__(self, system: CoupledSystem) -> None:
+        self.system, self.worst = system, 0.0
+        self.module = generated_module(f"generated.sensitivity.coupled_{system.directions}")
+        self.matrix = system.jacobian().copy()
+        names = [name for name in system.places if not name.startswith(("d_", "residual_", "ER_", "EJ_", "EF_"))]
+        self.state = {name: system.view(name).copy() for name in names}
+        self.state |= dict(zip(system.kernel.AVERAGES, system.averages.copy(), strict=True))
+
+    def along(self, direction: Direction) -> tuple[float, float, float]:
+        """Derivatives of (test error, training error, free energy) along a direction, the unknowns following."""
+        system = self.system
+        change = direction.change(system.problem.blocks, system.kappa)
+        force, _, _ = self._response(direction, change, np.zeros(len(system.first)))
+        scale = system.scale(system.work[system.first])
+        moved = -_solved(self.matrix, force, scale)
+        left, observables, fields = self._response(direction, change, moved)
+        # what stands still by symmetry is held against the others' motion relative to their size
+        least = _STILL * float(np.max(np.abs(moved) / scale)) * scale
+        terms = np.abs(self.matrix) @ np.maximum(np.abs(moved), least)
+        self.worst = max(self.worst, float(np.max(np.abs(left) / np.maximum(terms, 1e-300))))
+        test, train, energy = (float(value) for value in observables)
+        if system.loss.FORM == "margin":
+            test = self._misclassification(fields)
+        return test, train * system.problem.model.fit.loss.entry.error_scale, energy
+
+    def _response(
+        self, direction: Direction, change: Array, moved: Array
+    ) -> tuple[Array, tuple[float, float, float], Mapping[str, Array]]:
+        system = self.system
+        flat = np.zeros_like(system.work)
+        flat[system.first], flat[system.second] = moved, moved
+        moves = {}
+        for name in system.kernel.UNKNOWNS:
+            start, shape = system.places[name]
+            moves[name] = flat[start : start + math.prod(shape)].reshape(shape)
+        residuals, observables, fields = self.module.response(
+            system.table, change, system.problem.fraction, system.parameters, direction.rates, self.state, moves
+        )
+        for name, values in residuals.items():
+            start, shape = system.places[name]
+            flat[start : start + math.prod(shape)] = np.asarray(values).ravel()
+        return flat[system.first], observables, fields
+
+    def _misclassification(self, fields: Mapping[str, Array]) -> float:
+        from giantstep.system.misclassification import misclassification_slopes
+
+        system = self.system
+        of_mean, of_slope, of_delta = misclassification_slopes(
+            system.clean, system.kappa, self.state["mean"], system.slopes, system.told_variance()
+        )
+        slopes = np.stack([fields[name] for name in system.kernel.SLOPES])
+        moved = of_mean * fields["mean"] + (of_slope * slopes).sum(axis=0) + of_delta * fields["Delta"]
+        return float(system.table[:, 1] @ moved)
+
+
+def _solved(matrix: Array, side: Array, scale: Array) -> Array:
+    """The solution of linear equations, rows and columns scaled; of least norm where a direction has no equation."""
+    columns = matrix * scale
+    rows = np.max(np.abs(columns), axis=1)
+    rows[rows == 0.0] = 1.0
+    scaled, goal = columns / rows[:, None], side / rows
+    try:
+        found = np.linalg.solve(scaled, goal)
+        found -= np.linalg.solve(scaled, scaled @ found - goal)
+        if np.all(np.isfinite(found)):
+            return np.asarray(found * scale)
+    except np.linalg.LinAlgError:
+        pass
+    return np.asarray(np.linalg.lstsq(scaled, goal, rcond=1e-13)[0] * scale)

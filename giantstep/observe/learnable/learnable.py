@@ -1,0 +1,221 @@
+"""What a network can learn of a target: information exponent, leap, staircase, sample complexities, bounds.
+
+[BGJ19] Ben Arous, Gheissari, Jagannath 2021; [ABB23] Abbe, Boix-Adsera, Misiakiewicz 2023; [DAN23] Dandi et al. 2023,
+arXiv:2305.18270; [MMM22] Mei, Misiakiewicz, Montanari 2022.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
+
+import numpy as np
+
+from derive.hermite_table import HermiteTable
+from derive.links import Link, link_of
+from giantstep.observe.learnable.conditional_mean import explained
+from giantstep.observe.learnable.hermite_cubature import hermite_by_cubature
+from giantstep.observe.learnable.leap import Stage, by_degree, lowest_degree, remaining, staircase
+from giantstep.observe.learnable.result import Learnability, LearnedStage, Overlap
+from giantstep.observe.learnable.visible import sight
+from giantstep.quadrature.cubature import Unsettled
+from giantstep.spec.errors import BadInput
+from giantstep.spec.expressions import Array
+from giantstep.spec.link import LinkKind
+from giantstep.spec.model import Model, Network, Target
+from giantstep.spec.substitution import linear_form, substituted
+
+__all__ = ["Learnability", "learnable"]
+
+_DEGREE = {1: 12, 2: 10, 3: 8, 4: 8}  # up to which tensors are looked at, where the target is no polynomial
+_ENTRIES = 8  # closed forms shown
+
+
+def learnable(
+    model: Model | str,
+    *,
+    dimension: int | None = None,
+    seeds: int = 4,
+    steps: int | Sequence[int] | None = None,
+    samples: float = 32.0,
+    rate: float = 3.0,
+    seed: int = 0,
+) -> Learnability:
+    """Which directions of a target giant steps find, and at what price; a text is a link, without a network.
+
+    With ``dimension`` the steps are simulated, ``seeds`` times: ``samples`` d^l samples and eta = ``rate``
+    p d^((l-1)/2) at a stage of order l, in as many ``steps`` as the theory has stages and one more, or as given: a
+    number, or the order of each. Raises BadInput where the link is none, has no settled averages, or where labels do
+    not depend on it.
+    """
+    if isinstance(model, str):
+        target, network = Target(LinkKind().check("link", model)), None
+    else:
+        target, network = model.target, model.network
+    found = _analysed(target, network)
+    if dimension is None:
+        return found
+    if isinstance(model, str):
+        raise BadInput("a link alone has no network to simulate", "give a model")
+    from giantstep.observe.learnable.simulated_steps import simulate_steps
+
+    simulated = simulate_steps(
+        model, found, dimension=dimension, seeds=seeds, steps=steps, samples=samples, rate=rate, seed=seed
+    )
+    return replace(found, simulation=simulated)
+
+
+@lru_cache(maxsize=64)
+def _analysed(target: Target, network: Network | None) -> Learnability:
+    if target.flips == 0.5:
+        raise BadInput(
+            "target.flips = 0.5 leaves labels that do not depend on the input", "give less than 0.5"
+        )
+    link = link_of(target.link)
+    try:
+        return _analysis(link, target, network)
+    except Unsettled as error:
+        raise BadInput(
+            f"the Hermite coefficients of target.link = {target.link!r} do not settle: {error}",
+            "use a smoother or slower growing link, or one of fewer indices",
+        ) from None
+
+
+def _analysis(link: Link, target: Target, network: Network | None) -> Learnability:
+    table, rule = _table(link, target)
+    ideal = staircase(table)
+    errors = _Errors(link, table if rule == "polynomial" and target.probit == 0.0 else None)
+    degrees = table.degree
+    seen, overlaps = None, tuple[Overlap, ...]()
+    if network is not None:
+        eyes = sight(network, degrees)
+        visible = staircase(table.seen(lambda k: k in eyes.first), table.seen(lambda k: k in eyes.later))
+        seen = _stages(visible, table, errors)
+        overlaps = _overlaps(table, eyes.coefficients, eyes.first)
+    return Learnability(
+        link=target.link,
+        latex=link.latex,
+        indices=link.indices,
+        rule=rule,
+        zero=10.0 * table.zero,
+        degree=degrees,
+        complete=table.complete,
+        norm_beyond=max(0.0, 1.0 - (float(table.square_of(lambda _: True)) / table.norm**2)),
+        variance=errors.after(()),
+        stages=_stages(ideal, table, errors),
+        missing=tuple(remaining(ideal, table)),
+        kernel=tuple((stage.order, stage.names) for stage in by_degree(table)),
+        tensor=_leading(link, table, ideal, rule) if target.probit == 0.0 else {},
+        activation=None if network is None else network.activation,
+        seen=seen,
+        missing_seen=() if seen is None else tuple(remaining(visible, table)),
+        overlap=overlaps,
+    )
+
+
+def _table(link: Link, target: Target) -> tuple[HermiteTable, str]:
+    """The tensors of what the labels say about the input, E[y | z] up to a factor, and the rule that gave them."""
+    from derive.hermite_tensors import hermite_tensors
+
+    if target.probit > 0.0:
+        link = _widened(link, target.probit)
+    degree = _DEGREE[link.indices]
+    square = explained(link, np.eye(link.indices), link.indices)
+    if square == 0.0:
+        raise BadInput(f"target.link = {link.text!r} is zero", "give a link that varies")
+    found = hermite_tensors(link, degree, square)
+    if found is None:
+        table, rule = hermite_by_cubature(link.node, link.variables, degree, square**0.5), "cubature"
+    else:
+        table, rule = found.table, found.rule
+    return (table if target.probit == 0.0 else table.shrunk((1.0 + target.probit) ** -0.5)), rule
+
+
+def _widened(link: Link, probit: float) -> Link:
+    """The link of indices with the noise inside: E[link(z + noise) He_m(z)] = s^-|m| E[link(s g) He_m(g)],
+    s^2 = 1 + probit.
+    """
+    scale = float((1.0 + probit) ** 0.5)
+    places = {name: linear_form((scale,), (name,)) for name in link.variables}
+    return replace(link, node=substituted(link.node, places))
+
+
+class _Errors:
+    """E Var(f | P_U z) of the clean link, remembered for each subspace."""
+
+    def __init__(self, link: Link, exact: HermiteTable | None) -> None:
+        self.link, self.exact = link, exact
+        self.known: dict[bytes, float] = {}
+
+    def after(self, stages: tuple[Stage, ...]) -> float:
+        """With U the span of what the stages found."""
+        basis = whole_basis(stages, self.link.indices)
+        found = sum(len(stage.directions) for stage in stages)
+        key = np.round(basis[:found], 9).tobytes()
+        if key not in self.known:
+            self.known[key] = self._fresh(basis, found)
+        return self.known[key]
+
+    def _fresh(self, basis: Array, found: int) -> float:
+        size = self.link.indices
+        if self.exact is not None:
+            return float(self.exact.rotated(basis.tolist()).square_of(lambda m: any(m[found:])))
+        if found == size:
+            return 0.0
+        square = explained(self.link, np.eye(size), size)
+        rest = square - explained(self.link, basis, found, square)
+        return rest if rest > 1e-9 * square else 0.0
+
+
+def whole_basis(stages: tuple[Stage, ...], indices: int) -> Array:
+    """Orthonormal rows that begin with the directions of the stages."""
+    from derive.ridges import completed
+
+    rows = [row for stage in stages for row in stage.directions.tolist()]
+    return np.array([[float(x) for x in row] for row in completed(rows, indices, 16)])
+
+
+def _stages(stages: tuple[Stage, ...], table: HermiteTable, errors: _Errors) -> tuple[LearnedStage, ...]:
+    return tuple(
+        LearnedStage(
+            number=i + 1,
+            order=stage.order,
+            names=stage.names,
+            directions=stage.directions,
+            strengths=stage.strengths,
+            kernel=tuple(lowest_degree(table, row) for row in stage.rows),
+            error=errors.after(stages[: i + 1]),
+        )
+        for i, stage in enumerate(stages)
+    )
+
+
+def _overlaps(table: HermiteTable, sigma: tuple[float, ...], first: frozenset[int]) -> tuple[Overlap, ...]:
+    """Terms of E[sigma(w.x) f(x)] = sum_k sigma_k <g_k, (W w)^(x k)>, of which the step takes the gradient."""
+    rows = []
+    for k in range(1, len(sigma)):
+        square = float(table.square_of(lambda m, k=k: sum(m) == k))  # type: ignore[misc]
+        if square > 0.0:
+            size = square**0.5
+            if table.indices == 1:
+                size = float(np.copysign(size, float(table.coefficients[(k,)])))
+            rows.append(Overlap(k, sigma[k] if k in first else 0.0, size))
+    return tuple(rows)
+
+
+def _leading(link: Link, table: HermiteTable, stages: tuple[Stage, ...], rule: str) -> dict[str, str]:
+    """The entries of the first tensor that is not zero, in closed form where there is one."""
+    from derive.hermite_tensors import closed_entry
+
+    if not stages:
+        return {}
+    entries = table.of_degree(stages[0].order)
+    if len(entries) > _ENTRIES:
+        return {}
+    shown = {}
+    for m in sorted(entries, reverse=True):
+        closed = closed_entry(link, m) if rule in ("polynomial", "closed form") else None
+        names = " ".join(name for name, n in zip(link.variables, m, strict=True) for _ in range(n))
+        shown[names] = f"{float(entries[m]):.12g}" if closed is None else str(closed)
+    return shown

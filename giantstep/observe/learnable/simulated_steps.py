@@ -1,0 +1,183 @@
+"""Simulated giant steps of a model, for comparison with the staircase that the theory predicts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from derive.catalogue import lookup
+from derive.grammar import parse
+from giantstep.observe.simulate import checked_count, may_jump, standard_error
+from giantstep.simulate import SimulationError
+from giantstep.simulate.giant_steps import GiantStepOverlaps, GiantStepSystem, Labels, giant_steps
+from giantstep.spec.errors import BadInput
+from giantstep.spec.expressions import Array, numpy_function
+from giantstep.spec.link import link_values
+from giantstep.spec.model import Model, Target
+
+if TYPE_CHECKING:
+    from giantstep.observe.learnable.result import Learnability
+
+_MOST_STEPS = 50
+
+
+@dataclass(frozen=True)
+class GiantSteps:
+    """Overlaps [seed, step, group] of the first layer with groups of directions, named by ``names``; step 0 is the
+    start.
+    """
+
+    names: tuple[str, ...]
+    found: GiantStepOverlaps
+    samples: float
+    rate: float
+
+    @property
+    def overlaps(self) -> Array:
+        """[seed, step, group]."""
+        return self.found.overlaps
+
+    @property
+    def chance(self) -> tuple[float, ...]:
+        """Root mean square overlap of random rows with each group, about sqrt(r/d)."""
+        return self.found.chance
+
+    @property
+    def seeds(self) -> int:
+        """Number of networks."""
+        return int(self.overlaps.shape[0])
+
+    @property
+    def mean(self) -> Array:
+        """Mean over seeds, [step, group]."""
+        return np.asarray(self.overlaps.mean(axis=0))
+
+    @property
+    def standard_error(self) -> Array:
+        """Standard error of that mean; nan with a single seed."""
+        return standard_error(self.overlaps)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON."""
+        errors = [[float(e) if math.isfinite(e) else None for e in row] for row in self.standard_error]
+        return {
+            "dimension": self.found.dimension,
+            "width": self.found.width,
+            "seeds": self.seeds,
+            "orders": list(self.found.orders),
+            "batches": list(self.found.batches),
+            "samples": self.samples,
+            "rate": self.rate,
+            "directions": list(self.names),
+            "mean": self.mean.tolist(),
+            "standard_error": errors,
+            "chance": list(self.chance),
+            "seconds": self.found.seconds,
+        }
+
+    def lines(self) -> list[str]:
+        """A table for the terminal."""
+        from giantstep.observe.learnable.result import columns
+
+        found = self.found
+        rows = [("step", "samples", *self.names)]
+        for step, (means, errors) in enumerate(zip(self.mean, self.standard_error, strict=True)):
+            batch = "" if step == 0 else f"{found.batches[step - 1]}"
+            rows.append((str(step), batch, *(_with_error(m, e) for m, e in zip(means, errors, strict=True))))
+        return [
+            "Simulated overlaps of the neurons with the target's directions (root mean square), "
+            f"d = {found.dimension}, p = {found.width}, {self.seeds} seeds",
+            f"n = {self.samples:g} d^l, eta = {self.rate:g} p d^((l-1)/2) at a step of order l",
+            "",
+            *columns([*rows, ("chance", "", *(f"{value:.3f}" for value in self.chance))]),
+        ]
+
+
+def _with_error(mean: float, error: float) -> str:
+    return f"{mean:.3f} +- {error:.3f}" if math.isfinite(error) else f"{mean:.3f}"
+
+
+def simulate_steps(
+    model: Model,
+    theory: Learnability,
+    *,
+    dimension: int,
+    seeds: int,
+    steps: int | Sequence[int] | None,
+    samples: float,
+    rate: float,
+    seed: int,
+) -> GiantSteps:
+    """The steps of the theory at dimension d, and one more of the last order; or so many, or of these orders.
+
+    Raises BadInput.
+    """
+    for name, value, least in (("dimension", dimension, 2), ("seeds", seeds, 1), ("seed", seed, 0)):
+        checked_count(name, value, least)
+    for name, number in (("samples", samples), ("rate", rate)):
+        if not (isinstance(number, int | float) and math.isfinite(number) and number > 0.0):
+            raise BadInput(f"{name} = {number!r} is not allowed", "it must be a number > 0")
+    activation = model.network.activation
+    if may_jump(parse(lookup(activation).expression)):
+        raise BadInput(
+            f"the activation {activation} has jumps, so its gradient is a delta function",
+            "choose an activation without jumps",
+        )
+    if not theory.stages:
+        raise BadInput(
+            f"target.link = {theory.link!r} is constant: there is nothing to find", "give another link"
+        )
+    orders = _orders(theory, steps)
+    system = GiantStepSystem(
+        activation=numpy_function(activation),
+        labels=_labels(model.target),
+        indices=theory.indices,
+        groups=tuple(stage.directions for stage in theory.stages),
+        orders=orders,
+        width=model.network.width,
+        bias=model.network.initial_bias,
+        samples=float(samples),
+        rate=float(rate),
+    )
+    try:
+        found = giant_steps(system, dimension, seeds, seed=seed)
+    except SimulationError as error:
+        raise BadInput(
+            f"the steps cannot be simulated: {error}", "change the dimension, samples or seeds"
+        ) from None
+    return GiantSteps(tuple(", ".join(stage.names) for stage in theory.stages), found, samples, rate)
+
+
+def _orders(theory: Learnability, steps: int | Sequence[int] | None) -> tuple[int, ...]:
+    """The orders of the stages that the activation sees (of all of them where it sees none), the last one repeated."""
+    if steps is not None and not isinstance(steps, int):
+        given = tuple(checked_count("the order of a step", order, 1) for order in steps)
+        if not 0 < len(given) <= _MOST_STEPS:
+            raise BadInput(f"{len(given)} steps are not allowed", f"give 1 to {_MOST_STEPS} orders")
+        return given
+    orders = [stage.order for stage in (theory.seen or theory.stages)]
+    count = len(orders) + 1 if steps is None else checked_count("steps", steps, 1)
+    if count > _MOST_STEPS:
+        raise BadInput(f"steps = {count} are too many", f"at most {_MOST_STEPS} are taken")
+    return tuple((orders + [orders[-1]] * count)[:count])
+
+
+def _labels(target: Target) -> Labels:
+    """The labels of a target at its indices, noise included."""
+    values = link_values(target.link)
+
+    def draw(points: Array, source: np.random.Generator) -> Array:
+        if target.probit:
+            points = points + math.sqrt(target.probit) * source.standard_normal(points.shape)
+        labels = values(points)
+        if target.noise:
+            labels = labels + math.sqrt(target.noise) * source.standard_normal(labels.shape)
+        if target.flips:
+            labels = np.where(source.random(labels.shape) < target.flips, -labels, labels)
+        return labels
+
+    return draw

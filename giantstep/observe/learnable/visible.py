@@ -1,0 +1,47 @@
+"""What a network sees of a target: a gradient step multiplies the target's component of degree k by E[sigma^(k)], so a
+degree at which the activation has no Hermite coefficient is lost on it. [DAN23], [BGJ19]
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from derive.hermite_table import HermiteTable, factorials
+from derive.links import link_of
+from giantstep.law.multi_index_moments import moments_of
+from giantstep.observe.learnable.hermite_cubature import hermite_by_cubature
+from giantstep.spec.model import Network
+from giantstep.spec.substitution import linear_form, substituted
+
+# standard deviation of a pre-activation after the first step: any value that no activation singles out
+_LATER = 1.5
+
+
+@dataclass(frozen=True)
+class Sight:
+    """Coefficients E[sigma(z + bias) He_k(z)]/sqrt(k!) for k = 0, 1, ...; the degrees that the first step sees, and
+    those that a later one sees, whose pre-activations have another variance.
+    """
+
+    coefficients: tuple[float, ...]
+    first: frozenset[int]
+    later: frozenset[int]
+
+
+def sight(network: Network, degree: int) -> Sight:
+    """The degrees up to ``degree`` of a target that a network sees. Raises Unsettled."""
+    start, after = (_table(network, degree, deviation) for deviation in (1.0, _LATER))
+    values = [float(start.coefficients.get((k,), 0.0)) / factorials((k,)) ** 0.5 for k in range(degree + 1)]
+    first = frozenset(m[0] for m in start.coefficients)
+    return Sight(tuple(values), first, first | frozenset(m[0] for m in after.coefficients))
+
+
+def _table(network: Network, degree: int, deviation: float) -> HermiteTable:
+    from derive.hermite_tensors import hermite_tensors
+
+    link = link_of(network.activation)
+    node = substituted(link.node, {"z": linear_form((deviation,), ("z",), network.initial_bias)})
+    shifted = replace(link, node=node)
+    square = moments_of(node, 1.0, 0).square
+    found = hermite_tensors(shifted, degree, square)
+    return found.table if found is not None else hermite_by_cubature(node, ("z",), degree, square**0.5)

@@ -1,0 +1,70 @@
+"""Minimisation of a function of one positive number: a grid in its logarithm, then refinement of the best places."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from giantstep.spec.errors import BadInput, NotConverged
+
+Array = np.ndarray
+_REFINED = 3  # local minima of the grid that are looked at closely
+
+
+@dataclass(frozen=True)
+class Minimum:
+    """Where the least value was found, and whether that is at the edge of the range."""
+
+    place: float
+    value: float
+    at_edge: bool
+
+
+def least(function: Callable[[float], float], grid: Array) -> Minimum:
+    """The least value over an increasing grid and, by bounded minimisation, around its local minima.
+
+    Places where the function cannot be evaluated (BadInput, NotConverged) are left out. Raises NotConverged where
+    there is no other.
+    """
+    guarded = _guarded(function)
+    values = np.array([guarded(float(x)) for x in grid])
+    if not np.isfinite(values).any():
+        raise NotConverged(
+            f"nothing could be evaluated between {grid[0]:g} and {grid[-1]:g}", "change the range that is searched"
+        )
+    padded = np.concatenate([[np.inf], values, [np.inf]])
+    local = np.flatnonzero(np.isfinite(values) & (values <= padded[:-2]) & (values <= padded[2:]))
+    chosen = local[np.argsort(values[local], kind="stable")][:_REFINED]
+    found = [_refined(guarded, grid, int(i), float(values[i])) for i in chosen]
+    place, value = min(found, key=lambda pair: pair[1])
+    span = float(grid[-1] - grid[0])
+    edge = min(abs(place - float(grid[0])), abs(place - float(grid[-1]))) <= 1e-6 * span
+    return Minimum(place, value, edge)
+
+
+def least_positive(function: Callable[[float], float], low: float, high: float, points: int) -> Minimum:
+    """The least value over [low, high], both positive, searched in the logarithm."""
+    found = least(lambda log: function(math.exp(log)), np.linspace(math.log(low), math.log(high), points))
+    return Minimum(math.exp(found.place), found.value, found.at_edge)
+
+
+def _refined(function: Callable[[float], float], grid: Array, i: int, value: float) -> tuple[float, float]:
+    from scipy.optimize import minimize_scalar
+
+    low, high = float(grid[max(i - 1, 0)]), float(grid[min(i + 1, len(grid) - 1)])
+    closer = minimize_scalar(function, bounds=(low, high), method="bounded", options={"xatol": 1e-9 * (high - low)})
+    return (float(closer.x), float(closer.fun)) if closer.fun < value else (float(grid[i]), value)
+
+
+def _guarded(function: Callable[[float], float]) -> Callable[[float], float]:
+    def value(x: float) -> float:
+        try:
+            found = function(x)
+        except (BadInput, NotConverged):
+            return math.inf
+        return found if math.isfinite(found) else math.inf
+
+    return value

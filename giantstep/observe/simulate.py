@@ -1,0 +1,342 @@
+"""From a model to the finite-size system: the same network at a dimension d, simulated in plain numpy."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from derive.catalogue import lookup
+from derive.grammar import ExpressionError, Node, parse, shorten
+from giantstep.law.directions import Directions
+from giantstep.law.intermediate_steps import at_strength, is_intermediate, refused
+from giantstep.simulate import ConvexLoss, FiniteSizes, FiniteSystem, SimulationError, finite_sizes
+from giantstep.simulate import simulate as simulate_system
+from giantstep.simulate.system import RUNGS, Coefficients, Link, Rung
+from giantstep.spec.errors import BadInput
+from giantstep.spec.expressions import numpy_function
+from giantstep.spec.link import link_values
+from giantstep.spec.loss_functions import convex_loss
+from giantstep.spec.matrix import Rows
+from giantstep.spec.model import Fit, Model, Target
+
+Array = NDArray[np.float64]
+Progress = Callable[[int, int, str], object]
+
+#: What is simulated where nothing else is asked for: the model that [step] bulk = "isotropic" describes.
+DEFAULT_RUNG: Rung = "srf"
+
+RUNG_NAMES = {
+    "network": "the network trained by one giant gradient step",
+    "srf": "the spiked random-feature model",
+    "gaussian": "the conditionally Gaussian features",
+}
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """Errors of every seed, sample size and ridge, arrays [seed, sample, ridge].
+
+    test_error: mean (y_clean - f)^2, for losses of the margin P(y_clean f < 0). train_error: mean loss, for the square
+    loss without the factor 1/2.
+    ``model`` has the ratios really simulated (n/d, p/d, p_b/p, n0/d of whole numbers): solve it with
+    ``dimension`` to compare. ``samples`` are the n/d simulated.
+    """
+
+    model: Model
+    what: Rung
+    dimension: int
+    seed: int
+    samples: tuple[float, ...]
+    ridges: tuple[float, ...]
+    test_error: Array
+    train_error: Array
+    seconds: float
+
+    @property
+    def seeds(self) -> int:
+        """Number of independent systems."""
+        return int(self.test_error.shape[0])
+
+    def mean(self, name: str = "test_error") -> Array:
+        """Mean over seeds of "test_error" or "train_error", [sample, ridge]."""
+        return np.asarray(self._values(name).mean(axis=0))
+
+    def standard_error(self, name: str = "test_error") -> Array:
+        """Standard error of that mean; nan with a single seed."""
+        return standard_error(self._values(name))
+
+    def _values(self, name: str) -> Array:
+        if name not in ("test_error", "train_error"):
+            raise BadInput(f"a simulation has no {name!r}", "ask for test_error or train_error")
+        return self.test_error if name == "test_error" else self.train_error
+
+    def to_dict(self) -> dict[str, Any]:
+        """What ``giantstep simulate --json`` prints; a list per error where several points were simulated."""
+        return {
+            "test_error": self._summary("test_error"),
+            "train_error": self._summary("train_error"),
+            "dimension": self.dimension,
+            "seeds": self.seeds,
+            "seconds": self.seconds,
+            "what": self.what,
+            "seed": self.seed,
+            "model": self.model.to_dict(),
+        }
+
+    def _summary(self, name: str) -> dict[str, Any]:
+        mean, error = self.mean(name), self.standard_error(name)
+        if mean.size == 1:
+            return {"mean": float(mean.item()), "standard_error": _number(error.item())}
+        nested = [[_number(entry) for entry in row] for row in error]
+        return {"mean": mean.tolist(), "standard_error": nested}
+
+
+def _number(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None
+
+
+def standard_error(values: Array) -> Array:
+    """Standard error of the mean over the first axis; nan with a single entry."""
+    if len(values) < 2:
+        return np.full(values.shape[1:], np.nan)
+    return np.asarray(values.std(axis=0, ddof=1) / math.sqrt(len(values)))
+
+
+def simulate(
+    model: Model,
+    *,
+    dimension: int,
+    seeds: int,
+    what: Rung | None = None,
+    seed: int = 0,
+    samples: Sequence[float] | None = None,
+    ridges: Sequence[float] | None = None,
+    progress: Progress | None = None,
+) -> Simulation:
+    """Simulate a model at dimension d, ``seeds`` times; samples and ridges default to those of ``model.fit``.
+
+    what: "srf", the spiked random features that bulk = "isotropic" stands for; "network", the network after
+    its gradient step, whose own bulk "trained" stands for; "gaussian", the conditionally Gaussian features; None:
+    what the model's bulk stands for. Sizes are rounded to whole numbers
+    first and the spike computed at the rounded ratios. The numbers of a seed do not depend on how many
+    are run. progress(done, total, message) follows the stages. Raises BadInput for what cannot be simulated,
+    and for more memory than there is.
+    """
+    started = time.perf_counter()
+    checked_count("seeds", seeds, 1)
+    checked_count("seed", seed, 0)
+    alphas = tuple(samples) if samples is not None else (model.fit.samples,)
+    lambdas = tuple(ridges) if ridges is not None else (model.fit.ridge,)
+    rounded, what = at_dimension(model, dimension), what or default_rung(model)
+    system = finite_system(rounded, what)
+    runs = [
+        simulate_seed(system, what, dimension, seed, index, alphas, lambdas, _shifted(progress, index, seeds))
+        for index in range(seeds)
+    ]
+    return Simulation(
+        rounded,
+        what,
+        dimension,
+        seed,
+        finite_sizes(system, dimension, alphas).alpha,
+        lambdas,
+        np.stack([test for test, _ in runs]),
+        np.stack([train for _, train in runs]),
+        time.perf_counter() - started,
+    )
+
+
+def default_rung(model: Model) -> Rung:
+    """What the theory of a model describes: spiked random features, or the network with its trained bulk.
+
+    Raises BadInput for a given bulk, which no simulation draws.
+    """
+    if model.step is not None and model.step.bulk == "matrix":
+        raise BadInput(
+            'a simulation draws its own first layer, not that of step.bulk = "matrix"',
+            "say what to simulate: --what srf, network or gaussian",
+        )
+    return "network" if model.step is not None and model.step.bulk == "trained" else DEFAULT_RUNG
+
+
+def simulate_seed(
+    system: FiniteSystem,
+    what: Rung,
+    dimension: int,
+    seed: int,
+    index: int,
+    samples: Sequence[float],
+    ridges: Sequence[float],
+    progress: Progress | None = None,
+) -> tuple[Array, Array]:
+    """Test and train error [sample, ridge] of one seed: independent tasks that add up to a simulation."""
+    state = np.random.SeedSequence(seed, spawn_key=(index,)).generate_state(2, np.uint64)
+    own = int(state[0]) << 64 | int(state[1])
+    try:
+        result = simulate_system(system, what, dimension, 1, samples, ridges, seed=own, progress=progress)
+    except SimulationError as error:
+        raise _refused(error) from None
+    return result.test_error[0], result.train_error[0]
+
+
+def at_dimension(model: Model, dimension: int) -> Model:
+    """The model with the ratios of whole numbers nearest to it at dimension d. Raises BadInput."""
+    checked_count("dimension", dimension, 2)
+    model = at_strength(model, dimension)
+    try:
+        sizes = finite_sizes(_bare_system(model), dimension, (model.fit.samples,))
+    except SimulationError as error:
+        raise _refused(error) from None
+    changes: dict[str, Any] = {
+        "network.width": sizes.beta,
+        "network.readout.fractions": list(sizes.fractions),
+        "fit.samples": sizes.alpha[0],
+    }
+    if sizes.alpha0 is not None:
+        changes["step.samples"] = sizes.alpha0
+    return model.replace(changes)
+
+
+def finite_system(model: Model, what: Rung) -> FiniteSystem:
+    """The functions, ratios and spike of a model, for one rung. Raises BadInput where the rung does not fit."""
+    if what not in RUNGS:
+        raise BadInput(f"what = {what!r} cannot be simulated", f"it must be one of {', '.join(RUNGS)}")
+    system = _bare_system(model)
+    if what == "network":
+        if model.spike is not None:
+            raise BadInput(
+                "a model with [spike] has no gradient step, so there is no trained network to simulate",
+                "simulate srf or gaussian, or give [step] in place of [spike]",
+            )
+        if model.step is not None and may_jump(parse(lookup(model.network.activation).expression)):
+            _spike(model)  # refuses an activation whose gradient would be a delta function
+        return system
+    spike, given = _spike(model), _directions(model)
+    spiked: dict[str, Any] = {"spike": spike, "step": None}
+    if given is not None:
+        nothing = 0.0 if model.target.indices == 1 else (0.0,) * model.target.indices
+        spiked["spike"] = (spike[0], nothing, spike[2])  # loadings and overlaps take the place of the first two
+        spiked |= {"loadings": given.loadings, "overlaps": given.overlaps}
+    if what == "gaussian":
+        loadings = None if given is None else given.loadings
+        spiked["coefficients"] = _coefficients(model, spike[0], spike[2], loadings)
+    return FiniteSystem(**{**_fields(system), **spiked})
+
+
+def _fields(system: FiniteSystem) -> dict[str, Any]:
+    return {name: getattr(system, name) for name in system.__dataclass_fields__}
+
+
+def _bare_system(model: Model) -> FiniteSystem:
+    if is_intermediate(model):
+        raise refused("a finite system")
+    network, step, target = model.network, model.step, model.target
+    return FiniteSystem(
+        activation=numpy_function(network.activation),
+        link=_link(target),
+        width=network.width,
+        values=network.readout.values,
+        fractions=network.readout.fractions,
+        bias=network.initial_bias,
+        noise=target.noise,
+        step=None if step is None else (step.samples, step.learning_rate),
+        flips=target.flips,
+        probit=target.probit,
+        indices=target.indices,
+        loss=_loss(model.fit),
+        trained_bias=network.trains_bias,
+    )
+
+
+def _link(target: Target) -> Link:
+    values = link_values(target.link)
+    return (lambda s: values(s[None])) if target.indices == 1 else values
+
+
+def _loss(fit: Fit) -> ConvexLoss | None:
+    """The loss of the simulator; None is the square loss, which is fitted directly."""
+    if fit.loss.key == "square":
+        return None
+    try:
+        return convex_loss(fit.loss.name, fit.loss.parameters)
+    except ExpressionError as error:
+        raise BadInput(f"fit.loss: {error.message}", error.hint) from None
+
+
+def _spike(model: Model) -> tuple[float, float | tuple[float, ...], tuple[float, ...]]:
+    from giantstep.law.spike import spike_of
+
+    spike = spike_of(model)
+    alignments = tuple(float(gamma) for gamma in spike.alignments)
+    alignment = alignments[0] if len(alignments) == 1 else alignments
+    return float(spike.strength), alignment, tuple(float(c) for c in spike.bulk_variance)
+
+
+def _directions(model: Model) -> Directions | None:
+    """The directions of a spike of rank q."""
+    from giantstep.law.spike import spike_of
+
+    return spike_of(model).directions
+
+
+def may_jump(node: Node) -> bool:
+    jumps = node.op == "call" and node.value in ("sign", "step")
+    return jumps or any(may_jump(part) for part in node.args)
+
+
+def _coefficients(
+    model: Model, strength: float, variances: tuple[float, ...], loadings: Rows | None
+) -> Coefficients:
+    """kappa [n], or [q, n] -> mu0, mu1, mu2, each [K, n]: [CUI24] Result 3.2 with rows of unit norm."""
+    from giantstep.spec.kernels import coefficients
+
+    network = model.network
+    rows = loadings or tuple((value * strength,) for value in network.readout.values)
+
+    def tables(kappa: Array) -> tuple[Array, Array, Array]:
+        blocks = [
+            coefficients(network.activation, np.array(row) @ np.atleast_2d(kappa) + network.initial_bias, variance)
+            for row, variance in zip(rows, variances, strict=True)
+        ]
+        stacked = np.stack(blocks, axis=1)
+        return stacked[0], stacked[1], np.sqrt(stacked[2])
+
+    return cast(Coefficients, tables)
+
+
+def sizes_at(model: Model, dimension: int, samples: Sequence[float]) -> FiniteSizes:
+    """Whole numbers of a model at dimension d. Raises BadInput."""
+    try:
+        return finite_sizes(_bare_system(at_strength(model, dimension)), dimension, samples)
+    except SimulationError as error:
+        raise _refused(error) from None
+
+
+def checked_count(name: str, value: object, least: int) -> int:
+    """The value, or BadInput where it is not a whole number of at least ``least``."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise BadInput(
+            f"{name} = {shorten(value)} is not allowed", f"it must be a whole number of at least {least}"
+        )
+    return int(value)
+
+
+def _refused(error: SimulationError) -> BadInput:
+    return BadInput(f"the simulation cannot be run: {error}", "change the model, the dimension or the seeds")
+
+
+def _shifted(progress: Progress | None, index: int, seeds: int) -> Progress | None:
+    if progress is None:
+        return None
+
+    def tell(done: int, total: int, message: str) -> None:
+        stage = message.rpartition(": ")[2]
+        progress(index * total + done, seeds * total, f"seed {index + 1} of {seeds}: {stage}")
+
+    return tell

@@ -1,0 +1,99 @@
+"""Simulated eigenvalues of a model, and how far they are from the theory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from giantstep.observe.simulate import DEFAULT_RUNG, at_dimension, checked_count, finite_system
+from giantstep.simulate.eigenvalues import gram_eigenvalues
+from giantstep.simulate.system import Rung, SimulationError
+from giantstep.spec.errors import BadInput
+from giantstep.spec.model import Model
+
+if TYPE_CHECKING:
+    from giantstep.observe.spectrum.spectrum import Spectrum
+
+Array = np.ndarray
+
+_ZERO = 1e-12  # relative to the mean eigenvalue: rounding of eigenvalues that vanish
+_QUANTILES = 101
+
+
+@dataclass(frozen=True)
+class Eigenvalues:
+    """Eigenvalues of Phi^T Phi / p, [seeds, p] ascending, of ``model``, which has the ratios really simulated."""
+
+    model: Model
+    what: Rung
+    dimension: int
+    seed: int
+    values: Array
+
+    @property
+    def seeds(self) -> int:
+        """Number of independent systems."""
+        return len(self.values)
+
+    def largest(self, count: int) -> tuple[Array, Array]:
+        """(means, standard errors) of the ``count`` largest eigenvalues, the largest first."""
+        top = self.values[:, ::-1][:, :count]
+        if self.seeds < 2:
+            return top[0], np.full(count, np.nan)
+        return top.mean(axis=0), top.std(axis=0, ddof=1) / np.sqrt(self.seeds)
+
+    def bulk(self, outliers: int) -> Array:
+        """All eigenvalues of all seeds in ascending order, without the largest ones of each."""
+        kept = self.values[:, : self.values.shape[1] - outliers]
+        return np.sort(kept.ravel())
+
+    def distance(self, theory: Spectrum) -> float:
+        """Kolmogorov distance of the eigenvalues of all seeds to the theory; rounded zeros count as zeros."""
+        values = np.sort(self.values.ravel())
+        values = values[values > _ZERO * float(values.mean())]
+        count, nothing = self.values.size, self.values.size - len(values)
+        expected = theory.distribution(values)
+        rank = nothing + np.arange(1, len(values) + 1)
+        gap = np.maximum(np.abs(rank / count - expected), np.abs((rank - 1) / count - expected))
+        return float(max(gap.max(initial=0.0), abs(nothing / count - float(theory.distribution(0.0)))))
+
+    def to_dict(self, theory: Spectrum) -> dict[str, Any]:
+        """The part ``simulation`` of the object of ``spectrum --json``."""
+        mean, error = self.largest(len(theory.outliers) + 1)
+        probabilities = np.linspace(0.0, 1.0, _QUANTILES)
+        return {
+            "dimension": self.dimension, "seeds": self.seeds, "seed": self.seed, "what": self.what,
+            "kolmogorov_distance": self.distance(theory),
+            "largest": {
+                "mean": mean.tolist(), "standard_error": [float(e) if np.isfinite(e) else None for e in error]
+            },
+            "quantiles": {
+                "probability": probabilities.tolist(), "x": np.quantile(self.values, probabilities).tolist()
+            },
+        }  # fmt: skip
+
+
+def simulated_eigenvalues(
+    model: Model, *, dimension: int, seeds: int, what: Rung | None = None, seed: int = 0,
+    progress: Callable[[int, int, str], object] | None = None,
+) -> Eigenvalues:  # fmt: skip
+    """Eigenvalues of the features' Gram matrix of ``seeds`` finite systems; ``what`` as in ``simulate``.
+
+    Sizes are rounded to whole numbers first and the spike computed at the rounded ratios. Raises BadInput.
+    """
+    checked_count("seeds", seeds, 1)
+    checked_count("seed", seed, 0)
+    rounded, what = at_dimension(model, dimension), what or DEFAULT_RUNG
+    system = finite_system(rounded, what)
+    try:
+        values = gram_eigenvalues(
+            system, what, dimension, seeds, rounded.fit.samples, seed=seed, progress=progress
+        )
+    except SimulationError as error:
+        raise BadInput(
+            f"the simulation cannot be run: {error}", "change the model, the dimension or the seeds"
+        ) from None
+    return Eigenvalues(rounded, what, dimension, seed, values)

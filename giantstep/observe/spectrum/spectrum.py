@@ -1,0 +1,194 @@
+"""The spectrum of the features' Gram matrix: density, edges, mass at zero, outliers."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from giantstep.law.spike import SpikeParameters
+from giantstep.observe.spectrum.measure import Bulk, at, bulk
+from giantstep.observe.spectrum.outliers import growing, next_to_edge, outliers
+from giantstep.observe.spectrum.response import Response, State, follow
+from giantstep.observe.spectrum.support import Scan, contour_mass, inside, intervals, mass_at_zero, scan
+from giantstep.spec.errors import BadInput, NotConverged
+from giantstep.spec.model import Model
+from giantstep.system.merged_blocks import merged
+from giantstep.system.problem import Problem, problem_of
+
+Array = np.ndarray
+
+MASS = 1e-6  # a spectrum whose masses do not add up to one to this is not reported
+_ANGLES = (0.1, 0.04, 0.015)
+_FLOOR = 1e-14  # relative to the mean eigenvalue
+_TOLERANCE = 1e-9
+_SAMPLED = 240
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    """Eigenvalues of G = Phi^T Phi / p, p x p, where the rows of Phi are the features of the n samples of the readout.
+
+    (The matrix of the readout's objective; Phi^T Phi / n has its eigenvalues times p/n, Phi Phi^T / p the same but for
+    those at zero.) bulks: intervals of the support, from small to large; mass_at_zero: 1 - rank/p; unresolved: mass of
+    eigenvalues above zero but below ``floor``; total: sum of all masses, each found apart from the others;
+    outliers: at ``dimension``, or those that stay finite as it grows; growing: outliers over d as d grows.
+    """
+
+    model: Model
+    spike: SpikeParameters
+    bulks: tuple[Bulk, ...]
+    mass_at_zero: float
+    unresolved: float
+    floor: float
+    total: float
+    outliers: Array
+    growing: Array
+    dimension: int | None
+    seconds: float
+    response: Response
+
+    def density(self, x: float | Array) -> Array:
+        """Density at x > 0, solved for at every x; the atom at zero is left out. Raises BadInput for x <= 0."""
+        points = np.atleast_1d(np.asarray(x, dtype=float))
+        if not np.all(points > 0.0):
+            raise BadInput("the density is asked for at x <= 0", "its mass at zero is mass_at_zero")
+        found = np.zeros(points.shape)
+        for part in self.bulks:
+            for index in np.ndindex(points.shape):
+                if part.coordinate.low < points[index] < part.coordinate.high:
+                    found[index] = at(self.response, part.states, float(points[index])).density
+        return found.reshape(np.shape(x))
+
+    def interpolated(self, x: float | Array) -> Array:
+        """Density at any x from the stored panels, to about 1e-8 of its largest values; fast."""
+        points = np.asarray(x, dtype=float)
+        return np.asarray(sum((part.density(points) for part in self.bulks), np.zeros(points.shape)))
+
+    def distribution(self, x: float | Array) -> Array:
+        """Fraction of eigenvalues up to x, outliers left out (their fraction vanishes)."""
+        points = np.asarray(x, dtype=float)
+        base = np.where(points >= 0.0, self.mass_at_zero, 0.0) + np.where(points >= self.floor, self.unresolved, 0.0)
+        return np.asarray(sum((part.below(points) for part in self.bulks), base))
+
+    def stieltjes(self, z: complex) -> complex:
+        """(1/p) tr (G - z)^-1 in the upper half-plane, or at a real z > 0 from above. Raises BadInput, NotConverged."""
+        if not (z.imag > 0.0 or (z.imag == 0.0 and z.real > 0.0)):
+            raise BadInput(f"z = {z} is not in the upper half-plane", "give Im z > 0")
+        first = self.bulks[-1].states[-1]
+        start = follow(self.response, first, complex(first.z.real, first.z.real))
+        return follow(self.response, start, complex(z)).stieltjes
+
+    def to_dict(self) -> dict[str, Any]:
+        """The object of ``spectrum --json``: intervals with sampled density, masses, outliers."""
+        return {
+            "matrix": "Phi^T Phi / p",
+            "intervals": [_sampled(part) for part in self.bulks],
+            "mass_at_zero": self.mass_at_zero,
+            "unresolved_mass": self.unresolved,
+            "floor": self.floor,
+            "total_mass": self.total,
+            "outliers": self.outliers.tolist(),
+            "growing_outliers": self.growing.tolist(),
+            "dimension": self.dimension,
+            "spike": self.spike.to_dict(),
+            "seconds": self.seconds,
+            "model": self.model.to_dict(),
+        }
+
+    def to_json(self) -> str:
+        """``to_dict`` as JSON."""
+        return json.dumps(self.to_dict(), indent=2)
+
+
+def _sampled(part: Bulk) -> dict[str, Any]:
+    theta = (np.arange(_SAMPLED) + 0.5) * np.pi / _SAMPLED
+    x = part.coordinate.x(theta)
+    ends = [{"x": edge.x, "kind": edge.kind} for edge in (part.low, part.high)]
+    return {
+        "low": ends[0], "high": ends[1], "mass": part.mass, "x": x.tolist(), "density": part.density(x).tolist()
+    }  # fmt: skip
+
+
+def spectrum(model: Model, *, dimension: int | None = None) -> Spectrum:
+    """The spectrum of the features' Gram matrix Phi^T Phi / p of a model, with its outliers at a dimension.
+
+    It depends on neither target nor ridge, but through the spike. Raises BadInput, or NotConverged where the masses
+    of intervals, of zero and of what lies below all numbers do not add up to one.
+    Source: [CUI24] App. F; THEORY section 7.
+    """
+    begun = time.perf_counter()
+    if model.step is not None and model.step.bulk != "isotropic":
+        raise BadInput(
+            f"the spectrum is that of the isotropic bulk, and step.bulk = {model.step.bulk!r}",
+            "set step.bulk=isotropic",
+        )
+    whole = problem_of(model, dimension)
+    if whole.rank > 1:
+        raise BadInput(
+            f"the spectrum is that of features with one spike, and this one has {whole.rank} directions",
+            "give spike.loadings of one direction, or leave them out",
+        )
+    problem, _ = merged(whole)
+    response = Response(problem)
+    found, bulks, unresolved, total = _resolved(response)
+    floor = _floor(response, found)
+    return Spectrum(
+        model, whole.spike, bulks, mass_at_zero(response), unresolved, floor, total,
+        _outliers(response, found, bulks, problem), growing(response, found.on_axis[0]), dimension,
+        time.perf_counter() - begun, response,
+    )  # fmt: skip
+
+
+def _resolved(response: Response) -> tuple[Scan, tuple[Bulk, ...], float, float]:
+    """(scan, bulks, mass between zero and the floor, total mass) at the first resolution at which all mass is found."""
+    total = 0.0
+    for angle in _ANGLES:
+        found = scan(response, angle)
+        bulks = tuple(bulk(response, part, _floor(response, found), _TOLERANCE) for part in intervals(response, found))
+        below = contour_mass(response, _lowest(response, found, bulks)) - mass_at_zero(response)
+        total = mass_at_zero(response) + below + sum(part.mass for part in bulks)
+        if abs(total - 1.0) < MASS and below > -MASS:
+            return found, bulks, below if below > MASS else 0.0, total
+    raise NotConverged(
+        f"the masses found of the spectrum add up to {total:.9g}, not to one",
+        "lower the spike strength, or move away from fit.samples = network.width",
+    )
+
+
+def _floor(response: Response, found: Scan) -> float:
+    """The lowest x of a density that reaches down to zero: that of the scan where it ended early."""
+    return max(_FLOOR * response.weight, found.on_axis[-1].z.real)
+
+
+def _lowest(response: Response, found: Scan, bulks: tuple[Bulk, ...]) -> State:
+    """A solution at a modulus below which no interval has mass."""
+    if bulks and bulks[0].low.kind == "zero":
+        return at(response, bulks[0].states, bulks[0].coordinate.low)
+    return found.above[-1]
+
+
+def _outliers(response: Response, found: Scan, bulks: tuple[Bulk, ...], problem: Problem) -> Array:
+    """Outliers above the lowest interval."""
+    states: list[State] = []
+    for state in found.on_axis:
+        if state.z.real < bulks[0].coordinate.low:
+            break
+        if states and inside(state) != inside(states[-1]):
+            states += _near_edges(response, bulks, states[-1], state)
+        states.append(state)
+    return outliers(response, states, float(problem.parameters[4]))
+
+
+def _near_edges(response: Response, bulks: tuple[Bulk, ...], upper: State, lower: State) -> list[State]:
+    """Solutions outside the support between two states, of which one is inside, from large to small x."""
+    edges = [edge.x for part in bulks for edge in (part.low, part.high) if edge.kind == "edge"]
+    between = [x for x in edges if lower.z.real < x < upper.z.real]
+    if not between:
+        return []
+    outside = lower if inside(upper) else upper
+    states = list(next_to_edge(response, between[0], outside))
+    return states if outside is upper else states[::-1]

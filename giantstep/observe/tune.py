@@ -1,0 +1,242 @@
+"""Optimal tuning: the parameters of a model at which the test error is least, with exact gradients.
+
+A grid in the logarithms finds where to look; a quasi-Newton method within bounds, with the gradient of implicit
+differentiation (``giantstep.gradient``), refines its best local minima; the optimum is a certified solution.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from giantstep.observe.gradient.gradient import Gradient, gradient
+from giantstep.observe.gradient.parameter_directions import check_key, keys_for
+from giantstep.spec.errors import BadInput, NotConverged
+from giantstep.spec.model import Model
+from giantstep.system.result import Result
+from giantstep.system.solve import solve
+
+Array = np.ndarray
+RANGES: Mapping[str, tuple[float, float]] = MappingProxyType({
+    "fit.ridge": (1e-6, 1e4), "step.learning_rate": (1e-3, 1e3), "fit.samples": (0.05, 50.0),
+    "network.width": (0.05, 50.0), "spike.strength": (1e-3, 1e2), "spike.bulk_variance": (1e-2, 1e3),
+})  # fmt: skip
+MOST_KEYS = 3
+_POINTS = (25, 9, 6)  # of the grid in each direction, by the number of keys
+_REFINED = 2  # local minima of the grid that are refined
+_EDGE = 1e-6  # of the logarithm of a range
+_GRID_TOLERANCE = 1e-6  # of the errors on the grid, which are compared only
+_STEPS = 60
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """The optimum: values of the keys, the model and its certified solution.
+
+    gradient: d test error/d log key; at_edge: the keys at an end of their range beyond which it still falls;
+    gradient_norm: largest of the gradient over the keys that are not, relative to the test error; before: test error of
+    the model as given, None where it could not be solved; solves: number of solutions.
+    """
+
+    values: Mapping[str, float]
+    model: Model
+    result: Result
+    gradient: Mapping[str, float]
+    gradient_norm: float
+    at_edge: tuple[str, ...]
+    before: float | None
+    solves: int
+
+    @property
+    def test_error(self) -> float:
+        """The least test error."""
+        return self.result.test_error
+
+    def to_dict(self) -> dict[str, Any]:
+        """The object of ``tune --json``."""
+        return {
+            "values": dict(self.values), "test_error": self.test_error, "gradient": dict(self.gradient),
+            "gradient_norm": self.gradient_norm, "at_edge": list(self.at_edge), "before": self.before,
+            "solves": self.solves, "solution": self.result.to_dict(),
+        }  # fmt: skip
+
+    def to_json(self) -> str:
+        """``to_dict`` as JSON."""
+        return json.dumps(self.to_dict(), indent=2)
+
+
+def tune(
+    model: Model, over: Sequence[str] | str = "fit.ridge", *, ranges: Mapping[str, tuple[float, float]] | None = None,
+    dimension: int | None = None, tolerance: float = 1e-10,
+) -> Tuned:  # fmt: skip
+    """The values of the keys ``over`` (one to three) with the least test error, within ranges.
+
+    Keys: those of ``gradient``, "fit.ridge", "step.learning_rate" and others; ranges: key -> (low, high), by default
+    those of ``RANGES``. Raises BadInput for a key that cannot be tuned or an empty range, NotConverged where nothing
+    could be solved.
+    """
+    keys = (over,) if isinstance(over, str) else tuple(dict.fromkeys(over))
+    if not 1 <= len(keys) <= MOST_KEYS:
+        raise BadInput(f"{len(keys)} keys cannot be tuned together", f"give one to {MOST_KEYS} of {_names(model)}")
+    for key in keys:
+        check_key(model, key)
+    search = _Search(model, keys, _bounds(model, keys, ranges or {}), dimension, tolerance)
+    before = search.error_of(model)
+    starts = search.starts()
+    best: Gradient | None = None
+    for start in starts:
+        found = search.refined(start)
+        if found is not None and (best is None or found.result.test_error < best.result.test_error):
+            best = found
+    if best is None:
+        raise NotConverged(
+            f"no minimum over {', '.join(keys)} could be refined", "narrow the range around values that are solved"
+        )
+    return search.report(best, before)
+
+
+def _names(model: Model) -> str:
+    return ", ".join(keys_for(model))
+
+
+def _bounds(model: Model, keys: Sequence[str], ranges: Mapping[str, tuple[float, float]]) -> Array:
+    """Logarithms of the ends of every range, [keys, 2]."""
+    for key in ranges:
+        if key not in keys:
+            raise BadInput(f"a range is given for {key!r}, which is not tuned", f"tuned are {', '.join(keys)}")
+    found = []
+    for key in keys:
+        low, high = ranges.get(key, RANGES[key])
+        if not 0.0 < low < high < math.inf:
+            raise BadInput(f"the range {low:g} to {high:g} of {key} is empty", "give 0 < LOW < HIGH")
+        found.append((math.log(low), math.log(high)))
+    return np.array(found)
+
+
+@dataclass
+class _Search:
+    """Solutions at points of the logarithms, each started from the last."""
+
+    model: Model
+    keys: tuple[str, ...]
+    bounds: Array
+    dimension: int | None
+    tolerance: float
+    solves: int = 0
+    last: Result | None = None
+    seen: list[Gradient] = field(default_factory=list)
+
+    def at(self, logs: Array) -> Model:
+        """The model at a point."""
+        return self.model.replace({key: math.exp(x) for key, x in zip(self.keys, logs, strict=True)})
+
+    def error_of(self, model: Model) -> float | None:
+        """Its test error; None where it is not solved."""
+        self.solves += 1
+        try:
+            self.last = solve(model, dimension=self.dimension, tolerance=_GRID_TOLERANCE, start=self.last)
+        except (BadInput, NotConverged):
+            return None
+        return self.last.test_error
+
+    def starts(self) -> list[Array]:
+        """The best local minima of the grid. Raises NotConverged where nothing is solved on it."""
+        points = _POINTS[len(self.keys) - 1]
+        axes = [np.linspace(low, high, points) for low, high in self.bounds]
+        errors = np.full((points,) * len(axes), np.inf)
+        for place in _snake(errors.shape):
+            try:
+                value = self.error_of(self.at(np.array([axis[i] for axis, i in zip(axes, place, strict=True)])))
+            except BadInput:
+                continue
+            errors[place] = math.inf if value is None else value
+        local = [place for place in np.ndindex(errors.shape) if _is_least(errors, place)]
+        if not local:
+            raise NotConverged(
+                f"nothing could be solved on a grid over {', '.join(self.keys)}", "change the ranges"
+            )
+        local.sort(key=lambda place: float(errors[place]))
+        return [np.array([axis[i] for axis, i in zip(axes, place, strict=True)]) for place in local[:_REFINED]]
+
+    def refined(self, start: Array) -> Gradient | None:
+        """The best certified point of a quasi-Newton search from a start; None where there is none."""
+        from scipy.optimize import minimize
+
+        self.seen = []
+        minimize(
+            self._value, start, jac=True, method="L-BFGS-B", bounds=list(map(tuple, self.bounds)),
+            options={"maxiter": _STEPS, "ftol": 1e-16, "gtol": 1e-12},
+        )  # fmt: skip
+        return min(self.seen, key=lambda found: (found.result.test_error, self._norm(found)), default=None)
+
+    def _value(self, logs: Array) -> tuple[float, Array]:
+        """Test error and its gradient in the logarithms; where nothing is found, a wall that points back."""
+        self.solves += 1
+        try:
+            found = gradient(
+                self.at(logs), self.keys, dimension=self.dimension, tolerance=self.tolerance, start=self.last
+            )
+        except (BadInput, NotConverged):
+            worst = max((each.result.test_error for each in self.seen), default=1.0)
+            return 10.0 * worst + 1.0, np.zeros(len(self.keys))
+        self.last = found.result
+        self.seen.append(found)
+        return found.result.test_error, self._logarithmic(found)
+
+    def _logarithmic(self, found: Gradient) -> Array:
+        return np.array([_value_of(found.result.model, key) * found.test_error[key] for key in self.keys])
+
+    def _edges(self, found: Gradient) -> tuple[str, ...]:
+        """Keys at an end of their range that the test error pushes against."""
+        at = []
+        for key, slope, (low, high) in zip(self.keys, self._logarithmic(found), self.bounds, strict=True):
+            x, near = math.log(_value_of(found.result.model, key)), _EDGE * (high - low)
+            if x - low <= near and slope > 0.0 or high - x <= near and slope < 0.0:
+                at.append(key)
+        return tuple(at)
+
+    def _norm(self, found: Gradient) -> float:
+        edges = self._edges(found)
+        free = [abs(x) for key, x in zip(self.keys, self._logarithmic(found), strict=True) if key not in edges]
+        return max(free, default=0.0) / max(found.result.test_error, 1e-300)
+
+    def report(self, best: Gradient, before: float | None) -> Tuned:
+        """What is returned of the best point."""
+        model = best.result.model
+        values = {key: _value_of(model, key) for key in self.keys}
+        slopes = dict(zip(self.keys, self._logarithmic(best).tolist(), strict=True))
+        return Tuned(
+            MappingProxyType(values), model, best.result, MappingProxyType(slopes), self._norm(best),
+            self._edges(best), before, self.solves,
+        )  # fmt: skip
+
+
+def _value_of(model: Model, key: str) -> float:
+    table, _, name = key.partition(".")
+    return float(getattr(getattr(model, table), name))
+
+
+def _snake(shape: tuple[int, ...]) -> list[tuple[int, ...]]:
+    """All places of a grid; along the last axis to and fro, so that a place is next to the one before."""
+    found = []
+    for number, first in enumerate(product(*(range(n) for n in shape[:-1]))):
+        last = range(shape[-1]) if number % 2 == 0 else reversed(range(shape[-1]))
+        found += [(*first, i) for i in last]
+    return found
+
+
+def _is_least(errors: Array, place: tuple[int, ...]) -> bool:
+    """Whether no neighbour along an axis has a smaller error."""
+    value = errors[place]
+    for axis, i in enumerate(place):
+        for j in (i - 1, i + 1):
+            if 0 <= j < errors.shape[axis] and errors[(*place[:axis], j, *place[axis + 1 :])] < value:
+                return False
+    return bool(np.isfinite(value))

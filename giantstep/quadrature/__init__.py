@@ -1,0 +1,1 @@
+"""Rules of quadrature: panels, tensor products, nested adaptive integrals, contours."""

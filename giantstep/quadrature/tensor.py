@@ -1,0 +1,136 @@
+"""Quadrature over kappa in R^q, q = 2 or 3: the product of a rule for each axis, cut to a ball.
+
+Every coefficient is a Gaussian average and hence an entire function of kappa, for which the trapezoid converges faster
+than any power of its step. The first axis carries the alignment: where the label jumps within little, it has panels.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import numpy as np
+
+from giantstep.quadrature.panels import Term, initial_mesh, nodes, reach_of, steep_places
+from giantstep.spec.errors import NotConverged
+from giantstep.spec.kernels import coefficients, function_kernel
+from giantstep.spec.matrix import Rows
+
+Array = np.ndarray
+_STEP = 0.75  # of the trapezoid for a function of unit width: the answer is right to about 1e-12
+_WIDEST = 0.45  # of its steps: resolves the Gaussian weight itself
+_STEEP = 0.25  # a label that varies within less is integrated on panels
+_ORDER = 16  # of the panels, at fineness 1
+_MOST = 4_000_000  # nodes
+_ROOT_TWO_PI = math.sqrt(2.0 * math.pi)
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What the rules depend on: blocks with their loadings [K][q], and the target along the first axis.
+
+    target: the clean link as a function of the first coordinate; None for several indices, whose columns are zero.
+    """
+
+    blocks: tuple[Term, ...]
+    loadings: Rows
+    target: Term | None
+
+    @property
+    def rank(self) -> int:
+        return len(self.loadings[0])
+
+    def reach(self) -> float:
+        """Radius beyond which the Gaussian weight makes everything negligible."""
+        norms = [math.hypot(*row) for row in self.loadings]
+        along = [replace(term, scale=norm) for term, norm in zip(self.blocks, norms, strict=True)]
+        return reach_of((*along, self.target) if self.target is not None else tuple(along))
+
+    def width(self, axis: int) -> float:
+        """The smallest scale on which the blocks vary along an axis."""
+        widths = (
+            math.sqrt(term.variance) / abs(row[axis])
+            for term, row in zip(self.blocks, self.loadings, strict=True)
+            if row[axis] != 0.0
+        )
+        return min(widths, default=math.inf)
+
+    def steep(self) -> bool:
+        """Whether the label varies along the first axis within less than the trapezoid should resolve."""
+        if self.target is None or not function_kernel(self.target.function).BREAKPOINTS:
+            return False
+        return any(width < _STEEP for _, width in steep_places(self.target))
+
+
+@lru_cache(maxsize=12)
+def tensor_table(shape: Shape, fineness: tuple[float, ...]) -> Array:
+    """Rows (kappa_1, weight, nu0, nu1, nu2sq, kappa_2, ..., mu0, mu1, mu2sq per block), [N, 4 + q + 3K], read-only.
+
+    fineness: of each axis, 1 for an answer right to about 1e-12 where the output is as smooth as the features.
+    Raises NotConverged where there are too many nodes.
+    """
+    reach = shape.reach()
+    rules = [_rule(shape, axis, reach, fineness[axis]) for axis in range(shape.rank)]
+    kappa, weight, first = _ball(rules, reach)
+    columns = [kappa[:, 0], weight, *_of_target(shape, rules[0][0], first), *kappa[:, 1:].T]
+    known: dict[tuple[Term, tuple[float, ...]], Array] = {}
+    for kind in zip(shape.blocks, shape.loadings, strict=True):
+        if kind not in known:
+            term, row = kind
+            known[kind] = coefficients(term.function, kappa @ np.array(row) + term.offset, term.variance)
+    of_blocks = np.stack([known[kind] for kind in zip(shape.blocks, shape.loadings, strict=True)], axis=1)
+    rows = np.ascontiguousarray(np.concatenate([np.array(columns), of_blocks.reshape(-1, len(kappa))]).T)
+    rows.flags.writeable = False
+    return rows
+
+
+def _of_target(shape: Shape, points: Array, first: Array) -> Array:
+    """nu0, nu1 and nu2sq at all nodes, from the points of the first axis."""
+    if shape.target is None:
+        return np.zeros((3, len(first)))
+    term = shape.target
+    return coefficients(term.function, term.scale * points + term.offset, term.variance)[:, first]
+
+
+def _rule(shape: Shape, axis: int, reach: float, fineness: float) -> tuple[Array, Array]:
+    """Nodes and weights of an axis, the normal density included; symmetric, without a node at zero."""
+    if axis == 0 and shape.steep():
+        assert shape.target is not None
+        edges = initial_mesh((shape.target,), reach)
+        parts = np.maximum(1, np.ceil(np.diff(edges) / min(2.0, 2.0 * shape.width(0)))).astype(int)
+        fine = [np.linspace(a, b, n, endpoint=False) for a, b, n in zip(edges[:-1], edges[1:], parts, strict=True)]
+        return nodes(np.array([*np.concatenate(fine), edges[-1]]), 2 * max(1, round(_ORDER * fineness / 2.0)))
+    widths = [shape.width(axis)]
+    if axis == 0 and shape.target is not None:
+        widths += [width for _, width in steep_places(shape.target)]
+    step = min(_WIDEST, _STEP / math.sqrt(1.0 + 2.0 / min(widths) ** 2)) / fineness
+    half = np.arange(math.ceil(reach / step)) * step + 0.5 * step
+    points = np.concatenate([-half[::-1], half])
+    return points, step * np.exp(-0.5 * points * points) / _ROOT_TWO_PI
+
+
+def _ball(rules: list[tuple[Array, Array]], reach: float) -> tuple[Array, Array, Array]:
+    """Nodes [N, q] within the reach, their weights, and the number of each on the first axis.
+
+    Raises NotConverged where there are too many.
+    """
+    sizes = [len(points) for points, _ in rules]
+    if math.prod(sizes) > 2 * _MOST or 16.0 * math.prod(sizes) * (len(sizes) + 2) > _available():
+        raise NotConverged(
+            f"kappa in R^{len(sizes)} needs {' x '.join(map(str, sizes))} nodes",
+            "the features vary too sharply along the spike: lower spike.strength or the loadings, raise "
+            "spike.bulk_variance, or use fewer directions",
+        )
+    grids = np.meshgrid(*(points for points, _ in rules), indexing="ij", sparse=True)
+    inside = np.nonzero(sum(grid * grid for grid in grids) <= reach * reach)
+    kappa = np.stack([points[place] for (points, _), place in zip(rules, inside, strict=True)], axis=1)
+    weight = np.prod([weights[place] for (_, weights), place in zip(rules, inside, strict=True)], axis=0)
+    return kappa, weight, inside[0]
+
+
+def _available() -> float:
+    from giantstep.simulate.memory import available_bytes
+
+    found = available_bytes()
+    return math.inf if found is None else float(found)

@@ -1,0 +1,95 @@
+"""A dataset in words: how many points, how accurate, which ones failed, how far from simulation."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from giantstep.observe.simulate import RUNG_NAMES
+from giantstep.sweep.dataset import Dataset, shown
+
+SHOWN_FAILURES = 20
+
+_TABLE = (
+    ("test_error", "test error"),
+    ("train_error", "train error"),
+    ("random_features_test_error", "no step"),
+    ("simulation_test_error", "simulated"),
+    ("simulation_test_error_standard_error", "std. error"),
+    ("simulation_test_error_z_score", "z"),
+)
+
+
+def report(dataset: Dataset) -> str:
+    """Several lines: points and certificates, failures with their reasons, agreement with the simulation."""
+    lines = [_summary(dataset)]
+    failed = list(dataset.failures())
+    if failed:
+        lines.append(f"{len(failed)} points have no number:")
+        lines += [f"  {dataset.point(row)}: {reason}" for row, reason in failed[:SHOWN_FAILURES]]
+        if len(failed) > SHOWN_FAILURES:
+            lines.append(f"  ... and {len(failed) - SHOWN_FAILURES} more, in the column reason of --output")
+    aside = [
+        (row, str(reason))
+        for row, (status, reason) in enumerate(zip(dataset["status"], dataset["reason"], strict=True))
+        if status == "ok" and reason
+    ]
+    if aside:
+        lines.append(f"{len(aside)} points lack something beside the theory:")
+        lines += [f"  {dataset.point(row)}: {reason}" for row, reason in aside[:SHOWN_FAILURES]]
+    if dataset.options.get("simulation"):
+        lines += _simulation(dataset)
+    return "\n".join(lines)
+
+
+def table(dataset: Dataset) -> str:
+    """The points in columns, for a terminal."""
+    present = [(name, title) for name, title in _TABLE if np.isfinite(dataset.numbers(name)).any()]
+    header = [*(sweep.key for sweep in dataset.grid.sweeps), *(title for _, title in present)]
+    columns = [dataset.numbers(name) for name, _ in present]
+    rows = [
+        [
+            *(shown(value) for _, value in dataset.grid.changes(row)),
+            *(f"{column[row]:.6g}" if math.isfinite(column[row]) else "-" for column in columns),
+        ]
+        for row in range(len(dataset))
+    ]
+    widths = [max(map(len, entries)) for entries in zip(header, *rows, strict=True)]
+    return "\n".join(
+        "  ".join(f"{entry:>{width}}" for entry, width in zip(entries, widths, strict=True))
+        for entries in (header, *rows)
+    )
+
+
+def _summary(dataset: Dataset) -> str:
+    solved = sum(status == "ok" for status in dataset["status"])
+    over = " x ".join(f"{sweep.key} ({len(sweep.values)} values)" for sweep in dataset.grid.sweeps)
+    text = f"{solved} of {len(dataset)} points solved over {over}"
+    if solved:
+        residual = np.nanmax(dataset.numbers("residual"))
+        quadrature = np.nanmax(dataset.numbers("quadrature_error"))
+        text += f"; worst residual {residual:.1e}, worst quadrature error {quadrature:.1e}"
+    return text
+
+
+def _simulation(dataset: Dataset) -> list[str]:
+    ran = dataset.options["simulation"]
+    points = int(np.isfinite(dataset.numbers("simulation_test_error")).sum())
+    seeds = f"{ran['seeds']} seed{'s' if ran['seeds'] > 1 else ''}"
+    lines = [
+        f"simulated: {ran['what']}, {RUNG_NAMES[ran['what']]}, d = {dataset.options['dimension']}, {seeds}, "
+        f"{points} points"
+    ]
+    for name in ("test_error", "train_error"):
+        scores = dataset.numbers(f"simulation_{name}_z_score")
+        scores = scores[np.isfinite(scores)]
+        if scores.size:
+            lines.append(
+                f"  {name.replace('_', ' ')}: difference from the theory at that size in standard errors: "
+                f"largest {scores[np.argmax(np.abs(scores))]:+.1f}, "
+                f"root mean square {math.sqrt(float(np.mean(scores**2))):.2f}"
+            )
+    if ran["seeds"] < 2:
+        lines.append("  one seed gives no standard error")
+    return lines

@@ -1,0 +1,1 @@
+"""Model files: tables and records, expressions, validation, and the kernels of functions."""

@@ -1,0 +1,70 @@
+"""Writing files so that a reader finds the old one or the whole new one, never a part."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from derive.grammar import shorten
+from giantstep.spec.errors import BadInput
+
+
+def write_atomic(path: str | os.PathLike[str], content: bytes) -> None:
+    """Write a file beside its place, force it to the disk, and move it there. Raises BadInput."""
+    target = _resolved(path)
+    beside = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    try:
+        with open(beside, "wb") as stream:
+            stream.write(content)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.replace(beside, target)
+    except OSError as error:
+        raise _unwritable(path, error.strerror or str(error)) from None
+    finally:
+        with contextlib.suppress(OSError):
+            beside.unlink(missing_ok=True)
+
+
+def check_writable(path: str | os.PathLike[str], suffixes: Sequence[str]) -> Path:
+    """The path, or BadInput where its ending is none of these or its folder cannot be written: ask before working.
+
+    An existing file is left as it is.
+    """
+    shown = Path(path)
+    if shown.suffix.lower() not in suffixes:
+        raise BadInput(
+            f"the file {shorten(os.fspath(path), 200)} has the ending {shown.suffix or 'none'!r}",
+            f"it must end in {' or '.join(suffixes)}",
+        )
+    target = _resolved(path)
+    beside = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    try:
+        if target.is_dir():
+            raise _unwritable(path, "it is a folder")
+        if not target.parent.is_dir():
+            raise _unwritable(path, f"there is no folder {target.parent}")
+        # os.access knows neither read-only file systems nor quotas: try.
+        with open(beside, "wb"):
+            pass
+        beside.unlink()
+    except (OSError, ValueError) as error:
+        raise _unwritable(path, getattr(error, "strerror", None) or str(error)) from None
+    return shown
+
+
+def _resolved(path: str | os.PathLike[str]) -> Path:
+    """The file a link points to, so that the link stays."""
+    try:
+        return Path(os.path.realpath(path))
+    except (OSError, ValueError) as error:
+        raise _unwritable(path, str(error)) from None
+
+
+def _unwritable(path: str | os.PathLike[str], reason: str) -> BadInput:
+    return BadInput(
+        f"the file {shorten(os.fspath(path), 200)} cannot be written: {reason}",
+        "give a file in a folder that exists and can be written",
+    )

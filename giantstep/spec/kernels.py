@@ -1,0 +1,159 @@
+"""Kernels at run time: from `generated/` for what is registered, from the user's cache for other expressions."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import linecache
+import os
+import sys
+from collections.abc import Callable
+from functools import lru_cache
+from importlib import resources
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+
+from derive.catalogue import REGISTERED, Entry, lookup
+from giantstep import __version__
+from giantstep.spec.errors import BadInput, NotConverged
+
+_NEGLIGIBLE = 1e-14  # in the tail of a function, relative errors of next to nothing do not count
+_WORST = 1e-9  # a coefficient with a larger estimated error is not used
+
+
+def function_kernel(text: str) -> ModuleType:
+    """The kernel module of a registered name or an expression in z, generated at first use where needed.
+
+    Raises BadInput for an expression that is none or has no kernel.
+    """
+    try:
+        return _function_kernel(lookup(text))
+    except ValueError as error:  # not in the grammar, not to be split into pieces, or without numba text
+        raise BadInput(f"the function {text!r} cannot be used: {error}", getattr(error, "hint", "")) from None
+
+
+@lru_cache(maxsize=256)
+def _function_kernel(entry: Entry) -> ModuleType:
+    if entry.name in REGISTERED:
+        return generated_module(f"generated.functions.{entry.name}")
+
+    def emitted() -> str:
+        from codegen.functions import emit
+
+        return emit(entry).text
+
+    return user_module(entry.name, emitted)
+
+
+def user_module(stem: str, emitted: Callable[[], str]) -> ModuleType:
+    """A module that is not part of `generated/`: from the user's cache, else emitted and put there if possible."""
+    name, path = f"_giantstep_{stem}", cached_path(stem)
+    if path is not None and path.is_file():
+        return _from_text(name, path.read_text(encoding="utf-8"), str(path), cached=True)
+    from codegen.manifest import write_atomic
+
+    text = emitted()
+    try:
+        if path is not None:
+            write_atomic(path, text)
+            return _from_text(name, text, str(path), cached=True)
+    except OSError:
+        pass
+    return _from_text(name, text, f"<{stem}>", cached=False)
+
+
+def solver_kernel(loss: str, blocks: int, spikes: int = 1) -> ModuleType:
+    """The solver module of a loss: the one for a single block, or the one for any number; by the spike's rank."""
+    rank = f"_rank_{spikes}" if spikes > 1 else ""
+    return generated_module(f"generated.solvers.{loss}_{'single' if blocks == 1 and not rank else 'blocks'}{rank}")
+
+
+@lru_cache(maxsize=64)
+def generated_module(name: str) -> ModuleType:
+    """A module of `generated/`; compiled without a cache on disk where none can be written."""
+    try:
+        return importlib.import_module(name)
+    except RuntimeError as error:
+        if "no locator available" not in str(error):
+            raise
+    package, _, stem = name.rpartition(".")
+    text = resources.files(package).joinpath(f"{stem}.py").read_text(encoding="utf-8")
+    return _from_text(f"_giantstep_uncached_{stem}", text, f"<{name}>", cached=False)
+
+
+def _from_text(name: str, text: str, filename: str, cached: bool) -> ModuleType:
+    """Execute an emitted module under ``name``; numba needs it in sys.modules, and its source for messages."""
+    if not cached:
+        text = text.replace("cache=True, ", "")
+        linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
+    module = ModuleType(name)
+    module.__file__ = filename
+    sys.modules[name] = module
+    try:
+        exec(compile(text, filename, "exec"), module.__dict__)
+    except RuntimeError as error:
+        if cached and "no locator available" in str(error):
+            return _from_text(name, text, f"<{name}>", cached=False)
+        raise
+    return module
+
+
+def cache_folder() -> Path | None:
+    """Where kernels of user expressions live: $GIANTSTEP_CACHE, else the user's cache folder; None without a home.
+
+    Never a folder that others may write to: what lies there is executed.
+    """
+    given = os.environ.get("GIANTSTEP_CACHE")
+    if given:
+        return Path(given)
+    base = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA")
+    try:
+        root = Path(base) if base else Path.home() / ".cache"
+    except RuntimeError:
+        return None
+    return root / "giantstep"
+
+
+def cached_path(name: str) -> Path | None:
+    """File of a generated user function, where there is a cache; a changed generator gives another folder."""
+    folder = cache_folder()
+    return folder / _generator_version() / f"{name}.py" if folder is not None else None
+
+
+@lru_cache(maxsize=1)
+def _generator_version() -> str:
+    digest = hashlib.sha256(__version__.encode())
+    for package in ("derive", "codegen"):
+        for item in sorted(Path(str(resources.files(package))).rglob("*.py")):
+            digest.update(item.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def coefficients(text: str, s: np.ndarray, c: float) -> np.ndarray:
+    """mu0, mu1, mu2^2 of f(s + sqrt(c) g), g ~ N(0, 1): shape (3, len(s)).  [CUI24, Result 3.2]
+
+    Raises NotConverged where the estimated error exceeds 1e-9 of sqrt(E f^2).
+    """
+    kernel = function_kernel(text)
+    out = np.empty((3, len(s)))
+    error = kernel.coefficients(
+        np.ascontiguousarray(s, dtype=float), float(c), out, np.empty(kernel.SCRATCH_SHAPE)
+    )
+    if not error < _WORST:
+        error = _worst_that_counts(kernel, s, c, out)
+    if not error < _WORST:
+        raise NotConverged(
+            f"the Gaussian averages of {text!r} at variance {c:.6g} have an estimated error of {error:.2g}",
+            "the function grows too fast or varies too sharply there; lower the learning rate or the spike strength",
+        )
+    return out
+
+
+def _worst_that_counts(kernel: ModuleType, s: np.ndarray, c: float, out: np.ndarray) -> float:
+    """The worst estimated error of the points whose sqrt(E f^2) is not negligible beside the largest."""
+    size = np.hypot(np.hypot(out[0], out[1]), np.sqrt(out[2]))
+    counts = ~(size < _NEGLIGIBLE * np.max(size))
+    one, scratch = np.empty((3, 1)), np.empty(kernel.SCRATCH_SHAPE)
+    return max((kernel.coefficients(np.array([x]), float(c), one, scratch) for x in s[counts]), default=0.0)

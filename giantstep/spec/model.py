@@ -1,0 +1,335 @@
+"""The model: what is trained, on what target, with which loss. Frozen records, from Python or a TOML file.
+
+Each field is declared once, as a type annotated with its kind; checks, messages, the list of keys, reading
+and writing all follow from that declaration (``giantstep.spec.tables``).
+
+Sources: [CUI24] Cui et al. 2024, arXiv:2402.04980.
+"""
+
+import math
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Annotated, Any, ClassVar, Self
+
+from derive.grammar import did_you_mean, shorten
+from derive.links import link_of
+from giantstep.spec.errors import BadInput
+from giantstep.spec.fit_loss import FitLoss, LossKind
+from giantstep.spec.link import LinkKind, takes_only_signs
+from giantstep.spec.spike_table import Spike as Spike
+from giantstep.spec.spike_table import check_blocks, check_indices
+from giantstep.spec.tables import Table, build, keys_of, plain, tables_of, toml_text
+from giantstep.spec.validate import Choice, Expression, FileName, Number, NumberOrWord, Numbers, wrong
+
+MAX_FILE_BYTES = 1_000_000
+TRAINED = "trained"
+
+_SIGNS = 'choose a link such as "sign", "sign(z - 0.3)", "2*step(z) - 1" or "sign(z1*z2)"'
+
+
+@dataclass(frozen=True)
+class Readout(Table):
+    """Readout at initialisation, a0_k = u_k/sqrt(p): values u_b, each held by a fraction pi_b of the neurons.
+
+    The fractions must sum to 1 to 1e-9 and are then made to do so exactly. [CUI24, App. D]
+    """
+
+    path: ClassVar[str] = "network.readout"
+    values: Annotated[tuple[float, ...], Numbers(Number("the readout value of a block"))] = (1.0,)
+    fractions: Annotated[
+        tuple[float, ...], Numbers(Number("the fraction of neurons in a block", high=1.0, positive=True))
+    ] = (1.0,)
+
+    def check(self) -> None:
+        """Raises BadInput for lists of different lengths, fractions not summing to 1 and values all zero."""
+        if len(self.values) != len(self.fractions):
+            raise BadInput(
+                f"{self.path}: values has {len(self.values)} entries and fractions has {len(self.fractions)}",
+                "give one fraction for each value, as in values = [1.0, -1.0], fractions = [0.5, 0.5]",
+            )
+        if not any(self.values):
+            raise BadInput(
+                f"{self.path}.values = {shorten(list(self.values))} are all zero", "one must not be zero"
+            )
+        total = math.fsum(self.fractions)
+        if abs(total - 1.0) > 1e-9:
+            raise BadInput(
+                f"{self.path}.fractions = {shorten(list(self.fractions))} sum to {total:.12g}",
+                "they must sum to 1",
+            )
+        object.__setattr__(self, "fractions", _summing_to_one(self.fractions))
+
+
+@dataclass(frozen=True)
+class Network(Table):
+    """Two-layer network f(x) = (1/sqrt p) sum_k a_k sigma(w_k.x + bias), width = p/d. [CUI24] eq. (1)
+
+    The bias is a number, or "trained" with the readout.
+    """
+
+    path: ClassVar[str] = "network"
+    activation: Annotated[str, Expression(varying=True)]
+    width: Annotated[float, Number("beta = p/d", positive=True)]
+    readout: Readout = field(default_factory=Readout)
+    bias: Annotated[float | str, NumberOrWord(Number("the fixed bias of every neuron"), TRAINED)] = 0.0
+
+    @property
+    def trains_bias(self) -> bool:
+        """Whether the bias of all neurons is trained, with the readout. [CUI24, App. C.8]"""
+        return self.bias == TRAINED
+
+    @property
+    def initial_bias(self) -> float:
+        """The bias in the gradient step: the fixed one, or zero where it is trained afterwards."""
+        return 0.0 if isinstance(self.bias, str) else self.bias
+
+
+@dataclass(frozen=True)
+class Step(Table):
+    """One gradient step: samples = n0/d, eta = learning_rate d^(1/2 + exponent). [CUI24, Result 3.1]
+
+    The giant step has exponent 1/2; below it the strength of the spike vanishes as d grows, and powers of kappa are
+    learned [MON23]. bulk: what the rows are around the spike, isotropic, as the step leaves them, or those of the file
+    ``matrix``.
+    """
+
+    path: ClassVar[str] = "step"
+    samples: Annotated[float, Number("alpha0 = n0/d", positive=True)]
+    learning_rate: Annotated[float, Number("eta_tilde = eta/d", low=0.0)]
+    bulk: Annotated[str, Choice(("isotropic", "trained", "matrix"))] = "isotropic"
+    exponent: Annotated[
+        float, Number("e in eta = learning_rate d^(1/2 + e), 1/2 for the giant step", high=0.5, positive=True)
+    ] = 0.5
+    matrix: Annotated[str | None, FileName(".npy or .npz")] = None
+
+    def check(self) -> None:
+        """Raises BadInput for another bulk below the giant step, and a matrix missing or not used."""
+        if self.exponent < 0.5 and self.bulk != "isotropic":
+            raise BadInput(
+                f"step.bulk = {self.bulk!r} has no place where step.exponent = {self.exponent!r} is below 1/2",
+                "leave step.bulk out: the bulk is that of the untrained features as d grows",
+            )
+        if (self.bulk == "matrix") != (self.matrix is not None):
+            asked = 'step.bulk = "matrix" needs step.matrix' if self.matrix is None else "step.matrix is not used"
+            raise BadInput(
+                f"{asked}: step.bulk = {self.bulk!r}, step.matrix = {self.matrix!r}",
+                'give both, as in bulk = "matrix", matrix = "bulk.npy"',
+            )
+
+
+@dataclass(frozen=True)
+class Target(Table):
+    """Labels y = flip link(z + sqrt(probit) n) + Gaussian noise of variance ``noise``, in both batches.
+
+    z = theta.x, |theta| = 1, or (z1, z2, ...) for orthonormal directions; n is standard normal, one for each index;
+    flip is -1 with probability ``flips``, otherwise 1. Errors are measured against the clean target link(z).
+    """
+
+    path: ClassVar[str] = "target"
+    link: Annotated[str, LinkKind()]
+    noise: Annotated[float, Number("the variance of the label noise", low=0.0)] = 0.0
+    flips: Annotated[float, Number("the probability that a label is flipped", low=0.0, high=0.5)] = 0.0
+    probit: Annotated[float, Number("the variance of the noise inside the link", low=0.0)] = 0.0
+
+    @property
+    def indices(self) -> int:
+        """The number of directions theta_i that the link depends on."""
+        return link_of(self.link).indices
+
+    def check(self) -> None:
+        """Raises BadInput for flips of labels that are not +-1."""
+        if self.flips and not takes_only_signs(self.link):
+            raise BadInput(
+                f"target.flips = {self.flips!r} flips labels +-1, and target.link = {shorten(self.link)} takes "
+                "other values",
+                f"{_SIGNS}, or use target.noise",
+            )
+
+
+@dataclass(frozen=True)
+class Fit(Table):
+    """Fit of the readout on fresh samples = n/d: minimise sum_i loss(y_i, f_i) + (ridge/2) |a|^2, no 1/n.
+
+    ``loss``: a registered name, an expression in y and f, a table with the name and parameters, or a FitLoss.
+    """
+
+    path: ClassVar[str] = "fit"
+    samples: Annotated[float, Number("alpha = n/d", positive=True)]
+    ridge: Annotated[float, Number("lambda", positive=True)]
+    loss: Annotated[FitLoss, LossKind()] = FitLoss("square")
+
+
+@dataclass(frozen=True)
+class Model(Table):
+    """Everything a solve needs; hashable and picklable. Raises BadInput for impossible values.
+
+    With ``step`` the network takes a giant step, with ``spike`` the spiked model is given directly, with
+    neither it is plain random features.
+    """
+
+    network: Network
+    target: Target
+    fit: Fit
+    step: Step | None = None
+    spike: Spike | None = None
+
+    def check(self) -> None:
+        """Raises BadInput for fields that do not go together."""
+        if self.step is not None and self.spike is not None:
+            raise BadInput("the model has both [step] and [spike]", "keep one of them, or neither")
+        if self.spike is not None:
+            check_blocks(self.spike, self.network.readout.values)
+            check_indices(self.spike, self.target.link, self.target.indices)
+        if self.fit.loss.form == "margin":
+            _check_signs(self.fit.loss, self.target)
+
+    @classmethod
+    def from_toml(cls, path: str | os.PathLike[str]) -> Self:
+        """Read a model file. Raises BadInput where it cannot be read, is not TOML, or is not a model."""
+        if not isinstance(path, str | os.PathLike):
+            raise wrong("the path of the model file", path, "text or a Path")
+        shown = shorten(os.fspath(path), 200)
+        try:
+            with open(path, "rb") as stream:
+                content = stream.read(MAX_FILE_BYTES + 1)
+        except FileNotFoundError:
+            raise BadInput(f"the model file {shown} does not exist", "check the path") from None
+        except IsADirectoryError:
+            raise BadInput(f"{shown} is a folder", "give the path of a model file, ending in .toml") from None
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) else str(error)
+            raise BadInput(f"the model file {shown} cannot be read: {reason}") from None
+        if len(content) > MAX_FILE_BYTES:
+            raise BadInput(f"{shown} is larger than {MAX_FILE_BYTES} bytes", "it is not a model file")
+        try:
+            data = tomllib.loads(content.decode("utf-8-sig"))
+        except UnicodeDecodeError as error:
+            raise BadInput(f"{shown} is not UTF-8 text (byte {error.start})", "save it as UTF-8") from None
+        except (ValueError, RecursionError) as error:
+            reason = "nested too deeply" if isinstance(error, RecursionError) else str(error)
+            raise BadInput(
+                f"{shown} is not valid TOML: {reason}", 'a line looks like: activation = "tanh"'
+            ) from None
+        try:
+            return cls.from_dict(data)._beside(os.path.dirname(os.path.abspath(path)))
+        except BadInput as error:
+            raise BadInput(f"{shown}: {error.message}", error.hint) from None
+
+    def _beside(self, folder: str) -> Self:
+        """With the files it names looked for in a folder."""
+        if self.step is None or self.step.matrix is None:
+            return self
+        return replace(self, step=replace(self.step, matrix=os.path.join(folder, self.step.matrix)))
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """The model of nested dictionaries, as a model file has them. Raises BadInput."""
+        return build(cls, data, "")
+
+    def replace(self, changes: Mapping[str, Any]) -> Self:
+        """A model with some values changed: ``{"fit.samples": 1.5}``.
+
+        A table is set by its name, and [step] or [spike] removed by None; an absent table is made. Text given
+        for a number, a list or a table is read as TOML: a command line can pass ``fit.samples=1.5``.
+        Raises BadInput for an unknown key and for a model that is not possible.
+        """
+        allowed = allowed_keys()
+        if all(key in allowed and self._has_number(key, value) for key, value in changes.items()):
+            return self._with_numbers(changes)
+        data = self.to_dict()
+        for key in changes:
+            if not isinstance(key, str) or key not in allowed:
+                names = tuple(allowed)
+                hint = did_you_mean(key, names) if isinstance(key, str) else ""
+                raise BadInput(f"unknown key {shorten(key)}", f"{hint}allowed keys are {', '.join(names)}")
+        # a table before what is in it, in whatever order they are given
+        for key in sorted(changes, key=lambda key: key.count(".")):
+            *tables, last = key.split(".")
+            inner = data
+            for table in tables:
+                if isinstance(inner.get(table), str):  # a loss without parameters
+                    inner[table] = {"name": inner[table]}
+                inner = inner.setdefault(table, {})
+                if not isinstance(inner, dict):
+                    raise wrong(table, inner, "a table")
+            inner[last] = _from_text(changes[key], text=allowed[key])
+        return type(self).from_dict({name: table for name, table in data.items() if table is not None})
+
+    def _has_number(self, key: object, value: object) -> bool:
+        """Whether a change puts a number in place of one that is there: the step of a sweep."""
+        table, _, field = str(key).partition(".")
+        present = getattr(getattr(self, table, None), field, None)
+        return isinstance(value, int | float) and isinstance(present, int | float)
+
+    def _with_numbers(self, changes: Mapping[str, Any]) -> Self:
+        tables: dict[str, dict[str, Any]] = {}
+        for key, value in changes.items():
+            table, _, field = key.partition(".")
+            tables.setdefault(table, {})[field] = value
+        return replace(self, **{name: replace(getattr(self, name), **new) for name, new in tables.items()})
+
+    def to_toml(self) -> str:
+        """The text of a model file that ``from_toml`` reads back as an equal model."""
+        sections = []
+        for name, table in self.to_dict().items():
+            lines = [f"{key} = {toml_text(value)}" for key, value in table.items()]
+            sections.append("\n".join([f"[{name}]", *lines]))
+        return "\n\n".join(sections) + "\n"
+
+
+@lru_cache(maxsize=1)
+def allowed_keys() -> Mapping[str, bool]:
+    """Every dotted key of a model file, tables included, in file order; True where it holds text."""
+    return keys_of(Model)
+
+
+@lru_cache(maxsize=1)
+def value_keys() -> Mapping[str, bool]:
+    """The keys of ``allowed_keys`` that hold a value: what can be swept."""
+    tables = tables_of(Model)
+    return MappingProxyType({key: text for key, text in allowed_keys().items() if key not in tables})
+
+
+def _check_signs(loss: FitLoss, target: Target) -> None:
+    """A loss of y f is for labels +-1."""
+    if target.noise:
+        raise BadInput(
+            f"fit.loss = {shorten(loss.name)} needs labels +-1, and target.noise = {target.noise!r} adds Gaussian "
+            "noise to them",
+            "set target.noise = 0; noise of such labels is target.flips (a probability) or target.probit (a variance "
+            "inside the link)",
+        )
+    if not takes_only_signs(target.link):
+        raise BadInput(
+            f"fit.loss = {shorten(loss.name)} needs labels +-1, and target.link = {shorten(target.link)} takes other "
+            "values",
+            f"{_SIGNS}; or a loss for regression, such as square, huber or absolute",
+        )
+
+
+def _from_text(value: Any, text: bool) -> Any:
+    """The TOML value that a text from the command line stands for; a bare word stands for itself.
+
+    Where the key holds text, only quotes and brackets make it TOML.
+    """
+    if not isinstance(value, str) or text and value.strip()[:1] not in ('"', "'", "{", "["):
+        return plain(value)
+    try:
+        read = tomllib.loads(f"value = {value.strip()}")
+    except (ValueError, RecursionError):
+        return value
+    return read["value"] if len(read) == 1 else value
+
+
+def _summing_to_one(fractions: tuple[float, ...]) -> tuple[float, ...]:
+    """The fractions, the rounding error of their sum put on the largest: ``math.fsum`` is exactly 1."""
+    if math.fsum(fractions) == 1.0:
+        return fractions
+    scaled = [value / math.fsum(fractions) for value in fractions]
+    largest = max(range(len(scaled)), key=scaled.__getitem__)
+    scaled[largest] += math.fsum((1.0, *(-value for value in scaled)))
+    return tuple(scaled)

@@ -1,0 +1,234 @@
+"""What a field of the model may hold: the kinds of values, each with its check and its words for an error."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date, datetime, time
+from functools import lru_cache
+from numbers import Real
+from typing import ClassVar
+
+import numpy as np
+
+from derive.grammar import ExpressionError, did_you_mean, shorten
+from giantstep.spec.errors import BadInput
+from giantstep.spec.expressions import numpy_function
+
+LARGEST = 1e12
+SMALLEST = 1e-12
+MAX_BLOCKS = 64
+
+REACH = 30.0
+# E f(z)^2 is finite if f grows slower than exp(z^2/4); at |z| = 30 that is exp(225).
+TOO_LARGE = math.exp(200.0)
+GROWS_TOO_FAST = "it grows too fast for its Gaussian moments to exist"
+
+
+class Kind:
+    """A kind of value.
+
+    ``text``: it is text, so that ``--set key=text`` needs no quotes; ``inner``: the names of numbers that can be
+    set inside it, as in ``fit.loss.delta``.
+    """
+
+    text: ClassVar[bool] = False
+    inner: ClassVar[tuple[str, ...]] = ()
+
+    def check(self, key: str, value: object) -> object:
+        """The value in the form the model stores. Raises BadInput naming ``key``."""
+        raise NotImplementedError
+
+
+def type_name(value: object) -> str:
+    """The kind of a value, in the words of a model file."""
+    names: tuple[tuple[type | tuple[type, ...], str], ...] = (
+        (bool, "a truth value"),
+        (int, "a number"),
+        (float, "a number"),
+        (str, "text"),
+        ((list, tuple), "a list"),
+        (Mapping, "a table"),
+        ((datetime, date, time), "a date or time"),
+        (type(None), "nothing"),
+    )
+    return next((name for kind, name in names if isinstance(value, kind)), f"a {type(value).__name__}")
+
+
+def wrong(key: str, value: object, allowed: str, hint: str = "") -> BadInput:
+    """The error for a value that a key cannot take."""
+    return BadInput(
+        f"{key} = {shorten(value)} ({type_name(value)}) is not allowed: it must be {allowed}", hint
+    )
+
+
+@dataclass(frozen=True)
+class Number(Kind):
+    """A finite real number within bounds; a bool is not a number, a text is not either.
+
+    ``low`` is the smallest allowed value, ``positive`` excludes zero, ``open`` excludes both bounds.
+    """
+
+    meaning: str
+    low: float = -LARGEST
+    high: float = LARGEST
+    positive: bool = False
+    open: bool = False
+
+    def check(self, key: str, value: object) -> float:
+        """The value as a float. Raises BadInput naming the key, the value and the bounds."""
+        value = value.tolist() if isinstance(value, np.generic) else value
+        if isinstance(value, bool) or not isinstance(value, Real):
+            raise wrong(key, value, self.allowed, "write the number without quotes" if _quoted(value) else "")
+        try:
+            number = float(value)
+        except OverflowError:
+            number = math.inf
+        if not (math.isfinite(number) and self.lowest <= number <= self.highest):
+            raise wrong(key, value, self.allowed)
+        return number + 0.0  # -0.0 becomes 0.0: equal models print alike
+
+    @property
+    def lowest(self) -> float:
+        """The smallest allowed value."""
+        return SMALLEST if self.positive else self.low + SMALLEST * self.open
+
+    @property
+    def highest(self) -> float:
+        """The largest allowed value."""
+        return min(self.high - SMALLEST, math.nextafter(self.high, 0.0)) if self.open else self.high
+
+    @property
+    def allowed(self) -> str:
+        """The bounds in words."""
+        if self.open:
+            return f"a number between {self.low:g} and {self.high:g}, both excluded, {self.meaning}"
+        if self.positive:
+            return f"a number > 0 (from {SMALLEST:g} to {self.high:g}), {self.meaning}"
+        if self.low == 0.0:
+            return f"a number >= 0 (at most {self.high:g}), {self.meaning}"
+        return f"a number between {self.low:g} and {self.high:g}, {self.meaning}"
+
+
+@dataclass(frozen=True)
+class NumberOrWord(Kind):
+    """A number, or exactly one word in its place."""
+
+    number: Number
+    word: str
+
+    def check(self, key: str, value: object) -> float | str:
+        """The value as a float, or the word. Raises BadInput naming the key, the value and what is allowed."""
+        if not isinstance(value, str):
+            return self.number.check(key, value)
+        if value.strip() == self.word:
+            return self.word
+        meant = did_you_mean(value, (self.word,)).strip()
+        hint = "write the number without quotes" if _quoted(value) else meant
+        raise wrong(key, value, f'{self.number.allowed}; or "{self.word}"', hint)
+
+
+def _quoted(value: object) -> bool:
+    try:
+        return isinstance(value, str) and float(value) is not None
+    except ValueError:
+        return False
+
+
+@dataclass(frozen=True)
+class Numbers(Kind):
+    """A list of 1 to ``most`` numbers, each of the kind ``item``; ``alone`` takes a number and gives one back for a
+    list of one.
+    """
+
+    item: Number
+    most: int = MAX_BLOCKS
+    alone: bool = False
+
+    def check(self, key: str, value: object) -> tuple[float, ...] | float:
+        """The values as a tuple of floats. Raises BadInput naming the key and the entry."""
+        value = value.tolist() if isinstance(value, np.ndarray) else value
+        if self.alone and not isinstance(value, list | tuple):
+            return self.item.check(key, value)
+        if not isinstance(value, list | tuple) or not 1 <= len(value) <= self.most:
+            raise wrong(key, value, f"a list of 1 to {self.most} numbers", "for example [1.0, -1.0]")
+        numbers = tuple(self.item.check(f"{key}[{i}]", entry) for i, entry in enumerate(value))
+        return numbers[0] if self.alone and len(numbers) == 1 else numbers
+
+
+@dataclass(frozen=True)
+class Choice(Kind):
+    """One of a few words; ``later`` maps recognised words to the sentence that says why they are refused."""
+
+    words: tuple[str, ...]
+    later: tuple[tuple[str, str], ...] = ()
+    text = True
+
+    def check(self, key: str, value: object) -> str:
+        """The word. Raises BadInput naming the words that are allowed."""
+        allowed = " or ".join(f'"{word}"' for word in self.words)
+        if not isinstance(value, str):
+            raise wrong(key, value, allowed)
+        word = value.strip()
+        if word in self.words:
+            return word
+        refusal = dict(self.later).get(word)
+        if refusal:
+            raise BadInput(f"{key} = {shorten(value)} cannot be solved: {refusal}", f"use {allowed}")
+        known = (*self.words, *dict(self.later))
+        raise wrong(key, value, allowed, did_you_mean(word, known).strip())
+
+
+@dataclass(frozen=True)
+class FileName(Kind):
+    """The path of a file, or nothing."""
+
+    ending: str
+    text = True
+
+    def check(self, key: str, value: object) -> str | None:
+        """The path. Raises BadInput for what is no text."""
+        if value is None:
+            return None
+        if not isinstance(value, str) or not value.strip() or "\0" in value:
+            raise wrong(key, value, f"the path of a file, ending in {self.ending}")
+        return value.strip()
+
+
+@dataclass(frozen=True)
+class Expression(Kind):
+    """A registered function or an expression in z; ``varying`` refuses one that is constant."""
+
+    varying: bool = False
+    text = True
+
+    def check(self, key: str, value: object) -> str:
+        """The text, stripped. Raises BadInput where it does not parse or has no finite Gaussian moments."""
+        if not isinstance(value, str):
+            raise wrong(key, value, "the name of a function or an expression in z", 'for example "tanh"')
+        text = value.strip()
+        try:
+            problem = unusable(text, self.varying)
+        except ExpressionError as error:
+            raise BadInput(f"{key}: {error.message}", error.hint) from None
+        if problem:
+            raise BadInput(f"{key} = {shorten(value)} is not allowed: {problem}", "change the expression")
+        return text
+
+
+@lru_cache(maxsize=256)
+def unusable(text: str, varying: bool) -> str:
+    """Why a function of z has no finite Gaussian moments, judged by its values up to |z| = 30, or ''.
+
+    Raises ExpressionError where the text is no function.
+    """
+    points = np.concatenate((np.linspace(-REACH, REACH, 241), np.geomspace(1e-9, 1e-3, 7)))
+    values, _ = numpy_function(text)(points)
+    bad = points[~np.isfinite(values)]
+    if bad.size:
+        nearest = bad[np.argmin(np.abs(bad))]
+        return f"it is not a finite real number at z = {nearest:g}"
+    if max(abs(values[0]), abs(values[240])) > TOO_LARGE:
+        return GROWS_TOO_FAST
+    if varying and np.ptp(values) == 0.0:
+        return "it does not depend on z"
+    return ""

@@ -1,0 +1,1 @@
+"""Sweeps: the grid, units of work, checkpoints and the dataset."""

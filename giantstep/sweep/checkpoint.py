@@ -1,0 +1,125 @@
+"""Finished points of an interrupted sweep: a file of one JSON object per line, appended and never rewritten."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Any, BinaryIO, Literal, Self, TypeAlias, get_args
+
+from giantstep.spec.errors import BadInput
+
+Status: TypeAlias = Literal["ok", "not_converged", "impossible"]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of one unit of work: numbers by name, or the reason why there are none."""
+
+    status: Status
+    values: Mapping[str, Any] = field(default_factory=dict)
+    reason: str = ""
+
+
+def key_of(description: Mapping[str, Any]) -> str:
+    """A name for a unit of work that changes whenever anything that decides its result changes."""
+    text = json.dumps(description, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+class Checkpoint:
+    """A file of outcomes by key. Lines that are torn or not ours are ignored; each addition reaches the disk.
+
+    A context manager. Raises BadInput where the file cannot be read or written.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+        try:
+            self._file: BinaryIO = open(self.path, "a+b")  # noqa: SIM115 (closed by close)
+            self._file.seek(0)
+            content = self._file.read()
+            if content and not content.endswith(b"\n"):
+                self._file.write(b"\n")
+        except OSError as error:
+            raise BadInput(
+                f"the finished points cannot be kept in {self.path}: {error.strerror or error}",
+                "give an --output in a folder that exists and can be written",
+            ) from None
+        self._known = dict(_readable(content))
+
+    def get(self, key: str) -> Outcome | None:
+        """The outcome kept under this key, or None."""
+        return self._known.get(key)
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def add(self, outcomes: Mapping[str, Outcome]) -> None:
+        """Append outcomes and force them to the disk."""
+        lines = [
+            {"key": key, "status": one.status, "values": dict(one.values), "reason": one.reason}
+            for key, one in outcomes.items()
+        ]
+        text = "".join(json.dumps(line, separators=(",", ":"), allow_nan=False) + "\n" for line in lines)
+        try:
+            self._file.write(text.encode())
+            self._file.flush()
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            raise BadInput(
+                f"the finished points cannot be written to {self.path}: {error.strerror or error}",
+                "free some space and run the same command again: it goes on from what was kept",
+            ) from None
+        self._known.update(outcomes)
+
+    def close(self) -> None:
+        """Close the file; a file without any outcome is removed."""
+        if self._file.closed:
+            return
+        with contextlib.suppress(OSError):
+            self._file.close()
+        if not self._known:
+            self.remove()
+
+    def remove(self) -> None:
+        """Delete the file: what it holds has been written elsewhere."""
+        with contextlib.suppress(OSError):
+            self._file.close()
+        self.path.unlink(missing_ok=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _readable(content: bytes) -> Iterable[tuple[str, Outcome]]:
+    for line in content.split(b"\n"):
+        try:
+            found = json.loads(line)
+            key, status, values, reason = (found[name] for name in ("key", "status", "values", "reason"))
+        except (ValueError, TypeError, KeyError, RecursionError):
+            continue
+        if (
+            isinstance(key, str)
+            and status in get_args(Status)
+            and isinstance(reason, str)
+            and _numbers(values)
+        ):
+            yield key, Outcome(status, values, reason)
+
+
+def _numbers(values: object) -> bool:
+    return isinstance(values, dict) and all(
+        isinstance(entry, float) or isinstance(entry, list) and all(isinstance(item, float) for item in entry)
+        for entry in values.values()
+    )

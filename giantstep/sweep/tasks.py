@@ -1,0 +1,221 @@
+"""Units of work of a sweep: small records that say what to solve or simulate, and run anywhere."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import resources
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+import numpy as np
+
+from giantstep import __version__
+from giantstep.observe.simulate import at_dimension, finite_system, simulate_seed
+from giantstep.simulate.system import Rung
+from giantstep.spec.errors import BadInput, NotConverged
+from giantstep.spec.model import Model
+from giantstep.sweep.checkpoint import Checkpoint, Outcome, key_of
+from giantstep.sweep.grid import Changes
+
+if TYPE_CHECKING:
+    from giantstep.system.result import Result
+
+#: Points of a family with more blocks than this carry no columns of order parameters: there are K^2 of them.
+MAX_BLOCKS_WITH_ORDER_PARAMETERS = 4
+IN_FLIGHT = 64
+
+
+class Unit(Protocol):
+    """A unit of work: run it, or name it."""
+
+    def run(self) -> Outcome:
+        """Do the work. Errors of the model or of its solution are outcomes."""
+
+    def key(self) -> str:
+        """Name in a checkpoint."""
+
+
+@dataclass(frozen=True)
+class SolveUnit:
+    """One solve: ``base`` with ``changes``; with ``dimension``, at the whole-number sizes nearest to it."""
+
+    base: Model
+    changes: Changes
+    dimension: int | None
+    tolerance: float
+
+    def run(self) -> Outcome:
+        """Errors, spike and order parameters."""
+        from giantstep.system.solve import solve
+
+        try:
+            model = self.base.replace(dict(self.changes))
+            if self.dimension is not None:
+                model = at_dimension(model, self.dimension)
+            result = solve(model, dimension=self.dimension, tolerance=self.tolerance)
+            return Outcome("ok", _numbers_of(result))
+        except NotConverged as error:
+            return Outcome("not_converged", reason=str(error))
+        except BadInput as error:
+            return Outcome("impossible", reason=str(error))
+
+    def key(self) -> str:
+        """The model is named by its base and the changes: cheaper than building it."""
+        return key_of(
+            {
+                "solve": _digest(self.base),
+                "changes": self.changes,
+                "dimension": self.dimension,
+                "tolerance": self.tolerance,
+                "program": _program(),
+            }
+        )
+
+
+@dataclass(frozen=True)
+class SeedUnit:
+    """One seed of a simulation, all its sample sizes and ridges at once."""
+
+    model: Model
+    what: Rung
+    dimension: int
+    seed: int
+    index: int
+    samples: tuple[float, ...]
+    ridges: tuple[float, ...]
+
+    def run(self) -> Outcome:
+        """Test and train errors, sample after sample, the ridges of a sample together."""
+        try:
+            system = finite_system(at_dimension(self.model, self.dimension), self.what)
+            test, train = simulate_seed(
+                system, self.what, self.dimension, self.seed, self.index, self.samples, self.ridges
+            )
+        except BadInput as error:
+            return Outcome("impossible", reason=str(error))
+        return Outcome("ok", {"test_error": test.ravel().tolist(), "train_error": train.ravel().tolist()})
+
+    def key(self) -> str:
+        """Everything that decides the numbers of this seed."""
+        return key_of(
+            {
+                "simulate": _digest(self.model),
+                "what": self.what,
+                "dimension": self.dimension,
+                "seed": [self.seed, self.index],
+                "samples": self.samples,
+                "ridges": self.ridges,
+                "program": _program(),
+            }
+        )
+
+
+@lru_cache(maxsize=64)
+def _digest(model: Model) -> str:
+    return key_of(model.to_dict())
+
+
+@lru_cache(maxsize=1)
+def _program() -> str:
+    """Version of the program and of its kernels: points of another version are computed afresh."""
+    manifest = resources.files("generated").joinpath("MANIFEST.json")
+    return key_of({"version": __version__, "kernels": manifest.read_text() if manifest.is_file() else ""})
+
+
+def _numbers_of(result: Result) -> dict[str, float]:
+    """Columns of one result. Raises NotConverged where one is not finite."""
+    found: dict[str, Any] = {
+        name: getattr(result, name)
+        for name in (
+            "test_error", "train_error", "free_energy", "training_loss", "residual", "quadrature_error"
+        )
+    }  # fmt: skip
+    found["spike_strength"] = result.spike.strength
+    found["spike_alignment"] = result.spike.alignment
+    variances = tuple(result.spike.bulk_variance)
+    if len(variances) <= MAX_BLOCKS_WITH_ORDER_PARAMETERS:
+        found |= {f"bulk_variance_{index + 1}": value for index, value in enumerate(variances)}
+        for name, values in result.order_parameters.items():
+            for index, value in np.ndenumerate(np.asarray(values)):
+                found[f"{name}_{''.join(str(place + 1) for place in index)}"] = value
+    numbers = {name: float(value) for name, value in found.items()}
+    bad = [f"{name} = {value}" for name, value in numbers.items() if not math.isfinite(value)]
+    if bad:
+        raise NotConverged(f"the solution is not finite: {', '.join(bad)}")
+    return numbers
+
+
+_Slot = TypeVar("_Slot")
+
+
+def run_units(
+    units: Iterable[tuple[_Slot, Unit]],
+    checkpoint: Checkpoint | None,
+    executor: Executor | None,
+    chunk: int,
+) -> Iterator[tuple[_Slot, Outcome]]:
+    """Outcomes of units, each with its slot, in any order: known ones from the checkpoint, others as they end.
+
+    Without an executor the work is done here. At most ``IN_FLIGHT`` chunks are handed over at a time, so that
+    a large grid is never in memory at once; what has not begun is cancelled where the caller stops.
+    """
+    pending: dict[Future[tuple[Outcome, ...]], tuple[list[_Slot], list[str]]] = {}
+    try:
+        for part in _chunks(units, chunk):
+            slots, todo, keys = [], [], []
+            for slot, unit in part:
+                key = "" if checkpoint is None else unit.key()
+                known = None if checkpoint is None else checkpoint.get(key)
+                if known is not None:
+                    yield slot, known
+                    continue
+                slots.append(slot)
+                todo.append(unit)
+                keys.append(key)
+            if not todo:
+                continue
+            if executor is None:
+                yield from _kept(slots, keys, run_all(todo), checkpoint)
+                continue
+            pending[executor.submit(run_all, todo)] = (slots, keys)
+            if len(pending) >= IN_FLIGHT:
+                yield from _finished(pending, checkpoint)
+        while pending:
+            yield from _finished(pending, checkpoint)
+    finally:
+        for future in pending:
+            future.cancel()
+
+
+def run_all(units: Sequence[Unit]) -> tuple[Outcome, ...]:
+    """Run units one after the other: the function an executor is given."""
+    return tuple(unit.run() for unit in units)
+
+
+def _chunks(items: Iterable[_Slot], size: int) -> Iterator[list[_Slot]]:
+    iterator = iter(items)
+    while part := list(islice(iterator, size)):
+        yield part
+
+
+def _finished(
+    pending: dict[Future[tuple[Outcome, ...]], tuple[list[_Slot], list[str]]], checkpoint: Checkpoint | None
+) -> Iterator[tuple[_Slot, Outcome]]:
+    done, _ = wait(list(pending), return_when=FIRST_COMPLETED)
+    for future in done:
+        slots, keys = pending.pop(future)
+        yield from _kept(slots, keys, future.result(), checkpoint)
+
+
+def _kept(
+    slots: Sequence[_Slot], keys: Sequence[str], outcomes: Sequence[Outcome], checkpoint: Checkpoint | None
+) -> Iterator[tuple[_Slot, Outcome]]:
+    if checkpoint is not None:
+        # what is impossible is found again at once, and may be due to this machine
+        known = zip(keys, outcomes, strict=True)
+        checkpoint.add({key: outcome for key, outcome in known if outcome.status != "impossible"})
+    yield from zip(slots, outcomes, strict=True)

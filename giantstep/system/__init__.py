@@ -1,0 +1,1 @@
+"""From laws and generated equations to a solution: starts, Newton, refinement, certificate."""

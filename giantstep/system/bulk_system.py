@@ -1,0 +1,168 @@
+"""The coupled system with another bulk: averages over the output as ever, the equations of a trained or given bulk."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from generated.solvers import matrix_1, trained_1
+from giantstep.law.given_bulk import given_bulk
+from giantstep.law.moments import ActivationMoments, activation_moments
+from giantstep.law.residual import residual_law
+from giantstep.law.trained_bulk import BulkLaw, trained_law
+from giantstep.spec.errors import BadInput
+from giantstep.spec.kernels import function_kernel
+from giantstep.spec.model import Model, Target
+from giantstep.system.coupled_system import CoupledSystem
+from giantstep.system.discretisation import Level, Resolved
+from giantstep.system.problem import Problem
+
+Array = np.ndarray
+_VANISHES = 1e-9
+
+
+def coupled_at(problem: Problem, level: Level, laws: Resolved | None = None) -> CoupledSystem:
+    """The coupled system of a problem at one level of quadrature, with the bulk that its model asks for."""
+    return (BulkSystem if problem.own_bulk else CoupledSystem)(problem, level, laws)
+
+
+def bulk_arrays(problem: Problem) -> tuple[ModuleType, dict[str, Array]]:
+    """The equations of a problem's bulk, and the arrays over its spectrum that they are about. Raises BadInput."""
+    model = problem.model
+    if model.step is not None and model.step.bulk == "matrix":
+        given = given_bulk(model)
+        return matrix_1, {name: getattr(given, name) for name in matrix_1.GIVEN}
+    law, sigma = bulk_of(problem)
+    return trained_1, {"Sigma": sigma, **law.weights}
+
+
+def bulk_of(problem: Problem) -> tuple[BulkLaw, Array]:
+    """The law of the bulk, and its eigenvalues Sigma [K, J] in units of the mean one, of every block.
+
+    Raises BadInput for a model whose bulk is not of this form. Source: THEORY section 5.
+    """
+    model = problem.model
+    refuse_other_bulks(model)
+    assert model.step is not None
+    mean = initial_output(model)
+    square = mean_square(model)
+    variances = np.array([term.variance for term in problem.blocks])
+    factors = (variances - 1.0) / square
+    largest = float(np.max(factors))
+    law = trained_law(
+        model.target, mean, model.step.samples, largest if largest > 1e-14 else 0.0, problem.spike.alignment,
+        spike_sign(model),
+    )  # fmt: skip
+    return law, (1.0 + np.multiply.outer(factors, law.x)) / variances[:, None]
+
+
+def mean_square(model: Model) -> float:
+    """E e^2 of the residual of the step, which is the mean eigenvalue of C."""
+    return _mean_square(model.target, initial_output(model))
+
+
+@lru_cache(maxsize=64)
+def _mean_square(target: Target, mean: float) -> float:
+    return residual_law(target, mean, 2).square
+
+
+def initial_output(model: Model) -> float:
+    """The mean output of the network before the step."""
+    readout = model.network.readout
+    ubar = sum(u * f for u, f in zip(readout.values, readout.fractions, strict=True))
+    return float(ubar * _moments(model).mean)
+
+
+def spike_sign(model: Model) -> float:
+    """The sign of the spike along the batch's mean of e x."""
+    return -1.0 if _moments(model).linear < 0.0 else 1.0
+
+
+def _moments(model: Model) -> ActivationMoments:
+    network = model.network
+    breaks = function_kernel(network.activation).BREAKPOINTS
+    return activation_moments(network.activation, breaks, network.initial_bias)
+
+
+def refuse_other_bulks(model: Model) -> None:
+    """Raise BadInput where the rows after the step are not Gaussian of covariance 1 + a C."""
+    if model.target.indices > 1:
+        raise BadInput(
+            'step.bulk = "trained" needs a target of one index',
+            'use step.bulk = "isotropic" for several indices',
+        )
+    network, moments = model.network, _moments(model)
+    if abs(moments.quadratic) > _VANISHES * np.sqrt(moments.slope_square):
+        raise BadInput(
+            f"step.bulk = \"trained\" needs an activation with E sigma''(z) = 0, as every odd one; it is "
+            f"{moments.quadratic:.3g} for network.activation = {network.activation!r}, bias {network.initial_bias:g}",
+            'use step.bulk = "isotropic", or an odd activation such as tanh, erf or sin without bias',
+        )
+
+
+class BulkSystem(CoupledSystem):
+    """Unknowns, conjugates and averages lie in the workspace of the isotropic system, and are shared with it."""
+
+    def __init__(self, problem: Problem, level: Level, laws: Resolved | None = None) -> None:
+        super().__init__(problem, level, laws)
+        self.equations, given = bulk_arrays(problem)
+        alpha, beta, ridge, _, inverse_dimension = self.parameters.tolist()
+        unknowns = (*self.equations.UNKNOWNS, "m")
+        hats = {name: name.removeprefix("average_") for name in self.equations.INPUTS}
+        rows = dict(zip(self.kernel.AVERAGES, self.averages, strict=True))
+        self.state: dict[str, Any] = {
+            **{name: self.view(name) for name in (*unknowns, "Q2", "V2")},
+            **{f"d_{name}": self.view(f"d_{name}") for name in unknowns},
+            **{name: self.view(hat) for name, hat in hats.items()},
+            **{f"d_{name}": self.view(f"d_{hat}") for name, hat in hats.items()}, **rows, **given,
+            "alpha": alpha, "beta": beta, "ridge": ridge, "inverse_dimension": inverse_dimension,
+            "fraction": problem.fraction, "identity": np.eye(self.blocks), "weight": self.table[:, 1],
+        }  # fmt: skip
+        self.tangents = self.places[f"d_residual_{self.kernel.UNKNOWNS[0]}"][0]
+
+    def at_ridge(self, ridge: float) -> CoupledSystem:
+        """The same system at another ridge."""
+        self.state["ridge"] = ridge
+        return super().at_ridge(ridge)
+
+    def residual(self, x: Array) -> Array:
+        """Residuals of the unknowns; nan where a response or the variance of the output is not positive."""
+        if not np.all(np.isfinite(super().residual(x))):
+            return np.full(len(x), np.nan)
+        self.equations.chain(self.state)
+        self.equations.residual(self.state)
+        self._store("residual_")
+        residuals: Array = self.work[self.residuals + self.first]
+        return residuals
+
+    def jacobian(self) -> Array:
+        """Derivative of the residuals at the last x: tangents of the conjugates column by column, then of the bulk."""
+        n = len(self.first)
+        matrix, one = np.empty((n, n)), np.empty((1, 1))
+        for column in range(n):
+            places = self.first[column : column + 1], self.second[column : column + 1]
+            self.kernel.jacobian(*self._arguments(), *places, one)
+            self.equations.tangent(self.state)
+            self._store("d_residual_")
+            matrix[:, column] = self.work[self.tangents + self.first]
+        return matrix
+
+    def certificate(self, x: Array) -> float:
+        """Worst relative residual of all equations at x, the bulk's among them, evaluated from the stored unknowns."""
+        self.residual(x)
+        return float(self.equations.check(self.table, self.problem.fraction, self.parameters, self.state))
+
+    def observables(self) -> Array:
+        """(test error, training error, free energy) at the last x."""
+        out = super().observables()
+        self.equations.free_energy(self.state)
+        out[2] = float(self.state["free_energy"])
+        return out
+
+    def _store(self, prefix: str) -> None:
+        """Residuals, or their tangents, to where the isotropic system has its own."""
+        for name in self.equations.UNKNOWNS:
+            self.view(f"{prefix}{name}")[...] = self.state[f"{prefix}{name}"]

@@ -1,0 +1,213 @@
+"""Solving the coupled system of any convex loss: where to start, and refinement of the quadrature."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from itertools import chain
+
+import numpy as np
+
+from giantstep.law.multi_index_labels import has_kinks
+from giantstep.spec.errors import NotConverged
+from giantstep.system.bulk_system import coupled_at
+from giantstep.system.coupled_system import CoupledSystem
+from giantstep.system.discretisation import Level
+from giantstep.system.kink_crossings import cuts_at
+from giantstep.system.label_refinement import settles, system_at
+from giantstep.system.newton import Outcome, continued, newton
+from giantstep.system.problem import Problem, Solution
+from giantstep.system.result import Result
+from giantstep.system.square_loss import ROUNDING, square_overlaps
+
+Array = np.ndarray
+COARSE = Level(5, 24)
+PATH = Level(8, 64)  # of a continuation, whose Newton steps need averages that obey their identities
+FINE = (Level(7, 38, rough=True), Level(8, 44))
+# relative Newton steps, about the root of the error then left: of the coarse start, and of the solution that the error
+# of the answer is estimated from
+_CLOSE, _NEAR, _STILL = 1e-3, 1e-6, 1e-8
+_ROUNDS, _FEW, _ROUGHLY = 12, 4, 1e-7  # how often nodes of the label are chosen, Newton steps on them, their tolerance
+# system, unknowns, evaluations, change of the test error under refinement, observables
+Found = tuple[CoupledSystem, Array, int, float, Array]
+
+
+def refined(level: Level, times: int) -> Level:
+    """The level with everything resolved better."""
+    output, labels = round(level.output * 1.6**times), level.labels + times // 2
+    return replace(level, output=output, halvings=level.halvings + times, labels=labels)
+
+
+def solve_coupled(problem: Problem, tolerance: float, start: Result | None = None) -> Solution:
+    """Solve, then refine the quadrature until the test error has settled. Raises NotConverged."""
+    return solution_of(*coupled_solution(problem, tolerance, start))
+
+
+def solution_of(system: CoupledSystem, x: Array, evaluations: int, error: float, observables: Array) -> Solution:
+    """What is reported of a system at its unknowns."""
+    residual = system.certificate(x)
+    test, train, energy = (float(value) for value in observables)
+    order = {name: system.view(name).copy() for name in ("m", "Q1", "Q2", "V1", "V2")}
+    order |= {name: system.overlaps(name) for name in ("zeta", "psi")}
+    return Solution(test, train, energy, order, residual, evaluations, error, len(system.table), system.signal())
+
+
+def coupled_solution(
+    problem: Problem, tolerance: float, start: Result | None, near: tuple[CoupledSystem, Array] | None = None
+) -> Found:
+    """The solution, started from a result or from the unknowns of a system ``near``. Raises NotConverged."""
+    outcome = _first_solution(problem, start, None if near is None else near[1])
+    x, evaluations, error = outcome.x, outcome.evaluations, math.inf
+    found: Found | None = None
+    failed = 0
+    for times in range(6):
+        previous = error
+        if times and settles(problem):
+            outcome = _settling(problem, x, FINE[0], _STILL)
+            evaluations, x = evaluations + outcome.evaluations, outcome.x
+        coarser, finer = _pair(problem, times, x)
+        estimate = newton(coarser, x, most=12, settled=_NEAR, blind=True)
+        answer = newton(finer, estimate.x, most=12) if estimate.converged else estimate
+        evaluations += estimate.evaluations + (answer.evaluations if answer is not estimate else 0)
+        if not answer.converged:  # averages too coarse for their derivatives to be those of the residual
+            failed += 1
+            if failed > (2 if found is None else 1):  # rounding, that no refinement cures
+                break
+            continue
+        x, observables = answer.x, finer.observables()
+        value = float(observables[0])
+        error = abs(coarser.test_error(estimate.x) - value) / max(abs(value), ROUNDING / tolerance)
+        found = finer, x, evaluations, error, observables
+        if error <= tolerance or times > 1 and error > 0.5 * previous:
+            break
+    if found is None:
+        raise NotConverged(_stalled(problem), _hint(problem))
+    return found
+
+
+def _pair(problem: Problem, times: int, x: Array) -> tuple[CoupledSystem, CoupledSystem]:
+    """The systems that are compared, better resolved with the number of times; x: the best unknowns so far."""
+    if settles(problem):
+        # labels at fixed nodes serve most losses; those that they do not, show it
+        make = partial(system_at, x=x) if times else coupled_at
+        coarser, finer = (make(problem, refined(level, max(times - 1, 0))) for level in FINE)
+        return coarser, finer
+    levels = [refined(level, times) for level in FINE]
+    if has_kinks(problem.model.target.link):  # nodes of the label are what is likely to be missing
+        levels = [replace(refined(level, times // 2), labels=(times + 1) // 2) for level in FINE]
+    elif times and (cuts := cuts_at(problem, x)):
+        levels = [replace(refined(level, times - 1), cuts=cuts) for level in FINE]
+    coarser, finer = (coupled_at(problem, level) for level in levels)
+    return coarser, finer
+
+
+def _first_solution(problem: Problem, start: Result | None, near: Array | None) -> Outcome:
+    """A solution at coarse resolution: from a similar model, from the square loss, or by continuation in the ridge."""
+    system = coupled_at(problem, COARSE)
+    total = 0
+    starts = chain([] if near is None else [near], _starts(problem, system, start))
+    for x in starts:
+        outcome = newton(system, x, most=25, settled=_CLOSE, blind=True)
+        total += outcome.evaluations
+        if outcome.converged:
+            return replace(outcome, evaluations=total)
+    for x in _starts(problem, system, start) if settles(problem) else ():
+        outcome = _settling(problem, x, COARSE, _CLOSE)
+        total += outcome.evaluations
+        if outcome.converged:
+            return replace(outcome, evaluations=total)
+    ridge, system = float(problem.parameters[2]), coupled_at(problem, PATH)
+    for first in (max(10.0 * ridge, 1.0), max(1e3 * ridge, 100.0)):
+        for x in _starts(_with_ridge(problem, first), system, None):
+            outcome = continued(system.at_ridge, x, first, ridge)
+            total += outcome.evaluations
+            if outcome.converged:
+                return replace(outcome, evaluations=total)
+    raise NotConverged(_stalled(problem), _hint(problem))
+
+
+def _settling(problem: Problem, x: Array, level: Level, moving: float) -> Outcome:
+    """Newton's method on nodes of the label chosen anew every few steps, until the unknowns move less than ``moving``.
+
+    Fixed nodes miss the turns of an output that varies little about its mean, which moves with the unknowns.
+    """
+    evaluations = 0
+    for _ in range(_ROUNDS):
+        system = system_at(problem, level, x, _ROUGHLY)
+        outcome = newton(system, x, most=_FEW, settled=moving)
+        evaluations += outcome.evaluations
+        moved = float(np.max(np.abs(outcome.x - x) / system.scale(x)))
+        x = outcome.x
+        if moved < moving or not outcome.converged and moved == 0.0:
+            break
+    return replace(outcome, evaluations=evaluations)
+
+
+def _with_ridge(problem: Problem, ridge: float) -> Problem:
+    parameters = problem.parameters.copy()
+    parameters[2] = ridge
+    return replace(problem, parameters=parameters)
+
+
+def _starts(problem: Problem, system: CoupledSystem, start: Result | None) -> Iterator[Array]:
+    """Unknowns to start from: those of the given result, those of the square loss, those without data."""
+    order = None if start is None else reduced_order(problem, start.order_parameters)
+    if order is not None and order["psi"].size == system.directions * len(problem.fraction):
+        yield system.unknowns(order)
+    with suppress(NotConverged):
+        yield system.unknowns(_of_square_loss(problem, system.table))
+    yield _without_data(problem, system)
+
+
+def reduced_order(problem: Problem, order: Mapping[str, Array]) -> Mapping[str, Array] | None:
+    """Order parameters along the directions that kappa has; None where they are not told."""
+    directions = problem.spike.directions
+    if directions is None:
+        return order if order["zeta"].ndim == 1 else None
+    return directions.inward(order)
+
+
+def _of_square_loss(problem: Problem, rows: Array) -> Mapping[str, Array]:
+    """Order parameters of the square loss; one direction of the target after the other, the rest taken as noise."""
+    directions = problem.model.target.indices
+    found = []
+    for d in range(directions):
+        along = rows[:, 3 : 3 + directions]
+        rest = rows[:, 3 + directions] + (along**2).sum(axis=1) - along[:, d] ** 2
+        single = np.column_stack([rows[:, :3], along[:, d], rest, rows[:, 4 + directions :]])
+        found.append(square_overlaps(problem, np.ascontiguousarray(single)))
+    psi = np.stack([order["psi"] for order in found], axis=-1)
+    return {**found[0], "psi": psi, "Q1": np.mean([order["Q1"] for order in found], axis=0)}
+
+
+def _without_data(problem: Problem, system: CoupledSystem) -> Array:
+    """The unknowns at alpha = 0, with outputs of a small variance."""
+    beta, ridge, blocks = problem.parameters[1], problem.parameters[2], system.blocks
+    response, small = problem.fraction / ridge, np.full(system.blocks, 1e-3) * min(1.0, 1.0 / ridge)
+    order = {
+        "m": np.zeros(blocks), "zeta": np.zeros((blocks, problem.rank)), "psi": np.zeros((blocks, system.directions)),
+        "Q1": np.diag(small), "Q2": small, "V1": np.diag(response) * min(1.0, beta), "V2": response,
+    }  # fmt: skip
+    return system.unknowns(order)
+
+
+def _stalled(problem: Problem) -> str:
+    from giantstep.system.zero_readout import remark
+
+    fit, width = problem.model.fit, problem.model.network.width
+    return (
+        f"the equations of the loss {fit.loss} were not solved at fit.samples = {fit.samples:g}, fit.ridge = "
+        f"{fit.ridge:g}, network.width = {width:g}{remark(problem)}"
+    )
+
+
+def _hint(problem: Problem) -> str:
+    if problem.model.fit.loss.form != "margin":
+        return "raise fit.ridge"
+    hint = "raise fit.ridge; the data may be separable, where the solution diverges as the ridge vanishes"
+    if problem.parameters[4] == 0.0:
+        hint += ", or by the mean features alone, which the ridge restrains at finite size only: give a dimension"
+    return hint

@@ -1,0 +1,218 @@
+"""The coupled system of any convex loss at one resolution: tables, kernels, residual and Jacobian."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from types import ModuleType
+
+import numpy as np
+from numpy.polynomial.legendre import leggauss
+
+from giantstep.law.labels import Intervals
+from giantstep.system.discretisation import Level, Resolved, coordinates, resolved
+from giantstep.system.loss_kernels import coupled_kernel, loss_kernel
+from giantstep.system.misclassification import misclassification
+from giantstep.system.problem import Problem
+
+Array = np.ndarray
+
+
+_FLOOR = 1e-14
+_ROUNDING, _LEAST = 1e-15, 1e-290
+
+
+class CoupledSystem:
+    """The equations of one problem at one level of quadrature, as Newton's method takes them."""
+
+    def __init__(self, problem: Problem, level: Level, laws: Resolved | None = None) -> None:
+        model, self.problem, self.level = problem.model, problem, level
+        laws = laws or resolved(problem, level)
+        self.table, self.labels, self.clean = laws.table, laws.labels, laws.clean
+        self.blocks, nodes = len(problem.fraction), len(self.table)
+        self.loss = loss_kernel(model.fit.loss)
+        self.directions = model.target.indices
+        self.kernel = coupled_kernel(self.blocks, self.directions, problem.rank)
+        self.kappa = np.ascontiguousarray(self.table[:, 0])  # of several coordinates that along the alignment
+        self.noise = model.target.noise if self.loss.FORM == "residual" else 0.0
+        self.gauss = gauss_rule(level.output)
+        self.constants = np.array(model.fit.loss.values, dtype=float)
+        self.scratch = np.empty(self.loss.SCRATCH_SHAPE)
+        self.work = np.zeros(self.kernel.workspace_size(self.blocks, nodes))
+        self.places = self.kernel.layout(self.blocks, nodes)
+        self.first, self.second, self.diagonal = _unknowns(self.kernel, self.places, self.blocks)
+        self.parameters = problem.parameters.copy()
+        start = self.places[self.kernel.AVERAGES[0]][0]
+        count = len(self.kernel.AVERAGES)
+        self.averages = self.work[start : start + count * nodes].reshape(count, nodes)
+        start = self.places[self.kernel.SLOPES[0]][0]
+        self.slopes = self.work[start : start + self.directions * nodes].reshape(self.directions, nodes)
+        self.residuals = self.places[f"residual_{self.kernel.UNKNOWNS[0]}"][0]
+        self.averaging = self._averaging()
+        self.variance = np.empty(nodes)  # Delta without a floor
+
+    def at_ridge(self, ridge: float) -> CoupledSystem:
+        """The same system at another ridge."""
+        self.parameters[2] = ridge
+        return self
+
+    def view(self, name: str) -> Array:
+        """A family or a function of kappa in the workspace."""
+        start, shape = self.places[name]
+        values: Array = self.work[start : start + math.prod(shape)].reshape(shape)
+        return values
+
+    def residual(self, x: Array) -> Array:
+        """Residuals of the unknowns; nan where a response or the variance of the output is not positive."""
+        if not self.fields(x):
+            return np.full(len(x), np.nan)
+        average, given = self.averaging
+        average(*given)
+        self.kernel.residual(*self._arguments())
+        residuals: Array = self.work[self.residuals + self.first]
+        return residuals
+
+    def fields(self, x: Array) -> bool:
+        """Evaluate V, the mean, its slopes and Delta; whether x is feasible."""
+        self.work[self.first] = x
+        self.work[self.second] = x
+        self.kernel.fields(*self._arguments())
+        self.variance[:] = self.view("Delta")
+        return floored(self.view("V")) and floored(self.view("Delta")) and self.view("T").min() > 0.0
+
+    def jacobian(self) -> Array:
+        """Derivative of the residuals at the last x."""
+        n = len(self.first)
+        matrix = np.empty((n, n))
+        self.kernel.jacobian(*self._arguments(), self.first, self.second, matrix)
+        return matrix
+
+    def scale(self, x: Array) -> Array:
+        """Sizes of the unknowns: of an overlap that may vanish, the root of the norm of its block."""
+        work = self.work
+        roots = np.sqrt(np.abs(work[self.diagonal]))
+        return np.asarray(np.maximum(np.abs(x), 1e-3 * np.where(roots > 0.0, roots, 1e-300)))
+
+    def unknowns(self, order: Mapping[str, Array]) -> Array:
+        """The vector of unknowns from order parameters: T = beta V2, and the adjoint is Q2."""
+        psi = np.asarray(order["psi"]).reshape(self.blocks, self.directions)
+        values = {
+            "adjoint": order["Q2"], "m": order["m"], "Q1": order["Q1"], "V1": order["V1"],
+            "T": self.parameters[1] * order["V2"],
+        }  # fmt: skip
+        zeta = np.asarray(order["zeta"]).reshape(self.blocks, self.problem.rank)
+        values |= {name: psi[:, d] for d, name in enumerate(self._named("psi"))}
+        values |= {name: zeta[:, j] for j, name in enumerate(self._named("zeta"))}
+        for name in self.kernel.UNKNOWNS:
+            self.view(name)[...] = values[name]
+        found: Array = self.work[self.first]
+        return found
+
+    def _named(self, overlap: str) -> list[str]:
+        return [name for name in self.kernel.UNKNOWNS if name.startswith(overlap)]
+
+    def overlaps(self, name: str = "psi") -> Array:
+        """psi, [K] for one direction of the target and [K, directions] for several; or zeta, by those of the spike."""
+        found = np.stack([self.view(part) for part in self._named(name)], axis=-1)
+        return found[:, 0].copy() if found.shape[1] == 1 else found
+
+    def place(self, node: int) -> float | tuple[float, ...]:
+        """kappa at a node as far as the label knows it: a number, or a tuple for several directions and indices."""
+        if self.problem.rank == 1 or self.directions == 1:
+            return float(self.kappa[node])
+        return tuple(float(x) for x in self.points()[node])
+
+    def points(self) -> Array:
+        """kappa at the nodes, [N] or [N, q]."""
+        return self.kappa if self.problem.rank == 1 else coordinates(self.table, self.directions, self.problem.rank)
+
+    def signal(self) -> float:
+        """E y^2 of the clean label and its noise."""
+        nu = self.table[:, 2 : 4 + self.directions]
+        rest = self.table[:, 3 + self.directions]
+        square = (nu[:, : 1 + self.directions] ** 2).sum(axis=1) + rest
+        return float(self.table[:, 1] @ square + self.problem.parameters[3])
+
+    def certificate(self, x: Array) -> float:
+        """Worst relative residual of all equations at x, evaluated apart from the solver's own code."""
+        if not np.array_equal(self.work[self.first], x):
+            self.residual(x)
+        return float(self.kernel.check(*self._arguments()))
+
+    def observables(self) -> Array:
+        """(test error, training error, free energy) at the last x."""
+        out = np.zeros(3)
+        self.kernel.observables(*self._arguments(), out)
+        if self.loss.FORM == "margin":
+            out[0] = misclassification(
+                self.clean, self.kappa, self.table[:, 1], self.view("mean"), self.slopes, self.told_variance()
+            )
+        if self.problem.model.fit.loss.entry.error_scale != 1:
+            out[1] *= self.problem.model.fit.loss.entry.error_scale
+        return out
+
+    def told_variance(self) -> Array:
+        """Delta as far as rounding tells it: a sign depends on its ratio to the mean, however small both are."""
+        mu1 = np.abs(self.table[:, -2 * self.blocks : -self.blocks])
+        squares = np.einsum("nb,bc,nc->n", mu1, np.abs(self.view("Q1")), mu1)
+        return np.asarray(np.maximum(self.variance, _ROUNDING * squares + _LEAST))
+
+    def test_error(self, x: Array) -> float:
+        """The test error at x, without averages over the output; nan where x is not feasible."""
+        return float(self.observables()[0]) if self.fields(x) else math.nan
+
+    def calls(self) -> Sequence[tuple[Callable[..., object], Sequence[object]]]:
+        """The kernels of a Newton step and of the observables with their arguments, in the order of their use."""
+        kernel, given, n = self.kernel, self._arguments(), len(self.first)
+        return [
+            (kernel.fields, given), self.averaging, (kernel.residual, given),
+            (kernel.jacobian, (*given, self.first, self.second, np.empty((n, n)))),
+            (kernel.observables, (*given, np.zeros(3))),
+        ]  # fmt: skip
+
+    def _averaging(self) -> tuple[Callable[..., object], Sequence[object]]:
+        """The kernel that averages over the output, with its arguments."""
+        fields = (self.view("V"), self.view("mean"), self.slopes, self.view("Delta"), self.scratch, self.averages)
+        law, rule, numbers = self.labels, (self.gauss, self.level.output), (self.noise, self.constants)
+        if isinstance(law, Intervals):
+            where = (self.kappa, law.low, law.high, law.weight, law.label, law.channel)
+            return self.loss.intervals, (*rule, *where, *numbers, *fields)
+        return self.loss.points, (*rule, law.weight, law.t, law.label, law.rest, *numbers, *fields)
+
+    def _arguments(self) -> tuple[Array, Array, Array, Array]:
+        return self.table, self.problem.fraction, self.parameters, self.work
+
+
+def floored(values: Array) -> bool:
+    """Whether a variance is positive; where the features do not vary at all it is raised to rounding."""
+    largest = float(values.max())
+    if not (largest > 0.0 and values.min() > -_FLOOR * largest):
+        return False
+    np.maximum(values, _FLOOR * largest, out=values)
+    return True
+
+
+def _unknowns(kernel: ModuleType, places: dict[str, tuple[int, tuple[int, ...]]], blocks: int
+              ) -> tuple[Array, Array, Array]:  # fmt: skip
+    """Places of the unknowns, of their mirror images, and of the norm that each is compared with."""
+    first, second, size = [], [], []
+    norm = places["Q1"][0]
+    for name in kernel.UNKNOWNS:
+        start, shape = places[name]
+        pairs = [(b, b) for b in range(blocks)] if len(shape) == 1 else list(_pairs(blocks))
+        for b, c in pairs:
+            first.append(start + (b if len(shape) == 1 else b * blocks + c))
+            second.append(start + (c if len(shape) == 1 else c * blocks + b))
+            size.append(norm + b * blocks + b)
+    return np.array(first), np.array(second), np.array(size)
+
+
+def _pairs(blocks: int) -> Sequence[tuple[int, int]]:
+    return [(b, c) for b in range(blocks) for c in range(b, blocks)]
+
+
+@lru_cache(maxsize=64)
+def gauss_rule(steps: int) -> Array:
+    """The Gauss-Legendre rule [2, n] on (-1, 1) that goes with a trapezoid of that many steps."""
+    return np.array(leggauss(max(6, round(steps / 2.5))))

@@ -1,0 +1,169 @@
+"""What the coupled system needs of a model at one resolution: the table, and the law of the labels at its nodes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import numpy as np
+
+from giantstep.law.labels import Labels, Points, label_law, with_noise
+from giantstep.law.multi_index_labels import LabelMoments, has_kinks, moments_given_kappa, square_nodes
+from giantstep.quadrature.panels import Term, table
+from giantstep.quadrature.tensor import Shape, tensor_table
+from giantstep.spec.matrix import Rows
+from giantstep.spec.model import Target
+from giantstep.system.loss_kernels import loss_kernel
+from giantstep.system.problem import Problem
+
+Array = np.ndarray
+_NOTHING = 1e-20  # averages over the output grow no faster than their squares: double precision with room to spare
+
+
+@dataclass(frozen=True)
+class Level:
+    """A resolution: order of the panels in kappa and their halvings, points of the output rule, halvings in t.
+
+    rough: the law of the label on fewer nodes than its halvings give, for an estimate of the error of those.
+    cuts: ends of panels in kappa beside those that the coefficients need (of one direction).
+    """
+
+    order: int
+    output: int
+    halvings: int = 0
+    labels: int = 0
+    rough: bool = False
+    cuts: tuple[float, ...] = ()
+
+    @property
+    def fineness(self) -> float:
+        """Of every axis where kappa has several."""
+        return self.order / 8.0 * 1.3**self.halvings
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """The table [N, 5 + ... + 3K], read-only; the law of the label as the loss takes it, and of the clean label."""
+
+    table: Array
+    labels: Labels
+    clean: Labels
+
+
+def resolved(problem: Problem, level: Level) -> Resolved:
+    """The table and the laws of a problem, remembered: they depend on neither samples nor width nor ridge."""
+    loss = loss_kernel(problem.model.fit.loss)
+    return _resolved(
+        problem.blocks, problem.target, problem.model.target, problem.overlaps, problem.loadings, loss.SYMMETRIC,
+        loss.FORM, loss.NAME == "square", level,
+    )  # fmt: skip
+
+
+@lru_cache(maxsize=16)
+def _resolved(
+    blocks: tuple[Term, ...], along: Term | None, target: Target, overlaps: Rows, loadings: Rows | None,
+    symmetric: bool, form: str, square: bool, level: Level,
+) -> Resolved:  # fmt: skip
+    if loadings is None:
+        rows = table(blocks, along or blocks[0], level.order, level.halvings, level.cuts)
+    else:
+        rows = tensor_table(Shape(blocks, loadings, along), (level.fineness,) * len(overlaps))
+    kept = _that_count(rows)
+    return resolved_on(kept, target, overlaps, symmetric=symmetric, form=form, level=level, square=square)
+
+
+def resolved_on(
+    rows: Array, target: Target, alignments: tuple[float, ...] | Rows, *, symmetric: bool, form: str, level: Level,
+    square: bool = False,
+) -> Resolved:  # fmt: skip
+    """The laws at the nodes of a table; of a symmetric loss on half of them, where labels and outputs are odd.
+
+    alignments: of one direction with every index, or a row for each direction. Of a target of several indices, the
+    table's columns of the target are found here.
+    """
+    if target.indices > 1:
+        clean = _moments(rows, target, alignments, level, 0.0)
+        if square:
+            points = _of_square(rows, target, alignments, level, clean)
+            rows = _with_target(rows, clean)
+            rows.flags.writeable = False
+            return Resolved(rows, points, points)
+        rows = _with_target(rows, clean)
+    elif symmetric:
+        rows = _folded(rows, _law(rows, target, alignments, level), _rank(alignments))
+    law = _law(rows, target, alignments, level)
+    if form != "residual" and target.noise > 0.0:
+        law = with_noise(law, target.noise, level.labels, level.rough)
+    if isinstance(law, Points):
+        seldom = rows[:, 1, None] * law.weight <= _NOTHING * np.sum(rows[:, 1])
+        law = replace(law, weight=np.where(seldom, 0.0, law.weight))
+    rows.flags.writeable = False
+    return Resolved(rows, law, _law(rows, target, alignments, level, clean=True))
+
+
+def _moments(
+    bare: Array, target: Target, alignments: tuple[float, ...] | Rows, level: Level, probit: float
+) -> LabelMoments:
+    """Moments of a label of several indices given kappa: between its kinks, or of a smooth link from the nodes of t."""
+    gamma = np.atleast_2d(np.array(alignments))
+    kappa = coordinates(bare, 1, len(gamma))
+    if has_kinks(target.link) or probit > 0.0:
+        return moments_given_kappa(target.link, gamma, kappa, probit, level.labels, level.rough)
+    law = label_law(target, alignments, kappa, True, level.labels, level.rough)
+    assert isinstance(law, Points)
+    linear = np.einsum("nj,nj,njd->nd", law.weight, law.label, law.t)
+    return LabelMoments((law.weight * law.label).sum(axis=1), linear, (law.weight * law.label**2).sum(axis=1))
+
+
+def _of_square(
+    bare: Array, target: Target, alignments: tuple[float, ...] | Rows, level: Level, clean: LabelMoments
+) -> Points:
+    """The law of the label for the square loss, which knows its first two moments only."""
+    noisy = _moments(bare, target, alignments, level, target.probit) if target.probit > 0.0 else clean
+    return Points(*square_nodes(noisy, target.flips), np.zeros((target.indices, target.indices)))
+
+
+def _with_target(bare: Array, clean: LabelMoments) -> Array:
+    """The table with the Hermite coefficients in t of a target of several indices."""
+    columns = [bare[:, :2], clean.mean, clean.linear, clean.rest, bare[:, 5:]]
+    return np.ascontiguousarray(np.column_stack(columns))
+
+
+def _that_count(rows: Array) -> Array:
+    """Rows without those, far out, that hold next to nothing of the square of any column."""
+    squares = rows[:, 1, None] * np.column_stack([np.ones(len(rows)), rows[:, 2:] ** 2])
+    return np.asarray(rows[(squares > _NOTHING * squares.sum(axis=0)).any(axis=1)])
+
+
+def coordinates(rows: Array, indices: int, rank: int) -> Array:
+    """kappa [N, rank] at the nodes of a table with the columns of a target of so many indices."""
+    return np.ascontiguousarray(rows[:, [0, *range(4 + indices, 3 + indices + rank)]])
+
+
+def _rank(alignments: tuple[float, ...] | Rows) -> int:
+    return len(np.atleast_2d(np.array(alignments)))
+
+
+def _law(
+    rows: Array, target: Target, alignments: tuple[float, ...] | Rows, level: Level, clean: bool = False
+) -> Labels:
+    kappa = coordinates(rows, target.indices, _rank(alignments))
+    return label_law(target, alignments, kappa, clean, level.labels, level.rough)
+
+
+def _folded(rows: Array, law: Labels, rank: int) -> Array:
+    """Rows at kappa > 0 with twice the weight, where kappa, labels and outputs may change their signs together."""
+    others = [-1.0] * (rank - 1)  # the other coordinates of kappa
+    parity = np.array([-1.0, 1.0, -1.0, 1.0, 1.0, *others, *_parities((rows.shape[1] - 4 - rank) // 3)])
+    mirrored = rows[::-1] * parity
+    size = np.max(np.abs(rows), axis=0)
+    if np.any(np.abs(rows - mirrored) > 1e-12 * size) or not law.odd:
+        return rows
+    half = rows[rows[:, 0] > 0.0].copy()
+    half[:, 1] *= 2.0
+    return half
+
+
+def _parities(blocks: int) -> list[float]:
+    """Of mu0, mu1 and mu2^2 per block."""
+    return [-1.0] * blocks + [1.0] * (2 * blocks)

@@ -1,0 +1,163 @@
+"""The first compilation of a model's kernels, shared with a second process: numba compiles one function at a time.
+
+``python -m giantstep.system.first_compilation`` reads a model as JSON and compiles kernels into numba's cache on disk,
+where the process that solves it finds them when it comes to them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import lru_cache, partial
+from inspect import signature
+from itertools import chain, repeat
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numba import typeof
+
+from giantstep.spec.kernels import function_kernel, solver_kernel
+from giantstep.spec.model import Model
+
+
+@contextmanager
+def warming(model: Model) -> Iterator[None]:
+    """While a model is solved for the first time ever, a second process compiles with this one.
+
+    A process that fails is no error: what it does not compile is compiled here, when it is called.
+    """
+    (blocks, rank), loss = _sizes(model), model.fit.loss
+    trained = model.step is not None and model.step.bulk != "isotropic"
+    coupled = loss.key != "square" or model.network.trains_bias or trained
+    child = _child(model) if next(_once_cold(blocks, coupled, model.target.indices, rank)) else None
+    try:
+        if child is not None:
+            compile_solver(blocks, rank)
+            assert child.stdout is not None
+            child.stdout.readline()  # the functions are ready, or the child has ended
+        yield
+    finally:
+        if child is not None:
+            child.kill()
+            with child:  # close its output and wait
+                pass
+
+
+def _sizes(model: Model) -> tuple[int, int]:
+    """(number of distinct blocks, number of directions of kappa)."""
+    if model.spike is None or model.spike.loadings is None:
+        return len(set(model.network.readout.values)), 1
+    from giantstep.system.merged_blocks import merged
+    from giantstep.system.problem import problem_of
+
+    problem, _ = merged(problem_of(model))
+    return len(problem.blocks), problem.rank
+
+
+@lru_cache(maxsize=256)
+def _once_cold(blocks: int, coupled: bool, indices: int, rank: int) -> Iterator[bool]:
+    """Whether the kernels are cold, once; after that what the first solve did not compile is not tried again."""
+    return chain([_cold(blocks, coupled, indices, rank)], repeat(False))
+
+
+def _cold(blocks: int, coupled: bool, indices: int, rank: int = 1) -> bool:
+    """Whether numba keeps a cache for a model's solver and has nothing in it, and there is a core to spare."""
+    if (os.cpu_count() or 1) < 2 or not sys.executable:
+        return False
+    kernels = [solver_kernel("square", blocks, rank).solve]
+    if coupled:
+        from giantstep.system.loss_kernels import coupled_kernel
+
+        kernels.append(coupled_kernel(blocks, indices, rank).jacobian)
+    return any(is_cold(kernel) for kernel in kernels)
+
+
+def is_cold(kernel: Any) -> bool:
+    """Whether numba keeps a cache on disk for a function and has nothing in it."""
+    folder, code = kernel.stats.cache_path, kernel.py_func.__code__
+    if folder is None:
+        return False
+    return not any(Path(folder).glob(f"{Path(code.co_filename).stem}.{code.co_name}-*.nbi"))
+
+
+def compile_solver(blocks: int, rank: int = 1) -> None:
+    """Call the solver of the square loss once, on next to nothing."""
+    kernel, work = solver_kernel("square", blocks, rank), _arguments(blocks, rank)
+    kernel.solve(*work, np.empty(kernel.workspace_size(blocks, 1)), np.empty(3))
+
+
+def _arguments(blocks: int, rank: int = 1) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(table, fraction, parameters) of the types of every problem: tables cannot be written to."""
+    table = np.ones((1, 4 + rank + 3 * blocks))
+    table.flags.writeable = False
+    return table, np.full(blocks, 1.0 / blocks), np.array([1.0, 1.0, 1.0, 0.0, 0.0])
+
+
+def compile_beside(model: Model) -> None:
+    """Compile what another process, which begins with the solver, comes to last; write a line after the functions."""
+    blocks, rank = _sizes(model)
+    solver = solver_kernel("square", blocks, rank).PIECES
+    for kernel in solver[len(solver) // 2 :] if blocks > 1 else ():  # with one block it takes as long as functions
+        _compile_piece(kernel, blocks)
+    names = (model.network.activation, *[model.target.link] * (model.target.indices == 1))
+    for name in dict.fromkeys(names):
+        module = function_kernel(name)
+        module.FUNCTION.rules[0](np.zeros(1), 1.0, np.empty((7, 1)), np.empty(module.SCRATCH_SHAPE))
+    print(flush=True)
+    for kernel, given in reversed(_coupled(model)):
+        _compile(kernel, given)
+
+
+def _compile_piece(kernel: Any, blocks: int) -> None:
+    table, vector, _ = _arguments(blocks)
+    known = {"table": table, "fraction": vector, "work": vector, "out": vector, "smallest": 0.0}  # else a whole number
+    _compile(kernel, [known.get(name, 0) for name in signature(kernel.py_func).parameters])
+
+
+def _coupled(model: Model) -> Sequence[tuple[Any, Sequence[object]]]:
+    """Kernels of a model that the solver of the square loss does not solve, and their arguments, in order of use."""
+    from giantstep.system.merged_blocks import merged
+    from giantstep.system.problem import problem_of
+
+    problem, _ = merged(problem_of(model))
+    if problem.direct and not model.network.trains_bias:
+        return []
+    from giantstep.system.coupled_solver import COARSE
+    from giantstep.system.coupled_system import CoupledSystem
+
+    return CoupledSystem(problem, COARSE).calls()
+
+
+def _compile(kernel: Any, arguments: Sequence[object]) -> None:
+    if isinstance(kernel, partial):
+        kernel, arguments = kernel.func, (*kernel.args, *arguments)
+    kernel.compile(tuple(map(typeof, arguments)))
+
+
+def _child(model: Model) -> subprocess.Popen[str] | None:
+    command = [sys.executable, "-m", "giantstep.system.first_compilation"]
+    try:
+        child = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=_environment(),
+            text=True,
+        )
+        assert child.stdin is not None
+        with child.stdin as stream:
+            json.dump(model.to_dict(), stream)
+    except OSError:
+        return None
+    return child
+
+
+def _environment() -> dict[str, str]:
+    """This process's environment, with its own search path: the child imports the same packages."""
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)}
+
+
+if __name__ == "__main__":
+    compile_beside(Model.from_dict(json.load(sys.stdin)))

@@ -1,0 +1,97 @@
+"""Places in kappa where the output passes a kink of the loss, for ends of panels where it varies little about its mean.
+
+Features that saturate leave the output no variance beside kappa. Averages over the output then turn in kappa as fast as
+the mean of the output passes a kink, on a scale that the coefficients do not know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import numpy as np
+
+from giantstep.law.labels import Intervals, Labels
+from giantstep.quadrature.panels import rows_at, table
+from giantstep.spec.link import link_values
+from giantstep.system.bulk_system import coupled_at
+from giantstep.system.coupled_system import CoupledSystem
+from giantstep.system.discretisation import Level, Resolved, resolved
+from giantstep.system.label_refinement import Kink, distance_to, kinks_of, settles
+from giantstep.system.problem import Problem
+
+Array = np.ndarray
+Fields = Callable[[Array], CoupledSystem]
+_BASE = Level(8, 24)
+_FINER, _ROUNDS = 33, 8  # places in a bracket, which shrinks by as much in each round
+_AROUND = (-8.0, -4.0, -2.0, 0.0, 2.0, 4.0, 8.0)  # ends of panels about a turn, in widths of it
+_WIDEST = 0.5  # width of a turn that the panels of the coefficients resolve
+_NEAR, _DIGITS = 1e-6, 11  # step of a slope in kappa; decimals to which two turns are one
+
+
+def cuts_at(problem: Problem, x: Array) -> tuple[float, ...]:
+    """Ends of panels in kappa about all sharp turns, for the unknowns x; of one index and one direction of kappa."""
+    along = problem.target
+    if problem.loadings is not None or along is None:
+        return ()
+    base = resolved(problem, _BASE)
+
+    def at(kappa: Array) -> CoupledSystem:
+        rows = rows_at(problem.blocks, along, kappa, np.ones_like(kappa))
+        system = coupled_at(problem, _BASE, Resolved(rows, base.labels, base.clean))
+        system.fields(x)
+        return system
+
+    grid = table(problem.blocks, along, _BASE.order)[:, 0]
+    system = at(grid)
+    found = {
+        round(place, _DIGITS)
+        for label in _labels(problem, base.labels)
+        for kink in kinks_of(system)
+        for place in _sharp(at, label, kink, grid)
+    }
+    if system.loss.SYMMETRIC:  # where kappa is folded, panels must be so
+        found = {side * abs(place) for place in found for side in (-1.0, 1.0)}
+    return tuple(sorted(found))
+
+
+def _labels(problem: Problem, law: Labels) -> list[Callable[[Array], Array]]:
+    """The values of a label given kappa; none where it varies continuously beside kappa, which smooths."""
+    if isinstance(law, Intervals):
+        return [partial(np.full_like, fill_value=value) for value in sorted(set(law.label.tolist()))]
+    if settles(problem):
+        return []
+    gamma, values = problem.overlaps[0][0], link_values(problem.model.target.link)
+    return [lambda kappa: values((gamma * kappa)[None])]
+
+
+def _sharp(at: Fields, label: Callable[[Array], Array], kink: Kink | None, grid: Array) -> Iterator[float]:
+    """Places about the sharp passages of a kink at a label, from the signs on a grid of kappa."""
+
+    def distance(kappa: Array) -> Array:
+        system = at(kappa)
+        return distance_to(system, kink, label(kappa), system.view("mean"), system.view("V"))
+
+    low, high = _brackets(distance(grid), grid)
+    for _ in range(_ROUNDS if len(low) else 0):
+        places = low[:, None] + (high - low)[:, None] * np.linspace(0.0, 1.0, _FINER)
+        values = distance(places.ravel()).reshape(places.shape) > 0.0
+        first = np.argmax(values != values[:, :1], axis=1)
+        row = np.arange(len(low))
+        low, high = places[row, first - 1], places[row, first]
+    if not len(low):
+        return
+    system = at(low)
+    spread = np.sqrt(system.view("Delta") + system.noise + (system.slopes**2).sum(axis=0))
+    if system.loss.SMOOTH:
+        spread = np.maximum(spread, 1.0 / system.loss.STEEPNESS)
+    with np.errstate(divide="ignore"):
+        width = 2.0 * _NEAR * spread / np.abs(distance(low + _NEAR) - distance(low - _NEAR))
+    width = np.exp2(0.5 * np.round(2.0 * np.log2(width)))  # mirror images have the same, and the same ends
+    for centre, reach in zip(low[width < _WIDEST].tolist(), width[width < _WIDEST].tolist(), strict=True):
+        yield from (centre + reach * part for part in _AROUND)
+
+
+def _brackets(values: Array, grid: Array) -> tuple[Array, Array]:
+    (place,) = np.nonzero((values[1:] > 0.0) != (values[:-1] > 0.0))
+    return grid[place], grid[place + 1]

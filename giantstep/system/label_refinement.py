@@ -1,0 +1,263 @@
+"""Nodes of the label that settle the averages of a loss: panels of t halved until its averages agree.
+
+A label that is a continuous function of t sweeps the kinks of a loss; where the output varies little, it does so on
+scales of t that no fixed rule resolves. The panels are therefore chosen at given fields of the output, node by node of
+kappa, with the kernel of the loss itself.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from types import ModuleType
+
+import numpy as np
+from numpy.polynomial.legendre import leggauss
+from numpy.typing import NDArray
+
+from giantstep.law.directions import noisy_indices
+from giantstep.law.labels import Points, is_constant, with_noise
+from giantstep.spec.kernels import function_kernel
+from giantstep.spec.link import link_values
+from giantstep.system.bulk_system import coupled_at
+from giantstep.system.coupled_system import CoupledSystem
+from giantstep.system.discretisation import Level, resolved
+from giantstep.system.problem import Problem
+
+Array = np.ndarray
+Index = NDArray[np.intp]
+Kink = tuple[int, int]  # its number, and 0 or 1 for the piece before or after it
+_REACH = 9.0  # of t: the Gaussian weight beyond is 1e-18
+_NOWHERE = 1e300
+_PANELS = 4  # between two breakpoints, at first
+_ORDER, _ROUGH = 12, 11  # nodes of a panel; of the estimate of their error
+_TOLERANCE = 1e-12  # of an average of a panel, relative to that over all t
+_HALVINGS = 36
+_MOST = 1 << 20  # nodes
+_GRID, _BISECTIONS, _NEAR = 241, 48, 1e-6  # where a crossing is looked for, and the steps of its slope
+_AROUND = (-40.0, -4.0, 0.0, 4.0, 40.0)  # edges of panels about a crossing, in spreads
+
+
+@dataclass(frozen=True)
+class _Panels:
+    """Panels [low, high] of t, each of the node ``owner`` of kappa."""
+
+    owner: Index
+    low: Array
+    high: Array
+
+    def chosen(self, keep: NDArray[np.bool_]) -> _Panels:
+        return _Panels(self.owner[keep], self.low[keep], self.high[keep])
+
+    def halves(self) -> tuple[_Panels, _Panels]:
+        middle = 0.5 * (self.low + self.high)
+        return _Panels(self.owner, self.low, middle), _Panels(self.owner, middle, self.high)
+
+    def joined(self, other: _Panels) -> _Panels:
+        owner = np.concatenate([self.owner, other.owner])
+        return _Panels(owner, np.concatenate([self.low, other.low]), np.concatenate([self.high, other.high]))
+
+
+def system_at(problem: Problem, level: Level, x: Array, tolerance: float = _TOLERANCE) -> CoupledSystem:
+    """The system of a level, with nodes of the label that settle the averages at the unknowns ``x``.
+
+    Labels that are constant on intervals (as those that may flip are) or of several indices stay as they are.
+    """
+    laws = resolved(problem, level)
+    plain = coupled_at(problem, level, laws)
+    if not isinstance(laws.labels, Points) or not settles(problem) or not plain.fields(x):
+        return plain
+    panels = _settled(plain, tolerance / 10.0**level.labels)
+    law = _packed(plain, panels, _ROUGH if level.rough else _ORDER)
+    return coupled_at(problem, level, replace(laws, labels=law))
+
+
+def settles(problem: Problem) -> bool:
+    """Whether the nodes of the label are chosen: those of one index that varies continuously, also given kappa."""
+    target = problem.model.target
+    return target.indices == 1 and not is_constant(target.link) and _channel(problem).width > 0.0
+
+
+@dataclass(frozen=True)
+class _Channel:
+    """z' = gamma kappa + width t', kappa that along the alignment; t has the mean carry t' and the variance rest."""
+
+    gamma: float
+    width: float
+    carry: float
+    rest: float
+
+
+def _channel(problem: Problem) -> _Channel:
+    gamma = problem.overlaps[0][0]
+    found = noisy_indices(np.array([[gamma]]), problem.model.target.probit)
+    return _Channel(gamma, *(float(part[0, 0]) for part in (found.lower, found.carry, found.rest)))
+
+
+def _spread(system: CoupledSystem) -> Array:
+    """Standard deviation of the output about its centre, at every node of kappa."""
+    inside = _channel(system.problem).rest * system.slopes[0] ** 2
+    return np.asarray(np.sqrt(system.view("Delta") + system.noise + inside))
+
+
+def _settled(system: CoupledSystem, tolerance: float) -> _Panels:
+    """Panels whose averages, those of the residuals, are those of their halves."""
+    active, done = _first(system), None
+    rows = _residual_rows(system)
+    weight = system.table[:, 1][None]
+    scale: Array | None = None
+    for _ in range(_HALVINGS):
+        whole = _averages(system, active)[rows]
+        parts = [_averages(system, half)[rows] for half in active.halves()]
+        if scale is None:
+            local = np.stack([np.bincount(active.owner, np.abs(row), len(system.kappa)) for row in whole])
+            total = (weight * local).sum(axis=1, keepdims=True)
+            scale = np.maximum(local, total / np.maximum(weight * len(system.kappa), 1e-290))
+        good = np.all(np.abs(whole - sum(parts)) <= tolerance * scale[:, active.owner], axis=0)
+        finished = active.chosen(good)
+        done = finished if done is None else done.joined(finished)
+        if good.all():
+            return done
+        left, right = active.chosen(~good).halves()
+        active = left.joined(right)
+        if _ORDER * (len(active.owner) + len(done.owner)) > _MOST:
+            break
+    return active if done is None else done.joined(active)
+
+
+def _first(system: CoupledSystem) -> _Panels:
+    """Panels between the breakpoints of the link, and the places where the output is centred on a kink of the loss."""
+    problem, kappa = system.problem, system.kappa
+    breaks = np.array(function_kernel(problem.model.target.link).BREAKPOINTS, dtype=float)
+    channel = _channel(problem)
+    inner = np.clip((breaks[None] - channel.gamma * kappa[:, None]) / channel.width, -_REACH, _REACH)
+    ends = np.full((len(kappa), 1), _REACH)
+    edges = np.concatenate([-ends, inner, ends], axis=1)
+    cuts = edges[:, :-1, None] + np.diff(edges, axis=1)[:, :, None] * (np.arange(_PANELS + 1) / _PANELS)
+    edges = np.concatenate([cuts.reshape(len(kappa), -1), crossings(system)], axis=1)
+    edges = np.sort(np.clip(edges, -_REACH, _REACH), axis=1)
+    owner, place = np.nonzero(np.diff(edges, axis=1) > 0.0)
+    return _Panels(owner, edges[owner, place], edges[owner, place + 1])
+
+
+def crossings(system: CoupledSystem) -> Array:
+    """Places t [N, C] around which an average over the output turns: what no rule finds that does not look there.
+
+    Where the centre of the output passes the image of a kink, and some spreads of the output to either side; for a
+    smooth loss, where it passes zero. Rows are filled up with repeated places.
+    """
+    spread = _spread(system)
+    width = np.maximum(spread, 1.0 / system.loss.STEEPNESS) if system.loss.SMOOTH else spread
+    grid = np.linspace(-_REACH, _REACH, _GRID)
+    found = [np.zeros((len(spread), 1))]
+    for distance in _distances(system):
+        values = distance(np.broadcast_to(grid, (len(spread), _GRID)), np.arange(len(spread)))
+        owner, place = np.nonzero((values[:, 1:] > 0.0) != (values[:, :-1] > 0.0))
+        low, high, rising = grid[place], grid[place + 1], values[owner, place + 1] > 0.0
+        for _ in range(_BISECTIONS):
+            middle = 0.5 * (low + high)
+            beyond = (distance(middle[:, None], owner)[:, 0] > 0.0) == rising
+            low, high = np.where(beyond, low, middle), np.where(beyond, middle, high)
+        ends = (distance(np.clip(x, -_REACH, _REACH)[:, None], owner)[:, 0] for x in (low - _NEAR, low + _NEAR))
+        with np.errstate(divide="ignore"):
+            reach = np.minimum(2.0 * _NEAR * width[owner] / np.abs(np.subtract(*ends)), _REACH)
+        rank = np.arange(len(owner)) - np.searchsorted(owner, owner)
+        places = np.zeros((len(spread), int(rank.max(initial=-1)) + 1, len(_AROUND)))
+        places[owner, rank] = low[:, None] + reach[:, None] * np.array(_AROUND)
+        found.append(places.reshape(len(spread), -1))
+    return np.concatenate(found, axis=1)
+
+
+def _distances(system: CoupledSystem) -> list[Callable[[Array, Index], Array]]:
+    """Functions of t [I, n] and nodes of kappa [I]: how far u of the output's centre is from the image of a kink."""
+    channel = _channel(system.problem)
+    values, response = link_values(system.problem.model.target.link), system.view("V")
+    mean, slope = system.view("mean"), channel.carry * system.slopes[0]
+
+    def at(kink: Kink | None) -> Callable[[Array, Index], Array]:
+        def distance(t: Array, owner: Index) -> Array:
+            y = values((channel.gamma * system.kappa[owner][:, None] + channel.width * t)[None])
+            centre = mean[owner][:, None] + slope[owner][:, None] * t
+            return distance_to(system, kink, y, centre, response[owner][:, None])
+
+        return distance
+
+    return [at(kink) for kink in kinks_of(system)]
+
+
+def kinks_of(system: CoupledSystem) -> list[Kink | None]:
+    """The kinks of a loss, from both sides; None for a smooth one, which turns at zero."""
+    kinks = range(system.loss.COUNT - 1)
+    return [(k, side) for k in kinks for side in (0, 1)] or [None]
+
+
+def distance_to(system: CoupledSystem, kink: Kink | None, label: Array, centre: Array, response: Array) -> Array:
+    """How far u of an output is from the image of a kink under the proximal map; arrays of one shape."""
+    loss, constants = system.loss, system.constants
+    u = label * centre if loss.FORM == "margin" else centre - label if loss.FORM == "residual" else centre
+    if kink is None:
+        return np.asarray(u)
+    number, side = kink
+    if loss.FORM == "general":
+        image = np.vectorize(lambda y, v: _image(loss, constants, number, side, y, v), [float])
+        return np.asarray(u - image(label, response))
+    place = loss.edge(number, 0.0, constants)
+    steep = loss.piece(number + side, place, 0.0, constants)[1]
+    return np.asarray(u - place - response * steep)
+
+
+def _image(loss: ModuleType, constants: Array, kink: int, side: int, label: float, response: float) -> float:
+    """Where the prox passes one side of a kink of the loss at a label; far out where it has fewer kinks."""
+    start, count = loss.cell(label)
+    if kink >= count - 1:
+        return -_NOWHERE
+    place = float(loss.edge(start + kink, label, constants))
+    return place + response * float(loss.piece(start + kink + side, place, label, constants)[1])
+
+
+def _residual_rows(system: CoupledSystem) -> list[int]:
+    """Averages that enter the residuals and the observables."""
+    names = system.kernel.AVERAGES
+    return [names.index(name) for name in ("avg_M", "avg_g", "avg_gg", "avg_h", "avg_tg")]
+
+
+def _averages(system: CoupledSystem, panels: _Panels) -> Array:
+    """Averages over the output and the label within each panel: [average, panel]."""
+    law = _law(system, panels, _ORDER)
+    fields = [np.ascontiguousarray(system.view(name)[panels.owner]) for name in ("V", "mean", "Delta")]
+    slopes = np.ascontiguousarray(system.slopes[:, panels.owner])
+    out = np.empty((len(system.averages), len(panels.owner)))
+    system.loss.points(
+        system.gauss, system.level.output, law.weight, law.t, law.label, law.rest, system.noise, system.constants,
+        fields[0], fields[1], slopes, fields[2], system.scratch, out,
+    )  # fmt: skip
+    return out
+
+
+def _law(system: CoupledSystem, panels: _Panels, order: int) -> Points:
+    """Labels at the nodes of each panel, [panel, node], with the noise of a loss that is not of the residual."""
+    target, channel = system.problem.model.target, _channel(system.problem)
+    points, weights = leggauss(order)
+    half, middle = 0.5 * (panels.high - panels.low)[:, None], 0.5 * (panels.high + panels.low)[:, None]
+    t = middle + half * points
+    weight = half * weights * np.exp(-0.5 * t * t) / math.sqrt(2.0 * math.pi)
+    z = channel.gamma * system.kappa[panels.owner][:, None] + channel.width * t
+    label, mean = link_values(target.link)(z[None]), np.ascontiguousarray(channel.carry * t[:, :, None])
+    law = Points(weight, label, mean, np.array([[channel.rest]]))
+    if target.noise > 0.0 and system.loss.FORM != "residual":
+        return with_noise(law, target.noise, system.level.labels, system.level.rough)
+    return law
+
+
+def _packed(system: CoupledSystem, panels: _Panels, order: int) -> Points:
+    """The nodes of all panels of a kappa in one row, filled up with nodes of no weight."""
+    law, count = _law(system, panels, order), len(system.kappa)
+    by_owner = np.argsort(panels.owner, kind="stable")
+    owner = panels.owner[by_owner]
+    rank = np.arange(len(owner)) - np.searchsorted(owner, owner)
+    shape = (count, int(rank.max()) + 1, law.weight.shape[1])
+    weight, label, t = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+    weight[owner, rank], label[owner, rank] = law.weight[by_owner], law.label[by_owner]
+    t[owner, rank] = law.t[by_owner, :, 0]
+    return Points(weight.reshape(count, -1), label.reshape(count, -1), t.reshape(count, -1, 1), law.rest)

@@ -1,0 +1,65 @@
+"""Kernels of losses and of the coupled system at run time."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from importlib.util import find_spec
+from types import ModuleType
+
+from derive.loss_catalogue import REGISTERED
+from giantstep.spec.errors import BadInput
+from giantstep.spec.fit_loss import FitLoss
+from giantstep.spec.kernels import generated_module, user_module
+
+
+def loss_kernel(loss: FitLoss) -> ModuleType:
+    """The averages of a loss over the output, generated at first use for an expression.
+
+    Raises BadInput for a loss that is not convex or has no kernel.
+    """
+    return _loss_kernel(loss.key, loss.expression)
+
+
+@lru_cache(maxsize=256)
+def _loss_kernel(key: str, expression: str) -> ModuleType:
+    if key in REGISTERED:
+        return generated_module(f"generated.losses.{key}")
+    return user_module(f"loss_{key}", lambda: _emitted(expression))
+
+
+def _emitted(expression: str) -> str:
+    """The text of the kernel of a loss that has been found to be convex."""
+    from codegen.losses import emit_analysed
+    from derive.convexity import check_convex
+    from derive.losses import analyse_loss, loss_of
+
+    try:
+        loss = loss_of(expression)
+        check_convex(loss)
+        return emit_analysed(analyse_loss(loss)).text
+    except ValueError as error:  # not in the grammar, not convex, or without numba text
+        reason = getattr(error, "message", str(error))
+        raise BadInput(f"the loss {expression!r} cannot be used: {reason}", getattr(error, "hint", "")) from None
+
+
+def coupled_kernel(blocks: int, directions: int, spikes: int = 1) -> ModuleType:
+    """The coupled system of a number of blocks, of directions of the target beside the spike, and of the spike.
+
+    Rare numbers of directions are emitted when they are first asked for.
+    """
+    if spikes == 1:
+        return generated_module(f"generated.solvers.coupled_{'single' if blocks == 1 else 'blocks'}_{directions}")
+    name = f"coupled_blocks_{directions}_rank_{spikes}"
+    if find_spec(f"generated.solvers.{name}") is not None:
+        return generated_module(f"generated.solvers.{name}")
+    return _rare_system(name, directions, spikes)
+
+
+@lru_cache(maxsize=8)
+def _rare_system(name: str, directions: int, spikes: int) -> ModuleType:
+    def emitted() -> str:
+        from codegen.system import emit_coupled_system
+
+        return emit_coupled_system(directions, spikes)
+
+    return user_module(name, emitted)

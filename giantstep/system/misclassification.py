@@ -1,0 +1,118 @@
+"""The probability that a label and the output differ in sign: the test error of losses of the margin."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from giantstep.law.labels import Intervals, Labels
+
+Array = np.ndarray
+
+
+def misclassification(labels: Labels, kappa: Array, weight: Array, mean: Array, slope: Array, delta: Array) -> float:
+    """P(y f < 0) for clean labels +-1, averaged over kappa; slope[D, N], the other fields [N].
+
+    Source: [CUI24] App. C; Owen (1956) for the bivariate normal integral.
+    """
+    from scipy.special import ndtr
+
+    if isinstance(labels, Intervals):
+        return float(weight @ _of_intervals(labels, kappa, mean, slope[0], delta))
+    center = mean[:, None] + np.einsum("dn,njd->nj", slope, labels.t)
+    wrong = ndtr(-labels.label * center / np.sqrt(delta)[:, None])
+    return float(weight @ (labels.weight * wrong).sum(axis=1))
+
+
+def _of_intervals(labels: Intervals, kappa: Array, mean: Array, slope: Array, delta: Array) -> Array:
+    """P(y f < 0 | kappa): rectangles of the bivariate normal of t and the output, one for each end of an interval."""
+    from scipy.special import ndtr
+
+    gamma, width, _ = labels.channel
+    spread = np.sqrt(slope**2 + delta)
+    limit = -mean / spread  # f < 0 is (f - mean)/spread < limit
+    total = np.zeros_like(kappa)
+    if width == 0.0:
+        for low, high, y in zip(labels.low, labels.high, labels.label, strict=True):
+            total += ((low <= gamma * kappa) & (gamma * kappa < high)) * ndtr(y * limit)
+        return total
+    correlation, complement = slope / spread, np.sqrt(delta) / spread
+    ends: dict[float, tuple[Array, Array]] = {}  # P(t < end) and P(t < end, f < 0)
+    for end in {*labels.low.tolist(), *labels.high.tolist()}:
+        edge = (end - gamma * kappa) / width
+        below = ndtr(edge)
+        if math.isinf(end):
+            ends[end] = below, below * ndtr(limit)
+        else:
+            ends[end] = below, bivariate_normal(edge, limit, correlation, complement)
+    for low, high, y in zip(labels.low.tolist(), labels.high.tolist(), labels.label, strict=True):
+        inside, negative = (upper - lower for upper, lower in zip(ends[high], ends[low], strict=True))
+        total += negative if y > 0.0 else inside - negative
+    return total
+
+
+def bivariate_normal(h: Array, k: Array, correlation: Array, complement: Array) -> Array:
+    """P(X < h, Y < k) of standard normals; complement = sqrt(1 - correlation^2). Source: Owen (1956), eq. 2.1."""
+    from scipy.special import ndtr, owens_t
+
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        first = np.where(h != 0.0, (k - correlation * h) / (h * complement), np.sign(k) * np.inf)
+        second = np.where(k != 0.0, (h - correlation * k) / (k * complement), np.sign(h) * np.inf)
+        both_zero = (h == 0.0) & (k == 0.0)
+        tilt = (1.0 - correlation) / complement
+        first, second = np.where(both_zero, tilt, first), np.where(both_zero, tilt, second)
+    apart = (h * k < 0.0) | ((h * k == 0.0) & (h + k < 0.0))
+    result = 0.5 * (ndtr(h) + ndtr(k)) - owens_t(h, first) - owens_t(k, second) - 0.5 * apart
+    return np.asarray(np.clip(result, 0.0, 1.0))
+
+
+def misclassification_slopes(
+    labels: Labels, kappa: Array, mean: Array, slope: Array, delta: Array
+) -> tuple[Array, Array, Array]:
+    """Derivatives of P(y f < 0 | kappa) in mean [N], slope [D, N] and delta [N].
+
+    Given t the output is N(mean + slope t, delta); what is differentiated is the average over t of its distribution
+    function at zero, so that all three are averages of its density there.
+    """
+    root = np.sqrt(delta)
+    if isinstance(labels, Intervals):
+        of_mean, of_slope, of_delta = _slopes_of_intervals(labels, kappa, mean, slope[0], delta)
+        return of_mean, of_slope[None], of_delta
+    center = (mean[:, None] + np.einsum("dn,njd->nj", slope, labels.t)) / root[:, None]
+    density = labels.weight * -labels.label * np.exp(-0.5 * center**2) / np.sqrt(2.0 * np.pi)
+    of_mean = density.sum(axis=1) / root
+    of_slope = np.einsum("nj,njd->dn", density, labels.t) / root
+    return of_mean, of_slope, -0.5 * (density * center).sum(axis=1) / delta
+
+
+def _slopes_of_intervals(
+    labels: Intervals, kappa: Array, mean: Array, slope: Array, delta: Array
+) -> tuple[Array, Array, Array]:
+    """The density of f at zero times that of t given f = 0, which is N(-slope mean/spread^2, delta/spread^2)."""
+    from scipy.special import ndtr
+
+    gamma, width, _ = labels.channel
+    square = slope**2 + delta
+    density = np.exp(-0.5 * mean**2 / square) / np.sqrt(2.0 * np.pi * square)
+    centre, sigma = -slope * mean / square, np.sqrt(delta / square)
+    zero = np.zeros_like(kappa)
+    of_mean, of_slope, of_delta = zero.copy(), zero.copy(), zero.copy()
+    for low, high, y in zip(labels.low, labels.high, labels.label, strict=True):
+        if width == 0.0:
+            edges = [np.where(gamma * kappa >= edge, -np.inf, np.inf) for edge in (low, high)]
+        else:
+            edges = [(edge - gamma * kappa) / width for edge in (low, high)]
+        a, b = ((edge - centre) / sigma for edge in edges)
+        mass = ndtr(b) - ndtr(a)
+        first = _density(a) - _density(b)  # E of the standard normal between a and b
+        at_zero = -y * density
+        of_mean += at_zero * mass
+        of_slope += at_zero * (centre * mass + sigma * first)
+        # E of the mean of f given t, on the same interval
+        of_delta += -0.5 * at_zero * ((mean + slope * centre) * mass + slope * sigma * first) / delta
+    return of_mean, of_slope, of_delta
+
+
+def _density(x: Array) -> Array:
+    return np.asarray(np.exp(-0.5 * x * x) / np.sqrt(2.0 * np.pi))

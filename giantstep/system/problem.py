@@ -1,0 +1,137 @@
+"""A model as the kernels see it, and a solution before it is certified."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from giantstep.law.intermediate_steps import at_strength, is_intermediate, polynomials_of, refused
+from giantstep.law.spike import SpikeParameters, spike_of
+from giantstep.quadrature.panels import Term
+from giantstep.spec.errors import BadInput
+from giantstep.spec.matrix import Rows
+from giantstep.spec.model import Model
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Terms of the table and the numbers of the equations.
+
+    target: the clean link as a function of kappa, None for several indices; parameters: (alpha, beta, ridge, noise,
+    inverse dimension). overlaps [q][m]: of the directions of kappa with those of the target; loadings [K][q]: of the
+    blocks where q > 1, whose terms have scale 1 then.
+    """
+
+    model: Model
+    spike: SpikeParameters
+    blocks: tuple[Term, ...]
+    target: Term | None
+    fraction: np.ndarray
+    parameters: np.ndarray
+    overlaps: Rows
+    loadings: Rows | None = None
+
+    @property
+    def rank(self) -> int:
+        """The number q of directions that kappa has."""
+        return len(self.overlaps)
+
+    def shift(self, block: int, kappa: np.ndarray) -> np.ndarray:
+        """The mean pre-activation of a block at points [N] of kappa, [N, q] for several directions."""
+        term = self.blocks[block]
+        along = kappa if self.loadings is None else kappa @ np.array(self.loadings[block])
+        shift: np.ndarray = term.scale * along + term.offset
+        return shift
+
+    @property
+    def direct(self) -> bool:
+        """Whether the square loss of a clean link, whose system is solved block by block, is all there is."""
+        target = self.model.target
+        plain = target.flips == 0.0 and target.probit == 0.0 and self.target is not None
+        return self.model.fit.loss.key == "square" and plain and not self.own_bulk
+
+    @property
+    def own_bulk(self) -> bool:
+        """Whether the bulk is another than the isotropic one."""
+        return self.model.step is not None and self.model.step.bulk != "isotropic"
+
+
+@dataclass(frozen=True)
+class Solution:
+    """What a solver found, with its residual and the change of the test error under refinement."""
+
+    test_error: float
+    train_error: float
+    free_energy: float
+    order_parameters: Mapping[str, np.ndarray]
+    residual: float
+    iterations: int
+    quadrature_error: float
+    nodes: int
+    signal: float
+
+
+def problem_of(
+    model: Model, dimension: int | None = None, bias: float | None = None, powers: bool = False
+) -> Problem:
+    """The terms and parameters of a model, with its initial bias or the given one.
+
+    powers: where a step below the giant one is to have its limit, in which powers of kappa are features; at a dimension
+    it has a strength of its own. Raises BadInput where the step is not defined.
+    """
+    if dimension is not None and not dimension >= 1:
+        raise BadInput(
+            f"dimension = {dimension} is not a positive integer", "give the input dimension d, e.g. 1000"
+        )
+    if is_intermediate(model) and dimension is None:
+        if not powers:
+            raise refused("this")
+        return _of_powers(model)
+    if is_intermediate(model):
+        model = at_strength(model, int(dimension or 0))
+    spike, network, fit = spike_of(model), model.network, model.fit
+    offset = network.initial_bias if bias is None else bias
+    scales, overlaps, loadings = _scales(spike, network.readout.values)
+    blocks = tuple(
+        Term(network.activation, scale, offset, c) for scale, c in zip(scales, spike.bulk_variance, strict=True)
+    )
+    gamma = math.hypot(*(gamma for row in overlaps for gamma in row)) if len(overlaps) > 1 else (
+        overlaps[0][0] if len(overlaps[0]) == 1 else math.hypot(*overlaps[0])
+    )  # fmt: skip
+    target = Term(model.target.link, gamma, 0.0, max(0.0, (1.0 - gamma) * (1.0 + gamma)))
+    inverse = 0.0 if dimension is None else 1.0 / dimension
+    parameters = np.array([fit.samples, network.width, fit.ridge, model.target.noise, inverse])
+    single = target if model.target.indices == 1 else None
+    fractions = np.array(network.readout.fractions)
+    return Problem(model, spike, blocks, single, fractions, parameters, overlaps, loadings)
+
+
+def _of_powers(model: Model) -> Problem:
+    """The limit of a step below the giant one: the bulk of the untrained features, and polynomials of kappa in the
+    place of their means. Blocks are these here, equal shares of the bulk; each has an overlap of its own. [MON23]
+    """
+    if model.network.trains_bias:
+        raise refused("a trained bias")
+    giant = problem_of(at_strength(model, 1), None)
+    if giant.rank > 1:
+        raise refused("a spike of several directions")
+    features = polynomials_of(model)
+    count = max(1, len(features))
+    network = model.network
+    chosen: list[tuple[float, ...] | None] = [*features.values()] if features else [None]
+    blocks = tuple(Term(network.activation, 0.0, network.initial_bias, 1.0, feature) for feature in chosen)
+    spike = replace(giant.spike, strength=0.0, bulk_variance=(1.0,) * count)
+    return replace(giant, model=model, spike=spike, blocks=blocks, fraction=np.full(count, 1.0 / count))
+
+
+def _scales(spike: SpikeParameters, values: tuple[float, ...]) -> tuple[tuple[float, ...], Rows, Rows | None]:
+    """What multiplies kappa in every block, the overlaps of kappa's directions, loadings where there are several."""
+    if spike.directions is None:
+        return tuple(u * spike.strength for u in values), (spike.alignments,), None
+    loadings, overlaps = spike.directions.reduced()
+    if len(overlaps) == 1:
+        return tuple(loading for (loading,) in loadings), overlaps, None
+    return (1.0,) * len(loadings), overlaps, loadings

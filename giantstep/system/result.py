@@ -1,0 +1,88 @@
+"""What a solve returns: the errors, the order parameters, and how it is known that they are right."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from giantstep.law.spike import SpikeParameters
+from giantstep.spec.model import Model
+
+ORDER_PARAMETERS = ("m", "zeta", "psi", "Q1", "Q2", "V1", "V2")
+
+
+@dataclass(frozen=True)
+class Result:
+    """Solution of the saddle-point equations at one point, in the normalisation of THEORY sections 1-4 (unit rows).
+
+    test_error: E (y_clean - f)^2, of margin losses P(y_clean f < 0); train_error: mean loss on the training set, of the
+    square loss without the factor 1/2; free_energy: minimum of the training objective per dimension; residual: worst
+    relative residual of all equations, evaluated apart from the solver; quadrature_error: change of the test error
+    between orders of quadrature, relative to it (where it is below 1e-5 of E y^2, relative to that); bias: of every
+    neuron, the trained one where it is trained.
+    """
+
+    model: Model
+    test_error: float
+    train_error: float
+    order_parameters: Mapping[str, np.ndarray]
+    spike: SpikeParameters
+    free_energy: float
+    residual: float
+    iterations: int
+    quadrature_error: float
+    seconds: float
+    dimension: int | None
+    nodes: int
+    bias: float = 0.0
+
+    @property
+    def training_loss(self) -> float:
+        """The training objective per dimension from the errors: equals ``free_energy`` at a solution."""
+        fit, width = self.model.fit, self.model.network.width
+        norm = width * float(self.order_parameters["Q2"].sum())
+        return fit.samples * self.train_error / fit.loss.entry.error_scale + 0.5 * fit.ridge * norm
+
+    @property
+    def crossover_dimension(self) -> float | None:
+        """Dimension at which the leading term of finite size equals the free energy: the limit holds far above it.
+
+        Large where the spike is weak or readout values are close. None in the limit of a step below the giant one,
+        which is reached like a power of the dimension. Source: THEORY section 6.
+        """
+        if self.dimension is None and self.model.step is not None and self.model.step.exponent < 0.5:
+            return None
+        order = self.order_parameters
+        return (
+            float((order["m"] ** 2 / order["V2"]).sum()) / (2.0 * self.free_energy)
+            if self.free_energy
+            else 0.0
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The object of ``solve --json``: plain numbers and lists."""
+        return {
+            "test_error": self.test_error,
+            "train_error": self.train_error,
+            "order_parameters": {name: self.order_parameters[name].tolist() for name in ORDER_PARAMETERS},
+            "spike": self.spike.to_dict(),
+            "free_energy": self.free_energy,
+            "training_loss": self.training_loss,
+            "residual": self.residual,
+            "iterations": self.iterations,
+            "quadrature_error": self.quadrature_error,
+            "seconds": self.seconds,
+            "crossover_dimension": self.crossover_dimension,
+            "dimension": self.dimension,
+            "bias": self.bias,
+            "nodes": self.nodes,
+            "model": self.model.to_dict(),
+        }
+
+    def to_json(self) -> str:
+        """``to_dict`` as JSON."""
+        return json.dumps(self.to_dict(), indent=2)

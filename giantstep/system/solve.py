@@ -1,0 +1,141 @@
+"""Solving one model, and the evidence for what is reported."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import replace
+
+import numpy as np
+
+from giantstep.spec.errors import BadInput, NotConverged
+from giantstep.spec.model import Model
+from giantstep.system.first_compilation import warming
+from giantstep.system.merged_blocks import merged, parted
+from giantstep.system.problem import Problem, Solution, problem_of
+from giantstep.system.result import ORDER_PARAMETERS, Result
+from giantstep.system.square_loss import ROUNDING, collinear_hint, solve_direct
+
+__all__ = ["RESIDUAL", "Problem", "problem_of", "solve"]
+
+RESIDUAL = 1e-10  # a solution with a larger residual is not reported
+ENERGY = 1e-8  # nor one whose free energy differs from its training loss by more, relatively
+_ACROSS, _SATURATED = np.linspace(-3.0, 3.0, 13), 1e-13  # kappa; variance of features, relative to the largest
+
+
+def solve(
+    model: Model, *, dimension: int | None = None, tolerance: float = 1e-10, start: Result | None = None
+) -> Result:
+    """Solve the saddle-point equations of a model.
+
+    ``dimension``: include the leading finite-size correction of THEORY section 6; ``tolerance``: relative error of
+    the test error allowed by quadrature; ``start``: the solution of a similar model, which may save time. Raises
+    BadInput, or NotConverged with a diagnosis; never returns a number that was not verified.
+    Source: [CUI24] Result 3.3, App. C.
+    """
+    if not 1e-14 <= tolerance < 1.0:
+        raise BadInput(
+            f"tolerance = {tolerance} is out of range", "give a relative tolerance between 1e-14 and 1"
+        )
+    begun = time.perf_counter()
+    with warming(model):
+        problem = problem_of(model, dimension, powers=True)
+        bias, found = _solution(problem, dimension, tolerance, start)
+    result = Result(
+        model, found.test_error, found.train_error, {name: found.order_parameters[name] for name in ORDER_PARAMETERS},
+        problem.spike, found.free_energy, found.residual, found.iterations, found.quadrature_error,
+        time.perf_counter() - begun, dimension, found.nodes, bias,
+    )  # fmt: skip
+    _certify(problem, result, tolerance, found.signal)
+    return result
+
+
+def _solution(
+    whole: Problem, dimension: int | None, tolerance: float, start: Result | None
+) -> tuple[float, Solution]:
+    """(bias, solution) by the route that the model needs."""
+    network = whole.model.network
+    problem, members = merged(whole)
+    bias = network.initial_bias
+    if problem.direct and not network.trains_bias:
+        found = solve_direct(problem, tolerance)
+    elif (zero := _zero_readout(problem, tolerance)) is not None:
+        found = zero
+    elif network.trains_bias:
+        from giantstep.system.trained_bias import solve_with_bias
+
+        bias, found = solve_with_bias(whole.model, dimension, tolerance, start)
+    else:
+        from giantstep.system.coupled_solver import solve_coupled
+
+        found = solve_coupled(problem, tolerance, start)
+    return bias, _along_given(whole, parted(found, members, whole.fraction))
+
+
+def _along_given(problem: Problem, found: Solution) -> Solution:
+    """The solution along the directions of the spike as they were given."""
+    directions = problem.spike.directions
+    if directions is None:
+        return found
+    return replace(found, order_parameters=directions.outward(found.order_parameters))
+
+
+def _saturated_hint(problem: Problem) -> str:
+    """What to try where outputs without variance may lie on a kink of the loss; empty elsewhere."""
+    from giantstep.system.loss_kernels import loss_kernel
+
+    if problem.loadings is not None or loss_kernel(problem.model.fit.loss).SMOOTH:
+        return ""
+    varying = np.sum([term.coefficients(_ACROSS)[1:] ** [[2], [1]] for term in problem.blocks], axis=(0, 1))
+    if varying.min() > _SATURATED * varying.max():
+        return ""
+    return (
+        "the features saturate along the spike, and their outputs may lie on a kink of the loss: lower the learning "
+        "rate or the spike's strength, or smooth the loss (smoothed_hinge, huber)"
+    )
+
+
+def settling_hint(problem: Problem) -> str:
+    """What to try where the quadrature does not settle."""
+    target, loss = problem.model.target, problem.model.fit.loss
+    if target.indices > 1 and target.noise == 0.0 and loss.form == "residual" and loss.key != "square":
+        return "add target.noise, which smooths what the loss sees of a label of several indices"
+    return collinear_hint(problem)
+
+
+def _zero_readout(problem: Problem, tolerance: float) -> Solution | None:
+    if problem.model.fit.loss.key == "square":
+        return None
+    from giantstep.system.zero_readout import zero_readout
+
+    return zero_readout(problem, tolerance)
+
+
+def _certify(problem: Problem, result: Result, tolerance: float, signal: float) -> None:
+    """Raise NotConverged unless the solution satisfies the equations, is feasible, and quadrature has settled."""
+    residual, error, values = result.residual, result.quadrature_error, result.order_parameters
+    if not math.isfinite(result.test_error + result.train_error + result.free_energy):
+        raise NotConverged(
+            f"the solution is not finite: test error {result.test_error}", collinear_hint(problem)
+        )
+    if not residual <= RESIDUAL:
+        raise NotConverged(
+            f"the equations are satisfied only to {residual:.1e} (relative), {RESIDUAL:.0e} is required",
+            _saturated_hint(problem) or collinear_hint(problem),
+        )
+    if not error <= tolerance:
+        raise NotConverged(
+            f"the test error changes by {error:.1e} (relative) between orders of quadrature, {tolerance:.0e} is asked",
+            "allow a larger tolerance, or " + settling_hint(problem),
+        )
+    loss, energy = result.training_loss, result.free_energy
+    if not abs(loss - energy) <= ENERGY * abs(loss) + ROUNDING * problem.model.fit.samples * signal:
+        raise NotConverged(
+            f"the free energy {energy:.12g} and the training loss {loss:.12g} differ: rounding has taken over",
+            collinear_hint(problem),
+        )
+    positive = [values["V2"].min(), np.diag(values["V1"]).min()]
+    scale = 1e-9 * max(float(np.abs(values["Q2"]).max()), 1e-300)
+    if min(positive) <= 0.0 or values["Q2"].min() < -scale or np.diag(values["Q1"]).min() < -scale:
+        raise NotConverged("the solution is not feasible: an overlap Q or a response V is negative",
+                           collinear_hint(problem))  # fmt: skip

@@ -1,0 +1,155 @@
+"""The square loss: the generated solver at several orders of quadrature, block by block, without iteration guards."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import ModuleType
+
+import numpy as np
+
+from giantstep.quadrature.panels import ORDERS, table
+from giantstep.quadrature.tensor import Shape, tensor_table
+from giantstep.spec.errors import NotConverged
+from giantstep.spec.kernels import solver_kernel
+from giantstep.system.problem import Problem, Solution
+from giantstep.system.result import ORDER_PARAMETERS
+
+ROUNDING = 1e-15  # of E y^2: what double precision leaves of a test error that is next to nothing
+_HALVINGS = 5
+_COARSER, _FINER = 0.85, 1.3  # of an axis: what its error is estimated from, and what it is refined by
+
+
+@dataclass(frozen=True)
+class _Run:
+    """One call of the generated solver."""
+
+    status: int
+    test_error: float
+    train_error: float
+    free_energy: float
+    work: np.ndarray
+    table: np.ndarray
+
+
+def solve_direct(problem: Problem, tolerance: float) -> Solution:
+    """Solve at increasing resolution until the test error has settled. Raises NotConverged."""
+    if problem.rank > 1:
+        return _solve_by_axes(problem, tolerance)
+    kernel, error = _kernel(problem), math.inf
+    for halvings in range(_HALVINGS):
+        previous = error
+        runs = [_run(kernel, problem, order, halvings) for order in _orders(problem)]
+        fine = runs[-1]
+        size = max(abs(fine.test_error), ROUNDING / tolerance * _signal(fine, problem)) or 1.0
+        error = max(abs(fine.test_error - run.test_error) for run in runs[:-1]) / size
+        if error <= tolerance or error > 0.5 * previous:  # settled, or held up by rounding
+            break
+    return _solution(kernel, problem, fine, error)
+
+
+def _solve_by_axes(problem: Problem, tolerance: float) -> Solution:
+    """The same for kappa in R^q: each axis is refined as long as the test error changes where it is coarser."""
+    kernel = _kernel(problem)
+    fineness, error = [1.0] * problem.rank, math.inf
+    for _ in range(2 * _HALVINGS):
+        previous = error
+        fine = _run_on(kernel, problem, tensor_table(shape_of(problem), tuple(fineness)))
+        size = max(abs(fine.test_error), ROUNDING / tolerance * _signal(fine, problem)) or 1.0
+        errors = []
+        for axis in range(problem.rank):
+            coarse = [f * _COARSER if i == axis else f for i, f in enumerate(fineness)]
+            run = _run_on(kernel, problem, tensor_table(shape_of(problem), tuple(coarse)))
+            errors.append(abs(fine.test_error - run.test_error) / size)
+        error = sum(errors)
+        if error <= tolerance or error > 0.7 * previous:  # settled, or held up by rounding
+            break
+        wanted = 0.5 * tolerance / problem.rank
+        fineness = [f * _FINER if e > wanted else f for f, e in zip(fineness, errors, strict=True)]
+    return _solution(kernel, problem, fine, error)
+
+
+def shape_of(problem: Problem) -> Shape:
+    """What the rules for kappa in R^q depend on."""
+    assert problem.loadings is not None
+    return Shape(problem.blocks, problem.loadings, problem.target)
+
+
+def _solution(kernel: ModuleType, problem: Problem, fine: _Run, error: float) -> Solution:
+    residual = kernel.check(fine.table, problem.fraction, problem.parameters, fine.work)
+    return Solution(
+        fine.test_error, fine.train_error, fine.free_energy, _unknowns(kernel, fine, problem), residual, fine.status,
+        error, len(fine.table), _signal(fine, problem),
+    )  # fmt: skip
+
+
+def _kernel(problem: Problem) -> ModuleType:
+    return solver_kernel("square", len(problem.blocks), problem.rank)
+
+
+def _orders(problem: Problem) -> tuple[int, ...]:
+    """Orders of quadrature that are compared; several blocks may be nearly collinear, where rounding shows as well."""
+    return ORDERS if len(problem.blocks) == 1 else (*ORDERS[:-1], sum(ORDERS) // 2, ORDERS[-1])
+
+
+def square_overlaps(problem: Problem, rows: np.ndarray) -> Mapping[str, np.ndarray]:
+    """Order parameters of the square loss on one table, with the columns of a target of one index.
+
+    Raises NotConverged.
+    """
+    kernel = _kernel(problem)
+    rows.flags.writeable = False  # the type that the kernel is compiled for
+    return _unknowns(kernel, _run_on(kernel, problem, rows), problem)
+
+
+def _run(kernel: ModuleType, problem: Problem, order: int, halvings: int) -> _Run:
+    assert problem.target is not None
+    return _run_on(kernel, problem, table(problem.blocks, problem.target, order, halvings))
+
+
+def _run_on(kernel: ModuleType, problem: Problem, rows: np.ndarray) -> _Run:
+    work = np.empty(kernel.workspace_size(len(problem.blocks), len(rows)))
+    out = np.full(3, np.nan)
+    status = kernel.solve(rows, problem.fraction, problem.parameters, work, out)
+    if status < 0:
+        raise NotConverged(_stalled(problem, -status), collinear_hint(problem))
+    return _Run(int(status), float(out[0]), float(out[1]), float(out[2]), work, rows)
+
+
+def _unknowns(kernel: ModuleType, run: _Run, problem: Problem) -> Mapping[str, np.ndarray]:
+    """The order parameters; zeta is [K], or [K, q] for several directions of kappa."""
+    layout = kernel.layout(len(problem.blocks), len(run.table))
+    values = {}
+    for name in ORDER_PARAMETERS:
+        names = [name] if name in layout else [f"{name}_{j + 1}" for j in range(problem.rank)]
+        parts = []
+        for part in names:
+            start, shape = layout[part]
+            parts.append(run.work[start : start + math.prod(shape)].reshape(shape).copy())
+        values[name] = parts[0] if name in layout else np.stack(parts, axis=-1)
+    return values
+
+
+def _signal(run: _Run, problem: Problem) -> float:
+    """E y^2 of the noisy label, the scale of an error."""
+    weight, nu = run.table[:, 1], run.table[:, 2:5]
+    return float(weight @ (nu[:, 0] ** 2 + nu[:, 1] ** 2 + nu[:, 2]) + problem.parameters[3])
+
+
+def _stalled(problem: Problem, block: int) -> str:
+    fit, width = problem.model.fit, problem.model.network.width
+    return (
+        f"block {block} of the equations was not solved at fit.samples = {fit.samples:g}, fit.ridge = {fit.ridge:g}, "
+        f"network.width = {width:g}"
+    )
+
+
+def collinear_hint(problem: Problem) -> str:
+    """What to try where the solution is lost in rounding."""
+    if len(problem.blocks) > 1 and problem.parameters[4] == 0.0:
+        return (
+            "the blocks' mean features may be nearly collinear: give a dimension, merge close readout values, "
+            "or raise fit.ridge"
+        )
+    return "raise fit.ridge, or move away from fit.samples = network.width"

@@ -1,0 +1,157 @@
+"""A bias trained with the readout: the stationary point of the free energy in it, dPhi/dbias = 0."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from giantstep.spec.errors import NotConverged
+from giantstep.spec.kernels import coefficients
+from giantstep.spec.model import Model
+from giantstep.system.coupled_solver import Found, coupled_solution, solution_of
+from giantstep.system.coupled_system import CoupledSystem
+from giantstep.system.merged_blocks import merged
+from giantstep.system.problem import Problem, Solution, problem_of
+from giantstep.system.result import Result
+
+Array = np.ndarray
+_STENCIL = ((-2, 1.0 / 12.0), (-1, -2.0 / 3.0), (1, 2.0 / 3.0), (2, -1.0 / 12.0))  # of a first derivative
+_STEP = 2e-3
+_FIRST = 0.25  # of the search for a change of sign
+_FARTHEST = 20.0
+_SETTLED = 1e-12
+_FLAT = 1e-11  # a slope this small, relative to the free energy, is zero
+
+
+@dataclass(frozen=True)
+class _Point:
+    """A bias, the slope of the free energy there, and the solution."""
+
+    bias: float
+    slope: float
+    solution: Found
+
+
+def solve_with_bias(
+    model: Model, dimension: int | None, tolerance: float, start: Result | None
+) -> tuple[float, Solution]:
+    """(bias, solution) at the minimum of the free energy that is reached downhill from the initial bias, zero.
+
+    Where zero is stationary by symmetry, both sides are looked at. Raises NotConverged. Source: [CUI24] App. C.8.
+    """
+    search = _Search(model, dimension, tolerance, start)
+    middle = search.at(0.0)
+    best: _Point | None = None
+    for direction in search.directions(middle):
+        left, right = search.bracket(middle, direction)
+        found = search.root(left, right)
+        if best is None or _energy(found) < _energy(best):
+            best = found
+    chosen = best or middle
+    solution = solution_of(*chosen.solution)
+    return chosen.bias, replace(solution, iterations=search.evaluations)
+
+
+class _Search:
+    """Solutions along the bias, each started from the last."""
+
+    def __init__(self, model: Model, dimension: int | None, tolerance: float, start: Result | None) -> None:
+        self.model, self.dimension, self.tolerance, self.start = model, dimension, tolerance, start
+        self.last: tuple[CoupledSystem, Array] | None = None
+        self.evaluations = 0
+
+    def at(self, bias: float) -> _Point:
+        """The solution at a bias and the slope of the free energy."""
+        problem, _ = merged(problem_of(self.model, self.dimension, bias))
+        solution = coupled_solution(problem, self.tolerance, self.start, self.last)
+        system, x, evaluations, *_ = solution
+        self.last = (system, x)
+        self.evaluations += evaluations
+        return _Point(bias, slope_in_bias(problem, system), solution)
+
+    def directions(self, middle: _Point) -> tuple[float, ...]:
+        """Downhill; where the slope vanishes, both ways if the free energy falls to the sides, none otherwise."""
+        flat = _FLAT * max(1.0, abs(_energy(middle)))
+        if abs(middle.slope) > flat:
+            return (-float(np.sign(middle.slope)),)
+        ways = (d for d in (1.0, -1.0) if self.at(d * 0.01).slope * d < -flat)
+        return tuple(ways)
+
+    def bracket(self, middle: _Point, direction: float) -> tuple[_Point, _Point]:
+        """Two points downhill from the middle between which the slope changes its sign."""
+        near, step = middle, _FIRST
+        if abs(middle.slope) <= _FLAT:
+            near = self.at(0.01 * direction)
+        while abs(near.bias) < _FARTHEST:
+            far = self.at(near.bias + direction * step)
+            if far.slope * direction >= 0.0:
+                return near, far
+            near, step = far, 1.5 * step
+        raise NotConverged(
+            f"the free energy has no minimum in the bias up to {_FARTHEST:g}", "fix network.bias to a number"
+        )
+
+    def root(self, left: _Point, right: _Point) -> _Point:
+        """The bias between the two where the slope vanishes: regula falsi with the Illinois modification."""
+        low, high, weight_low, weight_high = left, right, left.slope, right.slope
+        middle = right
+        for _ in range(60):
+            if weight_low == weight_high:
+                return middle
+            bias = (low.bias * weight_high - high.bias * weight_low) / (weight_high - weight_low)
+            middle = self.at(bias)
+            if abs(high.bias - low.bias) < _SETTLED or abs(middle.slope) <= 1e-14 * max(1.0, abs(_energy(middle))):
+                return middle
+            if middle.slope * weight_high < 0.0:
+                low, weight_low = high, weight_high
+            else:
+                weight_low *= 0.5
+            moved = abs(middle.bias - high.bias)
+            high, weight_high = middle, middle.slope
+            if moved < _SETTLED:
+                return middle
+        return middle
+
+
+def _energy(point: _Point) -> float:
+    return float(point.solution[0].observables()[2])
+
+
+def slope_in_bias(problem: Problem, system: CoupledSystem) -> float:
+    """dPhi/dbias at a solution: the order parameters are stationary, so only the coefficients vary."""
+    points = system.points()
+    d0, d1, d2 = _slopes_of_coefficients(problem, points)
+    blocks = system.blocks
+    mu1 = system.table[:, -2 * blocks : -blocks]
+    order = {name: system.view(name) for name in ("m", "Q1", "Q2", "V1", "V2")}
+    psi, zeta = (system.overlaps(name).reshape(blocks, -1) for name in ("psi", "zeta"))
+    mean = d0 @ order["m"] + (points.reshape(len(d1), -1) * (d1 @ zeta)).sum(axis=1)
+    along = (d1 @ psi).T
+    delta = _quadratic(mu1, d1, order["Q1"]) + d2 @ order["Q2"] - 2.0 * (system.slopes * along).sum(axis=0)
+    response = _quadratic(mu1, d1, order["V1"]) + d2 @ order["V2"]
+    averages = dict(zip(system.kernel.AVERAGES, system.averages, strict=True))
+    tg = [row for name, row in averages.items() if name.startswith("avg_t") and name.endswith("g")][: len(along)]
+    change = (
+        -averages["avg_g"] * mean
+        - 0.5 * averages["avg_gg"] * response
+        + 0.5 * averages["avg_h"] * delta
+        - (np.array(tg) * along).sum(axis=0)
+    )
+    return float(problem.parameters[0] * (system.table[:, 1] @ change))
+
+
+def _quadratic(mu1: Array, d1: Array, matrix: Array) -> Array:
+    return np.asarray(2.0 * np.einsum("nb,bc,nc->n", d1, matrix, mu1))
+
+
+def _slopes_of_coefficients(problem: Problem, kappa: Array) -> tuple[Array, Array, Array]:
+    """d(mu0, mu1, mu2^2)/dbias, each [N, K]: the coefficients are smooth in the shift, by the Gaussian average."""
+    columns = []
+    for b, term in enumerate(problem.blocks):
+        shift = problem.shift(b, kappa)
+        h = _STEP * max(1.0, term.variance**0.5)
+        parts = [weight * coefficients(term.function, shift + k * h, term.variance) for k, weight in _STENCIL]
+        columns.append(np.sum(parts, axis=0) / h)
+    d0, d1, d2 = np.stack(columns, axis=-1)
+    return d0, d1, d2

@@ -1,1 +1,0 @@
-"""Links and labels: their values, moments and laws given the spike, for one index and for several."""

@@ -1,1 +1,0 @@
-"""Derivatives of a solution and the parameters with the least error."""

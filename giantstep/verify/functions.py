@@ -1,0 +1,135 @@
+"""Rungs below the equations: recorded steps, coefficients of activation and link, the map of the gradient step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import mpmath
+import numpy as np
+
+from codegen.twin import Twin, twin
+from derive.check import check_step
+from derive.coefficients import conditional_coefficients
+from derive.expectation import Expectation
+from derive.gradient_step import evaluate
+from derive.printing import plain_text
+from derive.quadrature import QuadratureError
+from derive.scalar import ScalarFunction
+from derive.trace import DerivationStep
+from giantstep.law.derivation import derive, step_map_of, system_of
+from giantstep.quadrature.panels import Term
+from giantstep.spec.errors import NotConverged
+from giantstep.spec.kernels import coefficients
+from giantstep.spec.model import Model
+from giantstep.system.problem import Problem
+from giantstep.verify.check import Check
+
+_IDENTITY, _DIGITS = 50, 25  # of identities, and of those between averages
+_WIDTH = 52
+
+
+def derivation_checks(model: Model) -> Iterator[Check]:
+    """Both sides of every recorded step that can be evaluated, at a random point, with quadrature of its own.
+
+    The equations themselves are evaluated at a solution instead.
+    """
+    equations = system_of(model).derivation.title
+    for part in derive(model).parts:
+        steps = [s for s in part.steps if s.kind in ("identity", "result")] if part.title != equations else []
+        found = [ratio for ratio in map(_ratio, steps) if ratio is not None]
+        if found:
+            yield Check(f"{_shortened(part.title)}: {len(found)} steps", max(found), 1.0)
+
+
+def _ratio(step: DerivationStep) -> float | None:
+    """The difference of the two sides in units of what their digits allow; None where a side is no number."""
+    averaged = step.lhs.has(Expectation) or step.rhs.has(Expectation)
+    digits = _DIGITS if averaged else _IDENTITY
+    error = check_step(step, digits).error
+    return None if error is None else float(error * mpmath.mpf(10) ** (digits - 5))
+
+
+def _shortened(title: str) -> str:
+    words = plain_text(title)
+    return words if len(words) <= _WIDTH else words[: _WIDTH - 3] + "..."
+
+
+def function_checks(function: ScalarFunction, terms: Sequence[Term]) -> Iterator[Check]:
+    """Closed forms (where there are any) and kernels against quadrature at shifts and variances of the model."""
+    derived, quadrature = conditional_coefficients(function), twin(function)
+    closed = kernel = 0.0
+    for term in dict.fromkeys(terms):
+        for kappa in (-1.7, 0.4, 2.3):
+            shift = term.scale * kappa + term.offset
+            exact = _exact(quadrature, shift, term.variance)
+            if exact is None:
+                continue
+            scales = _scales(exact)
+            if derived.closed and term.variance > 0.0:
+                values = _closed_values(derived, shift, term.variance)
+                closed = max(closed, _worst(values, exact, scales))
+            found = coefficients(term.function, np.array([shift]), term.variance)[:, 0]
+            kernel = max(kernel, _worst([*found, found[0] ** 2 + found[1] ** 2 + found[2]], exact, scales))
+    if derived.closed:
+        yield Check(f"closed forms of {function.name} against quadrature", closed, 1e-15)
+    yield Check(f"kernel of {function.name} against quadrature", kernel, 1e-11)
+
+
+def _exact(quadrature: Twin, shift: float, variance: float) -> Sequence[Any] | None:
+    try:
+        values: Sequence[Any] = quadrature.coefficients(shift, variance, 20)
+    except ValueError:  # too many waves for quadrature to be a check
+        return None
+    return values
+
+
+def _scales(exact: Sequence[Any]) -> tuple[Any, Any, Any, Any]:
+    size = mpmath.sqrt(exact[3]) or mpmath.mpf(1)
+    return size, size, size**2, size**2
+
+
+def _worst(values: Sequence[Any], exact: Sequence[Any], scales: Sequence[Any]) -> float:
+    return max(float(abs(v - e) / s) for v, e, s in zip(values, exact, scales, strict=True))
+
+
+def _closed_values(derived: Any, shift: float, variance: float) -> list[Any]:
+    import sympy as sp
+
+    point = {derived.s: sp.Rational(shift), derived.c: sp.Rational(variance)}
+    expressions = (derived.mu0, derived.mu1, derived.mu2sq, derived.second)
+    return [sp.N(sp.sympify(e).subs(point), 40)._to_mpmath(140) for e in expressions]
+
+
+def step_check(model: Model, problem: Problem) -> Check:
+    """Strength, alignment and bulk variances against the derived map at 30 digits."""
+    assert model.step is not None
+    network = model.network
+    try:
+        exact = evaluate(
+            step_map_of(model),
+            model.step.learning_rate / network.width,
+            model.step.samples,
+            network.readout.values,
+            network.readout.fractions,
+            model.target.noise,
+            flips=model.target.flips,
+            probit=model.target.probit,
+        )
+    except QuadratureError as error:
+        raise NotConverged(
+            f"the map of the step cannot be checked for the link {model.target.link!r}: {error}",
+            "write its jumps as products of signs of polynomials, or verify it with a [spike] in place of the step",
+        ) from None
+    sign = -1 if exact["strength"] < 0 else 1  # the direction v absorbs it
+    spike = problem.spike
+    differences = [
+        abs(spike.strength - sign * exact["strength"]) / max(1, abs(exact["strength"])),
+        *(
+            abs(g - sign * e)
+            for g, e in zip(spike.alignments, exact["alignments"], strict=True)
+            if exact["strength"]
+        ),
+        *(abs(c - e) / e for c, e in zip(spike.bulk_variance, exact["bulk_variance"], strict=True)),
+    ]
+    return Check("strength, alignment and variance after the step", float(max(differences)), 1e-11)

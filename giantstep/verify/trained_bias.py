@@ -1,0 +1,38 @@
+"""Rung of a trained bias: the free energy is least there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from giantstep.spec.model import Model
+from giantstep.system.bulk_system import coupled_at
+from giantstep.system.newton import newton
+from giantstep.system.problem import problem_of
+from giantstep.system.result import Result
+from giantstep.system.trained_bias import slope_in_bias
+from giantstep.verify.check import Check
+from giantstep.verify.coupled_system import Solved
+
+_STENCIL = ((-2, 1.0 / 12.0), (-1, -2.0 / 3.0), (1, 2.0 / 3.0), (2, -1.0 / 12.0))
+_STEP = 0.02
+
+
+def bias_checks(model: Model, result: Result, solved: Solved) -> Iterator[Check]:
+    """dPhi/dbias at the trained bias: as derived, and by differences of the free energy solved again."""
+    size = abs(result.free_energy)
+    slope = slope_in_bias(solved.system.problem, solved.system)
+    yield Check("slope of the free energy in the bias", abs(slope) / size, 1e-9)
+    energies = {k: _energy(model, result, solved, result.bias + k * _STEP) for k in (-2, -1, 0, 1, 2)}
+    by_differences = sum(w * energies[k] for k, w in _STENCIL) / _STEP
+    # the fourth power of the step times a fifth derivative
+    yield Check("the same by differences, solved again", abs(by_differences) / size, 1e-6)
+    rise = min(energies[-1], energies[1]) - energies[0]
+    yield Check("the free energy is least there", float(np.maximum(-rise / size, 0.0)), 1e-12)
+
+
+def _energy(model: Model, result: Result, solved: Solved, bias: float) -> float:
+    system = coupled_at(problem_of(model, result.dimension, bias), solved.system.level)
+    outcome = newton(system, solved.x)
+    return float(system.observables()[2]) if outcome.converged else float("inf")

@@ -1,0 +1,262 @@
+"""The command line: what its commands print and write, and their exit codes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from cli_cases import COMMANDS, Run, one_sentence_and_a_hint, program
+
+from giantstep.observe.simulate import simulate
+from giantstep.spec.errors import NotConverged
+from giantstep.spec.model import Model
+from giantstep.sweep.dataset import Dataset
+from giantstep.system.solve import solve
+
+# giantstep.solve is the function
+solve_module = import_module("giantstep.system.solve")
+
+# --- help
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_of_every_command_has_an_example(run: Run, name: str) -> None:
+    code, out, err = run(name, "--help")
+    assert code == 0 and not err
+    assert f"example:\n  giantstep {name}" in out
+    assert name in run("--help")[1]
+
+
+def test_examples_of_the_help_are_understood(run: Run, model: str, tmp_path: Path, monkeypatch: Any) -> None:
+    """Each example parses: run against a model file that does not exist, it gets as far as reading it."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "model.toml").unlink()
+    for name in ("derive", "solve", "curve", "simulate", "verify"):
+        examples = [
+            line.split() for line in run(name, "--help")[1].splitlines() if line.startswith("  giantstep")
+        ]
+        assert examples
+        for words in examples:
+            words = words[1 : words.index(">")] if ">" in words else words[1:]
+            code, _, err = run(*words)
+            assert code == 2 and "model.toml' does not exist" in err
+
+
+def test_help_loads_nothing_heavy() -> None:
+    program = (
+        "import sys\nfrom giantstep.cli.main import main\nassert main(['curve', '--help']) == 0\n"
+        "heavy = {'numpy', 'scipy', 'sympy', 'numba', 'matplotlib', 'tqdm', 'xarray'} & set(sys.modules)\n"
+        "assert not heavy, heavy"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True, stdout=subprocess.DEVNULL)
+
+
+def test_bad_input_and_solving_load_no_sympy(model: str) -> None:
+    """And a bad model loads neither numba nor matplotlib."""
+    for arguments, forbidden in (
+        (["solve", model, "--set", "fit.ridge=-1"], {"numba", "sympy", "matplotlib"}),
+        (["curve", model, "--sweep", "fit.ridge=a:b:c"], {"numba", "sympy", "matplotlib"}),
+        (["curve", model, "--sweep", "fit.ridge=1,2"], {"sympy", "matplotlib", "codegen"}),
+        (["simulate", model, "--dimension", "20", "--seeds", "1", "--what", "network"], {"numba", "sympy"}),
+    ):
+        program = (
+            "import sys\nfrom giantstep.cli.main import main\ncode = main(sys.argv[2:])\n"
+            "found = set(sys.argv[1].split()) & set(sys.modules)\nassert not found, found"
+        )
+        subprocess.run(
+            [sys.executable, "-c", program, " ".join(forbidden), *arguments], check=True, capture_output=True
+        )
+
+
+def test_version(run: Run) -> None:
+    code, out, _ = run("--version")
+    assert code == 0 and out.startswith("giantstep ")
+
+
+# --- solve and simulate
+
+
+def test_solve_prints_the_object_of_the_contract(run: Run, model: str) -> None:
+    code, out, err = run("solve", model, "--set", "fit.samples=1.5", "fit.ridge=0.1", "--json")
+    assert code == 0 and not err
+    found = json.loads(out, parse_constant=lambda name: pytest.fail(name))
+    there = solve(Model.from_toml(model).replace({"fit.samples": 1.5, "fit.ridge": 0.1}))
+    assert found["test_error"] == there.test_error and found["train_error"] == there.train_error
+    assert set(found["order_parameters"]) == {"m", "zeta", "psi", "Q1", "Q2", "V1", "V2"}
+    assert np.shape(found["order_parameters"]["Q1"]) == (1, 1) and np.shape(
+        found["order_parameters"]["m"]
+    ) == (1,)
+    assert set(found["spike"]) == {"strength", "alignment", "bulk_variance"}
+    assert {"free_energy", "residual", "iterations", "quadrature_error", "seconds"} <= set(found)
+
+
+def test_solve_reports_to_a_person(run: Run, model: str) -> None:
+    code, out, _ = run("solve", model)
+    there = solve(Model.from_toml(model))
+    assert code == 0
+    for line in (
+        f"test error            {there.test_error:.12g}",
+        f"train error           {there.train_error:.12g}",
+        f"free energy           {there.free_energy:.12g}",
+        f"training loss over d  {there.training_loss:.12g}",
+    ):
+        assert line in out
+    assert "residual" in out and "quadrature error" in out and "psi" in out and "alignment gamma" in out
+    corrected = solve(Model.from_toml(model), dimension=50)
+    assert f"{corrected.test_error:.12g}" in run("solve", model, "--dimension", "50")[1]
+    blocks = "network.readout={values=[1.0,-0.5],fractions=[0.5,0.5]}"
+    _, out, _ = run("solve", model, "--set", blocks)
+    rows = [line.split() for line in out.splitlines()]
+    start = next(number for number, row in enumerate(rows) if row[0] == "Q1")
+    assert len(rows[start]) == 3 and len(rows[start + 1]) == 2  # a row of the matrix per line
+
+
+def test_simulate_prints_the_object_of_the_contract(run: Run, model: str) -> None:
+    code, out, _ = run("simulate", model, "--dimension", "30", "--seeds", "3", "--what", "network", "--json")
+    found = json.loads(out)
+    assert code == 0
+    there = simulate(Model.from_toml(model), dimension=30, seeds=3, what="network").to_dict()
+    assert found["test_error"] == there["test_error"] and set(found["train_error"]) == {
+        "mean",
+        "standard_error",
+    }
+    assert found["dimension"] == 30 and found["seeds"] == 3 and found["seconds"] > 0.0
+    code, out, _ = run("simulate", model, "--dimension", "30", "--seeds", "3", "--what", "network")
+    assert code == 0 and f"{found['test_error']['mean']:.6g} +- " in out and "p/d = 1" in out
+    _, out, _ = run("simulate", model, "--dimension", "30", "--seeds", "1", "--json")
+    assert json.loads(out)["test_error"]["standard_error"] is None
+    assert "no standard error" in run("simulate", model, "--dimension", "30", "--seeds", "1")[1]
+
+
+# --- derive, generate, verify: the command hands over and returns the right code
+
+
+@pytest.mark.parametrize(("answer", "code"), [(True, 0), (False, 1)])
+def test_verify_and_generate_say_by_their_code_what_they_found(
+    run: Run, model: str, monkeypatch: pytest.MonkeyPatch, answer: bool, code: int
+) -> None:
+    seen: list[Any] = []
+
+    def verify(found: Model, echo: Callable[[str], None]) -> bool:
+        seen.append(found)
+        echo("a line")
+        return answer
+
+    def generate(models: Sequence[Model], check: bool, echo: Callable[[str], None]) -> bool:
+        seen.append((list(models), check))
+        return answer
+
+    monkeypatch.setitem(sys.modules, "giantstep.verify.run", SimpleNamespace(verify=verify))
+    monkeypatch.setattr(import_module("giantstep.spec.generate"), "generate", generate)
+    assert run("verify", model, "--set", "fit.ridge=1") == (code, "a line\n", "")
+    assert run("generate", model, "--check")[0] == code
+    assert run("generate")[0] == code
+    there = Model.from_toml(model)
+    assert seen == [there.replace({"fit.ridge": 1.0}), ([there], True), ([], False)]
+
+
+@pytest.mark.parametrize("form", ["text", "latex", "markdown"])
+def test_derive_prints_what_the_engine_renders(run: Run, model: str, form: str) -> None:
+    render = import_module("giantstep.law.derivation").render
+    code, out, _ = run("derive", model, "--format", form, "--steps")
+    assert code == 0 and out == render(Model.from_toml(model), form, True) + "\n"
+
+
+# --- curve
+
+
+def test_curve_writes_files_and_reports(run: Run, model: str, tmp_path: Path) -> None:
+    output, picture = tmp_path / "c.json", tmp_path / "c.svg"
+    code, out, err = run(
+        "curve", model, "--sweep", "fit.samples=0.5:2:4", "network.width=1,2", "--set", "fit.ridge=0.2",
+        "--simulate", "--dimension", "40", "--seeds", "3", "--output", str(output), "--plot", str(picture),
+    )  # fmt: skip
+    assert code == 0 and not err
+    assert (
+        "8 of 8 points" in out
+        and "worst residual" in out
+        and "root mean square" in out
+        and str(output) in out
+    )
+    found = Dataset.read(output)
+    assert found.model == Model.from_toml(model).replace({"fit.ridge": 0.2})
+    row = Model.from_toml(model).replace({"fit.ridge": 0.2, "fit.samples": 0.5, "network.width": 2.0})
+    assert found.numbers("test_error")[4] == solve(row).test_error
+    assert found.options["simulation"] == {"what": "srf", "seeds": 3, "seed": 0}
+    assert picture.read_bytes().startswith(b"<?xml")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["c.json", "c.svg", "model.toml"]
+
+
+def test_curve_without_a_file_prints_the_points(run: Run, model: str) -> None:
+    code, out, _ = run("curve", model, "--sweep", "fit.samples=1,2", "--no-baselines")
+    lines = out.splitlines()
+    assert code == 0 and lines[0].split() == ["fit.samples", "test", "error", "train", "error"]
+    assert lines[2].split()[1] == f"{solve(Model.from_toml(model)).test_error:.6g}"
+
+
+def test_jobs_change_no_byte(run: Run, model: str, tmp_path: Path) -> None:
+    options = [
+        "curve",
+        model,
+        "--sweep",
+        "fit.samples=0.2:3:80",
+        "--simulate",
+        "--dimension",
+        "20",
+        "--seeds",
+        "2",
+    ]
+    assert run(*options, "--output", str(tmp_path / "a.csv"))[0] == 0
+    found = program(*options, "--output", str(tmp_path / "b.csv"), "--jobs", "2")
+    assert found.returncode == 0, found.stderr
+    assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
+
+
+def test_points_that_fail_are_listed_and_the_code_says_so(
+    run: Run, model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def failing(found: Model, **options: Any) -> Any:
+        if found.fit.samples == 1.0:
+            raise NotConverged("did not settle", "raise the ridge")
+        return solve(found, **options)
+
+    monkeypatch.setattr(solve_module, "solve", failing)
+    output = tmp_path / "c.csv"
+    code, out, _ = run("curve", model, "--sweep", "fit.samples=1,2", "--output", str(output))
+    assert code == 3
+    assert "1 of 2 points" in out and "fit.samples = 1: did not settle; raise the ridge" in out
+    assert output.read_text().splitlines()[1].startswith("1.0,,")
+    assert run("solve", model, "--set", "fit.samples=1") == (
+        3, "", "giantstep: did not settle\nhint: raise the ridge\n"
+    )  # fmt: skip
+
+
+def test_what_cannot_be_written_is_refused_before_the_work(
+    run: Run, model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[Any] = []
+    monkeypatch.setattr(solve_module, "solve", lambda *given, **options: calls.append(given))
+    sweep = ["curve", model, "--sweep", "fit.samples=1,2"]
+    for option, bad in (
+        ("--output", "none/c.json"),
+        ("--output", "c.xlsx"),
+        ("--output", "model.toml/c.json"),
+        ("--plot", "c.jpg"),
+        ("--plot", "none/c.pdf"),
+    ):
+        code, _, err = run(*sweep, option, str(tmp_path / bad))
+        assert code == 2
+        one_sentence_and_a_hint(err)
+    monkeypatch.setitem(sys.modules, "xarray", None)
+    code, _, err = run(*sweep, "--output", str(tmp_path / "c.nc"))
+    assert code == 2 and "pip install" in err
+    assert not calls
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["model.toml"]

@@ -1,0 +1,173 @@
+"""Errors and interruptions of the command line: exit codes, one sentence and a hint, no traceback."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cli_cases import Run, one_sentence_and_a_hint, program
+
+from giantstep.cli.main import main
+from giantstep.cli.options import spread
+from giantstep.spec.errors import BadInput
+from giantstep.spec.model import Model
+from giantstep.system.solve import solve
+
+# giantstep.solve is the function
+solve_module = import_module("giantstep.system.solve")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        ([], "no command"),
+        (["sovle"], "sovle"),
+        (["solve"], "MODEL"),
+        (["solve", "none.toml"], "does not exist"),
+        (["solve", "MODEL", "--nonsense"], "--nonsense"),
+        (["solve", "MODEL", "--dim", "5"], "--dim"),
+        (["solve", "MODEL", "--set", "fit.ridge"], "KEY=VALUE"),
+        (["solve", "MODEL", "--set", "fit.rigde=1"], "fit.ridge"),
+        (["solve", "MODEL", "--set", "fit.ridge=nan"], "fit.ridge"),
+        (["solve", "MODEL", "--set", "network.activation=__import__('os')"], "network.activation"),
+        (["solve", "MODEL", "--set", "fit.loss=hinge"], "fit.loss"),
+        (["solve", "MODEL", "--dimension", "0"], "dimension"),
+        (["solve", "MODEL", "--dimension", "a"], "--dimension"),
+        (["solve", "MODEL", "--tolerance", "0"], "tolerance"),
+        (["simulate", "MODEL", "--seeds", "2"], "--dimension"),
+        (["simulate", "MODEL", "--dimension", "50"], "--seeds"),
+        (["simulate", "MODEL", "--dimension", "50", "--seeds", "0"], "seeds"),
+        (["simulate", "MODEL", "--dimension", "50", "--seeds", "1", "--what", "x"], "network"),
+        (["simulate", "MODEL", "--dimension", "50", "--seeds", "1", "--seed", "-1"], "seed"),
+        (["curve", "MODEL"], "--sweep"),
+        (["curve", "MODEL", "--sweep", "fit.samples=1:2"], "start:stop:count"),
+        (["curve", "MODEL", "--sweep", "fit.samplse=1,2"], "fit.samples"),
+        (["curve", "MODEL", "--sweep", "fit.samples=-1,2"], "fit.samples"),
+        (["curve", "MODEL", "--sweep", "fit.samples=1,2", "--simulate"], "--dimension"),
+        (["curve", "MODEL", "--sweep", "fit.samples=1,2", "--jobs", "0"], "--jobs"),
+        (["curve", "MODEL", "--sweep", "fit.samples=1,2", "--set", "fit.samples=1"], "both set and swept"),
+        (["derive", "MODEL", "--format", "html"], "latex"),
+        (["phase", "MODEL"], "spectrum"),
+    ],
+)
+def test_bad_input_is_a_sentence_with_a_hint(run: Run, model: str, arguments: list[str], word: str) -> None:
+    code, out, err = run(*(model if word == "MODEL" else word for word in arguments))
+    assert code == 2 and not out
+    one_sentence_and_a_hint(err, word)
+
+
+def test_a_bug_is_a_sentence_and_its_traceback_is_one_setting_away(
+    run: Run, model: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*given: Any, **options: Any) -> Any:
+        raise ZeroDivisionError("division\nby zero")
+
+    monkeypatch.setattr(solve_module, "solve", broken)
+    code, out, err = run("solve", model)
+    assert code == 70 and not out
+    one_sentence_and_a_hint(err, "ZeroDivisionError", "division by zero", "GIANTSTEP_DEBUG=1")
+    monkeypatch.setenv("GIANTSTEP_DEBUG", "1")
+    with pytest.raises(ZeroDivisionError):
+        main(["solve", model])
+    with pytest.raises(BadInput):
+        main(["solve", "none.toml"])
+
+
+def test_interruption_says_what_was_saved(
+    run: Run, model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[Any] = []
+
+    def interrupted(found: Model, **options: Any) -> Any:
+        calls.append(found)
+        if len(calls) == 70:
+            raise KeyboardInterrupt
+        return solve(found, **options)
+
+    monkeypatch.setattr(solve_module, "solve", interrupted)
+    sweep = ["curve", model, "--sweep", "fit.samples=0.2:3:100", "--no-baselines"]
+    output = tmp_path / "c.json"
+    code, _, err = run(*sweep, "--output", str(output))
+    assert code == 130 and "64 finished points are saved in" in err and len(err.splitlines()) == 1
+    assert not output.exists()
+    code, _, err = run(*sweep, "--output", str(output))
+    assert code == 0 and "going on from" in err and len(calls) == 70 + 36
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["c.json", "model.toml"]
+    calls.clear()
+    code, _, err = run(*sweep)
+    assert code == 130 and "nothing was saved" in err
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of a terminal")
+@pytest.mark.parametrize(("how", "code"), [("SIGINT", 130), ("SIGKILL", -9)])
+def test_stopping_a_sweep_stops_all_its_processes_quietly(
+    model: str, tmp_path: Path, how: str, code: int
+) -> None:
+    output = tmp_path / "c.json"
+    program = subprocess.Popen(
+        [sys.executable, "-m", "giantstep.cli", "curve", model, "--sweep", "fit.samples=0.2:3:3", "--simulate",
+         "--dimension", "300", "--seeds", "500", "--jobs", "2", "--output", str(output)],
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True,
+        preexec_fn=_interruptible,
+    )  # fmt: skip
+    kept = Path(f"{output}.partial.jsonl")
+    deadline = time.monotonic() + 60
+    while not (kept.exists() and len(kept.read_bytes().splitlines()) > 12) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    if how == "SIGINT":
+        os.killpg(program.pid, signal.SIGINT)  # as a terminal does
+    else:
+        program.kill()
+    _, err = program.communicate(timeout=60)
+    assert program.returncode == code, err
+    if how == "SIGINT":
+        assert len(err.splitlines()) == 1 and "finished points are saved" in err
+    assert not output.exists()
+    while _alive(program.pid) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not _alive(program.pid)
+
+
+def _interruptible() -> None:
+    """A shell starts background jobs, this test run among them, with SIGINT ignored; children inherit that."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def _alive(group: int) -> bool:
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes")
+def test_a_reader_that_leaves_is_no_error(model: str) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [sys.executable, "-m", "giantstep.cli", "curve", model, "--sweep", "fit.samples=1,2"]
+    found = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, text=True)
+    os.close(writing)
+    assert not found.stderr and found.returncode == 141
+
+
+def test_errors_reach_the_program_too(model: str) -> None:
+    found = program("solve", model, "--set", "fit.ridge=0")
+    assert found.returncode == 2 and not found.stdout
+    one_sentence_and_a_hint(found.stderr, "fit.ridge")
+
+
+def test_options_take_several_pairs() -> None:
+    assert spread(["solve", "--set", "a.b=1", "c.d=2", "m.toml", "e.f=3"]) == [
+        "solve", "--set", "a.b=1", "--set", "c.d=2", "m.toml", "e.f=3"
+    ]  # fmt: skip
+    assert spread(["--sweep", "a.b=1", "--set", "c.d=2", "runs/a.b=1/m.toml"]) == [
+        "--sweep", "a.b=1", "--set", "c.d=2", "runs/a.b=1/m.toml"
+    ]  # fmt: skip

@@ -1,0 +1,67 @@
+"""The notebooks run from the first cell to the last, and are committed with the outputs of such a run."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import giantstep
+
+nbclient = pytest.importorskip("nbclient")
+nbformat = pytest.importorskip("nbformat")
+
+NOTEBOOKS = sorted((Path(__file__).resolve().parents[2] / "notebooks").glob("*.ipynb"))
+NUMBER = re.compile(r"[-+]?\d+\.\d+")
+
+
+def printed(notebook: Any) -> list[str]:
+    """What each code cell printed."""
+    cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    outputs = (
+        [one for one in cell.outputs if one.output_type == "stream" and one.name == "stdout"]
+        for cell in cells
+    )
+    return ["".join(one.text for one in found) for found in outputs]
+
+
+def test_there_is_a_notebook() -> None:
+    assert "quickstart" in [path.stem for path in NOTEBOOKS]
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_it_is_committed_as_it_ran(path: Path) -> None:
+    notebook = nbformat.read(path, as_version=4)
+    nbformat.validate(notebook)
+    cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    assert [cell.execution_count for cell in cells] == list(range(1, len(cells) + 1))
+    assert set(notebook.metadata) == {"kernelspec", "language_info"}
+    assert not any(cell.metadata for cell in notebook.cells)
+    # no folder of the machine that ran it
+    text = json.dumps(notebook)
+    assert not re.search(r"/(?:home|Users|root|opt|tmp)/|site-packages", text)
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_it_runs_and_prints_the_same_numbers(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = str(Path(giantstep.__file__).parents[1])
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH")])))
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
+    committed = nbformat.read(path, as_version=4)
+    notebook = nbformat.read(path, as_version=4)
+    client = nbclient.NotebookClient(
+        notebook, timeout=300, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}
+    )
+    client.execute()
+    for old, new in zip(printed(committed), printed(notebook), strict=True):
+        assert NUMBER.sub("#", new) == NUMBER.sub("#", old)
+        # one unit of the last digit that is printed, for another numba or BLAS
+        for before, after in zip(NUMBER.findall(old), NUMBER.findall(new), strict=True):
+            digits = len(before.partition(".")[2])
+            assert float(after) == pytest.approx(float(before), rel=0.0, abs=1.5 * 10.0**-digits)

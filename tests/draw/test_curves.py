@@ -1,0 +1,231 @@
+"""Pictures of learning curves: what is drawn is what the dataset holds."""
+
+from __future__ import annotations
+
+import math
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from matplotlib.container import ErrorbarContainer
+from matplotlib.lines import Line2D
+
+from giantstep.draw.curves import _apart, colours, described, figure, plot, rendered
+from giantstep.spec.errors import BadInput
+from giantstep.spec.model import Model
+from giantstep.sweep.dataset import Dataset
+from giantstep.sweep.grid import Grid, Sweep
+
+MODEL = Model.from_dict(
+    {
+        "network": {"activation": "tanh", "width": 1.0},
+        "step": {"samples": 2.0, "learning_rate": 1.5},
+        "target": {"link": "tanh", "noise": 0.1},
+        "fit": {"samples": 2.0, "ridge": 0.05},
+    }
+)
+X = (0.5, 1.0, 2.0, 4.0)
+
+
+def dataset(sweeps: tuple[Sweep, ...] = (Sweep("fit.samples", X),), **changes: Any) -> Dataset:
+    """A made-up curve (or family) with all the columns a picture can show."""
+    grid = Grid(sweeps)
+    rows = np.arange(len(grid), dtype=float)
+    theory = 0.5 - 0.01 * rows
+    simulated = np.where(rows % 2 == 0, theory + 0.02, math.nan)
+    columns: dict[str, Any] = {
+        "test_error": theory,
+        "train_error": theory / 2,
+        "random_features_test_error": theory + 0.1,
+        "best_linear_test_error": np.full(len(grid), 0.05),
+        "finite_size_test_error": theory,
+        "simulation_test_error": simulated,
+        "simulation_test_error_standard_error": np.where(rows % 2 == 0, 0.03, math.nan),
+        "status": ("ok",) * len(grid),
+        "reason": ("",) * len(grid),
+    }
+    columns |= changes
+    columns = {name: column for name, column in columns.items() if column is not None}
+    options = {"dimension": 300, "tolerance": 1e-10, "simulation": {"what": "srf", "seeds": 7, "seed": 0}}
+    return Dataset(MODEL, grid, columns, options, {})
+
+
+def _drawn(data: Dataset, **options: Any) -> tuple[Any, list[Line2D]]:
+    axes = figure(data, **options).axes[0]
+    return axes, [line for line in axes.lines if len(np.atleast_1d(line.get_xdata()))]
+
+
+def _legend(data: Dataset, **options: Any) -> list[str]:
+    return [text.get_text() for text in figure(data, **options).legends[0].get_texts()]
+
+
+def test_lines_and_points_are_the_columns() -> None:
+    axes, lines = _drawn(dataset())
+    solid = [line for line in lines if line.get_linestyle() == "-"]
+    assert len(solid) == 1
+    np.testing.assert_array_equal(solid[0].get_xdata(), X)
+    np.testing.assert_array_equal(solid[0].get_ydata(), dataset().numbers("test_error"))
+    dashed = [line for line in lines if line.get_linestyle() == "--"]
+    assert any(
+        np.array_equal(line.get_ydata(), dataset().numbers("random_features_test_error")) for line in dashed
+    )
+    assert any(np.array_equal(line.get_ydata(), np.full(4, 0.05)) for line in dashed)
+    assert (
+        len({str(vars(line)["_unscaled_dash_pattern"]) for line in dashed}) == 2
+    )  # dashes tell them apart in grey
+
+
+def test_error_bars_are_two_standard_errors_and_say_so() -> None:
+    axes, _ = _drawn(dataset())
+    bars = next(
+        one for one in axes.containers if isinstance(one, ErrorbarContainer) and len(one[0].get_xdata())
+    )
+    np.testing.assert_array_equal(bars[0].get_xdata(), [0.5, 2.0])
+    segments = bars[2][0].get_segments()
+    np.testing.assert_allclose([part[1, 1] - part[0, 1] for part in segments], 4 * 0.03, rtol=1e-12)
+    assert any("2$ s.e." in text and "d = 300" in text and "7 seeds" in text for text in _legend(dataset()))
+
+
+def test_simulation_stands_where_the_finite_system_is() -> None:
+    at = np.array([0.51, math.nan, 1.99, math.nan])
+    axes, _ = _drawn(dataset(finite_size_x=at))
+    bars = next(
+        one for one in axes.containers if isinstance(one, ErrorbarContainer) and len(one[0].get_xdata())
+    )
+    np.testing.assert_array_equal(bars[0].get_xdata(), [0.51, 1.99])
+
+
+def test_legend_names_what_is_there_and_nothing_else() -> None:
+    assert [text.split(" (")[0] for text in _legend(dataset())] == [
+        "theory", "random features", "best linear predictor", "simulation"
+    ]  # fmt: skip
+    bare = dataset(simulation_test_error=None, random_features_test_error=None, best_linear_test_error=None)
+    assert _legend(bare) == ["theory"]
+    none = dataset(test_error=np.full(4, math.nan), finite_size_test_error=None)
+    assert "theory" not in _legend(none)
+
+
+def test_finite_size_theory_is_drawn_only_where_it_can_be_seen() -> None:
+    y = dataset().numbers("test_error")
+    assert not any("theory at d" in text for text in _legend(dataset(finite_size_test_error=y * 1.005)))
+    assert "theory at d = 300" in _legend(dataset(finite_size_test_error=y * 1.05))
+    gap = np.where(np.arange(4) == 2, math.nan, y)
+    assert "theory at d = 300" in _legend(dataset(test_error=gap))
+
+
+def test_a_point_without_a_number_is_a_gap() -> None:
+    y = np.array([0.5, math.nan, 0.4, 0.3])
+    _, lines = _drawn(dataset(test_error=y))
+    solid = next(line for line in lines if line.get_linestyle() == "-")
+    np.testing.assert_array_equal(solid.get_ydata(), y)
+
+
+def test_axes_are_named_and_logarithmic_where_the_sweep_is() -> None:
+    axes, _ = _drawn(dataset((Sweep("fit.ridge", X, log=True),)))
+    assert axes.get_xscale() == "log" and "ridge" in axes.get_xlabel() and r"\lambda" in axes.get_xlabel()
+    axes, _ = _drawn(dataset())
+    assert axes.get_xscale() == "linear" and "n/d" in axes.get_xlabel() and "test error" in axes.get_ylabel()
+    assert r"$\lambda = 0.05$" in axes.get_title("left")
+
+
+def test_a_baseline_with_a_peak_does_not_set_the_scale() -> None:
+    peak = np.array([0.6, 1000.0, 0.6, 0.6])
+    axes, _ = _drawn(dataset(random_features_test_error=peak))
+    assert axes.get_yscale() == "linear" and axes.get_ylim()[1] < 2.0
+    axes, _ = _drawn(dataset(test_error=np.array([0.5, 200.0, 0.5, 0.4]), finite_size_test_error=None))
+    assert axes.get_yscale() == "log" and axes.get_ylim()[1] > 200.0
+    # all error bars are inside
+    axes, _ = _drawn(dataset(simulation_test_error_standard_error=np.full(4, 2.0)))
+    assert axes.get_ylim()[1] > 4.5
+
+
+def test_a_family_has_a_colour_a_marker_and_a_label_per_curve() -> None:
+    family = dataset((Sweep("fit.samples", X), Sweep("network.width", (0.5, 1.0, 2.0))))
+    axes, lines = _drawn(family)
+    solid = [line for line in lines if line.get_linestyle() == "-"]
+    assert len(solid) == 3 and len({str(line.get_color()) for line in solid}) == 3
+    bars = [one for one in axes.containers if isinstance(one, ErrorbarContainer) and len(one[0].get_xdata())]
+    assert len({one[0].get_marker() for one in bars}) == 3
+    labels = [text.get_text() for text in axes.texts]
+    assert len(labels) == 3 and all(r"\beta" in label for label in labels)
+    many = dataset((Sweep("fit.samples", X), Sweep("network.width", tuple(float(i + 1) for i in range(40)))))
+    assert len(_drawn(many)[0].texts) == 9
+
+
+def test_colours_darken_steadily_so_that_grey_paper_tells_them_apart() -> None:
+    luminance = [float(np.dot(colour[:3], [0.299, 0.587, 0.114])) for colour in colours(8)]
+    assert (np.diff(luminance) < -0.02).all() and luminance[0] < 0.75
+
+
+@pytest.mark.parametrize("heights", [[0.1], [0.0, 0.0, 0.0], [0.99, 1.0, 1.0], [0.2, 0.21, 0.9]])
+def test_labels_keep_apart_and_move_little(heights: list[float]) -> None:
+    moved = _apart([(height, 0, "") for height in heights], gap=0.05)
+    assert (np.diff(moved) >= 0.05 - 1e-12).all() and moved[-1] <= 1.0
+    assert np.abs(moved - heights).max() <= 0.05 * len(heights)
+
+
+def test_functions_on_the_x_axis_are_names_and_not_joined() -> None:
+    names = ("tanh", "erf(z/sqrt(2))", "relu")
+    axes, lines = _drawn(dataset((Sweep("network.activation", names),)))
+    assert [text.get_text() for text in axes.get_xticklabels()] == list(names)
+    assert not [line for line in lines if line.get_linestyle() == "-"]
+
+
+def test_odd_datasets_can_be_drawn() -> None:
+    nothing = np.full(4, math.nan)
+    everything_missing = dataset(
+        test_error=nothing, random_features_test_error=nothing, best_linear_test_error=nothing,
+        finite_size_test_error=nothing, simulation_test_error=nothing,
+    )  # fmt: skip
+    for data in (
+        everything_missing,
+        dataset((Sweep("fit.samples", (1.0,)),)),
+        dataset(test_error=np.zeros(4), simulation_test_error=None),
+        replace(dataset(), model=MODEL.replace({"target.link": "z*(1 + 0*z)" + "+0*z" * 30})),
+    ):
+        assert rendered(data, ".png")[:8] == b"\x89PNG\r\n\x1a\n"
+
+
+def test_train_error_can_be_drawn() -> None:
+    axes, lines = _drawn(dataset(), error="train_error")
+    assert "train error" in axes.get_ylabel()
+    assert any(np.array_equal(line.get_ydata(), dataset().numbers("train_error")) for line in lines)
+
+
+@pytest.mark.parametrize(("suffix", "magic"), [(".png", b"\x89PNG"), (".svg", b"<?xml"), (".pdf", b"%PDF")])
+def test_formats_are_what_they_say_and_carry_no_date(tmp_path: Path, suffix: str, magic: bytes) -> None:
+    path = tmp_path / f"curve{suffix}"
+    plot(dataset(), path)
+    content = path.read_bytes()
+    assert content.startswith(magic)
+    plot(dataset(), path)
+    assert path.read_bytes() == content
+    assert b"CreationDate" not in content and b"<dc:date>" not in content
+
+
+def test_unknown_ending_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="ending"):
+        plot(dataset(), tmp_path / "curve.jpg")
+
+
+def test_the_title_describes_the_model_but_not_what_is_swept() -> None:
+    text = described(MODEL, {"fit.samples"})
+    assert "tanh" in text and "1.5" in text and r"$\alpha = " not in text
+    assert r"$\alpha = 2$" in described(MODEL, set())
+
+
+def test_no_global_state_of_matplotlib_is_touched() -> None:
+    program = (
+        "import sys, matplotlib\n"
+        # reading the backend would choose one
+        "def state(): return {k: matplotlib.rcParams[k] for k in matplotlib.rcParams if k != 'backend'}\n"
+        "before = state()\n"
+        "sys.path.insert(0, sys.argv[1])\n"
+        "import test_curves; test_curves.rendered(test_curves.dataset(), '.png')\n"
+        "assert state() == before and 'matplotlib.pyplot' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", program, str(Path(__file__).parent)], check=True)

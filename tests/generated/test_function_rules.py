@@ -1,0 +1,126 @@
+"""The rules of a function module: which of them serves a point, and that they agree where several could.
+
+Error model of a rule, with scale = sqrt(E f^2): mu0, mu1 and mu2 are right to its estimate (or 16 eps) times scale.
+About the piece that s lies in, the mu2^2 of a piecewise linear function is right to 1e-12 of itself.
+"""
+
+import math
+from types import ModuleType
+
+import mpmath
+import numpy as np
+import pytest
+
+from codegen.functions import emit
+from codegen.twin import twin
+from derive.catalogue import REGISTERED
+from derive.coefficients import conditional_coefficients
+from derive.numeric import mpmath_function
+from derive.scalar import scalar_function
+from giantstep.spec.kernels import function_kernel
+
+EPS = 2.0**-52
+LINEAR = ("sign", "step", "relu", "leaky_relu", "abs", "hard_tanh")
+USER = ("max(0,min(1,z-0.3))", "abs(z-1)-abs(z+2)+sign(z)", "max(z,2-z)")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def cache(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Kernels of expressions go to a folder of their own."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GIANTSTEP_CACHE", str(tmp_path_factory.mktemp("cache")))
+        for text in USER:
+            function_kernel(text)
+
+
+def coefficients(module: ModuleType, s: np.ndarray, c: float) -> tuple[np.ndarray, float]:
+    out = np.full((3, s.size), np.nan)
+    return out, module.coefficients(s, c, out, np.empty(module.SCRATCH_SHAPE))
+
+
+@pytest.mark.parametrize("name", sorted(REGISTERED))
+def test_typical_points_need_no_panels(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are the slowest part to compile; a solve that starts cold has no time for them."""
+    module = function_kernel(name)
+
+    def refuse(shifts: np.ndarray, q: float, raw: np.ndarray, scratch: np.ndarray) -> None:
+        raise AssertionError(f"panels for {name} at variance {q * q} and shifts {shifts}")
+
+    assert module.RULES[-1] is module.panels
+    monkeypatch.setattr(module, "RULES", (*module.RULES[:-1], refuse))
+    for c in (0.3, 1.0, 5.0):
+        _, error = coefficients(module, np.linspace(-30.0, 30.0, 241), c)
+        assert error <= 1e-11
+
+
+@pytest.mark.parametrize("text", [*LINEAR, *USER])
+def test_piecewise_linear_functions_keep_their_digits_in_the_tails(text: str) -> None:
+    """From s on a breakpoint to 20 standard deviations away from all of them, where mu2^2 is 1e-90 of E f^2."""
+    module, function = function_kernel(text), scalar_function(text)
+    assert module.ENTRY == "piecewise"
+    derived = conditional_coefficients(function)
+    parts = (derived.mu0, derived.mu1, derived.mu2sq, derived.second)
+    exact = [mpmath_function(part, (derived.s, derived.c)) for part in parts]
+    # 2 and 3: where the moments change from differences to continued fractions
+    distances = np.array([0.0, 2.001, -2.001, 3.001, -3.001, *np.random.default_rng(11).uniform(-20, 20, 4)])
+    for c in (1e-4, 0.3, 7.0):
+        near = [float(b) + x for b in function.breakpoints for x in distances * math.sqrt(c)]
+        for s in map(float, near):
+            out, estimate = coefficients(module, np.array([s]), c)
+            with mpmath.workdps(400):
+                mu0, mu1, mu2sq, second = (e(mpmath.mpf(s), mpmath.mpf(c)) for e in exact)
+                scale = mpmath.sqrt(second)
+            where = f"{text} at s = {s!r}, c = {c!r}: {out.ravel()}, estimate {estimate}"
+            allowed = max(estimate, 16 * EPS) * scale
+            assert 0.0 <= estimate <= 1e-12, where
+            assert abs(out[0, 0] - mu0) <= allowed, where
+            assert abs(out[1, 0] - mu1) <= allowed, where
+            assert abs(out[2, 0] - mu2sq) <= 1e-12 * mu2sq, where
+
+
+@pytest.mark.parametrize("name", ["cubic", "gelu", "hard_tanh", "sin"])
+def test_rules_agree(name: str) -> None:
+    """Each rule by itself: what two of them certify differs by no more than both estimates."""
+    module = function_kernel(name)
+    shifts, c = np.linspace(0.0, 4.0, 9), 1.3
+    found = []
+    for rule in module.RULES:
+        raw = np.empty((7, shifts.size))
+        rule(shifts, math.sqrt(c), raw, np.empty(module.SCRATCH_SHAPE))
+        found.append((raw, module._estimates(raw)))
+    scale = np.sqrt(found[-1][0][0] ** 2 + found[-1][0][1] ** 2 + found[-1][0][2])
+    for raw, estimate in found[:-1]:
+        allowed = scale * np.maximum(estimate + found[-1][1], 32 * EPS)
+        difference = np.abs(np.sqrt(np.abs(raw[2])) - np.sqrt(found[-1][0][2]))
+        assert not np.isnan(raw).any()
+        assert np.all(np.abs(raw[:2] - found[-1][0][:2]) <= allowed)
+        assert np.all(difference <= allowed)
+
+
+def test_the_tail_of_a_smooth_function_is_integrated_where_it_is() -> None:
+    """E f^2 of gelu at s = -20 comes from g = 13: beyond where the weight alone would end."""
+    module = function_kernel("gelu")
+    shifts = np.array([-20.0])
+    raw = np.empty((7, 1))
+    module.near(shifts, 1.0, raw, None)
+    assert np.isnan(raw[2, 0])
+    out, estimate = coefficients(module, shifts, 1.0)
+    mu0, mu1, mu2sq, second = twin(scalar_function("gelu")).coefficients(-20.0, 1.0, digits=16)
+    scale = mpmath.sqrt(second)
+    assert scale < 1e-20
+    assert abs(out[0, 0] - mu0) <= estimate * scale
+    assert abs(out[1, 0] - mu1) <= estimate * scale
+    assert abs(out[2, 0] - mu2sq) <= 1e-12 * mu2sq
+    assert estimate < 1e-12
+
+
+def test_piecewise_linear_functions_are_emitted_without_integrals(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is derived for them that would take time."""
+
+    def refuse(function: object) -> None:
+        raise AssertionError("derived")
+
+    monkeypatch.setattr("codegen.functions.conditional_coefficients", refuse)
+    assert emit("max(z,2-z)").closed
+    with pytest.raises(AssertionError, match="derived"):
+        emit("max(z,z**2)")

@@ -1,0 +1,267 @@
+"""The averages over the output of every registered loss against two that share nothing with the emitted text.
+
+The mpmath twin has its own proximal map and its own quadrature in omega, for the five averages of the equations. The
+oracle (losses typed in by hand, the prox by bisection, t integrated outside on panels that end where the label jumps)
+has all fourteen, those of the Jacobian included, and holds for laws of the label as steep as one likes.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from types import ModuleType
+from typing import Any
+
+import loss_oracle
+import mpmath
+import numpy as np
+import pytest
+from loss_cases import MARGIN, PARAMETERS, RESIDUAL, Array, channel_of, loss_table, model
+
+from codegen.output_twin import Fields, LossCurve, node_averages
+from derive.losses import analyse_loss, loss_of
+from giantstep.law.labels import Intervals, label_law
+from giantstep.spec.model import Model
+from giantstep.system.coupled_solver import FINE, refined
+from giantstep.system.coupled_system import gauss_rule
+from giantstep.system.loss_kernels import loss_kernel
+
+#: Of the averages of the absolute values, at the resolution after one refinement.
+CLOSE = 1e-9
+#: Of the largest value within reach: the Gaussian weight that the rules leave out, and rounding of the oracle.
+FLOOR = 1e-13
+STEPS = refined(FINE[1], 1).output
+NAMES = (*MARGIN, *RESIDUAL)
+ALIGNMENTS = (0.0, 0.6, -0.95, 0.9999, 1.0, -1.0)
+PROBIT = (0.0, 1e-4, 0.3)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A loss with its labels, one kappa, and the fields there."""
+
+    model: Model
+    kappa: float
+    V: float
+    mean: float
+    slope: float
+    Delta: float
+
+    @property
+    def kernel(self) -> ModuleType:
+        return loss_kernel(self.model.fit.loss)
+
+    @property
+    def gamma(self) -> float:
+        (gamma,) = self.model.spike.alignments
+        return float(gamma)
+
+    @property
+    def noise(self) -> float:
+        return float(self.model.target.noise) if self.kernel.FORM == "residual" else 0.0
+
+
+def averages(case: Case, steps: int = STEPS) -> Array:
+    """The fourteen averages of the kernel, through the law of labels that the solver takes."""
+    kernel, kappa = case.kernel, np.array([case.kappa])
+    law = label_law(case.model.target, (case.gamma,), kappa)
+    out, scratch = np.empty((14, 1)), np.empty(kernel.SCRATCH_SHAPE)
+    fields = (np.array([case.V]), np.array([case.mean]), np.array([[case.slope]]), np.array([case.Delta]))
+    rest = (case.noise, np.array(case.model.fit.loss.values), *fields, scratch, out)
+    rule = (gauss_rule(steps), steps)
+    if isinstance(law, Intervals):
+        kernel.intervals(*rule, kappa, law.low, law.high, law.weight, law.label, law.channel, *rest)
+    else:
+        kernel.points(*rule, law.weight, law.t, law.label, law.rest, *rest)
+    return out[:, 0]
+
+
+def by_definition(case: Case, pieces: loss_oracle.Loss | None = None) -> tuple[Array, Array]:
+    """The averages of the oracle for a label that is constant on intervals, and what their errors are relative to."""
+    target, variance = case.model.target, case.Delta + case.noise
+    law = label_law(target, (case.gamma,), np.array([case.kappa]))
+    assert isinstance(law, Intervals)
+    loss = pieces or loss_oracle.loss(
+        case.model.fit.loss.key, loss_oracle.FLOAT, **dict(case.model.fit.loss.parameters)
+    )
+    found, size = np.zeros(14), np.zeros(14)
+    finest = min(1.0, math.sqrt(variance) / max(abs(case.slope), 1e-9))
+    for low, high, weight, label in zip(law.low, law.high, law.weight, law.label, strict=True):
+        places = loss_oracle.interval_law(low, high, case.gamma, case.kappa, target.probit, finest)
+        if places:
+            nodes = [(weight * w, t, label) for w, t in places]
+            parts = loss_oracle.averages(
+                loss, loss_oracle.FLOAT, nodes, case.V, case.mean, case.slope, variance
+            )
+            value, absolute, largest = (np.array(part) for part in parts)
+            found, size = found + value, size + absolute + FLOOR / CLOSE * largest
+    return found, size
+
+
+def error(case: Case, steps: int = STEPS, pieces: loss_oracle.Loss | None = None) -> float:
+    exact, size = by_definition(case, pieces)
+    return float(np.max(np.abs(averages(case, steps) - exact) / np.maximum(size, 1e-290)))
+
+
+def random_case(name: str, number: int) -> Case:
+    """Fields over the domain of the solver, the labels in turn over alignments and noise of all kinds."""
+    index = NAMES.index(name)
+    rng = np.random.default_rng([2024, index, number])
+    changes: dict[str, Any] = {
+        "spike__alignment": ALIGNMENTS[(index + number) % 6], "target__probit": PROBIT[(index // 2 + number) % 3],
+        "target__link": "sign(z-0.4)", "target__flips": (0.0, 0.1)[number % 2],
+    }  # fmt: skip
+    if name in RESIDUAL:
+        changes["target__noise"] = (0.0, 0.3)[index % 2]
+    most = 1.0 if name == "exponential" else 3.0
+    return Case(
+        model(loss_table(name), **changes), rng.normal(), 10.0 ** rng.uniform(-3.0, most), 2.0 * rng.normal(),
+        rng.normal() * 10.0 ** rng.uniform(-1.0, 0.3), 10.0 ** rng.uniform(-1.5, 1.5),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_all_averages_by_definition(name: str) -> None:
+    assert max(error(random_case(name, number)) for number in range(6)) < CLOSE
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+def test_all_averages_by_definition_at_many_places(name: str) -> None:
+    assert max(error(random_case(name, number)) for number in range(6, 66)) < CLOSE
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_averages_of_the_equations_are_those_of_the_twin(name: str) -> None:
+    """Blurred or constant labels, for which the panels of the twin need not know where the label jumps."""
+    for number in (1, 2):
+        case = random_case(name, number)
+        changes = {"target.probit": 0.3, "spike.alignment": (0.7, -0.4)[number % 2]}
+        if name in RESIDUAL and number == 2:
+            changes |= {"target.link": "tanh"}
+        case = replace(case, model=case.model.replace(changes), Delta=max(case.Delta, 0.2))
+        numbers = dict(case.model.fit.loss.parameters)
+        with mpmath.workdps(20):
+            curve = LossCurve(analyse_loss(loss_of(name)), numbers)
+            fields = Fields(*(mpmath.mpf(x) for x in (case.V, case.mean)), (mpmath.mpf(case.slope),), case.Delta)
+            exact = node_averages(curve, channel_of(case.model, (case.gamma,)), mpmath.mpf(case.kappa), fields)
+        found = dict(zip(("M", "g", "h", "gg", "tg"), averages(case)[[0, 1, 2, 3, 9]], strict=True))
+        for key, value in found.items():
+            wanted = float(exact[f"avg_{key}"])
+            size = float(exact["avg_gg"]) ** 0.5 if key in ("g", "tg") else wanted
+            assert abs(value - wanted) < CLOSE * size, (key, case)
+
+
+def test_labels_at_nodes_are_labels_on_intervals() -> None:
+    """A margin loss on the intervals of a sign, and on nodes of t that end there."""
+    case = Case(model("logistic", target__link="sign(z-0.4)"), 0.3, 3.0, 0.2, 0.7, 0.5)
+    cut = (0.4 - case.gamma * case.kappa) / math.sqrt(1.0 - case.gamma**2)
+    x, w = np.polynomial.legendre.leggauss(60)
+    t = np.concatenate([0.5 * (a + b) + 0.5 * (b - a) * x for a, b in ((-9.0, cut), (cut, 9.0))])
+    weight = np.concatenate([0.5 * (b - a) * w for a, b in ((-9.0, cut), (cut, 9.0))])
+    weight *= np.exp(-0.5 * t * t) / math.sqrt(2.0 * math.pi)
+    out, scratch = np.empty((14, 1)), np.empty(case.kernel.SCRATCH_SHAPE)
+    fields = (np.array([case.V]), np.array([case.mean]), np.array([[case.slope]]), np.array([case.Delta]))
+    case.kernel.points(
+        gauss_rule(STEPS), STEPS, weight[None], t[None, :, None], np.where(t > cut, 1.0, -1.0)[None],
+        np.zeros((1, 1)), 0.0, np.empty(0), *fields, scratch, out,
+    )  # fmt: skip
+    assert np.allclose(out[:, 0], averages(case), rtol=1e-11, atol=1e-13)
+
+
+# --- what varies fast --------------------------------------------------------------------------------------------
+#: (loss, V, Delta, mean, slope, kappa, changes): a label that turns from -1 to 1 on a twentieth of the spread, under a
+#: proximal map that stretches; once wrong by up to 1e-3, some at every resolution.
+STEEP: tuple[tuple[str, float, float, float, float, float, dict[str, float]], ...] = (
+    ("log_cosh", 2.5, 0.00339, 1.02, 3.16, 0.28, {"spike__alignment": 0.0, "target__probit": 0.01}),
+    ("logistic", 24.5, 0.265, 0.89, 3.75, -1.76, {"spike__alignment": 0.0, "target__probit": 0.01}),
+    ("probit", 76.7, 0.00952, 5.46, 1.08, -1.88, {"spike__alignment": 0.0, "target__probit": 1e-4}),
+    ("log_cosh", 34.1, 0.0582, -1.01, 3.68, 0.32, {"spike__alignment": 0.0, "target__probit": 1e-4}),
+    ("log_cosh", 1.12, 0.00294, 1.66, -0.743, 0.64, {"spike__alignment": 0.5, "target__probit": 1e-4}),
+    ("square", 30.0, 0.004, 0.3, 2.0, 0.5, {"spike__alignment": 0.5, "target__probit": 0.0}),
+    ("huber", 30.0, 0.004, 0.3, 2.0, 0.5, {"spike__alignment": 0.5, "target__probit": 0.0}),
+    ("hinge", 3.0, 0.004, 0.3, 2.0, 0.5, {"spike__alignment": 0.9, "target__probit": 1e-4}),
+)
+
+
+@pytest.mark.parametrize("steep", STEEP)
+def test_steep_laws_of_the_label(steep: Any) -> None:
+    name, v, delta, mean, slope, kappa, changes = steep
+    case = Case(model(name, target__link="sign(z-0.4)", **changes), kappa, v, mean, slope, delta)
+    assert error(case, FINE[1].output) < CLOSE
+
+
+def _normal(mean: float, points: int = 200_001) -> tuple[Array, Array]:
+    """Places and weights of a trapezoid for N(mean, 1), far finer than anything here."""
+    omega = np.linspace(mean - 9.0, mean + 9.0, points)
+    weight = np.exp(-0.5 * (omega - mean) ** 2) * (omega[1] - omega[0]) / math.sqrt(2.0 * math.pi)
+    return omega, weight
+
+
+def _softplus(x: Array) -> Array:
+    return np.logaddexp(0.0, x)
+
+
+def _sigmoid(x: Array) -> Array:
+    return 0.5 * (1.0 + np.tanh(0.5 * x))
+
+
+#: A curvature that rises from 0 to 1 on a fiftieth, in the middle of a panel; one with a spike of 50 in it.
+ROUGH: dict[str, loss_oracle.Piece] = {
+    "softplus(50*(1-y*f))**2/5000": (
+        lambda u: _softplus(50 * (1 - u)) ** 2 / 5000,
+        lambda u: -_softplus(50 * (1 - u)) * _sigmoid(50 * (1 - u)) / 50,
+        lambda u: _sigmoid(50 * (1 - u)) ** 2
+        + _softplus(50 * (1 - u)) * _sigmoid(50 * (1 - u)) * _sigmoid(50 * (u - 1)),
+    ),
+    "(y-f)**2/2+log(cosh(50*(y-f-0.1)))/50": (
+        lambda u: u**2 / 2 + (_softplus(100 * (u + 0.1)) - math.log(2.0)) / 50 - (u + 0.1),
+        lambda u: u + np.tanh(50 * (u + 0.1)),
+        lambda u: 1 + 200 * _sigmoid(100 * (u + 0.1)) * _sigmoid(-100 * (u + 0.1)),
+    ),
+}
+
+
+@pytest.mark.parametrize("text", ROUGH)
+def test_losses_that_vary_fast(text: str) -> None:
+    """One normal output, label 1 (margin) or 0; against a trapezoid of 2e5 steps, which has settled to 1e-11."""
+    kernel, piece = loss_kernel(model(text).fit.loss), ROUGH[text]
+    scratch = np.empty(kernel.SCRATCH_SHAPE)
+    for v in (0.01, 1.0, 10.0):
+        for mean in (0.0, 1.0, 3.0):
+            steep = np.full(2, np.inf)
+            given = (1.0, mean, 1.0, v, np.empty(0), steep, math.inf, scratch)
+            count = kernel.nodes(gauss_rule(FINE[1].output), FINE[1].output, *given)
+            omega, weight = _normal(mean)
+            u = loss_oracle.prox(piece, v, omega, -math.inf, math.inf)
+            g = -piece[1](u)
+            h = piece[2](u) / (1.0 + v * piece[2](u))
+            exact = (weight @ h, weight @ g**2, weight @ (h * g**2), weight @ (piece[0](u) + 0.5 * v * g**2))
+            p, found_g, found_h, envelope = scratch[1:5, :count]
+            found = (p @ found_h, p @ found_g**2, p @ (found_h * found_g**2), p @ envelope)
+            assert found == pytest.approx(exact, rel=CLOSE), (v, mean)
+
+
+@pytest.mark.parametrize(("V", "Delta", "mean"), [(20.0, 10.0, 0.0), (50.0, 10.0, -20.0), (50.0, 100.0, 10.0)])
+def test_curvature_that_peaks_off_the_middle(V: float, Delta: float, mean: float) -> None:
+    """A smooth loss of the general form, whose largest curvature is searched for at run time."""
+    case = Case(model("softplus(f)-y*f", spike__alignment=0.5), 0.3, V, mean, 0.5, Delta)
+    y = 1.0  # u = f, and the label shifts the slope
+    omega, weight = _normal(0.0)
+    omega, scratch = mean + math.sqrt(Delta) * omega, np.empty(case.kernel.SCRATCH_SHAPE)
+    count = case.kernel.nodes(
+        gauss_rule(STEPS), STEPS, y, mean, math.sqrt(Delta), V, np.empty(0), np.full(2, np.inf), math.inf, scratch
+    )
+    piece = (lambda u: _softplus(u) - y * u, lambda u: _sigmoid(u) - y, lambda u: _sigmoid(u) * _sigmoid(-u))
+    u = loss_oracle.prox(piece, V, omega, -math.inf, math.inf)
+    h = piece[2](u) / (1.0 + V * piece[2](u))
+    p, found_g, found_h = scratch[1:4, :count]
+    assert (p @ found_h, p @ found_g**2) == pytest.approx((weight @ h, weight @ piece[1](u) ** 2), rel=CLOSE)
+
+
+def test_losses_have_their_parameters() -> None:
+    """The cases above run over every registered loss, with parameters off their defaults."""
+    from derive.loss_catalogue import REGISTERED
+
+    assert set(NAMES) == set(REGISTERED)
+    assert {name for name, entry in REGISTERED.items() if entry.parameters} == set(PARAMETERS)

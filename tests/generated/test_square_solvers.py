@@ -1,0 +1,225 @@
+"""The generated solvers against the interpretive twin, and the laws they must obey."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+from solver_cases import distance, model, plan, run, small_table, twin_of
+
+from codegen.system_twin import TwinError, equation_residuals
+from generated.solvers import square_blocks, square_single
+from giantstep.spec.model import Model
+from giantstep.system.result import ORDER_PARAMETERS
+from giantstep.system.solve import problem_of, solve
+
+CASES: list[tuple[int, dict[str, Any]]] = [
+    (1, {}),
+    (1, {"fit__ridge": 1e-3, "fit__samples": 0.6, "network__activation": "relu", "network__bias": 0.3}),
+    (2, {"target__link": "sign", "spike__alignment": 1.0}),
+    (2, {"network__activation": "relu", "target__link": "relu", "fit__samples": 4.0}),
+    (3, {}),
+]
+
+
+@pytest.mark.parametrize(("blocks", "changes"), CASES)
+def test_kernels_agree_with_the_twin(blocks: int, changes: dict[str, Any]) -> None:
+    """To 1e-10 of each family, the condition of the linear systems being below 1e5 here."""
+    problem = problem_of(model(blocks, **changes))
+    table = small_table(problem)
+    for kernel in (square_blocks, square_single)[: 2 if blocks == 1 else 1]:
+        solved = run(kernel, table, problem.fraction, problem.parameters)
+        assert solved.status > 0
+        assert kernel.check(table, problem.fraction, problem.parameters, solved.work) < 1e-12
+        twin = twin_of(solved, table, problem.fraction, problem.parameters)
+        assert distance(solved, twin) < 1e-10
+        # the twin is a solution by its own account: 30 digits, magnitudes below 1e4
+        with mpmath.workdps(40):
+            assert max(equation_residuals(plan().system, twin.state).values()) < 1e-26
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(12))
+def test_kernels_agree_with_the_twin_at_random_models(seed: int) -> None:
+    draw = np.random.default_rng(seed)
+    blocks = 1 + seed % 3
+    changes = {
+        "network__activation": ["tanh", "relu", "erf", "gelu"][seed % 4],
+        "target__link": ["sign", "tanh", "relu", "quadratic", "sin"][seed % 5],
+        "network__width": float(draw.uniform(0.3, 3.0)), "fit__samples": float(draw.uniform(0.2, 5.0)),
+        "fit__ridge": float(10.0 ** draw.uniform(-4, 1)), "spike__strength": float(draw.uniform(0.5, 3.0)),
+        "spike__alignment": float(draw.uniform(-1.0, 1.0)), "network__bias": float(draw.uniform(-1.0, 1.0)),
+    }  # fmt: skip
+    problem = problem_of(model(blocks, **changes), dimension=2000 if seed % 2 else None)
+    table = small_table(problem, 40)
+    solved = run(square_blocks, table, problem.fraction, problem.parameters)
+    # the condition number of the equations of m is at most 1e5 here
+    assert distance(solved, twin_of(solved, table, problem.fraction, problem.parameters)) < 1e-10
+
+
+def test_twin_says_what_it_cannot_solve() -> None:
+    problem = problem_of(model(2, **{"network.readout": {"values": [1.0, 1.0], "fractions": [0.5, 0.5]}}))
+    table = small_table(problem)
+    solved = run(square_blocks, table, problem.fraction, problem.parameters)
+    with pytest.raises(TwinError, match="block 2 is singular"):
+        twin_of(solved, table, problem.fraction, problem.parameters)
+
+
+def test_single_kernel_is_the_general_one_at_one_block() -> None:
+    for dimension in (None, 300):
+        problem = problem_of(model(1), dimension)
+        table = small_table(problem, 60)
+        one = run(square_single, table, problem.fraction, problem.parameters)
+        many = run(square_blocks, table, problem.fraction, problem.parameters)
+        assert np.allclose(one.out, many.out, rtol=1e-12)
+        for name in ORDER_PARAMETERS:
+            assert np.allclose(one.families[name], many.families[name], rtol=1e-11, atol=0.0), name
+
+
+# --- laws -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dimension", [None, 500])
+def test_equal_blocks_merge(dimension: int | None) -> None:
+    """One block split into two of the same value: overlaps add up, errors stay."""
+    one = solve(model(1), dimension=dimension)
+    split = {"values": [1.0, 1.0], "fractions": [0.3, 0.7]}
+    two = solve(model(1).replace({"network.readout": split}), dimension=dimension)
+    for name in ("test_error", "train_error", "free_energy"):
+        assert getattr(two, name) == pytest.approx(getattr(one, name), rel=1e-10)
+    for name in ORDER_PARAMETERS:
+        total = one.order_parameters[name].sum()
+        assert two.order_parameters[name].sum() == pytest.approx(total, rel=1e-8), name
+    # the shorter solution splits m by the fractions
+    assert two.order_parameters["m"] == pytest.approx(
+        one.order_parameters["m"][0] * np.array([0.3, 0.7]), rel=1e-6
+    )
+
+
+def test_permuted_blocks_permute_the_order_parameters() -> None:
+    order = [2, 0, 1]
+    straight = solve(model(3))
+    readout = straight.model.network.readout
+    mixed = {"values": [readout.values[i] for i in order], "fractions": [readout.fractions[i] for i in order]}
+    permuted = solve(model(3).replace({"network.readout": mixed}))
+    assert permuted.test_error == pytest.approx(straight.test_error, rel=1e-10)
+    for name, value in straight.order_parameters.items():
+        wanted = value[order][:, order] if value.ndim == 2 else value[order]
+        assert np.allclose(
+            permuted.order_parameters[name], wanted, rtol=1e-7, atol=1e-9 * np.abs(wanted).max()
+        ), name
+
+
+@pytest.mark.parametrize("blocks", [1, 2])
+def test_scaling_the_target(blocks: int) -> None:
+    """y -> a y and noise -> a^2 noise: errors and Q grow by a^2, overlaps by a, responses stay."""
+    problem, a = problem_of(model(blocks)), 3.0
+    table = small_table(problem)
+    plain = run(square_blocks, table, problem.fraction, problem.parameters)
+    scaled_table, parameters = table.copy(), problem.parameters.copy()
+    scaled_table[:, 2:4] *= a
+    scaled_table[:, 4] *= a * a
+    parameters[3] *= a * a
+    scaled = run(square_blocks, scaled_table, problem.fraction, parameters)
+    assert scaled.out == pytest.approx(a * a * plain.out, rel=1e-11)
+    powers = {"m": 1, "zeta": 1, "psi": 1, "Q1": 2, "Q2": 2, "V1": 0, "V2": 0}
+    for name, power in powers.items():
+        assert np.allclose(scaled.families[name], a**power * plain.families[name], rtol=1e-9, atol=0.0), name
+
+
+@pytest.mark.parametrize("blocks", [1, 2])
+def test_scaling_the_activation(blocks: int) -> None:
+    """sigma -> a sigma and ridge -> a^2 ridge: the same function is learned with a readout smaller by a."""
+    problem, a = problem_of(model(blocks)), 3.0
+    table = small_table(problem)
+    plain = run(square_blocks, table, problem.fraction, problem.parameters)
+    scaled_table, parameters = table.copy(), problem.parameters.copy()
+    scaled_table[:, 5 : 5 + 2 * blocks] *= a
+    scaled_table[:, 5 + 2 * blocks :] *= a * a
+    parameters[2] *= a * a
+    scaled = run(square_blocks, scaled_table, problem.fraction, parameters)
+    assert scaled.out == pytest.approx(plain.out, rel=1e-11)
+    powers = {"m": 1, "zeta": 1, "psi": 1, "Q1": 2, "Q2": 2, "V1": 2, "V2": 2}
+    for name, power in powers.items():
+        assert np.allclose(scaled.families[name] * a**power, plain.families[name], rtol=1e-9, atol=0.0), name
+
+
+def test_without_spike_the_alignment_does_not_matter() -> None:
+    """r = 0: v is an arbitrary direction; learned along theta: gamma zeta + sqrt(1 - gamma^2) psi."""
+    found = []
+    for gamma in (0.0, 0.5, -0.9, 1.0):
+        result = solve(model(1, spike__strength=0.0, spike__alignment=gamma))
+        q = result.order_parameters
+        along = gamma * q["zeta"][0] + math.sqrt(1.0 - gamma * gamma) * q["psi"][0]
+        found.append(
+            [result.test_error, result.train_error, along, q["Q1"][0, 0] + q["zeta"][0] ** 2, q["Q2"][0]]
+        )
+    # sqrt(1 - gamma^2) is exact to 1e-16 here; quadrature is certified to 1e-10
+    assert np.allclose(found, found[0], rtol=1e-9)
+
+
+def test_weak_spike_goes_to_plain_random_features() -> None:
+    """At finite dimension the limit r -> 0 is smooth, of second order in r: m has its own ridge there."""
+    plain = solve(model(1, spike__strength=0.0), dimension=1000)
+    differences = []
+    for strength in (1e-3, 1e-4):
+        weak = solve(model(1, spike__strength=strength), dimension=1000)
+        differences.append(abs(weak.test_error - plain.test_error))
+    assert differences[1] < 0.011 * differences[0] < 1e-3
+
+
+def test_plain_random_features_need_no_table() -> None:
+    """No [spike], no [step]: the same as a spike of strength 0 and bulk variance 1."""
+    data = model(1, spike__strength=0.0, spike__bulk_variance=1.0).to_dict()
+    given = solve(Model.from_dict(data))
+    data.pop("spike")
+    assert solve(Model.from_dict(data)).test_error == pytest.approx(given.test_error, rel=1e-10)
+
+
+def test_parity() -> None:
+    """Odd sigma: the sign of a readout value or of gamma is a convention; an even target is not learned by it."""
+    base = solve(model(1))
+    flipped = solve(model(1).replace({"network.readout.values": [-1.0]}))
+    assert flipped.test_error == pytest.approx(base.test_error, rel=1e-10)
+    assert flipped.order_parameters["zeta"] == pytest.approx(base.order_parameters["zeta"], rel=1e-9)
+    assert flipped.order_parameters["m"] == pytest.approx(-base.order_parameters["m"], rel=1e-9)
+    mirrored = solve(model(1, spike__alignment=-0.7))
+    assert mirrored.test_error == pytest.approx(base.test_error, rel=1e-10)
+    assert mirrored.order_parameters["zeta"] == pytest.approx(-base.order_parameters["zeta"], rel=1e-9)
+    even = solve(model(1, target__link="quadratic"))
+    for name in ("m", "zeta", "psi"):
+        # integrals of odd functions over a mesh symmetric to rounding
+        assert np.abs(even.order_parameters[name]).max() < 1e-12 * math.sqrt(
+            base.order_parameters["Q2"][0] + 1.0
+        )
+    assert even.test_error > 2.0  # E He_2^2 = 2, and nothing of it is learned
+
+
+def test_strong_ridge_leaves_the_spike_alone() -> None:
+    """lambda -> infinity: only m survives, the upper bound of [CUI24] eq. (26): min_b E[(y - b mu0)^2]."""
+    result = solve(model(1, fit__ridge=1e9, spike__alignment=1.0))
+    table = small_table(problem_of(model(1, spike__alignment=1.0)), 90)
+    weight, y, mu0 = table[:, 1], table[:, 2], table[:, 5]
+    best = weight @ (y * y) - (weight @ (y * mu0)) ** 2 / (weight @ (mu0 * mu0))
+    # the next order is alpha/ridge
+    assert result.test_error == pytest.approx(best, rel=1e-7)
+
+
+def test_free_energy_is_the_training_loss() -> None:
+    """In the limit and at finite dimension: the cost of m is part of the norm Q2."""
+    for blocks in (1, 2, 3):
+        for dimension in (None, 100):
+            result = solve(model(blocks, network__activation="gelu"), dimension=dimension)
+            assert result.free_energy == pytest.approx(result.training_loss, rel=1e-11)
+
+
+def test_slope_of_the_free_energy_in_the_ridge_is_the_norm() -> None:
+    """d Phi/d lambda = beta sum_b Q2_b/2: the envelope theorem, by a central difference."""
+    at = {step: solve(model(2, fit__ridge=0.05 * (1.0 + step))) for step in (-1e-4, 0.0, 1e-4)}
+    slope = (at[1e-4].free_energy - at[-1e-4].free_energy) / (2e-4 * 0.05)
+    norm = 1.2 * at[0.0].order_parameters["Q2"].sum() / 2.0
+    # h^2 f'''/f' and rounding 1e-14/1e-4
+    assert slope == pytest.approx(norm, rel=1e-7)

@@ -1,0 +1,191 @@
+"""A bulk given as a matrix: its spectral form against the resolvent itself, the file, and simulation."""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from derive.check import check_derivation
+from derive.saddle import coupled_system
+from generated.solvers import matrix_1
+from giantstep.law.derivation import derive
+from giantstep.law.given_bulk import given_bulk
+from giantstep.observe.compare import compare
+from giantstep.observe.simulate import simulate
+from giantstep.spec.errors import BadInput
+from giantstep.spec.model import Model
+from giantstep.system.solve import solve
+from giantstep.verify.coupled_system import jacobian_error, solved_again
+
+Array = np.ndarray
+RIDGE, D = 0.3, 400
+HATS = {"V1_hat": 0.7, "V2_hat": 0.4, "Q1_hat": 0.5, "Q2_hat": 0.2, "average_zeta_hat": -0.6, "psi_hat": 0.9}
+
+
+@lru_cache(maxsize=4)
+def system(p: int) -> tuple[Array, Array, Array]:
+    """(W, v, theta): rows with a covariance of their own, neither of which is generic."""
+    source = np.random.default_rng(p)
+    w = source.normal(size=(p, D)) * np.sqrt(np.linspace(0.2, 1.8, D) / D)
+    v, theta = source.normal(size=(2, D)) + np.linspace(2.0, 0.0, D)
+    return w, v / np.linalg.norm(v), theta / np.linalg.norm(theta)
+
+
+def saved(folder: Path, p: int = 320) -> Path:
+    w, v, theta = system(p)
+    np.savez(folder / "bulk.npz", bulk=w, spike=v, target=theta)
+    np.save(folder / "bulk.npy", w)
+    path = folder / "model.toml"
+    path.write_text(
+        f'[network]\nactivation = "tanh"\nwidth = {p / D}\n[step]\nsamples = 1.0\nlearning_rate = 1.5\n'
+        'bulk = "matrix"\nmatrix = "bulk.npz"\n[target]\nlink = "sign"\n[fit]\nsamples = 2.0\nridge = 0.1\n',
+        encoding="utf-8",
+    )
+    return path
+
+
+@pytest.mark.parametrize("p", [320, 600], ids=["fewer neurons than inputs", "more"])
+def test_it_is_the_resolvent(tmp_path: Path, p: int) -> None:
+    """At given conjugates all order parameters, from the p x p inverse of a d = 400 matrix: to 1e-8."""
+    model = Model.from_toml(saved(tmp_path, p))
+    bulk, beta = given_bulk(model), p / D
+    w, v, theta = system(p)
+    w = w / math.sqrt(bulk.variance)
+    across = theta - (v @ theta) * v
+    across /= np.linalg.norm(across)
+    wv, wo, gram = w @ v, w @ across, w @ w.T
+    gram = gram - np.outer(wv, wv)
+    inverse = np.linalg.inv((RIDGE + HATS["V2_hat"]) * np.eye(p) + HATS["V1_hat"] * gram)
+    a = inverse @ (wv * HATS["average_zeta_hat"] + wo * HATS["psi_hat"])
+    field = inverse @ (HATS["Q1_hat"] * gram + HATS["Q2_hat"] * np.eye(p)) @ inverse / p
+    # W v is one direction of p: its downdate moves traces by 1/d, which the limit leaves out
+    whole = np.linalg.inv((RIDGE + HATS["V2_hat"]) * np.eye(p) + HATS["V1_hat"] * w @ w.T)
+    fields = whole @ (HATS["Q1_hat"] * w @ w.T + HATS["Q2_hat"] * np.eye(p)) @ whole / p
+    exact = {
+        "zeta": wv @ a, "psi": wo @ a, "T": beta * np.trace(whole) / p, "V1": np.trace(whole @ w @ w.T) / p,
+        "adjoint": a @ a + np.trace(fields), "Q1": a @ gram @ a + np.trace(fields @ w @ w.T),
+    }  # fmt: skip
+    assert np.trace(field) == pytest.approx(np.trace(fields), rel=0.02)
+    found = at_conjugates(bulk, beta)
+    for name, value in exact.items():
+        assert found[name] == pytest.approx(float(value), rel=1e-8), name
+
+
+def at_conjugates(bulk: Any, beta: float) -> dict[str, float]:
+    """The unknowns at fixed conjugates: all residuals are affine in the unknowns, zeta through its source."""
+    s: dict[str, Any] = {name: getattr(bulk, name) for name in matrix_1.GIVEN}
+    s |= {name: np.full((1, 1) if name in ("V1_hat", "Q1_hat") else 1, value) for name, value in HATS.items()}
+    shapes = {name: (1, 1) if name in ("Q1", "V1") else (1,) for name in matrix_1.UNKNOWNS}
+    s |= {"beta": beta, "ridge": RIDGE, "inverse_dimension": 0.0, "m": np.zeros(1), "identity": np.eye(1)}
+
+    def residual(x: Array) -> Array:
+        s.update({name: np.full(shapes[name], value) for name, value in zip(shapes, x, strict=True)})
+        matrix_1.chain(s)
+        matrix_1.residual(s)
+        return np.array([s[f"residual_{name}"].item() for name in shapes])
+
+    x = np.ones(len(shapes))
+    for _ in range(3):  # zeta squared enters Q1: two steps at most
+        base = residual(x)
+        columns = [residual(x + 0.25 * step) - residual(x - 0.25 * step) for step in 2.0 * np.eye(len(x))]
+        x = x - np.linalg.solve(np.array(columns).T, base)
+    return dict(zip(shapes, x.tolist(), strict=True))
+
+
+def test_solutions_are_certified(tmp_path: Path) -> None:
+    model = Model.from_toml(saved(tmp_path))
+    result = solve(model)
+    assert result.residual < 1e-12
+    assert result.free_energy == pytest.approx(result.training_loss, rel=1e-10)
+    w, v, theta = system(320)
+    assert result.spike.alignment == pytest.approx(v @ theta, rel=1e-12)
+    assert result.spike.bulk_variance == pytest.approx([np.mean(np.sum(w * w, axis=1))], rel=1e-12)
+    assert jacobian_error(solved_again(model, result), 1e-3) < 1e-8
+    logistic = solve(model.replace({"fit.loss": "logistic"}))
+    assert logistic.free_energy == pytest.approx(logistic.training_loss, rel=1e-10)
+    assert "given bulk" in derive(model).latex()
+
+
+def test_against_ridge_regression_on_its_features(tmp_path: Path) -> None:
+    """Features tanh((W + r u v^T) x) of the same matrix, 24 data sets: test and training error within 4 errors."""
+    model = Model.from_toml(saved(tmp_path))
+    result = solve(model, dimension=D)
+    w, v, theta = system(320)
+    rows, source = w + result.spike.strength * v, np.random.default_rng(0)
+    found = []
+    for _ in range(24):
+        x, fresh = source.normal(size=(2 * D, D)), source.normal(size=(4 * D, D))
+        phi, seen = (np.tanh(one @ rows.T) / math.sqrt(320) for one in (x, fresh))
+        y = np.sign(x @ theta)
+        a = np.linalg.solve(phi.T @ phi + 0.1 * np.eye(320), phi.T @ y)
+        found.append((np.mean((np.sign(fresh @ theta) - seen @ a) ** 2), np.mean((y - phi @ a) ** 2)))
+    for values, value in zip(np.array(found).T, (result.test_error, result.train_error), strict=True):
+        error = math.hypot(values.std(ddof=1) / math.sqrt(len(values)), 3.0 / D * value)
+        assert abs(values.mean() - value) < 4.0 * error, (values.mean(), value, error)
+    isotropic = solve(model.replace({"step": {"samples": 1.0, "learning_rate": 1.5}}), dimension=D)
+    assert abs(isotropic.test_error - result.test_error) > 0.01
+
+
+def test_an_isotropic_matrix_is_the_isotropic_law(tmp_path: Path) -> None:
+    """Generic directions of Gaussian rows at d = 800: the errors of the limit up to terms of 1/d."""
+    source, d = np.random.default_rng(1), 800
+    model = Model.from_dict({
+        "network": {"activation": "linear", "width": 0.75}, "target": {"link": "tanh"},
+        "step": {"samples": 1.0, "learning_rate": 1.0}, "fit": {"samples": 1.5, "ridge": 0.1},
+    })  # fmt: skip
+    w = source.normal(size=(600, d)) / math.sqrt(d)
+    np.save(tmp_path / "w.npy", w / math.sqrt(np.mean(np.sum(w * w, axis=1))))
+    step = {"samples": 1.0, "learning_rate": 1.0, "bulk": "matrix", "matrix": str(tmp_path / "w.npy")}
+    given, plain = solve(model.replace({"step": step})), solve(model)
+    assert given.test_error == pytest.approx(plain.test_error, rel=4.0 / d)
+    assert given.order_parameters["V1"] == pytest.approx(plain.order_parameters["V1"], rel=10.0 / d)
+
+
+def test_files_that_are_refused(tmp_path: Path) -> None:
+    model = Model.from_toml(saved(tmp_path))
+    assert model.step is not None and model.step.matrix == str(tmp_path / "bulk.npz")
+    assert solve(model.replace({"step.matrix": str(tmp_path / "bulk.npy")})).residual < 1e-12
+    (tmp_path / "text.npy").write_text("no array", encoding="utf-8")
+    np.save(tmp_path / "line.npy", np.ones(5))
+    np.save(tmp_path / "nan.npy", np.full((320, 400), np.nan))
+    np.save(tmp_path / "objects.npy", np.array([[None]]), allow_pickle=True)
+    np.savez(tmp_path / "other.npz", weights=np.ones((2, 2)))
+    np.savez(tmp_path / "long.npz", bulk=system(320)[0], spike=np.ones(400), target=np.ones(400))
+    for name, words in (
+        ("nothing.npy", "cannot be read"), ("text.npy", "no array"), ("line.npy", "shape"), ("nan.npy", "shape"),
+        ("objects.npy", "no array"), ("other.npz", "'bulk'"), ("long.npz", "norm"),
+    ):  # fmt: skip
+        with pytest.raises(BadInput, match=words):
+            solve(model.replace({"step.matrix": str(tmp_path / name)}))
+    for changes, words in (
+        ({"network.width": 1.0}, "network.width"), ({"target.link": "z1*z2"}, "one index"),
+        ({"network.readout": {"values": [1.0, 0.5], "fractions": [0.5, 0.5]}}, "one readout value"),
+    ):  # fmt: skip
+        with pytest.raises(BadInput, match=words):
+            solve(model.replace(changes))
+    for step in ({"bulk": "matrix"}, {"bulk": "trained", "matrix": "w.npy"}, {"bulk": "matrix", "matrix": 3}):
+        with pytest.raises(BadInput, match=r"step\.matrix"):
+            model.replace({"step": {"samples": 1.0, "learning_rate": 1.0, **step}})
+
+
+def test_recorded_steps() -> None:
+    found = [
+        step for step in check_derivation(coupled_system(bulk="matrix").derivation) if step.error is not None
+    ]
+    assert found and all(step.error < 1e-40 for step in found)
+    with pytest.raises(ValueError, match="one spike and one index"):
+        coupled_system(2, bulk="matrix")
+
+
+def test_what_is_simulated_has_to_be_said(tmp_path: Path) -> None:
+    """No rung draws the given rows."""
+    model = Model.from_toml(saved(tmp_path))
+    with pytest.raises(BadInput, match="its own first layer"):
+        simulate(model, dimension=50, seeds=2)
+    assert simulate(model, dimension=50, seeds=2, what="srf").what == "srf"
+    assert set(compare(model, dimension=50, seeds=2).results) == {"isotropic", "trained"}

@@ -1,0 +1,210 @@
+"""Targets of several indices that jump or have kinks: closed forms, rotated targets of one index, simulation."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+import sympy
+from loss_cases import model
+from scipy.stats import norm
+
+from derive.labels import index_function
+from giantstep.law.multi_index_labels import has_kinks, moments_given_kappa, square_nodes
+from giantstep.observe.simulate import simulate
+from giantstep.spec.errors import NotConverged
+from giantstep.spec.model import Model
+from giantstep.system.coupled_solver import FINE
+from giantstep.system.coupled_system import CoupledSystem
+from giantstep.system.discretisation import _resolved
+from giantstep.system.misclassification import bivariate_normal
+from giantstep.system.newton import newton
+from giantstep.system.problem import problem_of
+from giantstep.system.solve import settling_hint, solve
+from giantstep.verify.coupled_system import channel_of, solved_again
+from giantstep.verify.loss import label_check
+
+Array = np.ndarray
+GAMMA = np.array([[0.6, 0.5]])
+KAPPA = np.linspace(-2.0, 2.0, 5)[:, None]
+MEANS = (KAPPA @ GAMMA).T
+COVARIANCE = np.eye(2) - GAMMA.T @ GAMMA
+DEVIATIONS = np.sqrt(np.diag(COVARIANCE))
+
+
+def orthants() -> tuple[Array, Array]:
+    """(E y, E y^2) of sign(z1 z2) given kappa, by the probability that both are negative."""
+    correlation = COVARIANCE[0, 1] / DEVIATIONS.prod()
+    h, k = -MEANS / DEVIATIONS[:, None]
+    both = bivariate_normal(h, k, np.full_like(h, correlation), np.full_like(h, math.sqrt(1.0 - correlation**2)))
+    return 1.0 - 2.0 * norm.cdf(h) - 2.0 * norm.cdf(k) + 4.0 * both, np.ones_like(h)
+
+
+def greatest() -> tuple[Array, Array]:
+    """(E y, E y^2) of max(z1, z2). Source: Clark 1961, Oper. Res. 9, 145."""
+    spread = math.sqrt(COVARIANCE[0, 0] + COVARIANCE[1, 1] - 2.0 * COVARIANCE[0, 1])
+    a = (MEANS[0] - MEANS[1]) / spread
+    first, second = norm.cdf(a), norm.cdf(-a)
+    mean = MEANS[0] * first + MEANS[1] * second + spread * norm.pdf(a)
+    squares = MEANS**2 + DEVIATIONS[:, None] ** 2
+    return mean, squares[0] * first + squares[1] * second + MEANS.sum(axis=0) * spread * norm.pdf(a)
+
+
+def folded() -> tuple[Array, Array]:
+    """(E y, E y^2) of abs(z1) + z2: E |z1| z2 by the regression of z2 on z1."""
+    m, s = MEANS[0], DEVIATIONS[0]
+    size = s * math.sqrt(2.0 / math.pi) * np.exp(-0.5 * (m / s) ** 2) + m * (1.0 - 2.0 * norm.cdf(-m / s))
+    slope = COVARIANCE[0, 1]  # d E|z1|/dm = E sign z1, by Stein
+    mixed = MEANS[1] * size + slope * (1.0 - 2.0 * norm.cdf(-m / s))
+    return size + MEANS[1], m**2 + s**2 + MEANS[1] ** 2 + COVARIANCE[1, 1] + 2.0 * mixed
+
+
+@pytest.mark.parametrize(
+    ("link", "exact"), [("sign(z1*z2)", orthants), ("max(z1, z2)", greatest), ("abs(z1) + z2", folded)]
+)
+def test_moments_are_the_closed_forms(link: str, exact: Any) -> None:
+    assert has_kinks(link) and not has_kinks("tanh(z1)*z2")
+    found = moments_given_kappa(link, GAMMA, KAPPA, 0.0, 0, False)
+    mean, square = exact()
+    assert found.mean == pytest.approx(mean, abs=1e-10)
+    assert found.square == pytest.approx(square, abs=1e-10)
+
+
+def test_kinks_that_begin_and_cross() -> None:
+    """Outside a circle, where roots end; between two lines, which cross."""
+    none = np.zeros((1, 2))
+    outside = moments_given_kappa("step(z1**2+z2**2-1)", none, np.zeros((1, 1)), 0.0, 1, False)
+    assert outside.mean[0] == pytest.approx(math.exp(-0.5), abs=1e-10)
+    crossed = moments_given_kappa("sign(z1+z2)*sign(z1-z2)", none, np.zeros((1, 1)), 0.0, 1, False)
+    assert crossed.mean[0] == pytest.approx(0.0, abs=1e-10)
+    product = moments_given_kappa("sign(z1*z2-0.3*z2+z1-0.3)", none, np.zeros((1, 1)), 0.0, 1, False)
+    first = 2.0 * norm.pdf(0.3) * (norm.cdf(1.0) - norm.cdf(-1.0))  # of (z1 - 0.3)(z2 + 1), which is not told
+    assert product.linear[0, 0] == pytest.approx(first, abs=1e-10)
+    wedge = moments_given_kappa("step(z1)*step(z1-z2)", none, np.zeros((1, 1)), 0.0, 1, False)
+    assert wedge.mean[0] == pytest.approx(3.0 / 8.0, abs=1e-10)  # an angle of 135 degrees
+
+
+def test_three_indices() -> None:
+    """E[sign(z1 z2) z3 t] with nothing known of them: all vanish but the square."""
+    found = moments_given_kappa("sign(z1*z2)*z3", np.zeros((1, 3)), np.zeros((1, 1)), 0.0, 0, False)
+    assert found.square[0] == pytest.approx(1.0, abs=1e-10)
+    assert np.max(np.abs(found.linear)) < 1e-10
+
+
+def test_nodes_of_the_square_loss_have_the_moments() -> None:
+    moments = moments_given_kappa("max(z1, z2)", GAMMA, KAPPA, 0.3, 0, False)
+    weight, label, t = square_nodes(moments, 0.2)
+    assert (weight * label).sum(axis=1) == pytest.approx(0.6 * moments.mean)
+    assert np.einsum("nj,nj,njd->nd", weight, label, t) == pytest.approx(0.6 * moments.linear)
+    assert (weight * label**2).sum(axis=1) == pytest.approx(moments.square)
+    second = np.einsum("nj,njd,nje->nde", weight, t, t)
+    assert second == pytest.approx(np.broadcast_to(np.eye(2), second.shape), abs=1e-14)
+
+
+ROTATED = [
+    ("logistic", "sign(z1 + z2)", "sign(z)", {}),
+    pytest.param("hinge", "sign(z1 + z2)", "sign(z)", {"target__flips": 0.1}, marks=pytest.mark.slow),
+    ("square", "sign(z1 + z2)", "sign(z)", {"target__flips": 0.1, "target__probit": 0.4}),
+    ("square", "abs(z1 + z2)", "abs(sqrt(2)*z)", {"target__noise": 0.1}),
+    ("square", "tanh(z1 + z2)", "tanh(sqrt(2)*z)", {"target__probit": 0.3}),
+    ("absolute", "relu(z1 + z2)", "relu(sqrt(2)*z)", {"target__noise": 0.2}),
+    ("logistic", "sign(z1 + z2)", "sign(z)", {"target__probit": 0.4, "target__flips": 0.1}),
+    ("huber", "relu(z1 + z2)", "relu(sqrt(2)*z)", {"target__probit": 0.3, "target__noise": 0.2}),
+    ("log_cosh", "tanh(z1 + z2)", "tanh(sqrt(2)*z)", {"target__probit": 0.3, "target__noise": 0.1}),
+]
+
+
+@pytest.mark.parametrize(("loss", "link", "single", "changes"), ROTATED)
+def test_one_index_in_other_coordinates(loss: str, link: str, single: str, changes: dict[str, Any]) -> None:
+    """z1 + z2 is sqrt(2) times one index: the other way goes by intervals, or by the nodes of one index."""
+    several = solve(model(loss, target__link=link, spike__alignment=[0.6, 0.5], **changes))
+    one = solve(model(loss, target__link=single, spike__alignment=1.1 / math.sqrt(2.0), **changes))
+    for name in ("test_error", "train_error", "free_energy"):
+        assert getattr(several, name) == pytest.approx(getattr(one, name), rel=2e-10)
+    assert several.order_parameters["Q1"] == pytest.approx(one.order_parameters["Q1"], rel=1e-8)
+
+
+@pytest.mark.parametrize("link", ["tanh(z1) + z1*z2", "abs(z1) + z2"])
+def test_square_loss_on_all_nodes(link: str) -> None:
+    """The nodes that only have the moments give the solution of the whole law."""
+    found = model("square", target__link=link, target__noise=0.1, spike__alignment=[0.6, 0.5])
+    result, problem = solve(found), problem_of(found)
+    laws = _resolved(problem.blocks, None, found.target, problem.overlaps, None, False, "residual", False, FINE[1])
+    system = CoupledSystem(problem, FINE[1], laws)
+    outcome = newton(system, system.unknowns(result.order_parameters))
+    assert outcome.converged
+    assert system.test_error(outcome.x) == pytest.approx(result.test_error, rel=1e-9)
+
+
+def test_refusals_say_what_to_do() -> None:
+    unsettled = problem_of(model("absolute", target__link="abs(z1) + z2", spike__alignment=[0.6, 0.5]))
+    assert "target.noise" in settling_hint(unsettled)
+    assert "target.noise" not in settling_hint(problem_of(model("logistic", target__link="sign")))
+    with pytest.raises(NotConverged, match="evaluations"):
+        solve(model("logistic", target__link="sign(z1*z2*z3)", spike__alignment=[0.5, 0.3, 0.2]))
+
+
+@pytest.mark.parametrize("link", ["sign(z1*z2) + z1", "tanh(z1)*z2"])
+def test_the_ladder_looks_at_the_law(link: str) -> None:
+    found = model("square", target__link=link, target__noise=0.1, target__probit=0.1, spike__alignment=[0.6, 0.5])
+    solved = solved_again(found, solve(found))
+    check = label_check(solved.system, channel_of(found, solved.system.problem), solved.nodes)
+    assert check is not None and check.ok, check
+
+
+def gaps(found: Model, dimension: int, seeds: int, what: str = "srf") -> tuple[Array, Array]:
+    """Test and training errors of a simulation less those of the theory, and the standard errors."""
+    simulated = simulate(found, dimension=dimension, seeds=seeds, what=what)
+    theory = solve(simulated.model, dimension=dimension)
+    names = ("test_error", "train_error")
+    gap = [float(simulated.mean(name).item()) - getattr(theory, name) for name in names]
+    return np.array(gap), np.array([float(simulated.standard_error(name).item()) for name in names])
+
+
+def worst(gap: Array, error: Array) -> float:
+    """The largest difference in standard errors."""
+    return float(np.max(np.abs(gap / error)))
+
+
+LEARNT = {"network__activation": "relu", "spike__alignment": [0.6, 0.5]}
+
+
+def test_simulation() -> None:
+    found = model("square", target__link="sign(z1*z2) + z1", target__noise=0.1, **LEARNT)
+    assert worst(*gaps(found, 300, 12)) < 4.0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("loss", "link", "changes"),
+    [
+        ("square", "sign(z1*z2)", {"target__flips": 0.1, "target__probit": 0.3}),
+        ("square", "max(z1, z2)", {}),
+        ("logistic", "sign(z1*z2 + z1)", {}),
+        ("hinge", "sign(z1 + relu(z2))", {"target__flips": 0.05}),
+        ("huber", "abs(z1) + z2", {"target__noise": 0.1}),
+    ],
+)
+def test_simulation_at_400(loss: str, link: str, changes: dict[str, Any]) -> None:
+    assert worst(*gaps(model(loss, target__link=link, **LEARNT, **changes), 400, 16)) < 4.0
+
+
+@pytest.mark.slow
+def test_second_harmonics_are_learnt_at_finite_dimension_only() -> None:
+    """n = O(d) samples show the second harmonics of the features a part of order 1/d of sign(z1 z2), which has no
+    others; the Gaussian equivalent has none of it. What is left of it after extrapolation is below a standard error.
+    """
+    found = model("logistic", target__link="sign(z1*z2)", **LEARNT)
+    assert worst(*gaps(found, 400, 32, "gaussian")) < 4.0
+    (small, small_error), (large, large_error) = gaps(found, 400, 32), gaps(found, 800, 32)
+    assert small[0] < -4.0 * small_error[0]
+    assert worst(2.0 * large - small, np.hypot(2.0 * large_error, small_error)) < 4.0
+
+
+def test_signs_of_products_are_taken_apart() -> None:
+    """So that quadrature of the derivation meets the jump of each factor."""
+    z1, z2 = index_function("z1 + z2").variables
+    assert index_function("sign(z1*z2 + z1)").expr == sympy.sign(z1) * sympy.sign(z2 + 1)
+    assert index_function("abs(2*z1 - 2*z1*z2)").expr == 2 * sympy.Abs(z1) * sympy.Abs(z2 - 1)

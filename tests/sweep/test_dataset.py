@@ -1,0 +1,212 @@
+"""The table that a curve returns: its formats, their bytes, and writing without half-written files."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import os
+import sys
+from dataclasses import FrozenInstanceError
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from giantstep.report.dataset import report, table
+from giantstep.spec.errors import BadInput
+from giantstep.spec.files import check_writable, write_atomic
+from giantstep.spec.model import Model
+from giantstep.sweep.dataset import Dataset
+from giantstep.sweep.grid import Grid, Sweep
+
+MODEL = Model.from_dict(
+    {
+        "network": {"activation": "tanh", "width": 1.0},
+        "target": {"link": "tanh"},
+        "fit": {"samples": 2.0, "ridge": 0.05},
+    }
+)
+
+
+def dataset(**changes: Any) -> Dataset:
+    """Two functions by three sample sizes; the second point has no number, and its reason needs quoting."""
+    grid = Grid((Sweep("fit.samples", (0.1, 1.0, 1.0 / 3.0)), Sweep("network.activation", ("tanh", "erf"))))
+    fields: dict[str, Any] = {
+        "model": MODEL,
+        "grid": grid,
+        "columns": {
+            "fit.samples": np.array(grid.column(0), dtype=float),
+            "network.activation": grid.column(1),
+            "test_error": np.array([0.1, math.nan, 0.3, 1e-300, 5.0, 6.0]),
+            "residual": np.array([1e-12, math.nan, 1e-13, 1e-12, 1e-12, 1e-11]),
+            "quadrature_error": np.array([1e-12, math.nan, 1e-13, 1e-12, 1e-12, 1e-11]),
+            "status": ("ok", "not_converged", "ok", "ok", "ok", "ok"),
+            "reason": ("", 'a "reason", with \u03b1\nand a line', "", "", "", ""),
+        },
+        "options": {"dimension": None, "tolerance": 1e-10, "simulation": None},
+        "versions": {"giantstep": "0"},
+    }
+    return Dataset(**{**fields, **changes})
+
+
+def test_json_is_strict_and_comes_back_equal(tmp_path: Path) -> None:
+    data = dataset()
+    found = json.loads(data.to_json(), parse_constant=lambda name: pytest.fail(name))
+    assert found["columns"]["test_error"] == [0.1, None, 0.3, 1e-300, 5.0, 6.0]
+    assert found["sweeps"][0] == {"key": "fit.samples", "values": [0.1, 1.0, 1.0 / 3.0], "log": False}
+    data.write(tmp_path / "c.JSON".lower())
+    again = Dataset.read(tmp_path / "c.json")
+    assert again.to_json() == data.to_json()
+    assert again.model == MODEL and again.grid == data.grid
+    np.testing.assert_array_equal(again.numbers("test_error"), data.numbers("test_error"))
+    assert again["reason"] == data["reason"]
+
+
+def test_csv_has_a_line_per_point_and_exact_numbers() -> None:
+    rows = list(csv.DictReader(io.StringIO(dataset().to_csv())))
+    assert [float(row["fit.samples"]) for row in rows] == [0.1, 1.0, 1.0 / 3.0] * 2
+    assert [row["network.activation"] for row in rows] == ["tanh"] * 3 + ["erf"] * 3
+    assert [row["test_error"] for row in rows][:2] == ["0.1", ""]
+    assert float(rows[3]["test_error"]) == 1e-300
+    assert rows[1]["reason"] == 'a "reason", with \u03b1\nand a line'
+
+
+def test_xarray_has_one_dimension_per_sweep(tmp_path: Path) -> None:
+    xarray = pytest.importorskip("xarray")
+    data = dataset()
+    found = data.to_xarray()
+    assert dict(found.sizes) == {"network.activation": 2, "fit.samples": 3}
+    assert found["test_error"].sel({"network.activation": "erf", "fit.samples": 1.0}).item() == 5.0
+    data.write(tmp_path / "c.nc")
+    first = (tmp_path / "c.nc").read_bytes()
+    with xarray.open_dataset(tmp_path / "c.nc") as read:
+        np.testing.assert_array_equal(read["test_error"].values, found["test_error"].values)
+        assert read["reason"].values[0, 1] == 'a "reason", with \u03b1\nand a line'
+        assert Model.from_dict(json.loads(read.attrs["model"])) == MODEL
+    data.write(tmp_path / "c.nc")
+    assert (tmp_path / "c.nc").read_bytes() == first
+
+
+def test_without_xarray_the_error_says_how_to_install_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setitem(sys.modules, "xarray", None)
+    with pytest.raises(BadInput) as caught:
+        dataset().write(tmp_path / "c.nc")
+    assert "pip install" in caught.value.hint
+    assert not list(tmp_path.iterdir())
+
+
+def test_nothing_of_it_can_be_changed() -> None:
+    data = dataset()
+    with pytest.raises(FrozenInstanceError):
+        data.model = MODEL  # type: ignore[misc]
+    with pytest.raises(ValueError, match="read-only"):
+        data.numbers("test_error")[0] = 1.0
+    with pytest.raises(TypeError):
+        data.columns["x"] = ()  # type: ignore[index]
+
+
+def test_unknown_columns_name_the_known_ones() -> None:
+    with pytest.raises(BadInput) as caught:
+        dataset()["tset_error"]
+    assert "test_error" in caught.value.hint
+    assert np.isnan(dataset().numbers("tset_error")).all()
+    assert "test_error" in dataset() and "tset_error" not in dataset()
+    with pytest.raises(BadInput, match="rows"):
+        dataset(columns={"x": np.zeros(5)})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{",
+        "[]",
+        "{}",
+        '{"format": "giantstep-curve-1"}',
+        '{"format": "giantstep-curve-2", "columns": {}}',
+        dataset().to_json().replace('"log": false', '"lag": false'),
+        dataset().to_json().replace("0.3", '"a"'),
+        dataset().to_json().replace("[0.1, null, ", "[0.1, "),
+        dataset().to_json().replace('"fit.samples", "values"', '"fit.sample", "values"'),
+        "[" * 100_000,
+    ],
+)
+def test_damaged_files_are_bad_input(text: str) -> None:
+    with pytest.raises(BadInput):
+        Dataset.from_json(text)
+
+
+def test_only_known_endings_are_written_and_read(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="ending"):
+        dataset().write(tmp_path / "c.txt")
+    with pytest.raises(BadInput):
+        Dataset.read(tmp_path / "c.csv")
+    with pytest.raises(BadInput, match="cannot be read"):
+        Dataset.read(tmp_path / "none.json")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("failing", ["replace", "fsync"])
+def test_a_failed_write_leaves_the_old_file(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, failing: str
+) -> None:
+    path = tmp_path / "c.json"
+    path.write_text("old")
+
+    def refuse(*arguments: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(f"giantstep.spec.files.os.{failing}", refuse)
+    with pytest.raises(BadInput, match="No space left"):
+        dataset().write(path)
+    assert path.read_text() == "old"
+    assert [found.name for found in tmp_path.iterdir()] == ["c.json"]
+
+
+def test_links_are_followed_and_modes_are_ordinary(tmp_path: Path) -> None:
+    (tmp_path / "link.json").symlink_to(tmp_path / "real.json")
+    write_atomic(tmp_path / "link.json", b"x")
+    assert (tmp_path / "link.json").is_symlink() and (tmp_path / "real.json").read_bytes() == b"x"
+    (tmp_path / "plain").write_bytes(b"x")
+    assert os.stat(tmp_path / "real.json").st_mode == os.stat(tmp_path / "plain").st_mode
+
+
+def test_places_that_cannot_be_written_are_found_in_advance(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    (tmp_path / "folder.json").mkdir()
+    for bad in ("none/c.json", "file/c.json", "folder.json", "c.txt", "c", "x" * 300 + ".json", "a\0.json"):
+        with pytest.raises(BadInput) as caught:
+            check_writable(tmp_path / bad, (".json",))
+        assert caught.value.hint
+    (tmp_path / "c.json").write_text("old")
+    check_writable(tmp_path / "c.json", (".json",))
+    assert (tmp_path / "c.json").read_text() == "old"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["c.json", "file", "folder.json"]
+
+
+def test_report_counts_names_failures_and_scores() -> None:
+    text = report(dataset())
+    assert "5 of 6 points" in text and "worst residual 1.0e-11" in text
+    assert 'fit.samples = 1, network.activation = tanh: a "reason"' in text
+    columns = dict(dataset().columns)
+    columns |= {
+        "simulation_test_error": np.array([1.0, math.nan, 1.0, 1.0, 1.0, 1.0]),
+        "simulation_test_error_z_score": np.array([1.0, math.nan, -3.0, 1.0, 1.0, 2.0]),
+    }
+    options = {"dimension": 50, "simulation": {"what": "srf", "seeds": 3, "seed": 0}}
+    text = report(dataset(columns=columns, options=options))
+    # sqrt((1 + 9 + 1 + 1 + 4)/5)
+    assert "largest -3.0, root mean square 1.79" in text and "5 points" in text
+
+
+def test_table_shows_every_point_and_no_number_for_a_failure() -> None:
+    lines = table(dataset()).splitlines()
+    assert len(lines) == 7
+    assert lines[0].split() == ["fit.samples", "network.activation", "test", "error"]
+    assert lines[2].split() == ["1", "tanh", "-"]
+    assert len({len(line) for line in lines}) == 1

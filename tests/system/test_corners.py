@@ -1,0 +1,101 @@
+"""Corners of the domain and random models of all of it: solved, or refused in words."""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+import sys
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from solver_cases import model
+
+from giantstep.spec.errors import GiantstepError
+from giantstep.system.solve import solve
+
+CORNERS: list[tuple[int, dict[str, Any]]] = [
+    (1, {"fit__ridge": 1e-10, "fit__samples": 1.2}),
+    (1, {"fit__ridge": 1e-8, "fit__samples": 1.2}),
+    (2, {"fit__ridge": 1e-8, "fit__samples": 1.2}),
+    (1, {"fit__samples": 0.05, "network__width": 10.0}),
+    (1, {"fit__samples": 10.0, "network__width": 0.1}),
+    (3, {"fit__samples": 10.0, "network__width": 0.1, "fit__ridge": 1e-6}),
+    (1, {"spike__alignment": 1.0, "target__link": "sign"}),
+    (1, {"spike__alignment": -1.0, "target__link": "step"}),
+    (2, {"spike__alignment": 1.0, "network__activation": "sign", "target__link": "sign"}),
+    (1, {"spike__strength": 0.0}),
+    (1, {"spike__strength": 1000.0}),
+    (2, {"spike__strength": 1000.0, "network__activation": "relu"}),
+    (1, {"network__activation": "linear"}),
+    (2, {"network__activation": "linear"}),
+    (
+        1,
+        {
+            "network__activation": "linear",
+            "target__link": "linear",
+            "target__noise": 0.0,
+            "fit__ridge": 1e-10,
+        },
+    ),
+    (1, {"network__activation": "cubic", "target__link": "cubic"}),
+    (1, {"network__activation": "cos", "spike__strength": 30.0}),
+    (
+        2,
+        {"network__readout": {"values": [1.0, -1.0], "fractions": [0.5, 0.5]}, "network__activation": "tanh"},
+    ),
+    (
+        2,
+        {
+            "network__readout": {"values": [1.0, 1.0 + 1e-6], "fractions": [0.5, 0.5]},
+            "network__activation": "tanh",
+        },
+    ),
+    (2, {"network__readout": {"values": [1.0, 0.99], "fractions": [0.5, 0.5]}, "fit__ridge": 1e-8}),
+    (3, {"network__readout": {"values": [1.0, 0.0, -1.0, 0.5], "fractions": [0.25, 0.25, 0.25, 0.25]}}),
+    (1, {"fit__ridge": 1e12}),
+    (1, {"target__noise": 1e12}),
+]
+
+
+@pytest.mark.parametrize("dimension", [None, 1000])
+@pytest.mark.parametrize(("blocks", "changes"), CORNERS)
+def test_corners_are_solved_or_refused_in_words(
+    blocks: int, changes: dict[str, Any], dimension: int | None
+) -> None:
+    try:
+        result = solve(model(blocks, **changes), dimension=dimension)
+    except GiantstepError as error:
+        assert len(error.message.split()) > 4 and error.hint
+    else:
+        assert robustness().suspicions(result) == ()
+
+
+MUST_SOLVE = [case for case in CORNERS if not {"network__readout"} & set(case[1])]
+
+
+@pytest.mark.parametrize(("blocks", "changes"), MUST_SOLVE)
+def test_plain_corners_are_solved(blocks: int, changes: dict[str, Any]) -> None:
+    """Everything but nearly equal blocks: hard for a solver, easy to state; a refusal here is a defect."""
+    result = solve(model(blocks, **changes), dimension=1000)
+    assert 0.0 <= result.train_error and 0.0 < result.test_error < math.inf
+
+
+@lru_cache(maxsize=1)
+def robustness() -> Any:
+    """The benchmark is a script, not a package."""
+    path = Path(__file__).resolve().parents[2] / "benchmarks" / "robustness.py"
+    specification = importlib.util.spec_from_file_location("robustness", path)
+    assert specification is not None and specification.loader is not None
+    module = importlib.util.module_from_spec(specification)
+    sys.modules["robustness"] = module  # its dataclasses look themselves up
+    specification.loader.exec_module(module)
+    return module
+
+
+def test_random_models_of_the_whole_domain() -> None:
+    """The generator of the robustness benchmark: nothing crashes, nothing solved looks wrong, most is solved."""
+    outcomes = [robustness().attempt(number, seed=1) for number in range(60)]
+    assert [(o.number, o.wrong, o.reason) for o in outcomes if o.wrong] == []
+    assert sum(o.status == "solved" for o in outcomes) >= 45

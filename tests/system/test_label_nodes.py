@@ -1,0 +1,56 @@
+"""The reported error of quadrature covers that of the nodes at which labels are taken."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from loss_cases import model
+
+from giantstep.law.labels import label_law
+from giantstep.spec.model import Model, Target
+from giantstep.system.coupled_solver import FINE, refined
+from giantstep.system.coupled_system import CoupledSystem
+from giantstep.system.newton import newton
+from giantstep.system.problem import problem_of
+from giantstep.system.solve import solve
+
+STEEP = "z + He(3,z)/6"  # grows so fast that nodes which settle its moments do not settle a Huber loss
+CASES = [
+    ({"name": "huber", "delta": 0.5}, {"target__link": STEEP, "target__noise": 0.25}),
+    ("absolute", {"target__link": "relu", "target__noise": 0.1}),
+    ("(y - f)**2 + 0.1*f**4", {"target__link": "tanh", "target__noise": 0.1}),
+    ("log_cosh", {"target__link": "sin"}),
+]
+
+
+def better(found: Model, order: Any) -> float:
+    """The test error with labels at four times as many nodes."""
+    system = CoupledSystem(problem_of(found), replace(refined(FINE[-1], 1), labels=2))
+    outcome = newton(system, system.unknowns(order))
+    assert outcome.converged
+    return system.test_error(outcome.x)
+
+
+@pytest.mark.parametrize(("loss", "changes"), CASES)
+def test_the_error_is_covered(loss: Any, changes: dict[str, Any]) -> None:
+    """The difference of two nearby resolutions is about the error of the worse of them."""
+    result = solve(model(loss, **changes))
+    exact = better(result.model, result.order_parameters)
+    assert abs(result.test_error / exact - 1.0) <= 2.0 * result.quadrature_error + 1e-13
+
+
+LINKS = [Target("tanh"), Target("tanh(5*z)"), Target("relu"), Target("tanh(z1)+z2"), Target("sin", probit=0.2)]
+
+
+@pytest.mark.parametrize("target", LINKS)
+def test_rough_nodes_are_other_nodes_of_the_same_law(target: Target) -> None:
+    kappa, alignments = np.array([-0.4, 1.3]), (0.6, 0.3)[: target.indices]
+    laws = [label_law(target, alignments, kappa, rough=rough) for rough in (False, True)]
+    fine, rough = ((law.weight, law.label) for law in laws if not hasattr(law, "channel"))
+    assert rough[0].shape[1] < fine[0].shape[1]
+    for power in (1, 2):
+        moments = [(weight * label**power).sum(axis=1) for weight, label in (fine, rough)]
+        assert moments[0] == pytest.approx(moments[1], rel=1e-9)

@@ -1,0 +1,120 @@
+"""Nodes of the label chosen by the averages of the loss: exact where fixed nodes miss the kinks."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from loss_cases import model
+from numpy.typing import NDArray
+from scipy.integrate import quad
+from scipy.stats import norm
+
+from giantstep.system.coupled_solver import FINE
+from giantstep.system.coupled_system import CoupledSystem
+from giantstep.system.discretisation import Level
+from giantstep.system.kink_crossings import cuts_at
+from giantstep.system.label_refinement import crossings, system_at
+from giantstep.system.newton import newton
+from giantstep.system.problem import problem_of
+from giantstep.system.result import Result
+from giantstep.system.solve import solve
+
+FAR = {"spike__strength": 6.0}
+SHARP = {"target__link": "tanh", "fit__ridge": 100.0}  # outputs vary a thousandth of what labels do
+
+
+def systems(loss: Any, **changes: Any) -> tuple[Result, CoupledSystem, CoupledSystem]:
+    """A result, and the systems with nodes chosen there and with fixed nodes, both at its unknowns."""
+    result = solve(model(loss, **changes))
+    problem = problem_of(result.model)
+    fixed = CoupledSystem(problem, FINE[1])
+    x = fixed.unknowns(result.order_parameters)
+    chosen = system_at(problem, FINE[1], x)
+    for system in (fixed, chosen):
+        system.residual(x)
+    return result, chosen, fixed
+
+
+def clipped(c: float, spread: float, v: float) -> tuple[float, float]:
+    """(E g, E h) of the absolute loss over omega_u ~ N(c, spread^2): g = -omega_u/V within [-1, 1]."""
+    low, high = (-v - c) / spread, (v - c) / spread
+    inside, outer = norm.cdf(high) - norm.cdf(low), norm.pdf(high) - norm.pdf(low)
+    mean = norm.cdf(low) - norm.sf(high) - (c * inside - spread * outer) / v
+    return float(mean), float(inside / v)
+
+
+def by_quad(system: CoupledSystem, node: int) -> NDArray[np.float64]:
+    """avg_g, avg_h, avg_tg at one node of kappa for the absolute loss on tanh, by adaptive quadrature in t."""
+    v, mean, delta = (float(system.view(name)[node]) for name in ("V", "mean", "Delta"))
+    slope, kappa, (gamma,) = float(system.slopes[0, node]), float(system.kappa[node]), system.problem.spike.alignments
+    cuts = sorted({-9.0, 9.0, *np.round(crossings(system)[node], 9).tolist()})
+
+    def integrand(t: float, power: int, which: int) -> float:
+        y = math.tanh(gamma * kappa + math.sqrt(1.0 - gamma**2) * t)
+        return float(norm.pdf(t)) * t**power * clipped(mean + slope * t - y, math.sqrt(delta), v)[which]
+
+    def total(power: int, which: int) -> float:
+        parts = zip(cuts, cuts[1:], strict=False)
+        return sum(quad(integrand, a, b, (power, which), epsabs=1e-15, epsrel=1e-12, limit=200)[0] for a, b in parts)
+
+    return np.array([total(0, 0), total(0, 1), total(1, 0)])
+
+
+def test_averages_are_those_of_quadrature() -> None:
+    _, chosen, fixed = systems("absolute", **SHARP)
+    rows = [chosen.kernel.AVERAGES.index(name) for name in ("avg_g", "avg_h", "avg_tg")]
+    nodes = [int(np.argmin(np.abs(chosen.kappa - kappa))) for kappa in (0.2, 1.1, 2.4)]
+    exact = np.array([by_quad(chosen, node) for node in nodes]).T
+    size = np.max(np.abs(chosen.averages[rows]), axis=1, keepdims=True)
+    error, before = (np.max(np.abs(s.averages[rows][:, nodes] - exact) / size) for s in (chosen, fixed))
+    assert error < 1e-10
+    assert before > 1e-4  # what the nodes are for
+
+
+@pytest.mark.parametrize(
+    ("loss", "changes"),
+    [
+        ("absolute", SHARP),
+        ("absolute", {"target__link": "relu"}),
+        ({"name": "huber", "delta": 0.01}, {"target__link": "tanh", "fit__ridge": 10.0}),
+        ({"name": "epsilon_insensitive", "epsilon": 1.0}, {"target__link": "linear"}),
+        ("quantile", {"target__link": "cubic"}),
+        ("log_cosh", {"target__link": "sin"}),
+        ("abs(f) + (y-f)**2", {"target__link": "linear"}),
+        # features that saturate: sharp turns in kappa
+        ("hinge", {"network__activation": "silu", **FAR}),
+        ("squared_hinge", {"network__activation": "softplus", **FAR}),
+        ("absolute", {"network__activation": "erf", "target__link": "tanh", **FAR}),
+        ("quantile", {"network__activation": "silu", "target__link": "sin", "spike__alignment": -1.0, **FAR}),
+        # solved only where Newton's method may choose the nodes anew
+        ("absolute", {"target__link": "gelu", "network__width": 0.104, "fit__ridge": 5.6e-6, "fit__samples": 2.5}),
+    ],
+)
+def test_the_solution_stays_on_finer_nodes(loss: Any, changes: dict[str, Any]) -> None:
+    result = solve(model(loss, **changes))
+    problem = problem_of(result.model)
+    x = CoupledSystem(problem, FINE[1]).unknowns(result.order_parameters)
+    system = system_at(problem, replace(Level(14, 110, 2), cuts=cuts_at(problem, x)), x, 1e-13)
+    outcome = newton(system, x, most=12)
+    assert outcome.converged
+    assert abs(system.test_error(outcome.x) / result.test_error - 1.0) < 2e-10
+    assert np.max(np.abs(outcome.x - x) / system.scale(x)) < 1e-8
+
+
+def test_weights_are_those_of_the_normal_law() -> None:
+    _, chosen, _ = systems("absolute", target__link="relu")
+    law = chosen.labels
+    t = law.t[:, :, 0]  # type: ignore[union-attr]
+    for power, moment in ((0, 1.0), (1, 0.0), (2, 1.0), (4, 3.0)):
+        assert (law.weight * t**power).sum(axis=1) == pytest.approx(moment, abs=1e-9)
+
+
+def test_constant_labels_keep_their_intervals() -> None:
+    problem = problem_of(model("absolute"))
+    system = CoupledSystem(problem, FINE[1])
+    x = system.unknowns(solve(model("absolute")).order_parameters)
+    assert system_at(problem, FINE[1], x).labels is system.labels

@@ -1,0 +1,166 @@
+"""Newton's method and continuation on systems whose roots are known, and where they must give up."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+
+from giantstep.system.newton import continued, newton
+
+Array = np.ndarray
+
+
+@dataclass
+class System:
+    """A function and its Jacobian; nan outside the feasible set."""
+
+    function: Callable[[Array], Array]
+    derivative: Callable[[Array], Array]
+    size: float = 1.0
+    calls: int = 0
+    last: Array = field(default_factory=lambda: np.empty(0))
+
+    def residual(self, x: Array) -> Array:
+        self.calls, self.last = self.calls + 1, x
+        with np.errstate(all="ignore"):
+            return np.asarray(self.function(x), dtype=float)
+
+    def jacobian(self) -> Array:
+        return np.atleast_2d(self.derivative(self.last))
+
+    def scale(self, x: Array) -> Array:
+        return np.maximum(np.abs(x), self.size)
+
+
+def circle() -> System:
+    """x^2 + y^2 = 5, x y = 2: the roots (1, 2), (2, 1) and their mirror images."""
+    return System(
+        lambda x: np.array([x[0] ** 2 + x[1] ** 2 - 5.0, x[0] * x[1] - 2.0]),
+        lambda x: np.array([[2 * x[0], 2 * x[1]], [x[1], x[0]]]),
+    )
+
+
+@pytest.mark.parametrize(("start", "root"), [((0.5, 3.0), (1, 2)), ((4.0, 1.0), (2, 1)), ((-0.5, -9.0), (-1, -2))])
+def test_roots_of_a_system(start: tuple[float, float], root: tuple[float, float]) -> None:
+    system = circle()
+    outcome = newton(system, np.array(start))
+    assert outcome.converged and outcome.evaluations == system.calls
+    assert outcome.x == pytest.approx(root, rel=1e-15)
+
+
+def test_unknowns_and_equations_of_very_different_size() -> None:
+    """Rows and columns are scaled: 1e-12 x + y^2 = 862500 and 1e-9 x y = 2e11 at (8e17, 250)."""
+    system = System(
+        lambda x: np.array([1e-12 * x[0] + x[1] ** 2 - 862500.0, 1e-9 * x[0] * x[1] - 2e11]),
+        lambda x: np.array([[1e-12, 2 * x[1]], [1e-9 * x[1], 1e-9 * x[0]]]),
+        size=1e-300,
+    )
+    outcome = newton(system, np.array([1.1e18, 210.0]))
+    assert outcome.converged and outcome.x == pytest.approx([8e17, 250.0], rel=1e-14)
+
+
+def test_steps_are_shortened_where_full_ones_diverge() -> None:
+    outcome = newton(System(np.arctan, lambda x: 1.0 / (1.0 + x**2)), np.array([10.0]))
+    assert outcome.converged and abs(outcome.x[0]) < 1e-14
+
+
+def test_steps_stay_feasible() -> None:
+    """log x - 1 is nan for x < 0, where the first full step from 20 leads."""
+    system = System(lambda x: np.log(x) - 1.0, lambda x: 1.0 / x)
+    outcome = newton(system, np.array([20.0]))
+    assert outcome.converged and outcome.x[0] == pytest.approx(math.e, rel=1e-15)
+    assert not newton(system, np.array([-1.0])).converged
+
+
+def test_a_direction_without_an_equation_stays_where_it_is() -> None:
+    """x + y = 3 twice: the step of least length."""
+    twice = System(lambda x: np.full(2, x[0] + x[1] - 3.0), lambda x: np.ones((2, 2)))
+    outcome = newton(twice, np.array([2.0, 0.0]))
+    assert outcome.converged and outcome.x == pytest.approx([2.5, 0.5], abs=1e-14)
+
+
+def test_a_direction_with_next_to_no_equation() -> None:
+    """Rounding moves y by more than a step may: solved if the residual is rounding, and not if it is more."""
+
+    def noisy(noise: float) -> System:
+        return System(
+            lambda x: np.array([x[0] - 1.0, np.copysign(max(1e-9 * abs(x[1] - 1.0), noise), x[1] - 1.0)]),
+            lambda x: np.diag([1.0, 1e-9]),
+        )
+
+    assert newton(noisy(1e-14), np.array([3.0, 0.5])).converged
+    assert not newton(noisy(1e-10), np.array([3.0, 0.5])).converged
+
+
+def test_without_a_root() -> None:
+    """x^2 + 1 has none; nor has a Jacobian that is not finite a step."""
+    assert not newton(System(lambda x: x**2 + 1.0, lambda x: 2.0 * x), np.array([0.7])).converged
+    # the first step leads to the minimum, where the step of least length is none at all
+    assert not newton(System(lambda x: x**2 + 1.0, lambda x: 2.0 * x), np.array([1.0])).converged
+    assert not newton(System(lambda x: x - 1.0, lambda x: np.array([math.nan])), np.array([3.0])).converged
+    slow = newton(System(lambda x: np.exp(-x), lambda x: -np.exp(-x)), np.array([0.0]), most=5)
+    assert not slow.converged and slow.evaluations == 6
+
+
+def test_blind_steps_save_the_last_evaluation() -> None:
+    """The last step, shorter than the root of the precision asked for, is not looked at: it is squared next."""
+    seen, blind = System(lambda x: x**3 - 2.0, lambda x: 3 * x**2), System(lambda x: x**3 - 2.0, lambda x: 3 * x**2)
+    sure, quick = newton(seen, np.array([1.5])), newton(blind, np.array([1.5]), settled=1e-3, blind=True)
+    root = 2.0 ** (1.0 / 3.0)
+    assert sure.x[0] == pytest.approx(root, rel=1e-15) and quick.x[0] == pytest.approx(root, rel=1e-6)
+    assert blind.calls < seen.calls and quick.evaluations == blind.calls
+
+
+def test_rounding_ends_the_iteration() -> None:
+    """(x - 1)^2 evaluated with noise of 1e-16: steps stall near 1e-8 and the answer is taken."""
+    noise = System(lambda x: x**2 - 2.0 * x + 1.0 + 1e-17 * np.cos(1e9 * x), lambda x: 2.0 * x - 2.0)
+    outcome = newton(noise, np.array([3.0]), settled=1e-15)
+    assert abs(outcome.x[0] - 1.0) < 1e-6
+
+
+def test_continuation_follows_powers() -> None:
+    """x^2 = p and x y = 1: x and 1/y vanish as the root of p, over sixteen decades."""
+    made: list[System] = []
+
+    def at(p: float) -> System:
+        made.append(
+            System(
+                lambda x: np.array([x[0] ** 2 / p - 1.0, x[0] * x[1] - 1.0]),
+                lambda x: np.array([[2 * x[0] / p, 0.0], [x[1], x[0]]]),
+                size=1e-300,
+            )
+        )
+        return made[-1]
+
+    outcome = continued(at, np.array([1.2, 0.7]), 1.0, 1e-16)
+    assert outcome.converged and outcome.x == pytest.approx([1e-8, 1e8], rel=1e-13)
+    assert outcome.evaluations == sum(system.calls for system in made) < 120
+
+
+def test_continuation_gives_up_where_the_solution_ends() -> None:
+    """x^2 = p - 0.01 has no root below p = 0.01; nothing is returned as solved."""
+    outcome = continued(
+        lambda p: System(lambda x: x**2 - (p - 0.01), lambda x: 2.0 * x, 1e-3), np.array([1.0]), 1.0, 1e-3
+    )
+    assert not outcome.converged
+    assert not continued(lambda p: System(lambda x: x**2 + p, lambda x: 2 * x), np.array([1.0]), 1.0, 0.1).converged
+    assert not continued(
+        lambda p: System(lambda x: x**2 - p, lambda x: 2 * x), np.array([1.0]), 1.0, 1e-9, most=3
+    ).converged
+
+
+def test_continuation_shortens_its_steps() -> None:
+    """A root at log p that is feasible only from nearer than the first step."""
+
+    def at(p: float) -> System:
+        def near(x: Array) -> Array:
+            return np.where(np.abs(x - math.log(p)) < 0.4, np.sinh(x - math.log(p)), np.nan)
+
+        return System(near, lambda x: np.cosh(x - math.log(p)))
+
+    outcome = continued(at, np.array([0.1]), 1.0, 1e-3)
+    assert outcome.converged and outcome.x[0] == pytest.approx(math.log(1e-3), rel=1e-12)

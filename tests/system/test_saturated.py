@@ -1,0 +1,92 @@
+"""Features that saturate in kappa: signs of outputs that vanish, and turns that the coefficients do not know.
+
+Where an activation saturates, the output has next to no variance beside kappa. Its sign there depends on ratios of
+small numbers, and averages over it turn where its mean passes a kink of the loss.
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from loss_cases import model
+from scipy.integrate import quad
+from scipy.special import ndtr
+
+from giantstep.quadrature.panels import meshes, nodes, rows_at
+from giantstep.spec.errors import NotConverged
+from giantstep.spec.model import Model
+from giantstep.system.coupled_system import CoupledSystem
+from giantstep.system.discretisation import Level
+from giantstep.system.kink_crossings import cuts_at
+from giantstep.system.problem import problem_of
+from giantstep.system.result import Result
+from giantstep.system.solve import solve
+
+FAR = {"spike__strength": 6.0}
+
+
+def by_definition(found: Model, result: Result) -> float:
+    """P(y f < 0) of the label sign z, t and kappa integrated one inside the other. Source: THEORY section 4."""
+    problem, order = problem_of(found), result.order_parameters
+    m, zeta, psi, q1, q2 = (order[name] for name in ("m", "zeta", "psi", "Q1", "Q2"))
+    (gamma,) = found.spike.alignments
+    width = math.sqrt(1.0 - gamma**2)
+
+    def given(kappa: float) -> float:
+        row = rows_at(problem.blocks, problem.target, np.array([kappa]), np.ones(1))[0, 5:]
+        mu0, mu1, mu2 = row.reshape(3, -1)
+        size = max(np.max(np.abs(row[: 2 * len(m)])), 1e-300)  # ratios are what matters
+        mean, slope = float(m @ mu0 + zeta @ mu1 * kappa) / size, float(psi @ mu1) / size
+        variance = (mu1 / size) @ (q1 - np.outer(psi, psi)) @ (mu1 / size) + q2 @ mu2 / size / size
+        if variance <= 0.0:  # below what numbers can tell, far out
+            return 0.5
+        root, cut = math.sqrt(variance), -gamma * kappa / width
+
+        def inside(t: float) -> float:
+            y = 1.0 if t > cut else -1.0
+            return math.exp(-0.5 * t * t) / math.sqrt(2 * math.pi) * float(ndtr(-y * (mean + slope * t) / root))
+
+        places = sorted({-9.0, 9.0, *(c for c in (cut, -mean / (slope or 1e-300)) if abs(c) < 9.0)})
+        return sum(quad(inside, a, b, epsabs=1e-14, epsrel=1e-12, limit=200)[0] for a, b in pairwise(places))
+
+    edges = meshes((*problem.blocks, problem.target)).edges
+    kappa, weight = nodes(edges, 24)
+    return float(sum(w * given(k) for k, w in zip(kappa.tolist(), weight.tolist(), strict=True) if w > 1e-14))
+
+
+@pytest.mark.parametrize(
+    ("activation", "loss", "blocks"),
+    [("gelu", "logistic", 1), ("relu", "squared_hinge", 1), ("softplus", "hinge", 1), ("gelu", "logistic", 2)],
+)
+def test_signs_of_outputs_that_vanish(activation: str, loss: str, blocks: int) -> None:
+    """Once wrong by 1e-7, where one side of the activation is flat: rounding had a floor there.
+
+    Ten times the error that a solution may have by its own estimate.
+    """
+    result = solve(model(loss, blocks, network__activation=activation, **FAR))
+    assert result.test_error == pytest.approx(by_definition(result.model, result), rel=1e-9)
+
+
+def test_cuts_lie_about_the_passage_of_the_kink() -> None:
+    """At some of them the mean of the output is 1 or 1 - V, the images of the kink of the hinge."""
+    result = solve(model("hinge", network__activation="silu", **FAR))
+    problem = problem_of(result.model)
+    system = CoupledSystem(problem, Level(14, 24, 3))
+    x = system.unknowns(result.order_parameters)
+    cuts = np.array(cuts_at(problem, x))
+    system.fields(x)
+    # linear between nodes that lie a hundredth apart: an error of 1e-4 times the curvature
+    mean, response = (np.interp(cuts, system.kappa, system.view(name)) for name in ("mean", "V"))
+    assert len(cuts) % 7 == 0 and min(np.min(np.abs(mean - 1.0)), np.min(np.abs(mean + response - 1.0))) < 1e-3
+    assert np.min(np.diff(cuts)) > 1e-6  # the mirror images of cuts are not told from others
+
+
+def test_saturation_at_the_margin_is_told() -> None:
+    """The outputs of saturated features lie on the kink of the hinge: their multipliers are lost in rounding."""
+    found = model("hinge", network__activation="tanh", spike__strength=12.0, target__link="2*step(z+1)-1")
+    with pytest.raises(NotConverged, match="satisfied only to") as error:
+        solve(found)
+    assert "saturate" in error.value.hint

@@ -1,0 +1,89 @@
+"""The trained bias of the theory: slope and minimum of the free energy in it, against solves at fixed biases."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from loss_cases import model
+from scipy.optimize import minimize_scalar
+
+from giantstep.spec.model import Model
+from giantstep.system.coupled_solver import coupled_solution
+from giantstep.system.merged_blocks import merged
+from giantstep.system.problem import problem_of
+from giantstep.system.solve import solve
+from giantstep.system.trained_bias import slope_in_bias
+
+STENCIL = ((-2, 1.0 / 12.0), (-1, -2.0 / 3.0), (1, 2.0 / 3.0), (2, -1.0 / 12.0))
+STEP = 0.02
+
+
+def energy(found: Model, bias: float) -> float:
+    return solve(found.replace({"network.bias": bias})).free_energy
+
+
+@pytest.mark.parametrize(
+    ("loss", "blocks", "changes", "bias"),
+    [
+        ("logistic", 1, {"target__link": "sign(z-0.4)"}, 0.3),
+        ("huber", 2, {"target__link": "tanh", "target__noise": 0.2}, -0.4),
+        ("square", 1, {"target__link": "sin", "target__probit": 0.1, "network__activation": "tanh"}, 0.5),
+        ("hinge", 1, {"target__flips": 0.1, "network__activation": "relu"}, 0.2),
+        pytest.param(
+            "log_cosh", 1, {"target__link": "tanh(z1)+z2/2", "spike__alignment": [0.5, 0.3]}, 0.3,
+            marks=pytest.mark.slow,
+        ),
+    ],
+)
+def test_slope_of_the_free_energy(loss: Any, blocks: int, changes: dict[str, Any], bias: float) -> None:
+    """Differences of order 4 of independent solves: (0.02)^4/30 times a fifth derivative of order 1, near 1e-8."""
+    found = model(loss, blocks, **changes)
+    problem, _ = merged(problem_of(found, None, bias))
+    system, *_ = coupled_solution(problem, 1e-10, None)
+    slope = sum(weight * energy(found, bias + k * STEP) for k, weight in STENCIL) / STEP
+    assert slope_in_bias(problem, system) == pytest.approx(slope, abs=3e-8 * max(1.0, abs(slope)))
+    assert abs(slope) > 1e-3
+
+
+@pytest.mark.parametrize(
+    ("loss", "changes"),
+    [
+        ("logistic", {"target__link": "sign(z-0.5)"}),
+        ("huber", {"target__link": "relu", "target__noise": 0.1}),
+        ("square", {"target__link": "relu", "network__activation": "tanh"}),
+    ],
+)
+def test_trained_bias_is_the_minimum(loss: str, changes: dict[str, Any]) -> None:
+    """Brent's method on solves at fixed biases: the minimum is flat, known to the root of 1e-12."""
+    found = model(loss, **changes)
+    result = solve(found.replace({"network.bias": "trained"}))
+    b = result.bias
+    lowest = minimize_scalar(lambda x: energy(found, x), bracket=(b - 0.3, b + 0.01, b + 0.3), tol=1e-7)
+    assert b == pytest.approx(lowest.x, abs=1e-5) and abs(b) > 0.01
+    fixed = solve(found.replace({"network.bias": b}))
+    assert result.free_energy == pytest.approx(fixed.free_energy, rel=1e-10)
+    assert result.test_error == pytest.approx(fixed.test_error, rel=1e-9)
+    assert result.free_energy < energy(found, 0.0)
+    assert result.residual < 1e-10
+
+
+def test_a_symmetric_problem_keeps_its_bias_where_that_is_the_minimum() -> None:
+    """An odd activation and an odd target: zero is stationary; it is kept where both sides rise, and left otherwise."""
+    found = model("logistic")
+    result = solve(found.replace({"network.bias": "trained"}))
+    sides = [energy(found, b) for b in (-0.3, 0.3)]
+    assert sides[0] == pytest.approx(sides[1], rel=1e-10)
+    if min(sides) > energy(found, 0.0):
+        assert abs(result.bias) < 1e-9
+    else:
+        assert abs(result.bias) > 0.01 and result.free_energy < energy(found, 0.0)
+
+
+def test_even_part_of_an_odd_network() -> None:
+    """cos has no linear coefficient at zero bias: to fit a sign both sides are downhill, and one is taken."""
+    found = model("logistic", network__activation="cos", spike__strength=1.0)
+    result = solve(found.replace({"network.bias": "trained"}))
+    assert abs(result.bias) > 0.1
+    assert energy(found, result.bias) < min(energy(found, f * result.bias) for f in (0.0, 0.8, 1.2))
+    assert energy(found, -result.bias) == pytest.approx(result.free_energy, rel=1e-9)

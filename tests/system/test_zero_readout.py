@@ -1,0 +1,104 @@
+"""Losses that are flat at zero output for every label: the readout is zero, which is solved without iteration."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from loss_cases import model
+from scipy.integrate import quad
+
+from giantstep.observe.simulate import simulate
+from giantstep.spec.errors import BadInput, NotConverged
+from giantstep.system.solve import solve
+from giantstep.system.zero_readout import probability_felt
+
+WIDE = {"name": "epsilon_insensitive", "epsilon": 2.0}
+
+
+def second_moment(function: Any) -> float:
+    value, _ = quad(lambda z: function(z) ** 2 * math.exp(-z * z / 2) / math.sqrt(2 * math.pi), -12, 12, epsabs=1e-14)
+    return float(value)
+
+
+@pytest.mark.parametrize("blocks", [1, 2])
+@pytest.mark.parametrize(
+    ("loss", "link", "test", "train"),
+    [
+        (WIDE, "tanh", second_moment(math.tanh), 0.0),
+        ({"name": "epsilon_insensitive", "epsilon": 1.0}, "erf(z)", second_moment(math.erf), 0.0),
+        ("max(0, abs(y-f)-3)", "sign", 1.0, 0.0),
+        ({"name": "epsilon_insensitive", "epsilon": 1.0}, "sign", 1.0, 0.0),
+        ("max(0, abs(f)-2) + y**2", "tanh", second_moment(math.tanh), second_moment(math.tanh)),
+    ],
+)
+def test_the_readout_is_zero(loss: Any, link: str, test: float, train: float, blocks: int) -> None:
+    result = solve(model(loss, blocks, target__link=link))
+    assert result.test_error == pytest.approx(test, rel=1e-11)
+    assert result.train_error == pytest.approx(train, rel=1e-10, abs=1e-300)
+    assert result.free_energy == pytest.approx(1.7 * train, rel=1e-10, abs=1e-300)
+    order = result.order_parameters
+    assert all(np.all(order[name] == 0.0) for name in ("m", "zeta", "psi", "Q1", "Q2"))
+    fractions = np.array(result.model.network.readout.fractions)
+    assert order["V2"] == pytest.approx(fractions / 0.1, rel=1e-15)  # 1/ridge for every neuron: nothing but the ridge
+    assert np.diag(order["V1"]) == pytest.approx(order["V2"])
+
+
+def test_the_minimiser_at_finite_size_is_zero() -> None:
+    found = model(WIDE, target__link="tanh")
+    simulated = simulate(found, dimension=40, seeds=3, what="srf")
+    theory = solve(simulated.model, dimension=40)
+    assert float(simulated.mean("train_error").item()) == theory.train_error == 0.0
+    error = float(simulated.standard_error("test_error").item())
+    assert abs(float(simulated.mean("test_error").item()) - theory.test_error) <= 4.0 * error + 1e-12
+
+
+def test_two_indices() -> None:
+    found = model(WIDE, target__link="tanh(z1*z2)", spike__alignment=[0.5, 0.3])
+    result = solve(found)
+    # the product of two normals has the density K0(|x|)/pi
+    from scipy.special import k0
+
+    exact, _ = quad(lambda x: 2.0 * math.tanh(x) ** 2 * k0(x) / math.pi, 0.0, 40.0, epsabs=1e-13)
+    assert result.test_error == pytest.approx(exact, rel=1e-10)
+    assert result.order_parameters["psi"].shape == (1, 2)
+
+
+def test_labels_that_are_felt_are_solved() -> None:
+    """Just inside: the readout is small and pulls the labels to the edge of the flat part."""
+    result = solve(model({"name": "epsilon_insensitive", "epsilon": 0.99}, target__link="sign"))
+    assert result.order_parameters["Q2"][0] > 0.0
+    assert 0.97 < result.test_error < 1.0
+
+
+def test_noise_reaches_beyond() -> None:
+    found = model(WIDE, target__link="tanh", target__noise=0.3)
+    assert probability_felt(found.fit.loss, found.target) > 1e-6
+    assert solve(found).order_parameters["Q2"][0] > 0.0
+    assert probability_felt(found.fit.loss, model(WIDE, target__link="tanh").target) == 0.0
+
+
+def test_a_probability_is_that_of_the_tail() -> None:
+    found = model({"name": "epsilon_insensitive", "epsilon": 4.0}, target__link="linear")
+    assert probability_felt(found.fit.loss, found.target) == pytest.approx(math.erfc(4.0 / math.sqrt(2.0)), rel=0.1)
+
+
+def test_a_sign_of_nothing_is_refused() -> None:
+    with pytest.raises(BadInput, match="flat around f = 0"):
+        solve(model("max(0,-1-y*f)"))
+
+
+def test_errors_say_why() -> None:
+    with pytest.raises(NotConverged, match="exactly on a kink"):
+        solve(model("abs(f) + 0.1*(y - f)**2", target__link="sign"))
+    rare = model({"name": "epsilon_insensitive", "epsilon": 6.0}, target__link="tanh", target__noise=0.3)
+    with pytest.raises(NotConverged, match="all but a share"):
+        solve(rare)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "absolute", "huber", "squared_hinge"])
+def test_losses_without_a_flat_part_around_zero(loss: str) -> None:
+    found = model(loss)
+    assert probability_felt(found.fit.loss, found.target) == pytest.approx(1.0)

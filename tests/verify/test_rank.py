@@ -1,0 +1,72 @@
+"""The ladder of checks for spikes of several directions: the square loss by its twin, coupled losses by theirs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from rank_cases import model, staircase, three
+
+from giantstep.spec.model import Model
+from giantstep.system.coupled_solver import reduced_order
+from giantstep.system.problem import problem_of
+from giantstep.system.result import ORDER_PARAMETERS
+from giantstep.system.solve import solve
+from giantstep.verify.answer import result_checks
+from giantstep.verify.coupled_system import channel_of, interpreted_at, jacobian_error, solved_again
+from giantstep.verify.few_nodes import twin_checks
+from giantstep.verify.loss import label_check
+from giantstep.verify.run import verify
+from giantstep.verify.square_loss import halved, solver_checks
+from giantstep.verify.stationarity import gradient_checks
+
+SIGN = {"target__link": "sign", "target__noise": 0.0}
+LOGISTIC = model(**SIGN, fit__loss="logistic", network__activation="tanh", fit__ridge=0.1)
+STAIRCASE = staircase(fit__samples=2.5, fit__ridge=0.1)
+ALIGNED = STAIRCASE.replace({"spike.alignment": [[1.0, 0.0], [0.0, 1.0]]})
+
+
+@pytest.mark.parametrize("given", [model(), three()], ids=["two", "three"])
+def test_square_loss_against_its_twin(given: Model) -> None:
+    found = list(solver_checks(given))
+    assert len(found) == 6 and all(check.ok for check in found), [check.line() for check in found]
+
+
+def test_the_answer_is_settled() -> None:
+    given = model()
+    found = list(result_checks(solve(given), lambda result: halved(given, result)))
+    assert all(check.ok for check in found), [check.line() for check in found]
+
+
+@pytest.mark.parametrize("given", [LOGISTIC, ALIGNED], ids=["logistic", "aligned"])
+def test_coupled_losses(given: Model) -> None:
+    result = solve(given)
+    light = interpreted_at(given, result, solved_again(given, result))
+    assert min(jacobian_error(light, length) for length in (1e-3, 2e-4)) < 1e-8
+    assert all(check.ok for check in gradient_checks(given, light))
+    channel = channel_of(given, light.system.problem)
+    law = label_check(light.system, channel, light.nodes)
+    assert law is None or law.ok, law
+
+
+def test_logistic_against_its_twin() -> None:
+    found = list(twin_checks(LOGISTIC, solve(LOGISTIC)))
+    assert len(found) == 3 and all(check.ok for check in found), [check.line() for check in found]
+
+
+@pytest.mark.parametrize(
+    "given", [ALIGNED, model(spike__loadings=[[1.0, 0.0], [-0.6, 0.0]])], ids=["all directions", "one not known"]
+)
+def test_order_parameters_go_in_and_out(given: Model) -> None:
+    """Along the directions that kappa has and back: nothing is lost."""
+    result, problem = solve(given), problem_of(given)
+    inside = reduced_order(problem, result.order_parameters)
+    assert inside is not None and problem.spike.directions is not None
+    back = problem.spike.directions.outward(inside)
+    for name in ORDER_PARAMETERS:
+        assert np.allclose(back[name], result.order_parameters[name], rtol=1e-12, atol=1e-13), name
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("given", [model(**SIGN), LOGISTIC, STAIRCASE, ALIGNED, three()])
+def test_verify(given: Model) -> None:
+    assert verify(given, print)

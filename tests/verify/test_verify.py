@@ -1,0 +1,137 @@
+"""The ladder of checks: it holds for sound models, prints a table, and fails where a number is wrong."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from importlib import import_module
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+
+import giantstep
+from derive.scalar import scalar_function
+from giantstep.quadrature.panels import Term
+from giantstep.spec.kernels import solver_kernel
+from giantstep.spec.model import Model
+from giantstep.system.solve import problem_of, solve
+from giantstep.verify.coupled_system import kernel_checks, solved_again
+from giantstep.verify.run import Check, checks, function_checks, solver_checks, step_check, verify
+
+SPIKED = Model.from_dict(
+    {
+        "network": {"activation": "erf", "width": 1.0},
+        "spike": {"strength": 1.2, "alignment": 0.8, "bulk_variance": 1.1},
+        "target": {"link": "sign", "noise": 0.1},
+        "fit": {"samples": 2.0, "ridge": 0.1},
+    }
+)
+STEPPED = Model.from_dict(
+    {
+        "network": {
+            "activation": "relu", "width": 0.8, "readout": {"values": [1.0, -0.5], "fractions": [0.5, 0.5]},
+        },
+        "step": {"samples": 2.0, "learning_rate": 1.0},
+        "target": {"link": "sin"},
+        "fit": {"samples": 1.5, "ridge": 0.1},
+    }
+)  # fmt: skip
+
+
+def test_the_verb_is_the_function() -> None:
+    assert getattr(giantstep, "verify") is verify  # noqa: B009
+
+
+@pytest.mark.parametrize("model", [SPIKED, STEPPED], ids=["spike", "step"])
+def test_sound_models_pass(model: Model) -> None:
+    lines: list[str] = []
+    assert verify(model, lines.append), "\n".join(lines)
+    header, *rows, verdict = lines
+    assert header.split() == ["check", "measured", "allowed"]
+    assert len(rows) >= 15 and all(row.endswith("  ok") for row in rows)
+    assert len({len(row) for row in rows}) == 1
+    assert "all checks hold" in verdict
+    assert ("after the step" in "\n".join(lines)) == (model.step is not None)
+
+
+def test_every_rung_is_there() -> None:
+    names = "\n".join(check.name for check in checks(SPIKED))
+    for words in (
+        "Conditional Gaussian equivalence of erf", "closed forms of erf", "kernel of sign", "solver against twin",
+        "recorded equations", "gradient of the free energy", "residual", "training loss", "orders of quadrature",
+        "finer quadrature", "simulation",
+    ):  # fmt: skip
+        assert words in names
+
+
+def test_what_vanishes_by_symmetry_is_measured_by_the_readout() -> None:
+    """Opposite neurons of a kinked activation: zeta and its conjugate are zero but for rounding."""
+    model = SPIKED.replace({
+        "network.activation": "relu", "network.readout": {"values": [1.0, -1.0], "fractions": [0.5, 0.5]},
+        "target.noise": 0.0, "target.flips": 0.05, "fit.loss": "logistic",
+    })  # fmt: skip
+    result = solve(model)
+    assert np.max(np.abs(result.order_parameters["zeta"])) < 1e-12
+    rows = list(kernel_checks(model, solved_again(model, result)))
+    assert all(row.ok for row in rows), [row.line() for row in rows]
+
+
+def test_a_failed_check_is_printed_and_decides() -> None:
+    assert not Check("x", math.nan, 1.0).ok
+    assert not Check("x", 2.0, 1.0).ok and Check("x", 2.0, 1.0).line().endswith("FAILED")
+    assert Check("x", 1.0, 1.0).ok
+
+
+def test_a_wrong_kernel_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The solver's answer changed by 1e-9 after the fact."""
+    kernel = solver_kernel("square", 1)
+
+    class Wrong:
+        def __getattr__(self, name: str) -> Any:
+            return getattr(kernel, name)
+
+        def solve(self, table: Any, fraction: Any, parameters: Any, work: np.ndarray, out: np.ndarray) -> int:
+            status = int(kernel.solve(table, fraction, parameters, work, out))
+            start, _ = kernel.layout(1, len(table))["Q2"]
+            work[start] *= 1.0 + 1e-9
+            return status
+
+    monkeypatch.setattr(import_module("giantstep.verify.square_loss"), "solver_kernel", lambda *_: Wrong())
+    failed = {check.name for check in solver_checks(SPIKED) if not check.ok}
+    assert "order parameters: solver against twin" in failed
+    assert "residual of the equations on a small table" in failed
+
+
+def test_a_wrong_coefficient_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = import_module("giantstep.verify.functions")
+    right = module.coefficients
+    monkeypatch.setattr(module, "coefficients", lambda text, s, c: right(text, s, c) * (1.0 + 1e-9))
+    term = Term("erf", 1.0, 0.2, 1.1)
+    failed = [check.name for check in function_checks(scalar_function("erf"), [term]) if not check.ok]
+    assert failed == ["kernel of erf against quadrature"]
+
+
+def test_a_wrong_step_is_noticed() -> None:
+    problem = problem_of(STEPPED)
+    assert step_check(STEPPED, problem).ok
+    wrong = replace(problem, spike=replace(problem.spike, strength=problem.spike.strength * (1.0 + 1e-9)))
+    assert not step_check(STEPPED, wrong).ok
+
+
+def test_precision_of_mpmath_is_left_alone() -> None:
+    before = mpmath.mp.dps
+    assert all(check.ok for check in solver_checks(SPIKED))
+    assert mpmath.mp.dps == before
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("activation", ["tanh", "gelu", "abs", "sin", "quadratic"])
+@pytest.mark.parametrize("values", [[1.0], [1.0, -1.0], [1.0, 0.3, -0.7]])
+def test_more_models_pass(activation: str, values: list[float]) -> None:
+    """Residual, gradient and twin only: simulation at d = 300 is in the models above."""
+    readout = {"values": values, "fractions": [1.0 / len(values)] * len(values)}
+    model = SPIKED.replace({"network.activation": activation, "network.readout": readout})
+    assert [check for check in solver_checks(model) if not check.ok] == []
+    assert solve(model).residual < 1e-10
