@@ -91,7 +91,7 @@ def _header(analysis: LossAnalysis, signed: str, helpers: str) -> str:
     smooth = [piece for part in analysis.parts() for piece in part.pieces]
     signatures = "PIECES, compiled" if len(smooth) == 1 else "EDGE, PIECES, compiled"
     ranges = f" on {len(analysis.cells)} ranges of labels" if analysis.cells else ""
-    return f'''"""The loss {wrapped(f"{loss.expression}  [{loss.citation}; THEORY section 4].")}
+    return f'''"""The loss {wrapped(f"{loss.expression}  [{loss.citation}; THEORY section 4].", 12)}
 
 {len(smooth)} smooth piece(s){ranges}, {operations(smooth)} operations, in u = {_u_of(loss.form)}.
 {closing(signed)}

@@ -20,7 +20,7 @@ def closing(signed: str) -> str:
     )
 
 
-def wrapped(text: str, first: int = 10) -> str:
+def wrapped(text: str, first: int) -> str:
     """A sentence broken between words; its first line begins ``first`` characters to the right."""
     lines = textwrap.wrap(" " * first + text, WIDTH, break_long_words=False, drop_whitespace=True)
     return "\n".join(lines).lstrip()

@@ -3,14 +3,14 @@
 e, weight, weight_t, weight_tt: nodes of the law of the residual e of the step, with weights for means of
 functions of e, of those times t = theta.x, and times t^2.
 
-Generated; do not edit. Signature 0c3daff9f14021bd.
+Generated; do not edit. Signature d4c811138cedcba8.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "0c3daff9f14021bd59dfe7faf75ad34b47b240d109acdf6a730313f7df60d54d"
+SIGNATURE = "d4c811138cedcba8039792f7225d000af434b2273ba91aa31df0e00cfe341050"
 
 
 def equation(w, S, alpha_0, e, weight, weight_t, weight_tt):

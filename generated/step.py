@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature d08a8286db6d1e45, runtime c5a3468486a0a318.
+Generated; do not edit. Signature 65c2ab1325ab6dad, runtime 1982fd9af6c9e311.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "d08a8286db6d1e451ca030b4e46d92c445f6e3ea2cd2af9c6609346fad9a6d59"
+SIGNATURE = "65c2ab1325ab6dadb42c0a643bd0bb431e550211b5511718e31db6a00022d2c0"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

@@ -61,7 +61,7 @@ class Function:
         piecewise(self._segments, shifts, q, raw)
 
     def closed_form(self, shifts: Array, q: float, raw: Array, scratch: Array) -> None:
-        """Closed forms, and from the sizes of their terms the errors; points where digits that matter cancel are marked."""
+        """Closed forms; points where digits that matter cancel are marked."""
         assert self.closed is not None
         closed_form(self.closed.terms.address, self.closed.residual, self.closed.frequency, shifts, q, raw)
 

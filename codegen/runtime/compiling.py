@@ -47,7 +47,8 @@ class Compiled:
         self.function = function
 
     @cached_property
-    def _code(self) -> Any:
+    def code(self) -> Any:
+        """The compiled function, as numba keeps it."""
         try:
             return cfunc(self.signature, cache=True, **_OPTIONS)(self.function)
         except RuntimeError as error:
@@ -58,7 +59,7 @@ class Compiled:
     @property
     def address(self) -> int:
         """Where the machine code begins; it lives as long as this object."""
-        return int(self._code.address)
+        return int(self.code.address)
 
 
 def compiled(signature: Any) -> Callable[[Callable[..., Any]], Compiled]:

@@ -48,7 +48,7 @@ def prox(law, k, left, right, w, V, y, tolerance, q):
         other = min(max(other + side * step, left), right)
         excess = other + V * piece_at(law.pieces, k, y, q, other)[1] - w
         step *= 4.0
-        if other == left or other == right:
+        if other in (left, right):
             break
     low, high = min(x, other), max(x, other)
     x = 0.5 * (low + high)
@@ -64,7 +64,7 @@ def prox(law, k, left, right, w, V, y, tolerance, q):
         x -= excess / (1.0 + V * curvature)
         if not low < x < high:
             x = 0.5 * (low + high)
-            if x == low or x == high:
+            if x in (low, high):
                 break
     return x
 

@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 2b68974bac69f2cc, runtime c5a3468486a0a318.
+Generated; do not edit. Signature 860d60b49afb6960, runtime 1982fd9af6c9e311.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "2b68974bac69f2ccc167606efc7c2918899500a4e3df681d09d15f5f7db52604"
+SIGNATURE = "860d60b49afb6960fbe9895aa3b200892136d079c54d47e6005fb287b156d658"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 581d21822922c713, runtime c5a3468486a0a318.
+Generated; do not edit. Signature 85e8b93fd5c2688f, runtime 1982fd9af6c9e311.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "581d21822922c7136b00edc87c52f427028b10441fbf9f1c6f52ab5d7a7bc079"
+SIGNATURE = "85e8b93fd5c2688f9c997c932e726c02683f16dc9e5c3cebd789c6d788f0bba6"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

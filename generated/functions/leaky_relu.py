@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 85512ee065ae4f73, runtime c5a3468486a0a318.
+Generated; do not edit. Signature d21044e4c5ef6095, runtime 1982fd9af6c9e311.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "85512ee065ae4f734610101ae52ae3116095807dbc5251e986bfac33657531c6"
+SIGNATURE = "d21044e4c5ef6095679caea35338e930319a0fe2ac8b90ba8dc34d8e8eece5d9"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

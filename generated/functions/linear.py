@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 6e6f8120e37b1b20, runtime c5a3468486a0a318.
+Generated; do not edit. Signature 5514ad14de9facfb, runtime 1982fd9af6c9e311.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "6e6f8120e37b1b20d7b20e2ea9e6c282ff0e1764a3b269983a7f9d60a8bf05b7"
+SIGNATURE = "5514ad14de9facfbe185fd70c56852203dfb15877abaf4a0c48370a05f79a8cf"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

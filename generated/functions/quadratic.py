@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 290e072f9293ebec, runtime c5a3468486a0a318.
+Generated; do not edit. Signature f699410ae8b956e5, runtime 1982fd9af6c9e311.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "290e072f9293ebecfb00bacd772d4e69b44bcc993e3fd48d9e8844c8f82c9eb3"
+SIGNATURE = "f699410ae8b956e550d65c6d7062bc32ef6a3ed9d555cb53263625239d719b09"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 43cb046184bd4734, runtime c5a3468486a0a318.
+Generated; do not edit. Signature b2c7872c005c31c6, runtime 1982fd9af6c9e311.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "43cb046184bd4734d3d6f36c15eaf6263eb992eb8dbc02bcf60e45b9cfb94c1e"
+SIGNATURE = "b2c7872c005c31c6794352dc470cf43df02a6b2691e88f6ccdb5c1fe997508cc"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature d29815c58d7f8023, runtime c5a3468486a0a318.
+Generated; do not edit. Signature b421dde42ed46131, runtime 1982fd9af6c9e311.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "d29815c58d7f8023b622e20bce47206aeb136b5a774c1628d2fc01332e2b1fb5"
+SIGNATURE = "b421dde42ed461318f9a36d72f50f43e2abbc6c7351d3d58d6ae8369a34dc930"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

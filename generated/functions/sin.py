@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 4a3a68f8627a81d9, runtime c5a3468486a0a318.
+Generated; do not edit. Signature 6bfb508f2628fa3e, runtime 1982fd9af6c9e311.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "4a3a68f8627a81d9e6942c965dddc9d04ce44a33a37fb81d0a8aca30b74288eb"
+SIGNATURE = "6bfb508f2628fa3e5e2828907f7d0816550a766952bc1dc7febd504840b8bb0d"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature a42eaa79e68d3afd, runtime c5a3468486a0a318.
+Generated; do not edit. Signature 84a8db50440add7e, runtime 1982fd9af6c9e311.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "a42eaa79e68d3afd78f50d9fa50b843d187d6e88534067f501af8d22e3393210"
+SIGNATURE = "84a8db50440add7eaa1cfc9caa5ef5e8a41926b34564815ff30393e999ca9c81"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature cb6c7a8de4e3ff35, runtime c5a3468486a0a318.
+Generated; do not edit. Signature 28cf4025a98ed514, runtime 1982fd9af6c9e311.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "cb6c7a8de4e3ff356d75f79dfd6f852056ff7959980e2a15d8b652b87f3f09f2"
+SIGNATURE = "28cf4025a98ed514791191752996b3016656a3d07992ddc9afc1b8f90811f507"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

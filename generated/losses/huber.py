@@ -1,7 +1,8 @@
-"""The loss min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)  [Huber 1964, Ann. Math. Stat. 35, 73; THEORY section 4].
+"""The loss min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)  [Huber 1964, Ann. Math. Stat. 35, 73; THEORY section
+4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature b335d82537d255ea, runtime c5a3468486a0a318.
+Generated; do not edit. Signature 3be24f515f79375f, runtime 1982fd9af6c9e311.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "b335d82537d255eace994ba8e18c4698a0919f4c290a32a41b7d19957dbc2a7b"
+SIGNATURE = "3be24f515f79375f0bb2c46ce040566e0198a67345fbb9ca93a1fcf264e7f798"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

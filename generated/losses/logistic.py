@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 132a37421feb28a6, runtime c5a3468486a0a318.
+Generated; do not edit. Signature 5d21979489fcc9ba, runtime 1982fd9af6c9e311.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "132a37421feb28a6fb12cc0720d3122c7b54f4c92e516d09b902da5f8e1e8690"
+SIGNATURE = "5d21979489fcc9ba22d0322a895fed0f8ad72c27f39f656c3c7c853eff2081a2"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature f0fdc5e6c1c30e54, runtime c5a3468486a0a318.
+Generated; do not edit. Signature 786306b95c4b5cba, runtime 1982fd9af6c9e311.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "f0fdc5e6c1c30e549942739fc9d30ad0f057bcbeb32c9e77930635ada428be6c"
+SIGNATURE = "786306b95c4b5cba07ee5cbaa6c665aa8f0998b84930d080f53db018b4ce0bc6"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,8 +1,8 @@
-"""The loss min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta  [Rennie & Srebro 2005, IJCAI workshop,
-delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
+"""The loss min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta  [Rennie & Srebro 2005, IJCAI
+workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature 147611b9f4a24d86, runtime c5a3468486a0a318.
+Generated; do not edit. Signature c02329b041d12a17, runtime 1982fd9af6c9e311.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "147611b9f4a24d86c09958b24d0720590f39bef482b3fde5266b773e66cd4202"
+SIGNATURE = "c02329b041d12a176d5576815d8971d4dd658d45880634fd33df6dc889395a56"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature a0bf773394dc5ee5, runtime c5a3468486a0a318.
+Generated; do not edit. Signature 2b778ffa649b6883, runtime 1982fd9af6c9e311.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "a0bf773394dc5ee54b1558bd339a4451d24efd6cc433a99e6c54164d84ad100d"
+SIGNATURE = "2b778ffa649b6883df21a09e87e4632477ca06c85d8e677c83164299cc3def27"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature 863c764a5e6e513f, runtime c5a3468486a0a318.
+Generated; do not edit. Signature 972a946b5169c0b1, runtime 1982fd9af6c9e311.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "863c764a5e6e513fe2ac3b94608e40f0bb31343ed89d972ff4222fe1dc7d5423"
+SIGNATURE = "972a946b5169c0b1c84dee8db475189bd27a44d7947063b728d91bef6b23ba3d"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

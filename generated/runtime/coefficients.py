@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of a function by the rules that serve it, cheapest first.
 
 Written by hand, in codegen/runtime/coefficients.py.
-Generated; do not edit. Signature 06c5ec7f8b3df8e2, runtime c5a3468486a0a318.
+Generated; do not edit. Signature 06de7b66a4c7b92d, runtime 1982fd9af6c9e311.
 Regenerate with: giantstep generate
 """
 
@@ -68,7 +68,7 @@ class Function:
         piecewise(self._segments, shifts, q, raw)
 
     def closed_form(self, shifts: Array, q: float, raw: Array, scratch: Array) -> None:
-        """Closed forms, and from the sizes of their terms the errors; points where digits that matter cancel are marked."""
+        """Closed forms; points where digits that matter cancel are marked."""
         assert self.closed is not None
         closed_form(self.closed.terms.address, self.closed.residual, self.closed.frequency, shifts, q, raw)
 
@@ -185,4 +185,4 @@ def closed_form(address, residual, frequency, shifts, q, raw):
         raw[5, i] = error2
         raw[6, i] = wave
 
-SIGNATURE = "06c5ec7f8b3df8e26622be8b9d62200c207768ec2def837ceeb679104423bdcb"
+SIGNATURE = "06de7b66a4c7b92d47cfeac4e1f4832754b980c2a615f2fac62f5d15f80855f3"

@@ -4,7 +4,7 @@ A rule of quadrature is compiled once and serves every function: it asks for val
 that it knows by its address only.
 
 Written by hand, in codegen/runtime/compiling.py.
-Generated; do not edit. Signature 06c5ec7f8b3df8e2, runtime c5a3468486a0a318.
+Generated; do not edit. Signature 06de7b66a4c7b92d, runtime 1982fd9af6c9e311.
 Regenerate with: giantstep generate
 """
 
@@ -53,7 +53,8 @@ class Compiled:
         self.function = function
 
     @cached_property
-    def _code(self) -> Any:
+    def code(self) -> Any:
+        """The compiled function, as numba keeps it."""
         try:
             return cfunc(self.signature, cache=True, **_OPTIONS)(self.function)
         except RuntimeError as error:
@@ -64,7 +65,7 @@ class Compiled:
     @property
     def address(self) -> int:
         """Where the machine code begins; it lives as long as this object."""
-        return int(self._code.address)
+        return int(self.code.address)
 
 
 def compiled(signature: Any) -> Callable[[Callable[..., Any]], Compiled]:
@@ -190,4 +191,4 @@ def edge_at(typing: Any, address: Any, k: Any, y: Any, q: Any) -> Any:
 
     return types.float64(types.intp, types.intp, types.float64, q), lowered
 
-SIGNATURE = "06c5ec7f8b3df8e26622be8b9d62200c207768ec2def837ceeb679104423bdcb"
+SIGNATURE = "06de7b66a4c7b92d47cfeac4e1f4832754b980c2a615f2fac62f5d15f80855f3"

@@ -1,7 +1,7 @@
 """Nodes of an average over the conditional output, with the envelope of a loss and its derivatives there.
 
 Written by hand, in codegen/runtime/nodes.py.
-Generated; do not edit. Signature 06c5ec7f8b3df8e2, runtime c5a3468486a0a318.
+Generated; do not edit. Signature 06de7b66a4c7b92d, runtime 1982fd9af6c9e311.
 Regenerate with: giantstep generate
 """
 
@@ -135,4 +135,4 @@ def fill_nodes(law, gauss, fewest, y, center, spread, V, q, steep, width, scratc
         start = end
     return count
 
-SIGNATURE = "06c5ec7f8b3df8e26622be8b9d62200c207768ec2def837ceeb679104423bdcb"
+SIGNATURE = "06de7b66a4c7b92d47cfeac4e1f4832754b980c2a615f2fac62f5d15f80855f3"

@@ -1,7 +1,7 @@
 """The proximal map of a piece of a loss, and panels of it that are short enough for a Gauss rule.
 
 Written by hand, in codegen/runtime/prox.py.
-Generated; do not edit. Signature 06c5ec7f8b3df8e2, runtime c5a3468486a0a318.
+Generated; do not edit. Signature 06de7b66a4c7b92d, runtime 1982fd9af6c9e311.
 Regenerate with: giantstep generate
 """
 
@@ -55,7 +55,7 @@ def prox(law, k, left, right, w, V, y, tolerance, q):
         other = min(max(other + side * step, left), right)
         excess = other + V * piece_at(law.pieces, k, y, q, other)[1] - w
         step *= 4.0
-        if other == left or other == right:
+        if other in (left, right):
             break
     low, high = min(x, other), max(x, other)
     x = 0.5 * (low + high)
@@ -71,7 +71,7 @@ def prox(law, k, left, right, w, V, y, tolerance, q):
         x -= excess / (1.0 + V * curvature)
         if not low < x < high:
             x = 0.5 * (low + high)
-            if x == low or x == high:
+            if x in (low, high):
                 break
     return x
 
@@ -124,4 +124,4 @@ def graded(law, k, kink, x, length, V, y, q, steep, width):
             length *= 0.5
     return length
 
-SIGNATURE = "06c5ec7f8b3df8e26622be8b9d62200c207768ec2def837ceeb679104423bdcb"
+SIGNATURE = "06de7b66a4c7b92d47cfeac4e1f4832754b980c2a615f2fac62f5d15f80855f3"

@@ -1,7 +1,7 @@
 """Trapezoid rule for smooth f: exponentially accurate where its step resolves f.
 
 Written by hand, in codegen/runtime/trapezoid.py.
-Generated; do not edit. Signature 06c5ec7f8b3df8e2, runtime c5a3468486a0a318.
+Generated; do not edit. Signature 06de7b66a4c7b92d, runtime 1982fd9af6c9e311.
 Regenerate with: giantstep generate
 """
 
@@ -90,4 +90,4 @@ def trapezoid(f, shifts, q, raw, nodes):
         raw[5, i] = error2
         raw[6, i] = noise
 
-SIGNATURE = "06c5ec7f8b3df8e26622be8b9d62200c207768ec2def837ceeb679104423bdcb"
+SIGNATURE = "06de7b66a4c7b92d47cfeac4e1f4832754b980c2a615f2fac62f5d15f80855f3"

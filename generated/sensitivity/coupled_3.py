@@ -1,13 +1,13 @@
 """Tangents of the coupled system, 3 direction(s) beside the spike  [THEORY section 4].
 
-Generated; do not edit. Signature f622d23e5d3e51fa.
+Generated; do not edit. Signature 2d0575def4b46190.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "f622d23e5d3e51fa3d591731e8b6cf70025ed37d9fa14525f7fcd62a7aa25d0a"
+SIGNATURE = "2d0575def4b46190669f194631c3c717a1bb7b6e10cbb3b44876fd72b8f43462"
 
 
 def response(table, change, fraction, parameters, rates, state, moves):

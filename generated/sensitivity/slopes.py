@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature d5603cb838078cf9.
+Generated; do not edit. Signature 87c981fbd091dc9c.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "d5603cb838078cf91c4da55da7d818744b61806f1d5df2e29243ec100fee834f"
+SIGNATURE = "87c981fbd091dc9c2d1f4387fd9a877169f4c18e920377df1bf33eabb61f161b"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -22,7 +22,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 4aa03bc89ffdb4f6.
+Generated; do not edit. Signature 7a2ab26ac72c23a2.
 Regenerate with: giantstep generate
 """
 
@@ -31,7 +31,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "4aa03bc89ffdb4f69148b2f3695d7016a533a5a7f09d0140184aafd1b142980b"
+SIGNATURE = "7a2ab26ac72c23a246973a397452840041bfe73fd3b6297520d8b6c29902b680"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi', 'zeta')

@@ -26,7 +26,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature cec2ad9d888d7b7d.
+Generated; do not edit. Signature 5ec230042b814a72.
 Regenerate with: giantstep generate
 """
 
@@ -35,7 +35,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "cec2ad9d888d7b7d19f2451d190ab9b9a93c18a43f74d441d8447077a313b6e4"
+SIGNATURE = "5ec230042b814a72820e1502cdfed7581faa54054d38be49da646d253928beb1"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi', 'zeta_1', 'zeta_2', 'zeta_3')

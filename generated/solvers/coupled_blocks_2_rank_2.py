@@ -26,7 +26,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 2253d5d4e0f2af2d.
+Generated; do not edit. Signature 7ad89b639f1ffdeb.
 Regenerate with: giantstep generate
 """
 
@@ -35,7 +35,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "2253d5d4e0f2af2d5af46cc7f8451504f7cdefb2d07f958bb133c5a63a71a009"
+SIGNATURE = "7ad89b639f1ffdeb6e8fa673365245799b28638f29416653998a031ad63883af"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi_1', 'psi_2', 'zeta_1', 'zeta_2')

@@ -28,7 +28,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature a6ca24e48202d469.
+Generated; do not edit. Signature accc5aa3a5b08ad8.
 Regenerate with: giantstep generate
 """
 
@@ -37,7 +37,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "a6ca24e48202d469e2692c8cc41c38c8586061fe510f0d63021c1c34b95c6ea1"
+SIGNATURE = "accc5aa3a5b08ad8b56b46e3699bbcb6365768e19726e74bb0112dfc6c93ac67"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi_1', 'psi_2', 'psi_3', 'psi_4', 'zeta')

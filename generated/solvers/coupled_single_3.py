@@ -26,7 +26,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature c1f0fd858dd11332.
+Generated; do not edit. Signature cc7d4b61a66bcefe.
 Regenerate with: giantstep generate
 """
 
@@ -35,7 +35,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "c1f0fd858dd11332ea1a9df7dc0bf0a282a2703c1f1488b75a32d373d224bae9"
+SIGNATURE = "cc7d4b61a66bcefe27fff4facc3031f01c1cbf6a9fc18c113108afe733f42872"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi_1', 'psi_2', 'psi_3', 'zeta')

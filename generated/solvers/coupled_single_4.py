@@ -28,7 +28,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 24fdddaa10aa3244.
+Generated; do not edit. Signature da58b6969f7255b0.
 Regenerate with: giantstep generate
 """
 
@@ -37,7 +37,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "24fdddaa10aa3244dfe7fb41b6204cb95627bc8a0c8a83b99735253d9f9bb118"
+SIGNATURE = "da58b6969f7255b05a759e3ba94cf37155e5774596608664270948ffa9a4940c"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi_1', 'psi_2', 'psi_3', 'psi_4', 'zeta')

@@ -1,13 +1,13 @@
 """Equations of a given bulk, one block  [THEORY section 5].
 
-Generated; do not edit. Signature 002c5298ec04c64b.
+Generated; do not edit. Signature 5f861185ef49c8ea.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "002c5298ec04c64b76f3cb4eea7b079948d4a20bac7e0195d1966d458e61e348"
+SIGNATURE = "5f861185ef49c8eadf03a81853ebf303fafba4ad553c3004b44b061f2dd86878"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

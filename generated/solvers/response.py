@@ -21,7 +21,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 2b7feb6d8e6f9d9f.
+Generated; do not edit. Signature 361870347fd91881.
 Regenerate with: giantstep generate
 """
 
@@ -31,7 +31,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 LOSS = "square"
-SIGNATURE = "2b7feb6d8e6f9d9f455f61f6ce3cc03143080c7c6da8aa7d1d82642d56ee116c"
+SIGNATURE = "361870347fd918811324692a2756550459c4a8f6660d1ef9c9aaf6d6b287cba5"
 
 
 UNKNOWNS = ('T', 'V1')

@@ -25,7 +25,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature e5b9dd1d65d03d1d.
+Generated; do not edit. Signature 5ce727558ccc7520.
 Regenerate with: giantstep generate
 """
 
@@ -35,7 +35,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 LOSS = "square"
-SIGNATURE = "e5b9dd1d65d03d1dcfd6d4ce0a597bf687a2302b506b9aeaf198f1fc68e8e0b6"
+SIGNATURE = "5ce727558ccc7520f0f75d1fc9155d2781c9d69cbf80e8be5ebb5756d7846e00"
 
 
 def workspace_size(K, N):

@@ -27,7 +27,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature ae0294fbf47efd45.
+Generated; do not edit. Signature 044dd975e59aec89.
 Regenerate with: giantstep generate
 """
 
@@ -37,7 +37,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 LOSS = "square"
-SIGNATURE = "ae0294fbf47efd45444cdae5de92eb3992cca9a7aa5eef75d3efe383bef8bdef"
+SIGNATURE = "044dd975e59aec891171423db2bb09d43adc4a707c6a756d4d962fe379c7ea79"
 
 
 def workspace_size(K, N):

@@ -29,7 +29,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 79fab067390a0d94.
+Generated; do not edit. Signature 9b78f332082c4bcc.
 Regenerate with: giantstep generate
 """
 
@@ -39,7 +39,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 LOSS = "square"
-SIGNATURE = "79fab067390a0d9493046e2ed6fbe83f1af97efe495b674b7a6aeeaefb56c70c"
+SIGNATURE = "9b78f332082c4bcc5a4483699ead8bce671e4c6d20c77a3dbb812742427a2022"
 
 
 def workspace_size(K, N):

@@ -25,7 +25,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 8957ca651bcb33c7.
+Generated; do not edit. Signature 7e2fa9222fcec7fb.
 Regenerate with: giantstep generate
 """
 
@@ -35,7 +35,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 LOSS = "square"
-SIGNATURE = "8957ca651bcb33c7ee9b7bb111d49107a784c04183e12f3f028a46bd79e215a1"
+SIGNATURE = "7e2fa9222fcec7fb3fb5faa3ccd0beeae0774b36f177dfca05a09894c13ead31"
 
 
 def workspace_size(K, N):

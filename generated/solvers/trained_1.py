@@ -1,13 +1,13 @@
 """Equations of a trained bulk, any number of blocks K  [THEORY section 5].
 
-Generated; do not edit. Signature afdda7a8c061cd2f.
+Generated; do not edit. Signature 0c95ebcf4abe6a9d.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "afdda7a8c061cd2f92758541c3ab64571902073f457139840dc229d898ec7f7b"
+SIGNATURE = "0c95ebcf4abe6a9d4fa2bcd61d63717304d508e15bd66b87de9e335f3e802bff"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')
