@@ -40,7 +40,7 @@ class _Plain:
         filename = f"<{name} {id(made)}>"
         linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
         with np.errstate(all="ignore"):
-            exec(compile(text, filename, "exec"), made.__dict__)
+            exec(compile(text, filename, "exec", dont_inherit=True), made.__dict__)
         return made
 
     def _import(self, name: str, into: Any = None, local: Any = None, names: Any = (), level: int = 0) -> Any:
