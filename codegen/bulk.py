@@ -21,11 +21,10 @@ from derive.blocks import KAPPA, BlockSum, family, names_in
 from derive.bulk_resolvent import OVERLAP, RESIDUAL, BulkResolvent, bulk_resolvent
 from derive.canonical import canonical
 from derive.expectation import Expectation
-from derive.matrix_bulk import GIVEN
 from derive.saddle import BulkLaw, SaddleSystem, coupled_system, member
+from derive.spectrum import GIVEN, TRAINED, weight_names
 from derive.symbols import SYMMETRIC
 from derive.tangent import Tangent, tangent_name
-from derive.trained_bulk import law_families
 
 RESOLVENT_PATH = "bulk_resolvent.py"
 SOURCES = ("bulk.py", "check.py", "structure.py", "vectorised.py", "templates/worse.txt")
@@ -34,8 +33,8 @@ SOURCES = ("bulk.py", "check.py", "structure.py", "vectorised.py", "templates/wo
 def bulk_modules() -> dict[str, str]:
     """Name below ``generated/solvers/`` -> text of the equations of the bulks that are not isotropic."""
     return {
-        "trained_1": emit_bulk("trained", ("Sigma", *law_families(1)), "a trained bulk, any number of blocks K"),
-        "matrix_1": emit_bulk("matrix", GIVEN, "a given bulk, one block"),
+        "trained_1": emit_bulk("trained", ("Sigma", *weight_names(TRAINED)), "a trained bulk, any number of blocks K"),
+        "matrix_1": emit_bulk("matrix", ("spectrum", *weight_names(GIVEN)), "a given bulk, one block"),
     }
 
 

@@ -31,7 +31,8 @@ from codegen.structure import (
 )  # fmt: skip
 from codegen.templates import read
 from derive.blocks import KAPPA, block_field, names_in
-from derive.output import directions_of, output_averages
+from derive.directions import directions_of
+from derive.output import output_averages
 from derive.saddle import RANK, SaddleSystem, member
 from derive.tangent import Tangent, tangent_name
 

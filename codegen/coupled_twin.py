@@ -16,9 +16,9 @@ from codegen.label_twin import Channel
 from codegen.layout import BLOCK_COLUMNS, PARAMETERS, scalar_columns
 from codegen.output_twin import Fields, LossCurve, misclassification, node_averages
 from derive.blocks import KAPPA, Definition, block_field
+from derive.directions import directions_of
 from derive.evaluate import Evaluator, Place, State
 from derive.losses import LossAnalysis
-from derive.output import directions_of
 from derive.saddle import RANK, SaddleSystem, member
 
 OBSERVABLES = ("test_error", "train_error", "free_energy")

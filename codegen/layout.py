@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from derive.output import directions_of
+from derive.directions import directions_of
 
 NODE = "node"
 

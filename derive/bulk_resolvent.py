@@ -14,9 +14,10 @@ from typing import Any
 
 import sympy as sp
 
-from derive.downdate import sherman_morrison
 from derive.expectation import Expectation
-from derive.gradient_step import ALPHA0, VARIANCE, A, U
+from derive.gradient_step import ALPHA0, VARIANCE, U
+from derive.network_step import DIMENSION, A
+from derive.operations import computed
 from derive.trace import Derivation, Recorder
 
 SHIFT = sp.Symbol("w", positive=True)  # the resolvent is (C + w)^-1
@@ -26,7 +27,6 @@ OVERLAP = sp.Symbol("t", real=True)
 RESIDUAL = sp.Function("residual_e", real=True)(OVERLAP)
 ALONG = sp.Symbol("S_theta", positive=True)  # theta.(C + w)^-1 theta
 MIXED = sp.Symbol("S_v", real=True)  # E[e t/D]
-DIMENSION = sp.Symbol("d", positive=True)
 _SOURCE = "THEORY section 5"
 _LIMIT = "x of a left-out sample is independent of the resolvent; d, n0 large at fixed ratio"
 
@@ -52,45 +52,150 @@ def bulk_resolvent() -> BulkResolvent:
     """Derive the covariance of the bulk and the resolvent of C, of a target of one index."""
     trace = Recorder("Bulk of the trained network")
     factor = _covariance(trace)
+    trace.assume(
+        "left out",
+        sp.Symbol("x.Res_0.x"),
+        DIMENSION * TRACE,
+        "$x\\cdot\\mathrm{Res}_0\\,x\\to dS$ of a sample $x$ and the resolvent without it, "
+        "$S=\\frac{1}{d}\\mathrm{tr}\\,(C+w)^{-1}$",
+        source=_SOURCE,
+        assumption=_LIMIT,
+    )
     weight = RESIDUAL**2 / (ALPHA0 * DIMENSION)
-    left_out = sp.factor(sherman_morrison(DIMENSION * TRACE, -weight))
-    quadratic = sp.Symbol("x.Res.x")
-    trace.record("leave one out", quadratic, left_out, kind="definition", source="Sherman and Morrison (1950)",
-                 rule="taking one sample out of $C$ leaves $x\\cdot\\mathrm{Res}\\,x\\to dS$, "
-                 "$S=\\frac{1}{d}\\mathrm{tr}\\,(C+w)^{-1}$", assumption=_LIMIT)  # fmt: skip
-    shrunk = sp.simplify(left_out / (DIMENSION * TRACE))  # 1/D
-    trace_of_one = SHIFT * TRACE + TRACE * Expectation(RESIDUAL**2 * shrunk, OVERLAP)
-    trace.record("trace", sp.S.One, trace_of_one, kind="definition", source=_SOURCE,
-                 rule="the trace of $(C+w)(C+w)^{-1}$, sample by sample")  # fmt: skip
-    projected = SHIFT * ALONG + ALONG * Expectation(RESIDUAL**2 * OVERLAP**2 * shrunk, OVERLAP)
-    along = _solved(projected - 1, ALONG)
-    trace.record("resolvent along the target", ALONG, along, kind="definition", source=_SOURCE,
-                 rule="the same identity between $\\theta$ and $\\theta$: a sample has $\\theta\\cdot x=t$, and its "
-                 "part across $\\theta$ averages out")  # fmt: skip
-    mixed = Expectation(RESIDUAL * OVERLAP * shrunk, OVERLAP)
-    trace.record("spike and target, per sample", MIXED, mixed, kind="definition", source=_SOURCE,
-                 rule="a sample of $v=\\frac{1}{n\\,n_0}\\sum_ie_ix_i$ left out of the resolvent")  # fmt: skip
-    cross = ALONG * MIXED / LENGTH
-    trace.record("resolvent between spike and target", sp.Symbol("v.Res.theta"), cross, kind="definition",
-                 source=_SOURCE, rule="the average over samples; $n=|\\frac{1}{n_0}\\sum_ie_ix_i|$")  # fmt: skip
-    equal = TRACE / ALPHA0 * Expectation(RESIDUAL**2 * shrunk, OVERLAP)
-    own = (equal + ALONG * MIXED**2) / LENGTH**2
-    trace.record("resolvent along the spike", sp.Symbol("v.Res.v"), own, kind="definition", source=_SOURCE,
-                 rule="equal and different samples counted apart; two different ones are both left out")  # fmt: skip
+    trace.derive(
+        "leave one out",
+        sp.Symbol("x.Res.x"),
+        computed(
+            "solve",
+            "the sample put back into $C$ with its weight $e^2/n_0$",
+            "left out",
+            by=lambda quadratic: sp.factor(sherman_morrison(quadratic, -weight)),
+        ),
+        "Sherman and Morrison (1950)",
+    )
+    trace.derive(
+        "shrinking",
+        sp.Symbol("D") ** -1,
+        computed(
+            "divide",
+            "what its own presence does to a sample",
+            "leave one out",
+            "left out",
+            by=lambda inside, outside: sp.simplify(inside / outside),
+        ),
+        shown=False,
+    )
+    trace_of_one = trace.derive(
+        "trace",
+        sp.S.One,
+        computed(
+            "average",
+            "the trace of $(C+w)(C+w)^{-1}$, sample by sample",
+            "shrinking",
+            by=lambda shrunk: SHIFT * TRACE + TRACE * Expectation(RESIDUAL**2 * shrunk, OVERLAP),
+        ),
+        _SOURCE,
+    )
+    trace.derive(
+        "projection on the target",
+        sp.S.One,
+        computed(
+            "average",
+            "the same identity between $\\theta$ and $\\theta$: a sample has $\\theta\\cdot x=t$, and its "
+            "part across $\\theta$ averages out",
+            "shrinking",
+            by=lambda shrunk: SHIFT * ALONG + ALONG * Expectation(RESIDUAL**2 * OVERLAP**2 * shrunk, OVERLAP),
+        ),
+        _SOURCE,
+        shown=False,
+    )
+    along = trace.derive(
+        "resolvent along the target",
+        ALONG,
+        computed(
+            "solve",
+            "solved for $\\theta\\cdot\\mathrm{Res}\\,\\theta$",
+            "projection on the target",
+            by=lambda projected: _solved(projected - 1, ALONG),
+        ),
+        _SOURCE,
+    )
+    mixed = trace.derive(
+        "spike and target, per sample",
+        MIXED,
+        computed(
+            "average",
+            "a sample of $v=\\frac{1}{n\\,n_0}\\sum_ie_ix_i$ left out of the resolvent",
+            "shrinking",
+            by=lambda shrunk: Expectation(RESIDUAL * OVERLAP * shrunk, OVERLAP),
+        ),
+        _SOURCE,
+    )
+    cross = trace.derive(
+        "resolvent between spike and target",
+        sp.Symbol("v.Res.theta"),
+        computed(
+            "average",
+            "the average over samples; $n=|\\frac{1}{n_0}\\sum_ie_ix_i|$",
+            "spike and target, per sample",
+            "resolvent along the target",
+            by=lambda *_: ALONG * MIXED / LENGTH,
+        ),
+        _SOURCE,
+    )
+    own = trace.derive(
+        "resolvent along the spike",
+        sp.Symbol("v.Res.v"),
+        computed(
+            "average",
+            "equal and different samples counted apart; two different ones are both left out",
+            "shrinking",
+            "spike and target, per sample",
+            "resolvent along the target",
+            by=lambda shrunk, *_: (_equal(shrunk) + ALONG * MIXED**2) / LENGTH**2,
+        ),
+        _SOURCE,
+    )
     return BulkResolvent(factor, trace_of_one - 1, along, mixed, cross, own, trace.finish())
+
+
+def sherman_morrison(resolvent: Any, weight: Any) -> Any:
+    """``u.(A - x u u^T)^-1 u`` from ``I = u.A^-1 u`` and the weight x: the scalar ``I/(1 - x I)``.
+
+    Solved from the defining linear system: with ``z = (A - x u u^T)^-1 u`` and ``q = u.z``, ``z = A^-1 u (1 + x q)``.
+    Source: Sherman and Morrison (1950); used in [CUI24] eq. (108)-(116).
+    """
+    q = sp.Dummy("q")
+    (root,) = sp.solve(sp.Eq(q, resolvent * (1 + weight * q)), q)
+    return sp.factor(root)
+
+
+def _equal(shrunk: Any) -> Any:
+    """Pairs of the same sample in n^2 v.Res.v."""
+    return TRACE / ALPHA0 * Expectation(RESIDUAL**2 * shrunk, OVERLAP)
 
 
 def _covariance(trace: Recorder) -> Any:
     factor = (A * U) ** 2 * VARIANCE / ALPHA0
-    trace.record("covariance of the bulk", sp.Symbol("Sigma_cov"), 1 + factor * sp.Symbol("C"), kind="assumption",
-                 source=_SOURCE, rule="the row of a neuron given the batch, "
-                 "$C=\\frac{1}{n_0}\\sum_ie_i^2x_ix_i^T$: the rests of $\\sigma'(w_k\\cdot x_i)$ are uncorrelated "
-                 "between samples and with $w_k$",
-                 assumption="$\\mathbb{E}\\sigma''=0$ at initialisation, as for every odd activation")  # fmt: skip
+    trace.assume(
+        "covariance of the bulk",
+        sp.Symbol("Sigma_cov"),
+        1 + factor * sp.Symbol("C"),
+        source=_SOURCE,
+        rule="the row of a neuron to be Gaussian given the batch, of covariance "
+        "$1+aC$, $C=\\frac{1}{n_0}\\sum_ie_i^2x_ix_i^T$: the rests of $\\sigma'(w_k\\cdot x_i)$ are uncorrelated "
+        "between samples and with $w_k$",
+        assumption="$\\mathbb{E}\\sigma''=0$ at initialisation, as for every odd activation",
+    )
     mean = sp.Symbol("trace_C")
-    trace.record("mean of C", mean, Expectation(RESIDUAL**2, OVERLAP), kind="definition", source=_SOURCE,
-                 rule="$\\frac{1}{d}\\mathrm{tr}\\,C$: the squared norm of a row is the bulk variance "
-                 "$c=1+a\\,\\frac{1}{d}\\mathrm{tr}\\,C$ of the isotropic law")  # fmt: skip
+    trace.define(
+        "mean of C",
+        mean,
+        Expectation(RESIDUAL**2, OVERLAP),
+        source=_SOURCE,
+        rule="$\\frac{1}{d}\\mathrm{tr}\\,C$: the squared norm of a row is the bulk variance "
+        "$c=1+a\\,\\frac{1}{d}\\mathrm{tr}\\,C$ of the isotropic law",
+    )
     return factor
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import sympy
 
 from derive.expectation import Expectation
+from derive.operations import computed
 from derive.rules import close
 from derive.rules.tidy import tidy
 from derive.scalar import ScalarFunction
@@ -18,7 +21,7 @@ C = sympy.Symbol("c", positive=True)
 G = sympy.Symbol("g", real=True)
 
 _SOURCE = "[CUI24, Result 3.2]"
-_UNIT_ROWS = "rows of unit norm, the variance c of the pre-activation kept apart"
+_UNIT_ROWS = "; rows of unit norm, the variance c of the pre-activation kept apart"
 
 
 @dataclass(frozen=True)
@@ -27,8 +30,8 @@ class ConditionalCoefficients:
     (positive).
 
     mu0 = E f, mu1 = E[g f] (rows of UNIT norm), second = E f^2, mu2sq = second - mu0^2 - mu1^2 (for
-    polynomials as a sum of squares). What has no closed form still contains `Expectation`. [CUI24, Result
-    3.2]
+    polynomials as a sum of squares). What has no closed form still contains `Expectation`; ``labels``: of the steps
+    of the derivation that hold them. [CUI24, Result 3.2]
     """
 
     s: sympy.Symbol
@@ -38,6 +41,7 @@ class ConditionalCoefficients:
     second: Any
     mu2sq: Any
     derivation: Derivation
+    labels: Mapping[str, str]
 
     @property
     def closed(self) -> bool:
@@ -54,73 +58,137 @@ def conditional_coefficients(f: ScalarFunction) -> ConditionalCoefficients:
     """mu0, mu1, E f^2 and mu2^2 of f(s + sqrt(c) g) with every step recorded. [CUI24, Result 3.2]"""
     recorder = Recorder(f"Conditional Gaussian equivalence of {f.name}")
     argument = S + sympy.sqrt(C) * G
-    recorder.record(
-        "pre-activation", f.z, argument, kind="definition", source=_SOURCE,
-        rule="the pre-activation given $\\kappa$",
-        assumption="s is the shift given by the spike, g a standard normal",
-    )  # fmt: skip
-    value = f.at(argument)
-    mu0 = _closed(recorder, "mu0", sympy.Symbol("mu_0"), Expectation(value, G), "mean")
+    name = sympy.Function("f")
+    recorder.given("function", name(f.z), f.expr, f"the function {f.name}")
+    recorder.define(
+        "pre-activation",
+        f.z,
+        argument,
+        "the pre-activation given $\\kappa$: $s$ is the shift by the "
+        "spike, $c$ its variance, $g$ a standard normal",
+        _SOURCE,
+    )
+    value = recorder.derive(
+        "value",
+        name(argument),
+        computed(
+            "substitute",
+            "the function at the pre-activation",
+            "function",
+            "pre-activation",
+            by=lambda body, at: body.subs(f.z, at),
+        ),
+        shown=False,
+    )
+    mu0 = _closed(recorder, "mu0", sympy.Symbol("mu_0"), "mean", value, lambda x: x)
     mu1 = _closed(
-        recorder, "mu1", sympy.Symbol("mu_1"), Expectation(G * value, G), "linear coefficient", _UNIT_ROWS
+        recorder, "mu1", sympy.Symbol("mu_1"), "linear coefficient", value, lambda x: G * x, _UNIT_ROWS
     )
     if mu0.has(S):
-        recorder.record(
-            "mu1 by Stein", mu1, sympy.sqrt(C) * sympy.Derivative(mu0, S), source="Stein's lemma",
-            rule="$\\mathbb{E}[g f(s+\\sqrt{c}g)] = \\sqrt{c}\\,\\partial_s\\mathbb{E}[f(s+\\sqrt{c}g)]$",
-        )  # fmt: skip
-    second = _closed(recorder, "second", sympy.Symbol("mu_ff"), Expectation(value**2, G), "second moment")
-    difference = second - mu0**2 - mu1**2
-    left = sympy.Symbol("mu_2") ** 2
-    recorder.record(
+        recorder.derive(
+            "mu1 by Stein",
+            None,
+            computed(
+                "differentiate",
+                "$\\mathbb{E}[g f(s+\\sqrt{c}g)] = \\sqrt{c}\\,\\partial_s\\mathbb{E}[f(s+\\sqrt{c}g)]$",
+                _last(recorder, "mu0"),
+                _last(recorder, "mu1"),
+                by=lambda mean, _: sympy.sqrt(C) * sympy.Derivative(mean, S),
+                before=lambda _, linear: linear,
+            ),
+            "Stein's lemma",
+            shown=False,
+        )
+    second = _closed(recorder, "second", sympy.Symbol("mu_ff"), "second moment", value, lambda x: x**2)
+    difference = recorder.derive(
         "mu2",
-        left,
-        difference,
-        kind="definition",
-        source=_SOURCE,
-        rule="the variance that is left to the noise",
+        sympy.Symbol("mu_2") ** 2,
+        computed(
+            "subtract",
+            "the variance that is left to the noise: the second moment without the mean and the linear part",
+            *(_last(recorder, each) for each in ("second", "mu0", "mu1")),
+            by=_variance_left,
+        ),
+        _SOURCE,
     )
     if f.is_polynomial:
-        mu2sq = _parseval(f)
-        recorder.record(
-            "mu2 by Parseval", difference, mu2sq, kind="result", source="Hermite expansion in g, Parseval",
-            rule="the sum $\\sum_{k\\ge2} c^k(\\mathbb{E}f^{(k)})^2/k!$, which has no cancellation",
-        )  # fmt: skip
+        mu2sq = recorder.derive(
+            "mu2 by Parseval",
+            None,
+            computed(
+                "expand",
+                "the sum $\\sum_{k\\ge2} c^k(\\mathbb{E}f^{(k)})^2/k!$, which has no cancellation",
+                "function",
+                "mu2",
+                by=lambda body, _: _parseval(body, f.z),
+                before=lambda _, difference: difference,
+            ),
+            "Hermite expansion in g, Parseval",
+        )
     else:
-        mu2sq = sympy.expand(difference) if difference.is_polynomial(S, C) else difference
-    recorder.record(
-        "mu1 in the paper", sympy.Symbol("mu_1_paper"), tidy(mu1 / sympy.sqrt(C)), kind="definition",
-        source=_SOURCE,
-        rule="the same with rows that keep their norm $\\sqrt{c}$, as printed there",
-    )  # fmt: skip
-    return ConditionalCoefficients(S, C, mu0, mu1, second, mu2sq, recorder.finish())
+        mu2sq = difference
+    recorder.derive(
+        "mu1 in the paper",
+        sympy.Symbol("mu_1_paper"),
+        computed(
+            "rescale",
+            "the same with rows that keep their norm $\\sqrt{c}$, as printed there",
+            _last(recorder, "mu1"),
+            by=lambda linear: tidy(linear / sympy.sqrt(C)),
+        ),
+        _SOURCE,
+    )
+    labels = {name: _last(recorder, name) for name in ("mu0", "mu1")}
+    labels["mu2sq"] = "mu2 by Parseval" if f.is_polynomial else "mu2"
+    return ConditionalCoefficients(S, C, mu0, mu1, second, mu2sq, recorder.finish(), MappingProxyType(labels))
 
 
-def _closed(recorder: Recorder, label: str, name: Any, node: Any, words: str, assumption: str = "") -> Any:
-    """Record the definition of a coefficient and, where a rule closes it, its closed form."""
-    recorder.record(
+def _closed(
+    recorder: Recorder,
+    label: str,
+    name: Any,
+    words: str,
+    value: Any,
+    weighted: Callable[[Any], Any],
+    assumption: str = "",
+) -> Any:
+    """Derive a coefficient, the average of the weighted value, and, where a rule closes it, its closed form."""
+    node = Expectation(weighted(value), G)
+    recorder.derive(
         f"{label} definition",
         name,
-        node,
-        kind="definition",
-        source=_SOURCE,
-        rule=f"the {words}",
-        assumption=assumption,
+        computed(
+            "average", f"the {words}{assumption}", "value", by=lambda value: Expectation(weighted(value), G)
+        ),
+        _SOURCE,
     )
-    closed, rules = close(node)
-    if not rules:
+    if not close(node)[1]:
         return node
-    return recorder.record(
-        label, node, closed, kind="result", source="Gaussian integral", rule=", ".join(rules)
-    )
+
+    def carried_out(body: Any) -> Any:
+        found, rules = close(body)
+        return found, ", ".join(rules)
+
+    integral = computed("integrate", "", f"{label} definition", by=carried_out, before=lambda body: body)
+    return recorder.derive(label, None, integral, "Gaussian integral")
 
 
-def _parseval(f: ScalarFunction) -> Any:
+def _variance_left(whole: Any, mean: Any, linear: Any) -> Any:
+    difference = whole - mean**2 - linear**2
+    return sympy.expand(difference) if difference.is_polynomial(S, C) else difference
+
+
+def _last(recorder: Recorder, label: str) -> str:
+    """The label of the closed form of a coefficient, of its definition where there is none."""
+    return label if recorder.has(label) else f"{label} definition"
+
+
+def _parseval(expr: Any, z: sympy.Symbol) -> Any:
     """sum_{k >= 2} c^k (E f^(k)(s + sqrt(c) g))^2 / k! for a polynomial f: a sum of non-negative terms."""
     total = sympy.S.Zero
-    degree = sympy.degree(f.expr, f.z)  # -oo for the zero function
+    degree = sympy.degree(expr, z)  # -oo for the zero function
     for k in range(2, int(max(degree, 0)) + 1):
-        derivative = sympy.diff(f.expr, f.z, k).subs(f.z, S + sympy.sqrt(C) * G)
+        derivative = sympy.diff(expr, z, k).subs(z, S + sympy.sqrt(C) * G)
         mean, _ = close(Expectation(derivative, G))
         total += C**k * sympy.factor(mean) ** 2 / sympy.factorial(k)
     return total

@@ -8,37 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import sympy as sp
 
-from derive.blocks import KAPPA, BlockSum, Definition, block_field, family, index
+from derive.blocks import KAPPA, Definition, block_field, index
+from derive.directions import directions_of
 from derive.expectation import Expectation
 from derive.loss import OMEGA, VARIANCE, F, MoreauEnvelope, Y
-from derive.output import average, coordinates_of_kappa, directions_of, output_averages
-from derive.symbols import (
-    ALPHA,
-    DELTA,
-    M_,
-    MEAN,
-    MU0,
-    MU1,
-    MU2SQ,
-    NOISE,
-    NU0,
-    NU2SQ,
-    Q1,
-    Q2,
-    RISK,
-    V1,
-    V2,
-    V,
-)  # fmt: skip
-from derive.trace import Derivation, Recorder
+from derive.operations import computed
+from derive.output import average, output_averages
+from derive.replica.averages import XI, sample_derivation
+from derive.replica.network import conditional_output
+from derive.symbols import ALPHA, DELTA, MEAN, NOISE, NU0, NU2SQ, RISK, V
+from derive.trace import Derivation, Operation, Recorder
 
 B, C = index("b"), index("c")
-XI = sp.Symbol("xi", real=True)
 REST = sp.Symbol("y_rest", real=True)
-_EQUIVALENCE = "[CUI24] Result 3.2, App. C"
 
 
 @dataclass(frozen=True)
@@ -65,17 +51,33 @@ def quadratic_energy(envelope: MoreauEnvelope, spikes: int = 1) -> Energetic:
 
     Raises ValueError where the envelope does not depend on (y - omega)^2 alone. Source: [CUI24] eq. (86), (91).
     """
-    trace = Recorder("Energetic part")
+    trace = Recorder("Energetic part", (envelope.derivation,))
     fields = output_fields(trace, spikes=spikes)
-    weight = _quadratic_weight(envelope)
-    expression = ALPHA * Expectation(RISK(KAPPA) * weight.subs(VARIANCE, V(KAPPA)), KAPPA)
-    trace.record(
-        "energetic part", sp.Symbol("Phi_energetic"), expression, kind="definition", source="[CUI24] eq. (86)",
-        rule="the envelope is a function of V times $(y-\\omega)^2$; its average over $t$, $\\xi$ and the noise is "
-        "the conditional risk")  # fmt: skip
-    at_prox = sp.factor(envelope.loss.expr.subs(F, envelope.prox) / (Y - OMEGA) ** 2).subs(VARIANCE, V(KAPPA))
-    training = envelope.loss.error_scale * Expectation(RISK(KAPPA) * at_prox, KAPPA)
-    errors = _errors(trace, training, fields[-1].body)
+    trace.extend(sample_derivation())
+    expression = trace.derive(
+        "energetic part",
+        sp.Symbol("Phi_energetic"),
+        computed(
+            "average",
+            "the envelope is a function of $V$ times $(y-\\omega)^2$; its average over $t$, $\\xi$ and the noise is "
+            "the conditional risk",
+            "conditional risk",
+            "envelope",
+            by=lambda _, found: ALPHA * Expectation(RISK(KAPPA) * _quadratic_weight(found), KAPPA),
+        ),
+        "[CUI24] eq. (86)",
+    )
+    training = computed(
+        "average",
+        "the loss at the prox",
+        "conditional risk",
+        "loss",
+        "prox",
+        by=lambda _, loss, prox: (
+            envelope.loss.error_scale * Expectation(RISK(KAPPA) * _at_prox(loss, prox), KAPPA)
+        ),
+    )
+    errors = _errors(trace, training)
     return Energetic(expression, fields, *errors, trace.finish(), spikes=spikes)
 
 
@@ -84,74 +86,76 @@ def output_energy(directions: int = 1, spikes: int = 1) -> Energetic:
     averages = output_averages(directions)
     trace = Recorder("Energetic part")
     fields = output_fields(trace, directions, spikes)
-    expression = ALPHA * Expectation(average("avg_M"), KAPPA)
-    trace.record(
-        "energetic part", sp.Symbol("Phi_energetic"), expression, kind="definition", source="[CUI24] eq. (86)",
-        rule="the envelope averaged over label and output given $\\kappa$")  # fmt: skip
+    trace.extend(sample_derivation())
+    expression = trace.derive(
+        "energetic part",
+        sp.Symbol("Phi_energetic"),
+        computed(
+            "average",
+            "the envelope averaged over label and output given $\\kappa$, for each sample",
+            "energetic part of a sample",
+            by=lambda _: ALPHA * Expectation(average("avg_M"), KAPPA),
+        ),
+        "[CUI24] eq. (86)",
+    )
     trace.extend(averages.derivation)
-    training = Expectation(average("avg_M") - V(KAPPA) * average("avg_gg") / 2, KAPPA)
-    errors = _errors(trace, training, fields[-1].body)
+    training = computed(
+        "average",
+        "the loss at the prox: the envelope without $(w-\\omega)^2/(2V)=Vg^2/2$",
+        "Moreau envelope",
+        "minimiser",
+        by=_loss_at_prox,
+    )
+    errors = _errors(trace, training)
     return Energetic(expression, fields[:-1], *errors, trace.finish(), directions, averages.partials, spikes)
 
 
 def output_fields(trace: Recorder, directions: int = 1, spikes: int = 1) -> tuple[Definition, ...]:
     """The conditional law of the output and of the label given kappa in R^spikes, and the conditional risk."""
-    t = [sp.Symbol(name, real=True) for name in directions_of("t", directions)]
-    slopes = {name: block_field(name)(KAPPA) for name in directions_of("slope", directions)}
-    psi = [family(name) for name in directions_of("psi", directions)]
-    zeta = [family(name) for name in directions_of("zeta", spikes)]
-    along_spike = [
-        kappa * MU1(B, KAPPA) * overlap[B] for kappa, overlap in zip(coordinates_of_kappa(spikes), zeta, strict=True)
-    ]
-    mean = BlockSum(MU0(B, KAPPA) * M_[B] + sp.Add(*along_spike), B)
-    along = [BlockSum(MU1(B, KAPPA) * overlap[B], B) for overlap in psi]
-    pair = MU1(B, KAPPA) * MU1(C, KAPPA)
-    delta = BlockSum(BlockSum(pair * Q1[B, C], B), C) + BlockSum(MU2SQ(B, KAPPA) * Q2[B], B)
-    delta -= sp.Add(*(slope**2 for slope in slopes.values()))
-    variance = BlockSum(BlockSum(pair * V1[B, C], B), C) + BlockSum(MU2SQ(B, KAPPA) * V2[B], B)
-    named = (
-        ("conditional mean of the output", MEAN(KAPPA), mean),
-        *((f"slope along the rest of the target{_number(i, directions)}", *pair)
-          for i, pair in enumerate(zip(slopes.values(), along, strict=True))),
-        ("conditional variance of the output", DELTA(KAPPA), delta),
-        ("conditional response of the output", V(KAPPA), variance),
-    )
-    rule = "conditional Gaussian equivalence"
-    for name, function, body in named:
-        trace.record(name, function, body, rule=rule, source=_EQUIVALENCE, kind="definition")
-    risk = _conditional_risk(trace, t, list(slopes.values()))
+    names = directions_of("slope", directions)
+    output = conditional_output(trace, directions, spikes)
+    risk = _conditional_risk(trace, [block_field(name)(KAPPA) for name in names])
     return (
-        Definition("V", (), variance),
-        *(Definition(name, (), body) for name, body in zip(slopes, along, strict=True)),
-        Definition("mean", (), mean), Definition("Delta", (), delta), Definition("risk", (), risk),
-    )  # fmt: skip
+        Definition("V", (), output.response),
+        *(Definition(name, (), body) for name, body in zip(names, output.slopes, strict=True)),
+        Definition("mean", (), output.mean),
+        Definition("Delta", (), output.delta),
+        Definition("risk", (), risk),
+    )
 
 
-def _number(i: int, count: int) -> str:
-    return f", direction {i + 1}" if count > 1 else ""
-
-
-def _conditional_risk(trace: Recorder, t: list[sp.Symbol], slopes: list[sp.Expr]) -> sp.Expr:
+def _conditional_risk(trace: Recorder, slopes: list[sp.Expr]) -> sp.Expr:
+    """E[(y - omega)^2 | kappa] from the Hermite expansion of label and output in t."""
+    t = [sp.Symbol(name, real=True) for name in directions_of("t", len(slopes))]
     hermite = [block_field(name)(KAPPA) for name in directions_of("nu1", len(t))]
     label = NU0(KAPPA) + sp.Add(*(nu * x for nu, x in zip(hermite, t, strict=True))) + REST
-    trace.record("label", Y, label, kind="definition", source="[CUI24] App. C",
-                 rule="Hermite expansion of the label in $t$ given $\\kappa$; the rest is orthogonal to 1 and $t$ and "
-                 "has variance $\\nu_{\\star}^2$ plus the noise")  # fmt: skip
-    output = MEAN(KAPPA) + sp.Add(*(f * x for f, x in zip(slopes, t, strict=True))) + sp.sqrt(DELTA(KAPPA)) * XI
-    trace.record(
-        "output", OMEGA, output, kind="definition", source="[CUI24] App. C", rule="the same for the output"
+    trace.define(
+        "label",
+        Y,
+        label,
+        "Hermite expansion of the label in $t$ given $\\kappa$; the rest is orthogonal to 1 and "
+        "$t$ and has variance $\\nu_{\\star}^2$ plus the noise",
+        "[CUI24] App. C",
+    )
+    output = (
+        MEAN(KAPPA) + sp.Add(*(f * x for f, x in zip(slopes, t, strict=True))) + sp.sqrt(DELTA(KAPPA)) * XI
+    )
+    trace.define(
+        "output", OMEGA, output, "the Gaussian output by its mean, slope and variance", "[CUI24] App. C"
     )
     variances = {**dict.fromkeys(t, sp.S.One), XI: sp.S.One, REST: NU2SQ(KAPPA) + NOISE}
-    risk = second_moment(label - output, variances)
-    trace.record(
+    return trace.derive(
         "conditional risk",
         RISK(KAPPA),
-        risk,
-        kind="definition",
-        source="THEORY section 4",
-        rule="$E[(y-\\omega)^2|\\kappa]$: $t$, $\\xi$ and the rest of the label are centred and orthogonal",
+        computed(
+            "average",
+            "$E[(y-\\omega)^2|\\kappa]$: $t$, $\\xi$ and the rest of the label are centred and orthogonal",
+            "label",
+            "output",
+            by=lambda y, omega: second_moment(y - omega, variances),
+        ),
+        "THEORY section 4",
     )
-    return risk
 
 
 def second_moment(linear: sp.Expr, variances: dict[sp.Symbol, sp.Expr]) -> sp.Expr:
@@ -163,18 +167,42 @@ def second_moment(linear: sp.Expr, variances: dict[sp.Symbol, sp.Expr]) -> sp.Ex
     return constant**2 + sp.Add(*(v * polynomial.coeff_monomial(s) ** 2 for s, v in variances.items()))
 
 
-def _quadratic_weight(envelope: MoreauEnvelope) -> sp.Expr:
-    weight = sp.factor(envelope.envelope / (Y - OMEGA) ** 2)
+def _quadratic_weight(envelope: sp.Expr) -> sp.Expr:
+    """What multiplies (y - omega)^2 in an envelope, at the response of the output."""
+    weight = sp.factor(envelope / (Y - OMEGA) ** 2)
     if weight.has(Y) or weight.has(OMEGA):
-        raise ValueError(f"the envelope {envelope.envelope} is not a multiple of (y - omega)^2")
-    return weight
+        raise ValueError(f"the envelope {envelope} is not a multiple of (y - omega)^2")
+    return weight.subs(VARIANCE, V(KAPPA))
 
 
-def _errors(trace: Recorder, training: sp.Expr, risk: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
-    """Record training and test error as averages over kappa; the latter against the clean target."""
-    trace.record("training error", sp.Symbol("train_error"), training, rule="the loss at the prox, averaged",
-                 source="[CUI24] eq. (91)", kind="definition")  # fmt: skip
-    test = Expectation(risk.subs(NOISE, 0), KAPPA)
-    trace.record("test error", sp.Symbol("test_error"), test, source="[CUI24] eq. (24)", kind="definition",
-                 rule="the conditional risk averaged, against the clean target")  # fmt: skip
-    return training, test
+def _at_prox(loss: sp.Expr, prox: sp.Expr) -> sp.Expr:
+    return sp.factor(loss.subs(F, prox) / (Y - OMEGA) ** 2).subs(VARIANCE, V(KAPPA))
+
+
+def _loss_at_prox(envelope: Any, minimiser: sp.Expr) -> sp.Expr:
+    """The average of M - (w - omega)^2/(2V), with w at the minimiser."""
+    objective, variable = envelope.args
+    distance = sp.cancel(
+        sp.Add(*(t for t in sp.Add.make_args(objective) if not t.has(sp.Function("ell", real=True))))
+    )
+    coefficient = sp.cancel(distance.subs(variable, minimiser) / sp.Symbol("g", real=True) ** 2).subs(
+        VARIANCE, V(KAPPA)
+    )
+    return Expectation(average("avg_M") - coefficient * average("avg_gg"), KAPPA)
+
+
+def _errors(trace: Recorder, training: Operation) -> tuple[sp.Expr, sp.Expr]:
+    """Derive training and test error as averages over kappa; the latter against the clean target."""
+    found = trace.derive("training error", sp.Symbol("train_error"), training, "[CUI24] eq. (91)")
+    test = trace.derive(
+        "test error",
+        sp.Symbol("test_error"),
+        computed(
+            "average",
+            "the conditional risk, against the clean target",
+            "conditional risk",
+            by=lambda risk: Expectation(risk.subs(NOISE, 0), KAPPA),
+        ),
+        "[CUI24] eq. (24)",
+    )
+    return found, test

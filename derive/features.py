@@ -8,7 +8,8 @@ import sympy as sp
 
 from derive.blocks import KAPPA, family, index
 from derive.coefficients import ConditionalCoefficients
-from derive.output import coordinates_of_kappa, directions_of
+from derive.directions import coordinates_of_kappa, directions_of
+from derive.operations import computed
 from derive.saddle import SaddleSystem
 from derive.symbols import MU0, MU1, MU2SQ, SYMMETRIC
 from derive.tangent import Tangent
@@ -24,32 +25,50 @@ _EQUIVALENCE = "[CUI24] Result 3.2, App. B"
 Origin = Literal["spike", "step", "plain"]
 
 
-def features_given_kappa(of: ConditionalCoefficients, title: str, origin: Origin, spikes: int = 1) -> Derivation:
+def features_given_kappa(
+    of: ConditionalCoefficients, title: str, origin: Origin, spikes: int = 1
+) -> Derivation:
     """The coefficients of the features of every block as functions of kappa, in R^spikes.
 
     origin: of the spike: given ("spike"), left by a gradient "step", whose map gives the variance, or none ("plain").
     """
-    trace = Recorder(title)
+    trace = Recorder(title, (of.derivation,))
     spiked = origin != "plain"
-    trace.record("shift", SHIFT[B], _along_spike(spikes) * int(spiked) + BIAS, kind="definition",
-                 source="[CUI24] Result 3.1",
-                 rule="the mean pre-activation of block $b$ given $\\kappa=v\\cdot x$, with the bias of all neurons"
-                 if spiked and spikes == 1 else
-                 "the mean pre-activation of block $b$ given $\\kappa_j=v_j\\cdot x$ by its loadings along the "
-                 "directions of the spike, with the bias of all neurons; $v_1$ carries the alignment of a single index"
-                 if spiked else "the mean pre-activation without a spike")  # fmt: skip
+    trace.define(
+        "shift",
+        SHIFT[B],
+        _along_spike(spikes) * int(spiked) + BIAS,
+        source="[CUI24] Result 3.1",
+        rule="the mean pre-activation of block $b$ given $\\kappa=v\\cdot x$, with the bias of all neurons"
+        if spiked and spikes == 1
+        else "the mean pre-activation of block $b$ given $\\kappa_j=v_j\\cdot x$ by its loadings along the "
+        "directions of the spike, with the bias of all neurons; $v_1$ carries the alignment of a single index"
+        if spiked
+        else "the mean pre-activation without a spike",
+    )
     if origin != "step":
         bulk = 1 + READOUT[B] ** 2 * (BULK - 1) if spiked else sp.S.One
-        trace.record("variance", VARIANCE[B], bulk, kind="definition", source="[CUI24] Result 3.1",
-                     rule="the squared norm of the bulk rows of block $b$")  # fmt: skip
+        trace.define(
+            "variance",
+            VARIANCE[B],
+            bulk,
+            "the squared norm of the bulk rows of block $b$",
+            "[CUI24] Result 3.1",
+        )
     place = {of.s: SHIFT[B], of.c: VARIANCE[B]}
-    for name, function, body, rule in (
-        ("mu0", MU0, of.mu0, "the mean of the features of block $b$"),
-        ("mu1", MU1, of.mu1, "their linear coefficient for rows of unit norm"),
-        ("mu2sq", MU2SQ, of.mu2sq, "the rest of their variance"),
+    for name, function, rule in (
+        ("mu0", MU0, "the mean of the features of block $b$"),
+        ("mu1", MU1, "their linear coefficient for rows of unit norm"),
+        ("mu2sq", MU2SQ, "the rest of their variance"),
     ):
-        trace.record(f"{name} of a block", function(B, KAPPA), body.subs(place), kind="definition", source=_EQUIVALENCE,
-                     rule=f"{rule}, given $\\kappa$")  # fmt: skip
+        trace.derive(
+            f"{name} of a block",
+            function(B, KAPPA),
+            computed(
+                "substitute", f"{rule}, given $\\kappa$", of.labels[name], by=lambda body: body.subs(place)
+            ),
+            _EQUIVALENCE,
+        )
     return trace.finish()
 
 
@@ -58,7 +77,9 @@ def _along_spike(spikes: int) -> sp.Expr:
     if spikes == 1:
         return READOUT[B] * STRENGTH * KAPPA
     loadings = (family(name)[B] for name in directions_of("loading", spikes))
-    return sp.Add(*(loading * kappa for loading, kappa in zip(loadings, coordinates_of_kappa(spikes), strict=True)))
+    return sp.Add(
+        *(loading * kappa for loading, kappa in zip(loadings, coordinates_of_kappa(spikes), strict=True))
+    )
 
 
 def bias_condition(system: SaddleSystem) -> tuple[sp.Expr, Derivation]:
@@ -66,13 +87,23 @@ def bias_condition(system: SaddleSystem) -> tuple[sp.Expr, Derivation]:
 
     At a solution the order parameters are stationary, so that only the coefficients vary. Source: [CUI24] App. C.8.
     """
-    trace = Recorder("Trained bias")
+    trace = Recorder("Trained bias", (system.derivation,))
     calculus = Tangent(
-        {definition.name: definition for definition in system.fields}, symmetric=SYMMETRIC, partials=system.partials,
+        {definition.name: definition for definition in system.fields},
+        symmetric=SYMMETRIC,
+        partials=system.partials,
         functions=frozenset(COEFFICIENTS),
-    )  # fmt: skip
-    slope = calculus.of(system.free_energy)
-    trace.record("d/dbias", sp.S.Zero, slope, kind="result", source="[CUI24] App. C.8",
-                 rule="stationarity of the free energy in the bias, which shifts every pre-activation: "
-                 "$\\partial_s$ is a derivative of a coefficient in its shift")  # fmt: skip
+    )
+    slope = trace.derive(
+        "d/dbias",
+        sp.S.Zero,
+        computed(
+            "differentiate",
+            "stationarity of the free energy in the bias, which shifts every pre-activation: "
+            "$\\partial_s$ is a derivative of a coefficient in its shift",
+            "free energy",
+            by=calculus.of,
+        ),
+        "[CUI24] App. C.8",
+    )
     return slope, trace.finish()

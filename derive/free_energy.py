@@ -1,8 +1,7 @@
-"""The replica-symmetric free energy of the readout, for any number of blocks K (THEORY section 4).
+"""The replica-symmetric free energy of the readout: one functional of a spectral law, for any number of blocks.
 
-The energetic part averages the Moreau envelope of the loss over the conditional Gaussian output; the entropic part
-comes from a spectral potential of the weights whose stationary point gives T, whose derivative gives M, and from one
-Sherman-Morrison step that takes the spike out of the quadratic form.
+Its energetic part averages the Moreau envelope of the loss over the conditional Gaussian output; its entropic part is
+what the integral over the readouts leaves. Derived from the replicated partition function in ``derive.replica``.
 """
 
 from __future__ import annotations
@@ -11,54 +10,25 @@ from dataclasses import dataclass
 
 import sympy as sp
 
-from derive.blocks import BlockSum, Definition, LogDet, MatrixInverse, ParallelSum, family, index
-from derive.calculus import Calculus
-from derive.canonical import canonical, fold
-from derive.downdate import record_downdate
+from derive.blocks import BlockSum, index
+from derive.canonical import canonical
 from derive.energetic import Energetic
-from derive.output import directions_of
-from derive.symbols import (
-    BETA,
-    FRACTION,
-    INVERSE_DIMENSION,
-    M_,
-    Q1,
-    Q1_HAT,
-    Q2,
-    Q2_HAT,
-    RIDGE,
-    SYMMETRIC,
-    V1,
-    V1_HAT,
-    V2,
-    V2_HAT,
-    M,
-    P,
-    S,
-    T,
-)  # fmt: skip
+from derive.operations import computed
+from derive.replica.bulk import Spectral, quadratic_form, spectral_potential, spike_response
+from derive.replica.readout import conjugate_pairs, gaussian_integral, zeta_families
+from derive.spectrum import ISOTROPIC, SpectralLaw
+from derive.symbols import BETA, INVERSE_DIMENSION, M_, SYMMETRIC, V1_HAT, T
 from derive.trace import Derivation, Recorder
 
-B, C, E = index("b"), index("c"), index("e")
-
-
-@dataclass(frozen=True)
-class Spectral:
-    """The bulk: ``inverse`` P = (1 + V1_hat T)^-1, ``definitions`` of S and M by it, their differentials, and the
-
-    ``stationarity`` (index b) that fixes T; None where T is one of the definitions.
-    """
-
-    inverse: MatrixInverse
-    definitions: tuple[Definition, ...]
-    parallel: tuple[ParallelSum, ...]
-    stationarity: sp.Expr | None
+B, C = index("b"), index("c")
+M_HAT = sp.Symbol("m_hat", real=True)
 
 
 @dataclass(frozen=True)
 class FreeEnergy:
     """Phi per input dimension; the quadratic form R of the entropic part enters it with the factor ``weight_of_R``."""
 
+    law: SpectralLaw
     energetic: Energetic
     entropic: sp.Expr
     finite_size: sp.Expr
@@ -73,134 +43,140 @@ class FreeEnergy:
         return self.energetic.expression + self.entropic + self.finite_size
 
 
-def free_energy(energetic: Energetic) -> FreeEnergy:
-    """Free energy of an energetic part: with the entropic part and the term of finite size.
+def free_energy(energetic: Energetic, law: SpectralLaw = ISOTROPIC) -> FreeEnergy:
+    """Free energy of an energetic part with the bulk of a spectral law: entropic part and term of finite size added.
 
-    Source: [CUI24] App. C eq. (60)-(90), in the block form of THEORY section 4.
+    Source: [CUI24] App. C eq. (60)-(90), (108)-(116); THEORY sections 4, 10 and 15.
     """
-    trace = Recorder("Replica-symmetric free energy")
-    spectral = spectral_potential(trace)
-    R = _entropic_quadratic_form(trace, energetic.directions, energetic.spikes)
-    return assembled(trace, energetic, conjugate_pairs(energetic.directions, energetic.spikes), spectral, R)
-
-
-def conjugate_pairs(directions: int, spikes: int = 1) -> sp.Expr:
-    """Order parameters times their conjugates, as they enter Phi/beta."""
-    overlaps = (*zeta_families(spikes), *psi_families(directions))
-    return (
-        BlockSum(sp.Add(*(hat[B] * overlap[B] for overlap, hat in overlaps)), B)
-        + (
-            BlockSum(BlockSum(Q1_HAT[B, C] * V1[B, C] - V1_HAT[B, C] * Q1[B, C], B), C)
-            + BlockSum(Q2_HAT[B] * V2[B] - V2_HAT[B] * Q2[B], B)
-        )
-        / 2
+    trace = Recorder(
+        "Replica-symmetric free energy" + f", {law.title}" * bool(law.title), (energetic.derivation,)
     )
-
-
-def assembled(
-    trace: Recorder, energetic: Energetic, pairing: sp.Expr, spectral: Spectral, R: sp.Expr
-) -> FreeEnergy:
-    """Energetic part, conjugate pairs, entropic part R and the term of finite size in one functional."""
-    entropic = BETA * (pairing - R / 2)
-    finite = BETA * INVERSE_DIMENSION * BlockSum(M_[B] ** 2 / (2 * T[B]), B)
-    trace.record("finite size", sp.Symbol("Phi_m"), finite, kind="assumption", source="THEORY section 6",
-                 rule="the component of the readout along the constant direction of block $b$ has the response "
-                 "$T_b/\\beta$ of that block; its cost is of order 1/d and kept on request",
-                 assumption="no other term of order 1/d grows with the overlap m")  # fmt: skip
-    trace.record(
+    pairing = conjugate_pairs(trace, energetic.directions, energetic.spikes)
+    gaussian_integral(trace)
+    spectral = spectral_potential(trace, law)
+    R = quadratic_form(trace, law, spectral, energetic.directions, energetic.spikes)
+    pairing, R = _without_spike(trace, law, energetic, pairing, R)
+    finite = _finite_size(trace)
+    trace.derive(
         "free energy",
         sp.Symbol("free_energy"),
-        energetic.expression + entropic + finite,
-        kind="definition",
-        source="[CUI24] eq. (86)-(90)",
-        rule="energetic part, conjugate pairs, entropic part and the term of finite size",
+        computed(
+            "add",
+            "energetic part, conjugate pairs, entropic part and the term of finite size",
+            "energetic part",
+            _last(trace, "conjugate pairs"),
+            _last(trace, "entropic part"),
+            "finite size",
+            by=lambda energy, pairs, form, size: energy + BETA * (pairs - form / 2) + size,
+        ),
+        "[CUI24] eq. (86)-(90)",
     )
-    return FreeEnergy(energetic, entropic, finite, R, -BETA / 2, spectral, trace.finish())
+    entropic = BETA * (pairing - R / 2)
+    return FreeEnergy(law, energetic, entropic, finite, R, -BETA / 2, spectral, trace.finish())
 
 
-def psi_families(directions: int) -> tuple[tuple[sp.IndexedBase, sp.IndexedBase], ...]:
-    """(psi, psi_hat) for each direction of the target beside the spike."""
-    return _families("psi", directions)
+def _last(trace: Recorder, label: str) -> str:
+    """The step after the spike was taken out, where it was."""
+    reduced = f"{label}, spike taken out"
+    return reduced if trace.has(reduced) else label
 
 
-def zeta_families(spikes: int) -> tuple[tuple[sp.IndexedBase, sp.IndexedBase], ...]:
-    """(zeta, zeta_hat) for each direction of the spike."""
-    return _families("zeta", spikes)
+def _without_spike(
+    trace: Recorder, law: SpectralLaw, energetic: Energetic, pairing: sp.Expr, R: sp.Expr
+) -> tuple[sp.Expr, sp.Expr]:
+    """Pairs and R with zeta_hat the source across the spike, where the response along it closes; else unchanged.
 
-
-def _families(name: str, count: int) -> tuple[tuple[sp.IndexedBase, sp.IndexedBase], ...]:
-    names = zip(directions_of(name, count), directions_of(f"{name}_hat", count), strict=True)
-    return tuple((family(overlap), family(hat)) for overlap, hat in names)
-
-
-def spectral_potential(trace: Recorder) -> Spectral:
-    """P, the definitions of S and M, and the equation of T, from the potential of an isotropic bulk."""
-    inverse = MatrixInverse("P", B, C, sp.KroneckerDelta(B, C) + V1_HAT[B, C] * T[C])
-    trace.record(
-        "P",
-        sp.Symbol("P^-1"),
-        inverse.entry,
-        kind="definition",
-        source="THEORY section 4",
-        rule="the matrix under the logarithm, row $b$ and column $c$, and its inverse $P$",
+    ``extr over zeta_hat of {zeta_hat zeta - zeta_hat I zeta_hat/2} - zeta V1_hat zeta/2`` is the same function of zeta
+    as ``extr over zeta_hat of {zeta_hat zeta - zeta_hat I_perp zeta_hat/2}``.
+    """
+    after = spike_response(trace, law, energetic.spikes)
+    if after is None:
+        return pairing, R
+    name = next(step.label for step in trace.finish().steps if step.lhs == sp.Symbol("I_perp"))
+    pairs = trace.derive(
+        "conjugate pairs, spike taken out",
+        sp.Symbol("pairs"),
+        computed(
+            "extremise",
+            "$\\hat{\\zeta}$ and the term of $\\hat{V}^{(1)}\\zeta\\zeta^T$ make one quadratic form of $\\zeta$, "
+            "written with the source across the spike, which keeps the name $\\hat{\\zeta}$",
+            "conjugate pairs",
+            name,
+            by=lambda body, _: body + _along_spike(energetic.spikes) / 2,
+        ),
+        "[CUI24] eq. (108)-(116)",
     )
-    potential = BlockSum(T[B] * (RIDGE + V2_HAT[B]) - BETA * FRACTION[B] * sp.log(T[B]), B) + LogDet("P")
-    trace.record("spectral potential", sp.Symbol("L"), potential, kind="assumption", source="[CUI24] App. D; [LOU24]",
-                 rule="the log-determinant of $\\lambda+\\hat{V}^{(2)}+\\hat{V}^{(1)}WW^T$ in the proportional limit, "
-                 "extremal in $T$",
-                 assumption="isotropic Gaussian bulk rows, all dimensions proportional")  # fmt: skip
-    s_definition = Definition("S", (B, C), BlockSum(P[B, E] * V1_HAT[E, C], E))
-    trace.record(
-        "S",
-        S[B, C],
-        s_definition.body,
-        kind="definition",
-        source="THEORY section 4",
-        rule="$S=P\\hat{V}^{(1)}$, which is the inverse of $T$ plus the inverse of $\\hat{V}^{(1)}$ without inverting "
-        "either",
+    reduced = trace.derive(
+        "entropic part, spike taken out",
+        sp.Symbol("R"),
+        computed(
+            "substitute",
+            "the response along the spike after the downdate",
+            "entropic part",
+            name,
+            by=lambda body, response: _with_response(body, response, energetic.spikes),
+        ),
+        "[CUI24] eq. (108)-(116)",
     )
-    calculus = Calculus(inverses={"P": inverse})
-    stationarity = fold(calculus.derivative(potential, T[B]), s_definition)
-    trace.record(
-        "T",
-        sp.S.Zero,
-        stationarity,
-        kind="result",
-        source="[CUI24] App. D",
-        rule="stationarity of the potential in $T_b$, the Marchenko-Pastur equation",
-    )
-    m_definition = Definition("M", (B, C), calculus.derivative(potential, V1_HAT[C, B]))
-    trace.record(
-        "M",
-        M[B, C],
-        m_definition.body,
-        kind="result",
-        source="[CUI24] App. D",
-        rule="the derivative of the potential along $\\hat{V}^{(1)}$",
-    )
-    diagonal = sp.KroneckerDelta(B, C) * T[B]
-    parallel = (
-        ParallelSum("S", B, C, V1_HAT[B, C], diagonal, "P", transposed=False),
-        ParallelSum("M", B, C, diagonal, V1_HAT[B, C], "P", transposed=True),
-    )
-    return Spectral(inverse, (s_definition, m_definition), parallel, stationarity)
+    return pairs, reduced
 
 
-def _entropic_quadratic_form(trace: Recorder, directions: int, spikes: int) -> sp.Expr:
-    record_downdate(trace, spikes)
-    along = [BlockSum(T[B] * hat[B] ** 2, B) for _, hat in zeta_families(spikes)]
-    rest = [BlockSum(BlockSum(hat[B] * M[B, C] * hat[C], B), C) for _, hat in psi_families(directions)]
-    quadratic = (
-        sp.Add(*along, *rest)
-        + (BlockSum(BlockSum(Q1_HAT[B, C] * M[B, C], B), C) + BlockSum(Q2_HAT[B] * T[B], B)) / BETA
+def _along_spike(spikes: int) -> sp.Expr:
+    """sum_bc V1_hat_bc zeta_b zeta_c, over the directions of the spike."""
+    squares = sp.Add(*(zeta[B] * zeta[C] for zeta, _ in zeta_families(spikes)))
+    return BlockSum(BlockSum(V1_HAT[B, C] * squares, B), C)
+
+
+def _with_response(R: sp.Expr, response: sp.MatrixExpr, spikes: int) -> sp.Expr:
+    """R with the sources along the spike on another, diagonal response."""
+    factor, (matrix,) = (
+        response.as_coeff_matrices() if isinstance(response, sp.MatMul) else (sp.S.One, [response])
     )
-    quadratic = canonical(quadratic, SYMMETRIC)
-    trace.record("entropic part", sp.Symbol("R"), quadratic, kind="definition", source="[CUI24] eq. (108)-(116)",
-                 rule=f"the Gaussian integral over the readout: sources $\\hat{{\\zeta}}$ along {_spike(spikes)}, "
-                 "$\\hat{\\psi}$ along the rest of the target, and the potential differentiated along "
-                 "$\\hat{q}^{(1)}$ and $\\hat{q}^{(2)}$")  # fmt: skip
-    return quadratic
+    if str(matrix) != "T":
+        raise ValueError(f"the response along the spike, {response}, is not a multiple of T")
+    hats = [hat for _, hat in zeta_families(spikes)]
+    gone = R.replace(lambda e: isinstance(e, sp.Indexed) and e.base in hats, lambda _: sp.S.Zero)
+    along = sp.Add(*(BlockSum(factor * T[B] * hat[B] ** 2, B) for hat in hats))
+    return canonical(gone + along, SYMMETRIC)
 
 
-def _spike(spikes: int) -> str:
-    return "the spike" if spikes == 1 else f"the {spikes} directions of the spike"
+def _finite_size(trace: Recorder) -> sp.Expr:
+    """The overlap m along the constant direction of every block: its own conjugate, of order 1/d in Phi."""
+    trace.assume(
+        "response of the constant direction",
+        sp.Symbol("1_b A^-1 1_b"),
+        T[B] / INVERSE_DIMENSION,
+        "$1_b\\cdot A^{-1}1_b$ to be the trace of $A^{-1}$ over block $b$, $d\\,T_b$",
+        source="THEORY section 6",
+        assumption="the constant direction is like any other, and no other term of order 1/d grows with $m$",
+    )
+    trace.derive(
+        "pair of m",
+        sp.Symbol("Phi_m") / BETA,
+        computed(
+            "add",
+            "the overlap $m_b=1_b\\cdot a_b/\\sqrt{p}$ with its conjugate, and the source "
+            "$\\sqrt{p}\\,\\hat{m}\\,1_b$ on the inverse",
+            "response of the constant direction",
+            by=lambda response: M_HAT * M_[B] - response * M_HAT**2 / 2,
+        ),
+        "THEORY section 6",
+        shown=False,
+    )
+    return trace.derive(
+        "finite size",
+        sp.Symbol("Phi_m"),
+        computed(
+            "extremise",
+            "stationarity in $\\hat{m}$, summed over blocks; kept on request",
+            "pair of m",
+            by=_extremal,
+        ),
+        "THEORY section 6",
+    )
+
+
+def _extremal(pair: sp.Expr) -> sp.Expr:
+    (root,) = sp.solve(sp.diff(pair, M_HAT), M_HAT)
+    of_block = sp.simplify(pair.subs(M_HAT, root)) / INVERSE_DIMENSION
+    return BETA * INVERSE_DIMENSION * BlockSum(of_block, B)

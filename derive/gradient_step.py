@@ -15,32 +15,27 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-import mpmath
 import sympy
 
-from derive.expectation import Expectation, inverse_stein
+from derive.expectation import Expectation
 from derive.grammar import ExpressionError
 from derive.labels import (
-    FLIPS,
     MU0,
-    NOISE,
-    PROBIT,
+    STAR,
     UBAR,
     Channel,
     IndexFunction,
-    ResidualMoments,
     as_index_function,
     evaluated,
     numbered,
     residual_moments,
     suffixes,
 )
-from derive.quadrature import QuadratureError
-from derive.rules import close
+from derive.network_step import DIMENSION, A, record_row_after_step
+from derive.operations import by_parts, close_all, closed_form, computed, limit
 from derive.scalar import ScalarFunction
 from derive.trace import Derivation, Recorder
 
-A = sympy.Symbol("A", real=True)
 ALPHA0 = sympy.Symbol("alpha_0", positive=True)
 U = sympy.Symbol("u", real=True)
 MU1 = sympy.Symbol("mu_1", real=True)
@@ -48,8 +43,8 @@ S0 = sympy.Symbol("s_0", real=True)
 E2 = sympy.Symbol("e_2", positive=True)
 SECOND = sympy.Symbol("sigma_2", real=True)
 VARIANCE = sympy.Symbol("v_sigma", nonnegative=True)
-DIMENSION = sympy.Symbol("d", positive=True)
 Z = sympy.Symbol("z", real=True)  # w_k.x: independent of t = Theta.x to leading order in d
+SIGMA = sympy.Function("sigma")(Z)
 
 _STEP = "[CUI24, Result 3.1 and App. A]"
 _ORDER = "to leading order in d, n0/d and p/d fixed"
@@ -100,215 +95,280 @@ def gradient_step_map(
     recorder = Recorder(f"One giant gradient step of {activation.name} on {link.name}")
     channel = Channel(len(target.variables), flips, probit)
     overlaps = numbered("s_1", channel.indices)
-    strength, alignments, residual = _spike(recorder, channel, overlaps)
-    bulk = _bulk(recorder, channel, residual.mean)
-    moments = _moments(sigma, residual.of(target), overlaps)
-    closed = _recorded(recorder, moments, f"moments of {activation.name} and {link.name}")
+    strength, alignments = _spike(recorder, channel, overlaps)
+    bulk = _bulk(recorder, channel)
+    moments, closed = _recorded(recorder, sigma, target, overlaps)
     return GradientStepMap(
-        strength, alignments, bulk, overlaps, MappingProxyType(moments), closed, recorder.finish()
+        strength,
+        alignments,
+        bulk,
+        overlaps,
+        MappingProxyType(moments),
+        MappingProxyType(closed),
+        recorder.finish(),
     )
 
 
 def _recorded(
-    recorder: Recorder, moments: dict[sympy.Symbol, Any], rule: str
-) -> MappingProxyType[sympy.Symbol, Any]:
-    """Record each moment and its closed form."""
-    closed = {}
-    for symbol, expression in moments.items():
-        recorder.record(f"moment {symbol}", symbol, expression, kind="definition", source=_STEP, rule=rule)
-        closed[symbol], rules = _closed(expression)
-        if rules:
-            recorder.record(
-                f"value of {symbol}", expression, closed[symbol], kind="result", source="Gaussian integral",
-                rule=", ".join(rules),
-            )  # fmt: skip
-    return MappingProxyType(closed)
+    recorder: Recorder, sigma: ScalarFunction, target: IndexFunction, overlaps: Sequence[sympy.Symbol]
+) -> tuple[dict[sympy.Symbol, Any], dict[sympy.Symbol, Any]]:
+    """Each moment for the functions at hand, in an order in which they can be evaluated, and its closed form."""
+    recorder.given("activation", SIGMA, sigma.at(Z), f"the activation {sigma.name}")
+    recorder.given("link", STAR(*target.variables), target.expr, f"the link {target.name}")
+    slope = sigma.derivative().subs(sigma.z, Z)
 
+    def put(general: Any, value: Any, _: Any) -> Any:
+        of_activation = general.xreplace({sympy.Derivative(SIGMA, Z): slope}).xreplace({SIGMA: value})
+        return of_activation.replace(STAR, target.at)
 
-def _closed(expression: Any) -> tuple[Any, dict[str, None]]:
-    """The expression with closed expectations, those left by an integral over one of several indices included."""
-    rules: dict[str, None] = {}
-    while True:
-        nodes = sorted(expression.atoms(Expectation), key=sympy.default_sort_key)
-        found = {node: close(node) for node in nodes}
-        rules |= dict.fromkeys(name for _, names in found.values() for name in names)
-        closed = sympy.expand(expression.xreplace({node: result for node, (result, _) in found.items()}))
-        if closed == expression or not any(names for _, names in found.values()):
-            return closed, rules
-        expression = closed
-
-
-def evaluate(
-    step: GradientStepMap,
-    learning_rate_over_width: Any,
-    samples: Any,
-    values: Sequence[Any] = (1,),
-    fractions: Sequence[Any] = (1,),
-    noise: Any = 0,
-    dps: int = 30,
-    *,
-    flips: Any = 0,
-    probit: Any = 0,
-) -> dict[str, Any]:
-    """Numbers (mpf) to about `dps` digits: A = eta_tilde/beta, alpha0, readout vocabulary and label noise in.
-
-    Returns mu0, mu1, s0, e2, second, variance, strength, and as tuples s1 and alignments (one per index) and
-    bulk_variance (one per readout value). Floats are taken at their exact binary value. Raises QuadratureError
-    where a moment does not exist.
-    """
-    mean = sum((_exact(v) * _exact(f) for v, f in zip(values, fractions, strict=True)), sympy.S.Zero)
-    known: dict[Any, Any] = {UBAR: mean, NOISE: _exact(noise), A: _exact(learning_rate_over_width)}
-    known |= {ALPHA0: _exact(samples), FLIPS: _exact(flips), PROBIT: _exact(probit)}
-    for symbol, expression in step.closed.items():
-        known[symbol] = sympy.N(expression.subs(known), dps + 10)
-    names = {"mu0": MU0, "mu1": MU1, "s0": S0, "e2": E2, "second": SECOND, "variance": VARIANCE}
-    with mpmath.workdps(dps + 10):
-        result: dict[str, Any] = {name: _number(known[symbol], dps) for name, symbol in names.items()}
-        result["s1"] = tuple(_number(known[symbol], dps) for symbol in step.overlaps)
-        result["strength"] = _number(step.strength.subs(known), dps)
-        result["alignments"] = tuple(_number(each.subs(known), dps) for each in step.alignments)
-        result["bulk_variance"] = tuple(
-            _number(step.bulk_variance.subs({**known, U: _exact(value)}), dps) for value in values
+    moments, closed = {}, {}
+    for symbol, general in _general_steps(overlaps).items():
+        rule = f"moments of {sigma.name} and {target.name}"
+        moments[symbol] = recorder.derive(
+            f"moment {symbol}",
+            symbol,
+            computed("substitute", rule, general, "activation", "link", by=put),
+            _STEP,
         )
-    return result
+        closed[symbol], rules = close_all(moments[symbol])
+        if rules:
+            recorder.derive(f"value of {symbol}", None, closed_form(f"moment {symbol}"), "Gaussian integral")
+    return moments, closed
 
 
-def _exact(value: Any) -> Any:
-    return sympy.Rational(value) if isinstance(value, float | int) else sympy.sympify(value)
-
-
-def _number(value: Any, dps: int) -> Any:
-    number = sympy.N(value, dps + 10)
-    if not number.is_Float and not number.is_Rational:
-        raise QuadratureError(f"{value} is not a finite number")
-    return mpmath.mpf(number._to_mpmath(mpmath.mp.prec))
-
-
-def _moments(
-    sigma: ScalarFunction, residual: ResidualMoments, overlaps: Sequence[sympy.Symbol]
-) -> dict[sympy.Symbol, Any]:
-    """Each moment as expectations of the functions at hand, in an order in which they can be evaluated."""
-    value, slope = sigma.at(Z), sigma.derivative().subs(sigma.z, Z)
+def _general_steps(overlaps: Sequence[sympy.Symbol]) -> dict[sympy.Symbol, str]:
+    """For every moment the step that gives it for any activation and link."""
+    along = (f"overlap with the target{suffix}" for suffix in suffixes(len(overlaps)))
     return {
-        MU0: Expectation(value, Z),
-        MU1: Expectation(Z * value, Z),
-        S0: residual.mean,
-        **dict(zip(overlaps, residual.overlaps, strict=True)),
-        E2: residual.square,
-        SECOND: Expectation((Z**2 - 1) * value, Z),
-        VARIANCE: Expectation(slope**2, Z) - MU1**2,
+        MU0: "mean of the features",
+        MU1: "mean of sigma'",
+        S0: "mean residual",
+        **dict(zip(overlaps, along, strict=True)),
+        E2: "residual variance",
+        SECOND: "linear coefficient of sigma'",
+        VARIANCE: "variance of sigma'",
     }
 
 
 def _spike(
     recorder: Recorder, channel: Channel, overlaps: Sequence[sympy.Symbol]
-) -> tuple[Any, tuple[Any, ...], ResidualMoments]:
-    sigma = sympy.Function("sigma")(Z)
-    recorder.record(
-        "network at initialisation", sympy.Symbol("fbar"), UBAR * Expectation(sigma, Z), kind="assumption",
-        source=_STEP, rule="the network at initialisation to concentrate on its mean $\\bar u\\,\\mu_0$",
+) -> tuple[Any, tuple[Any, ...]]:
+    """The part of the gradient that all rows have in common: its length and its overlaps with the target."""
+    record_row_after_step(recorder)
+    recorder.define(
+        "mean of the features", MU0, Expectation(SIGMA, Z), "the mean of a neuron at initialisation"
+    )
+    recorder.assume(
+        "network at initialisation",
+        sympy.Symbol("fbar"),
+        UBAR * MU0,
+        "the network at initialisation to concentrate on its mean $\\bar u\\,\\mu_0$",
+        source=_STEP,
         assumption=_ORDER,
-    )  # fmt: skip
-    residual = residual_moments(recorder, channel)
-    recorder.record(
-        "gradient", sympy.Symbol("g_k"), sympy.Symbol("e") * sympy.Derivative(sigma, Z), kind="definition",
-        source="[CUI24, eq. (4)], [BA22]",
-        rule="the weight of a sample $x$ in the step of row $w_k$, "
-        "$w_k\\to w_k+A u_k\\,\\frac{1}{n_0}\\,\\sum_i g_{k,i}x_i$ with $z=w_k\\cdot x$, "
-        "$A=\\tilde\\eta/\\beta$",
-    )  # fmt: skip
-    slope = Expectation(sympy.Derivative(sigma, Z), Z)
-    recorder.record(
-        "mean of sigma'", slope, inverse_stein(slope, Z), source="Stein's lemma",
-        rule="integration by parts: the constant Hermite coefficient of $\\sigma'$ is $\\mu_1$",
-    )  # fmt: skip
-    for symbol, value, suffix in zip(overlaps, residual.overlaps, suffixes(channel.indices), strict=True):
-        recorder.record(
-            f"overlap s1{suffix}", value, symbol, kind="definition", source=_STEP, rule="the overlap per sample",
-        )  # fmt: skip
-    recorder.record(
-        "residual e2", residual.square, E2, kind="definition", source=_STEP, rule="the mean square residual"
+    )
+    residual_moments(recorder, channel)
+    recorder.assume(
+        "gradient",
+        sympy.Symbol("g_k"),
+        sympy.Symbol("e") * sympy.Derivative(SIGMA, Z),
+        "$z=w_k\\cdot x$ to be independent of the residual $e$ in the weight of a sample, $e\\,\\sigma'(z)$",
+        source=_STEP,
+        assumption=_ORDER,
+    )
+    recorder.derive(
+        "mean weight",
+        None,
+        computed(
+            "average",
+            "the mean over $z$ of the weight per residual",
+            "gradient",
+            by=lambda weight: Expectation(weight / sympy.Symbol("e"), Z),
+            before=lambda weight: Expectation(weight / sympy.Symbol("e"), Z),
+        ),
+        shown=False,
+    )
+    recorder.derive(
+        "mean of sigma'",
+        None,
+        by_parts(
+            "mean weight",
+            Z,
+            "integration by parts: the constant Hermite coefficient of $\\sigma'$ is $\\mu_1$",
+        ),
+        "Stein's lemma",
     )
     norm = _squared_norm(recorder, "spike", overlaps, E2)
-    strength = recorder.record(
-        "strength", sympy.Symbol("r"), A * MU1 * sympy.sqrt(norm), kind="definition",
-        source="[CUI24, eq. (9)]",
-        rule="length of the part common to all rows, for $u_k=1$; block b has $u_b r$",
-    )  # fmt: skip
+    strength = recorder.derive(
+        "strength",
+        sympy.Symbol("r"),
+        computed(
+            "take the length",
+            "length of the part common to all rows, $A\\mu_1$ times that of $v$, for $u_k=1$; block b has "
+            "$u_b r$",
+            "row after the step",
+            "mean of sigma'",
+            norm,
+            by=lambda *found: A * MU1 * sympy.sqrt(found[-1]),
+        ),
+        "[CUI24, eq. (9)]",
+    )
+    indexed = zip(numbered("gamma", channel.indices), overlaps, suffixes(channel.indices), strict=True)
     alignments = tuple(
-        recorder.record(
-            f"alignment{suffix}", gamma, symbol / sympy.sqrt(norm), kind="definition", source="[CUI24, eq. (10)]",
-            rule="overlap of its direction v with $\\theta$",
+        recorder.derive(
+            f"alignment{suffix}",
+            gamma,
+            computed(
+                "divide",
+                "overlap of its direction v with $\\theta$",
+                f"overlap with the target{suffix}",
+                norm,
+                by=lambda _, length, s1=symbol: s1 / sympy.sqrt(length),
+            ),
+            "[CUI24, eq. (10)]",
         )
-        for gamma, symbol, suffix in zip(
-            numbered("gamma", channel.indices), overlaps, suffixes(channel.indices), strict=True
-        )
-    )  # fmt: skip
-    return strength, alignments, residual
+        for gamma, symbol, suffix in indexed
+    )
+    return strength, alignments
 
 
-def _squared_norm(recorder: Recorder, label: str, means: Sequence[Any], square: Any) -> Any:
-    """|(1/n0) sum q_i x_i|^2 -> sum_j mean_j^2 + square/alpha0, mean_j = E[q t_j] along the directions that q
-    knows, square = E q^2.
+def _squared_norm(recorder: Recorder, label: str, means: Sequence[Any], square: Any) -> str:
+    """The label of |(1/n0) sum q_i x_i|^2 -> sum_j mean_j^2 + square/alpha0, mean_j = E[q t_j] along the directions
+    that q knows, square = E q^2.
 
     At finite d: n0 terms i = i', E[q^2 |x|^2], and n0 (n0 - 1) products of independent ones, (E[q x])^2.
     """
-    samples = ALPHA0 * DIMENSION
     # E[q^2 t^2], of order one
     along = [sympy.Symbol(each.name, positive=True) for each in numbered("q_4", len(means))]
-    equal = sum(along) + (DIMENSION - len(means)) * square
-    finite = equal / samples + (1 - 1 / samples) * sum(mean**2 for mean in means)
-    limit = sympy.expand(sympy.limit(finite, DIMENSION, sympy.oo))
-    recorder.record(
-        f"squared norm of the {label}", sympy.Limit(finite, DIMENSION, sympy.oo), limit,
+    n, equal, different = sympy.symbols("n_0 q_equal q_different", positive=True)
+    recorder.define(
+        f"equal samples, {label}",
+        equal,
+        sum(along) + (DIMENSION - len(means)) * square,
+        "$\\mathbb{E}[q^2|x|^2]$, with $q_4=\\mathbb{E}[q^2t^2]$ along the directions that $q$ knows",
+        _STEP,
+    )
+    recorder.define(
+        f"different samples, {label}",
+        different,
+        sum(mean**2 for mean in means),
+        "$|\\mathbb{E}[q\\,x]|^2$ of two independent samples",
+        _STEP,
+    )
+    recorder.assume(
+        f"pairs of samples, {label}",
+        sympy.Symbol("N"),
+        (n * equal + n * (n - 1) * different) / n**2,
+        "the squared norm of $\\frac{1}{n_0}\\sum_iq_ix_i$ to concentrate on its mean: $n_0$ equal and "
+        "$n_0(n_0-1)$ different pairs",
         source=_STEP,
-        rule="the law of large numbers for the norm of the average of $n_0=\\alpha_0 d$ vectors $q_ix_i$: "
-        "equal and different samples counted apart, $q_4=\\mathbb{E}[q^2t^2]$",
-    )  # fmt: skip
-    return limit
+        assumption="law of large numbers",
+    )
+    recorder.derive(
+        f"squared norm of the {label} at finite d",
+        sympy.Symbol("N"),
+        computed(
+            "substitute",
+            "$n_0=\\alpha_0d$",
+            *(f"{part}, {label}" for part in ("pairs of samples", "equal samples", "different samples")),
+            by=lambda pairs, same, other: pairs.subs({equal: same, different: other}).subs(
+                n, ALPHA0 * DIMENSION
+            ),
+        ),
+        shown=False,
+    )
+    found = f"squared norm of the {label}"
+    recorder.derive(
+        found,
+        None,
+        limit(f"squared norm of the {label} at finite d", DIMENSION, sympy.oo, "the limit $d\\to\\infty$"),
+        _STEP,
+    )
+    return found
 
 
-def _bulk(recorder: Recorder, channel: Channel, mean: Any) -> Any:
+def _bulk(recorder: Recorder, channel: Channel) -> Any:
     """The squared norm of a bulk row.
 
     The second Hermite tensor C of the residual also moves row k by A u_k sigma_2 Theta C Theta^T w_k, which is
     of squared norm 1/d: it stretches the bulk along the target's directions and has no part in c.
     """
-    sigma = sympy.Function("sigma")(Z)
-    slope = sympy.Derivative(sigma, Z)
-    along_node = channel.expectation(channel.power(1) * (slope - MU1) * Z, Z)
-    along = evaluated(along_node)
-    recorder.record(
-        "bulk along its row", along_node, along, source=_STEP, assumption=_ORDER,
-        rule="independence of $z=w_k\\cdot x$ and $t$: the part of the gradient along $w_k$",
-    )  # fmt: skip
-    recorder.record("residual s0", mean, S0, kind="definition", source=_STEP, rule="the mean residual")
-    linear = Expectation(Z * slope, Z)
-    second = recorder.record(
-        "linear coefficient of sigma'", linear, inverse_stein(linear, Z), source="Stein's lemma",
-        rule="integration by parts: $\\mathbb{E}\\sigma''$ in the sense of distributions",
-    )  # fmt: skip
-    recorder.record(
-        "sigma2", second, SECOND, kind="definition", source="[BA22]", rule="the mean of $\\sigma''$"
+    slope = sympy.Derivative(SIGMA, Z)
+    recorder.define(
+        "rest of sigma'",
+        sympy.Symbol("s"),
+        slope - MU1,
+        "$\\sigma'(z)$ without its mean, which is the spike's",
     )
-    square_node = channel.expectation(channel.power(2) * (slope - MU1) ** 2, Z)
-    square = channel.expectation(channel.power(2)) * Expectation((slope - MU1) ** 2, Z)
-    recorder.record(
-        "bulk weight", square_node, square, source=_STEP, assumption=_ORDER,
-        rule="independence of $z$ and the residual",
-    )  # fmt: skip
-    recorder.record(
-        "variance of sigma'", square, E2 * VARIANCE, kind="definition", source=_STEP,
-        rule="the mean square residual and $\\mathrm{Var}\\,\\sigma'(z)$",
-    )  # fmt: skip
-    drift = S0 * SECOND
-    if sympy.expand(along - mean * linear) != 0:
-        raise AssertionError(f"the drift of a row came out as {along}")
-    fluctuation = _squared_norm(recorder, "bulk", (sympy.S.Zero,), E2 * VARIANCE)
-    bulk = (1 + A * U * drift) ** 2 + (A * U) ** 2 * fluctuation
-    recorder.record(
-        "bulk variance", sympy.Symbol("c"), bulk, kind="definition", source="[CUI24, eq. (11)-(12)]",
-        rule="the squared norm of $w_k$ moved along itself plus what the step adds across it, "
-        "of the part of $\\sigma'$ without its mean",
-    )  # fmt: skip
-    return bulk
+    along_node = channel.expectation(channel.power(1) * (slope - MU1) * Z, Z)
+    recorder.derive(
+        "bulk along its row",
+        None,
+        computed(
+            "average",
+            "independence of $z=w_k\\cdot x$ and $t$: the part of the gradient along $w_k$",
+            "residual",
+            "rest of sigma'",
+            by=lambda *_: evaluated(along_node),
+            before=lambda *_: along_node,
+        ),
+        _STEP,
+    )
+    recorder.define(
+        "slope along the row",
+        sympy.Symbol("sigma_linear"),
+        Expectation(Z * slope, Z),
+        "the linear Hermite coefficient of $\\sigma'$",
+    )
+    recorder.derive(
+        "linear coefficient of sigma'",
+        None,
+        by_parts(
+            "slope along the row",
+            Z,
+            "integration by parts: $\\mathbb{E}\\sigma''$ in the sense of distributions",
+        ),
+        "Stein's lemma",
+    )
+    recorder.define(
+        "variance of sigma'", VARIANCE, Expectation(slope**2, Z) - MU1**2, "the variance of $\\sigma'(z)$"
+    )
+    drift = recorder.derive(
+        "drift of a row",
+        sympy.Symbol("delta_w"),
+        computed(
+            "substitute",
+            "$s_0$ the mean residual, $\\mathbb{E}\\sigma''$ the linear coefficient of $\\sigma'$",
+            "bulk along its row",
+            "mean residual",
+            "slope along the row",
+            by=lambda along, s0, linear: (
+                sympy.cancel(sympy.expand(along) / sympy.expand(s0 * linear)) * S0 * SECOND
+            ),
+        ),
+        _STEP,
+    )
+    if drift != S0 * SECOND:
+        raise AssertionError(f"the drift of a row came out as {drift}")
+    recorder.assume(
+        "bulk weight",
+        sympy.Symbol("q_bulk"),
+        E2 * VARIANCE,
+        "the mean square of $e\\,(\\sigma'(z)-\\mu_1)$ to be that of its factors",
+        source=_STEP,
+        assumption="$z$ and the residual are independent to leading order in d",
+    )
+    norm = _squared_norm(recorder, "bulk", (sympy.S.Zero,), E2 * VARIANCE)
+    return recorder.derive(
+        "bulk variance",
+        sympy.Symbol("c"),
+        computed(
+            "add",
+            "the squared norm of $w_k$ moved along itself plus what the step adds across it, of the part of "
+            "$\\sigma'$ without its mean",
+            "row after the step",
+            "drift of a row",
+            norm,
+            by=lambda _, along, across: (1 + A * U * along) ** 2 + (A * U) ** 2 * across,
+        ),
+        "[CUI24, eq. (11)-(12)]",
+    )

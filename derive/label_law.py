@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import lru_cache
 from itertools import combinations_with_replacement
 
@@ -9,12 +10,14 @@ import sympy as sp
 
 from derive.blocks import KAPPA, block_field
 from derive.coefficients import ConditionalCoefficients
-from derive.energetic import XI
+from derive.directions import coordinates_of_kappa, directions_of
 from derive.expectation import Expectation
 from derive.labels import FLIPS, PROBIT, IndexFunction, numbered
-from derive.output import X, coordinates_of_kappa, directions_of
+from derive.operations import computed
+from derive.output import X
+from derive.replica.averages import XI
 from derive.symbols import DELTA, MEAN, NOISE, NU0, NU2SQ
-from derive.trace import Derivation, Recorder
+from derive.trace import Derivation, Operation, Recorder
 
 LABEL, OUTPUT = sp.Symbol("y", real=True), sp.Symbol("omega", real=True)
 FLIP = sp.Symbol("varphi", real=True)
@@ -67,7 +70,9 @@ def _overlaps(spikes: int, count: int) -> sp.Matrix:
 
 
 def _lower(count: int) -> sp.Matrix:
-    return sp.Matrix(count, count, lambda i, j: sp.Symbol(f"L_{i + 1}{j + 1}", real=True) if j <= i else sp.S.Zero)
+    return sp.Matrix(
+        count, count, lambda i, j: sp.Symbol(f"L_{i + 1}{j + 1}", real=True) if j <= i else sp.S.Zero
+    )
 
 
 def _record_mixing(trace: Recorder, spikes: int, count: int) -> None:
@@ -76,14 +81,23 @@ def _record_mixing(trace: Recorder, spikes: int, count: int) -> None:
         gamma, lower = _overlaps(spikes, count), _lower(count)
         rest = sp.eye(count) - gamma.T * gamma
         for i, j in combinations_with_replacement(range(count), 2):
-            trace.record(f"mixing {j + 1}{i + 1}", (lower * lower.T)[j, i], rest[j, i], kind="definition",
-                         source=_CHANNEL,
-                         rule="$LL^T=1-\\gamma^T\\gamma$ with $\\gamma_{ji}=v_j\\cdot\\theta_i$: what the directions "
-                         "of the spike leave of those of the target")  # fmt: skip
+            trace.define(
+                f"mixing {j + 1}{i + 1}",
+                (lower * lower.T)[j, i],
+                rest[j, i],
+                source=_CHANNEL,
+                rule="$LL^T=1-\\gamma^T\\gamma$ with $\\gamma_{ji}=v_j\\cdot\\theta_i$: what the directions "
+                "of the spike leave of those of the target",
+            )
         return
     for number, (chi, body) in enumerate(mixing(count)[1], start=1):
-        trace.record(f"chi {number}", chi, body, kind="definition", source=_CHANNEL,
-                     rule="what the first indices leave of the squared length of the spike's direction")  # fmt: skip
+        trace.define(
+            f"chi {number}",
+            chi,
+            body,
+            source=_CHANNEL,
+            rule="what the first indices leave of the squared length of the spike's direction",
+        )
 
 
 def target_given_kappa(
@@ -94,15 +108,20 @@ def target_given_kappa(
     coefficients: of a link of one index, in closed form where there is one.
     """
     count = len(link.variables)
-    trace = Recorder("Target given $\\kappa$")
+    trace = Recorder("Target given $\\kappa$", () if coefficients is None else (coefficients.derivation,))
     _record_mixing(trace, spikes, count)
     for z, body in zip(link.variables, indices_given_kappa(link, spikes), strict=True):
-        trace.record(f"{z} given kappa", z, body, kind="definition", source=_CHANNEL,
-                     rule="overlap with a direction of the target, $\\gamma$ its alignment with the spike; $t$ are "
-                     "independent standard normals")  # fmt: skip
-    trace.record("clean label", _clean(count), link.expr, kind="definition", source=_CHANNEL, rule="the link")
-    for label, function, body, rule in _hermite(coefficients, count, spikes):
-        trace.record(label, function, body, kind="definition", source=_CHANNEL, rule=rule)
+        trace.define(
+            f"{z} given kappa",
+            z,
+            body,
+            source=_CHANNEL,
+            rule="overlap with a direction of the target, $\\gamma$ its alignment with the spike; $t$ are "
+            "independent standard normals",
+        )
+    trace.given("clean label", _clean(count), link.expr, "the link")
+    for label, function, operation in _hermite(coefficients, count, spikes):
+        trace.derive(label, function, operation, _CHANNEL)
     return trace.finish()
 
 
@@ -113,25 +132,61 @@ def _clean(count: int) -> sp.Expr:
 
 def _hermite(
     coefficients: ConditionalCoefficients | None, count: int, spikes: int
-) -> list[tuple[str, sp.Expr, sp.Expr, str]]:
-    """nu0, nu1 along every direction and nu2sq, each with its label and its rule."""
-    rules = ("the mean of the clean label given $\\kappa$", "its linear coefficient in $t$", "the rest of its variance")
+) -> Iterator[tuple[str, sp.Expr, Operation]]:
+    """nu0, nu1 along every direction and nu2sq, each with its label and how it is computed."""
+    rules = (
+        "the mean of the clean label given $\\kappa$",
+        "its linear coefficient in $t$",
+        "the rest of its variance",
+    )
     names = directions_of("nu1", count)
     linear = [block_field(name)(KAPPA) for name in names]
     if coefficients is not None:
         (gamma,) = numbered("gamma", 1)
         place = {coefficients.s: gamma * coordinates_of_kappa(spikes)[0], coefficients.c: 1 - gamma**2}
-        bodies = [e.subs(place) for e in (coefficients.mu0, coefficients.mu1, coefficients.mu2sq)]
-    else:
-        t, clean = numbered("t", count), _clean(count)
-        rest = Expectation(clean**2, *t) - NU0(KAPPA) ** 2 - sp.Add(*(nu**2 for nu in linear))
-        bodies = [Expectation(clean, *t), *(Expectation(x * clean, *t) for x in t), rest]
-    functions = (NU0(KAPPA), *linear, NU2SQ(KAPPA))
-    labels = ("nu0", *names, "nu2sq")
-    return list(zip(labels, functions, bodies, (rules[0], *([rules[1]] * count), rules[2]), strict=True))
+        for name, label, function, rule in zip(
+            ("mu0", "mu1", "mu2sq"),
+            ("nu0", *names, "nu2sq"),
+            (NU0(KAPPA), *linear, NU2SQ(KAPPA)),
+            rules,
+            strict=True,
+        ):
+            yield (
+                label,
+                function,
+                computed("substitute", rule, coefficients.labels[name], by=lambda body: body.subs(place)),
+            )
+        return
+    t, clean = numbered("t", count), _clean(count)
+    squares = NU0(KAPPA) ** 2 + sp.Add(*(nu**2 for nu in linear))
+    weights = (sp.S.One, *t)
+    for label, function, weight, rule in zip(
+        ("nu0", *names), (NU0(KAPPA), *linear), weights, (rules[0], *([rules[1]] * count)), strict=True
+    ):
+        yield (
+            label,
+            function,
+            computed(
+                "average", rule, "clean label", by=lambda _, weight=weight: Expectation(weight * clean, *t)
+            ),
+        )
+    yield (
+        "nu2sq",
+        NU2SQ(KAPPA),
+        computed(
+            "average",
+            rules[2],
+            "clean label",
+            "nu0",
+            *names,
+            by=lambda *_: Expectation(clean**2, *t) - squares,
+        ),
+    )
 
 
-def averages_over_output(link: IndexFunction, form: str, *, flips: bool, probit: bool, noise: bool) -> Derivation:
+def averages_over_output(
+    link: IndexFunction, form: str, *, flips: bool, probit: bool, noise: bool
+) -> Derivation:
     """What stands between the brackets: the law of label and output given kappa, and the scaled noise x.
 
     form: of the loss; the label noise of a "residual" loss is one Gaussian with the noise of the output.
@@ -140,30 +195,68 @@ def averages_over_output(link: IndexFunction, form: str, *, flips: bool, probit:
     count = len(link.variables)
     t, inner = numbered("t", count), numbered("n", count) if probit else ()
     label = _clean(count)
+    trace.given("clean label", label, link.expr, "the link")
     if probit:
         noisy = link.at(*(z + sp.sqrt(PROBIT) * n for z, n in zip(link.variables, inner, strict=True)))
         label = sp.Function("y_probit", real=True)(KAPPA, *t, *inner)
-        trace.record("label with noise inside the link", label, noisy, kind="definition", source=_CHANNEL,
-                     rule="$n$ are standard normals, one for each index")  # fmt: skip
+        trace.given(
+            "label with noise inside the link", label, noisy, "$n$ are standard normals, one for each index"
+        )
     channel = (FLIP * label if flips else label) + (sp.sqrt(NOISE) * LABEL_NOISE if noise else 0)
-    trace.record("label of the channel", LABEL, channel, kind="definition", source=_CHANNEL,
-                 rule=_channel_rule(flips, noise))  # fmt: skip
-    centre, spread = _centre(count), DELTA(KAPPA)
+    trace.given("label of the channel", LABEL, channel, _channel_rule(flips, noise), _CHANNEL)
+    trace.define(
+        "output given kappa",
+        OUTPUT,
+        _centre(count) + sp.sqrt(DELTA(KAPPA)) * XI,
+        "mean, slope along $t$ and standard deviation of the output",
+        _CHANNEL,
+    )
+    spread = DELTA(KAPPA)
     if noise and form == "residual":
         spread = DELTA(KAPPA) + NOISE
-        clean = channel - sp.sqrt(NOISE) * LABEL_NOISE
-        trace.record("residual of the output", OUTPUT - LABEL, centre + sp.sqrt(spread) * XI - clean, source=_CHANNEL,
-                     rule="label noise and noise of the output are one Gaussian in law: "
-                     "$\\Delta+\\sigma_{\\varepsilon}^2$ stands for $\\Delta$ in all averages of such a loss",
-                     kind="definition")  # fmt: skip
-    trace.record("x", X, XI / sp.sqrt(spread), kind="definition", source="Stein 1981, Ann. Stat. 9, 1135",
-                 rule="the noise of the output over its variance: "
-                 "$\\langle\\partial_\\omega F\\rangle=\\langle xF\\rangle$")  # fmt: skip
+        trace.derive(
+            "residual of the output",
+            OUTPUT - LABEL,
+            computed(
+                "add variances",
+                "label noise and noise of the output are one Gaussian in law: "
+                "$\\Delta+\\sigma_{\\varepsilon}^2$ stands for $\\Delta$ in all averages of such a loss",
+                "output given kappa",
+                "label of the channel",
+                by=_one_gaussian,
+            ),
+            _CHANNEL,
+        )
+    trace.define(
+        "x",
+        X,
+        XI / sp.sqrt(spread),
+        source="Stein 1981, Ann. Stat. 9, 1135",
+        rule="the noise of the output over its variance: "
+        "$\\langle\\partial_\\omega F\\rangle=\\langle xF\\rangle$",
+    )
     variables = (*t, *inner, XI, *((LABEL_NOISE,) if noise else ()))
-    average = _expectation(channel, centre + sp.sqrt(DELTA(KAPPA)) * XI, variables)
-    trace.record("average over the output", sp.Symbol("avg_F"), average, kind="definition", source=_CHANNEL,
-                 rule="any function of label and output averaged at fixed $\\kappa$")  # fmt: skip
+    trace.derive(
+        "average over the output",
+        sp.Symbol("avg_F"),
+        computed(
+            "average",
+            "any function of label and output averaged at fixed $\\kappa$",
+            "label of the channel",
+            "output given kappa",
+            by=lambda y, omega: _expectation(y, omega, variables),
+        ),
+        _CHANNEL,
+    )
     return trace.finish()
+
+
+def _one_gaussian(output: sp.Expr, label: sp.Expr) -> sp.Expr:
+    """Output minus label, the independent Gaussian terms of both as one."""
+    difference = sp.expand(output - label)
+    noises = (XI, LABEL_NOISE)
+    variance = sp.Add(*(difference.coeff(noise) ** 2 for noise in noises))
+    return difference.subs(dict.fromkeys(noises, 0)) + sp.sqrt(variance) * XI
 
 
 def _channel_rule(flips: bool, noise: bool) -> str:
@@ -194,9 +287,27 @@ def misclassification(count: int) -> tuple[sp.Expr, Derivation]:
     Source: [CUI24] App. C; THEORY section 1.
     """
     trace = Recorder("Test error")
-    missed = sp.erfc(_clean(count) * _centre(count) / sp.sqrt(2 * DELTA(KAPPA))) / 2
-    error = Expectation(missed, KAPPA, *numbered("t", count))
-    trace.record("test error", sp.Symbol("test_error"), error, kind="definition", source=_CHANNEL,
-                 rule="$P(yf<0)$ for the clean label: given $\\kappa$ and $t$ the output is Gaussian with variance "
-                 "$\\Delta$")  # fmt: skip
+    output = _centre(count) + sp.sqrt(DELTA(KAPPA)) * XI
+    trace.define("output given kappa and t", OUTPUT, output, "Gaussian, of variance $\\Delta$", _CHANNEL)
+    error = trace.derive(
+        "test error",
+        sp.Symbol("test_error"),
+        computed(
+            "integrate",
+            "$P(yf<0)$ for the clean label $y=\\pm1$: the Gaussian tail beyond the zero of the output, "
+            "averaged over $\\kappa$ and $t$",
+            "output given kappa and t",
+            by=lambda omega: Expectation(_tail(_clean(count), omega), KAPPA, *numbered("t", count)),
+        ),
+        _CHANNEL,
+    )
     return error, trace.finish()
+
+
+def _tail(label: sp.Expr, output: sp.Expr) -> sp.Expr:
+    """P(y omega < 0) of an output linear in one standard normal and a label +-1."""
+    spread = output.coeff(XI)
+    place = sp.Dummy("place", real=True)
+    above = sp.integrate(sp.exp(-(XI**2) / 2) / sp.sqrt(2 * sp.pi), (XI, place, sp.oo))
+    edge = label * output.subs(XI, 0) / spread  # -y xi has the law of xi
+    return sp.simplify(above.rewrite(sp.erfc)).subs(place, edge)

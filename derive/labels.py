@@ -15,14 +15,16 @@ import sympy
 
 from derive.expectation import Expectation
 from derive.links import link_of
+from derive.operations import computed
 from derive.parse import to_sympy
 from derive.rules import close
 from derive.scalar import ScalarFunction
-from derive.trace import Recorder
+from derive.trace import Operation, Recorder
 
 UBAR = sympy.Symbol("ubar", real=True)
 MU0 = sympy.Symbol("mu_0", real=True)
 NOISE, FLIPS, PROBIT = sympy.symbols("noise flips probit", nonnegative=True)
+FLIP = sympy.Symbol("varphi", real=True)
 NOISE_VARIABLE = sympy.Symbol("epsilon", real=True)
 STAR = sympy.Function("sigma_star")
 
@@ -149,42 +151,87 @@ def residual_moments(recorder: Recorder, channel: Channel) -> ResidualMoments:
     _record_residual(recorder, channel)
     overlaps = []
     for t, suffix in zip(channel.overlaps, suffixes(channel.indices), strict=True):
-        node = channel.expectation(channel.power(1) * t)
-        overlaps.append(evaluated(node))
-        recorder.record(
-            f"overlap with the target{suffix}", node, overlaps[-1], source=_SOURCE,
-            rule="linearity: noise and constants have no overlap with $\\theta$",
-        )  # fmt: skip
-    square_node = channel.expectation(channel.power(2))
-    square = evaluated(square_node)
-    recorder.record(
-        "residual variance", square_node, square, source=_SOURCE, rule="independence of the label noise"
+        overlaps.append(
+            recorder.derive(
+                f"overlap with the target{suffix}",
+                None,
+                _average(channel, 1, t, "linearity: noise and constants have no overlap with $\\theta$"),
+                _SOURCE,
+            )
+        )
+    square = recorder.derive(
+        "residual variance", None, _average(channel, 2, 1, "independence of the label noise"), _SOURCE
     )
-    return ResidualMoments(evaluated(channel.expectation(channel.power(1))), tuple(overlaps), square)
+    mean = recorder.derive("mean residual", None, _average(channel, 1, 1, "linearity"), _SOURCE)
+    return ResidualMoments(mean, tuple(overlaps), square)
+
+
+def _average(channel: Channel, power: int, weight: Any, rule: str) -> Operation:
+    """E[e^power weight] over label and noise, in moments of sigma_star."""
+
+    def node(residual: Any) -> Any:
+        kept, turned = (_rotated(channel, residual).subs(FLIP, sign) ** power for sign in (1, -1))
+        return channel.expectation(((1 - channel.flips) * kept + channel.flips * turned) * weight)
+
+    return computed("average", rule, "residual", by=lambda residual: evaluated(node(residual)), before=node)
+
+
+def _rotated(channel: Channel, residual: Any) -> Any:
+    """The residual in the variables g of the channel: t + sqrt(probit) n = scale g."""
+    places = zip(numbered("t", channel.indices), channel.variables, strict=True)
+    others = numbered("n", channel.indices) if channel.probit != 0 else ()
+    gone = dict.fromkeys(others, sympy.S.Zero)
+    return residual.subs(gone).subs({t: channel.scale * g for t, g in places}, simultaneous=True)
 
 
 def _record_residual(recorder: Recorder, channel: Channel) -> None:
     t = numbered("t", channel.indices)
     n = numbered("n", channel.indices) if channel.probit != 0 else (0,) * channel.indices
     root = sympy.sqrt(channel.probit)
-    flip = sympy.Symbol("varphi", real=True) if channel.flips != 0 else 1
+    flip = FLIP if channel.flips != 0 else 1
     clean = STAR(*(one + root * other for one, other in zip(t, n, strict=True)))
-    rule = "the residual of a sample with $t=\\theta\\cdot x$"
+    rule = " with $t=\\theta\\cdot x$"
     if channel.flips != 0:
         rule += ", where $\\varphi=-1$ with the probability of a flip and $\\varphi=1$ otherwise"
-    recorder.record(
-        "residual", sympy.Symbol("e"), flip * clean + sympy.sqrt(NOISE) * NOISE_VARIABLE - UBAR * MU0,
-        kind="definition", source=_SOURCE, rule=rule,
-    )  # fmt: skip
+    label = flip * clean + sympy.sqrt(NOISE) * NOISE_VARIABLE
+    recorder.given("label", sympy.Symbol("y"), label, "the label of a sample" + rule, "[GER20]")
+    recorder.derive(
+        "residual",
+        sympy.Symbol("e"),
+        computed(
+            "subtract",
+            "the label minus the output at initialisation",
+            "label",
+            "network at initialisation",
+            by=lambda y, _: y - UBAR * MU0,
+        ),
+        _SOURCE,
+    )
     if channel.probit == 0:
         return
     g, h = channel.variables[0], channel.others[0]
-    turned = channel.overlaps[0] + root * (root * g - h) / channel.scale
-    recorder.record(
-        "rotation of the noise inside the link", turned, channel.scale * g, source="[GER20]",
-        rule="the rotation $t=(g+\\tau h)/\\sqrt{1+\\tau^2}$, $n=(\\tau g-h)/\\sqrt{1+\\tau^2}$ of independent "
-        "standard normals ($\\tau^2$ the variance of this noise), the same for every index",
-    )  # fmt: skip
+    inside = t[0] + root * n[0]
+    recorder.define(
+        "overlap inside the link", sympy.Symbol("h_0"), inside, "the argument of the link, with its noise"
+    )
+    recorder.derive(
+        "rotation of the noise inside the link",
+        None,
+        computed(
+            "rotate",
+            "the rotation $t=(g+\\tau h)/\\sqrt{1+\\tau^2}$, $n=(\\tau g-h)/\\sqrt{1+\\tau^2}$ of independent "
+            "standard normals ($\\tau^2$ the variance of this noise), the same for every index",
+            "overlap inside the link",
+            before=lambda body: _turned(channel, body, t[0], n[0], g, h),
+            by=lambda body: sympy.radsimp(sympy.simplify(_turned(channel, body, t[0], n[0], g, h))),
+        ),
+        "[GER20]",
+    )
+
+
+def _turned(channel: Channel, body: Any, t: Any, n: Any, g: Any, h: Any) -> Any:
+    root = sympy.sqrt(channel.probit)
+    return body.subs({t: channel.overlaps[0], n: (root * g - h) / channel.scale}, simultaneous=True)
 
 
 def suffixes(count: int) -> Sequence[str]:

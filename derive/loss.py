@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import sympy as sp
 
-from derive.trace import Derivation, Recorder
+from derive.operations import computed, differentiate, solve_for
+from derive.trace import Derivation, Operation, Recorder
 
 Y = sp.Symbol("y", real=True)
 F = sp.Symbol("f", real=True)
@@ -49,7 +50,18 @@ def moreau_envelope(loss: Loss) -> MoreauEnvelope:
     """
     trace = Recorder(f"Moreau envelope of the {loss.name} loss")
     source = "[CUI24] App. C"
-    objective = (F - OMEGA) ** 2 / (2 * VARIANCE) + loss.expr
+    trace.given("loss", sp.Function("ell")(Y, F), loss.expr, "the loss of label and output", loss.citation)
+    objective = trace.derive(
+        "proximal objective",
+        sp.Function("phi")(F),
+        computed(
+            "add",
+            "the loss plus the squared distance to $\\omega$ over $2V$",
+            "loss",
+            by=lambda body: (F - OMEGA) ** 2 / (2 * VARIANCE) + body,
+        ),
+        shown=False,
+    )
     stationarity = sp.diff(objective, F)
     roots = sp.solve(stationarity, F)
     if len(roots) != 1 or not sp.ask(sp.Q.positive(sp.diff(stationarity, F)), sp.Q.positive(VARIANCE)):
@@ -57,36 +69,39 @@ def moreau_envelope(loss: Loss) -> MoreauEnvelope:
             f"the loss {loss.expr} has no prox in closed form: {len(roots)} stationary points in f"
         )
     name = sp.Function("prox")(OMEGA)
-    prox = trace.record(
-        "prox",
-        name,
-        sp.factor(roots[0]),
-        rule="stationarity of the proximal objective",
-        source=source,
-        kind="definition",
+    trace.derive(
+        "slope of the objective",
+        None,
+        differentiate("proximal objective", F, rule="differentiation in $f$"),
+        shown=False,
     )
-    envelope = sp.factor(objective.subs(F, prox))
-    trace.record(
+    prox = trace.derive(
+        "prox", name, solve_for("slope of the objective", F, "stationarity of the proximal objective"), source
+    )
+    envelope = trace.derive(
         "envelope",
         sp.Function("M_V")(Y, OMEGA),
-        envelope,
-        rule="the objective at its minimiser",
-        source=source,
-        kind="definition",
+        computed(
+            "substitute",
+            "the objective at its minimiser",
+            "proximal objective",
+            "prox",
+            by=lambda body, root: sp.factor(body.subs(F, root)),
+        ),
+        source,
     )
-    g = sp.factor((prox - OMEGA) / VARIANCE)
-    if sp.simplify(g + sp.diff(envelope, OMEGA)) != 0:
+    g = trace.derive("g", sp.Symbol("g"), _factored_slope("envelope"), source)
+    if sp.simplify(g - (prox - OMEGA) / VARIANCE) != 0:
         raise ValueError(f"the prox of {loss.expr} violates g = -dM/domega")
-    trace.record(
-        "g",
-        sp.Symbol("g"),
-        g,
-        rule="minus the slope of the envelope in $\\omega$",
-        source=source,
-        kind="definition",
-    )
-    h = sp.factor(-sp.diff(g, OMEGA))
-    trace.record(
-        "h", sp.Symbol("h"), h, rule="minus the slope of $g$ in $\\omega$", source=source, kind="definition"
-    )
+    h = trace.derive("h", sp.Symbol("h"), _factored_slope("g"), source)
     return MoreauEnvelope(loss, prox, envelope, g, h, trace.finish())
+
+
+def _factored_slope(of: str) -> Operation:
+    return computed(
+        "differentiate",
+        "minus the slope in $\\omega$",
+        of,
+        by=lambda body: sp.factor(-sp.diff(body, OMEGA)),
+        before=lambda body: -sp.Derivative(body, OMEGA),
+    )

@@ -12,7 +12,8 @@ from functools import lru_cache
 import sympy as sp
 
 from derive.losses import VARIANCE
-from derive.trace import Derivation, Recorder
+from derive.operations import computed, differentiate, solve_for, substitute
+from derive.trace import Derivation, Operation, Recorder
 
 L = sp.Symbol("l", real=True)
 OMEGA_U = sp.Symbol("omega_u", real=True)
@@ -49,39 +50,70 @@ class AlongProx:
 def along_prox() -> tuple[AlongProx, Derivation]:
     """Derive g, h and their derivatives for an unknown rho. Raises ValueError where an identity fails."""
     trace = Recorder("Moreau envelope along the proximal map")
-    rho = _RHO(L)
-    omega = L + VARIANCE * sp.diff(rho, L)
-    envelope = (L - omega) ** 2 / (2 * VARIANCE) + rho
-
-    def in_omega(e: sp.Expr, carried_out: bool = True) -> sp.Expr:
-        return sp.Derivative(e, L, evaluate=carried_out) / sp.Derivative(omega, L, evaluate=carried_out)
-
-    def in_variance(e: sp.Expr, carried_out: bool = True) -> sp.Expr:
-        slopes = [sp.Derivative(x, VARIANCE, evaluate=carried_out) for x in (e, omega)]
-        return slopes[0] - in_omega(e, carried_out) * slopes[1]
-
-    def define(label: str, name: str, body: sp.Expr, rule: str) -> sp.Expr:
-        found = sp.factor(sp.simplify(body))
-        trace.record(label, sp.Symbol(name), found, rule=rule, source=_SOURCE, kind="definition")
-        return found
-
-    trace.record("omega", OMEGA_U, omega, rule="stationarity of $(l-\\omega_u)^2/(2V)+\\rho(l)$ at the prox $l$",
-                 source=_SOURCE, kind="definition")  # fmt: skip
-    define("envelope", "M_V", envelope, "the objective at its minimiser")
-    g = define("g", "g", -in_omega(envelope), "$g=-\\partial_\\omega M_V$, the chain rule through $l$")
-    h = define("h", "h", -in_omega(g), "$h=-\\partial_\\omega g$, the chain rule through $l$")
-    h_omega = define(
-        "slope of h", "h_omega", in_omega(h), "$\\partial_\\omega h$, the chain rule through $l$"
+    objective = trace.define(
+        "objective",
+        sp.Function("phi")(L),
+        (L - OMEGA_U) ** 2 / (2 * VARIANCE) + _RHO(L),
+        "what the proximal map minimises, for a loss $\\rho(u)$",
+        _SOURCE,
     )
-    in_v = [sp.factor(sp.simplify(in_variance(e))) for e in (envelope, g, h)]
-    for label, left, right, rule in (
-        ("displacement", -in_omega(envelope, False), (L - omega) / VARIANCE, "$g=(l-\\omega_u)/V$"),
-        ("envelope in V", in_variance(envelope, False), -(g**2) / 2, "$\\partial_V M_V=-g^2/2$ (Hamilton-Jacobi)"),
-        ("g in V", in_variance(g, False), -g * h, "$\\partial_V g=-gh$, the slope of it in $\\omega_u$"),
-        ("h in V", in_variance(h, False), g * h_omega - h**2,
-         "$\\partial_V h=g\\,\\partial_\\omega h-h^2$, the second slope of it"),
-    ):  # fmt: skip
-        if sp.simplify(left.doit() - right) != 0:
-            raise ValueError(f"{label}: {left} is not {right}")
-        trace.record(label, left, right, rule=rule, source=_SOURCE)
+    slope = trace.derive(
+        "slope", None, differentiate("objective", L, rule="differentiation in $l$"), shown=False
+    )
+    omega = trace.derive(
+        "omega", OMEGA_U, solve_for("slope", OMEGA_U, "stationarity at the prox $l$"), _SOURCE
+    )
+    envelope = trace.derive(
+        "envelope",
+        sp.Symbol("M_V"),
+        substitute("objective", {OMEGA_U: "omega"}, "the objective at its minimiser"),
+        _SOURCE,
+    )
+    g = trace.derive("g", sp.Symbol("g"), _through("envelope", -1, "$g=-\\partial_\\omega M_V$"), _SOURCE)
+    h = trace.derive("h", sp.Symbol("h"), _through("g", -1, "$h=-\\partial_\\omega g$"), _SOURCE)
+    h_omega = trace.derive(
+        "slope of h", sp.Symbol("h_omega"), _through("h", 1, "$\\partial_\\omega h$"), _SOURCE
+    )
+    in_v = [
+        trace.derive(f"{name} in V", None, _in_variance(name), _SOURCE) for name in ("envelope", "g", "h")
+    ]
+    for found, printed in zip(in_v, (-(g**2) / 2, -g * h, g * h_omega - h**2), strict=True):
+        if sp.simplify(found - printed) != 0:
+            raise ValueError(
+                f"the envelope of {objective} moves with V by {found}, not by {printed}: {slope}"
+            )
     return AlongProx(omega, sp.factor(envelope), g, h, h_omega, *in_v), trace.finish()
+
+
+def _through(of: str, sign: int, words: str) -> Operation:
+    """The derivative in omega of something given along the prox l, which omega fixes."""
+
+    def before(body: sp.Expr, omega: sp.Expr) -> sp.Expr:
+        return sign * sp.Derivative(body, L, evaluate=False) / sp.Derivative(omega, L, evaluate=False)
+
+    return computed(
+        "differentiate",
+        f"{words}, the chain rule through $l$",
+        of,
+        "omega",
+        before=before,
+        by=lambda body, omega: sp.factor(sp.simplify(before(body, omega).doit())),
+    )
+
+
+def _in_variance(of: str) -> Operation:
+    """The derivative in V at fixed omega: l moves such that omega does not."""
+
+    def before(body: sp.Expr, omega: sp.Expr) -> sp.Expr:
+        of_body, of_omega = (sp.Derivative(e, VARIANCE, evaluate=False) for e in (body, omega))
+        through = sp.Derivative(body, L, evaluate=False) / sp.Derivative(omega, L, evaluate=False)
+        return of_body - through * of_omega
+
+    return computed(
+        "differentiate",
+        "$\\partial_V$ at fixed $\\omega_u$, the chain rule through $l$",
+        of,
+        "omega",
+        before=before,
+        by=lambda body, omega: sp.factor(sp.simplify(before(body, omega).doit())),
+    )

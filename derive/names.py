@@ -82,6 +82,12 @@ LATEX: Mapping[str, str] = MappingProxyType(
         "P^-1": r"P^{-1}",
         "y_rest": r"y_{\star}",
         "ubar": r"\bar{u}",
+        "eta_tilde": r"\tilde{\eta}",
+        "w_after": r"w_{l j}^{\prime}",
+        "L_0": r"\mathcal{L}_{0}",
+        "q_equal": r"q_{=}",
+        "q_different": r"q_{\ne}",
+        "sigma_linear": r"\sigma^{\prime}_{1}",
         "fbar": r"\bar{f}",
         "mu_ff": r"\mathbb{E}f^{2}",
         "mu_1_paper": r"\mu_{1}^{\mathrm{paper}}",
@@ -99,9 +105,7 @@ _NUMBERED = re.compile(r"(psi|psi_hat|zeta|zeta_hat|kappa|loading|slope|nu1|law_
 _COORDINATE = re.compile(r"kappa_\d+")
 _AVERAGE = re.compile(r"avg_(\w+)")
 _FACTOR = re.compile(r"t_\d+|xx|[tMFghx]")
-_FACTORS: Mapping[str, str] = MappingProxyType(
-    {"M": "M_{V}", "xx": r"\left(x^{2}-\Delta^{-1}\right)"}
-)
+_FACTORS: Mapping[str, str] = MappingProxyType({"M": "M_{V}", "xx": r"\left(x^{2}-\Delta^{-1}\right)"})
 
 
 def latex_name(name: str) -> str | None:

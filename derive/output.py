@@ -2,8 +2,8 @@
 
 Given kappa the output is ``omega = mean + slope.t + sqrt(Delta) xi``. With g = -dM/domega and h = -dg/domega, the
 equations and their Newton steps need averages of monomials in g, h, t, ``x = xi/sqrt(Delta)`` and ``x^2 - 1/Delta``
-only: the envelope obeys ``dM/dV = -g^2/2``, and Stein's lemma, ``<d phi/d omega> = <phi x>``, removes every derivative
-of h, which a loss with kinks does not have.
+only: dM/dV follows from the stationarity of the envelope (derive.replica.averages), and Stein's lemma,
+``<d phi/d omega> = <phi x>``, removes every derivative of h, which a loss with kinks does not have.
 """
 
 from __future__ import annotations
@@ -15,25 +15,17 @@ from types import MappingProxyType
 import sympy as sp
 
 from derive.blocks import KAPPA, block_field
+from derive.directions import directions_of
+from derive.operations import computed
+from derive.replica.averages import ENVELOPE, G, sample_derivation
 from derive.symbols import DELTA
 from derive.trace import Derivation, Recorder
 
-ENVELOPE, G, H = sp.Symbol("M", real=True), sp.Symbol("g", real=True), sp.Symbol("h", real=True)
+H = sp.Symbol("h", real=True)
 X = sp.Symbol("x", real=True)
 X2 = sp.Symbol("xx", real=True)  # x^2 - 1/Delta, the second Hermite polynomial: Stein's lemma applied twice
 _SLOPE_OF_H = sp.Symbol("h_omega", real=True)
 _SOURCE = "THEORY section 4; [CUI24] App. C"
-
-
-def directions_of(name: str, count: int) -> tuple[str, ...]:
-    """Names of a vector over the ``count`` directions of the target beside the spike: one keeps the plain name."""
-    return (name,) if count == 1 else tuple(f"{name}_{i + 1}" for i in range(count))
-
-
-def coordinates_of_kappa(spikes: int) -> tuple[sp.Expr, ...]:
-    """Projections on the ``spikes`` directions of the spike: kappa itself, or functions kappa_j of the point kappa."""
-    names = directions_of("kappa", spikes)
-    return (KAPPA,) if spikes == 1 else tuple(block_field(name)(KAPPA) for name in names)
 
 
 @dataclass(frozen=True)
@@ -59,8 +51,11 @@ def output_averages(directions: int = 1) -> OutputAverages:
 
     directions: how many directions of the target lie beside the spike. Source: [CUI24] App. C; Stein (1981).
     """
-    trace = Recorder("Averages over the conditional output")
-    algebra = _Algebra(tuple(sp.Symbol(name, real=True) for name in directions_of("t", directions)))
+    trace = Recorder("Averages over the conditional output", (sample_derivation(),))
+    slope_in_v = trace.right_side("envelope in V")
+    algebra = _Algebra(
+        tuple(sp.Symbol(name, real=True) for name in directions_of("t", directions)), slope_in_v
+    )
     first = {_name(ENVELOPE): ENVELOPE}
     first |= {_name(p): p for p in (G, G**2, H, *(t * G for t in algebra.t))}
     monomials, partials = dict(first), {}
@@ -68,17 +63,32 @@ def output_averages(directions: int = 1) -> OutputAverages:
         found = {field: algebra.derivative(monomial, field) for field in algebra.fields}
         for polynomial in found.values():
             monomials |= {_name(m): m for m in _monomials(polynomial)}
-        partials[name] = MappingProxyType({field: _averaged(p) for field, p in found.items()})
-        _record(trace, name, partials[name])
+        partials[name] = MappingProxyType(
+            {
+                field: trace.derive(
+                    f"d{name}/d{field}",
+                    sp.Derivative(sp.Symbol(name), sp.Symbol(field)),
+                    computed(
+                        "differentiate",
+                        "differentiation under the average and Stein's lemma",
+                        "envelope in V",
+                        by=lambda _, p=polynomial: _averaged(p),
+                    ),
+                    _SOURCE,
+                )
+                for field, polynomial in found.items()
+            }
+        )
     ordered = dict(sorted(monomials.items(), key=lambda item: _place(item[1])))
     return OutputAverages(directions, MappingProxyType(ordered), MappingProxyType(partials), trace.finish())
 
 
 @dataclass(frozen=True)
 class _Algebra:
-    """Derivatives of averages of polynomials in g, h, x and the t."""
+    """Derivatives of averages of polynomials in g, h, x and the t; ``slope_in_v``: dM/dV at fixed omega."""
 
     t: tuple[sp.Symbol, ...]
+    slope_in_v: sp.Expr
 
     @property
     def fields(self) -> tuple[str, ...]:
@@ -104,8 +114,8 @@ class _Algebra:
         )
 
     def _along_v(self, p: sp.Expr) -> sp.Expr:
-        """dM/dV = -g^2/2, and what follows from it by differentiating along omega."""
-        of_envelope = -(G**2) / 2
+        """dM/dV, and what follows from it by differentiating along omega."""
+        of_envelope = self.slope_in_v
         of_g = -self._along_omega(of_envelope)
         of_h = -self._along_omega(of_g)
         return sp.diff(p, ENVELOPE) * of_envelope + sp.diff(p, G) * of_g + sp.diff(p, H) * of_h
@@ -163,15 +173,3 @@ def _place(monomial: sp.Expr) -> tuple[int, int, str, str]:
     along = [letter for letter in letters if letter.startswith("t")]
     rest = "".join(letters[len(along) :])
     return len(along), len(rest), rest, "".join(along)
-
-
-def _record(trace: Recorder, name: str, partials: Mapping[str, sp.Expr]) -> None:
-    for field, value in partials.items():
-        trace.record(
-            f"d{name}/d{field}",
-            sp.Derivative(sp.Symbol(name), sp.Symbol(field)),
-            value,
-            kind="definition",
-            source=_SOURCE,
-            rule="differentiation under the average, $\\partial_VM=-g^2/2$ and Stein's lemma",
-        )

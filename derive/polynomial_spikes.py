@@ -16,9 +16,11 @@ from typing import Any
 import sympy as sp
 
 from derive.blocks import KAPPA
-from derive.gradient_step import DIMENSION
 from derive.hermite import coefficient
+from derive.network_step import DIMENSION
+from derive.operations import computed
 from derive.scalar import ScalarFunction
+from derive.special import hermite_polynomial
 from derive.symbols import BETA, INVERSE_DIMENSION
 from derive.trace import Derivation, Recorder
 
@@ -27,7 +29,12 @@ ORDER = sp.Symbol("k", positive=True)
 W, SLOPE = sp.Symbol("w", real=True), sp.Symbol("rho", real=True)
 TILT, SPREAD = sp.Symbol("tilt", real=True), sp.Symbol("spread", nonnegative=True)
 _STRENGTH, _PREFACTOR = sp.Symbol("r", positive=True), sp.Symbol("r_0", positive=True)
-_U, _AMPLITUDE, _RESPONSE = sp.Symbol("u", real=True), sp.Symbol("a_k", real=True), sp.Symbol("T", positive=True)
+_U, _AMPLITUDE, _RESPONSE = (
+    sp.Symbol("u", real=True),
+    sp.Symbol("a_k", real=True),
+    sp.Symbol("T", positive=True),
+)
+M_OVERLAP, G = sp.Symbol("m", real=True), sp.Symbol("g", real=True)
 _SOURCE = "[MON23]"
 
 
@@ -48,20 +55,44 @@ def polynomial_spikes(activation: ScalarFunction | None, order: int = 3, bias: A
     Their coefficients are written in h_n = E[He_n sigma], numbers where an activation with a fixed bias is given.
     """
     trace = Recorder(
-        "Polynomials of $\\kappa$ learned by steps below the giant one" + (f", {activation.name}" if activation else "")
+        "Polynomials of $\\kappa$ learned by steps below the giant one"
+        + (f", {activation.name}" if activation else "")
     )
-    strength = _PREFACTOR * DIMENSION ** (EXPONENT - sp.Rational(1, 2))
-    trace.record("strength", _STRENGTH, strength, kind="definition", source=_SOURCE,
-                 rule="the step $\\eta=\\tilde{\\eta}\\,d^{1/2+e}$; $e=1/2$ is the giant step")  # fmt: skip
+    trace.given(
+        "strength",
+        _STRENGTH,
+        _PREFACTOR * DIMENSION ** (EXPONENT - sp.Rational(1, 2)),
+        "the step $\\eta=\\tilde{\\eta}\\,d^{1/2+e}$; $e=1/2$ is the giant step",
+        _SOURCE,
+    )
     orders = _orders(trace, order)
     if activation is not None:
         sigma = activation.shifted(bias)
-        values = {hermite_moment(n): _moment(sigma, n) for n in range(2 * order + 1)}
-        orders = tuple(sp.expand(each.xreplace(values)) for each in orders)
-        for k, each in enumerate(orders):
-            trace.record(f"order {k} of {activation.name}", sp.Symbol(f"P_{k}"), each, kind="result", source=_SOURCE,
-                         rule="the Hermite moments of the activation put in")  # fmt: skip
-    exponent = _cost(trace, strength)
+        trace.given(
+            "activation", sp.Function("sigma")(sigma.z), sigma.expr, f"the activation {activation.name}"
+        )
+
+        def put(general: Any, _: Any) -> Any:
+            return sp.expand(
+                general.xreplace({h: _moment(sigma, int(str(h)[2:])) for h in _moments_in(general)})
+            )
+
+        orders = tuple(
+            trace.derive(
+                f"order {k} of {activation.name}",
+                sp.Symbol(f"P_{k}"),
+                computed(
+                    "substitute",
+                    "the Hermite moments of the activation put in",
+                    f"order {k}",
+                    "activation",
+                    by=put,
+                ),
+                _SOURCE,
+            )
+            for k in range(order + 1)
+        )
+    exponent = _cost(trace)
     return PolynomialSpikes(exponent, orders, trace.finish())
 
 
@@ -70,44 +101,133 @@ def hermite_moment(n: int) -> sp.Symbol:
     return sp.Symbol(f"h_{n}", real=True)
 
 
+def _moments_in(expr: Any) -> list[Any]:
+    return sorted((x for x in expr.free_symbols if str(x).startswith("h_")), key=str)
+
+
 def _orders(trace: Recorder, order: int) -> tuple[Any, ...]:
     """Coefficients of w^k, w = u rate, of E sigma(w r kappa + sqrt(c) g) with c = (1 + w a)^2 + w^2 b."""
-    change = sp.expand((1 + W * TILT) ** 2 + W**2 * SPREAD - 1)
-    rule = "the norm of the rows as a function of $w$, readout times rate: it changes with the spike"
-    trace.record("bulk variance", sp.Symbol("c"), change + 1, kind="definition", source="[CUI24] App. A", rule=rule)
-    series: Any = sp.S.Zero
-    for j in range(order + 1):
-        for i in range(order + 1 - j):
-            term = hermite_moment(i + 2 * j) * (W * SLOPE * KAPPA) ** i * (change / 2) ** j
-            series += sp.expand(term / (sp.factorial(i) * sp.factorial(j)))
-    series = sp.expand(series)
-    orders = tuple(sp.collect(series.coeff(W, k), KAPPA) for k in range(order + 1))
-    rule = (
-        "Taylor expansion in the shift, the heat equation $\\partial_c=\\partial_s^2/2$ in the variance, and Stein's "
-        "lemma $h_n=E\\,\\sigma^{(n)}=E\\,He_n\\sigma$; coefficient of $w^k$"
+    trace.define(
+        "shift", sp.Symbol("s"), W * SLOPE * KAPPA, "the mean pre-activation, $w$ the readout times the rate"
     )
-    for k, each in enumerate(orders):
-        trace.record(f"order {k}", sp.Symbol(f"P_{k}"), each, kind="result", source=_SOURCE, rule=rule)
-    return orders
+    trace.define(
+        "bulk variance",
+        sp.Symbol("c"),
+        (1 + W * TILT) ** 2 + W**2 * SPREAD,
+        "the norm of the rows as a function of $w$: it changes with the spike",
+        "[CUI24] App. A",
+    )
+    trace.derive(
+        "pre-activation",
+        sp.Symbol("z"),
+        computed(
+            "expand",
+            f"power series of $s+\\sqrt{{c}}\\,g$ in $w$, to order {order}",
+            "shift",
+            "bulk variance",
+            by=lambda shift, variance: _series(shift + sp.sqrt(variance) * G, order),
+        ),
+        _SOURCE,
+        shown=False,
+    )
+    return tuple(
+        trace.derive(
+            f"order {k}",
+            sp.Symbol(f"P_{k}"),
+            computed(
+                "expand",
+                "power series of $\\sigma(z)$ around $g$, coefficient of $w^k$, and integration by parts: "
+                "$h_n=E\\,He_n\\sigma$",
+                "pre-activation",
+                by=lambda z, k=k: _coefficient(z, k),
+            ),
+            _SOURCE,
+        )
+        for k in range(order + 1)
+    )
+
+
+def _series(expr: Any, order: int) -> Any:
+    """The Taylor polynomial in w."""
+    return sp.expand(sp.series(expr, W, 0, order + 1).removeO())
+
+
+def _coefficient(z: Any, k: int) -> Any:
+    """The coefficient of w^k in E sigma(z), z = g + O(w), in Hermite moments of sigma."""
+    displacement, total = sp.expand(z - G), sp.S.Zero
+    for n in range(k + 1):
+        found = sp.expand(displacement**n).coeff(W, k) / sp.factorial(n)
+        total += _by_parts(found, n)
+    return sp.collect(sp.expand(total), KAPPA)
+
+
+def _by_parts(weight: Any, times: int) -> Any:
+    """E[weight(g) sigma^(n)(g)], n times integrated by parts, in Hermite moments of sigma."""
+    for _ in range(times):
+        weight = sp.expand(G * weight - sp.diff(weight, G))
+    total = sp.S.Zero
+    while weight != 0:  # the highest power of g first
+        degree = int(sp.degree(weight, G))
+        leading = weight.coeff(G, degree)
+        total += leading * hermite_moment(degree)
+        weight = sp.expand(weight - leading * hermite_polynomial(degree, G))
+    return total
 
 
 def _moment(sigma: ScalarFunction, n: int) -> Any:
     return coefficient(sigma, n) * sp.factorial(n)
 
 
-def _cost(trace: Recorder, strength: Any) -> Any:
+def _cost(trace: Recorder) -> Any:
     """The exponent of d in what the overlap of an order costs."""
-    overlap = _AMPLITUDE / (_U * strength) ** ORDER
-    trace.record("overlap", sp.Symbol("m"), overlap, kind="definition", source=_SOURCE,
-                 rule="the overlap along $u^k$ that gives $P_k$ the amplitude $a_k$")  # fmt: skip
-    cost = (BETA * INVERSE_DIMENSION * overlap**2 / (2 * _RESPONSE)).subs(INVERSE_DIMENSION, 1 / DIMENSION)
-    trace.record("cost", sp.Symbol("Phi_m"), cost, kind="result", source="THEORY section 6",
-                 rule="the finite-size term of the free energy at this overlap")  # fmt: skip
-    exponent = sp.expand(sp.simplify(DIMENSION * sp.diff(sp.expand_log(sp.log(cost), force=True), DIMENSION)))
+    trace.derive(
+        "overlap",
+        sp.Symbol("m"),
+        computed(
+            "solve",
+            "the overlap along $u^k$ that gives $P_k$ the amplitude $a_k$",
+            "strength",
+            by=lambda strength: _AMPLITUDE / (_U * strength) ** ORDER,
+        ),
+        _SOURCE,
+    )
+    trace.assume(
+        "cost of an overlap",
+        sp.Symbol("Phi_m"),
+        BETA * INVERSE_DIMENSION * M_OVERLAP**2 / (2 * _RESPONSE),
+        "the term of finite size of the free energy",
+        source="THEORY section 6",
+        assumption="no other term of order 1/d grows with the overlap",
+    )
+    cost = trace.derive(
+        "cost",
+        sp.Symbol("Phi_m"),
+        computed(
+            "substitute",
+            "the finite-size term of the free energy at this overlap",
+            "cost of an overlap",
+            "overlap",
+            by=lambda of, overlap: of.subs({M_OVERLAP: overlap, INVERSE_DIMENSION: 1 / DIMENSION}),
+        ),
+        _SOURCE,
+    )
+
+    def power(body: Any) -> Any:
+        return sp.expand(sp.simplify(DIMENSION * sp.diff(sp.expand_log(sp.log(body), force=True), DIMENSION)))
+
+    exponent = trace.derive(
+        "exponent of the cost",
+        sp.Symbol("chi_k"),
+        computed(
+            "differentiate",
+            "$d\\,\\partial_d$ of the logarithm: where it is negative the cost vanishes, and $P_k$ is a "
+            "feature with a free overlap, if readouts at initialisation take values enough for the $u^k$ to differ",
+            "cost",
+            by=power,
+            before=lambda body: DIMENSION * sp.Derivative(sp.log(body), DIMENSION),
+        ),
+        _SOURCE,
+    )
     if exponent.has(DIMENSION):
         raise ValueError(f"the cost {cost} is no power of the dimension")
-    trace.record("exponent of the cost", sp.Symbol("chi_k"), exponent, kind="result", source=_SOURCE,
-                 rule="$d\\,\\partial_d$ of the logarithm: where it is negative the cost vanishes, and $P_k$ is a "
-                 "feature with a free overlap",
-                 assumption="readouts at initialisation take values enough for the $u^k$ to differ")  # fmt: skip
     return exponent

@@ -6,6 +6,7 @@ are the same.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -18,6 +19,7 @@ from derive.curvature_scan import function_of
 from derive.loss_pieces import limit_at
 from derive.losses import OMEGA, VARIANCE, F, Loss, LossAnalysis, U, Y, analyse_loss, edge_slopes
 from derive.moreau import OMEGA_U, AlongProx, L, along_prox
+from derive.operations import computed, substitute
 from derive.prox_twin import prox_value
 from derive.trace import Derivation, Recorder
 
@@ -156,38 +158,121 @@ def _joined(regions: tuple[ProxRegion, ...], name: str) -> sp.Expr:
 
 def _record_loss(trace: Recorder, analysis: LossAnalysis) -> None:
     loss = analysis.loss
-    trace.record("variable of the loss", U, loss.sign * F - loss.offset, kind="definition", source=loss.citation,
-                 rule=f"the loss $\\ell(y,f)$, {loss.form} form, is a function $\\rho$ of one variable")  # fmt: skip
-    trace.record("variable of the output", OMEGA_U, loss.sign * OMEGA - loss.offset, kind="definition",
-                 source=loss.citation, rule="the same for the centre of the envelope")  # fmt: skip
+    trace.given("loss of label and output", sp.Function("ell")(Y, F), loss.expr, "the loss", loss.citation)
+    trace.define(
+        "variable of the loss",
+        U,
+        loss.sign * F - loss.offset,
+        f"the loss $\\ell(y,f)$, {loss.form} form, is a function $\\rho$ of one variable",
+    )
+    trace.derive(
+        "variable of the output",
+        OMEGA_U,
+        substitute("variable of the loss", {F: OMEGA}, "the same for the centre of the envelope"),
+    )
+    trace.derive(
+        "loss",
+        sp.Function("rho")(U),
+        computed(
+            "cut at the kinks",
+            "breakpoints and smooth pieces",
+            "loss of label and output",
+            "variable of the loss",
+            by=lambda *_: _piecewise(analyse_loss(loss)),
+            before=_in_u(loss),
+        ),
+        loss.citation,
+    )
+
+
+def _piecewise(analysis: LossAnalysis) -> sp.Expr:
     cases = [(piece, U < upper) for _, upper, piece in analysis.intervals()[:-1]]
-    trace.record("loss", sp.Function("rho")(U), sp.Piecewise(*cases, (analysis.pieces[-1], True)), kind="definition",
-                 source=loss.citation, rule="breakpoints and smooth pieces")  # fmt: skip
+    return sp.Piecewise(*cases, (analysis.pieces[-1], True))
+
+
+def _in_u(loss: Loss) -> Callable[..., sp.Expr]:
+    """The loss at f = s (u + o); a margin loss for the label 1, since s y = 1 for both labels."""
+    label = {Y: sp.S.One} if loss.form == "margin" else {}
+    return lambda body, _: body.subs(F, loss.sign * (U + loss.offset)).subs(label)
 
 
 def _record_closed(trace: Recorder, prox: sp.Expr, envelope: sp.Expr, g: sp.Expr, h: sp.Expr) -> None:
-    for label, name, body, rule in (
-        ("closed prox", sp.Symbol("prox"), prox, "stationarity in each piece; at a kink the map stays at it"),
-        ("closed envelope", sp.Symbol("M_V"), envelope, "the envelope at that map"),
-    ):
-        trace.record(label, name, body, rule=rule, source=_SOURCE, kind="definition")
-    minus = sp.S.NegativeOne
-    trace.record("closed g", minus * sp.Derivative(envelope, OMEGA_U), g, source=_SOURCE,
-                 rule="$g=-\\partial_\\omega M_V$ in each region")  # fmt: skip
-    trace.record("closed h", minus * sp.Derivative(g, OMEGA_U), h, source=_SOURCE,
-                 rule="$h=-\\partial_\\omega g$ in each region")  # fmt: skip
+    def minus_slope(body: sp.Expr, *_: sp.Expr) -> sp.Expr:
+        return sp.S.NegativeOne * sp.Derivative(body, OMEGA_U)
+
+    trace.derive(
+        "closed prox",
+        sp.Symbol("prox"),
+        computed(
+            "solve",
+            "stationarity in each piece; at a kink the map stays at it",
+            "loss",
+            "omega",
+            by=lambda *_: prox,
+        ),
+        _SOURCE,
+    )
+    trace.derive(
+        "closed envelope",
+        sp.Symbol("M_V"),
+        computed(
+            "substitute",
+            "the envelope at that map",
+            "loss",
+            "envelope",
+            "closed prox",
+            by=lambda *_: envelope,
+        ),
+        _SOURCE,
+    )
+    trace.derive(
+        "closed g",
+        None,
+        computed(
+            "differentiate",
+            "$g=-\\partial_\\omega M_V$ in each region",
+            "closed envelope",
+            by=lambda _: g,
+            before=minus_slope,
+        ),
+        _SOURCE,
+    )
+    trace.derive(
+        "closed h",
+        None,
+        computed(
+            "differentiate",
+            "$h=-\\partial_\\omega g$ in each region",
+            "closed g",
+            by=lambda _: h,
+            before=minus_slope,
+        ),
+        _SOURCE,
+    )
 
 
 def _record_along(trace: Recorder, analysis: LossAnalysis, regions: tuple[ProxRegion, ...]) -> None:
     for number, region in enumerate(regions, start=1):
         suffix = f" in region {number}" if len(regions) > 1 else ""
         if region.along is None:
-            trace.record(f"g{suffix}", sp.Symbol("g"), region.g, kind="definition", source=_SOURCE,
-                         rule="the prox stays at the kink")  # fmt: skip
+            at_kink = computed(
+                "substitute", "the prox stays at the kink", "objective", by=lambda _, r=region: r.g
+            )
+            trace.derive(f"g{suffix}", sp.Symbol("g"), at_kink, _SOURCE)
             continue
-        along = region.along
-        trace.record(f"omega{suffix or ' of the loss'}", OMEGA_U, along.omega, kind="definition", source=_SOURCE,
-                     rule="stationarity with this piece of $\\rho$")  # fmt: skip
+        along, centre = region.along, f"omega{suffix or ' of the loss'}"
+        trace.derive(
+            centre,
+            OMEGA_U,
+            computed(
+                "substitute",
+                "stationarity with this piece of $\\rho$",
+                "omega",
+                "loss",
+                by=lambda *_, a=along: a.omega,
+            ),
+            _SOURCE,
+        )
         slope = sp.Derivative(along.omega, L, evaluate=False)
         for label, of, found, rule in (
             ("g", along.envelope, along.g, "$g=-\\partial_\\omega M_V$, the chain rule through $l$"),
@@ -195,7 +280,19 @@ def _record_along(trace: Recorder, analysis: LossAnalysis, regions: tuple[ProxRe
         ):
             left = -sp.Derivative(of, L, evaluate=False) / slope
             _check(analysis, region, label, left.doit(), found)
-            trace.record(f"{label}{suffix or ' of the loss'}", left, found, rule=rule, source=_SOURCE)
+            trace.derive(
+                f"{label}{suffix or ' of the loss'}",
+                None,
+                computed(
+                    "differentiate",
+                    rule,
+                    label,
+                    centre,
+                    by=lambda *_, value=found: value,
+                    before=lambda *_, value=left: value,
+                ),
+                _SOURCE,
+            )
 
 
 def _check(analysis: LossAnalysis, region: ProxRegion, label: str, left: sp.Expr, right: sp.Expr) -> None:
@@ -225,10 +322,30 @@ def _places(lower: sp.Expr, upper: sp.Expr) -> list[Any]:
 
 
 def _record_map(trace: Recorder, loss: Loss) -> None:
-    sign, offset = loss.sign, loss.offset
+    sign = loss.sign
     prox, g = sp.Symbol("prox_u", real=True), sp.Symbol("g_u", real=True)
-    trace.record("prox in f", sp.Function("prox")(OMEGA), sign * (prox + offset), kind="definition", source=_SOURCE,
-                 rule="$f=s(u+o)$ with $s^2=1$")  # fmt: skip
+    trace.derive(
+        "prox in f",
+        sp.Function("prox")(OMEGA),
+        computed(
+            "solve",
+            "$u=sf-o$ solved for $f$, with $s^2=1$",
+            "variable of the loss",
+            by=lambda body: (
+                sp.solve(body - prox, F)[0].subs(1 / Y, Y) if sign == Y else sp.solve(body - prox, F)[0]
+            ),
+        ),
+        _SOURCE,
+    )
     if loss.form == "margin":
-        trace.record("g in f", sp.Symbol("g"), Y * g, kind="definition", source=_SOURCE,
-                     rule="$g=-\\partial_\\omega M_V$ with $\\omega_u=y\\omega$")  # fmt: skip
+        trace.derive(
+            "g in f",
+            sp.Symbol("g"),
+            computed(
+                "differentiate",
+                "$g=-\\partial_\\omega M_V$, the chain rule through $\\omega_u$",
+                "variable of the output",
+                by=lambda body: sp.diff(body, OMEGA) * g,
+            ),
+            _SOURCE,
+        )

@@ -11,24 +11,35 @@ import sympy as sp
 from derive.blocks import BlockSum, Definition, MatrixInverse, ParallelSum, family, index, rename
 from derive.calculus import Calculus, contract
 from derive.canonical import canonical
+from derive.directions import directions_of
 from derive.energetic import Energetic, output_energy, quadratic_energy
 from derive.expectation import Expectation
 from derive.free_energy import FreeEnergy, free_energy
 from derive.loss import SQUARE, Loss, moreau_envelope
-from derive.output import directions_of
+from derive.operations import computed
 from derive.printing import latex_of
+from derive.spectrum import LAWS, LawName, SpectralLaw
 from derive.symbols import ADJOINT, SYMMETRIC
 from derive.trace import Derivation, Recorder
 
 B, C, E = index("b"), index("c"), index("e")
 
+
 # (stationary in, fixes): the pairs of the functional; "m" has no conjugate and is fixed by its own equation
 def pairs(directions: int = 1, spikes: int = 1) -> tuple[tuple[str, str], ...]:
     """The pairs for a number of directions of the target beside the spike, and of the spike."""
     return (
-        ("Q1", "V1_hat"), ("Q2", "V2_hat"), ("Q1_hat", "V1"), ("Q2_hat", "V2"), *_crossed("psi", directions),
-        *_crossed("zeta", spikes), ("V1", "Q1_hat"), ("V2", "Q2_hat"), ("V1_hat", "Q1"), ("V2_hat", "Q2"),
-    )  # fmt: skip
+        ("Q1", "V1_hat"),
+        ("Q2", "V2_hat"),
+        ("Q1_hat", "V1"),
+        ("Q2_hat", "V2"),
+        *_crossed("psi", directions),
+        *_crossed("zeta", spikes),
+        ("V1", "Q1_hat"),
+        ("V2", "Q2_hat"),
+        ("V1_hat", "Q1"),
+        ("V2_hat", "Q2"),
+    )
 
 
 def _crossed(name: str, count: int) -> tuple[tuple[str, str], ...]:
@@ -36,7 +47,7 @@ def _crossed(name: str, count: int) -> tuple[tuple[str, str], ...]:
     return tuple(pair for overlap, hat in found for pair in ((overlap, hat), (hat, overlap)))
 
 
-BulkLaw = Literal["isotropic", "trained", "matrix"]
+BulkLaw = LawName
 PAIRS = pairs()
 ORDER_PARAMETERS = ("m", "zeta", "psi", "Q1", "Q2", "V1", "V2")
 RANK = {"Q1": 2, "Q1_hat": 2, "V1": 2, "V1_hat": 2, "P": 2, "S": 2, "M": 2}
@@ -61,7 +72,8 @@ class SaddleSystem:
     """The contract between mathematics and machine: unknowns, their equations, and what is read off the solution.
 
     ``partials``: averages over the output that a kernel supplies at each node of kappa (none for the square loss), with
-    their derivatives in the fields; ``directions``: of the target beside the spike; ``spikes``: of the spike itself.
+    their derivatives in the fields; ``directions``: of the target beside the spike; ``spikes``: of the spike itself;
+    ``law``: of the bulk's spectrum.
     """
 
     name: str
@@ -77,6 +89,7 @@ class SaddleSystem:
     test_error: sp.Expr
     free_energy: sp.Expr
     derivation: Derivation
+    law: SpectralLaw
 
     def equation(self, unknown: str) -> Equation:
         """The equation that fixes a family. Raises KeyError."""
@@ -102,24 +115,16 @@ def coupled_system(directions: int = 1, spikes: int = 1, bulk: BulkLaw = "isotro
     """Derive the saddle-point system of any convex loss, for any number of blocks.
 
     The loss enters by averages over the output given kappa, which its own kernel supplies; ``directions``: number of
-    directions of the target beside the spike; ``spikes``: of the spike; ``bulk``: rows of the sRF model, or with the
-    covariance that the gradient step gives them (one spike), or given (one block).
-    Source: [CUI24] App. C-D; THEORY sections 4 and 5.
+    directions of the target beside the spike; ``spikes``: of the spike; ``bulk``: the name of a spectral law.
+    Source: [CUI24] App. C-D; THEORY sections 4, 5 and 10.
     """
-    energetic = output_energy(directions, spikes)
-    if bulk == "isotropic":
-        return _system("coupled", (), free_energy(energetic))
-    from derive.matrix_bulk import matrix_free_energy
-    from derive.trained_bulk import trained_free_energy
-
-    energy = trained_free_energy if bulk == "trained" else matrix_free_energy
-    return _system("coupled", (), energy(energetic))
+    return _system("coupled", (), free_energy(output_energy(directions, spikes), LAWS[bulk]))
 
 
 def _system(name: str, before: tuple[Derivation, ...], energy: FreeEnergy) -> SaddleSystem:
     energetic = energy.energetic
     direct = energy.spectral.stationarity is None
-    bulk = ", given bulk" if direct else ", trained bulk" if energy.spectral.inverse.over else ""
+    bulk = f", {energy.law.title}" * bool(energy.law.title)
     trace = Recorder(f"Saddle-point equations, {f'{name} loss' if before else 'any convex loss'}{bulk}")
     for part in (*before, energetic.derivation, energy.derivation):
         trace.extend(part)
@@ -127,27 +132,28 @@ def _system(name: str, before: tuple[Derivation, ...], energy: FreeEnergy) -> Sa
     spectral = energy.spectral
     equations = [Equation(d.name, d.name, d.indices, d.body, "explicit") for d in spectral.definitions]
     if spectral.stationarity is not None:
-        rule = "stationarity of the spectral potential"
-        equations.append(_solve_for("T", spectral.stationarity, trace, "dL/dT", rule, "[CUI24] App. D"))
+        equations.append(_solve_for(trace, "T", "T", "dL/dT", "[CUI24] App. D"))
         equations.append(gradient.adjoint(trace))
     paired = pairs(energetic.directions, energetic.spikes)
-    conditions = {name: gradient.total(name) for name, _ in paired}
+    conditions = {name: gradient.total(trace, name) for name, _ in paired}
     for unknown, fixes in paired:
-        rule = f"stationarity of the free energy in ${latex_of(member(unknown))}$"
         equations.append(
-            _solve_for(fixes, conditions[unknown], trace, f"d/d{unknown}", rule, "[CUI24] Result 3.3, App. D")
+            _solve_for(trace, f"slope in {unknown}", fixes, f"d/d{unknown}", "[CUI24] Result 3.3, App. D")
         )
     if direct:  # Q2 by its own equation, under the name of the unknown that carries it
         equations = [replace(e, unknown="adjoint") if e.unknown == "Q2" else e for e in equations]
         equations.append(Equation("Q2", "Q2", (B,), ADJOINT[B], "explicit"))
-    m_body = gradient.partial(energy.expression, "m")
-    trace.record(
+    m_body = trace.derive(
         "d/dm",
         sp.S.Zero,
-        m_body,
-        kind="result",
-        source="[CUI24] App. C",
-        rule="stationarity of the free energy in $m$, which has no ridge of its own as d grows",
+        computed(
+            "differentiate",
+            "stationarity of the free energy in $m$, which has no ridge of its own as d grows",
+            "free energy",
+            by=lambda body: gradient.partial(body, "m"),
+            before=lambda body: sp.Derivative(body, member("m"), evaluate=False),
+        ),
+        "[CUI24] App. C",
     )
     equations.append(Equation("d/dm", "m", (B,), m_body, "implicit"))
     stationarity = tuple(
@@ -168,6 +174,7 @@ def _system(name: str, before: tuple[Derivation, ...], energy: FreeEnergy) -> Sa
         energetic.test_error,
         energy.expression,
         trace.finish(),
+        energy.law,
     )
 
 
@@ -181,58 +188,108 @@ class _Gradient:
             found = {d.name: d for d in energy.spectral.definitions}
             inverse = energy.spectral.inverse
             self.calculus = replace(
-                self.calculus, definitions={**self.calculus.definitions, **found}, inverses={inverse.name: inverse}
+                self.calculus,
+                definitions={**self.calculus.definitions, **found},
+                inverses={inverse.name: inverse},
             )
 
     def partial(self, expr: sp.Expr, name: str) -> sp.Expr:
         """d expr / d name at fixed T."""
         return self.calculus.derivative(expr, member(name))
 
-    def total(self, name: str) -> sp.Expr:
-        """d Phi / d name with T at its own equation: the adjoint carries the response of T."""
-        result = self.partial(self.energy.expression, name)
-        if self.energy.spectral.stationarity is None:
+    def total(self, trace: Recorder, name: str) -> sp.Expr:
+        """Derive d Phi / d name with T at its own equation: the adjoint carries the response of T."""
+        rule = f"the derivative of the free energy in ${latex_of(member(name))}$"
+        weight, steps = self.energy.weight_of_R, ["free energy"]
+        if self.energy.spectral.stationarity is not None:
+            steps.append("T")
+            if name.endswith("_hat"):
+                rule += ", $T$ moving with it by its own equation"
+
+        def by(phi: sp.Expr, *of_t: sp.Expr) -> sp.Expr:
+            result = self.partial(phi, name)
+            for stationarity in of_t:
+                response = self.partial(rename(stationarity, {B: E}), name)
+                result = canonical(result - weight * contract(BlockSum(ADJOINT[E] * response, E)), SYMMETRIC)
             return result
-        response = self.partial(self._stationarity(E), name)
-        correction = contract(BlockSum(ADJOINT[E] * response, E))
-        return canonical(result - self.energy.weight_of_R * correction, SYMMETRIC)
+
+        def before(phi: sp.Expr, *of_t: sp.Expr) -> sp.Expr:
+            slopes = [sp.Derivative(rename(e, {B: E}), member(name), evaluate=False) for e in of_t]
+            moved = sp.Add(*(BlockSum(ADJOINT[E] * slope, E) for slope in slopes))
+            return sp.Derivative(phi, member(name), evaluate=False) - weight * moved
+
+        step = computed("differentiate", rule, *steps, by=by, before=before)
+        return trace.derive(f"slope in {name}", sp.Symbol("dPhi"), step, "[CUI24] App. C", shown=False)
 
     def adjoint(self, trace: Recorder) -> Equation:
         """The linear system of the adjoint: sum_e adjoint_e dE_e/dT_b = dPhi/dT_b / w, E the stationarity of T.
 
         w is the weight of R in Phi, so that without a finite-size term the right side is dR/dT_b.
         """
-        jacobian = self.partial(self._stationarity(E), "T")
-        source = canonical(
-            sp.expand(self.partial(self.energy.expression, "T") / self.energy.weight_of_R), SYMMETRIC
+        source = "implicit function theorem"
+        left = trace.derive(
+            "adjoint, response of T",
+            sp.Symbol("dE_dT"),
+            computed(
+                "differentiate",
+                "the equation of $T$ differentiated in $T_b$, on the adjoint",
+                "T",
+                by=self._response_of_t,
+            ),
+            source,
+            shown=False,
         )
-        left = canonical(contract(BlockSum(ADJOINT[E] * jacobian, E)), SYMMETRIC)
-        trace.record(
+        right = trace.derive(
             "adjoint",
             left,
+            computed(
+                "differentiate",
+                "the free energy depends on the conjugates through $T$ as well; the adjoint carries that "
+                "dependence",
+                "free energy",
+                by=self._dependence_on_t,
+            ),
             source,
-            kind="definition",
-            source="implicit function theorem",
-            rule="the free energy depends on the conjugates through $T$ as well; the adjoint carries that dependence",
         )
-        return Equation("adjoint", "adjoint", (B,), left - source, "implicit")
+        return Equation("adjoint", "adjoint", (B,), left - right, "implicit")
 
-    def _stationarity(self, e: sp.Symbol) -> sp.Expr:
-        assert self.energy.spectral.stationarity is not None
-        return rename(self.energy.spectral.stationarity, {B: e})
+    def _response_of_t(self, stationarity: sp.Expr) -> sp.Expr:
+        jacobian = self.partial(rename(stationarity, {B: E}), "T")
+        return canonical(contract(BlockSum(ADJOINT[E] * jacobian, E)), SYMMETRIC)
+
+    def _dependence_on_t(self, phi: sp.Expr) -> sp.Expr:
+        return canonical(sp.expand(self.partial(phi, "T") / self.energy.weight_of_R), SYMMETRIC)
 
 
 def calculus_of(energetic: Energetic, parallel: tuple[ParallelSum, ...]) -> Calculus:
     """Derivatives through the fields of kappa and the matrices S and M."""
     return Calculus(
-        definitions={d.name: d for d in energetic.fields}, parallel={p.name: p for p in parallel}, symmetric=SYMMETRIC,
+        definitions={d.name: d for d in energetic.fields},
+        parallel={p.name: p for p in parallel},
+        symmetric=SYMMETRIC,
         partials=energetic.partials,
-    )  # fmt: skip
+    )
 
 
-def _solve_for(unknown: str, body: sp.Expr, trace: Recorder, label: str, rule: str, source: str) -> Equation:
-    """Solve a stationarity condition for the member of ``unknown`` that stands alone in it."""
+def _solve_for(trace: Recorder, condition: str, unknown: str, label: str, source: str) -> Equation:
+    """Solve a recorded stationarity condition for the member of ``unknown`` that stands alone in it."""
     wanted = member(unknown)
+    solution = trace.derive(
+        label,
+        wanted,
+        computed(
+            "solve",
+            f"stationarity, solved for ${latex_of(wanted)}$",
+            condition,
+            by=lambda body: _alone(body, wanted, label),
+        ),
+        source,
+    )
+    return Equation(label, unknown, wanted.indices, solution, "explicit")
+
+
+def _alone(body: sp.Expr, wanted: sp.Indexed, label: str) -> sp.Expr:
+    """The root of a condition in one member, everything else held."""
     opaque = {
         node: sp.Dummy() for node in (*body.atoms(BlockSum), *body.atoms(Expectation)) if not node.has(wanted)
     }
@@ -240,8 +297,6 @@ def _solve_for(unknown: str, body: sp.Expr, trace: Recorder, label: str, rule: s
     others = {node: sp.Dummy() for node in plain.atoms(sp.Indexed)}
     roots = sp.solve(plain.xreplace(others), others[wanted])
     if len(roots) != 1:
-        raise ValueError(f"the stationarity condition {label} does not give {unknown}: {body}")
+        raise ValueError(f"the stationarity condition {label} does not give {wanted}: {body}")
     back = {dummy: node for node, dummy in (*opaque.items(), *others.items())}
-    solution = canonical(roots[0].xreplace(back), SYMMETRIC)
-    trace.record(label, wanted, solution, rule=rule, source=source, kind="result")
-    return Equation(label, unknown, wanted.indices, solution, "explicit")
+    return canonical(roots[0].xreplace(back), SYMMETRIC)

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 
 import sympy as sp
 
-from derive.expectation import Expectation, inverse_stein
+from derive.expectation import Expectation
+from derive.operations import by_parts, computed
 from derive.symbols import ALPHA, BETA, RIDGE
 from derive.tangent import Tangent, tangent_name
 from derive.trace import Derivation, Recorder
@@ -53,11 +54,21 @@ class CoefficientSlopes:
 def coefficient_slopes() -> CoefficientSlopes:
     """Derivatives of the conditional coefficients in the shift and in the variance, without any derivative of sigma."""
     trace = Recorder("Slopes of the conditional coefficients")
-    trace.record("phi", PHI(G), sp.Function("sigma")(S + sp.sqrt(C) * G), kind="definition",
-                 source="[CUI24] Result 3.2", rule="a neuron given $\\kappa$")  # fmt: skip
+    trace.define(
+        "phi",
+        PHI(G),
+        sp.Function("sigma")(S + sp.sqrt(C) * G),
+        "a neuron given $\\kappa$",
+        "[CUI24] Result 3.2",
+    )
     phi, rest = PHI(G), REST(G)
-    trace.record("rest", rest, (phi - MU0 - MU1 * G) ** 2, kind="definition", source="[CUI24] Result 3.2",
-                 rule="what is left of it without its mean and linear part")  # fmt: skip
+    trace.define(
+        "rest",
+        rest,
+        (phi - MU0 - MU1 * G) ** 2,
+        "what is left of it without its mean and linear part",
+        "[CUI24] Result 3.2",
+    )
     # sigma' at s + sqrt(c) g is d phi/dg over sqrt(c): the shift moves phi by that, the variance by g/(2 sqrt c) of it
     speed = {"s": 1 / sp.sqrt(C), "c": G / (2 * C)}
     slopes: dict[str, sp.Expr] = {}
@@ -73,11 +84,25 @@ def coefficient_slopes() -> CoefficientSlopes:
 def _moved(trace: Recorder, label: str, weight: sp.Expr, rate: sp.Expr, function: sp.Expr) -> sp.Expr:
     """E[weight rate d function/dg], free of derivatives; what depends on g alone stays inside."""
     constant, inside = (weight * rate).as_independent(G)
-    node = Expectation(inside * sp.Derivative(function, G), G)
-    result = constant * inverse_stein(node, G)
-    trace.record(label, constant * node, result, source=_SOURCE,
-                 rule="integration by parts in $g$: no derivative of $\\sigma$ is left")  # fmt: skip
-    return result
+    name = "phi" if function == PHI(G) else "rest"
+    moved = f"{label}, moving the argument"
+    trace.derive(
+        moved,
+        sp.Derivative(sp.Symbol(label.split()[0]), sp.Symbol(label.split()[-1])),
+        computed(
+            "differentiate",
+            "the chain rule: $\\sigma'$ is the derivative in $g$ over $\\sqrt{c}$",
+            name,
+            by=lambda _: constant * Expectation(inside * sp.Derivative(function, G), G),
+        ),
+        shown=False,
+    )
+    return trace.derive(
+        label,
+        None,
+        by_parts(moved, G, "integration by parts in $g$: no derivative of $\\sigma$ is left"),
+        _SOURCE,
+    )
 
 
 def step_slopes(strength: sp.Expr, bulk_variance: sp.Expr, rate: sp.Symbol) -> Sequence[tuple[str, sp.Expr]]:

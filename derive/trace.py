@@ -1,34 +1,50 @@
-"""The trace of a derivation: every step with its rule and source, printable as LaTeX, Markdown or text."""
+"""The trace of a derivation: what is given, what is assumed, what is computed from it; prints as LaTeX, Markdown, text.
+
+A `Recorder` has three verbs. ``given`` states what the user chose (``define`` a name for it), ``assume`` a named
+assumption with its source, and ``derive`` runs an operation on right sides that were recorded before: the result of a
+derivation cannot be typed in.
+"""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
-from typing import Literal
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
 
 import sympy
 
 from derive.printing import escape_text, latex_lines, latex_of, plain_text
 
-StepKind = Literal["identity", "definition", "assumption", "result"]
+StepKind = Literal["given", "notation", "assumption", "derived"]
 
-_KINDS = ("identity", "definition", "assumption", "result")
-_VERB = {
-    "identity": "By",
-    "definition": "Definition:",
-    "assumption": "We assume",
-    "result": "Result, by",
-}
+_KINDS = ("given", "notation", "assumption", "derived")
+_VERB = {"given": "Given: ", "notation": "Notation: ", "assumption": "We assume ", "derived": ""}
+
+
+@dataclass(frozen=True)
+class Operation:
+    """A computation on recorded steps.
+
+    name: of the kind of operation; rule: it in words (text between dollar signs is mathematics); of: labels of the
+    steps it reads; run: the right sides of these -> the result, or a pair of the result and more words for the rule;
+    before: the right sides -> the same thing not carried out, where SymPy can write it down.
+    """
+
+    name: str
+    rule: str
+    of: tuple[str, ...]
+    run: Callable[..., Any]
+    before: Callable[..., Any] | None = None
 
 
 @dataclass(frozen=True)
 class DerivationStep:
     """One equation `lhs = rhs` of a derivation.
 
-    `rule` is the operation in words (text between dollar signs is mathematics), `source` the paper and
-    equation, `assumption` what has to hold. An "identity" or "result" is true wherever both sides can be
-    evaluated; a "definition" introduces its left side; an "assumption" holds only to leading order or under
-    `assumption`.
+    rule: the operation in words; source: paper and equation; assumption: what has to hold. A "derived" step was
+    computed by ``operation`` from the steps ``of``; ``before`` is the operation not carried out, so that before = rhs
+    can be put to the test. shown: one of the equations of the theory; the others lead from one to the next.
     """
 
     label: str
@@ -37,15 +53,22 @@ class DerivationStep:
     rule: str
     source: str
     assumption: str = ""
-    kind: StepKind = "identity"
+    kind: StepKind = "derived"
+    operation: str = ""
+    of: tuple[str, ...] = ()
+    before: sympy.Basic | None = None
+    shown: bool = True
 
     def __post_init__(self) -> None:
         if self.kind not in _KINDS:
             raise ValueError(f"kind of step '{self.label}' is {self.kind!r}; allowed: {', '.join(_KINDS)}")
 
     def sentence(self) -> str:
-        """What this step does, in words, with its source."""
-        words = f"{_VERB[self.kind]} {self.rule}"
+        """What this step does, in words, with what it starts from and its source."""
+        words = _VERB[self.kind] + self.rule
+        words = words[:1].upper() + words[1:]
+        if self.of:
+            words += f", from {', '.join(f'*{label}*' for label in self.of)}"
         if self.source:
             words += f" {self.source}" if self.source.startswith("[") else f" ({self.source})"
         if self.assumption:
@@ -79,7 +102,8 @@ class Derivation:
             lines = latex_lines(step.lhs, step.rhs)
             body = (r" \notag \\" + "\n").join(lines)
             label = rf"\label{{eq:{prefix}:{_slug(step.label)}}}"
-            parts.append(f"{escape_text(step.sentence())}\n\\begin{{align}}\n{body} {label}\n\\end{{align}}")
+            sentence = re.sub(r"\*([^*]+)\*", r"\\emph{\1}", escape_text(step.sentence()))
+            parts.append(f"{sentence}\n\\begin{{align}}\n{body} {label}\n\\end{{align}}")
         return "\n\n".join(parts) + "\n"
 
     def markdown(self) -> str:
@@ -98,8 +122,9 @@ class Derivation:
         title = plain_text(self.title)
         parts = [title, "=" * len(title)]
         for number, step in enumerate(self.steps, start=1):
+            sentence = re.sub(r"\*([^*]+)\*", r"'\1'", step.sentence())
             parts.append(
-                f"({number}) {step.label}: {plain_text(step.sentence())}\n      {step.lhs}\n    = {step.rhs}"
+                f"({number}) {step.label}: {plain_text(sentence)}\n      {step.lhs}\n    = {step.rhs}"
             )
         return "\n".join(parts) + "\n"
 
@@ -113,43 +138,89 @@ class Derivation:
 
 @dataclass
 class Recorder:
-    """Collects the steps of one derivation while it is being made."""
+    """Collects the steps of one derivation while it is being made.
+
+    known: derivations whose steps may be read, and are not recorded again.
+    """
 
     title: str
+    known: Sequence[Derivation] = ()
     _steps: list[DerivationStep] = field(default_factory=list)
 
-    def record(
-        self,
-        label: str,
-        lhs: sympy.Basic,
-        rhs: sympy.Basic,
-        *,
-        rule: str,
-        source: str,
-        assumption: str = "",
-        kind: StepKind = "identity",
-    ) -> sympy.Basic:
-        """Append the step `lhs = rhs` and return `rhs`. Raises ValueError for a label used twice."""
-        if any(step.label == label for step in self._steps):
-            raise ValueError(f"a step labelled {label!r} is already in '{self.title}'; labels are unique")
-        self._steps.append(DerivationStep(label, lhs, rhs, rule, source, assumption, kind))
-        return rhs
+    def given(self, label: str, lhs: Any, rhs: Any, rule: str, source: str = "") -> Any:
+        """Record what the user chose: an activation, a link, a loss, a readout. Returns the right side."""
+        return self._append(DerivationStep(label, lhs, rhs, rule, source, kind="given"))
+
+    def define(self, label: str, lhs: Any, rhs: Any, rule: str, source: str = "") -> Any:
+        """Record a notation: the left side is a new name for the right one. Returns the right side."""
+        return self._append(DerivationStep(label, lhs, rhs, rule, source, kind="notation"))
+
+    def assume(self, label: str, lhs: Any, rhs: Any, rule: str, *, source: str, assumption: str) -> Any:
+        """Record an assumption with its source and the condition it holds under. Returns the right side."""
+        return self._append(DerivationStep(label, lhs, rhs, rule, source, assumption, kind="assumption"))
+
+    def derive(
+        self, label: str, lhs: Any, operation: Operation, source: str = "", *, shown: bool = True
+    ) -> Any:
+        """Run an operation on recorded right sides and record `lhs = result`; returns the result.
+
+        lhs None: the operation not carried out. Raises KeyError where the operation reads a step that is not recorded,
+        ValueError where it reads none.
+        """
+        if not operation.of:
+            raise ValueError(f"the operation {operation.name!r} of step {label!r} reads no recorded step")
+        inputs = [self.right_side(name) for name in operation.of]
+        found = operation.run(*inputs)
+        rhs, more = found if isinstance(found, tuple) else (found, "")
+        before = operation.before(*inputs) if operation.before is not None else None
+        if lhs is None and before is None:
+            raise ValueError(
+                f"step {label!r} has no left side: name one, or let {operation.name!r} write it down"
+            )
+        return self._append(
+            DerivationStep(
+                label,
+                before if lhs is None else lhs,
+                rhs,
+                operation.rule + more,
+                source,
+                kind="derived",
+                operation=operation.name,
+                of=operation.of,
+                before=before,
+                shown=shown,
+            )
+        )
+
+    def right_side(self, label: str) -> Any:
+        """The right side of a step recorded here or known. Raises KeyError."""
+        for steps in (self._steps, *(derivation.steps for derivation in self.known)):
+            for step in steps:
+                if step.label == label:
+                    return step.rhs
+        raise KeyError(f"no step {label!r} is recorded in '{self.title}'")
+
+    def has(self, label: str) -> bool:
+        """Whether a step of that label is recorded here."""
+        return any(step.label == label for step in self._steps)
 
     def extend(self, derivation: Derivation, prefix: str = "") -> None:
         """Append all steps of another derivation, their labels prefixed."""
-        for s in derivation.steps:
-            self.record(
-                prefix + s.label,
-                s.lhs,
-                s.rhs,
-                rule=s.rule,
-                source=s.source,
-                assumption=s.assumption,
-                kind=s.kind,
-            )
+        inside = {step.label for step in derivation.steps}
+        for step in derivation.steps:
+            of = tuple(prefix + label if label in inside else label for label in step.of)
+            self._append(replace(step, label=prefix + step.label, of=of))
 
     def finish(self) -> Derivation:
         return Derivation(self.title, tuple(self._steps))
+
+    def _append(self, step: DerivationStep) -> Any:
+        if self.has(step.label):
+            raise ValueError(
+                f"a step labelled {step.label!r} is already in '{self.title}'; labels are unique"
+            )
+        self._steps.append(step)
+        return step.rhs
 
 
 def _slug(words: str) -> str:

@@ -3,14 +3,14 @@
 e, weight, weight_t, weight_tt: nodes of the law of the residual e of the step, with weights for means of
 functions of e, of those times t = theta.x, and times t^2.
 
-Generated; do not edit. Signature d4c811138cedcba8.
+Generated; do not edit. Signature 125c7e3798a6f49c.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "d4c811138cedcba8039792f7225d000af434b2273ba91aa31df0e00cfe341050"
+SIGNATURE = "125c7e3798a6f49c317361e6c95a55d30dbfeab62b5e1ca5bedeaa095dabd4d7"
 
 
 def equation(w, S, alpha_0, e, weight, weight_t, weight_tt):

@@ -49,7 +49,13 @@ _HOME = {
     "Dataset": "sweep.dataset", "curve": "sweep.curve", "verify": "verify.run", "plot": "draw.curves",
 }  # fmt: skip
 
-__all__ = ["__version__", *_HOME]
+# written out, so that type checkers export them
+__all__ = [
+    "BadInput", "Bounds", "Comparison", "Dataset", "Fit", "FitLoss", "Gains", "GiantstepError", "Gradient",
+    "Learnability", "Learned", "Model", "Network", "NotConverged", "Readout", "Result", "Spectrum", "Spike",
+    "Step", "Target", "Tuned", "__version__", "bounds", "compare", "curve", "derive", "gains", "generate",
+    "gradient", "learnable", "learned", "plot", "simulate", "solve", "spectrum", "tune", "verify",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

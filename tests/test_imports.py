@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -75,3 +76,10 @@ def test_the_simulator_names_nothing_else_of_ours() -> None:
 
 def test_the_package_exports_load_lazily(tmp_path: Path) -> None:
     assert not {"sympy", "codegen", "matplotlib", "numba"} & loaded_by("import giantstep", tmp_path)
+
+
+def test_every_public_name_loads() -> None:
+    assert set(giantstep.__all__) == {"__version__", *giantstep._HOME}
+    for name in giantstep.__all__:
+        assert getattr(giantstep, name) is not None
+        assert not isinstance(getattr(giantstep, name), ModuleType), f"{name} is a module"

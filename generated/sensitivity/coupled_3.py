@@ -1,13 +1,13 @@
 """Tangents of the coupled system, 3 direction(s) beside the spike  [THEORY section 4].
 
-Generated; do not edit. Signature 2d0575def4b46190.
+Generated; do not edit. Signature 7c5d9d3c474987c6.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "2d0575def4b46190669f194631c3c717a1bb7b6e10cbb3b44876fd72b8f43462"
+SIGNATURE = "7c5d9d3c474987c6e23d1a2cc09e91171da09cf66a7b338dae69f396a573a97e"
 
 
 def response(table, change, fraction, parameters, rates, state, moves):

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 87c981fbd091dc9c.
+Generated; do not edit. Signature 92941ba5a5c8c70a.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "87c981fbd091dc9c2d1f4387fd9a877169f4c18e920377df1bf33eabb61f161b"
+SIGNATURE = "92941ba5a5c8c70ab9cf9e5016acd5acbeb4e924c226e42b8619a476347f6e6c"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

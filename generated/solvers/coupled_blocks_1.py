@@ -22,7 +22,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 7a2ab26ac72c23a2.
+Generated; do not edit. Signature 56346e25b98574ce.
 Regenerate with: giantstep generate
 """
 
@@ -31,7 +31,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "7a2ab26ac72c23a246973a397452840041bfe73fd3b6297520d8b6c29902b680"
+SIGNATURE = "56346e25b98574ce11c02e310ff6b495aa610b0f49f7b68bca8641ee070cdafd"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi', 'zeta')

@@ -26,7 +26,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 5ec230042b814a72.
+Generated; do not edit. Signature 3424e4af2c06ff25.
 Regenerate with: giantstep generate
 """
 
@@ -35,7 +35,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "5ec230042b814a72820e1502cdfed7581faa54054d38be49da646d253928beb1"
+SIGNATURE = "3424e4af2c06ff25d69febffa29d6ea6b67946283f5a41703b02490f5ed651cd"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi', 'zeta_1', 'zeta_2', 'zeta_3')

@@ -24,7 +24,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 2ae2d76bec76e4e4.
+Generated; do not edit. Signature 34cc0c1e6b3926a6.
 Regenerate with: giantstep generate
 """
 
@@ -33,7 +33,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "2ae2d76bec76e4e4b23ebb65b59b365492ff7db43bcaa00e8079be272942790e"
+SIGNATURE = "34cc0c1e6b3926a64827a5f6bda24ad2fb879b5add92cfac049d7e6991b34730"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi_1', 'psi_2', 'zeta')

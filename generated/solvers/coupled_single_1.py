@@ -22,7 +22,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 3cb084f3edd623c3.
+Generated; do not edit. Signature 56250f8994d7c4f2.
 Regenerate with: giantstep generate
 """
 
@@ -31,7 +31,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "3cb084f3edd623c34d2dc245537b01dae111e48ef71f8f6b41e1430bb1535a24"
+SIGNATURE = "56250f8994d7c4f26511a2f724ff16dea77c56657dceaad7b35713266c3bb75a"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi', 'zeta')

@@ -26,7 +26,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature cc7d4b61a66bcefe.
+Generated; do not edit. Signature 473a3db7115c7910.
 Regenerate with: giantstep generate
 """
 
@@ -35,7 +35,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "cc7d4b61a66bcefe27fff4facc3031f01c1cbf6a9fc18c113108afe733f42872"
+SIGNATURE = "473a3db7115c7910e683e01dc27d75e00725edacbe24a9b07aa1c598e0af5803"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi_1', 'psi_2', 'psi_3', 'zeta')

@@ -28,7 +28,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature da58b6969f7255b0.
+Generated; do not edit. Signature 8d4a70cd1b86e3bb.
 Regenerate with: giantstep generate
 """
 
@@ -37,7 +37,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "da58b6969f7255b05a759e3ba94cf37155e5774596608664270948ffa9a4940c"
+SIGNATURE = "8d4a70cd1b86e3bb945466116ee1f3116a4d4eb96dca4bddd39c13cf189948f5"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi_1', 'psi_2', 'psi_3', 'psi_4', 'zeta')

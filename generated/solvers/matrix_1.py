@@ -1,13 +1,13 @@
 """Equations of a given bulk, one block  [THEORY section 5].
 
-Generated; do not edit. Signature 5f861185ef49c8ea.
+Generated; do not edit. Signature f7273cbaed6bfb1f.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "5f861185ef49c8eadf03a81853ebf303fafba4ad553c3004b44b061f2dd86878"
+SIGNATURE = "f7273cbaed6bfb1f244c80bbd302ec29777b74c8bbf5001adebaa4c0126e7a48"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')
@@ -351,7 +351,7 @@ def free_energy(s):
     x19 = np.einsum('ab->a', x18)
     x20 = np.einsum('a,a,a->', x19, law_rows, spectrum)
     x21 = 0.5*np.einsum('b,b->', 1.0/T, m**2)
-    free_energy = np.real(alpha*np.dot(weight, avg_M) + beta*(0.5*x0 + 0.5*x2 + x3 - 0.5*x7 - 0.5*x9 - 0.5*x12 - 0.5*x14 - 0.5*x16 - 0.5*x17/beta - 0.5*x20/beta) + inverse_dimension*beta*x21)
+    free_energy = np.real(alpha*np.dot(weight, avg_M) + beta*(0.5*x0 + 0.5*x2 + x3 - 0.5*x7 - 0.5*x9 - 0.5*x12 - 0.5*x14 - 0.5*x16 - 0.5*(x17 + x20)/beta) + inverse_dimension*beta*x21)
     s["free_energy"] = free_energy
 
 

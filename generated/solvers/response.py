@@ -21,7 +21,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 361870347fd91881.
+Generated; do not edit. Signature d787cb2df14867d7.
 Regenerate with: giantstep generate
 """
 
@@ -31,7 +31,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 LOSS = "square"
-SIGNATURE = "361870347fd918811324692a2756550459c4a8f6660d1ef9c9aaf6d6b287cba5"
+SIGNATURE = "d787cb2df14867d7ef932cff24f34a318c5fa8929738339796009cdcc65501da"
 
 
 UNKNOWNS = ('T', 'V1')

@@ -25,7 +25,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 5ce727558ccc7520.
+Generated; do not edit. Signature 78f459ddd790558e.
 Regenerate with: giantstep generate
 """
 
@@ -35,7 +35,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 LOSS = "square"
-SIGNATURE = "5ce727558ccc7520f0f75d1fc9155d2781c9d69cbf80e8be5ebb5756d7846e00"
+SIGNATURE = "78f459ddd790558ebec0d6f3ab7dbe3b5d7027aa19c183200b5665c54e628c71"
 
 
 def workspace_size(K, N):

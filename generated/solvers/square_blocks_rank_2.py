@@ -27,7 +27,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 044dd975e59aec89.
+Generated; do not edit. Signature c1d02f1a16eaac2a.
 Regenerate with: giantstep generate
 """
 
@@ -37,7 +37,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 LOSS = "square"
-SIGNATURE = "044dd975e59aec891171423db2bb09d43adc4a707c6a756d4d962fe379c7ea79"
+SIGNATURE = "c1d02f1a16eaac2a714eb085c75055da757bab6427d2db4a881b988c70f319f1"
 
 
 def workspace_size(K, N):

@@ -29,7 +29,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 9b78f332082c4bcc.
+Generated; do not edit. Signature da95fee9f7a69bd5.
 Regenerate with: giantstep generate
 """
 
@@ -39,7 +39,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 LOSS = "square"
-SIGNATURE = "9b78f332082c4bcc5a4483699ead8bce671e4c6d20c77a3dbb812742427a2022"
+SIGNATURE = "da95fee9f7a69bd5822ced9b8be2536dcc58b716c5142666af6aeb988cdde371"
 
 
 def workspace_size(K, N):

@@ -25,7 +25,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 7e2fa9222fcec7fb.
+Generated; do not edit. Signature ff3eb417768f7873.
 Regenerate with: giantstep generate
 """
 
@@ -35,7 +35,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 LOSS = "square"
-SIGNATURE = "7e2fa9222fcec7fb3fb5faa3ccd0beeae0774b36f177dfca05a09894c13ead31"
+SIGNATURE = "ff3eb417768f7873e51b2985de9ca89b2abf18486d4cfbb7662ba37279a8d255"
 
 
 def workspace_size(K, N):

@@ -1,13 +1,13 @@
 """Equations of a trained bulk, any number of blocks K  [THEORY section 5].
 
-Generated; do not edit. Signature 0c95ebcf4abe6a9d.
+Generated; do not edit. Signature fc6d70aff2c99ecb.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "0c95ebcf4abe6a9d4fa2bcd61d63717304d508e15bd66b87de9e335f3e802bff"
+SIGNATURE = "fc6d70aff2c99ecb32d597e06e9dc54a6cdaeed3592e7c3d0a10ed07ba7d8028"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')
@@ -341,7 +341,7 @@ def free_energy(s):
     x19 = np.einsum('a,a->', x18, law_tr)
     x20 = np.einsum('a,a->', Q2_hat, T)
     x21 = 0.5*np.einsum('b,b->', 1.0/T, m**2)
-    free_energy = np.real(alpha*np.dot(weight, avg_M) + beta*(0.5*x0 + 0.5*x2 + x3 - 0.5*x7 - 0.5*x9 - 0.5*x12 - 0.5*x14 - 0.5*x16 - 0.5*x19/beta - 0.5*x20/beta) + inverse_dimension*beta*x21)
+    free_energy = np.real(alpha*np.dot(weight, avg_M) + beta*(0.5*x0 + 0.5*x2 + x3 - 0.5*x7 - 0.5*x9 - 0.5*x12 - 0.5*x14 - 0.5*x16 - 0.5*(x19 + x20)/beta) + inverse_dimension*beta*x21)
     s["free_energy"] = free_energy
 
 

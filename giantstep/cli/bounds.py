@@ -5,14 +5,12 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from giantstep.cli.options import Subparsers, add_model, command, model_of
-from giantstep.cli.solve import aligned
-from giantstep.spec.errors import BadInput
+import giantstep as gs
+from giantstep.cli.options import Subparsers, add_model, command, model_of, range_of
+from giantstep.cli.text import Line, aligned
 
 if TYPE_CHECKING:
-    from giantstep.observe.bounds import Bound, Bounds
-
-Lines = list[tuple[str, str, str]]
+    from giantstep.observe.bounds import Bound
 
 
 def add(subparsers: Subparsers) -> None:
@@ -34,28 +32,20 @@ def add(subparsers: Subparsers) -> None:
     bounds.add_argument(
         "--no-search", action="store_true", help="leave out the minimum over the learning rate"
     )
+    bounds.add_argument("--dimension", type=int, metavar="D", help="of a step below the giant one (exponent < 1/2)")
     bounds.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 def _bounds(arguments: argparse.Namespace) -> int:
     model, rates = model_of(arguments), range_of("--rates", arguments.rates)
-    from giantstep.observe.bounds import bounds
-
-    found = bounds(model, degree=arguments.degree, rates=rates, optimise=not arguments.no_search)
+    found = gs.bounds(
+        model, degree=arguments.degree, rates=rates, optimise=not arguments.no_search, dimension=arguments.dimension
+    )
     print(found.to_json() if arguments.json else aligned(_lines(found)))
     return 0
 
 
-def range_of(option: str, text: str) -> tuple[float, float]:
-    """Two numbers from ``LOW:HIGH``. Raises BadInput."""
-    try:
-        low, high = (float(part) for part in text.split(":"))
-    except ValueError:
-        raise BadInput(f"{option} {text!r} is not understood", "write LOW:HIGH, for example 0.01:100") from None
-    return low, high
-
-
-def _lines(found: Bounds) -> Lines:
+def _lines(found: gs.Bounds) -> list[Line]:
     given = "at the model's spike" if found.model.step is None else "at this learning rate"
     lines = [
         _line("lower bound", found.lower, f"any readout, {given}"),
@@ -72,6 +62,6 @@ def _lines(found: Bounds) -> Lines:
     return lines
 
 
-def _line(name: str, bound: Bound, remark: str) -> tuple[str, str, str]:
+def _line(name: str, bound: Bound, remark: str) -> Line:
     bias = f", bias {bound.bias:.6g}" if bound.bias else ""
     return (name, f"{bound.value:.12g}", remark + bias)

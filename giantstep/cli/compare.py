@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
 
+import giantstep as gs
 from giantstep.cli.options import Subparsers, add_model, command, model_of
-
-if TYPE_CHECKING:
-    from giantstep.observe.compare import Comparison
+from giantstep.cli.progress import Bars
 
 
 def add(subparsers: Subparsers) -> None:
@@ -29,24 +27,19 @@ def add(subparsers: Subparsers) -> None:
 
 def _compare(arguments: argparse.Namespace) -> int:
     model = model_of(arguments)
-    from giantstep.cli.progress import Bars
-    from giantstep.observe.compare import compare
-
     with Bars() as bars:
-        found = compare(
+        found = gs.compare(
             model, dimension=arguments.dimension, seeds=arguments.seeds, seed=arguments.seed, progress=bars.message
         )
     print(found.to_json() if arguments.json else _table(found))
     return 0
 
 
-def _table(found: Comparison) -> str:
+def _table(found: gs.Comparison) -> str:
     """One line for each error of each law, and who was simulated."""
-    from giantstep.observe.compare import ERRORS
-
     simulation = found.simulation
     lines = [f"{'':<12} {'network':>22}  {'bulk law':<10} {'predicted':>12} {'z':>7} {'normal score':>13}"]
-    for error in ERRORS:
+    for error in found.errors:
         mean, spread = float(simulation.mean(error).item()), float(simulation.standard_error(error).item())
         shown, measured = error.replace("_", " "), f"{mean:.6g} +- {spread:.2g}"
         for law in found.results:

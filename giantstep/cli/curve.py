@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import giantstep as gs
 from giantstep.cli.options import (
     Subparsers,
     add_model,
@@ -22,12 +23,13 @@ from giantstep.cli.options import (
     model_of,
     set_keys,
 )
+from giantstep.cli.progress import Bars
 from giantstep.spec.errors import BadInput, NotConverged
+from giantstep.spec.files import PICTURES, check_writable
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-    from giantstep.sweep.dataset import Dataset
     from giantstep.sweep.grid import Grid
 
 DEFAULT_SEEDS = 10
@@ -79,20 +81,17 @@ def add(subparsers: Subparsers) -> None:
 
 def _curve(arguments: argparse.Namespace) -> int:
     model = model_of(arguments)
-    from giantstep.sweep.grid import grid_of
+    from giantstep.sweep.grid import grid_of  # help and bad arguments do without
 
     grid = grid_of(arguments.sweep)
     _check(arguments, grid)
-    from giantstep.cli.progress import Bars
-    from giantstep.sweep.curve import curve
-
     keep = arguments.output or arguments.plot
     checkpoint = Path(f"{keep}.partial.jsonl") if keep else None
     if checkpoint is not None and checkpoint.exists():
         print(f"giantstep: going on from the finished points in {checkpoint}", file=sys.stderr)
     try:
         with Bars() as bars, _executor(arguments.jobs) as executor:
-            dataset = curve(
+            dataset = gs.curve(
                 model,
                 grid.sweeps,
                 simulate=arguments.simulate,
@@ -122,19 +121,15 @@ def _check(arguments: argparse.Namespace, grid: Grid) -> None:
         raise BadInput(f"{key} is both set and swept", f"leave out --set {key}=...")
     if arguments.simulate and arguments.dimension is None:
         raise BadInput("--simulate needs a dimension", "give for example --dimension 1000")
-    from giantstep.observe.simulate import checked_count
+    from giantstep.observe.simulate import checked_count  # help and bad arguments do without
 
     checked_count("--jobs", arguments.jobs, 1)
     if arguments.output:
-        from giantstep.spec.files import check_writable
-        from giantstep.sweep.dataset import SUFFIXES, require_netcdf
+        from giantstep.sweep.dataset import SUFFIXES, require_netcdf  # help and bad arguments do without
 
         if check_writable(arguments.output, SUFFIXES).suffix.lower() == ".nc":
             require_netcdf()
     if arguments.plot:
-        from giantstep.draw.curves import SUFFIXES as PICTURES
-        from giantstep.spec.files import check_writable
-
         check_writable(arguments.plot, PICTURES)
 
 
@@ -144,6 +139,7 @@ def _executor(jobs: int) -> Iterator[Executor | None]:
     if jobs == 1:
         yield None
         return
+    # one job does without
     from concurrent.futures import ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool
 
@@ -192,25 +188,23 @@ def _saved(checkpoint: Path | None) -> str:
         return "nothing was saved; with --output FILE finished points are kept and the same command goes on"
     if not checkpoint.exists():
         return "no point was finished"
-    from giantstep.sweep.checkpoint import Checkpoint
+    from giantstep.sweep.checkpoint import Checkpoint  # help and bad arguments do without
 
     with Checkpoint(checkpoint) as store:
         count = len(store)
     return f"{count} finished points are saved in {checkpoint}; the same command goes on from there"
 
 
-def _write(arguments: argparse.Namespace, dataset: Dataset) -> None:
+def _write(arguments: argparse.Namespace, dataset: gs.Dataset) -> None:
     if arguments.output:
         dataset.write(arguments.output)
     if arguments.plot:
-        from giantstep.draw.curves import plot
-
-        plot(dataset, arguments.plot)
+        gs.plot(dataset, arguments.plot)
 
 
-def _report(arguments: argparse.Namespace, dataset: Dataset) -> int:
+def _report(arguments: argparse.Namespace, dataset: gs.Dataset) -> int:
     """Print what was done and how it is known to be right; exit code 3 where a point has no number."""
-    from giantstep.report.dataset import report, table
+    from giantstep.report.dataset import report, table  # help and bad arguments do without
 
     if not arguments.output:
         print(table(dataset))

@@ -1,4 +1,4 @@
-"""Commands about the equations: derive, generate, verify."""
+"""The command derive: the coefficients and equations of a model."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from giantstep.cli.options import Subparsers, add_model, command, model_of
 
 
 def add(subparsers: Subparsers) -> None:
-    """Declare the commands."""
+    """Declare the command."""
     derive = command(
         subparsers,
         "derive",
@@ -22,58 +22,10 @@ def add(subparsers: Subparsers) -> None:
     )
     derive.add_argument("--steps", action="store_true", help="print the whole derivation, step by step")
 
-    generate = command(
-        subparsers,
-        "generate",
-        "regenerate the kernels, or check them",
-        "giantstep generate --check",
-        _generate,
-    )
-    generate.add_argument(
-        "models",
-        nargs="*",
-        metavar="MODEL",
-        help="only the kernels of these models (default: all registered)",
-    )
-    generate.add_argument(
-        "--check",
-        action="store_true",
-        help="change nothing; exit 1 where a kernel is not what the sources give",
-    )
-
-    verify = command(
-        subparsers,
-        "verify",
-        "run the ladder of checks for a model; exit 1 where one fails",
-        "giantstep verify model.toml",
-        _verify,
-    )
-    add_model(verify)
-
 
 def _derive(arguments: argparse.Namespace) -> int:
     model = model_of(arguments)
-    from giantstep.law.derivation import render
+    from giantstep.law.derivation import render  # loads SymPy
 
     print(render(model, arguments.format, arguments.steps))
     return 0
-
-
-def _generate(arguments: argparse.Namespace) -> int:
-    from giantstep.spec.model import Model
-
-    models = [Model.from_toml(path) for path in arguments.models]
-    from giantstep.spec.generate import generate
-
-    return 0 if generate(models, arguments.check, _echo) else 1
-
-
-def _verify(arguments: argparse.Namespace) -> int:
-    model = model_of(arguments)
-    from giantstep.verify.run import verify
-
-    return 0 if verify(model, _echo) else 1
-
-
-def _echo(line: str) -> None:
-    print(line, flush=True)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import argparse
 import json
 
+import giantstep as gs
 from giantstep.cli.options import Subparsers, add_model, command, model_of
 from giantstep.spec.errors import BadInput
+from giantstep.spec.files import PICTURES, check_writable
 
 
 def add(subparsers: Subparsers) -> None:
@@ -58,13 +60,8 @@ def _learnable(arguments: argparse.Namespace) -> int:
     if arguments.plot and not arguments.simulate:
         raise BadInput("--plot draws simulated overlaps", "give --simulate and --dimension too")
     if arguments.plot:
-        from giantstep.draw.curves import SUFFIXES
-        from giantstep.spec.files import check_writable
-
-        check_writable(arguments.plot, SUFFIXES)
-    from giantstep.observe.learnable.learnable import learnable
-
-    result = learnable(
+        check_writable(arguments.plot, PICTURES)
+    result = gs.learnable(
         model,
         dimension=arguments.dimension if arguments.simulate else None,
         seeds=arguments.seeds,
@@ -74,7 +71,7 @@ def _learnable(arguments: argparse.Namespace) -> int:
         seed=arguments.seed,
     )
     if arguments.plot:
-        from giantstep.draw.learnable import plot_overlaps
+        from giantstep.draw.learnable import plot_overlaps  # loads matplotlib
 
         plot_overlaps(result, arguments.plot)
     print(json.dumps(result.to_dict(), indent=2, allow_nan=False) if arguments.json else str(result))

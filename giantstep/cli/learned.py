@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
 
+import giantstep as gs
 from giantstep.cli.options import Subparsers, add_model, command, model_of
-from giantstep.cli.solve import aligned
+from giantstep.cli.text import aligned
 from giantstep.spec.errors import BadInput
-
-if TYPE_CHECKING:
-    from giantstep.observe.learned import Learned
+from giantstep.spec.files import PICTURES, check_writable
 
 
 def add(subparsers: Subparsers) -> None:
@@ -38,9 +36,7 @@ def add(subparsers: Subparsers) -> None:
 
 def _learned(arguments: argparse.Namespace) -> int:
     model = model_of(arguments)
-    import numpy as np
-
-    from giantstep.observe.learned import learned
+    import numpy as np  # help and bad arguments do without
 
     reach = arguments.reach
     if not 0.0 < reach <= 30.0 or not 2 <= arguments.points <= 100_000:
@@ -49,29 +45,27 @@ def _learned(arguments: argparse.Namespace) -> int:
             "give a reach between 0 and 30 and 2 to 100000 points",
         )
     if arguments.plot:
-        from giantstep.draw.curves import suffix_of
-
-        suffix_of(arguments.plot)
-    found = learned(
+        check_writable(arguments.plot, PICTURES)
+    found = gs.learned(
         model, at=np.linspace(-reach, reach, arguments.points), index=arguments.index, dimension=arguments.dimension,
         simulate=arguments.simulate, seeds=arguments.seeds, what=arguments.what, seed=arguments.seed,
         bins=arguments.bins,
     )  # fmt: skip
     if arguments.plot:
-        from giantstep.draw.learned import plot_learned
+        from giantstep.draw.learned import plot_learned  # loads matplotlib
 
         plot_learned(found, arguments.plot)
     print(found.to_json() if arguments.json else "\n".join(_tables(found)))
     return 0
 
 
-def _tables(found: Learned) -> list[str]:
+def _tables(found: gs.Learned) -> list[str]:
     """Along each direction: a few of the points, the simulated ones where there are any."""
     blocks = []
-    names = (f"theta_{found.index}.x" if found.result.model.target.indices > 1 else "theta.x", "v.x")
-    for axis, (name, profile) in enumerate(zip(names, (found.along_target, found.along_spike), strict=True)):
-        if profile is None:
-            continue
+    several, count = found.result.model.target.indices > 1, len(found.along_spikes)
+    names = [f"theta_{found.index}.x" if several else "theta.x"]
+    names += ["v.x"] if count == 1 else [f"v_{number}.x" for number in range(1, count + 1)]
+    for axis, (name, profile) in enumerate(zip(names, (found.along_target, *found.along_spikes), strict=True)):
         stride = max(1, (len(profile.at) - 1) // 12)
         lines = [(name, "learned", "target")]
         columns = zip(profile.at[::stride], profile.mean[::stride], profile.target[::stride], strict=True)

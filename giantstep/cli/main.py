@@ -8,7 +8,21 @@ import warnings
 from collections.abc import Sequence
 
 from giantstep import __version__
-from giantstep.cli import bounds, compare, curve, derive, learnable, learned, solve, spectrum, tune
+from giantstep.cli import (
+    bounds,
+    compare,
+    curve,
+    derive,
+    generate,
+    gradient,
+    learnable,
+    learned,
+    simulate,
+    solve,
+    spectrum,
+    tune,
+    verify,
+)
 from giantstep.cli.options import Parser, spread
 from giantstep.spec.errors import BadInput, GiantstepError
 
@@ -69,8 +83,10 @@ def parser() -> Parser:
     )
     top.add_argument("--version", action="version", version=f"giantstep {__version__}")
     commands = top.add_subparsers(title="commands", metavar="COMMAND", parser_class=Parser)
-    for group in (derive, solve, curve, bounds, learnable, learned, spectrum, tune, compare):
-        group.add(commands)
+    for one in (
+        derive, generate, verify, solve, simulate, curve, bounds, learnable, learned, spectrum, tune, gradient, compare,
+    ):  # fmt: skip
+        one.add(commands)
     return top
 
 

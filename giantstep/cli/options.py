@@ -5,12 +5,10 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
+import giantstep as gs
 from giantstep.spec.errors import BadInput
-
-if TYPE_CHECKING:
-    from giantstep.spec.model import Model
 
 Subparsers: TypeAlias = "argparse._SubParsersAction[Parser]"
 Command: TypeAlias = Callable[[argparse.Namespace], int]
@@ -86,13 +84,32 @@ def add_simulation(parser: Parser, seeds: int | None) -> None:
     )
 
 
-def model_of(arguments: argparse.Namespace) -> Model:
-    """The model of MODEL and --set. Raises BadInput."""
-    from giantstep.spec.model import Model
+def add_accuracy(parser: Parser) -> None:
+    """The options --dimension, --tolerance and --json of what is told of a solution."""
+    parser.add_argument("--dimension", type=int, metavar="D", help="include the leading finite-size correction")
+    add_tolerance(parser)
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
 
-    model = Model.from_toml(arguments.model)
+
+def model_of(arguments: argparse.Namespace) -> gs.Model:
+    """The model of MODEL and --set. Raises BadInput."""
+    model = gs.Model.from_toml(arguments.model)
     changes = dict(_pair(text) for text in arguments.set)
     return model.replace(changes) if changes else model
+
+
+def range_of(option: str, text: str) -> tuple[float, float]:
+    """Two numbers from ``LOW:HIGH``. Raises BadInput."""
+    try:
+        low, high = (float(part) for part in text.split(":"))
+    except ValueError:
+        raise BadInput(f"{option} {text!r} is not understood", "write LOW:HIGH, for example 0.01:100") from None
+    return low, high
+
+
+def keys_of(text: str) -> list[str]:
+    """Keys from ``KEY,KEY``."""
+    return [key.strip() for key in text.split(",") if key.strip()]
 
 
 def spread(arguments: Sequence[str]) -> list[str]:

@@ -20,7 +20,7 @@ class Bars:
         if not self._visible:
             return
         if stage != self._stage:
-            from tqdm import tqdm
+            from tqdm import tqdm  # help does without
 
             self.close()
             self._stage = stage

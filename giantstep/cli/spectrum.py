@@ -6,15 +6,15 @@ import argparse
 import json
 from typing import TYPE_CHECKING
 
+import giantstep as gs
 from giantstep.cli.options import Subparsers, add_model, add_simulation, command, model_of
-from giantstep.cli.solve import aligned
+from giantstep.cli.progress import Bars
+from giantstep.cli.text import Line, aligned, numbers
 from giantstep.spec.errors import BadInput
+from giantstep.spec.files import PICTURES, check_writable
 
 if TYPE_CHECKING:
     from giantstep.observe.spectrum.simulated import Eigenvalues
-    from giantstep.observe.spectrum.spectrum import Spectrum
-
-Lines = list[tuple[str, str, str]]
 
 DEFAULT_SEEDS = 4
 _KINDS = {"edge": "", "tail": " (the density fades out there)", "zero": " (down to zero)"}
@@ -47,16 +47,11 @@ def _spectrum(arguments: argparse.Namespace) -> int:
     if arguments.simulate and arguments.dimension is None:
         raise BadInput("--simulate needs a dimension", "give for example --dimension 1000")
     if arguments.plot:
-        from giantstep.draw.curves import SUFFIXES
-        from giantstep.spec.files import check_writable
-
-        check_writable(arguments.plot, SUFFIXES)
-    from giantstep.observe.spectrum.spectrum import spectrum
-
+        check_writable(arguments.plot, PICTURES)
     simulated = _simulated(arguments) if arguments.simulate else None
-    found = spectrum(simulated.model if simulated else model, dimension=arguments.dimension)
+    found = gs.spectrum(simulated.model if simulated else model, dimension=arguments.dimension)
     if arguments.plot:
-        from giantstep.draw.spectrum import plot_spectrum
+        from giantstep.draw.spectrum import plot_spectrum  # loads matplotlib
 
         plot_spectrum(found, arguments.plot, simulated)
     if arguments.json:
@@ -70,8 +65,7 @@ def _spectrum(arguments: argparse.Namespace) -> int:
 
 
 def _simulated(arguments: argparse.Namespace) -> Eigenvalues:
-    from giantstep.cli.progress import Bars
-    from giantstep.observe.spectrum.simulated import simulated_eigenvalues
+    from giantstep.observe.spectrum.simulated import simulated_eigenvalues  # loads the solver
 
     with Bars() as bars:
         return simulated_eigenvalues(
@@ -84,8 +78,8 @@ def _simulated(arguments: argparse.Namespace) -> Eigenvalues:
         )
 
 
-def _lines(found: Spectrum) -> Lines:
-    lines: Lines = [("matrix", "Phi^T Phi / p", "p x p, features of the n samples of the fit")]
+def _lines(found: gs.Spectrum) -> list[Line]:
+    lines: list[Line] = [("matrix", "Phi^T Phi / p", "p x p, features of the n samples of the fit")]
     for number, part in enumerate(found.bulks, start=1):
         name = "support" if len(found.bulks) == 1 else f"interval {number}"
         ends = f"{part.low.x:.9g} to {part.high.x:.9g}"
@@ -97,20 +91,16 @@ def _lines(found: Spectrum) -> Lines:
     lines.append(("total mass - 1", f"{found.total - 1.0:.1e}", "each part found apart from the others"))
     where = "that stay finite as d grows" if found.dimension is None else f"at d = {found.dimension}"
     if len(found.outliers):
-        lines.append(("outliers", _numbers(found.outliers.tolist()), where))
+        lines.append(("outliers", numbers(found.outliers.tolist()), where))
     if len(found.growing):
-        lines.append(("outliers over d", _numbers(found.growing.tolist()), "as d grows: from the mean features"))
+        lines.append(("outliers over d", numbers(found.growing.tolist()), "as d grows: from the mean features"))
     return [*lines, ("time", f"{found.seconds:.3g} s", "")]
 
 
-def _compared(found: Spectrum, simulated: Eigenvalues) -> Lines:
+def _compared(found: gs.Spectrum, simulated: Eigenvalues) -> list[Line]:
     mean, error = simulated.largest(len(found.outliers) + 1)
     pairs = "  ".join(f"{m:.6g} +- {e:.2g}" for m, e in zip(mean, error, strict=True))
     return [
         ("largest, simulated", pairs, f"{simulated.what}, d = {simulated.dimension}, {simulated.seeds} seeds"),
         ("Kolmogorov distance", f"{simulated.distance(found):.4f}", "of all simulated eigenvalues to the theory"),
     ]
-
-
-def _numbers(values: list[float]) -> str:
-    return "  ".join(f"{value:.9g}" for value in values)

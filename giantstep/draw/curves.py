@@ -6,31 +6,29 @@ import io
 import math
 import os
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
+from typing import Any, Literal, TypeAlias, cast
 
+import matplotlib
 import numpy as np
+from matplotlib import colormaps
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from scipy import optimize
 
 from derive.grammar import shorten
 from giantstep.observe.baselines import has_spike
-from giantstep.spec.errors import BadInput
-from giantstep.spec.files import write_atomic
+from giantstep.spec.files import PICTURES, suffix_of, write_atomic
 from giantstep.spec.fit_loss import FitLoss
 from giantstep.spec.matrix import Rows
 from giantstep.spec.model import Model
 from giantstep.sweep.dataset import Dataset, shown
 from giantstep.sweep.grid import Changes
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
 Array = NDArray[np.float64]
 ErrorName: TypeAlias = Literal["test_error", "train_error"]
 
-SUFFIXES = (".png", ".svg", ".pdf")
 LABELLED = 9  # curves of a family with a label of their own; of more, this many evenly chosen
 
 #: Symbol and words of each key, for axes and labels.
@@ -83,18 +81,7 @@ def plot(dataset: Dataset, path: str | os.PathLike[str], *, error: ErrorName = "
     Equal datasets give equal bytes with the same matplotlib. Raises BadInput for another ending, or where the
     file cannot be written.
     """
-    write_atomic(path, rendered(dataset, suffix_of(path), error=error))
-
-
-def suffix_of(path: str | os.PathLike[str]) -> str:
-    """The format of a picture by the ending of its file. Raises BadInput for one that is not known."""
-    suffix = Path(path).suffix.lower()
-    if suffix not in SUFFIXES:
-        raise BadInput(
-            f"the plot {shorten(os.fspath(path), 200)} has an unknown ending",
-            f"it must end in {' or '.join(SUFFIXES)}",
-        )
-    return suffix
+    write_atomic(path, rendered(dataset, suffix_of(path, PICTURES), error=error))
 
 
 def rendered(dataset: Dataset, suffix: str, *, error: ErrorName = "test_error") -> bytes:
@@ -104,8 +91,6 @@ def rendered(dataset: Dataset, suffix: str, *, error: ErrorName = "test_error") 
 
 def saved(draw: Callable[[], Figure], suffix: str) -> bytes:
     """The bytes of a figure drawn and written in the style of the plots."""
-    import matplotlib
-
     stream = io.BytesIO()
     with matplotlib.rc_context(cast(Any, _STYLE)):
         draw().savefig(
@@ -120,9 +105,6 @@ def saved(draw: Callable[[], Figure], suffix: str) -> bytes:
 
 def figure(dataset: Dataset, *, error: ErrorName = "test_error") -> Figure:
     """A matplotlib figure of one error: no global state is touched, the caller may go on drawing."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
     drawn = Figure(figsize=(5.4, 4.0), layout="constrained")
     FigureCanvasAgg(drawn)
     _Drawing(dataset, error, drawn.add_subplot()).draw()
@@ -368,8 +350,6 @@ def colours(count: int) -> list[Any]:
     """Black for one curve; else a ramp that stays readable in grey: it darkens steadily."""
     if count == 1:
         return ["black"]
-    from matplotlib import colormaps
-
     return [colormaps["viridis"](place) for place in np.linspace(0.82, 0.0, count)]
 
 

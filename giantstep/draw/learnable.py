@@ -4,38 +4,28 @@ from __future__ import annotations
 
 import os
 import re
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
 
 from derive.grammar import shorten
-from giantstep.draw.curves import MARKERS, SUFFIXES, colours, saved
+from giantstep.draw.curves import MARKERS, colours, saved
 from giantstep.observe.learnable.result import Learnability
 from giantstep.spec.errors import BadInput
-from giantstep.spec.files import write_atomic
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from giantstep.spec.files import PICTURES, suffix_of, write_atomic
 
 _INDEX = re.compile(r"\bz(\d)\b")
 
 
 def plot_overlaps(result: Learnability, path: str | os.PathLike[str]) -> None:
     """Draw simulated overlaps into a .png, .svg or .pdf file. Raises BadInput where nothing was simulated."""
-    suffix = Path(path).suffix.lower()
-    if suffix not in SUFFIXES:
-        raise BadInput(
-            f"the plot {shorten(os.fspath(path), 200)} has an unknown ending",
-            f"it must end in {' or '.join(SUFFIXES)}",
-        )
-    write_atomic(path, rendered_overlaps([result], suffix))
+    write_atomic(path, rendered_overlaps([result], suffix_of(path, PICTURES)))
 
 
 def rendered_overlaps(results: list[Learnability], suffix: str = ".png") -> bytes:
     """The bytes of the picture: one panel for each result."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
 
     def draw() -> Figure:
         drawn = Figure(figsize=(4.2 * len(results), 3.6), layout="constrained")

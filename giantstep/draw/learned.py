@@ -3,34 +3,30 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
 
-from giantstep.draw.curves import saved, suffix_of
+from giantstep.draw.curves import saved
 from giantstep.observe.learned import Learned, Profile
-from giantstep.spec.files import write_atomic
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+from giantstep.spec.files import PICTURES, suffix_of, write_atomic
 
 
 def plot_learned(found: Learned, path: str | os.PathLike[str]) -> None:
     """Draw the learned function into a .png, .svg or .pdf file. Raises BadInput for another ending."""
-    suffix = suffix_of(path)
+    suffix = suffix_of(path, PICTURES)
     write_atomic(path, saved(lambda: figure(found), suffix))
 
 
 def figure(found: Learned) -> Figure:
-    """A panel along the target's direction, and one along the spike where there is one."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
+    """A panel along the target's direction, and one along each direction of the spike."""
     index = "" if found.result.model.target.indices == 1 else f"_{found.index}"
     profiles = [(found.along_target, rf"$\theta{index}\cdot x$", rf"E[$\cdot$ | $\theta{index}\cdot x$]")]
-    if found.along_spike is not None:
-        profiles.append((found.along_spike, r"$v\cdot x$", r"E[$\cdot$ | $v\cdot x$]"))
+    for number, profile in enumerate(found.along_spikes, 1):
+        v = "v" if len(found.along_spikes) == 1 else f"v_{number}"
+        profiles.append((profile, rf"${v}\cdot x$", rf"E[$\cdot$ | ${v}\cdot x$]"))
     drawn = Figure(figsize=(3.6 * len(profiles) + 0.4, 3.3), layout="constrained")
     FigureCanvasAgg(drawn)
     for axis, (profile, variable, label) in enumerate(profiles):

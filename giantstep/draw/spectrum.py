@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import math
 import os
-from typing import TYPE_CHECKING
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
 
-from giantstep.draw.curves import described, saved, suffix_of
+from giantstep.draw.curves import described, saved
 from giantstep.observe.spectrum.simulated import Eigenvalues
-from giantstep.spec.files import write_atomic
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-    from giantstep.observe.spectrum.spectrum import Spectrum
+from giantstep.observe.spectrum.spectrum import Spectrum
+from giantstep.spec.files import PICTURES, suffix_of, write_atomic
 
 Array = np.ndarray
 
@@ -28,14 +25,11 @@ def plot_spectrum(
     theory: Spectrum, path: str | os.PathLike[str], simulated: Eigenvalues | None = None
 ) -> None:
     """Draw a spectrum into a .png, .svg or .pdf file. Raises BadInput for another ending."""
-    write_atomic(path, rendered_spectrum(theory, suffix_of(path), simulated))
+    write_atomic(path, rendered_spectrum(theory, suffix_of(path, PICTURES), simulated))
 
 
 def rendered_spectrum(theory: Spectrum, suffix: str = ".png", simulated: Eigenvalues | None = None) -> bytes:
     """The bytes of the picture in one of the formats."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
     def draw() -> Figure:
         drawn = Figure(figsize=(5.4, 3.8), layout="constrained")
         FigureCanvasAgg(drawn)

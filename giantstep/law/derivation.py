@@ -21,7 +21,6 @@ Format = Literal["text", "latex", "markdown"]
 FORMATS: tuple[Format, ...] = ("text", "latex", "markdown")
 # derivatives of averages that Newton's method needs and the equations do not
 _SECOND = re.compile(r"davg_(?!M/)")
-_OF_LOSS = re.compile(r"closed [gh]|[gh] (of the loss|in region \d+)")
 _USER = re.compile(r"user_[0-9a-f]{16}")
 
 
@@ -52,8 +51,7 @@ class ModelDerivation:
 
 
 def _is_equation(step: DerivationStep) -> bool:
-    shown = step.kind in ("definition", "result") or _OF_LOSS.fullmatch(step.label)
-    return bool(shown) and not _SECOND.match(step.label)
+    return step.shown and step.kind != "assumption" and not _SECOND.match(step.label)
 
 
 def derive(model: Model) -> ModelDerivation:

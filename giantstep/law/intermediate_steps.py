@@ -10,6 +10,8 @@ from functools import lru_cache
 
 import numpy as np
 
+from generated.step import ORDERS, cost_exponent, mean_features
+from giantstep.law.gradient_step import scale_of_step
 from giantstep.law.moments import hermite_moments
 from giantstep.spec.errors import BadInput
 from giantstep.spec.kernels import function_kernel
@@ -35,8 +37,6 @@ def order_of(model: Model) -> int:
 
     Raises BadInput where it is too large, or where the exponent lies between two orders.
     """
-    from generated.step import ORDERS, cost_exponent
-
     assert model.step is not None
     exponent = model.step.exponent
     costs = [cost_exponent(k, exponent) for k in range(1, ORDERS + 2)]
@@ -92,9 +92,6 @@ def _is_new(polynomial: tuple[float, ...], known: list[tuple[float, ...]]) -> bo
 @lru_cache(maxsize=64)
 def _orders(network: Network, step: Step, target: Target) -> tuple[tuple[float, ...], ...]:
     """The orders of the mean features in the strength, with largest coefficient one; zeros where one vanishes."""
-    from generated.step import ORDERS, mean_features
-    from giantstep.law.spike import scale_of_step
-
     kernel = function_kernel(network.activation)
     moments = hermite_moments(network.activation, kernel.BREAKPOINTS, 2 * ORDERS, network.initial_bias)
     rho, tilt, spread = scale_of_step(network, step, target)

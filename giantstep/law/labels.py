@@ -13,11 +13,12 @@ from functools import lru_cache
 from itertools import product
 
 import numpy as np
-from numpy.polynomial.legendre import leggauss
 
 from derive.links import link_of
 from giantstep.law.directions import mixing, noisy_indices, rows_of
 from giantstep.law.multi_index_labels import has_kinks, nodes_given_kappa
+from giantstep.quadrature.gauss import normal_between
+from giantstep.simulate.memory import available_bytes
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.kernels import function_kernel
 from giantstep.spec.link import link_values
@@ -203,17 +204,13 @@ def _points(target: Target, gamma: Array, kappa: Array, probit: float, count: _N
 
 def _panels(breaks: tuple[float, ...], gamma: float, width: float, kappa: Array, count: _Nodes) -> tuple[Array, Array]:
     """Nodes and weights [N, J] of t between the breakpoints of the link, Gauss-Legendre on each panel."""
-    points, weights = leggauss(count.order)
     inner = np.clip((np.array(breaks)[None, :] - gamma * kappa[:, None]) / width, -_REACH, _REACH)
     ends = np.ones((len(kappa), 1)) * _REACH
     edges = np.concatenate([-ends, inner, ends], axis=1)
     panels = count.panels
     cuts = edges[:, :-1, None] + np.diff(edges, axis=1)[:, :, None] * (np.arange(panels + 1) / panels)
-    half = 0.5 * np.diff(cuts, axis=2)[..., None]
-    middle = 0.5 * (cuts[:, :, 1:] + cuts[:, :, :-1])[..., None]
-    t = (middle + half * points).reshape(len(kappa), -1)
-    density = np.exp(-0.5 * t * t) / math.sqrt(2.0 * math.pi)
-    return t, (half * weights * np.ones_like(middle)).reshape(len(kappa), -1) * density
+    t, weight = normal_between(cuts[:, :, :-1], cuts[:, :, 1:], count.order)
+    return t.reshape(len(kappa), -1), weight.reshape(len(kappa), -1)
 
 
 def _tensor(link: str, overlaps: Rows, probit: float, count: _Nodes) -> tuple[Array, Array]:
@@ -243,8 +240,6 @@ def _affordable(link: str, count: int) -> None:
 
 def _enough_memory(nodes: int, labels: int, directions: int) -> None:
     """Raise NotConverged where the labels at all nodes of kappa do not fit."""
-    from giantstep.simulate.memory import available_bytes
-
     needed, available = 8 * nodes * labels * (4 + 2 * directions), available_bytes()
     if available is not None and needed > available:
         raise NotConverged(

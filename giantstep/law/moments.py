@@ -9,8 +9,8 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.polynomial.hermite_e import hermevander
-from numpy.polynomial.legendre import leggauss
 
+from giantstep.quadrature.gauss import evenly_cut, normal_nodes
 from giantstep.spec.errors import BadInput
 from giantstep.spec.expressions import numpy_function
 
@@ -113,12 +113,7 @@ def _reach(integrands: Callable[[np.ndarray], np.ndarray]) -> float:
 def _panels(
     integrands: Callable[[np.ndarray], np.ndarray], breaks: list[float], reach: float, width: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    grid = np.arange(-reach, reach + width / 2, width)
-    edges = np.unique(np.concatenate([grid, [b for b in breaks if abs(b) < reach]]))
-    nodes, weights = leggauss(_ORDER)
-    half, middle = np.diff(edges)[:, None] / 2, (edges[1:] + edges[:-1])[:, None] / 2
-    z = (middle + half * nodes).ravel()
-    weight = (half * weights).ravel() * np.exp(-0.5 * z * z) / np.sqrt(2.0 * np.pi)
+    z, weight = normal_nodes(evenly_cut(reach, width, breaks), _ORDER)
     values = integrands(z)
     scale = np.abs(values) @ weight
     return values @ weight, np.maximum(scale, scale.max() * 1e-3)

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.polynomial.legendre import leggauss
 from numpy.typing import NDArray
 
 from derive.grammar import Node
@@ -26,6 +25,7 @@ from giantstep.quadrature.cubature import (
     nesting,
     polynomial_zeros,
 )
+from giantstep.quadrature.gauss import legendre
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.expressions import jet
 from giantstep.spec.link import link_values
@@ -239,7 +239,7 @@ def _panels(cuts: Array, finer: int, order: int, graded: bool) -> tuple[Array, A
     bare = bool(np.all(np.abs(cuts) == _REACH))  # no cut at all: what is one gap is long
     edges = edges[:, [0, -1]] if bare else edges
     split = (4 if bare or graded else 2) * 2**finer
-    points, weights = leggauss(order)
+    points, weights = legendre(order)
     x = ((2.0 * np.arange(split)[:, None] + 1.0 + points) / split - 1.0).ravel()
     stretch = np.tile(weights, split) / split
     if graded:  # 1 - x becomes a square

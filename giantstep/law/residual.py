@@ -6,8 +6,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.polynomial.legendre import leggauss, legvander
+from numpy.polynomial.legendre import legvander
 
+from giantstep.quadrature.gauss import evenly_cut, legendre, legendre_coefficients, normal_nodes
 from giantstep.spec.expressions import numpy_function
 from giantstep.spec.kernels import function_kernel
 from giantstep.spec.model import Target
@@ -73,9 +74,8 @@ def _with_noise(law: ResidualLaw, spread: float, level: int) -> ResidualLaw:
     low, high = law.e.min() - _REACH * spread, law.e.max() + _REACH * spread
     count = _PANELS * 2**level
     width = (high - low) / count
-    points, weights = leggauss(_ORDER)
-    # Legendre coefficients of a panel from its nodes
-    project = (legvander(points, _ORDER - 1) * weights[:, None] * (np.arange(_ORDER) + 0.5)).T
+    points, _ = legendre(_ORDER)
+    project = legendre_coefficients(_ORDER)  # of a panel from its nodes
     moments = np.zeros((3, count * _ORDER))
     many = max(1, _CHUNK // len(law.e))
     for start in range(0, len(noise), many):
@@ -97,10 +97,5 @@ def _weights(law: ResidualLaw) -> tuple[Array, Array, Array]:
 
 def _normal(breaks: list[float], width: float) -> tuple[Array, Array]:
     """Gauss-Legendre nodes of the standard normal law, on panels between the breakpoints."""
-    grid = np.arange(-_REACH, _REACH + width / 2, width)
-    edges = np.unique(np.concatenate([grid, [b for b in breaks if abs(b) < _REACH]]))
-    points, weights = leggauss(_ORDER)
-    half, middle = np.diff(edges)[:, None] / 2, (edges[1:] + edges[:-1])[:, None] / 2
-    g = (middle + half * points).ravel()
-    weight = (half * weights).ravel() * np.exp(-0.5 * g * g)
+    g, weight = normal_nodes(evenly_cut(_REACH, width, breaks), _ORDER)
     return g, weight / weight.sum()

@@ -6,6 +6,9 @@ from functools import lru_cache
 
 import numpy as np
 
+from derive.links import link_of
+from giantstep.law.multi_index_moments import index_moments
+from giantstep.spec.kernels import coefficients
 from giantstep.spec.model import Model
 
 
@@ -26,10 +29,6 @@ def best_linear_error(link: str) -> float:
     No kernel and no random features do better while n and p are proportional to d. Source: [MMM22];
     [CUI24] section 4. Raises NotConverged or BadInput where the averages of the link are not accurate.
     """
-    from derive.links import link_of
-    from giantstep.law.multi_index_moments import index_moments
-    from giantstep.spec.kernels import coefficients
-
     if link_of(link).indices == 1:
         return float(coefficients(link, np.zeros(1), 1.0)[2, 0])
     moments = index_moments(link)

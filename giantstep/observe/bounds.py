@@ -1,11 +1,13 @@
 """Bounds on the test error of the spiked model, whatever the samples, the width and the ridge.
 
 Given kappa = v.x and the rest t of the target's directions the output is
-    f = sum_b [m_b mu0_b(kappa) + zeta_b kappa mu1_b(kappa)] + sum_d t_d sum_b psi_bd mu1_b(kappa) + rest,
+    f = sum_b [m_b mu0_b(kappa) + zeta_b.kappa mu1_b(kappa)] + sum_d t_d sum_b psi_bd mu1_b(kappa) + rest,
 the rest independent of the label, so that E (y - f)^2 splits into what is seen through kappa, what is seen of t through
 the bulk, the label's part that is neither, and the variance of the rest.
 Lower bound: no rest, and the best m, zeta, psi. Upper bound: the limit of an infinite ridge, where zeta, psi and the
 rest vanish and m, which has no ridge of its own, fits the labels; the test error at the best ridge is no larger.
+Neither knows the bulk: rows that are not isotropic change what is reached, not what can be. In the limit of a step
+below the giant one polynomials of kappa stand in the place of mu0, and the learning rate has no part in it.
 Source: [CUI24] eq. (26)-(28), App. E and eq. (132), where the spike is the target (gamma = 1, no t).
 """
 
@@ -20,6 +22,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from giantstep.law.intermediate_steps import is_intermediate
 from giantstep.observe.baselines import best_linear_error
 from giantstep.observe.conditional_model import Conditional, conditional
 from giantstep.observe.minimise import least, least_positive
@@ -27,8 +30,7 @@ from giantstep.observe.polynomial_error import polynomial_errors
 from giantstep.quadrature.panels import ORDERS
 from giantstep.spec.errors import BadInput
 from giantstep.spec.model import Model
-from giantstep.spec.spike_table import refuse_loadings
-from giantstep.system.problem import problem_of
+from giantstep.system.problem import Problem, problem_of
 
 Array = np.ndarray
 Kind = Literal["lower", "upper"]
@@ -41,8 +43,9 @@ _BIASES = np.linspace(-4.0, 4.0, 17)  # in units of the spread of a pre-activati
 class Bound:
     """A bound and the function that attains it: m[K], zeta[K] and psi[K, D] of the module's formula.
 
-    learning_rate: of the step, None without one; at_edge: whether the search for it ended at the edge of its range;
-    bias: of every neuron, the best one where it is trained; error: change between two orders of quadrature.
+    zeta: [K, q] with loadings; learning_rate: of the step, None without one; at_edge: whether the search for it ended
+    at the edge of its range; bias: of every neuron, the best one where it is trained; error: change between two orders
+    of quadrature.
     """
 
     value: float
@@ -96,15 +99,16 @@ class Bounds:
 
 
 def bounds(
-    model: Model, *, degree: int = 3, rates: tuple[float, float] = RATES, optimise: bool = True
-) -> Bounds:
+    model: Model, *, degree: int = 3, rates: tuple[float, float] = RATES, optimise: bool = True,
+    dimension: int | None = None,
+) -> Bounds:  # fmt: skip
     """Lower and upper bound of a model, minimised over the learning rate as well, and baselines up to ``degree``.
 
-    rates: the range of learning rates; ``optimise=False`` leaves the search out. The upper bound is that of the square
-    loss at its best ridge. Raises BadInput for a loss of the margin, whose test error is no squared one, and
-    NotConverged where kappa is not resolved. Source: [CUI24] eq. (26)-(28), (132); THEORY section 7.
+    rates: the range of learning rates; ``optimise=False`` leaves the search out; dimension: of a step below the giant
+    one, which has a strength there, and no limit. The upper bound is that of the square loss at its best ridge. Raises
+    BadInput for a loss of the margin, whose test error is no squared one, and NotConverged where kappa is not
+    resolved. Source: [CUI24] eq. (26)-(28), (132); THEORY section 7.
     """
-    refuse_loadings(model.spike, "bounds")
     if model.fit.loss.form == "margin":
         raise BadInput(
             f"fit.loss = {model.fit.loss.name!r} has the probability of misclassification as its test error, and the "
@@ -116,73 +120,94 @@ def bounds(
         raise BadInput(f"the range of learning rates {low:g} to {high:g} is empty", "give 0 < LOW < HIGH")
     search = optimise and model.step is not None
     return Bounds(
-        model, bound(model, "lower"), bound(model, "upper"),
-        best_bound(model, "lower", rates) if search else None,
-        best_bound(model, "upper", rates) if search else None,
+        model, bound(model, "lower", dimension), bound(model, "upper", dimension),
+        best_bound(model, "lower", rates, dimension) if search else None,
+        best_bound(model, "upper", rates, dimension) if search else None,
         best_linear_error(model.target.link), MappingProxyType(polynomial_errors(model.target.link, degree)),
     )  # fmt: skip
 
 
-def bound(model: Model, kind: Kind) -> Bound:
+def bound(model: Model, kind: Kind, dimension: int | None = None) -> Bound:
     """One bound at the model's own spike; of a trained bias the best one is taken.
 
     Raises NotConverged where kappa is not resolved.
     """
-    bias = _best_bias(model, kind) if model.network.trains_bias else model.network.initial_bias
-    coarse, fine = (_at(model, kind, bias, order) for order in ORDERS)
+    features = _features(model, dimension)
+    bias = _best_bias(features, kind) if model.network.trains_bias else model.network.initial_bias
+    coarse, fine = (_at(model, features(bias), kind, order) for order in ORDERS)
     return replace(fine, error=abs(fine.value - coarse.value))
 
 
-def best_bound(model: Model, kind: Kind, rates: tuple[float, float] = RATES) -> Bound:
+def best_bound(
+    model: Model, kind: Kind, rates: tuple[float, float] = RATES, dimension: int | None = None
+) -> Bound:
     """One bound minimised over the learning rate: a grid in its logarithm, then bounded minimisation.
 
-    Raises BadInput without a step.
+    The limit of a step below the giant one does not depend on it. Raises BadInput without a step.
     """
     if model.step is None:
         raise BadInput("the model takes no step, so it has no learning rate", "give [step]")
+    if is_intermediate(model) and dimension is None:
+        return bound(model, kind)
     points = _RATES_WITH_BIAS if model.network.trains_bias else _RATES
     at: Callable[[float], Model] = partial(_at_rate, model)
-    found = least_positive(lambda rate: _value(at(rate), kind), *rates, points)
-    return replace(bound(at(found.place), kind), at_edge=found.at_edge)
+    found = least_positive(lambda rate: _value(at(rate), kind, dimension), *rates, points)
+    return replace(bound(at(found.place), kind, dimension), at_edge=found.at_edge)
 
 
 def _at_rate(model: Model, rate: float) -> Model:
     return model.replace({"step.learning_rate": rate})
 
 
-def _value(model: Model, kind: Kind) -> float:
-    bias = _best_bias(model, kind) if model.network.trains_bias else model.network.initial_bias
-    return _at(model, kind, bias, ORDERS[0]).value
+def _features(model: Model, dimension: int | None) -> Callable[[float], Problem]:
+    """The conditionally Gaussian features by their bias."""
+    return lambda bias: problem_of(model, dimension, bias, powers=True)
 
 
-def _best_bias(model: Model, kind: Kind) -> float:
+def _value(model: Model, kind: Kind, dimension: int | None) -> float:
+    features = _features(model, dimension)
+    bias = _best_bias(features, kind) if model.network.trains_bias else model.network.initial_bias
+    return _at(model, features(bias), kind, ORDERS[0]).value
+
+
+def _best_bias(features: Callable[[float], Problem], kind: Kind) -> float:
     """The common bias with the least bound; of the infinite ridge that with the least training error."""
-    problem = problem_of(model)
-    spread = max(float(np.hypot(np.sqrt(term.variance), term.scale)) for term in problem.blocks)
+    spread = features(0.0).spread()
 
     def value(bias: float) -> float:
-        parts = conditional(problem_of(model, None, bias), ORDERS[0])
+        parts = conditional(features(bias), ORDERS[0])
         return lower_of(parts)[0] if kind == "lower" else _fitted(parts)[1]
 
     return least(value, spread * _BIASES).place
 
 
-def _at(model: Model, kind: Kind, bias: float, order: int) -> Bound:
-    parts = conditional(problem_of(model, None, bias), order)
+def _at(model: Model, problem: Problem, kind: Kind, order: int) -> Bound:
+    parts = conditional(problem, order)
     value, m, zeta, psi = lower_of(parts) if kind == "lower" else upper_of(parts)
     rate = None if model.step is None else model.step.learning_rate
-    return Bound(value, m, zeta, psi, bias, rate, False, 0.0)
+    zeta, psi = _along_given(problem, zeta, psi)
+    return Bound(value, m, zeta, psi, problem.bias, rate, False, 0.0)
+
+
+def _along_given(problem: Problem, zeta: Array, psi: Array) -> tuple[Array, Array]:
+    """(zeta, psi) along the directions of the spike as they were given: zeta [K] of one, [K, q] with loadings."""
+    directions = problem.spike.directions
+    if directions is None:
+        return zeta[:, 0], psi
+    found = directions.outward({"zeta": zeta, "psi": psi, "Q1": np.zeros((len(zeta), len(zeta)))})
+    return found["zeta"], found["psi"].reshape(psi.shape)
 
 
 def lower_of(parts: Conditional) -> tuple[float, Array, Array, Array]:
-    """(bound, m, zeta, psi): best in the span of all mu0_b and kappa mu1_b, and of t_d mu1_b for each direction."""
-    blocks = parts.mu0.shape[1]
-    seen = np.column_stack([parts.mu0, parts.kappa[:, None] * parts.mu1])
+    """(bound, m, zeta, psi): best in the span of all mu0_b and kappa_j mu1_b, and of t_d mu1_b for each direction."""
+    blocks, rank = parts.mu0.shape[1], parts.kappa.shape[1]
+    along = parts.mu1[:, :, None] * parts.kappa[:, None, :]
+    seen = np.column_stack([parts.mu0, along.reshape(len(along), -1)])
     weights, value = _projected(seen, parts.nu0, parts.weight)
     across = [_projected(parts.mu1, column, parts.weight) for column in parts.nu1.T]
     psi = np.stack([found for found, _ in across], axis=-1)
     total = value + sum(left for _, left in across) + float(parts.weight @ parts.nu2sq)
-    return total, weights[:blocks], weights[blocks:], psi
+    return total, weights[:blocks], weights[blocks:].reshape(blocks, rank), psi
 
 
 def upper_of(parts: Conditional) -> tuple[float, Array, Array, Array]:
@@ -190,7 +215,7 @@ def upper_of(parts: Conditional) -> tuple[float, Array, Array, Array]:
     m, _ = _fitted(parts)
     blocks, directions = parts.mu0.shape[1], parts.nu1.shape[1]
     unseen = (parts.nu0 - parts.mu0 @ m) ** 2 + (parts.nu1**2).sum(axis=1) + parts.nu2sq
-    return float(parts.weight @ unseen), m, np.zeros(blocks), np.zeros((blocks, directions))
+    return float(parts.weight @ unseen), m, np.zeros((blocks, parts.kappa.shape[1])), np.zeros((blocks, directions))
 
 
 def _fitted(parts: Conditional) -> tuple[Array, float]:

@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from scipy.special import ndtri, stdtr
+
 from giantstep.observe.simulate import Simulation, checked_count, simulate
 from giantstep.spec.errors import BadInput, GiantstepError
 from giantstep.spec.model import Model
@@ -39,6 +41,11 @@ class Comparison:
     results: Mapping[str, Result]
     refused: Mapping[str, str]
     seconds: float
+
+    @property
+    def errors(self) -> tuple[str, ...]:
+        """Names of the errors that are compared."""
+        return ERRORS
 
     def score(self, law: str, error: str = "test_error") -> Score:
         """Of a law that was solved. Raises KeyError."""
@@ -101,7 +108,5 @@ def compare(
 
 def normal_score(z: float, seeds: int) -> float:
     """The normal deviate with the tail of Student's law of ``seeds - 1`` degrees of freedom at z."""
-    from scipy.special import ndtri, stdtr
-
     tail = float(stdtr(seeds - 1, -abs(z)))
     return math.copysign(-float(ndtri(max(tail, 1e-300))), z)

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from giantstep.law.labels import Points, label_law
-from giantstep.quadrature.panels import table
-from giantstep.spec.errors import BadInput
+from giantstep.quadrature.panels import ORDERS, table
+from giantstep.quadrature.tensor import tensor_table
 from giantstep.spec.kernels import coefficients
 from giantstep.spec.model import Target
-from giantstep.system.discretisation import Level, resolved_on
+from giantstep.system.discretisation import Level, coordinates, noisy_terms, resolved_on
 from giantstep.system.problem import Problem
+from giantstep.system.square_loss import shape_of
 
 Array = np.ndarray
 _OUTPUT = 24  # of a level: nothing is averaged over the output here
@@ -20,7 +21,7 @@ _OUTPUT = 24  # of a level: nothing is averaged over the output here
 
 @dataclass(frozen=True)
 class Conditional:
-    """Functions of kappa at its nodes, given the spike: kappa[N], weight[N]; blocks K, directions D beside the spike.
+    """Functions of kappa at its nodes: kappa[N, q], weight[N]; K blocks, D directions of the target beside the spike.
 
     Clean label: mean nu0[N], linear part nu1[N, D] in t, variance of the rest nu2sq[N]. ``noisy``[N]: mean of the label
     with its flips and probit noise. Features: mu0[N, K], mu1[N, K], mu2sq[N, K].  [CUI24, Result 3.2]
@@ -38,25 +39,30 @@ class Conditional:
 
 
 def conditional(problem: Problem, order: int, halvings: int = 0) -> Conditional:
-    """The model of a problem on panels of ``order`` nodes.
+    """The model of a problem on panels of ``order`` nodes, or as many as that to the axis for several directions.
 
-    Raises NotConverged where kappa is not resolved, BadInput for a spike of several directions.
+    Raises NotConverged where kappa is not resolved.
     """
-    if problem.spike.directions is not None:
-        raise BadInput("bounds of a spike of several directions are not available", "give spike.strength alone")
     target, directions, blocks = problem.model.target, problem.model.target.indices, len(problem.blocks)
-    rows = table(problem.blocks, problem.target or problem.blocks[0], order, halvings)
+    rows = _nodes(problem, order, halvings)
     if problem.target is None:
         level = Level(order, _OUTPUT, halvings)
-        laws = resolved_on(rows, target, problem.spike.alignments, symmetric=False, form="residual", level=level)
-        rows = laws.table
-    first = 4 + directions
+        rows = resolved_on(rows, target, problem.overlaps, symmetric=False, form="residual", level=level).table
+    first = 3 + directions + problem.rank
     mu = rows[:, first:].reshape(len(rows), 3, blocks)
-    kappa = np.ascontiguousarray(rows[:, 0])
+    kappa = coordinates(rows, directions, problem.rank)
     return Conditional(
         kappa, rows[:, 1], rows[:, 2], rows[:, 3 : 3 + directions], rows[:, 3 + directions],
         _noisy_mean(target, problem, kappa, rows[:, 2]), mu[:, 0], mu[:, 1], mu[:, 2],
     )  # fmt: skip
+
+
+def _nodes(problem: Problem, order: int, halvings: int) -> Array:
+    """The coefficients at nodes of kappa; those of several directions are about as dense as a solution's."""
+    if problem.rank > 1:
+        return tensor_table(shape_of(problem), (order / ORDERS[-1] * 1.3**halvings,) * problem.rank)
+    further = noisy_terms(problem.target, problem.model.target)
+    return table(problem.blocks, problem.target or problem.blocks[0], order, halvings, further=further)
 
 
 def _noisy_mean(target: Target, problem: Problem, kappa: Array, clean: Array) -> Array:
@@ -64,9 +70,9 @@ def _noisy_mean(target: Target, problem: Problem, kappa: Array, clean: Array) ->
     mean = clean
     if target.probit > 0.0 and problem.target is not None:
         term = problem.target
-        mean = coefficients(term.function, term.scale * kappa, term.variance + target.probit)[0]
+        mean = coefficients(term.function, term.scale * kappa[:, 0], term.variance + target.probit)[0]
     elif target.probit > 0.0:
-        law = label_law(target, problem.spike.alignments, kappa)
+        law = label_law(target, problem.overlaps, kappa)
         assert isinstance(law, Points)
         return np.asarray((law.weight * law.label).sum(axis=1))
     return np.asarray((1.0 - 2.0 * target.flips) * mean)

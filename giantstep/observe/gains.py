@@ -44,6 +44,14 @@ def gains(model: Model, *, dimension: int | None = None, tolerance: float = 1e-1
     return gains_of(after, solve(random_features(model), dimension=dimension, tolerance=tolerance))
 
 
+def gains_over_random_features(after: Result, tolerance: float) -> Gains | None:
+    """Of a solution after a step below the giant one; None for other models."""
+    if not is_intermediate(after.model):
+        return None
+    before = solve(random_features(after.model), dimension=after.dimension, tolerance=tolerance)
+    return gains_of(after, before)
+
+
 def gains_of(after: Result, before: Result) -> Gains:
     """The gains from the solutions with and without the step."""
     model = after.model

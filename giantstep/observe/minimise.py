@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.optimize import minimize_scalar
 
 from giantstep.spec.errors import BadInput, NotConverged
 
@@ -52,8 +53,6 @@ def least_positive(function: Callable[[float], float], low: float, high: float, 
 
 
 def _refined(function: Callable[[float], float], grid: Array, i: int, value: float) -> tuple[float, float]:
-    from scipy.optimize import minimize_scalar
-
     low, high = float(grid[max(i - 1, 0)]), float(grid[min(i + 1, len(grid) - 1)])
     closer = minimize_scalar(function, bounds=(low, high), method="bounded", options={"xatol": 1e-9 * (high - low)})
     return (float(closer.x), float(closer.fun)) if closer.fun < value else (float(grid[i]), value)

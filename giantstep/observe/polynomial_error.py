@@ -11,10 +11,13 @@ from itertools import product
 
 import numpy as np
 from numpy.polynomial.hermite_e import hermevander
-from numpy.polynomial.legendre import leggauss
 
 from derive.links import Link, link_of
+from giantstep.law.multi_index_moments import index_moments
+from giantstep.quadrature.gauss import evenly_cut, normal_nodes
 from giantstep.spec.errors import BadInput, NotConverged
+from giantstep.spec.expressions import numpy_function
+from giantstep.spec.kernels import function_kernel
 
 Array = np.ndarray
 MAX_DEGREE = 12
@@ -38,13 +41,10 @@ def polynomial_errors(text: str, degree: int) -> dict[int, float]:
 @lru_cache(maxsize=64)
 def _of_one(text: str, degree: int) -> tuple[float, ...]:
     """Integrals of (f - P_{<=k} f)^2 between the breakpoints, on panels halved until they agree."""
-    from giantstep.spec.expressions import numpy_function
-    from giantstep.spec.kernels import function_kernel
-
     function, breaks = numpy_function(text), tuple(function_kernel(text).BREAKPOINTS)
     previous: Array | None = None
     for halvings in range(8):
-        z, weight = _nodes(breaks, 1.0 / 2**halvings)
+        z, weight = normal_nodes(evenly_cut(_REACH, 1.0 / 2**halvings, breaks), _ORDER)
         values = np.broadcast_to(function(z)[0], z.shape)
         basis = hermevander(z, degree) / np.sqrt([float(math.factorial(k)) for k in range(degree + 1)])
         left, current = values.copy(), np.empty(degree + 1)
@@ -57,19 +57,8 @@ def _of_one(text: str, degree: int) -> tuple[float, ...]:
     raise NotConverged(f"the Hermite coefficients of {text!r} do not settle", "use a smoother link or a lower degree")
 
 
-def _nodes(breaks: tuple[float, ...], width: float) -> tuple[Array, Array]:
-    grid = np.arange(-_REACH, _REACH + 0.5 * width, width)
-    edges = np.unique(np.concatenate([grid, [b for b in breaks if abs(b) < _REACH]]))
-    points, weights = leggauss(_ORDER)
-    half, middle = 0.5 * np.diff(edges)[:, None], 0.5 * (edges[1:] + edges[:-1])[:, None]
-    z = (middle + half * points).ravel()
-    return z, (half * weights).ravel() * np.exp(-0.5 * z * z) / math.sqrt(2.0 * math.pi)
-
-
 def _of_several(link: Link, degree: int) -> tuple[float, ...]:
     """E f^2 less the squares of the Hermite coefficients of all orders up to each degree."""
-    from giantstep.law.multi_index_moments import index_moments
-
     left = np.full(degree + 1, index_moments(link.text).square)
     for orders in product(range(degree + 1), repeat=link.indices):
         if sum(orders) <= degree:
@@ -79,7 +68,5 @@ def _of_several(link: Link, degree: int) -> tuple[float, ...]:
 
 def _coefficient(link: Link, orders: tuple[int, ...]) -> float:
     """E f He_n1(z1) He_n2(z2) ..."""
-    from giantstep.law.multi_index_moments import index_moments
-
     factors = [f"He({n}, {name})" for n, name in zip(orders, link.variables, strict=True) if n]
     return index_moments("*".join([f"({link.text})", *factors])).mean

@@ -15,11 +15,13 @@ from derive.catalogue import lookup
 from derive.grammar import ExpressionError, Node, parse, shorten
 from giantstep.law.directions import Directions
 from giantstep.law.intermediate_steps import at_strength, is_intermediate, refused
-from giantstep.simulate import ConvexLoss, FiniteSizes, FiniteSystem, SimulationError, finite_sizes
+from giantstep.law.spike import spike_of
+from giantstep.simulate import ConvexLoss, FiniteSystem, SimulationError, finite_sizes
 from giantstep.simulate import simulate as simulate_system
-from giantstep.simulate.system import RUNGS, Coefficients, Link, Rung
+from giantstep.simulate.system import SYSTEM_KINDS, Coefficients, Link, SystemKind
 from giantstep.spec.errors import BadInput
 from giantstep.spec.expressions import numpy_function
+from giantstep.spec.kernels import coefficients
 from giantstep.spec.link import link_values
 from giantstep.spec.loss_functions import convex_loss
 from giantstep.spec.matrix import Rows
@@ -29,9 +31,9 @@ Array = NDArray[np.float64]
 Progress = Callable[[int, int, str], object]
 
 #: What is simulated where nothing else is asked for: the model that [step] bulk = "isotropic" describes.
-DEFAULT_RUNG: Rung = "srf"
+DEFAULT_KIND: SystemKind = "srf"
 
-RUNG_NAMES = {
+SYSTEM_NAMES = {
     "network": "the network trained by one giant gradient step",
     "srf": "the spiked random-feature model",
     "gaussian": "the conditionally Gaussian features",
@@ -49,7 +51,7 @@ class Simulation:
     """
 
     model: Model
-    what: Rung
+    what: SystemKind
     dimension: int
     seed: int
     samples: tuple[float, ...]
@@ -62,6 +64,11 @@ class Simulation:
     def seeds(self) -> int:
         """Number of independent systems."""
         return int(self.test_error.shape[0])
+
+    @property
+    def meaning(self) -> str:
+        """What was simulated, in words."""
+        return SYSTEM_NAMES[self.what]
 
     def mean(self, name: str = "test_error") -> Array:
         """Mean over seeds of "test_error" or "train_error", [sample, ridge]."""
@@ -113,7 +120,7 @@ def simulate(
     *,
     dimension: int,
     seeds: int,
-    what: Rung | None = None,
+    what: SystemKind | None = None,
     seed: int = 0,
     samples: Sequence[float] | None = None,
     ridges: Sequence[float] | None = None,
@@ -133,7 +140,7 @@ def simulate(
     checked_count("seed", seed, 0)
     alphas = tuple(samples) if samples is not None else (model.fit.samples,)
     lambdas = tuple(ridges) if ridges is not None else (model.fit.ridge,)
-    rounded, what = at_dimension(model, dimension), what or default_rung(model)
+    rounded, what = at_dimension(model, dimension), what or default_kind(model)
     system = finite_system(rounded, what)
     runs = [
         simulate_seed(system, what, dimension, seed, index, alphas, lambdas, _shifted(progress, index, seeds))
@@ -152,7 +159,7 @@ def simulate(
     )
 
 
-def default_rung(model: Model) -> Rung:
+def default_kind(model: Model) -> SystemKind:
     """What the theory of a model describes: spiked random features, or the network with its trained bulk.
 
     Raises BadInput for a given bulk, which no simulation draws.
@@ -162,12 +169,12 @@ def default_rung(model: Model) -> Rung:
             'a simulation draws its own first layer, not that of step.bulk = "matrix"',
             "say what to simulate: --what srf, network or gaussian",
         )
-    return "network" if model.step is not None and model.step.bulk == "trained" else DEFAULT_RUNG
+    return "network" if model.step is not None and model.step.bulk == "trained" else DEFAULT_KIND
 
 
 def simulate_seed(
     system: FiniteSystem,
-    what: Rung,
+    what: SystemKind,
     dimension: int,
     seed: int,
     index: int,
@@ -203,10 +210,10 @@ def at_dimension(model: Model, dimension: int) -> Model:
     return model.replace(changes)
 
 
-def finite_system(model: Model, what: Rung) -> FiniteSystem:
-    """The functions, ratios and spike of a model, for one rung. Raises BadInput where the rung does not fit."""
-    if what not in RUNGS:
-        raise BadInput(f"what = {what!r} cannot be simulated", f"it must be one of {', '.join(RUNGS)}")
+def finite_system(model: Model, what: SystemKind) -> FiniteSystem:
+    """The functions, ratios and spike of a model, for one kind of system. Raises BadInput where it does not fit."""
+    if what not in SYSTEM_KINDS:
+        raise BadInput(f"what = {what!r} cannot be simulated", f"it must be one of {', '.join(SYSTEM_KINDS)}")
     system = _bare_system(model)
     if what == "network":
         if model.spike is not None:
@@ -270,8 +277,6 @@ def _loss(fit: Fit) -> ConvexLoss | None:
 
 
 def _spike(model: Model) -> tuple[float, float | tuple[float, ...], tuple[float, ...]]:
-    from giantstep.law.spike import spike_of
-
     spike = spike_of(model)
     alignments = tuple(float(gamma) for gamma in spike.alignments)
     alignment = alignments[0] if len(alignments) == 1 else alignments
@@ -280,8 +285,6 @@ def _spike(model: Model) -> tuple[float, float | tuple[float, ...], tuple[float,
 
 def _directions(model: Model) -> Directions | None:
     """The directions of a spike of rank q."""
-    from giantstep.law.spike import spike_of
-
     return spike_of(model).directions
 
 
@@ -294,8 +297,6 @@ def _coefficients(
     model: Model, strength: float, variances: tuple[float, ...], loadings: Rows | None
 ) -> Coefficients:
     """kappa [n], or [q, n] -> mu0, mu1, mu2, each [K, n]: [CUI24] Result 3.2 with rows of unit norm."""
-    from giantstep.spec.kernels import coefficients
-
     network = model.network
     rows = loadings or tuple((value * strength,) for value in network.readout.values)
 
@@ -308,14 +309,6 @@ def _coefficients(
         return stacked[0], stacked[1], np.sqrt(stacked[2])
 
     return cast(Coefficients, tables)
-
-
-def sizes_at(model: Model, dimension: int, samples: Sequence[float]) -> FiniteSizes:
-    """Whole numbers of a model at dimension d. Raises BadInput."""
-    try:
-        return finite_sizes(_bare_system(at_strength(model, dimension)), dimension, samples)
-    except SimulationError as error:
-        raise _refused(error) from None
 
 
 def checked_count(name: str, value: object, least: int) -> int:

@@ -15,6 +15,7 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+from scipy.optimize import minimize
 
 from giantstep.observe.gradient.gradient import Gradient, gradient
 from giantstep.observe.gradient.parameter_directions import check_key, keys_for
@@ -167,8 +168,6 @@ class _Search:
 
     def refined(self, start: Array) -> Gradient | None:
         """The best certified point of a quasi-Newton search from a start; None where there is none."""
-        from scipy.optimize import minimize
-
         self.seen = []
         minimize(
             self._value, start, jac=True, method="L-BFGS-B", bounds=list(map(tuple, self.bounds)),

@@ -170,13 +170,14 @@ def nodes(edges: np.ndarray, order: int) -> tuple[np.ndarray, np.ndarray]:
 
 @lru_cache(maxsize=128)
 def table(
-    blocks: tuple[Term, ...], target: Term, order: int, halvings: int = 0, cuts: tuple[float, ...] = ()
-) -> np.ndarray:
+    blocks: tuple[Term, ...], target: Term, order: int, halvings: int = 0, cuts: tuple[float, ...] = (),
+    further: tuple[Term, ...] = (),
+) -> np.ndarray:  # fmt: skip
     """Rows (kappa, weight, nu0, nu1, nu2sq, mu0 per block, mu1 per block, mu2sq per block), shape [N, 5 + 3K].
 
-    cuts: further ends of panels.
+    cuts: further ends of panels; further: terms that the panels resolve, without a column.
     """
-    edges = meshes((*blocks, target)).edges
+    edges = meshes((*blocks, target, *further)).edges
     inside = [cut for cut in cuts if edges[0] < cut < edges[-1]]
     edges = np.unique(np.concatenate([edges, inside]))
     for _ in range(halvings):

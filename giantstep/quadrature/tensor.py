@@ -13,6 +13,7 @@ from functools import lru_cache
 import numpy as np
 
 from giantstep.quadrature.panels import Term, initial_mesh, nodes, reach_of, steep_places
+from giantstep.simulate.memory import available_bytes
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.kernels import coefficients, function_kernel
 from giantstep.spec.matrix import Rows
@@ -93,6 +94,11 @@ def _of_target(shape: Shape, points: Array, first: Array) -> Array:
     return coefficients(term.function, term.scale * points + term.offset, term.variance)[:, first]
 
 
+def trapezoid_step(width: float) -> float:
+    """Step of the trapezoid over a standard normal for products of two functions that vary on a scale: error 1e-12."""
+    return min(_WIDEST, _STEP / math.sqrt(1.0 + 2.0 / width**2))
+
+
 def _rule(shape: Shape, axis: int, reach: float, fineness: float) -> tuple[Array, Array]:
     """Nodes and weights of an axis, the normal density included; symmetric, without a node at zero."""
     if axis == 0 and shape.steep():
@@ -104,7 +110,7 @@ def _rule(shape: Shape, axis: int, reach: float, fineness: float) -> tuple[Array
     widths = [shape.width(axis)]
     if axis == 0 and shape.target is not None:
         widths += [width for _, width in steep_places(shape.target)]
-    step = min(_WIDEST, _STEP / math.sqrt(1.0 + 2.0 / min(widths) ** 2)) / fineness
+    step = trapezoid_step(min(widths)) / fineness
     half = np.arange(math.ceil(reach / step)) * step + 0.5 * step
     points = np.concatenate([-half[::-1], half])
     return points, step * np.exp(-0.5 * points * points) / _ROOT_TWO_PI
@@ -130,7 +136,5 @@ def _ball(rules: list[tuple[Array, Array]], reach: float) -> tuple[Array, Array,
 
 
 def _available() -> float:
-    from giantstep.simulate.memory import available_bytes
-
     found = available_bytes()
     return math.inf if found is None else float(found)

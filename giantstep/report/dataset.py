@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from giantstep.observe.simulate import RUNG_NAMES
+from giantstep.observe.simulate import SYSTEM_NAMES
 from giantstep.sweep.dataset import Dataset, shown
 
 SHOWN_FAILURES = 20
@@ -78,7 +78,7 @@ def _simulation(dataset: Dataset) -> list[str]:
     points = int(np.isfinite(dataset.numbers("simulation_test_error")).sum())
     seeds = f"{ran['seeds']} seed{'s' if ran['seeds'] > 1 else ''}"
     lines = [
-        f"simulated: {ran['what']}, {RUNG_NAMES[ran['what']]}, d = {dataset.options['dimension']}, {seeds}, "
+        f"simulated: {ran['what']}, {SYSTEM_NAMES[ran['what']]}, d = {dataset.options['dimension']}, {seeds}, "
         f"{points} points"
     ]
     for name in ("test_error", "train_error"):

@@ -19,10 +19,11 @@ from scipy.linalg import blas
 
 from giantstep.simulate.convex import Labelled
 from giantstep.simulate.erm import Fitted, Minimum, Readout, convex_readouts, designs, minimise
+from giantstep.simulate.errors import Array, SimulationError
 from giantstep.simulate.features import activate
 from giantstep.simulate.layer import PIECE, overlap
 from giantstep.simulate.readout import ridge_readouts
-from giantstep.simulate.system import Array, FiniteSystem, SimulationError
+from giantstep.simulate.system import FiniteSystem
 
 # steps of the walk; how far it goes while the objective falls, and while it rises
 FIRST_STEP, GROWTH, FARTHEST, RISING = 0.25, 1.5, 20.0, 4.0

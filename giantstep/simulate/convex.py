@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from giantstep.simulate.system import Array, SimulationError
+from giantstep.simulate.errors import Array, SimulationError
 
 Form: TypeAlias = Literal["residual", "margin", "general"]
 FORMS: tuple[Form, ...] = ("residual", "margin", "general")

@@ -8,15 +8,15 @@ import numpy as np
 from scipy import linalg
 from scipy.linalg import blas
 
+from giantstep.simulate.errors import Array
 from giantstep.simulate.features import training_set
 from giantstep.simulate.layer import Streams, draw_layer
 from giantstep.simulate.memory import DOUBLE, TEMPORARIES, chunk_rows, require_memory
 from giantstep.simulate.system import (
-    Array,
     FiniteSizes,
     FiniteSystem,
-    Rung,
-    check_rung,
+    SystemKind,
+    check_kind,
     finite_sizes,
     positive_whole,
 )
@@ -25,7 +25,7 @@ Progress = Callable[[int, int, str], object]
 
 
 def gram_eigenvalues(
-    system: FiniteSystem, what: Rung, dimension: int, seeds: int, samples: float, *, seed: int = 0,
+    system: FiniteSystem, what: SystemKind, dimension: int, seeds: int, samples: float, *, seed: int = 0,
     progress: Progress | None = None,
 ) -> Array:  # fmt: skip
     """Eigenvalues of Phi^T Phi / p, the rows of Phi the features of n fresh samples: [seeds, p], ascending.
@@ -33,7 +33,7 @@ def gram_eigenvalues(
     Those that the rank forces to vanish are exact zeros. Everything is drawn afresh for each seed. Raises
     SimulationError for impossible input and, before any work, where memory does not suffice.
     """
-    check_rung(system, what)
+    check_kind(system, what)
     positive_whole("seeds", seeds)
     positive_whole("seed", seed, 0)
     sizes = finite_sizes(system, dimension, (samples,))
@@ -49,7 +49,7 @@ def gram_eigenvalues(
     return found
 
 
-def _one_seed(system: FiniteSystem, what: Rung, sizes: FiniteSizes, streams: Streams) -> Array:
+def _one_seed(system: FiniteSystem, what: SystemKind, sizes: FiniteSizes, streams: Streams) -> Array:
     """The min(n, p) eigenvalues that need not vanish."""
     layer = draw_layer(system, sizes, what, streams)
     features, _ = training_set(system, sizes, what, layer, streams)

@@ -15,9 +15,9 @@ import numpy as np
 from scipy.linalg import blas
 
 from giantstep.simulate.convex import ConvexLoss, Labelled
+from giantstep.simulate.errors import Array, SimulationError
 from giantstep.simulate.memory import DENSE
 from giantstep.simulate.newton import Design, Evaluate, Local, State, line_search
-from giantstep.simulate.system import Array, SimulationError
 
 # relative duality gap: what is worked for, and what is asked for
 TARGET = 1e-12

@@ -8,7 +8,7 @@ from typing import TypeAlias
 import numpy as np
 from scipy.linalg import lapack
 
-from giantstep.simulate.system import Array
+from giantstep.simulate.errors import Array
 
 # (right sides, one column per ridge) -> solutions; Fortran order
 Solve: TypeAlias = Callable[[Array], Array]

@@ -8,15 +8,16 @@ import numpy as np
 from scipy import special
 from scipy.linalg import blas
 
+from giantstep.simulate.errors import Array, SimulationError
 from giantstep.simulate.labels import clean_labels, noisy_labels
 from giantstep.simulate.layer import PIECE, FirstLayer, Streams, project
 from giantstep.simulate.memory import chunk_rows
 from giantstep.simulate.order import Overlaps
-from giantstep.simulate.system import Array, FiniteSizes, FiniteSystem, Rung, SimulationError
+from giantstep.simulate.system import FiniteSizes, FiniteSystem, SystemKind
 
 
 def training_set(
-    system: FiniteSystem, sizes: FiniteSizes, what: Rung, layer: FirstLayer, streams: Streams
+    system: FiniteSystem, sizes: FiniteSizes, what: SystemKind, layer: FirstLayer, streams: Streams
 ) -> tuple[Array, Array]:
     """Features phi(x_i) and labels for the largest sample size; shapes (n, p), C order, and (n,).
 
@@ -52,7 +53,7 @@ def sampled_test_error(
     """Test error over `count` fresh inputs and its standard error, each of shape (readouts,).
 
     Mean of (y_clean - f)^2, or of y_clean f < 0 for a loss of the margin. readouts[p, R] in Fortran order, each with
-    its own bias. For the rungs with a true activation; nothing but the chunk is kept in memory.
+    its own bias. For the systems with a true activation; nothing but the chunk is kept in memory.
     """
     width = sizes.width_count
     height = min(chunk_rows(width), count)
@@ -79,7 +80,7 @@ def sampled_test_error(
 def conditional_test_error(
     system: FiniteSystem, layer: FirstLayer, overlaps: Overlaps, count: int, streams: Streams
 ) -> tuple[Array, Array]:
-    """The same for the rung "gaussian", where f given (kappa, t) is a Gaussian variable known exactly.
+    """The same for the system "gaussian", where f given (kappa, t) is a Gaussian variable known exactly.
 
     Its mean is sum_b mu0_b m_b + mu1_b (kappa zeta_b + psi_b.t) and its variance sum mu1 mu1' (Q1 - psi
     psi') + sum mu2^2 Q2 in the measured overlaps of this readout, so only (kappa, t) is sampled (each

@@ -17,9 +17,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from giantstep.simulate.errors import Array, SimulationError
 from giantstep.simulate.layer import sphere_rows
 from giantstep.simulate.memory import DOUBLE, chunk_rows, require_memory
-from giantstep.simulate.system import Activation, Array, SimulationError
+from giantstep.simulate.system import Activation
 
 #: Multiplications that a run may need: about an hour on one core.
 MOST_WORK = 4e13

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from giantstep.simulate.system import Array, FiniteSystem, SimulationError
+from giantstep.simulate.errors import Array, SimulationError
+from giantstep.simulate.system import FiniteSystem
 
 
 @dataclass(frozen=True)

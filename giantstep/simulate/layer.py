@@ -1,4 +1,4 @@
-"""The first layer of each rung: after a giant gradient step, of a spiked random-feature model, or plain."""
+"""The first layer of each system: after a giant gradient step, of a spiked random-feature model, or plain."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import blas
 
+from giantstep.simulate.errors import Array
 from giantstep.simulate.labels import LabelStreams, noisy_labels
 from giantstep.simulate.memory import chunk_rows
-from giantstep.simulate.system import Array, FiniteSizes, FiniteSystem, Rung
+from giantstep.simulate.system import FiniteSizes, FiniteSystem, SystemKind
 
 # pre-activations are transformed in pieces that stay in the processor's cache
 PIECE = 1 << 15
@@ -96,7 +97,7 @@ class FirstLayer:
         return np.stack([overlap(inputs, direction) for direction in self.theta])
 
 
-def draw_layer(system: FiniteSystem, sizes: FiniteSizes, what: Rung, streams: Streams) -> FirstLayer:
+def draw_layer(system: FiniteSystem, sizes: FiniteSizes, what: SystemKind, streams: Streams) -> FirstLayer:
     """Draw the first layer of one seed. Source: [CUI24] section 2 and Result 3.1."""
     rows = sphere_rows(streams.layer, sizes.width_count, sizes.dimension)
     theta = _orthonormal(streams.direction, system.indices, sizes.dimension)
@@ -117,7 +118,7 @@ def draw_layer(system: FiniteSystem, sizes: FiniteSizes, what: Rung, streams: St
 
 
 def _of_several(
-    system: FiniteSystem, sizes: FiniteSizes, what: Rung, rows: Array, theta: Array, streams: Streams
+    system: FiniteSystem, sizes: FiniteSizes, what: SystemKind, rows: Array, theta: Array, streams: Streams
 ) -> FirstLayer:
     """Rows sum_j L_bj v_j + sqrt(c_b) w of a spike of rank q, in place."""
     assert system.loadings is not None and system.overlaps is not None and system.spike is not None

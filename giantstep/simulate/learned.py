@@ -1,4 +1,4 @@
-"""The function that a finite system has learned, measured: its output in bins along the target and along the spike."""
+"""The function that a finite system has learned, measured: its output in bins along target and spike."""
 
 from __future__ import annotations
 
@@ -9,16 +9,15 @@ import numpy as np
 from scipy.linalg import blas
 
 from giantstep.simulate.bias import fixed_bias, trained_bias
+from giantstep.simulate.errors import Array, SimulationError
 from giantstep.simulate.features import activate, training_set
 from giantstep.simulate.layer import FirstLayer, Streams, draw_layer, overlap, project
 from giantstep.simulate.memory import chunk_rows, estimate_bytes, require_memory
 from giantstep.simulate.system import (
-    Array,
     FiniteSizes,
     FiniteSystem,
-    Rung,
-    SimulationError,
-    check_rung,
+    SystemKind,
+    check_kind,
     finite_sizes,
     positive_whole,
 )
@@ -26,7 +25,7 @@ from giantstep.simulate.system import (
 
 @dataclass(frozen=True)
 class BinnedOutput:
-    """Means of f over the test points of each bin, [axis, bin]: axis 0 along theta_i, axis 1 along the spike v.
+    """Means of f over the test points of each bin, [axis, bin]: axis 0 along theta_i, the others along the spike's v_j.
 
     nan where a bin holds no point; ``count``: points of each bin.
     """
@@ -37,7 +36,7 @@ class BinnedOutput:
 
 def binned_output(
     system: FiniteSystem,
-    what: Rung,
+    what: SystemKind,
     dimension: int,
     samples: float,
     ridge: float,
@@ -48,14 +47,14 @@ def binned_output(
     test_samples: int = 20_000,
     memory_limit: int | None = None,
 ) -> BinnedOutput:
-    """One seed: draw, train, fit, and average the output over fresh inputs in bins of theta_index.x and of v.x.
+    """One seed: draw, train, fit, and average the output over fresh inputs in bins of theta_index.x and of v_j.x.
 
-    edges[B + 1] of the bins, the same for both. The direction v has the sign that makes the strength of the spike
-    positive. Rungs "srf" and "network". Raises SimulationError for what cannot be simulated.
+    edges[B + 1] of the bins, the same for all. A single direction v has the sign that makes the strength of the spike
+    positive. Systems "srf" and "network". Raises SimulationError for what cannot be simulated.
     """
-    check_rung(system, what)
+    check_kind(system, what)
     if what == "gaussian":
-        raise SimulationError("the rung 'gaussian' has no inputs; the function is measured on 'srf' or 'network'")
+        raise SimulationError("the system 'gaussian' has no inputs; the function is measured on 'srf' or 'network'")
     positive_whole("test_samples", test_samples)
     sizes = finite_sizes(system, dimension, (samples,))
 
@@ -82,8 +81,9 @@ def _measured(
     width, bins = sizes.width_count, len(edges) - 1
     height = min(chunk_rows(width), count)
     inputs_buffer, chunk_buffer = np.empty((height, sizes.dimension)), np.empty((height, width))
-    total, number = np.zeros((2, bins)), np.zeros((2, bins))
-    spike = -layer.spike if layer.strength < 0.0 else layer.spike
+    spikes = np.atleast_2d(-layer.spike if layer.strength < 0.0 else layer.spike)
+    directions = (layer.theta[index], *spikes)
+    total, number = np.zeros((len(directions), bins)), np.zeros((len(directions), bins))
     for start in range(0, count, height):
         size = min(height, count - start)
         inputs, chunk = inputs_buffer[:size], chunk_buffer[:size]
@@ -91,7 +91,7 @@ def _measured(
         project(inputs, layer.rows, chunk)
         activate(system, chunk, bias)
         output = blas.dgemv(1.0 / math.sqrt(width), chunk.T, readout, trans=1)
-        for axis, direction in enumerate((layer.theta[index], spike)):
+        for axis, direction in enumerate(directions):
             place = np.searchsorted(edges, overlap(inputs, direction), side="right") - 1
             inside = (place >= 0) & (place < bins)
             total[axis] += np.bincount(place[inside], output[inside], bins)

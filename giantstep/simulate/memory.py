@@ -7,7 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from giantstep.simulate.convex import ConvexLoss
-from giantstep.simulate.system import FiniteSizes, FiniteSystem, Rung, SimulationError
+from giantstep.simulate.errors import SimulationError
+from giantstep.simulate.system import FiniteSizes, FiniteSystem, SystemKind
 
 DOUBLE = 8
 # the kernel is kept where n <= DENSE p: a Cholesky factorisation of size n then costs less than X^T D X
@@ -25,7 +26,7 @@ def chunk_rows(width: int) -> int:
 
 
 def estimate_bytes(
-    system: FiniteSystem, sizes: FiniteSizes, what: Rung, ridges: tuple[float, ...], test_samples: int
+    system: FiniteSystem, sizes: FiniteSizes, what: SystemKind, ridges: tuple[float, ...], test_samples: int
 ) -> int:
     """Peak bytes of one seed: the largest of gradient step, features, fit and test, with the first layer."""
     d, p, n = sizes.dimension, sizes.width_count, max(sizes.samples)

@@ -15,8 +15,8 @@ from typing import TypeAlias
 import numpy as np
 from scipy.linalg import blas, lapack
 
+from giantstep.simulate.errors import Array
 from giantstep.simulate.memory import chunk_rows
-from giantstep.simulate.system import Array
 
 # below this share of the ridge, D K_ii changes no digit of the Newton step
 NEGLIGIBLE = 1e-17

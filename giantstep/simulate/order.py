@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import blas
 
+from giantstep.simulate.errors import Array
 from giantstep.simulate.layer import FirstLayer
-from giantstep.simulate.system import Array, FiniteSizes, FiniteSystem
+from giantstep.simulate.system import FiniteSizes, FiniteSystem
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ import numpy as np
 from scipy import linalg
 from scipy.linalg import blas
 
+from giantstep.simulate.errors import Array
 from giantstep.simulate.factor import Solve, cholesky, substitution, tridiagonal
 from giantstep.simulate.memory import DOUBLE, require_memory, svd_values
-from giantstep.simulate.system import Array
 
 MAX_REFINEMENTS = 6
 # relative change of the readout in the last refinement: far below any sampling error, far above rounding

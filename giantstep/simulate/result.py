@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from giantstep.simulate.errors import Array
 from giantstep.simulate.order import Overlaps
-from giantstep.simulate.system import Array, FiniteSizes, Rung
+from giantstep.simulate.system import FiniteSizes, SystemKind
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class SimulationResult:
     set. Both are 0 for the square loss, whose fits are direct.
     """
 
-    what: Rung
+    what: SystemKind
     sizes: FiniteSizes
     ridges: tuple[float, ...]
     seed: int

@@ -10,18 +10,17 @@ import numpy as np
 
 from giantstep.simulate.bias import fixed_bias, trained_bias
 from giantstep.simulate.erm import Fitted
+from giantstep.simulate.errors import Array, SimulationError
 from giantstep.simulate.features import conditional_test_error, sampled_test_error, training_set
 from giantstep.simulate.layer import FirstLayer, Streams, draw_layer
 from giantstep.simulate.memory import estimate_bytes, require_memory
 from giantstep.simulate.order import Overlaps, measure_overlaps
 from giantstep.simulate.result import MeasuredSpike, SimulationResult
 from giantstep.simulate.system import (
-    Array,
     FiniteSizes,
     FiniteSystem,
-    Rung,
-    SimulationError,
-    check_rung,
+    SystemKind,
+    check_kind,
     finite_number,
     finite_sizes,
     positive_whole,
@@ -54,7 +53,7 @@ class _Run:
 
 def simulate(
     system: FiniteSystem,
-    what: Rung,
+    what: SystemKind,
     dimension: int,
     seeds: int,
     samples: Sequence[float],
@@ -79,7 +78,7 @@ def simulate(
     Raises SimulationError for impossible input and, before any work, where memory does not suffice.
     """
     started = time.perf_counter()
-    check_rung(system, what)
+    check_kind(system, what)
     positive_whole("seeds", seeds)
     positive_whole("seed", seed, 0)
     sizes = finite_sizes(system, dimension, samples)
@@ -105,7 +104,7 @@ def simulate(
 
 def _one_seed(
     system: FiniteSystem,
-    what: Rung,
+    what: SystemKind,
     sizes: FiniteSizes,
     streams: Streams,
     options: _Options,
@@ -149,7 +148,7 @@ def _fitted(
 
 def _collect(
     system: FiniteSystem,
-    what: Rung,
+    what: SystemKind,
     sizes: FiniteSizes,
     seed: int,
     options: _Options,
@@ -208,7 +207,7 @@ def _checked_ridges(system: FiniteSystem, ridges: Sequence[float]) -> tuple[floa
     return tuple(float(ridge) for ridge in ridges)
 
 
-def _test_count(system: FiniteSystem, what: Rung, sizes: FiniteSizes, test_samples: int | None) -> int:
+def _test_count(system: FiniteSystem, what: SystemKind, sizes: FiniteSizes, test_samples: int | None) -> int:
     """Default: its own error was 0.2 to 1 of the seeds' spread where measured (tanh, d = 400; logistic and hinge,
     where a label counts as right or wrong, d = 100 to 400)."""
     if test_samples is not None:

@@ -5,24 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from giantstep.simulate.convex import ConvexLoss
+from giantstep.simulate.convex import ConvexLoss
+from giantstep.simulate.errors import Array, SimulationError
 
-Array: TypeAlias = NDArray[np.float64]
 Activation: TypeAlias = Callable[[Array], tuple[Array, Array]]
 Link: TypeAlias = Callable[[Array], Array]
 Coefficients: TypeAlias = Callable[[Array], tuple[Array, Array, Array]]
-Rung: TypeAlias = Literal["network", "srf", "gaussian"]
-RUNGS: tuple[Rung, ...] = ("network", "srf", "gaussian")
-
-
-class SimulationError(ValueError):
-    """A simulation that cannot be run as asked; the message says what was given and what to change."""
+SystemKind: TypeAlias = Literal["network", "srf", "gaussian"]
+SYSTEM_KINDS: tuple[SystemKind, ...] = ("network", "srf", "gaussian")
 
 
 @dataclass(frozen=True)
@@ -38,7 +32,7 @@ class FiniteSystem:
     noise: VARIANCE of the Gaussian noise added to the labels; flips: probability that a label +-1 changes its sign;
     probit: VARIANCE of the Gaussian noise added to every index inside the link. All of them in the batch of the step
     and of the readout; errors are measured against the clean link.
-    step: (alpha0, eta_tilde) = (n0/d, eta/d) of the giant gradient step, used by the rung "network".
+    step: (alpha0, eta_tilde) = (n0/d, eta/d) of the giant gradient step, used by the system "network".
     spike: (r, gamma, (c_1, ..., c_K)): strength, alignment <v, theta> (with several indices a tuple of
     <v, theta_i>) and squared norm of the bulk rows per block, used by "srf", and by "gaussian" for gamma. None:
     v = theta_1, r = 0, c = 1, plain random features.
@@ -230,24 +224,24 @@ def finite_sizes(system: FiniteSystem, dimension: int, samples: Sequence[float])
     return FiniteSizes(dimension, width, blocks, counts, step)
 
 
-def check_rung(system: FiniteSystem, what: Rung) -> None:
-    """Raise SimulationError where `system` lacks what this rung needs."""
-    _require(what in RUNGS, f"what must be one of {', '.join(RUNGS)}, got {what!r}")
+def check_kind(system: FiniteSystem, what: SystemKind) -> None:
+    """Raise SimulationError where `system` lacks what this system needs."""
+    _require(what in SYSTEM_KINDS, f"what must be one of {', '.join(SYSTEM_KINDS)}, got {what!r}")
     if what == "gaussian":
         _require(
             system.coefficients is not None,
-            "the rung 'gaussian' needs coefficients, a function of kappa: FiniteSystem(coefficients=...)",
+            "the system 'gaussian' needs coefficients, a function of kappa: FiniteSystem(coefficients=...)",
         )
-        _require(not system.trained_bias, "the rung 'gaussian' has a fixed bias; simulate 'srf' or 'network'")
+        _require(not system.trained_bias, "the system 'gaussian' has a fixed bias; simulate 'srf' or 'network'")
     if what == "srf":
         _require(
             system.spike is not None or system.step is None,
-            "the rung 'srf' needs spike=(strength, alignment, bulk variances); a step alone does not say it",
+            "the system 'srf' needs spike=(strength, alignment, bulk variances); a step alone does not say it",
         )
     if what == "network":
         _require(
             system.step is not None or system.spike is None,
-            "the rung 'network' needs step=(alpha0, learning_rate); a spike given directly is the rung 'srf'",
+            "the system 'network' needs step=(alpha0, learning_rate); a spike given directly is the system 'srf'",
         )
 
 

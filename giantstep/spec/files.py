@@ -10,6 +10,19 @@ from pathlib import Path
 from derive.grammar import shorten
 from giantstep.spec.errors import BadInput
 
+PICTURES = (".png", ".svg", ".pdf")  # endings of files with figures
+
+
+def suffix_of(path: str | os.PathLike[str], known: Sequence[str]) -> str:
+    """The ending of a file, in small letters. Raises BadInput where it is none of those known."""
+    suffix = Path(path).suffix
+    if suffix.lower() not in known:
+        raise BadInput(
+            f"the file {shorten(os.fspath(path), 200)} has the ending {suffix or 'none'!r}",
+            f"it must end in {' or '.join(known)}",
+        )
+    return suffix.lower()
+
 
 def write_atomic(path: str | os.PathLike[str], content: bytes) -> None:
     """Write a file beside its place, force it to the disk, and move it there. Raises BadInput."""
@@ -33,12 +46,7 @@ def check_writable(path: str | os.PathLike[str], suffixes: Sequence[str]) -> Pat
 
     An existing file is left as it is.
     """
-    shown = Path(path)
-    if shown.suffix.lower() not in suffixes:
-        raise BadInput(
-            f"the file {shorten(os.fspath(path), 200)} has the ending {shown.suffix or 'none'!r}",
-            f"it must end in {' or '.join(suffixes)}",
-        )
+    suffix_of(path, suffixes)
     target = _resolved(path)
     beside = target.with_name(f".{target.name}.{os.getpid()}.tmp")
     try:
@@ -52,7 +60,7 @@ def check_writable(path: str | os.PathLike[str], suffixes: Sequence[str]) -> Pat
         beside.unlink()
     except (OSError, ValueError) as error:
         raise _unwritable(path, getattr(error, "strerror", None) or str(error)) from None
-    return shown
+    return Path(path)
 
 
 def _resolved(path: str | os.PathLike[str]) -> Path:

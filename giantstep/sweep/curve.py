@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 from giantstep import __version__
 from giantstep.observe.baselines import best_linear_error, has_spike, random_features
 from giantstep.observe.simulate import (
-    DEFAULT_RUNG,
+    DEFAULT_KIND,
     at_dimension,
     checked_count,
-    default_rung,
+    default_kind,
     finite_system,
     standard_error,
 )
-from giantstep.simulate.system import Rung
+from giantstep.simulate.system import SystemKind
 from giantstep.spec.errors import BadInput, GiantstepError
 from giantstep.spec.model import Model
 from giantstep.sweep.checkpoint import Checkpoint, Outcome
@@ -47,7 +47,7 @@ def curve(
     simulate: bool = False,
     dimension: int | None = None,
     seeds: int = 10,
-    what: Rung | None = None,
+    what: SystemKind | None = None,
     seed: int = 0,
     simulate_points: int = SIMULATED_POINTS,
     executor: Executor | None = None,
@@ -66,7 +66,7 @@ def curve(
     Raises BadInput for a grid that is not possible, and where no point of it is.
     """
     grid = grid_of(sweep)
-    plan, what = _Plan(model, grid, dimension, tolerance), what or (default_rung(model) if simulate else DEFAULT_RUNG)
+    plan, what = _Plan(model, grid, dimension, tolerance), what or (default_kind(model) if simulate else DEFAULT_KIND)
     options: dict[str, Any] = {"dimension": dimension, "tolerance": tolerance, "simulation": None}
     if dimension is not None:
         checked_count("dimension", dimension, 2)
@@ -129,7 +129,7 @@ class _Work:
 class _Sampling:
     """What is simulated."""
 
-    what: Rung
+    what: SystemKind
     seeds: int
     seed: int
     points: int

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from derive.grammar import shorten
 from giantstep.spec.errors import BadInput
-from giantstep.spec.files import write_atomic
+from giantstep.spec.files import suffix_of, write_atomic
 from giantstep.spec.model import Model
 from giantstep.sweep.grid import Grid, Sweep
 
@@ -126,12 +126,7 @@ class Dataset:
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write a .json, .csv or .nc file, all of it or nothing. Raises BadInput."""
-        suffix = Path(path).suffix.lower()
-        if suffix not in SUFFIXES:
-            raise BadInput(
-                f"the file {shorten(os.fspath(path), 200)} has an unknown ending",
-                f"it must end in {' or '.join(SUFFIXES)}",
-            )
+        suffix = suffix_of(path, SUFFIXES)
         write_atomic(path, _netcdf(self) if suffix == ".nc" else self._text(suffix).encode())
 
     def _text(self, suffix: str) -> str:
@@ -194,7 +189,7 @@ def require_netcdf() -> None:
 
 def _xarray() -> Any:
     try:
-        import xarray
+        import xarray  # an optional dependency
     except ImportError:
         raise BadInput(
             "xarray is not installed", "pip install 'giantstep[netcdf]', or write .json or .csv"

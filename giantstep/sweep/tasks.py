@@ -9,20 +9,19 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
 from giantstep import __version__
 from giantstep.observe.simulate import at_dimension, finite_system, simulate_seed
-from giantstep.simulate.system import Rung
+from giantstep.simulate.system import SystemKind
 from giantstep.spec.errors import BadInput, NotConverged
 from giantstep.spec.model import Model
 from giantstep.sweep.checkpoint import Checkpoint, Outcome, key_of
 from giantstep.sweep.grid import Changes
-
-if TYPE_CHECKING:
-    from giantstep.system.result import Result
+from giantstep.system.result import Result
+from giantstep.system.solve import solve
 
 #: Points of a family with more blocks than this carry no columns of order parameters: there are K^2 of them.
 MAX_BLOCKS_WITH_ORDER_PARAMETERS = 4
@@ -50,8 +49,6 @@ class SolveUnit:
 
     def run(self) -> Outcome:
         """Errors, spike and order parameters."""
-        from giantstep.system.solve import solve
-
         try:
             model = self.base.replace(dict(self.changes))
             if self.dimension is not None:
@@ -81,7 +78,7 @@ class SeedUnit:
     """One seed of a simulation, all its sample sizes and ridges at once."""
 
     model: Model
-    what: Rung
+    what: SystemKind
     dimension: int
     seed: int
     index: int

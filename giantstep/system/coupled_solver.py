@@ -16,9 +16,10 @@ from giantstep.spec.errors import NotConverged
 from giantstep.system.bulk_system import coupled_at
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import Level
-from giantstep.system.kink_crossings import cuts_at
+from giantstep.system.flat_losses import remark
+from giantstep.system.kink_crossings import cuts_at, passes_unseen
 from giantstep.system.label_refinement import settles, system_at
-from giantstep.system.newton import Outcome, continued, newton
+from giantstep.system.newton import Outcome, continued, extrapolated, newton
 from giantstep.system.problem import Problem, Solution
 from giantstep.system.result import Result
 from giantstep.system.square_loss import ROUNDING, square_overlaps
@@ -30,6 +31,8 @@ FINE = (Level(7, 38, rough=True), Level(8, 44))
 # relative Newton steps, about the root of the error then left: of the coarse start, and of the solution that the error
 # of the answer is estimated from
 _CLOSE, _NEAR, _STILL = 1e-3, 1e-6, 1e-8
+_LOW, _FACTOR, _SHORTEST = 1.0, 3.0, 1.01  # first ridge of a path upwards, factor of its steps, least one
+_CUTS, _RECUT = 5, 0.1  # how often panels are cut anew, relative change of the unknowns that asks for it
 _ROUNDS, _FEW, _ROUGHLY = 12, 4, 1e-7  # how often nodes of the label are chosen, Newton steps on them, their tolerance
 # system, unknowns, evaluations, change of the test error under refinement, observables
 Found = tuple[CoupledSystem, Array, int, float, Array]
@@ -50,8 +53,7 @@ def solution_of(system: CoupledSystem, x: Array, evaluations: int, error: float,
     """What is reported of a system at its unknowns."""
     residual = system.certificate(x)
     test, train, energy = (float(value) for value in observables)
-    order = {name: system.view(name).copy() for name in ("m", "Q1", "Q2", "V1", "V2")}
-    order |= {name: system.overlaps(name) for name in ("zeta", "psi")}
+    order = system.order_parameters()
     return Solution(test, train, energy, order, residual, evaluations, error, len(system.table), system.signal())
 
 
@@ -59,7 +61,7 @@ def coupled_solution(
     problem: Problem, tolerance: float, start: Result | None, near: tuple[CoupledSystem, Array] | None = None
 ) -> Found:
     """The solution, started from a result or from the unknowns of a system ``near``. Raises NotConverged."""
-    outcome = _first_solution(problem, start, None if near is None else near[1])
+    outcome = _first_solution(problem, start, near)
     x, evaluations, error = outcome.x, outcome.evaluations, math.inf
     found: Found | None = None
     failed = 0
@@ -77,10 +79,12 @@ def coupled_solution(
             if failed > (2 if found is None else 1):  # rounding, that no refinement cures
                 break
             continue
-        x, observables = answer.x, finer.observables()
+        x, observables = answer.x, finer.answer()
         value = float(observables[0])
         error = abs(coarser.test_error(estimate.x) - value) / max(abs(value), ROUNDING / tolerance)
         found = finer, x, evaluations, error, observables
+        if times == 0 and not settles(problem) and passes_unseen(finer):
+            continue
         if error <= tolerance or times > 1 and error > 0.5 * previous:
             break
     if found is None:
@@ -104,11 +108,11 @@ def _pair(problem: Problem, times: int, x: Array) -> tuple[CoupledSystem, Couple
     return coarser, finer
 
 
-def _first_solution(problem: Problem, start: Result | None, near: Array | None) -> Outcome:
+def _first_solution(problem: Problem, start: Result | None, near: tuple[CoupledSystem, Array] | None) -> Outcome:
     """A solution at coarse resolution: from a similar model, from the square loss, or by continuation in the ridge."""
     system = coupled_at(problem, COARSE)
     total = 0
-    starts = chain([] if near is None else [near], _starts(problem, system, start))
+    starts = chain([] if near is None else [_moved(system, *near)], _starts(problem, system, start))
     for x in starts:
         outcome = newton(system, x, most=25, settled=_CLOSE, blind=True)
         total += outcome.evaluations
@@ -126,7 +130,54 @@ def _first_solution(problem: Problem, start: Result | None, near: Array | None) 
             total += outcome.evaluations
             if outcome.converged:
                 return replace(outcome, evaluations=total)
+    if ridge > _LOW and problem.target is not None and problem.loadings is None:
+        outcome = _upwards(problem, _starts(_with_ridge(problem, _LOW), system, None))
+        if outcome.converged:
+            return replace(outcome, evaluations=total + outcome.evaluations)
     raise NotConverged(_stalled(problem), _hint(problem))
+
+
+def _upwards(problem: Problem, starts: Iterator[Array]) -> Outcome:
+    """From a small ridge to that of the problem, panels in kappa cut anew about the kinks of the loss on the way.
+
+    At a large ridge the output varies so little that nodes chosen without it miss where its mean passes a kink.
+    """
+    last = float(problem.parameters[2])
+    here, step, total = _LOW, _FACTOR, 0
+    for x in starts:
+        outcome = _cutting(_with_ridge(problem, here), x)
+        total += outcome.evaluations
+        if outcome.converged:
+            break
+    x, before, ratio = outcome.x, outcome.x, 1.0
+    while outcome.converged and here < last and step > _SHORTEST:
+        goal = min(last, step * here)
+        outcome = _cutting(_with_ridge(problem, goal), extrapolated(x, before, math.log(goal / here) / ratio))
+        total += outcome.evaluations
+        if outcome.converged:
+            x, before, ratio, here = outcome.x, x, math.log(goal / here), goal
+        else:
+            outcome, step = replace(outcome, converged=True), math.sqrt(step)
+    return replace(outcome, x=x, evaluations=total, converged=outcome.converged and here == last)
+
+
+def _cutting(problem: Problem, x: Array) -> Outcome:
+    """Newton's method on panels cut about the kinks of the loss, cut anew until the unknowns stay."""
+    evaluations = 0
+    for _ in range(_CUTS):
+        system = coupled_at(problem, replace(FINE[1], cuts=cuts_at(problem, x)))
+        outcome = newton(system, x, most=12, settled=_CLOSE)
+        moved, x = float(np.max(np.abs(outcome.x - x) / system.scale(outcome.x))), outcome.x
+        evaluations += outcome.evaluations
+        if outcome.converged and moved < _RECUT or moved == 0.0 or not np.all(np.isfinite(x)):
+            break
+    return replace(outcome, evaluations=evaluations)
+
+
+def _moved(system: CoupledSystem, near: CoupledSystem, x: Array) -> Array:
+    """The unknowns x of a system as those of another, whose mean features may have another span."""
+    near.fields(x)
+    return system.unknowns(near.order_parameters())
 
 
 def _settling(problem: Problem, x: Array, level: Level, moving: float) -> Outcome:
@@ -158,7 +209,7 @@ def _starts(problem: Problem, system: CoupledSystem, start: Result | None) -> It
     if order is not None and order["psi"].size == system.directions * len(problem.fraction):
         yield system.unknowns(order)
     with suppress(NotConverged):
-        yield system.unknowns(_of_square_loss(problem, system.table))
+        yield system.unknowns(_of_square_loss(problem, system.given))
     yield _without_data(problem, system)
 
 
@@ -195,8 +246,6 @@ def _without_data(problem: Problem, system: CoupledSystem) -> Array:
 
 
 def _stalled(problem: Problem) -> str:
-    from giantstep.system.zero_readout import remark
-
     fit, width = problem.model.fit, problem.model.network.width
     return (
         f"the equations of the loss {fit.loss} were not solved at fit.samples = {fit.samples:g}, fit.ridge = "

@@ -10,11 +10,14 @@ from types import ModuleType
 import numpy as np
 from numpy.polynomial.legendre import leggauss
 
-from giantstep.law.labels import Intervals
-from giantstep.system.discretisation import Level, Resolved, coordinates, resolved
+from giantstep.law.labels import Intervals, Labels
+from giantstep.quadrature.panels import ORDERS, meshes, nodes, rows_at
+from giantstep.system.discretisation import Level, Resolved, clean_law, coordinates, resolved
 from giantstep.system.loss_kernels import coupled_kernel, loss_kernel
-from giantstep.system.misclassification import misclassification
+from giantstep.system.misclassification import wrong_sign, wrong_sign_slopes
 from giantstep.system.problem import Problem
+from giantstep.system.sign_panels import Output, panels
+from giantstep.system.span import span_of
 
 Array = np.ndarray
 
@@ -24,12 +27,19 @@ _ROUNDING, _LEAST = 1e-15, 1e-290
 
 
 class CoupledSystem:
-    """The equations of one problem at one level of quadrature, as Newton's method takes them."""
+    """The equations of one problem at one level of quadrature, as Newton's method takes them.
+
+    At infinite dimension the table holds orthonormal functions in the place of the mean features, and the workspace
+    their coordinates in the place of m; those that no function goes with are no unknowns.
+    """
 
     def __init__(self, problem: Problem, level: Level, laws: Resolved | None = None) -> None:
         model, self.problem, self.level = problem.model, problem, level
         laws = laws or resolved(problem, level)
-        self.table, self.labels, self.clean = laws.table, laws.labels, laws.clean
+        self.span = span_of(problem)
+        self.given = laws.table  # with the mean features themselves
+        self.table = self.given if self.span is None else self.span.columns(self.given)
+        self.labels, self.clean = laws.labels, laws.clean
         self.blocks, nodes = len(problem.fraction), len(self.table)
         self.loss = loss_kernel(model.fit.loss)
         self.directions = model.target.indices
@@ -41,7 +51,9 @@ class CoupledSystem:
         self.scratch = np.empty(self.loss.SCRATCH_SHAPE)
         self.work = np.zeros(self.kernel.workspace_size(self.blocks, nodes))
         self.places = self.kernel.layout(self.blocks, nodes)
-        self.first, self.second, self.diagonal = _unknowns(self.kernel, self.places, self.blocks)
+        self.first, self.second, self.diagonal = _unknowns(
+            self.kernel, self.places, self.blocks, self.blocks if self.span is None else self.span.rank
+        )
         self.parameters = problem.parameters.copy()
         start = self.places[self.kernel.AVERAGES[0]][0]
         count = len(self.kernel.AVERAGES)
@@ -98,7 +110,7 @@ class CoupledSystem:
         """The vector of unknowns from order parameters: T = beta V2, and the adjoint is Q2."""
         psi = np.asarray(order["psi"]).reshape(self.blocks, self.directions)
         values = {
-            "adjoint": order["Q2"], "m": order["m"], "Q1": order["Q1"], "V1": order["V1"],
+            "adjoint": order["Q2"], "m": self._inward(order["m"]), "Q1": order["Q1"], "V1": order["V1"],
             "T": self.parameters[1] * order["V2"],
         }  # fmt: skip
         zeta = np.asarray(order["zeta"]).reshape(self.blocks, self.problem.rank)
@@ -108,6 +120,16 @@ class CoupledSystem:
             self.view(name)[...] = values[name]
         found: Array = self.work[self.first]
         return found
+
+    def order_parameters(self) -> dict[str, Array]:
+        """The order parameters at the last x, those of ``unknowns``."""
+        order = {name: self.view(name).copy() for name in ("m", "Q1", "Q2", "V1", "V2")}
+        if self.span is not None:
+            order["m"] = self.span.outward(order["m"], order["V2"])
+        return order | {name: self.overlaps(name) for name in ("zeta", "psi")}
+
+    def _inward(self, m: Array) -> Array:
+        return m if self.span is None else self.span.inward(m)
 
     def _named(self, overlap: str) -> list[str]:
         return [name for name in self.kernel.UNKNOWNS if name.startswith(overlap)]
@@ -141,16 +163,48 @@ class CoupledSystem:
         return float(self.kernel.check(*self._arguments()))
 
     def observables(self) -> Array:
-        """(test error, training error, free energy) at the last x."""
+        """(test error, training error, free energy) at the last x, on the nodes of the table."""
         out = np.zeros(3)
         self.kernel.observables(*self._arguments(), out)
         if self.loss.FORM == "margin":
-            out[0] = misclassification(
-                self.clean, self.kappa, self.table[:, 1], self.view("mean"), self.slopes, self.told_variance()
-            )
+            out[0] = self.table[:, 1] @ wrong_sign(self.output())
         if self.problem.model.fit.loss.entry.error_scale != 1:
             out[1] *= self.problem.model.fit.loss.entry.error_scale
         return out
+
+    def answer(self) -> Array:
+        """The observables at the last x; a probability of the output's sign on panels that resolve it."""
+        out = self.observables()
+        if self.loss.FORM == "margin":
+            signs = self.where_signs_turn()
+            if signs is not self:
+                out[0] = signs.table[:, 1] @ wrong_sign(signs.output())
+        return out
+
+    def output(self) -> Output:
+        """The law of the output and of the clean label given kappa, at the nodes and the last x."""
+        return Output(self.kappa, self.view("mean"), self.slopes, self.told_variance(), self.clean)
+
+    def where_signs_turn(self) -> CoupledSystem:
+        """The fields of the last x on panels in kappa that resolve the sign of the output: this, where its own do."""
+        problem, here = self.problem, self.output()
+        if problem.rank > 1:
+            return self
+        edges = meshes((*problem.blocks, problem.target or problem.blocks[0])).edges
+        found = panels(
+            here, edges, lambda kappa: self._on(kappa, np.ones_like(kappa), self.clean).output(),
+            lambda kappa: _averages_of_sign(self._on(kappa, np.ones_like(kappa)).output()),
+        )  # fmt: skip
+        return self if found is None else self._on(*nodes(found, ORDERS[not self.level.rough]))
+
+    def _on(self, kappa: Array, weight: Array, clean: Labels | None = None) -> CoupledSystem:
+        """The fields of the last x at other nodes of kappa, with the law of the clean label there."""
+        problem = self.problem
+        rows = rows_at(problem.blocks, problem.target or problem.blocks[0], kappa, weight)
+        clean = clean or clean_law(rows, problem.model.target, problem.overlaps, self.level)
+        found = type(self)(problem, self.level, Resolved(rows, clean, clean))
+        found.fields(self.work[self.first])
+        return found
 
     def told_variance(self) -> Array:
         """Delta as far as rounding tells it: a sign depends on its ratio to the mean, however small both are."""
@@ -160,7 +214,7 @@ class CoupledSystem:
 
     def test_error(self, x: Array) -> float:
         """The test error at x, without averages over the output; nan where x is not feasible."""
-        return float(self.observables()[0]) if self.fields(x) else math.nan
+        return float(self.answer()[0]) if self.fields(x) else math.nan
 
     def calls(self) -> Sequence[tuple[Callable[..., object], Sequence[object]]]:
         """The kernels of a Newton step and of the observables with their arguments, in the order of their use."""
@@ -184,6 +238,14 @@ class CoupledSystem:
         return self.table, self.problem.fraction, self.parameters, self.work
 
 
+def _averages_of_sign(output: Output) -> Array:
+    """What panels have to resolve: the probability of a wrong sign, and its slopes in units of the output."""
+    of_mean, of_slope, of_delta = wrong_sign_slopes(output)
+    return np.array([
+        wrong_sign(output), of_mean * output.spread, *of_slope * output.spread, of_delta * output.variance
+    ])  # fmt: skip
+
+
 def floored(values: Array) -> bool:
     """Whether a variance is positive; where the features do not vary at all it is raised to rounding."""
     largest = float(values.max())
@@ -193,14 +255,18 @@ def floored(values: Array) -> bool:
     return True
 
 
-def _unknowns(kernel: ModuleType, places: dict[str, tuple[int, tuple[int, ...]]], blocks: int
+def _unknowns(kernel: ModuleType, places: dict[str, tuple[int, tuple[int, ...]]], blocks: int, functions: int
               ) -> tuple[Array, Array, Array]:  # fmt: skip
-    """Places of the unknowns, of their mirror images, and of the norm that each is compared with."""
+    """Places of the unknowns, of their mirror images, and of the norm that each is compared with.
+
+    functions: how many coordinates the mean of the output has, of the places for m.
+    """
     first, second, size = [], [], []
     norm = places["Q1"][0]
     for name in kernel.UNKNOWNS:
         start, shape = places[name]
-        pairs = [(b, b) for b in range(blocks)] if len(shape) == 1 else list(_pairs(blocks))
+        count = functions if name == "m" else blocks
+        pairs = [(b, b) for b in range(count)] if len(shape) == 1 else list(_pairs(blocks))
         for b, c in pairs:
             first.append(start + (b if len(shape) == 1 else b * blocks + c))
             second.append(start + (c if len(shape) == 1 else c * blocks + b))

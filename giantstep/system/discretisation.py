@@ -65,11 +65,18 @@ def _resolved(
     symmetric: bool, form: str, square: bool, level: Level,
 ) -> Resolved:  # fmt: skip
     if loadings is None:
-        rows = table(blocks, along or blocks[0], level.order, level.halvings, level.cuts)
+        rows = table(blocks, along or blocks[0], level.order, level.halvings, level.cuts, noisy_terms(along, target))
     else:
         rows = tensor_table(Shape(blocks, loadings, along), (level.fineness,) * len(overlaps))
     kept = _that_count(rows)
     return resolved_on(kept, target, overlaps, symmetric=symmetric, form=form, level=level, square=square)
+
+
+def noisy_terms(along: Term | None, target: Target) -> tuple[Term, ...]:
+    """The mean label with noise inside the link, as a function of kappa: it turns where the clean one may jump."""
+    if along is None or target.probit == 0.0:
+        return ()
+    return (replace(along, variance=along.variance + target.probit),)
 
 
 def resolved_on(
@@ -98,7 +105,12 @@ def resolved_on(
         seldom = rows[:, 1, None] * law.weight <= _NOTHING * np.sum(rows[:, 1])
         law = replace(law, weight=np.where(seldom, 0.0, law.weight))
     rows.flags.writeable = False
-    return Resolved(rows, law, _law(rows, target, alignments, level, clean=True))
+    return Resolved(rows, law, clean_law(rows, target, alignments, level))
+
+
+def clean_law(rows: Array, target: Target, alignments: tuple[float, ...] | Rows, level: Level) -> Labels:
+    """The law of the clean label, without noise and flips, at the nodes of a table."""
+    return _law(rows, target, alignments, level, clean=True)
 
 
 def _moments(

@@ -56,12 +56,16 @@ def warming(model: Model) -> Iterator[None]:
 
 def _sizes(model: Model) -> tuple[int, int]:
     """(number of distinct blocks, number of directions of kappa)."""
+    from giantstep.quadrature.panels import Term
+    from giantstep.system.merged_blocks import merged, mirror_signs
+
+    network = model.network
     if model.spike is None or model.spike.loadings is None:
-        return len(set(model.network.readout.values)), 1
-    from giantstep.system.merged_blocks import merged
+        opposite = not network.trains_bias and mirror_signs(Term(network.activation, 1.0, network.initial_bias, 1.0))
+        return len({abs(u) if opposite else u for u in network.readout.values}), 1
     from giantstep.system.problem import problem_of
 
-    problem, _ = merged(problem_of(model))
+    problem, _ = merged(problem_of(model), opposite=not network.trains_bias)
     return len(problem.blocks), problem.rank
 
 
@@ -128,7 +132,7 @@ def _coupled(model: Model) -> Sequence[tuple[Any, Sequence[object]]]:
     from giantstep.system.merged_blocks import merged
     from giantstep.system.problem import problem_of
 
-    problem, _ = merged(problem_of(model))
+    problem, _ = merged(problem_of(model), opposite=not model.network.trains_bias)
     if problem.direct and not model.network.trains_bias:
         return []
     from giantstep.system.coupled_solver import COARSE

@@ -25,6 +25,7 @@ Fields = Callable[[Array], CoupledSystem]
 _BASE = Level(8, 24)
 _FINER, _ROUNDS = 33, 8  # places in a bracket, which shrinks by as much in each round
 _AROUND = (-8.0, -4.0, -2.0, 0.0, 2.0, 4.0, 8.0)  # ends of panels about a turn, in widths of it
+_STEP, _RARE = 4.0, 46.0  # widths of a turn between two nodes that a rule follows; kappa^2 beyond which none counts
 _WIDEST = 0.5  # width of a turn that the panels of the coefficients resolve
 _NEAR, _DIGITS = 1e-6, 11  # step of a slope in kappa; decimals to which two turns are one
 
@@ -55,6 +56,36 @@ def cuts_at(problem: Problem, x: Array) -> tuple[float, ...]:
     return tuple(sorted(found))
 
 
+def passes_unseen(system: CoupledSystem) -> bool:
+    """Whether the output passes a kink of the loss between two nodes of kappa, faster than a rule on them follows.
+
+    Two orders of quadrature may then agree without having seen it.
+    """
+    problem = system.problem
+    if problem.loadings is not None or problem.target is None:
+        return False
+    kappa, width = system.kappa, _width(system)
+    if kappa[0] > 0.0:  # one half of a table whose mirror image is the other
+        kappa, width = np.concatenate([-kappa[:1], kappa]), np.concatenate([width[:1], width])
+    near = kappa[1:] ** 2 < _RARE
+    for label in _labels(problem, system.labels):
+        for kink in kinks_of(system):
+            values = distance_to(system, kink, label(system.kappa), system.view("mean"), system.view("V"))
+            if len(values) < len(kappa):
+                before = values[0] + (kappa[0] - kappa[1]) * (values[1] - values[0]) / (kappa[2] - kappa[1])
+                values = np.concatenate([[before], values])
+            crossed = (values[1:] > 0.0) != (values[:-1] > 0.0)
+            if np.any(crossed & near & (np.abs(np.diff(values)) > _STEP * width[1:])):
+                return True
+    return False
+
+
+def _width(system: CoupledSystem) -> Array:
+    """The standard deviation of the output given kappa, or the length on which a smooth loss turns."""
+    spread = np.sqrt(system.view("Delta") + system.noise + (system.slopes**2).sum(axis=0))
+    return np.asarray(np.maximum(spread, 1.0 / system.loss.STEEPNESS) if system.loss.SMOOTH else spread)
+
+
 def _labels(problem: Problem, law: Labels) -> list[Callable[[Array], Array]]:
     """The values of a label given kappa; none where it varies continuously beside kappa, which smooths."""
     if isinstance(law, Intervals):
@@ -82,9 +113,7 @@ def _sharp(at: Fields, label: Callable[[Array], Array], kink: Kink | None, grid:
     if not len(low):
         return
     system = at(low)
-    spread = np.sqrt(system.view("Delta") + system.noise + (system.slopes**2).sum(axis=0))
-    if system.loss.SMOOTH:
-        spread = np.maximum(spread, 1.0 / system.loss.STEEPNESS)
+    spread = _width(system)
     with np.errstate(divide="ignore"):
         width = 2.0 * _NEAR * spread / np.abs(distance(low + _NEAR) - distance(low - _NEAR))
     width = np.exp2(0.5 * np.round(2.0 * np.log2(width)))  # mirror images have the same, and the same ends

@@ -1,53 +1,113 @@
-"""Blocks with the same features are one block: merged before solving, told apart again in the answer.
+"""Blocks that are one up to a sign: merged before solving, told apart again in the answer.
 
-The overlaps of equal blocks are not determined one by one in the limit of infinite dimension; the finite-size term, and
+Equal blocks have the same features. Without bias so have those of opposite values u and -u, up to a sign: with an odd
+activation ``mu0_-u = -mu0_u`` and ``mu1_-u = mu1_u``, with an even one ``mu0_-u = mu0_u`` and ``mu1_-u = -mu1_u``, and
+mu2 is the same. Changing the signs of the readout weights, or of the rows, makes one block the other: m_b takes the
+sign of mu0, zeta_b and psi_b that of mu1, Q1_bc and V1_bc the product of two of these.
+The overlaps of such blocks are not determined one by one in the limit of infinite dimension; the finite-size term, and
 symmetry, share them in proportion to the fractions.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from giantstep.quadrature.panels import Term
+from giantstep.spec.kernels import function_kernel
 from giantstep.system.problem import Problem, Solution
 
 Array = np.ndarray
+Kind = tuple[Term, tuple[float, ...]]  # the coefficients of a block: its term, and its loadings where there are some
 
 
-def merged(problem: Problem) -> tuple[Problem, Array]:
-    """The problem with its distinct blocks, and for each original block the number of its distinct one."""
+@dataclass(frozen=True)
+class Members:
+    """For each original block [K] the number of its distinct one, and the signs of its mu0 and mu1 beside that."""
+
+    block: Array
+    mean: Array
+    slope: Array
+
+    @property
+    def count(self) -> int:
+        """The number of distinct blocks."""
+        return int(self.block.max()) + 1
+
+    @property
+    def shift(self) -> Array:
+        """The sign [K] of what multiplies kappa: opposite blocks have one of mu0 and mu1 with the other sign."""
+        return np.asarray(self.mean * self.slope)
+
+    def gathered(self, order: Mapping[str, Array]) -> dict[str, Array]:
+        """Order parameters of the distinct blocks: those of their members add up, each with its sign."""
+        select = (self.block[None, :] == np.arange(self.count)[:, None]).astype(float)
+        along = select * self.slope
+        by = {"m": select * self.mean, "zeta": along, "psi": along, "Q2": select, "V2": select}
+        found = {name: matrix @ order[name] for name, matrix in by.items()}
+        return {**found, **{name: along @ order[name] @ along.T for name in ("Q1", "V1")}}
+
+
+def merged(problem: Problem, opposite: bool = True) -> tuple[Problem, Members]:
+    """The problem with its distinct blocks, and where its own went.
+
+    opposite: merge opposite blocks too; not where the bias moves, which tells them apart.
+    """
     loadings = problem.loadings or ((),) * len(problem.blocks)
-    kinds = list(zip(problem.blocks, loadings, strict=True))
-    distinct = tuple(dict.fromkeys(kinds))
-    members = np.array([distinct.index(kind) for kind in kinds])
+    places: dict[Kind, tuple[int, float, float]] = {}
+    distinct: list[Kind] = []
+    for kind in zip(problem.blocks, loadings, strict=True):
+        if kind not in places:
+            places[kind] = (len(distinct), 1.0, 1.0)
+            if opposite and (signs := mirror_signs(kind[0])) is not None:
+                places.setdefault(_mirrored(*kind), (len(distinct), *signs))
+            distinct.append(kind)
+    found = [places[kind] for kind in zip(problem.blocks, loadings, strict=True)]
+    members = Members(np.array([place for place, _, _ in found]), *np.array(found)[:, 1:].T)
     if len(distinct) == len(problem.blocks):
         return problem, members
-    fraction = np.bincount(members, weights=problem.fraction)
+    fraction = np.bincount(members.block, weights=problem.fraction)
     blocks = tuple(term for term, _ in distinct)
     kept = tuple(row for _, row in distinct) if problem.loadings else None
     return replace(problem, blocks=blocks, fraction=fraction, loadings=kept), members
 
 
-def parted(solution: Solution, members: Array, fraction: Array) -> Solution:
+def mirror_signs(term: Term) -> tuple[float, float] | None:
+    """Signs of mu0 and mu1 of the block of the opposite value; None where its features are others."""
+    if term.offset != 0.0 or term.polynomial is not None:
+        return None
+    signs: dict[str, tuple[float, float]] = {"odd": (-1.0, 1.0), "even": (1.0, -1.0)}
+    return signs.get(function_kernel(term.function).PARITY)
+
+
+def _mirrored(term: Term, loadings: tuple[float, ...]) -> Kind:
+    if loadings:
+        return term, tuple(-x for x in loadings)
+    return replace(term, scale=-term.scale), loadings
+
+
+def parted(solution: Solution, members: Members, fraction: Array) -> Solution:
     """The solution for the original blocks, of the given fractions."""
-    if len(members) == len(solution.order_parameters["Q2"]):
+    if len(members.block) == len(solution.order_parameters["Q2"]):
         return solution
-    share = fraction / np.bincount(members, weights=fraction)[members]
+    share = fraction / np.bincount(members.block, weights=fraction)[members.block]
     return replace(solution, order_parameters=_shared(solution.order_parameters, members, share))
 
 
-def _shared(order: Mapping[str, Array], members: Array, share: Array) -> dict[str, Array]:
-    vectors = {name: (order[name][members].T * share).T for name in ("m", "zeta", "psi", "Q2", "V2")}
+def _shared(order: Mapping[str, Array], members: Members, share: Array) -> dict[str, Array]:
+    block, along = members.block, members.slope * share
+    by = {"m": members.mean * share, "zeta": along, "psi": along, "Q2": share, "V2": share}
+    vectors = {name: (order[name][block].T * factor).T for name, factor in by.items()}
     pairs = {
-        matrix: _shared_pairs(order[matrix], vector, members, share)
+        matrix: _shared_pairs(order[matrix], vector, block, along)
         for matrix, vector in (("Q1", order["Q2"]), ("V1", order["V2"]))
     }
     return {**vectors, **pairs}
 
 
-def _shared_pairs(matrix: Array, vector: Array, members: Array, share: Array) -> Array:
+def _shared_pairs(matrix: Array, vector: Array, block: Array, along: Array) -> Array:
     """What neurons have in common is shared by both fractions, what each has by itself by one."""
     common = matrix - np.diag(vector)
-    return np.asarray(common[np.ix_(members, members)] * np.outer(share, share) + np.diag(vector[members] * share))
+    return np.asarray(common[np.ix_(block, block)] * np.outer(along, along) + np.diag(vector[block] * np.abs(along)))

@@ -6,23 +6,25 @@ import math
 
 import numpy as np
 
-from giantstep.law.labels import Intervals, Labels
+from giantstep.law.labels import Intervals
+from giantstep.system.sign_panels import Output
 
 Array = np.ndarray
 
 
-def misclassification(labels: Labels, kappa: Array, weight: Array, mean: Array, slope: Array, delta: Array) -> float:
-    """P(y f < 0) for clean labels +-1, averaged over kappa; slope[D, N], the other fields [N].
+def wrong_sign(output: Output) -> Array:
+    """P(y f < 0 | kappa) for clean labels +-1, at the nodes of kappa.
 
     Source: [CUI24] App. C; Owen (1956) for the bivariate normal integral.
     """
     from scipy.special import ndtr
 
+    labels, mean, delta = output.labels, output.mean, output.variance
     if isinstance(labels, Intervals):
-        return float(weight @ _of_intervals(labels, kappa, mean, slope[0], delta))
-    center = mean[:, None] + np.einsum("dn,njd->nj", slope, labels.t)
+        return _of_intervals(labels, output.kappa, mean, output.slopes[0], delta)
+    center = mean[:, None] + np.einsum("dn,njd->nj", output.slopes, labels.t)
     wrong = ndtr(-labels.label * center / np.sqrt(delta)[:, None])
-    return float(weight @ (labels.weight * wrong).sum(axis=1))
+    return np.asarray((labels.weight * wrong).sum(axis=1))
 
 
 def _of_intervals(labels: Intervals, kappa: Array, mean: Array, slope: Array, delta: Array) -> Array:
@@ -67,14 +69,13 @@ def bivariate_normal(h: Array, k: Array, correlation: Array, complement: Array) 
     return np.asarray(np.clip(result, 0.0, 1.0))
 
 
-def misclassification_slopes(
-    labels: Labels, kappa: Array, mean: Array, slope: Array, delta: Array
-) -> tuple[Array, Array, Array]:
+def wrong_sign_slopes(output: Output) -> tuple[Array, Array, Array]:
     """Derivatives of P(y f < 0 | kappa) in mean [N], slope [D, N] and delta [N].
 
     Given t the output is N(mean + slope t, delta); what is differentiated is the average over t of its distribution
     function at zero, so that all three are averages of its density there.
     """
+    labels, kappa, mean, slope, delta = output.labels, output.kappa, output.mean, output.slopes, output.variance
     root = np.sqrt(delta)
     if isinstance(labels, Intervals):
         of_mean, of_slope, of_delta = _slopes_of_intervals(labels, kappa, mean, slope[0], delta)

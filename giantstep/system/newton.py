@@ -132,7 +132,7 @@ def continued(
         if abs(math.log(last) - here) < abs(step) * 1.0001:
             step = math.log(last) - here
         goal = here + step
-        guess = x if before is None else _extrapolated(x, before[1], step / (here - before[0]))
+        guess = x if before is None else extrapolated(x, before[1], step / (here - before[0]))
         outcome = newton(at(math.exp(goal)), guess, most=12, settled=settled)
         total += outcome.evaluations
         if outcome.converged:
@@ -145,7 +145,8 @@ def continued(
     return Outcome(x, total, here == math.log(last))
 
 
-def _extrapolated(x: Array, before: Array, factor: float) -> Array:
+def extrapolated(x: Array, before: Array, factor: float) -> Array:
+    """The unknowns a step further, as powers of the parameter; factor: the step over that from ``before`` to x."""
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.where((x != 0.0) & (before != 0.0) & (x * before > 0.0), x / before, 1.0)
     return np.asarray(x * np.clip(ratio, 1e-6, 1e6) ** factor)

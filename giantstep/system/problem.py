@@ -47,6 +47,16 @@ class Problem:
         return shift
 
     @property
+    def bias(self) -> float:
+        """The bias of every neuron."""
+        return self.blocks[0].offset
+
+    def spread(self) -> float:
+        """The largest standard deviation of a pre-activation about the bias."""
+        rows = self.loadings or tuple((term.scale,) for term in self.blocks)
+        return max(math.hypot(math.sqrt(b.variance), *row) for b, row in zip(self.blocks, rows, strict=True))
+
+    @property
     def direct(self) -> bool:
         """Whether the square loss of a clean link, whose system is solved block by block, is all there is."""
         target = self.model.target

@@ -11,6 +11,7 @@ import numpy as np
 from giantstep.spec.errors import BadInput, NotConverged
 from giantstep.spec.model import Model
 from giantstep.system.first_compilation import warming
+from giantstep.system.loss_kernels import loss_kernel
 from giantstep.system.merged_blocks import merged, parted
 from giantstep.system.problem import Problem, Solution, problem_of
 from giantstep.system.result import ORDER_PARAMETERS, Result
@@ -55,18 +56,18 @@ def _solution(
 ) -> tuple[float, Solution]:
     """(bias, solution) by the route that the model needs."""
     network = whole.model.network
-    problem, members = merged(whole)
+    problem, members = merged(whole, opposite=not network.trains_bias)
     bias = network.initial_bias
     if problem.direct and not network.trains_bias:
         found = solve_direct(problem, tolerance)
     elif (zero := _zero_readout(problem, tolerance)) is not None:
         found = zero
     elif network.trains_bias:
-        from giantstep.system.trained_bias import solve_with_bias
+        from giantstep.system.trained_bias import solve_with_bias  # the square loss starts sooner without
 
         bias, found = solve_with_bias(whole.model, dimension, tolerance, start)
     else:
-        from giantstep.system.coupled_solver import solve_coupled
+        from giantstep.system.coupled_solver import solve_coupled  # the square loss starts sooner without
 
         found = solve_coupled(problem, tolerance, start)
     return bias, _along_given(whole, parted(found, members, whole.fraction))
@@ -82,8 +83,6 @@ def _along_given(problem: Problem, found: Solution) -> Solution:
 
 def _saturated_hint(problem: Problem) -> str:
     """What to try where outputs without variance may lie on a kink of the loss; empty elsewhere."""
-    from giantstep.system.loss_kernels import loss_kernel
-
     if problem.loadings is not None or loss_kernel(problem.model.fit.loss).SMOOTH:
         return ""
     varying = np.sum([term.coefficients(_ACROSS)[1:] ** [[2], [1]] for term in problem.blocks], axis=(0, 1))
@@ -106,7 +105,7 @@ def settling_hint(problem: Problem) -> str:
 def _zero_readout(problem: Problem, tolerance: float) -> Solution | None:
     if problem.model.fit.loss.key == "square":
         return None
-    from giantstep.system.zero_readout import zero_readout
+    from giantstep.system.zero_readout import zero_readout  # the square loss starts sooner without
 
     return zero_readout(problem, tolerance)
 

@@ -15,6 +15,7 @@ from giantstep.spec.errors import NotConverged
 from giantstep.spec.kernels import solver_kernel
 from giantstep.system.problem import Problem, Solution
 from giantstep.system.result import ORDER_PARAMETERS
+from giantstep.system.span import span_of
 
 ROUNDING = 1e-15  # of E y^2: what double precision leaves of a test error that is next to nothing
 _HALVINGS = 5
@@ -109,6 +110,9 @@ def _run(kernel: ModuleType, problem: Problem, order: int, halvings: int) -> _Ru
 
 
 def _run_on(kernel: ModuleType, problem: Problem, rows: np.ndarray) -> _Run:
+    span = span_of(problem)
+    if span is not None:
+        rows = span.columns(rows)
     work = np.empty(kernel.workspace_size(len(problem.blocks), len(rows)))
     out = np.full(3, np.nan)
     status = kernel.solve(rows, problem.fraction, problem.parameters, work, out)
@@ -128,6 +132,8 @@ def _unknowns(kernel: ModuleType, run: _Run, problem: Problem) -> Mapping[str, n
             start, shape = layout[part]
             parts.append(run.work[start : start + math.prod(shape)].reshape(shape).copy())
         values[name] = parts[0] if name in layout else np.stack(parts, axis=-1)
+    if (span := span_of(problem)) is not None:
+        values["m"] = span.outward(values["m"], values["V2"])
     return values
 
 

@@ -63,7 +63,7 @@ class _Search:
 
     def at(self, bias: float) -> _Point:
         """The solution at a bias and the slope of the free energy."""
-        problem, _ = merged(problem_of(self.model, self.dimension, bias))
+        problem, _ = merged(problem_of(self.model, self.dimension, bias), opposite=False)
         solution = coupled_solution(problem, self.tolerance, self.start, self.last)
         system, x, evaluations, *_ = solution
         self.last = (system, x)
@@ -124,8 +124,8 @@ def slope_in_bias(problem: Problem, system: CoupledSystem) -> float:
     d0, d1, d2 = _slopes_of_coefficients(problem, points)
     blocks = system.blocks
     mu1 = system.table[:, -2 * blocks : -blocks]
-    order = {name: system.view(name) for name in ("m", "Q1", "Q2", "V1", "V2")}
-    psi, zeta = (system.overlaps(name).reshape(blocks, -1) for name in ("psi", "zeta"))
+    order = system.order_parameters()
+    psi, zeta = (order[name].reshape(blocks, -1) for name in ("psi", "zeta"))
     mean = d0 @ order["m"] + (points.reshape(len(d1), -1) * (d1 @ zeta)).sum(axis=1)
     along = (d1 @ psi).T
     delta = _quadratic(mu1, d1, order["Q1"]) + d2 @ order["Q2"] - 2.0 * (system.slopes * along).sum(axis=0)

@@ -98,7 +98,7 @@ def interpreted_at(model: Model, result: Result, solved: Solved) -> Solved:
 
 def changed(solved: Solved, result: Result) -> float:
     """Relative change of the test error under finer quadrature."""
-    test = float(solved.system.observables()[0])
+    test = float(solved.system.answer()[0])
     return abs(test - result.test_error) / abs(result.test_error)
 
 

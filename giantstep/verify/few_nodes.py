@@ -15,9 +15,9 @@ from codegen.label_twin import Channel, Step
 from codegen.output_twin import Fields, LossCurve, misclassification, node_averages
 from codegen.structure import nodes_of, residual
 from derive.blocks import KAPPA, Definition, block_field
+from derive.directions import directions_of
 from derive.evaluate import Evaluator, Place, State
 from derive.losses import analyse_loss, loss_of_entry
-from derive.output import directions_of
 from derive.saddle import SaddleSystem
 from giantstep.law.derivation import system_of
 from giantstep.spec.errors import NotConverged

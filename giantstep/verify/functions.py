@@ -12,10 +12,10 @@ from codegen.twin import Twin, twin
 from derive.check import check_step
 from derive.coefficients import conditional_coefficients
 from derive.expectation import Expectation
-from derive.gradient_step import evaluate
 from derive.printing import plain_text
 from derive.quadrature import QuadratureError
 from derive.scalar import ScalarFunction
+from derive.step_numbers import evaluate
 from derive.trace import DerivationStep
 from giantstep.law.derivation import derive, step_map_of, system_of
 from giantstep.quadrature.panels import Term
@@ -36,7 +36,7 @@ def derivation_checks(model: Model) -> Iterator[Check]:
     """
     equations = system_of(model).derivation.title
     for part in derive(model).parts:
-        steps = [s for s in part.steps if s.kind in ("identity", "result")] if part.title != equations else []
+        steps = [s for s in part.steps if s.kind == "derived"] if part.title != equations else []
         found = [ratio for ratio in map(_ratio, steps) if ratio is not None]
         if found:
             yield Check(f"{_shortened(part.title)}: {len(found)} steps", max(found), 1.0)

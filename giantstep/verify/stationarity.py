@@ -1,4 +1,4 @@
-"""Rung of any convex loss: the free energy is stationary in every order parameter and every conjugate."""
+"""SystemKind of any convex loss: the free energy is stationary in every order parameter and every conjugate."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import numpy as np
 from codegen.structure import Block, nodes_of
 from codegen.system_twin import solve_block
 from derive.blocks import KAPPA, block_field
+from derive.directions import directions_of
 from derive.evaluate import Evaluator, Place, State
-from derive.output import directions_of
 from derive.saddle import pairs
 from derive.symbols import SYMMETRIC
 from giantstep.law.derivation import system_of

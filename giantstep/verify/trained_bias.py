@@ -1,4 +1,4 @@
-"""Rung of a trained bias: the free energy is least there."""
+"""SystemKind of a trained bias: the free energy is least there."""
 
 from __future__ import annotations
 

@@ -8,13 +8,13 @@ import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 from cli_cases import COMMANDS, Run, one_sentence_and_a_hint, program
 
+import giantstep
 from giantstep.observe.simulate import simulate
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.model import Model
@@ -22,7 +22,7 @@ from giantstep.sweep.dataset import Dataset
 from giantstep.system.solve import solve
 
 # giantstep.solve is the function
-solve_module = import_module("giantstep.system.solve")
+tasks_module = import_module("giantstep.sweep.tasks")
 
 # --- help
 
@@ -154,8 +154,8 @@ def test_verify_and_generate_say_by_their_code_what_they_found(
         seen.append((list(models), check))
         return answer
 
-    monkeypatch.setitem(sys.modules, "giantstep.verify.run", SimpleNamespace(verify=verify))
-    monkeypatch.setattr(import_module("giantstep.spec.generate"), "generate", generate)
+    monkeypatch.setattr(giantstep, "verify", verify)
+    monkeypatch.setattr(giantstep, "generate", generate)
     assert run("verify", model, "--set", "fit.ridge=1") == (code, "a line\n", "")
     assert run("generate", model, "--check")[0] == code
     assert run("generate")[0] == code
@@ -228,7 +228,8 @@ def test_points_that_fail_are_listed_and_the_code_says_so(
             raise NotConverged("did not settle", "raise the ridge")
         return solve(found, **options)
 
-    monkeypatch.setattr(solve_module, "solve", failing)
+    monkeypatch.setattr(giantstep, "solve", failing)
+    monkeypatch.setattr(tasks_module, "solve", failing)
     output = tmp_path / "c.csv"
     code, out, _ = run("curve", model, "--sweep", "fit.samples=1,2", "--output", str(output))
     assert code == 3
@@ -243,7 +244,7 @@ def test_what_cannot_be_written_is_refused_before_the_work(
     run: Run, model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls: list[Any] = []
-    monkeypatch.setattr(solve_module, "solve", lambda *given, **options: calls.append(given))
+    monkeypatch.setattr(tasks_module, "solve", lambda *given, **options: calls.append(given))
     sweep = ["curve", model, "--sweep", "fit.samples=1,2"]
     for option, bad in (
         ("--output", "none/c.json"),

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from cli_cases import Run, one_sentence_and_a_hint, program
 
+import giantstep
 from giantstep.cli.main import main
 from giantstep.cli.options import spread
 from giantstep.spec.errors import BadInput
@@ -21,7 +22,7 @@ from giantstep.spec.model import Model
 from giantstep.system.solve import solve
 
 # giantstep.solve is the function
-solve_module = import_module("giantstep.system.solve")
+tasks_module = import_module("giantstep.sweep.tasks")
 
 
 @pytest.mark.parametrize(
@@ -69,7 +70,7 @@ def test_a_bug_is_a_sentence_and_its_traceback_is_one_setting_away(
     def broken(*given: Any, **options: Any) -> Any:
         raise ZeroDivisionError("division\nby zero")
 
-    monkeypatch.setattr(solve_module, "solve", broken)
+    monkeypatch.setattr(giantstep, "solve", broken)
     code, out, err = run("solve", model)
     assert code == 70 and not out
     one_sentence_and_a_hint(err, "ZeroDivisionError", "division by zero", "GIANTSTEP_DEBUG=1")
@@ -91,7 +92,7 @@ def test_interruption_says_what_was_saved(
             raise KeyboardInterrupt
         return solve(found, **options)
 
-    monkeypatch.setattr(solve_module, "solve", interrupted)
+    monkeypatch.setattr(tasks_module, "solve", interrupted)
     sweep = ["curve", model, "--sweep", "fit.samples=0.2:3:100", "--no-baselines"]
     output = tmp_path / "c.json"
     code, _, err = run(*sweep, "--output", str(output))

@@ -23,9 +23,10 @@ from saddle_oracle import (
 from derive.blocks import BlockSum, LogDet, index
 from derive.energetic import second_moment
 from derive.evaluate import Evaluator
-from derive.free_energy import spectral_potential
 from derive.loss import OMEGA, SQUARE, VARIANCE, F, Loss, Y, moreau_envelope
+from derive.replica.bulk import spectral_potential
 from derive.saddle import saddle_system
+from derive.spectrum import ISOTROPIC
 from derive.symbols import BETA, FRACTION, RIDGE, V2_HAT, T
 from derive.trace import Recorder
 
@@ -109,7 +110,7 @@ def test_spectral_potential_is_stationary_where_the_printed_equation_holds(block
                 moved = [t + (sign * step if i == j else 0) for i, t in enumerate(point["T"])]
                 ends.append(Evaluator(state_of_point(point.with_values(T=moved), system())).value(potential))
             assert abs(ends[0] - ends[1]) / (2 * step) <= DIFFERENCE
-        derived = spectral_potential(Recorder("test")).stationarity
+        derived = spectral_potential(Recorder("test"), ISOTROPIC).stationarity
         assert (
             max(abs(x) for x in Evaluator(state_of_point(point, system())).family(derived, (b,)).values())
             <= EXACT
@@ -155,6 +156,7 @@ def test_second_moment_needs_a_linear_expression() -> None:
 def test_derivation_names_assumptions_and_sources() -> None:
     steps = {step.label: step for step in system().derivation.steps}
     assert steps["spectral potential"].kind == "assumption" and steps["spectral potential"].assumption
-    assert steps["finite size"].kind == "assumption"
+    assert steps["response of the constant direction"].kind == "assumption"
     assert all(step.rule for step in steps.values())
-    assert [s.label for s in system().derivation.steps if s.kind == "result" and not s.source] == []
+    assert [s.label for s in steps.values() if s.kind == "assumption" and not (s.source and s.assumption)] == []
+    assert [s.label for s in steps.values() if s.kind == "derived" and not (s.operation and s.of)] == []

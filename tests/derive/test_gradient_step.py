@@ -7,10 +7,11 @@ import sympy
 from derive import gradient_step as gs
 from derive.check import check_derivation
 from derive.expectation import Expectation
-from derive.gradient_step import evaluate, gradient_step_map
+from derive.gradient_step import gradient_step_map
 from derive.grammar import ExpressionError
 from derive.labels import FLIPS, PROBIT, index_function
 from derive.scalar import scalar_function
+from derive.step_numbers import evaluate
 
 
 def step_map(activation: str, link: str, bias: float = 0, **noise):

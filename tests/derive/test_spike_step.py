@@ -6,9 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from derive.gradient_step import evaluate, gradient_step_map
+from derive.gradient_step import gradient_step_map
 from derive.labels import FLIPS, PROBIT, index_function
 from derive.scalar import scalar_function
+from derive.step_numbers import evaluate
 
 DIMENSION, WIDTH, SAMPLES, RATE = 1000, 500, 1500, 1.3
 VALUES = np.array([1.0, -0.5])

@@ -183,7 +183,7 @@ def test_recorded_steps() -> None:
 
 
 def test_what_is_simulated_has_to_be_said(tmp_path: Path) -> None:
-    """No rung draws the given rows."""
+    """No simulated system draws the given rows."""
     model = Model.from_toml(saved(tmp_path))
     with pytest.raises(BadInput, match="its own first layer"):
         simulate(model, dimension=50, seeds=2)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from derive.gradient_step import evaluate
+from derive.step_numbers import evaluate
 from giantstep.law.derivation import step_map_of
 from giantstep.law.spike import SpikeParameters, spike_of
 from giantstep.spec.errors import BadInput

@@ -188,7 +188,7 @@ def _random(number: int) -> gs.Model:
 def _feature_scale(given: gs.Model) -> float:
     """The size of the conjugates of V1 and V2, which a ridge is to be compared with."""
     parts = conditional(problem_of(given), 12)
-    size = float(parts.weight @ ((1.0 + parts.kappa**2)[:, None] * (parts.mu1**2 + parts.mu2sq)).max(axis=1))
+    size = float(parts.weight @ ((1.0 + parts.kappa**2) * (parts.mu1**2 + parts.mu2sq)).max(axis=1))
     return max(1.0, size * (1.0 + given.fit.samples) * (1.0 + 1.0 / given.network.width))
 
 

@@ -26,7 +26,8 @@ from giantstep.observe.gradient.gradient import gradient
 from giantstep.quadrature.panels import Term
 from giantstep.spec.errors import GiantstepError
 from giantstep.spec.kernels import coefficients
-from giantstep.system.misclassification import misclassification, misclassification_slopes
+from giantstep.system.misclassification import wrong_sign, wrong_sign_slopes
+from giantstep.system.sign_panels import Output
 
 STENCIL = ((-2, 1.0 / 12.0), (-1, -2.0 / 3.0), (1, 2.0 / 3.0), (2, -1.0 / 12.0))
 OBSERVABLES = ("test_error", "train_error", "free_energy")
@@ -81,6 +82,13 @@ MODELS = {
     "three blocks": STEPPED.replace(
         {"network.readout": {"values": [1.0, -1.0, 0.3], "fractions": [0.3, 0.3, 0.4]}, "network.activation": "tanh"}
     ),
+    "opposite blocks, even": model(
+        "abs", "quadratic", network__readout={"values": [1.0, -1.0], "fractions": [0.3, 0.7]}
+    ),
+    "dependent blocks": model(
+        "relu", "sign", network__readout={"values": [1.0, -1.0, 2.0, -2.0], "fractions": [0.1, 0.2, 0.3, 0.4]}
+    ),
+    "linear blocks": model("linear", "tanh", network__readout={"values": [1.0, 2.0], "fractions": [0.5, 0.5]}),
     "fixed bias": STEPPED.replace({"network.bias": 0.4}),
     "logistic": model("tanh", "sign", fit__loss="logistic", target__flips=0.1),
     "hinge": model("erf", "sign", fit__loss="hinge"),
@@ -222,12 +230,12 @@ def test_misclassification_moves_as_its_differences(law: str) -> None:
     if law == "points":
         sign = np.where(rng.random((n, 5)) < 0.5, -1.0, 1.0)
         labels = Points(np.full((n, 5), 0.2), sign, rng.normal(size=(n, 5, 1)), np.zeros((1, 1)))
-    slopes = misclassification_slopes(labels, kappa, mean, slope, delta)
+    slopes = wrong_sign_slopes(Output(kappa, mean, slope, delta, labels))
     h = 1e-3
 
     def at(**moved: Any) -> float:
         fields = {"mean": mean, "slope": slope, "delta": delta} | moved
-        return misclassification(labels, kappa, weight, fields["mean"], fields["slope"], fields["delta"])
+        return float(weight @ wrong_sign(Output(kappa, fields["mean"], fields["slope"], fields["delta"], labels)))
 
     for i in range(n):
         one = np.eye(n)[i] * h

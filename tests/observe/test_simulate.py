@@ -9,7 +9,7 @@ import pytest
 
 from giantstep.observe.baselines import random_features
 from giantstep.observe.simulate import at_dimension, finite_system, simulate, simulate_seed
-from giantstep.simulate.system import Rung
+from giantstep.simulate.system import SystemKind
 from giantstep.spec.errors import BadInput
 from giantstep.spec.model import Model
 from giantstep.sweep.curve import curve
@@ -157,7 +157,7 @@ def test_simulated_numbers_are_those_of_simulate() -> None:
 def test_theory_agrees_with_simulation() -> None:
     """12 dependent scores per error, t-distributed with 23 degrees of freedom: |z| < 4 leaves less than 1 %
     to chance; the O(1/d) bias at d = 200 is below one standard error of 24 seeds here."""
-    cases: tuple[tuple[Model, Rung], ...]
+    cases: tuple[tuple[Model, SystemKind], ...]
     cases = ((MODEL, "srf"), (SPIKED, "gaussian"), (random_features(MODEL), "network"))
     for model, what in cases:
         found = curve(

@@ -1,4 +1,4 @@
-"""The three rungs against each other, and against random-matrix theory where that is in closed form."""
+"""The three systems against each other, and against random-matrix theory where that is in closed form."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from scipy.integrate import quad
 from scipy.optimize import brentq
 
 from giantstep.simulate import FiniteSystem, SimulationResult, finite_sizes, simulate
+from giantstep.simulate.errors import Array
 from giantstep.simulate.features import conditional_test_error, training_set
 from giantstep.simulate.layer import Streams, draw_layer
 from giantstep.simulate.order import measure_overlaps
 from giantstep.simulate.readout import ridge_readouts
-from giantstep.simulate.system import Array
 
 NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(60)
 WEIGHTS = WEIGHTS / WEIGHTS.sum()
@@ -178,7 +178,7 @@ def linear_model_errors(alpha: float, beta: float, ridge: float, noise: float) -
 
 @pytest.mark.parametrize("what", ["srf", "gaussian"])
 def test_linear_random_features(what: str) -> None:
-    """Plain features, linear activation and target: each rung against the closed formula.
+    """Plain features, linear activation and target: each system against the closed formula.
 
     Four standard errors and an O(1/d) correction of relative size 3/d.
     """

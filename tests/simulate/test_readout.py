@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from giantstep.simulate.errors import Array, SimulationError
 from giantstep.simulate.readout import ridge_readouts
-from giantstep.simulate.system import Array, SimulationError
 
 WIDTH = 60
 SIZES = (150, 1, 2, 3, 30, 60, 61, 30)

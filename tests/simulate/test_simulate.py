@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from giantstep.simulate import FiniteSystem, SimulationError, finite_sizes, simulate
-from giantstep.simulate.system import RUNGS, Array, Rung
+from giantstep.simulate.errors import Array
+from giantstep.simulate.system import SYSTEM_KINDS, SystemKind
 
 
 def tanh(z: Array) -> tuple[Array, Array]:
@@ -29,8 +30,8 @@ SYSTEM = FiniteSystem(
 )
 
 
-@pytest.mark.parametrize("what", RUNGS)
-def test_shapes_and_reproducibility(what: Rung) -> None:
+@pytest.mark.parametrize("what", SYSTEM_KINDS)
+def test_shapes_and_reproducibility(what: SystemKind) -> None:
     samples, ridges = [2.0, 0.5, 1.1], [1e-2, 1.0]
     options: dict[str, Any] = {"seed": 5, "test_samples": 300, "order_parameters": True}
     first = simulate(SYSTEM, what, 40, 3, samples, ridges, **options)
@@ -57,8 +58,8 @@ def test_shapes_and_reproducibility(what: Rung) -> None:
     np.testing.assert_allclose(first.standard_error("train_error"), spread)
 
 
-@pytest.mark.parametrize("what", RUNGS)
-def test_a_sample_size_does_not_depend_on_its_company(what: Rung) -> None:
+@pytest.mark.parametrize("what", SYSTEM_KINDS)
+def test_a_sample_size_does_not_depend_on_its_company(what: SystemKind) -> None:
     """Nested training sets: alone or beside larger ones, up to the rounding of another factorisation."""
     many = simulate(SYSTEM, what, 40, 2, [0.5, 1.0, 3.0], [0.1, 1.0], test_samples=200)
     for index, alpha in enumerate((0.5, 1.0)):
@@ -121,9 +122,9 @@ def test_blocks_are_rounded_by_largest_remainder() -> None:
     assert sizes.samples == (6,) and sizes.alpha == (6 / 11,) and sizes.fractions == (2 / 11, 1 / 11, 8 / 11)
 
 
-@pytest.mark.parametrize("what", RUNGS)
+@pytest.mark.parametrize("what", SYSTEM_KINDS)
 @pytest.mark.parametrize("ridge", [0.1, 0.0])
-def test_memory_is_stated(what: Rung, ridge: float) -> None:
+def test_memory_is_stated(what: SystemKind, ridge: float) -> None:
     """The stated peak bounds the measured one and is at most twice that, three times where an SVD is
     reserved.
 
@@ -207,9 +208,9 @@ def test_impossible_runs_are_refused(changes: dict[str, Any], words: str) -> Non
         simulate(SYSTEM, **{**arguments, **changes})
 
 
-def test_each_rung_names_what_it_lacks() -> None:
+def test_each_system_names_what_it_lacks() -> None:
     bare = dataclasses.replace(SYSTEM, step=None, spike=None, coefficients=None)
-    lacking: list[tuple[Rung, dict[str, Any], str]] = [
+    lacking: list[tuple[SystemKind, dict[str, Any], str]] = [
         ("gaussian", {}, "needs coefficients"),
         ("srf", {"step": (1.0, 1.0)}, "needs spike"),
         ("network", {"spike": (1.0, 0.5, (1.0, 1.0))}, "needs step"),

@@ -11,8 +11,9 @@ from scipy.integrate import quad
 from scipy.stats import norm
 
 from giantstep.simulate import FiniteSystem, finite_sizes, layer, simulate
+from giantstep.simulate.errors import Array
 from giantstep.simulate.layer import Streams, draw_layer, neuron_values, sphere_rows
-from giantstep.simulate.system import Activation, Array
+from giantstep.simulate.system import Activation
 
 
 def tanh(z: Array) -> tuple[Array, Array]:

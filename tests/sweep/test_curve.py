@@ -23,7 +23,7 @@ from giantstep.sweep.curve import curve
 from giantstep.system.solve import solve
 
 # giantstep.solve is the function
-solve_module = import_module("giantstep.system.solve")
+tasks_module = import_module("giantstep.sweep.tasks")
 
 MODEL = Model.from_dict(
     {
@@ -83,7 +83,7 @@ def test_points_that_fail_have_no_number_but_a_reason(monkeypatch: pytest.Monkey
             raise BadInput("cannot be", "change it")
         return solve(model, **options)
 
-    monkeypatch.setattr(solve_module, "solve", failing)
+    monkeypatch.setattr(tasks_module, "solve", failing)
     found = curve(MODEL, "fit.samples=0.5,1,2,3", baselines=False)
     assert found["status"] == ("ok", "not_converged", "ok", "impossible")
     assert found["reason"] == ("", "did not settle; try something else", "", "cannot be; change it")
@@ -232,7 +232,7 @@ def test_an_unwritable_checkpoint_is_bad_input(tmp_path: Path) -> None:
 _SLOW = """
 import sys, time
 from importlib import import_module
-module = import_module("giantstep.system.solve")
+module = import_module("giantstep.sweep.tasks")
 genuine = module.solve
 def slow(model, **options):
     time.sleep(0.02)
@@ -287,5 +287,5 @@ def _count_solves(monkeypatch: pytest.MonkeyPatch, stop_at: int | None = None) -
             raise KeyboardInterrupt
         return solve(model, **options)
 
-    monkeypatch.setattr(solve_module, "solve", counting)
+    monkeypatch.setattr(tasks_module, "solve", counting)
     return calls

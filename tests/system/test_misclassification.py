@@ -12,7 +12,8 @@ from scipy.stats import multivariate_normal
 
 from giantstep.law.labels import label_law
 from giantstep.spec.model import Target
-from giantstep.system.misclassification import bivariate_normal, misclassification
+from giantstep.system.misclassification import bivariate_normal, wrong_sign
+from giantstep.system.sign_panels import Output
 
 KAPPA, WEIGHT = np.array([-1.1, 0.0, 0.8]), np.array([0.3, 0.5, 0.2])
 MEAN, SLOPE, DELTA = np.array([-0.7, 0.0, 0.4]), np.array([[0.5, -0.9, 1.3]]), np.array([0.6, 0.05, 2.0])
@@ -67,7 +68,7 @@ def wrong(target: Target, gamma: float, node: int) -> float:
 def test_misclassification_of_labels_on_intervals(link: str, gamma: float) -> None:
     target = Target(link, flips=0.1, probit=0.2)
     law = label_law(target, (gamma,), KAPPA, clean=True)
-    found = misclassification(law, KAPPA, WEIGHT, MEAN, SLOPE, DELTA)
+    found = WEIGHT @ wrong_sign(Output(KAPPA, MEAN, SLOPE, DELTA, law))
     assert found == pytest.approx(sum(w * wrong(target, gamma, i) for i, w in enumerate(WEIGHT)), abs=1e-13)
 
 
@@ -75,6 +76,6 @@ def test_misclassification_of_labels_at_nodes() -> None:
     """A label that is 1 everywhere: P(f < 0) of a normal output."""
     law = label_law(Target("sign(1+z1**2+z2**2)"), (0.5, 0.3), KAPPA, clean=True)
     slope = np.concatenate([SLOPE, 0.3 * SLOPE[:, ::-1]])
-    found = misclassification(law, KAPPA, WEIGHT, MEAN, slope, DELTA)
+    found = WEIGHT @ wrong_sign(Output(KAPPA, MEAN, slope, DELTA, law))
     exact = WEIGHT @ ndtr(-MEAN / np.sqrt(DELTA + (slope**2).sum(axis=0)))
     assert found == pytest.approx(exact, abs=1e-10)

@@ -12,7 +12,7 @@ import pytest
 
 from giantstep.cli.main import main
 from giantstep.law.derivation import derive
-from giantstep.observe.simulate import default_rung, simulate
+from giantstep.observe.simulate import default_kind, simulate
 from giantstep.spec.errors import BadInput
 from giantstep.spec.model import Model
 from giantstep.system.bulk_system import coupled_at
@@ -59,7 +59,7 @@ def test_solutions_are_certified(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_rungs_of_the_kernel(name: str) -> None:
+def test_checks_of_the_kernel(name: str) -> None:
     """Jacobian by differences, averages by quadrature, the law of the bulk against one batch."""
     result = solved(name)
     found = list(kernel_checks(result.model, solved_again(result.model, result)))
@@ -130,7 +130,7 @@ def simulated(name: str) -> Any:
 def test_against_the_simulated_network(name: str) -> None:
     """|z| < 4 at d = 300 with relative corrections of 3/d beyond those of the theory."""
     found = simulated(name)
-    assert found.what == "network" == default_rung(found.model)
+    assert found.what == "network" == default_kind(found.model)
     theory = solve(found.model, dimension=300)
     for error in ("test_error", "train_error"):
         mean, spread = found.mean(error).item(), found.standard_error(error).item()

@@ -12,8 +12,8 @@ from scipy.integrate import quad
 
 from giantstep.observe.simulate import simulate
 from giantstep.spec.errors import BadInput, NotConverged
+from giantstep.system.flat_losses import probability_felt
 from giantstep.system.solve import solve
-from giantstep.system.zero_readout import probability_felt
 
 WIDE = {"name": "epsilon_insensitive", "epsilon": 2.0}
 

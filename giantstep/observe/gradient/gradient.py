@@ -25,14 +25,16 @@ from giantstep.system.coupled_solver import FINE, refined
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import Level
 from giantstep.system.merged_blocks import merged
+from giantstep.system.misclassification import wrong_sign_slopes
 from giantstep.system.newton import newton
 from giantstep.system.problem import Problem, problem_of
-from giantstep.system.result import ORDER_PARAMETERS, Result
+from giantstep.system.result import Result
 from giantstep.system.solve import solve
 
 Array = np.ndarray
 _SETTLED, _WORST = 1e-8, 1e-6  # change between orders of quadrature that is worked for, and that is allowed
 _STILL = 1e-3  # of the largest relative motion: rounding of the others' is seen in what moves less
+_APPEARS = 1e-9  # of the largest rate of a feature: what rounding leaves of a combination that stays zero
 _CERTIFIED = 1e-7  # relative residual of the linear equations that the motion of the solution is held to
 
 
@@ -87,7 +89,7 @@ def gradient(
     result = solve(model, dimension=dimension, tolerance=tolerance, start=start)
     problem, members = merged(problem_of(model, dimension))
     directions = {key: direction_of(problem, members, key) for key in chosen}
-    order = _of_distinct(result, members)
+    order = members.gathered(result.order_parameters)
     if not np.any(order["Q2"] > 0.0):
         raise NotConverged("the readout vanishes: nothing moves with a parameter", "lower fit.ridge")
     found, residual, error = _settled(problem, order, directions, result)
@@ -141,15 +143,6 @@ def _unit(model: Model, key: str) -> float:
     return value or 1.0
 
 
-def _of_distinct(result: Result, members: Array) -> dict[str, Array]:
-    """Order parameters of the distinct blocks: those of equal ones add up."""
-    select = (members[None, :] == np.arange(int(members.max()) + 1)[:, None]).astype(float)
-    order = {name: result.order_parameters[name] for name in ORDER_PARAMETERS}
-    return {
-        name: select @ values @ select.T if name in ("Q1", "V1") else select @ values for name, values in order.items()
-    }
-
-
 def _derivatives(
     problem: Problem, order: Mapping[str, Array], directions: Mapping[str, Direction], level: Level
 ) -> tuple[dict[str, tuple[float, float, float]], float]:
@@ -167,10 +160,10 @@ def _derivatives(
 class Motion:
     """How the solution in the workspace of a system moves along directions."""
 
-    def __init__(self, system: CoupledSystem) -> None:
+    def __init__(self, system: CoupledSystem, matrix: Array | None = None) -> None:
         self.system, self.worst = system, 0.0
         self.module = generated_module(f"generated.sensitivity.coupled_{system.directions}")
-        self.matrix = system.jacobian().copy()
+        self.matrix = system.jacobian().copy() if matrix is None else matrix
         names = [name for name in system.places if not name.startswith(("d_", "residual_", "ER_", "EJ_", "EF_"))]
         self.state = {name: system.view(name).copy() for name in names}
         self.state |= dict(zip(system.kernel.AVERAGES, system.averages.copy(), strict=True))
@@ -178,19 +171,38 @@ class Motion:
     def along(self, direction: Direction) -> tuple[float, float, float]:
         """Derivatives of (test error, training error, free energy) along a direction, the unknowns following."""
         system = self.system
-        change = direction.change(system.problem.blocks, system.kappa)
+        change = self._change(direction)
         force, _, _ = self._response(direction, change, np.zeros(len(system.first)))
         scale = system.scale(system.work[system.first])
         moved = -_solved(self.matrix, force, scale)
-        left, observables, fields = self._response(direction, change, moved)
+        left, observables, _ = self._response(direction, change, moved)
         # what stands still by symmetry is held against the others' motion relative to their size
         least = _STILL * float(np.max(np.abs(moved) / scale)) * scale
         terms = np.abs(self.matrix) @ np.maximum(np.abs(moved), least)
         self.worst = max(self.worst, float(np.max(np.abs(left) / np.maximum(terms, 1e-300))))
         test, train, energy = (float(value) for value in observables)
         if system.loss.FORM == "margin":
-            test = self._misclassification(fields)
+            test = self._wrong_sign(direction, moved)
         return test, train * system.problem.model.fit.loss.entry.error_scale, energy
+
+    def _change(self, direction: Direction) -> Array:
+        """Rates [3, K, N] of the functions in the table, orthonormal ones in the place of the mean features.
+
+        Raises BadInput where a combination of these that vanishes does not stay zero: the error jumps there.
+        """
+        system = self.system
+        change, span = direction.change(system.problem.blocks, system.kappa), system.span
+        if span is None:
+            return change
+        appearing, size = np.einsum("bw,bn->wn", span.null, change[0]), np.abs(change).max()
+        if np.any(np.abs(appearing) > _APPEARS * size * np.abs(span.null).sum(axis=0)[:, None]):
+            raise BadInput(
+                "the mean features are linearly dependent here and nowhere near, so that the errors at infinite "
+                "dimension jump and have no derivative",
+                "give a dimension, or move the parameter a little",
+            )
+        change[0] = span.functions(change[0].T).T
+        return change
 
     def _response(
         self, direction: Direction, change: Array, moved: Array
@@ -210,16 +222,15 @@ class Motion:
             flat[start : start + math.prod(shape)] = np.asarray(values).ravel()
         return flat[system.first], observables, fields
 
-    def _misclassification(self, fields: Mapping[str, Array]) -> float:
-        from giantstep.system.misclassification import misclassification_slopes
-
-        system = self.system
-        of_mean, of_slope, of_delta = misclassification_slopes(
-            system.clean, system.kappa, self.state["mean"], system.slopes, system.told_variance()
-        )
-        slopes = np.stack([fields[name] for name in system.kernel.SLOPES])
-        moved = of_mean * fields["mean"] + (of_slope * slopes).sum(axis=0) + of_delta * fields["Delta"]
-        return float(system.table[:, 1] @ moved)
+    def _wrong_sign(self, direction: Direction, moved: Array) -> float:
+        """The slope of the test error of a loss of the margin, on panels that resolve the sign of the output."""
+        signs = self.system.where_signs_turn()
+        motion = self if signs is self.system else Motion(signs, self.matrix)
+        _, _, fields = motion._response(direction, motion._change(direction), moved)
+        of_mean, of_slope, of_delta = wrong_sign_slopes(signs.output())
+        slopes = np.stack([fields[name] for name in signs.kernel.SLOPES])
+        rate = of_mean * fields["mean"] + (of_slope * slopes).sum(axis=0) + of_delta * fields["Delta"]
+        return float(signs.table[:, 1] @ rate)
 
 
 def _solved(matrix: Array, side: Array, scale: Array) -> Array:

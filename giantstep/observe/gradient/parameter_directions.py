@@ -7,10 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from generated.sensitivity import slopes
+from giantstep.law.gradient_step import step_arguments
 from giantstep.observe.gradient.coefficient_slopes import slopes_along
 from giantstep.quadrature.panels import Term
 from giantstep.spec.errors import BadInput
 from giantstep.spec.model import Model
+from giantstep.system.merged_blocks import Members
 from giantstep.system.problem import Problem
 
 Array = np.ndarray
@@ -40,8 +43,8 @@ class Direction:
         return found
 
 
-def direction_of(problem: Problem, members: Array, key: str) -> Direction:
-    """The direction of a key of the model; ``members``: the block of the problem for each readout value.
+def direction_of(problem: Problem, members: Members, key: str) -> Direction:
+    """The direction of a key of the model; ``members``: where the block of each readout value went in the problem.
 
     Raises BadInput for a key that has none.
     """
@@ -86,15 +89,15 @@ def _still(problem: Problem) -> Array:
     return np.zeros(len(problem.blocks))
 
 
-def _parameter(place: int) -> Callable[[Problem, Array], Direction]:
-    def direction(problem: Problem, members: Array) -> Direction:
+def _parameter(place: int) -> Callable[[Problem, Members], Direction]:
+    def direction(problem: Problem, members: Members) -> Direction:
         rates = tuple(1.0 if i == place else 0.0 for i in range(3))
         return Direction((rates[0], rates[1], rates[2]), _still(problem), _still(problem))
 
     return direction
 
 
-def _width(problem: Problem, members: Array) -> Direction:
+def _width(problem: Problem, members: Members) -> Direction:
     """A wider network at the same learning rate has a smaller A = eta_tilde/beta."""
     still = _still(problem)
     if problem.model.step is None:
@@ -104,15 +107,12 @@ def _width(problem: Problem, members: Array) -> Direction:
     return Direction((0.0, 1.0, 0.0), factor * shift, factor * bulk)
 
 
-def _learning_rate(problem: Problem, members: Array) -> Direction:
+def _learning_rate(problem: Problem, members: Members) -> Direction:
     return Direction((0.0, 0.0, 0.0), *_of_rate(problem, members))
 
 
-def _of_rate(problem: Problem, members: Array) -> tuple[Array, Array]:
+def _of_rate(problem: Problem, members: Members) -> tuple[Array, Array]:
     """Rates of u_b r and c_b in the learning rate, of the blocks of the problem."""
-    from generated.sensitivity import slopes
-    from giantstep.law.spike import step_arguments
-
     model = problem.model
     given = step_arguments(model)
     assert model.step is not None
@@ -124,24 +124,24 @@ def _of_rate(problem: Problem, members: Array) -> tuple[Array, Array]:
     bulk = np.array(
         [scale * slopes.bulk_variance_slope(given.rate, given.samples, u, *moments) for u in values]
     )
-    return _of_blocks(problem, members, shift), _of_blocks(problem, members, bulk)
+    return _of_blocks(problem, members, shift * members.shift), _of_blocks(problem, members, bulk)
 
 
-def _strength(problem: Problem, members: Array) -> Direction:
+def _strength(problem: Problem, members: Members) -> Direction:
     values = np.array(problem.model.network.readout.values)
-    return Direction((0.0, 0.0, 0.0), _of_blocks(problem, members, values), _still(problem))
+    return Direction((0.0, 0.0, 0.0), _of_blocks(problem, members, values * members.shift), _still(problem))
 
 
-def _bulk_variance(problem: Problem, members: Array) -> Direction:
+def _bulk_variance(problem: Problem, members: Members) -> Direction:
     values = np.array(problem.model.network.readout.values)
     return Direction((0.0, 0.0, 0.0), _still(problem), _of_blocks(problem, members, values**2))
 
 
-def _of_blocks(problem: Problem, members: Array, rates: Array) -> Array:
+def _of_blocks(problem: Problem, members: Members, rates: Array) -> Array:
     """Rates of the distinct blocks. Raises BadInput where blocks that are the same move apart."""
     found = _still(problem)
-    found[members] = rates
-    if np.any(np.abs(found[members] - rates) > 1e-12 * np.abs(rates).max(initial=0.0)):
+    found[members.block] = rates
+    if np.any(np.abs(found[members.block] - rates) > 1e-12 * np.abs(rates).max(initial=0.0)):
         raise BadInput(
             "blocks with different readout values have the same features here, and no derivative",
             "move away from a step of learning rate zero",
@@ -149,7 +149,7 @@ def _of_blocks(problem: Problem, members: Array, rates: Array) -> Array:
     return found
 
 
-_KEYS: Mapping[str, Callable[[Problem, Array], Direction]] = {
+_KEYS: Mapping[str, Callable[[Problem, Members], Direction]] = {
     "fit.ridge": _parameter(2), "fit.samples": _parameter(0), "network.width": _width,
     "step.learning_rate": _learning_rate, "spike.strength": _strength, "spike.bulk_variance": _bulk_variance,
 }  # fmt: skip

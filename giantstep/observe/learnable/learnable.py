@@ -14,10 +14,12 @@ import numpy as np
 
 from derive.hermite_table import HermiteTable
 from derive.links import Link, link_of
+from derive.ridges import completed
 from giantstep.observe.learnable.conditional_mean import explained
 from giantstep.observe.learnable.hermite_cubature import hermite_by_cubature
 from giantstep.observe.learnable.leap import Stage, by_degree, lowest_degree, remaining, staircase
 from giantstep.observe.learnable.result import Learnability, LearnedStage, Overlap
+from giantstep.observe.learnable.simulated_steps import simulate_steps
 from giantstep.observe.learnable.visible import sight
 from giantstep.quadrature.cubature import Unsettled
 from giantstep.spec.errors import BadInput
@@ -58,7 +60,6 @@ def learnable(
         return found
     if isinstance(model, str):
         raise BadInput("a link alone has no network to simulate", "give a model")
-    from giantstep.observe.learnable.simulated_steps import simulate_steps
 
     simulated = simulate_steps(
         model, found, dimension=dimension, seeds=seeds, steps=steps, samples=samples, rate=rate, seed=seed
@@ -116,7 +117,7 @@ def _analysis(link: Link, target: Target, network: Network | None) -> Learnabili
 
 def _table(link: Link, target: Target) -> tuple[HermiteTable, str]:
     """The tensors of what the labels say about the input, E[y | z] up to a factor, and the rule that gave them."""
-    from derive.hermite_tensors import hermite_tensors
+    from derive.hermite_tensors import hermite_tensors  # loads SymPy
 
     if target.probit > 0.0:
         link = _widened(link, target.probit)
@@ -170,8 +171,6 @@ class _Errors:
 
 def whole_basis(stages: tuple[Stage, ...], indices: int) -> Array:
     """Orthonormal rows that begin with the directions of the stages."""
-    from derive.ridges import completed
-
     rows = [row for stage in stages for row in stage.directions.tolist()]
     return np.array([[float(x) for x in row] for row in completed(rows, indices, 16)])
 
@@ -206,7 +205,7 @@ def _overlaps(table: HermiteTable, sigma: tuple[float, ...], first: frozenset[in
 
 def _leading(link: Link, table: HermiteTable, stages: tuple[Stage, ...], rule: str) -> dict[str, str]:
     """The entries of the first tensor that is not zero, in closed form where there is one."""
-    from derive.hermite_tensors import closed_entry
+    from derive.hermite_tensors import closed_entry  # loads SymPy
 
     if not stages:
         return {}

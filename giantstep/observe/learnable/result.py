@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from giantstep.observe.learnable.overlaps import GiantSteps
+from giantstep.observe.learnable.text import columns
 from giantstep.spec.expressions import Array
-
-if TYPE_CHECKING:
-    from giantstep.observe.learnable.simulated_steps import GiantSteps
 
 _RULES = {
     "polynomial": "exact: the target is a polynomial",
@@ -269,15 +268,6 @@ def _not_found(
         return [f"{activation} does not find {names}: its steps see no component that holds it."]
     return [
         f"No tensor up to degree {degree} holds {names}." if not complete else f"No tensor holds {names}."
-    ]
-
-
-def columns(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Rows of equal length as aligned text."""
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    return [
-        "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in rows
     ]
 
 

@@ -37,7 +37,7 @@ def sight(network: Network, degree: int) -> Sight:
 
 
 def _table(network: Network, degree: int, deviation: float) -> HermiteTable:
-    from derive.hermite_tensors import hermite_tensors
+    from derive.hermite_tensors import hermite_tensors  # loads SymPy
 
     link = link_of(network.activation)
     node = substituted(link.node, {"z": linear_form((deviation,), ("z",), network.initial_bias)})

@@ -7,17 +7,18 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.polynomial.legendre import leggauss, legint, legval, legvander
+from numpy.polynomial.legendre import legint, legval
 
 from giantstep.observe.spectrum.response import Response, State, follow
 from giantstep.observe.spectrum.support import Edge, Interval, inside
+from giantstep.quadrature.gauss import legendre, legendre_coefficients
 from giantstep.spec.errors import NotConverged
 
 Array = np.ndarray
 
 ORDER = 16
-_POINTS, _WEIGHTS = leggauss(ORDER)
-_TO_LEGENDRE = (legvander(_POINTS, ORDER - 1) * _WEIGHTS[:, None]).T * (np.arange(ORDER)[:, None] + 0.5)
+_POINTS, _WEIGHTS = legendre(ORDER)
+_TO_LEGENDRE = legendre_coefficients(ORDER)
 _FINEST = 14
 
 

@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.polynomial.legendre import leggauss, legvander
+from numpy.polynomial.legendre import legvander
 
+from giantstep.quadrature.gauss import legendre, legendre_coefficients
 from giantstep.quadrature.panels import Term, meshes
 from giantstep.spec.kernels import coefficients
 
@@ -37,9 +38,9 @@ class Nodes:
     def __post_init__(self) -> None:
         edges = meshes(self.blocks).edges
         self.base: tuple[Panel, ...] = tuple(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
-        points, weights = self._points, self._weights = leggauss(ORDER)
+        points, weights = self._points, self._weights = legendre(ORDER)
         self._halves = tuple(_interpolation(points, 0.5 * (points + side)) for side in (-1.0, 1.0))
-        self._to_legendre = (legvander(points, ORDER - 1) * weights[:, None]).T * (np.arange(ORDER)[:, None] + 0.5)
+        self._to_legendre = legendre_coefficients(ORDER)
 
     def table(self, panels: tuple[Panel, ...]) -> Array:
         """Rows (kappa, weight, 0, 0, 0, mu0, mu1, mu2^2 per block) on some panels, in order."""

@@ -86,12 +86,17 @@ def _above(response: Response, state: State, inverse_dimension: float) -> list[S
 def _levels(response: Response, state: State, inverse_dimension: float) -> Array:
     """Eigenvalues of the overlaps' equations in symmetric form, which rise through zero as x falls past an outlier.
 
-    The rows of zeta are divided by their factor T_b/beta; with it the matrix is that of a quadratic form.
+    The rows of zeta are divided by their factor T_b/beta; with it the matrix is that of a quadratic form. What no
+    equation goes with, a combination of the mu0_b that vanishes, has no level.
     """
     k, beta = response.blocks, response.problem.parameters[1]
-    matrix = response.overlap_matrix(state, inverse_dimension).real
+    span = response.span if inverse_dimension == 0.0 else None
+    matrix = response.overlap_matrix(state, inverse_dimension, span).real
     matrix[k:] *= (beta / state.unknowns[:k].real)[:, None]
     root = np.sqrt(np.concatenate([response.problem.fraction] * 2))
+    if span is not None:
+        kept = np.r_[: span.rank, k : 2 * k]
+        matrix, root = matrix[np.ix_(kept, kept)], root[kept]
     levels = np.linalg.eigvalsh(0.5 * (matrix + matrix.T) * root * root[:, None])
     levels[np.abs(levels) < _ROUNDING * np.abs(levels).max()] = 0.0
     return np.asarray(levels)

@@ -7,7 +7,7 @@ the sum of V2_b at ridge -z. Source: [CUI24] App. F; THEORY section 7.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import ModuleType
 
 import numpy as np
@@ -16,6 +16,7 @@ from giantstep.observe.spectrum.nodes import Nodes, Panel
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.kernels import generated_module
 from giantstep.system.problem import Problem
+from giantstep.system.span import Span, span_of
 
 Array = np.ndarray
 
@@ -54,10 +55,13 @@ class Response:
     problem: Problem
     nodes: Nodes = field(init=False)
     kernel: ModuleType = field(init=False)
+    span: Span | None = field(init=False)
 
     def __post_init__(self) -> None:
         self.kernel = generated_module("generated.solvers.response")
         self.nodes = Nodes(self.problem.blocks)
+        limit = replace(self.problem, target=None, parameters=np.array([*self.problem.parameters[:4], 0.0]))
+        self.span = span_of(limit)
         self.blocks = len(self.problem.blocks)
         self.count = self.blocks + self.blocks**2
 
@@ -159,9 +163,14 @@ class Response:
             found = 1.0 / (1.0 + work[start : start + len(rows)])
         return np.where(np.isfinite(found), found, 1e300)
 
-    def overlap_matrix(self, state: State, inverse_dimension: float = 0.0) -> Array:
-        """Matrix [2K, 2K] of the linear equations of (m, zeta) at a solution, free of the target."""
+    def overlap_matrix(self, state: State, inverse_dimension: float = 0.0, span: Span | None = None) -> Array:
+        """Matrix [2K, 2K] of the linear equations of (m, zeta) at a solution, free of the target.
+
+        span: m stands for coordinates of its functions; rows and columns from its rank on to K are zero.
+        """
         rows, n = self.nodes.table(state.panels), 2 * self.blocks
+        if span is not None:
+            rows = span.columns(rows)
         work = self._workspace(len(rows), state.z, state.unknowns)
         work[4] = inverse_dimension
         matrix = np.empty((n, n), complex)

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from giantstep.observe.simulate import DEFAULT_RUNG, at_dimension, checked_count, finite_system
+from giantstep.observe.simulate import DEFAULT_KIND, at_dimension, checked_count, finite_system
 from giantstep.simulate.eigenvalues import gram_eigenvalues
-from giantstep.simulate.system import Rung, SimulationError
+from giantstep.simulate.errors import SimulationError
+from giantstep.simulate.system import SystemKind
 from giantstep.spec.errors import BadInput
 from giantstep.spec.model import Model
 
@@ -28,7 +29,7 @@ class Eigenvalues:
     """Eigenvalues of Phi^T Phi / p, [seeds, p] ascending, of ``model``, which has the ratios really simulated."""
 
     model: Model
-    what: Rung
+    what: SystemKind
     dimension: int
     seed: int
     values: Array
@@ -77,7 +78,7 @@ class Eigenvalues:
 
 
 def simulated_eigenvalues(
-    model: Model, *, dimension: int, seeds: int, what: Rung | None = None, seed: int = 0,
+    model: Model, *, dimension: int, seeds: int, what: SystemKind | None = None, seed: int = 0,
     progress: Callable[[int, int, str], object] | None = None,
 ) -> Eigenvalues:  # fmt: skip
     """Eigenvalues of the features' Gram matrix of ``seeds`` finite systems; ``what`` as in ``simulate``.
@@ -86,7 +87,7 @@ def simulated_eigenvalues(
     """
     checked_count("seeds", seeds, 1)
     checked_count("seed", seed, 0)
-    rounded, what = at_dimension(model, dimension), what or DEFAULT_RUNG
+    rounded, what = at_dimension(model, dimension), what or DEFAULT_KIND
     system = finite_system(rounded, what)
     try:
         values = gram_eigenvalues(

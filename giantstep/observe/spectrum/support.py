@@ -11,6 +11,7 @@ from typing import Literal
 import numpy as np
 
 from giantstep.observe.spectrum.response import Response, State, follow
+from giantstep.quadrature.gauss import legendre
 from giantstep.spec.errors import NotConverged
 
 Array = np.ndarray
@@ -270,7 +271,7 @@ def contour_mass(response: Response, state: State, order: int = 64) -> float:
 
     ``state``: the solution at x. Raises NotConverged.
     """
-    points, weights = np.polynomial.legendre.leggauss(order)
+    points, weights = legendre(order)
     angles = 0.5 * math.pi * (points + 1.0)
     total = 0.0
     for angle, weight in zip(angles.tolist(), weights.tolist(), strict=True):

@@ -1,0 +1,100 @@
+"""Operations of a derivation: each takes labels of recorded steps and computes what follows from them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import sympy
+
+from derive.expectation import Expectation, inverse_stein
+from derive.rules import close
+from derive.trace import Operation
+
+
+def differentiate(of: str, *by: Any, rule: str, sign: int = 1) -> Operation:
+    """The derivative of a step in symbols, times a sign; left of the equation it stands as it is written down."""
+    return Operation(
+        "differentiate",
+        rule,
+        (of,),
+        lambda e: sign * sympy.diff(e, *by),
+        lambda e: sign * sympy.Derivative(e, *by, evaluate=False),
+    )
+
+
+def substitute(of: str, places: Mapping[Any, Any], rule: str, reads: tuple[str, ...] = ()) -> Operation:
+    """A step with expressions put in for symbols; the value of a place may be the label of a step.
+
+    reads: steps from which the other values were taken.
+    """
+    labels = tuple(value for value in places.values() if isinstance(value, str))
+
+    def run(body: Any, *rest: Any) -> Any:
+        found = iter(rest)
+        return body.subs({old: next(found) if isinstance(new, str) else new for old, new in places.items()})
+
+    return Operation("substitute", rule, (of, *labels, *reads), run)
+
+
+def solve_for(of: str, unknown: Any, rule: str) -> Operation:
+    """The only root of ``step = 0`` in an unknown. Raises ValueError where there is not exactly one."""
+
+    def run(body: Any) -> Any:
+        roots = sympy.solve(body, unknown)
+        if len(roots) != 1:
+            raise ValueError(f"{body} has {len(roots)} roots in {unknown}")
+        return sympy.factor(roots[0])
+
+    return Operation("solve", rule, (of,), run)
+
+
+def limit(of: str, variable: Any, to: Any, rule: str) -> Operation:
+    """The limit of a step in a symbol."""
+    return Operation(
+        "limit",
+        rule,
+        (of,),
+        lambda e: sympy.expand(sympy.limit(e, variable, to)),
+        lambda e: sympy.Limit(e, variable, to),
+    )
+
+
+def closed_form(of: str, words: str = "") -> Operation:
+    """The expectations of a step by the table of closed Gaussian integrals; the rule names what was used."""
+
+    def run(body: Any) -> Any:
+        found, names = close_all(body)
+        return found, ", ".join(names)
+
+    return Operation("integrate", words, (of,), run, lambda e: e)
+
+
+def close_all(expression: Any) -> tuple[Any, dict[str, None]]:
+    """The expression with closed expectations, those left by an integral over one of several variables included."""
+    rules: dict[str, None] = {}
+    while True:
+        nodes = sorted(expression.atoms(Expectation), key=sympy.default_sort_key)
+        found = {node: close(node) for node in nodes}
+        rules |= dict.fromkeys(name for _, names in found.values() for name in names)
+        after = sympy.expand(expression.xreplace({node: result for node, (result, _) in found.items()}))
+        if after == expression or not any(names for _, names in found.values()):
+            return after, rules
+        expression = after
+
+
+def by_parts(of: str, variable: Any, rule: str) -> Operation:
+    """Stein's lemma backwards on one expectation: E[w F'] = E[(z w - w') F]."""
+
+    def run(body: Any) -> Any:
+        constant, node = body.as_independent(Expectation)
+        return constant * inverse_stein(node, variable)
+
+    return Operation("integrate by parts", rule, (of,), run, lambda e: e)
+
+
+def computed(
+    name: str, rule: str, *of: str, by: Callable[..., Any], before: Callable[..., Any] | None = None
+) -> Operation:
+    """Any other computation on recorded steps, under the name of what it does."""
+    return Operation(name, rule, of, by, before)

@@ -1,0 +1,340 @@
+"""The outputs of the replicas given the directions that the features know: mean, covariance, replica symmetry.
+
+With the features replaced by their conditional Gaussian equivalent the outputs of n readouts on one input are jointly
+Gaussian, and everything about the readouts that they depend on are the overlaps [THEORY section 15, step 1].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import sympy as sp
+
+from derive.blocks import KAPPA, BlockSum, block_field, family, family_name, index, rename
+from derive.calculus import contract
+from derive.directions import coordinates_of_kappa, directions_of
+from derive.operations import computed
+from derive.symbols import M_, MU0, MU1, MU2SQ, Q1, Q2, V1, V2
+from derive.trace import Recorder
+
+B, C, NEURON = index("b"), index("c"), index("k")
+R, S = index("r"), index("s")  # replicas
+TEMPERATURE = sp.Symbol("beta_T", positive=True)  # the inverse temperature
+WIDTH = sp.Symbol("p", positive=True)
+READOUT, FEATURE = family("a"), family("phi")
+PRE, NOISE, ACROSS = family("h"), family("xi_b"), family("h_perp")
+_EQUIVALENCE = "[CUI24] Result 3.2, App. C"
+_SYMMETRY = "[CUI24] App. C"
+
+
+@dataclass(frozen=True)
+class ConditionalOutput:
+    """Mean, slopes along the rest of the target, variance Delta and response V of the output, functions of kappa."""
+
+    mean: sp.Expr
+    slopes: tuple[sp.Expr, ...]
+    delta: sp.Expr
+    response: sp.Expr
+
+
+def conditional_output(trace: Recorder, directions: int, spikes: int) -> ConditionalOutput:
+    """Derive the law of the outputs of all replicas given kappa in R^spikes and t in R^directions."""
+    kappas, names = coordinates_of_kappa(spikes), directions_of("zeta", spikes)
+    zeta = [family(name) for name in names]
+    psi = [family(name) for name in directions_of("psi", directions)]
+    slopes = [block_field(name)(KAPPA) for name in directions_of("slope", directions)]
+    _record_output(trace)
+    along = sp.Add(*(kappa * each[B, R] for kappa, each in zip(kappas, zeta, strict=True)))
+    trace.define(
+        "components",
+        PRE[B, R],
+        along + ACROSS[B, R],
+        "the input split into its components $\\kappa$ along the spike and the rest, "
+        "$\\zeta_b=v\\cdot W_b^Ta_b/\\sqrt{p}$",
+    )
+    trace.derive(
+        "output given kappa",
+        family("f")[R],
+        computed(
+            "substitute",
+            "the split put in",
+            "output of a replica",
+            "components",
+            by=lambda output, split: _put(output, {"h": lambda *_: split}),
+        ),
+        _EQUIVALENCE,
+    )
+    for each, slope, number in zip(psi, slopes, _numbers(directions), strict=True):
+        trace.define(
+            f"overlap along the target{number}",
+            sp.Symbol("<t h_perp>"),
+            each[B, R],
+            "the rest of the input has the component $t$ along the target: $\\langle t\\,h_{\\perp,b}\\rangle="
+            "\\psi_b=\\theta_{\\perp}\\cdot W_b^Ta_b/\\sqrt{p}$",
+        )
+        trace.derive(
+            f"slope of a replica{number}",
+            slope.func(KAPPA, R),
+            computed(
+                "average",
+                "the linear coefficient of the output in $t$",
+                "output given kappa",
+                f"overlap along the target{number}",
+                by=_linear_coefficient,
+            ),
+            _EQUIVALENCE,
+        )
+    _record_covariance(trace, slopes)
+    _record_symmetry(trace, [*names, *(str(each.label) for each in psi)])
+    return _symmetric(trace, slopes, _numbers(directions))
+
+
+def _record_output(trace: Recorder) -> None:
+    """f^r = (1/sqrt p) sum_k a_k^r phi_k with Gaussian features, summed over the neurons of each block."""
+    trace.given(
+        "readout",
+        family("f")[R],
+        BlockSum(BlockSum(READOUT[B, NEURON, R] * FEATURE[B, NEURON], NEURON), B) / sp.sqrt(WIDTH),
+        "the output of readout $a^r$, a sum over blocks and their neurons",
+    )
+    features = MU0(B, KAPPA) + MU1(B, KAPPA) * PRE[B, NEURON] + sp.sqrt(MU2SQ(B, KAPPA)) * NOISE[B, NEURON]
+    trace.assume(
+        "features",
+        FEATURE[B, NEURON],
+        features,
+        "the features of block $b$ to be, for learning, their mean, a linear part in $h_k=w_k\\cdot x$ and "
+        "independent noise $\\xi_k$",
+        source=_EQUIVALENCE,
+        assumption="conditional Gaussian equivalence, given $\\kappa$",
+    )
+    trace.define(
+        "overlaps",
+        sp.Tuple(M_[B, R], PRE[B, R], NOISE[B, R]),
+        sp.Tuple(
+            *(
+                BlockSum(READOUT[B, NEURON, R] * each, NEURON) / sp.sqrt(WIDTH)
+                for each in (sp.S.One, PRE[B, NEURON], NOISE[B, NEURON])
+            )
+        ),
+        "sums of the readout over the neurons of a block: alone, with $h_k$ and with $\\xi_k$",
+    )
+    trace.derive(
+        "output of a replica",
+        family("f")[R],
+        computed(
+            "substitute",
+            "the features put in, the sums over neurons named",
+            "readout",
+            "features",
+            "overlaps",
+            by=_by_blocks,
+        ),
+        _EQUIVALENCE,
+    )
+
+
+def _by_blocks(output: sp.Expr, features: sp.Expr, overlaps: sp.Tuple) -> sp.Expr:
+    """The output with the features put in and every sum over neurons replaced by its name."""
+    inserted = _put(output, {"phi": lambda *_: features})
+    sums = dict(zip(overlaps, (M_[B, R], PRE[B, R], NOISE[B, R]), strict=True))
+    (over_blocks,) = [node for node in inserted.atoms(BlockSum) if node.bound == B]
+    inner, rest = over_blocks.body, inserted / over_blocks
+    found = sp.S.Zero
+    for term in sp.Add.make_args(sp.expand(inner.body)):
+        constant, inside = term.as_independent(READOUT, PRE, NOISE, as_Add=False)
+        found += constant * sums[BlockSum(inside, inner.bound) * rest]
+    return BlockSum(found, over_blocks.bound)
+
+
+def _put(expr: sp.Expr, places: dict[str, Callable[..., sp.Expr]]) -> sp.Expr:
+    """Members of families replaced by functions of their indices."""
+    return expr.replace(lambda e: family_name(e) in places, lambda e: places[str(family_name(e))](*e.indices))
+
+
+def _linear_coefficient(output: sp.Expr, overlap: sp.Expr) -> sp.Expr:
+    """<t f>: of the terms of the output only the rest of the input knows t."""
+    terms = sp.Add.make_args(sp.expand(output.body))
+    return BlockSum(
+        sp.Add(*(_put(e, {"h_perp": lambda *_: overlap}) for e in terms if e.has(ACROSS))), output.bound
+    )
+
+
+def _record_covariance(trace: Recorder, slopes: Sequence[sp.Expr]) -> None:
+    """Of the outputs of two replicas, given kappa and t."""
+    trace.define(
+        "second moments",
+        sp.Tuple(sp.Symbol("<h_perp h_perp>"), sp.Symbol("<xi xi>")),
+        sp.Tuple(Q1[B, C, R, S], sp.KroneckerDelta(B, C) * Q2[B, R, S]),
+        "$Q^{(1)}_{bc}=a_b^TW_bPW_c^Ta_c/p$ with $P$ the projector across the spike, $Q^{(2)}_b=a_b\\cdot a_b/p$, "
+        "between the readouts of two replicas",
+    )
+    trace.derive(
+        "covariance given kappa",
+        sp.Symbol("<f^r f^s>"),
+        computed(
+            "average",
+            "the second moment over the rest of the input and the noise",
+            "output given kappa",
+            "second moments",
+            by=_second_moment,
+        ),
+        _EQUIVALENCE,
+    )
+    names = [f"slope of a replica{number}" for number in _numbers(len(slopes))]
+    trace.derive(
+        "covariance given kappa and t",
+        sp.Symbol("C^rs"),
+        computed(
+            "subtract",
+            "what the components $t$ explain is taken out: they are standard normal and independent",
+            "covariance given kappa",
+            *names,
+            by=lambda whole, *_: whole - sp.Add(*(f.func(KAPPA, R) * f.func(KAPPA, S) for f in slopes)),
+        ),
+        _EQUIVALENCE,
+    )
+
+
+def _second_moment(output: sp.Expr, moments: sp.Tuple) -> sp.Expr:
+    """<f^r f^s> of the centred Gaussian parts: products of equal families by their second moments."""
+    other = rename(output.body, {B: C, R: S})
+    total = sp.S.Zero
+    for moment, name in zip(moments, (ACROSS, NOISE), strict=True):
+        mine, its = (
+            sp.Add(*(t for t in sp.Add.make_args(sp.expand(e)) if t.has(name))) for e in (output.body, other)
+        )
+        pair = (mine / name[B, R]) * (its / name[C, S]) * moment
+        total += contract(BlockSum(pair, C)) if moment.has(sp.KroneckerDelta) else sp.S.Zero
+        total = total if moment.has(sp.KroneckerDelta) else total + BlockSum(BlockSum(pair, B), C)
+    return _tidied(total)
+
+
+def _tidied(total: sp.Expr) -> sp.Expr:
+    """What is left of a contracted sum as a sum over b."""
+    parts = []
+    for term in sp.Add.make_args(total):
+        if term.free_symbols & {B, C}:
+            (free,) = term.free_symbols & {B, C}
+            term = BlockSum(rename(term, {free: B}), B)
+        parts.append(term)
+    return sp.Add(*parts)
+
+
+def _record_symmetry(trace: Recorder, vectors: Sequence[str]) -> None:
+    """The replica-symmetric values at zero-temperature scaling: fluctuations between replicas are of order 1/beta_T."""
+    delta = sp.KroneckerDelta(R, S) / TEMPERATURE
+    words = "all replicas to be alike, with fluctuations $V/\\beta_T$ at the inverse temperature $\\beta_T$"
+    trace.assume(
+        "replica symmetry",
+        sp.Tuple(Q1[B, C, R, S], Q2[B, R, S]),
+        sp.Tuple(Q1[B, C] + delta * V1[B, C], Q2[B] + delta * V2[B]),
+        words,
+        source=_SYMMETRY,
+        assumption="replica symmetry, exact for a convex problem; also $m^r=m$ and the same for "
+        + ", ".join(f"${sp.latex(sp.Symbol(name))}$" for name in vectors),
+    )
+
+
+def _symmetric(trace: Recorder, slopes: Sequence[sp.Expr], numbers: Sequence[str]) -> ConditionalOutput:
+    """Mean, slopes, Delta and V: the replica-symmetric values put in."""
+
+    def alike(expr: sp.Expr) -> sp.Expr:
+        gone = {name: lambda b, _, name=name: family(name)[b] for name in _one_index(expr)}
+        return _put(expr, gone).replace(lambda e: family_name(e) in fields, lambda e: e.func(KAPPA))
+
+    fields = {str(f.func.__name__) for f in slopes}
+    rule = "all replicas alike"
+    mean = trace.derive(
+        "conditional mean of the output",
+        block_field("mean")(KAPPA),
+        computed(
+            "average",
+            f"the centred parts average to zero; {rule}",
+            "output given kappa",
+            "replica symmetry",
+            by=lambda output, _: alike(_without_noise(output)),
+        ),
+        _EQUIVALENCE,
+    )
+    found = tuple(
+        trace.derive(
+            f"slope along the rest of the target{number}",
+            slope,
+            computed(
+                "substitute",
+                rule,
+                f"slope of a replica{number}",
+                "replica symmetry",
+                by=lambda body, _: alike(body),
+            ),
+            _EQUIVALENCE,
+        )
+        for slope, number in zip(slopes, numbers, strict=True)
+    )
+
+    def covariance(body: sp.Expr, symmetric: sp.Tuple) -> sp.Expr:
+        of_pairs, of_blocks = symmetric
+        return alike(
+            _put(
+                body,
+                {
+                    "Q1": lambda b, c, *_: rename(of_pairs, {B: b, C: c}),
+                    "Q2": lambda b, *_: rename(of_blocks, {B: b}),
+                },
+            )
+        )
+
+    whole = ("covariance given kappa and t", "replica symmetry")
+    delta = trace.derive(
+        "conditional variance of the output",
+        block_field("Delta")(KAPPA),
+        computed(
+            "substitute",
+            "the covariance of two different replicas",
+            *whole,
+            by=lambda *e: _replica_part(covariance(*e), 0),
+        ),
+        _EQUIVALENCE,
+    )
+    response = trace.derive(
+        "conditional response of the output",
+        block_field("V")(KAPPA),
+        computed(
+            "substitute",
+            "what a replica with itself has more than that, times $\\beta_T$",
+            *whole,
+            by=lambda *e: _replica_part(covariance(*e), 1),
+        ),
+        _EQUIVALENCE,
+    )
+    return ConditionalOutput(mean, found, delta, response)
+
+
+def _without_noise(output: sp.Expr) -> sp.Expr:
+    gone = {str(name.label): lambda *_: sp.S.Zero for name in (ACROSS, NOISE)}
+    return BlockSum(sp.expand_mul(_put(output.body, gone)), output.bound)
+
+
+def _one_index(expr: sp.Expr) -> set[str]:
+    """Names of the families with a block and a replica as indices."""
+    return {str(family_name(e)) for e in expr.atoms(sp.Indexed) if len(e.indices) == 2 and R in e.indices}
+
+
+def _replica_part(covariance: sp.Expr, power: int) -> sp.Expr:
+    """The part of a covariance without delta_rs (0), or the coefficient of delta_rs/beta_T (1)."""
+    parts = []
+    for term in sp.Add.make_args(covariance):
+        sums, body = [], term
+        while isinstance(body, BlockSum):
+            sums.append(body.bound)
+            body = body.body
+        kept = TEMPERATURE**power * sp.expand(body).coeff(sp.KroneckerDelta(R, S), power)
+        for bound in reversed(sums):
+            kept = BlockSum(kept, bound)
+        parts.append(kept)
+    return sp.Add(*parts)
+
+
+def _numbers(count: int) -> tuple[str, ...]:
+    return ("",) if count == 1 else tuple(f", direction {i + 1}" for i in range(count))

@@ -1,0 +1,124 @@
+"""Spectral laws: where the bulk's covariances lie, and how trace, spike and target are spread over them [THEORY 10].
+
+One index x runs over the points of a spectrum. ``Sigma[b, x]`` is the covariance of the rows of block b at x, the
+weight ``law_tr[x]`` makes the trace, and ``law_vv``, ``law_vo``, ``law_oo`` (matrices for several directions) say where
+the spike v and the rest theta_perp of the target lie. Nothing else tells a quadrature node from an eigenvalue
+of a given matrix.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Literal
+
+import sympy as sp
+
+from derive.blocks import family, index
+from derive.directions import directions_of
+
+B, X = index("b"), index("x")
+LawName = Literal["isotropic", "trained", "matrix", "inputs"]
+
+
+@dataclass(frozen=True)
+class SpectralLaw:
+    """The law of a bulk: its points, covariances and weights.
+
+    title: words for the title of a derivation; over: the index of the points, () where there is one; covariance: of
+    block b at x; trace: weight of the trace at x; aligned: whether spike and target have weights of their own,
+    otherwise every direction sees the trace's; rows: "gaussian" given the law (T is extremised over), or "given", a
+    matrix of which the points are the squared singular values (the potential is then exact); assumption, source: of
+    the rows.
+    """
+
+    name: LawName
+    title: str
+    over: tuple[sp.Symbol, ...]
+    covariance: sp.Expr
+    trace: sp.Expr
+    aligned: bool
+    rows: Literal["gaussian", "given"]
+    assumption: str
+    source: str
+
+    def between(self, first: int, second: int, spikes: int, directions: int) -> sp.Expr:
+        """The weight between two directions; those of the spike come first, then those of the target beside it."""
+        if self.aligned:
+            return family(weight_name(first, second, spikes, directions))[self.over]
+        return self.trace if first == second else sp.S.Zero
+
+
+def weight_name(first: int, second: int, spikes: int, directions: int) -> str:
+    """Name of the weight between two directions: law_vv, law_vo or law_oo, numbered where there are several."""
+    first, second = sorted((first, second))
+    if second < spikes:
+        return "law_vv" if spikes == 1 else f"law_vv_{first + 1}_{second + 1}"
+    if first < spikes:
+        names = directions_of("law_vo", directions)
+        return names[second - spikes] if spikes == 1 else f"law_vo_{first + 1}_{second - spikes + 1}"
+    return "law_oo" if directions == 1 else f"law_oo_{first - spikes + 1}_{second - spikes + 1}"
+
+
+def weight_names(law: SpectralLaw, directions: int = 1, spikes: int = 1) -> tuple[str, ...]:
+    """Names of all weights of a law: of the trace, and between all pairs of directions. None for one point."""
+    if not law.over:
+        return ()
+    count = spikes + directions
+    pairs = [(i, j) for i in range(count) for j in range(i, count)]
+    kinds = ("law_vv", "law_vo", "law_oo")
+    named = sorted(
+        (weight_name(i, j, spikes, directions) for i, j in pairs), key=lambda n: (kinds.index(n[:6]), n)
+    )
+    return (str(law.trace.base.label), *named)
+
+
+ISOTROPIC = SpectralLaw(
+    "isotropic",
+    "",
+    (),
+    sp.S.One,
+    sp.S.One,
+    False,
+    "gaussian",
+    "isotropic Gaussian bulk rows, all dimensions proportional",
+    "[CUI24] App. D; [LOU24]",
+)
+TRAINED = SpectralLaw(
+    "trained",
+    "trained bulk",
+    (X,),
+    family("Sigma")[B, X],
+    family("law_tr")[X],
+    True,
+    "gaussian",
+    "Gaussian bulk rows whose covariances share eigenvectors, all dimensions proportional",
+    "THEORY section 5",
+)
+GIVEN = SpectralLaw(
+    "matrix",
+    "given bulk",
+    (X,),
+    family("spectrum")[X],
+    family("law_rows")[X],
+    True,
+    "given",
+    "none: the singular values of the bulk are given",
+    "[CUI24] eq. (108)-(116); THEORY section 4",
+)
+INPUTS = SpectralLaw(
+    "inputs",
+    "structured inputs",
+    (X,),
+    family("Sigma")[B, X],
+    family("law_tr")[X],
+    True,
+    "gaussian",
+    "Gaussian inputs of given covariance, rows without further structure, all dimensions proportional",
+    "THEORY section 10",
+)
+
+LAWS: Mapping[str, SpectralLaw] = MappingProxyType(
+    {law.name: law for law in (ISOTROPIC, TRAINED, GIVEN, INPUTS)}
+)

@@ -1,0 +1,40 @@
+"""The command gradient: what a change of a parameter does to the errors."""
+
+from __future__ import annotations
+
+import argparse
+
+import giantstep as gs
+from giantstep.cli.options import Subparsers, add_accuracy, add_model, command, keys_of, model_of
+
+
+def add(subparsers: Subparsers) -> None:
+    """Declare the command."""
+    gradient = command(
+        subparsers,
+        "gradient",
+        "derivatives of the errors in ridge, samples, width, learning rate: exact, by implicit differentiation",
+        "giantstep gradient model.toml --keys fit.ridge,step.learning_rate --json",
+        _gradient,
+    )
+    add_model(gradient)
+    gradient.add_argument("--keys", metavar="KEY[,KEY]", help="what to differentiate in (default: all there are)")
+    add_accuracy(gradient)
+
+
+def _gradient(arguments: argparse.Namespace) -> int:
+    model = model_of(arguments)
+    keys = None if arguments.keys is None else keys_of(arguments.keys)
+    found = gs.gradient(model, keys, dimension=arguments.dimension, tolerance=arguments.tolerance)
+    print(found.to_json() if arguments.json else "\n".join(_slopes(found)))
+    return 0
+
+
+def _slopes(found: gs.Gradient) -> list[str]:
+    rows = [("derivative in", "test error", "train error", "free energy")]
+    for key in found.test_error:
+        test, train, energy = found.test_error[key], found.train_error[key], found.free_energy[key]
+        rows.append((key, f"{test:.9g}", f"{train:.9g}", f"{energy:.9g}"))
+    widths = [max(len(row[i]) for row in rows) for i in range(4)]
+    lines = ["  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    return [*lines, "", f"residual {found.residual:.1e} of the linear equations, error {found.error:.1e} of quadrature"]

@@ -1,0 +1,104 @@
+"""What the map of a giant gradient step is a function of: averages of activation, link and residual.
+
+Source: [CUI24] Result 3.1, App. A; THEORY section 2.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from generated import step as generated_step
+from giantstep.law.moments import LinkMoments, activation_moments, link_moments
+from giantstep.law.multi_index_moments import index_moments
+from giantstep.spec.errors import BadInput
+from giantstep.spec.expressions import numpy_function
+from giantstep.spec.kernels import function_kernel
+from giantstep.spec.model import Model, Network, Step, Target
+
+
+@dataclass(frozen=True)
+class StepArguments:
+    """What the map of the step is a function of: rate A = eta_tilde/beta, samples alpha0, averages of THEORY section 2.
+
+    overlaps: s1 of every index; length: the sum of their squares.
+    """
+
+    rate: float
+    samples: float
+    mu1: float
+    s0: float
+    e2: float
+    sigma2: float
+    variance: float
+    overlaps: tuple[float, ...]
+
+    @property
+    def length(self) -> float:
+        """|s1|^2."""
+        return math.fsum(s1 * s1 for s1 in self.overlaps)
+
+
+def step_arguments(model: Model) -> StepArguments:
+    """The arguments of the map of the step of a model that has one. Raises BadInput where the step is not defined."""
+    if model.step is None:
+        raise BadInput("the model takes no step", "give [step]")
+    return arguments_of(model.network, model.step, model.target)
+
+
+def arguments_of(network: Network, step: Step, target: Target) -> StepArguments:
+    """The same for parts of a model."""
+    activation = function_kernel(network.activation)
+    _refuse_jump(network.activation, activation)
+    ubar = sum(u * f for u, f in zip(network.readout.values, network.readout.fractions, strict=True))
+    of_f = activation_moments(network.activation, activation.BREAKPOINTS, network.initial_bias)
+    of_link = _link_moments(target)
+    _, mu1, s0, e2, sigma2, variance = generated_step.moments(
+        of_f.mean, of_f.linear, of_f.quadratic, of_f.slope_square, of_link.mean, of_link.square, ubar, target.noise,
+        target.flips,
+    )  # fmt: skip
+    rate, samples = step.learning_rate / network.width, step.samples
+    if not e2 > 0.0:
+        raise BadInput(
+            f"the residual of the gradient step vanishes: target.link = {target.link!r} equals the network's mean",
+            "choose a link that is not constant, add target.noise, or leave [step] out",
+        )
+    overlaps = tuple(generated_step.overlap(linear, target.flips, target.probit) for linear in of_link.linear)
+    return StepArguments(rate, samples, mu1, s0, e2, sigma2, max(variance, 0.0), overlaps)
+
+
+def scale_of_step(network: Network, step: Step, target: Target) -> tuple[float, float, float]:
+    """(rho, tilt, spread): strength w rho and bulk variance (1 + w tilt)^2 + w^2 spread at w = readout times rate.
+
+    Raises BadInput where the step is not defined.
+    """
+    of = arguments_of(network, replace(step, learning_rate=1.0, exponent=0.5), target)
+
+    def variance(u: float) -> float:
+        return float(generated_step.bulk_variance(of.rate, of.samples, u, of.s0, of.e2, of.sigma2, of.variance))
+
+    strength = float(generated_step.strength(of.rate, of.samples, of.mu1, of.length, of.e2))
+    tilt = 0.25 * (variance(1.0) - variance(-1.0))
+    spread = 0.5 * (variance(1.0) + variance(-1.0)) - 1.0 - tilt * tilt
+    return abs(strength), tilt, max(0.0, spread)
+
+
+def _link_moments(target: Target) -> LinkMoments:
+    if target.indices == 1:
+        return link_moments(target.link, function_kernel(target.link).BREAKPOINTS, target.probit)
+    return index_moments(target.link, target.probit)
+
+
+def _refuse_jump(text: str, kernel: object) -> None:
+    breakpoints: tuple[float, ...] = kernel.BREAKPOINTS  # type: ignore[attr-defined]
+    function = numpy_function(text)
+    for point in breakpoints:
+        gaps = (1.0 + abs(point)) * np.array([2.0**-20, 2.0**-30])
+        wide, narrow = np.abs(function(point + gaps)[0] - function(point - gaps)[0])
+        if narrow > 0.5 * wide > 0.0:  # the difference of a continuous function shrinks with the gap
+            raise BadInput(
+                f"network.activation = {text!r} jumps at z = {point:g}: its gradient step is not defined",
+                "use a continuous activation, or give [spike] in place of [step]",
+            )

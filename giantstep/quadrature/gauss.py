@@ -1,0 +1,50 @@
+"""Gauss-Legendre rules on panels, bare and with the weight of a standard normal variable."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from functools import lru_cache
+
+import numpy as np
+from numpy.polynomial.legendre import leggauss, legvander
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+@lru_cache(maxsize=64)
+def legendre(order: int) -> tuple[Array, Array]:
+    """Nodes and weights [order] of the Gauss-Legendre rule on (-1, 1)."""
+    nodes, weights = leggauss(order)
+    nodes.flags.writeable = weights.flags.writeable = False
+    return nodes, weights
+
+
+@lru_cache(maxsize=64)
+def legendre_coefficients(order: int) -> Array:
+    """The matrix [order, order] from values at the nodes of ``legendre`` to coefficients of Legendre polynomials."""
+    nodes, weights = legendre(order)
+    found = (legvander(nodes, order - 1) * weights[:, None]).T * (np.arange(order)[:, None] + 0.5)
+    found.flags.writeable = False
+    return found
+
+
+def evenly_cut(reach: float, width: float, breaks: Iterable[float]) -> Array:
+    """Ends [E] of panels of a width that cover (-reach, reach), cut further at breakpoints inside."""
+    grid = np.arange(-reach, reach + 0.5 * width, width)
+    return np.unique(np.concatenate([grid, [b for b in breaks if abs(b) < reach]]))
+
+
+def normal_between(low: Array, high: Array, order: int) -> tuple[Array, Array]:
+    """Nodes and weights [..., order] between low and high [...], the weights times the standard normal density."""
+    points, weights = legendre(order)
+    half, middle = 0.5 * (high - low)[..., None], 0.5 * (high + low)[..., None]
+    t = middle + half * points
+    return t, half * weights * np.exp(-0.5 * t * t) / math.sqrt(2.0 * math.pi)
+
+
+def normal_nodes(edges: Array, order: int) -> tuple[Array, Array]:
+    """The same [(E - 1) * order] on the panels between edges [E]."""
+    t, weight = normal_between(edges[:-1], edges[1:], order)
+    return t.ravel(), weight.ravel()

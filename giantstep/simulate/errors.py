@@ -1,0 +1,14 @@
+"""What every module of the simulator uses: its array type, and its error."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array: TypeAlias = NDArray[np.float64]
+
+
+class SimulationError(ValueError):
+    """A simulation that cannot be run as asked; the message says what was given and what to change."""

@@ -1,0 +1,56 @@
+"""Gauss-Legendre rules: exact for polynomials of their degree, and moments of the normal law on panels."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from numpy.polynomial.legendre import legval
+
+from giantstep.quadrature.gauss import (
+    evenly_cut,
+    legendre,
+    legendre_coefficients,
+    normal_between,
+    normal_nodes,
+)
+
+ROUNDING = 1e-13  # sums of a few hundred terms of order one
+
+
+@pytest.mark.parametrize("order", [2, 7, 16, 20])
+def test_polynomials_of_twice_the_order_are_exact(order: int) -> None:
+    nodes, weights = legendre(order)
+    for power in range(2 * order):
+        assert weights @ nodes**power == pytest.approx((1 + (-1) ** power) / (power + 1), abs=ROUNDING)
+    assert abs(weights @ nodes ** (2 * order) - 2 / (2 * order + 1)) > 1e-12  # and no more than that
+
+
+@pytest.mark.parametrize("order", [3, 16])
+def test_coefficients_of_legendre_polynomials(order: int) -> None:
+    nodes, _ = legendre(order)
+    values = np.array([legval(nodes, unit) for unit in np.eye(order)]).T
+    np.testing.assert_allclose(legendre_coefficients(order) @ values, np.eye(order), atol=ROUNDING)
+
+
+def test_panels_end_at_the_breakpoints_inside() -> None:
+    edges = evenly_cut(2.0, 0.5, [0.3, 7.0])
+    assert edges[0] == -2.0 and edges[-1] == 2.0 and 0.3 in edges and len(edges) == 10
+
+
+def test_moments_of_the_normal_law_on_panels() -> None:
+    t, weight = normal_nodes(evenly_cut(9.0, 1.0, [0.1]), 20)
+    for power, moment in ((0, 1.0), (1, 0.0), (2, 1.0), (4, 3.0)):
+        assert weight @ t**power == pytest.approx(moment, abs=ROUNDING)
+    # a step at the end of a panel costs nothing: P(t > 0.1)
+    assert weight @ (t > 0.1) == pytest.approx(0.5 * math.erfc(0.1 / math.sqrt(2.0)), abs=ROUNDING)
+
+
+def test_any_shape_of_panels() -> None:
+    low, high = np.array([[-1.0, 0.0], [0.5, 1.0]]), np.array([[0.0, 2.0], [1.0, 1.0]])
+    t, weight = normal_between(low, high, 12)
+    assert t.shape == weight.shape == (2, 2, 12)
+    exact = [[math.erf(h / math.sqrt(2)) - math.erf(x / math.sqrt(2)) for x, h in zip(*pair, strict=True)]
+             for pair in zip(low, high, strict=True)]  # fmt: skip
+    np.testing.assert_allclose(weight.sum(axis=2), 0.5 * np.array(exact), atol=ROUNDING)

@@ -1,0 +1,192 @@
+"""Misclassification where the output varies far less than its mean: against quadrature of the definition.
+
+The probability of a wrong sign given kappa is then a step at each zero of the mean, and two orders of quadrature on the
+panels of the coefficients once missed it together.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq
+from scipy.special import ndtr
+
+import giantstep as gs
+from giantstep.law.labels import Points
+from giantstep.quadrature.panels import meshes, rows_at
+from giantstep.spec.expressions import numpy_function
+from giantstep.system.problem import problem_of
+from giantstep.system.sign_panels import Output, panels
+
+Array = np.ndarray
+NODES, WEIGHTS = np.polynomial.legendre.leggauss(20)
+POWERS = np.concatenate([[0.0], 2.0 ** np.arange(26)])
+CASE = {
+    "network": {"activation": "tanh", "width": 1.0},
+    "spike": {"strength": 1.5, "alignment": 0.8, "bulk_variance": 1.2},
+    "target": {"link": "sign"},
+    "fit": {"samples": 1.5, "loss": "logistic", "ridge": 100.0},
+}
+
+
+def case(**changes: Any) -> gs.Model:
+    """The model of the numbers below; ``changes`` as dotted keys with __ for the dot."""
+    return gs.Model.from_dict(CASE).replace({key.replace("__", "."): value for key, value in changes.items()})
+
+
+class Definition:
+    """P(y f < 0) of a label of one index by panels of kappa and of t about everything that may turn.
+
+    Source: THEORY section 4. Ends of panels lie on the zeros of the mean, found on a grid of 2e-3, at distances that
+    double from a third of a turn on: with 20 nodes a panel nothing is left but rounding.
+    """
+
+    def __init__(self, result: gs.Result) -> None:
+        self.problem = problem_of(result.model, result.dimension, result.bias)
+        self.order = result.order_parameters
+        self.gamma = self.problem.overlaps[0][0]
+        self.width = math.sqrt(max(0.0, (1.0 - self.gamma) * (1.0 + self.gamma)))
+        self.label = numpy_function(result.model.target.link)
+
+    def fields(self, kappa: Array) -> tuple[Array, Array, Array]:
+        """Mean, slope and variance of the output."""
+        assert self.problem.target is not None
+        rows = rows_at(self.problem.blocks, self.problem.target, kappa, np.ones_like(kappa))[:, 5:]
+        mu0, mu1, mu2 = rows.reshape(len(kappa), 3, -1).transpose(1, 0, 2)
+        m, zeta, psi, q1, q2 = (self.order[name] for name in ("m", "zeta", "psi", "Q1", "Q2"))
+        variance = np.einsum("nb,bc,nc->n", mu1, q1 - np.outer(psi, psi), mu1) + mu2 @ q2
+        return mu0 @ m + kappa * (mu1 @ zeta), mu1 @ psi, np.maximum(variance, 1e-300)
+
+    def given(self, kappa: float, fields: tuple[float, float, float], breaks: list[float]) -> float:
+        """P(y f < 0 | kappa)."""
+        mean, slope, root = fields[0], fields[1], math.sqrt(fields[2])
+        cuts = [np.linspace(-9.0, 9.0, 10), (np.array(breaks) - self.gamma * kappa) / self.width]
+        if slope != 0.0:
+            cuts.append((-mean + root * np.concatenate([-POWERS[:7], POWERS[:7]])) / slope)
+        edges = np.unique(np.clip(np.concatenate(cuts), -9.0, 9.0))
+        t, weight = gauss(edges)
+        middle = np.repeat(0.5 * (edges[1:] + edges[:-1]), len(NODES))
+        label, _ = self.label(self.width * middle + self.gamma * kappa)
+        return float(weight @ ndtr(-label * (mean + slope * t) / root))
+
+    def probability(self, breaks: list[float]) -> float:
+        """P(y f < 0) for the places where the label jumps."""
+        grid = np.linspace(-9.0, 9.0, 9_002)
+        mean, slope, variance = self.fields(grid)
+        spread = np.sqrt(slope**2 + variance)
+        terms = (*self.problem.blocks, self.problem.target)
+        cuts = [np.linspace(-9.0, 9.0, 20), meshes(terms).edges]  # type: ignore[arg-type]
+        for i in np.nonzero((mean[1:] > 0.0) != (mean[:-1] > 0.0))[0]:
+            zero = brentq(lambda x: float(self.fields(np.array([x]))[0][0]), grid[i], grid[i + 1], xtol=1e-15)
+            length = spread[i] * (grid[i + 1] - grid[i]) / abs(mean[i + 1] - mean[i])
+            cuts += [zero + 0.3 * length * POWERS, zero - 0.3 * length * POWERS]
+        for place in breaks:
+            cuts += [(place + sign * 0.3 * self.width * POWERS) / self.gamma for sign in (-1.0, 1.0)]
+        kappa, weight = gauss(np.unique(np.clip(np.concatenate(cuts), -9.0, 9.0)))
+        kept = weight > 1e-15
+        given = zip(kappa[kept].tolist(), np.array(self.fields(kappa[kept])).T.tolist(), strict=True)
+        return float(weight[kept] @ np.array([self.given(k, tuple(fields), breaks) for k, fields in given]))
+
+
+def gauss(edges: Array) -> tuple[Array, Array]:
+    """Nodes and weights of the normal density on panels."""
+    half, middle = 0.5 * np.diff(edges)[:, None], 0.5 * (edges[1:] + edges[:-1])[:, None]
+    x = (middle + half * NODES).ravel()
+    return x, (half * WEIGHTS).ravel() * np.exp(-0.5 * x * x) / math.sqrt(2.0 * math.pi)
+
+
+@pytest.mark.parametrize(
+    ("ridge", "samples", "exact"),
+    [(100.0, 1.5, 0.204698034223), (10.0, 0.05, 0.204788556148)],
+)
+def test_a_step_at_the_zero_of_the_mean(ridge: float, samples: float, exact: float) -> None:
+    """Once reported as arccos(gamma)/pi = .204832764699, with a quadrature error of 1e-14."""
+    found = gs.solve(case(fit__ridge=ridge, fit__samples=samples))
+    assert found.test_error == pytest.approx(exact, abs=6e-13)
+    assert found.quadrature_error < 1e-10
+
+
+@pytest.mark.parametrize(
+    ("changes", "breaks"),
+    [
+        ({}, [0.0]),
+        ({"fit.ridge": 30.0}, [0.0]),  # once refused
+        ({"target.link": "sign(z-0.4)", "target.flips": 0.3}, [0.4]),
+        ({"network.activation": "gelu", "target.probit": 0.4}, [0.0]),
+        ({"spike.alignment": 1.0 - 1e-6, "fit.ridge": 1e4, "fit.samples": 0.1}, [0.0]),
+        ({"network.activation": "sin(2*z)", "target.link": "sign(z*(z-1))", "fit.ridge": 1e3}, [0.0, 1.0]),
+        ({"network.readout": {"values": [1.0, -0.6], "fractions": [0.4, 0.6]}, "network.activation": "relu"}, [0.0]),
+        ({"network.bias": 0.3, "fit.loss": "exponential"}, [0.0]),
+    ],
+    ids=["plain", "less", "flips", "probit", "aligned", "two-zeros", "two-blocks", "bias"],
+)  # fmt: skip
+def test_the_error_is_that_of_the_definition(changes: dict[str, Any], breaks: list[float]) -> None:
+    """Ten times the error that a solution may have by its own estimate."""
+    result = gs.solve(case().replace(changes))
+    assert result.test_error == pytest.approx(Definition(result).probability(breaks), rel=1e-9)
+
+
+def test_a_trained_bulk_and_a_dimension() -> None:
+    step = {"samples": 1.0, "learning_rate": 1.0, "bulk": "trained"}
+    data = {name: table for name, table in CASE.items() if name != "spike"} | {"step": step}
+    result = gs.solve(gs.Model.from_dict(data), dimension=100_000)
+    assert result.test_error == pytest.approx(Definition(result).probability([0.0]), rel=1e-9)
+
+
+def test_its_slopes() -> None:
+    """Four points at steps of 1e-3 in the logarithm leave 1e-12 of a fifth derivative; solutions 1e-10/1e-3."""
+    keys, h = ("fit.ridge", "spike.strength"), 1e-3
+    found = gs.gradient(case(), keys)
+    for key in keys:
+        value = float(getattr(getattr(case(), key.split(".")[0]), key.split(".")[1]))
+        stencil = ((-2, 1.0 / 12.0), (-1, -2.0 / 3.0), (1, 2.0 / 3.0), (2, -1.0 / 12.0))
+        around = [(w, gs.solve(case().replace({key: value * (1.0 + n * h)})).test_error) for n, w in stencil]
+        expected = sum(w * error for w, error in around) / h
+        assert found.test_error[key] * value == pytest.approx(expected, abs=2e-10), key
+
+
+def plain(kappa: Array, mean: Array, spread: float) -> Output:
+    """An output of a constant variance; the label does not matter."""
+    nothing = np.zeros((len(kappa), 1))
+    label = Points(nothing + 1.0, nothing + 1.0, nothing[:, :, None], np.zeros((1, 1)))
+    return Output(kappa, mean, np.zeros((1, len(kappa))), np.full_like(kappa, spread**2), label)
+
+
+@pytest.mark.parametrize(
+    ("function", "zeros"),
+    [
+        (lambda x: x - 0.3, [0.3]),
+        (lambda x: (x - 0.31) ** 2 - 1e-6, [0.309, 0.311]),  # between two nodes, both
+        (lambda x: (x - 0.31) ** 2 + 1e-9, [0.31]),  # almost a zero
+        (lambda x: np.sin(9.0 * x), [k * np.pi / 9.0 for k in range(-23, 24)]),
+    ],
+    ids=["one", "close", "almost", "many"],
+)  # fmt: skip
+def test_panels_follow_every_zero(function: Any, zeros: list[float]) -> None:
+    """The average of the step, against panels that are put there by hand."""
+    edges, spread = np.linspace(-8.0, 8.0, 17), 1e-9
+
+    def at(kappa: Array) -> Output:
+        return plain(kappa, function(kappa), spread)
+
+    def step(kappa: Array) -> Array:
+        return np.asarray(ndtr(-function(kappa) / spread))
+
+    found = panels(at(gauss(edges)[0]), edges, at, lambda kappa: step(kappa)[None])
+    assert found is not None
+    steps = 1e-11 * 2.0 ** np.arange(40)
+    around = np.array(zeros)[:, None] + np.concatenate([-steps, [0.0], steps])
+    by_hand = np.unique(np.concatenate([edges, around.ravel()]))
+    averages = [
+        weight @ step(kappa) for kappa, weight in map(gauss, (found, by_hand[np.abs(by_hand) <= 8.0]))
+    ]
+    assert averages[0] == pytest.approx(averages[1], rel=1e-11)
+
+
+def test_smooth_outputs_keep_their_nodes() -> None:
+    edges = np.linspace(-8.0, 8.0, 17)
+    here = plain(gauss(edges)[0], gauss(edges)[0], 1.0)
+    assert panels(here, edges, lambda kappa: here, lambda kappa: kappa[None]) is None
