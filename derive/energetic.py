@@ -53,7 +53,8 @@ def quadratic_energy(envelope: MoreauEnvelope, spikes: int = 1) -> Energetic:
     """
     trace = Recorder("Energetic part", (envelope.derivation,))
     fields = output_fields(trace, spikes=spikes)
-    trace.extend(sample_derivation())
+    with trace.between():
+        trace.extend(sample_derivation())
     expression = trace.derive(
         "energetic part",
         sp.Symbol("Phi_energetic"),
@@ -86,7 +87,8 @@ def output_energy(directions: int = 1, spikes: int = 1) -> Energetic:
     averages = output_averages(directions)
     trace = Recorder("Energetic part")
     fields = output_fields(trace, directions, spikes)
-    trace.extend(sample_derivation())
+    with trace.between():
+        trace.extend(sample_derivation())
     expression = trace.derive(
         "energetic part",
         sp.Symbol("Phi_energetic"),

@@ -51,8 +51,9 @@ def free_energy(energetic: Energetic, law: SpectralLaw = ISOTROPIC) -> FreeEnerg
     trace = Recorder(
         "Replica-symmetric free energy" + f", {law.title}" * bool(law.title), (energetic.derivation,)
     )
-    pairing = conjugate_pairs(trace, energetic.directions, energetic.spikes)
-    gaussian_integral(trace)
+    with trace.between():
+        pairing = conjugate_pairs(trace, energetic.directions, energetic.spikes)
+        gaussian_integral(trace)
     spectral = spectral_potential(trace, law)
     R = quadratic_form(trace, law, spectral, energetic.directions, energetic.spikes)
     pairing, R = _without_spike(trace, law, energetic, pairing, R)
@@ -89,7 +90,8 @@ def _without_spike(
     ``extr over zeta_hat of {zeta_hat zeta - zeta_hat I zeta_hat/2} - zeta V1_hat zeta/2`` is the same function of zeta
     as ``extr over zeta_hat of {zeta_hat zeta - zeta_hat I_perp zeta_hat/2}``.
     """
-    after = spike_response(trace, law, energetic.spikes)
+    with trace.between():
+        after = spike_response(trace, law, energetic.spikes)
     if after is None:
         return pairing, R
     name = next(step.label for step in trace.finish().steps if step.lhs == sp.Symbol("I_perp"))

@@ -154,7 +154,8 @@ def _spike(
     recorder: Recorder, channel: Channel, overlaps: Sequence[sympy.Symbol]
 ) -> tuple[Any, tuple[Any, ...]]:
     """The part of the gradient that all rows have in common: its length and its overlaps with the target."""
-    record_row_after_step(recorder)
+    with recorder.between():
+        record_row_after_step(recorder)
     recorder.define(
         "mean of the features", MU0, Expectation(SIGMA, Z), "the mean of a neuron at initialisation"
     )

@@ -8,7 +8,8 @@ derivation cannot be typed in.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -146,6 +147,16 @@ class Recorder:
     title: str
     known: Sequence[Derivation] = ()
     _steps: list[DerivationStep] = field(default_factory=list)
+    _between: bool = False
+
+    @contextmanager
+    def between(self) -> Iterator[None]:
+        """Within: steps that lead to the equations of the theory and are none of them."""
+        self._between = True
+        try:
+            yield
+        finally:
+            self._between = False
 
     def given(self, label: str, lhs: Any, rhs: Any, rule: str, source: str = "") -> Any:
         """Record what the user chose: an activation, a link, a loss, a readout. Returns the right side."""
@@ -219,7 +230,7 @@ class Recorder:
             raise ValueError(
                 f"a step labelled {step.label!r} is already in '{self.title}'; labels are unique"
             )
-        self._steps.append(step)
+        self._steps.append(replace(step, shown=step.shown and not self._between))
         return step.rhs
 
 

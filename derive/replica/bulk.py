@@ -195,7 +195,7 @@ def quadratic_form(
     trace.assume(
         "projections of the inverse",
         sp.Symbol("u W_b^T A^-1 W_c u'"),
-        _over_points(law, family("law")[law.over or (sp.S.Zero,)] * spectral.response),
+        _over_points(law, _weight(law) * spectral.response),
         "$u\\cdot W_b^TA^{-1}W_cu'$ between fixed directions $u,u'$ to be the response at every point, with the "
         "weight that the two directions have there: " + _weights_in_words(law),
         source=law.source,
@@ -219,6 +219,10 @@ def quadratic_form(
         ),
         law.source,
     )
+
+
+def _weight(law: SpectralLaw) -> sp.Expr:
+    return family("law")[law.over] if law.over else sp.Symbol("law_uu'")
 
 
 def _weights_in_words(law: SpectralLaw) -> str:

@@ -15,7 +15,7 @@ from derive.blocks import KAPPA, BlockSum, block_field, family, family_name, ind
 from derive.calculus import contract
 from derive.directions import coordinates_of_kappa, directions_of
 from derive.operations import computed
-from derive.symbols import M_, MU0, MU1, MU2SQ, Q1, Q2, V1, V2
+from derive.symbols import M_, MU0, MU1, MU2SQ, Q1, Q2, RIDGE, V1, V2
 from derive.trace import Recorder
 
 B, C, NEURON = index("b"), index("c"), index("k")
@@ -44,50 +44,46 @@ def conditional_output(trace: Recorder, directions: int, spikes: int) -> Conditi
     zeta = [family(name) for name in names]
     psi = [family(name) for name in directions_of("psi", directions)]
     slopes = [block_field(name)(KAPPA) for name in directions_of("slope", directions)]
-    _record_output(trace)
-    along = sp.Add(*(kappa * each[B, R] for kappa, each in zip(kappas, zeta, strict=True)))
-    trace.define(
-        "components",
-        PRE[B, R],
-        along + ACROSS[B, R],
-        "the input split into its components $\\kappa$ along the spike and the rest, "
-        "$\\zeta_b=v\\cdot W_b^Ta_b/\\sqrt{p}$",
-    )
-    trace.derive(
-        "output given kappa",
-        family("f")[R],
-        computed(
-            "substitute",
-            "the split put in",
-            "output of a replica",
-            "components",
-            by=lambda output, split: _put(output, {"h": lambda *_: split}),
-        ),
-        _EQUIVALENCE,
-    )
-    for each, slope, number in zip(psi, slopes, _numbers(directions), strict=True):
-        trace.define(
-            f"overlap along the target{number}",
-            sp.Symbol("<t h_perp>"),
-            each[B, R],
-            "the rest of the input has the component $t$ along the target: $\\langle t\\,h_{\\perp,b}\\rangle="
-            "\\psi_b=\\theta_{\\perp}\\cdot W_b^Ta_b/\\sqrt{p}$",
-        )
-        trace.derive(
-            f"slope of a replica{number}",
-            slope.func(KAPPA, R),
-            computed(
-                "average",
-                "the linear coefficient of the output in $t$",
-                "output given kappa",
-                f"overlap along the target{number}",
-                by=_linear_coefficient,
-            ),
-            _EQUIVALENCE,
-        )
-    _record_covariance(trace, slopes)
-    _record_symmetry(trace, [*names, *(str(each.label) for each in psi)])
+    with trace.between():
+        _record_partition_function(trace)
+        _record_output(trace)
+        _record_components(trace, kappas, zeta)
+        _record_slopes(trace, psi, slopes)
+        _record_covariance(trace, slopes)
+        _record_symmetry(trace, [*names, *(str(each.label) for each in psi)])
     return _symmetric(trace, slopes, _numbers(directions))
+
+
+def _record_partition_function(trace: Recorder) -> None:
+    """The objective of the fit, its partition function, and what the replica method makes of it."""
+    i, k = sp.symbols("i k", integer=True)
+    samples, neurons = (
+        sp.Symbol("N", integer=True, positive=True),
+        sp.Symbol("p", integer=True, positive=True),
+    )
+    losses = sp.Sum(sp.Function("ell")(sp.IndexedBase("y")[i], sp.IndexedBase("f")[i]), (i, 1, samples))
+    trace.given(
+        "training objective",
+        sp.Symbol("H"),
+        losses + RIDGE / 2 * sp.Sum(sp.IndexedBase("a")[k] ** 2, (k, 1, neurons)),
+        "the loss of the fit on $N=\\alpha d$ samples and the ridge on the readout",
+    )
+    trace.define(
+        "partition function",
+        sp.Symbol("Z"),
+        sp.Integral(sp.exp(-TEMPERATURE * sp.Symbol("H")), sp.Symbol("a")),
+        "the objective as an energy, at the inverse temperature $\\beta_T$",
+    )
+    mean = sp.Function("Z_n")(sp.Symbol("n"))
+    trace.assume(
+        "replica method",
+        sp.Symbol("free_energy"),
+        -sp.Limit(sp.Derivative(mean, sp.Symbol("n")) / (TEMPERATURE * sp.Symbol("d")), TEMPERATURE, sp.oo),
+        "the minimum of the objective over $d$ to be its average over the data, by $\\langle\\log Z\\rangle=\\partial_n"
+        "\\langle Z^n\\rangle$ at $n=0$: $Z_n=\\langle Z^n\\rangle$ is computed for $n$ readouts, the replicas",
+        source="[CUI24] App. C",
+        assumption="the objective concentrates, and the limits of large $d$ and of $n=0$ may be exchanged",
+    )
 
 
 def _record_output(trace: Recorder) -> None:
@@ -160,11 +156,59 @@ def _linear_coefficient(output: sp.Expr, overlap: sp.Expr) -> sp.Expr:
     )
 
 
+def _record_components(trace: Recorder, kappas: Sequence[sp.Expr], zeta: Sequence[sp.IndexedBase]) -> None:
+    """The input split along the spike."""
+    along = sp.Add(*(kappa * each[B, R] for kappa, each in zip(kappas, zeta, strict=True)))
+    trace.define(
+        "components",
+        PRE[B, R],
+        along + ACROSS[B, R],
+        "the input split into its components $\\kappa$ along the spike and the rest, "
+        "$\\zeta_b=v\\cdot W_b^Ta_b/\\sqrt{p}$",
+    )
+    trace.derive(
+        "output given kappa",
+        family("f")[R],
+        computed(
+            "substitute",
+            "the split put in",
+            "output of a replica",
+            "components",
+            by=lambda output, split: _put(output, {"h": lambda *_: split}),
+        ),
+        _EQUIVALENCE,
+    )
+
+
+def _record_slopes(trace: Recorder, psi: Sequence[sp.IndexedBase], slopes: Sequence[sp.Expr]) -> None:
+    """The linear coefficients of the output in the components t along the rest of the target."""
+    for each, slope, number in zip(psi, slopes, _numbers(len(slopes)), strict=True):
+        trace.define(
+            f"overlap along the target{number}",
+            sp.Symbol("<t h_perp>"),
+            each[B, R],
+            "the rest of the input has the component $t$ along the target: $\\langle t\\,h_{\\perp,b}\\rangle="
+            "\\psi_b=\\theta_{\\perp}\\cdot W_b^Ta_b/\\sqrt{p}$",
+        )
+        trace.derive(
+            f"slope of a replica{number}",
+            slope.func(KAPPA, R),
+            computed(
+                "average",
+                "the linear coefficient of the output in $t$",
+                "output given kappa",
+                f"overlap along the target{number}",
+                by=_linear_coefficient,
+            ),
+            _EQUIVALENCE,
+        )
+
+
 def _record_covariance(trace: Recorder, slopes: Sequence[sp.Expr]) -> None:
     """Of the outputs of two replicas, given kappa and t."""
     trace.define(
         "second moments",
-        sp.Tuple(sp.Symbol("<h_perp h_perp>"), sp.Symbol("<xi xi>")),
+        sp.Tuple(sp.Symbol("<h h>"), sp.Symbol("<xi xi>")),
         sp.Tuple(Q1[B, C, R, S], sp.KroneckerDelta(B, C) * Q2[B, R, S]),
         "$Q^{(1)}_{bc}=a_b^TW_bPW_c^Ta_c/p$ with $P$ the projector across the spike, $Q^{(2)}_b=a_b\\cdot a_b/p$, "
         "between the readouts of two replicas",

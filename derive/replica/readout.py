@@ -15,7 +15,7 @@ from derive.directions import directions_of
 from derive.operations import computed
 from derive.replica.matrices import LogDeterminant, OnInverse, ReplicaMatrix, per_replica
 from derive.replica.network import TEMPERATURE
-from derive.symbols import Q1, Q1_HAT, Q2, Q2_HAT, RIDGE, V1, V1_HAT, V2, V2_HAT
+from derive.symbols import Q1, Q1_HAT, Q2, Q2_HAT, V1, V1_HAT, V2, V2_HAT
 from derive.trace import Recorder
 
 B, C = index("b"), index("c")
@@ -48,15 +48,6 @@ def conjugate_pairs(trace: Recorder, directions: int, spikes: int) -> sp.Expr:
 
     zeta_hat and V1_hat are those of the whole bulk W W^T, whose overlap is Q1 + sum_j zeta_j zeta_j^T.
     """
-    trace.assume(
-        "partition function",
-        sp.Symbol("Z"),
-        _partition_function(),
-        "$\\Phi=-\\lim\\frac{1}{\\beta_Td}\\,\\partial_n\\mathbb{E}Z^n|_{n=0}$ as $\\beta_T\\to\\infty$ to be the "
-        "minimum of the training objective over $d$",
-        source="[CUI24] App. C",
-        assumption="the limits $d\\to\\infty$ and $n\\to0$ may be exchanged",
-    )
     trace.assume(
         "overlap matrix",
         sp.Symbol("Q^rs"),
@@ -123,16 +114,6 @@ def _replica(row: Any) -> ReplicaMatrix:
     return ReplicaMatrix(sp.expand(row[0] - row[1]), row[1])
 
 
-def _partition_function() -> sp.Expr:
-    sample, neuron = sp.symbols("i k", integer=True)
-    count, neurons = sp.Symbol("N", integer=True, positive=True), _WIDTH
-    energy = sp.Sum(
-        sp.Function("ell")(sp.IndexedBase("y")[sample], sp.IndexedBase("f")[sample]), (sample, 1, count)
-    )
-    energy += RIDGE / 2 * sp.Sum(sp.IndexedBase("a")[neuron] ** 2, (neuron, 1, neurons))
-    return sp.Integral(sp.exp(-TEMPERATURE * energy), sp.Symbol("a"))
-
-
 def _all_pairs(pair: sp.Expr, whole: sp.Expr, directions: int, spikes: int) -> sp.Expr:
     def of(members: tuple[sp.Expr, ...]) -> sp.Expr:
         places = zip((CHI, SHARED, CHI_HAT, SHARED_HAT), members, strict=True)
@@ -152,8 +133,8 @@ def gaussian_integral(trace: Recorder) -> sp.Expr:
         "precision of the readouts",
         sp.Symbol("X^rs"),
         sp.Tuple(TEMPERATURE * PRECISION, -(TEMPERATURE**2) * COUPLING, TEMPERATURE * SOURCE),
-        "the exponent of the readouts is $-\\frac{1}{2}a^rX^{rs}a^s+j\\cdot a^r$ with a part for each replica, "
-        "$A=\\lambda+\\hat{V}^{(2)}+W\\hat{V}^{(1)}W^T$, one that couples them, $B=\\hat{q}^{(2)}+W\\hat{q}^{(1)}W^T$, "
+        "the exponent of the readouts is $-\\frac{1}{2}a^r(X_0\\delta_{rs}+X_1)a^s+j\\cdot a^r$: each replica has "
+        "$A=\\lambda+\\hat{V}^{(2)}+W\\hat{V}^{(1)}W^T$, the coupling is $B=\\hat{q}^{(2)}+W\\hat{q}^{(1)}W^T$, "
         "and the source $j=\\sqrt{p}\\,(Wv\\,\\hat{\\zeta}+W\\theta_{\\perp}\\hat{\\psi})$, block by block",
     )
     trace.derive(

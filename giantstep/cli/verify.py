@@ -14,13 +14,16 @@ def add(subparsers: Subparsers) -> None:
     verify = command(
         subparsers,
         "verify",
-        "run the ladder of checks for a model; exit 1 where one fails",
+        "check a model by independent paths; exit 1 where a check fails",
         "giantstep verify model.toml",
         _verify,
     )
     add_model(verify)
+    verify.add_argument("--dimension", type=int, help="input dimension of the simulation (default: 200)")
+    verify.add_argument("--seeds", type=int, help="systems to simulate; more of them see smaller errors (default: 64)")
 
 
 def _verify(arguments: argparse.Namespace) -> int:
     model = model_of(arguments)  # a bad model loads nothing
-    return 0 if gs.verify(model, echo) else 1
+    given = {name: getattr(arguments, name) for name in ("dimension", "seeds")}
+    return 0 if gs.verify(model, echo, **{name: value for name, value in given.items() if value is not None}) else 1

@@ -3,20 +3,42 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
+
+Outcome = Literal["ok", "FAILED", "undecided"]
 
 
 @dataclass(frozen=True)
 class Check:
-    """One line of the table; ``ok`` where measured does not exceed allowed."""
+    """One line of the table; it holds where measured does not exceed allowed.
+
+    ``undecided``: why the check cannot tell, in words; empty where it can. ``note``: what else a reader should know.
+    """
 
     name: str
     measured: float
     allowed: float
+    undecided: str = ""
+    note: str = ""
+
+    @property
+    def outcome(self) -> Outcome:
+        """What the check says."""
+        if self.undecided:
+            return "undecided"
+        return "ok" if self.measured <= self.allowed else "FAILED"
 
     @property
     def ok(self) -> bool:
-        return self.measured <= self.allowed
+        """Whether the check holds; one that is undecided does not."""
+        return self.outcome == "ok"
 
     def line(self) -> str:
         """The aligned row."""
-        return f"{self.name:<64} {self.measured:>9.1e} {self.allowed:>9.1e}  {'ok' if self.ok else 'FAILED'}"
+        words = self.undecided or self.note
+        numbers = f"{_number(self.measured)} {_number(self.allowed)}"
+        return f"{self.name:<64} {numbers}  {self.outcome}" + (f": {words}" if words else "")
+
+
+def _number(value: float) -> str:
+    return f"{'-':>9}" if value != value else f"{value:>9.1e}"

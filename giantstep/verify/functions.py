@@ -1,4 +1,4 @@
-"""Rungs below the equations: recorded steps, coefficients of activation and link, the map of the gradient step."""
+"""Coefficients of activation and link, and the map of the gradient step, against quadrature."""
 
 from __future__ import annotations
 
@@ -9,50 +9,17 @@ import mpmath
 import numpy as np
 
 from codegen.twin import Twin, twin
-from derive.check import check_step
 from derive.coefficients import conditional_coefficients
-from derive.expectation import Expectation
-from derive.printing import plain_text
 from derive.quadrature import QuadratureError
 from derive.scalar import ScalarFunction
 from derive.step_numbers import evaluate
-from derive.trace import DerivationStep
-from giantstep.law.derivation import derive, step_map_of, system_of
+from giantstep.law.derivation import step_map_of
 from giantstep.quadrature.panels import Term
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.kernels import coefficients
 from giantstep.spec.model import Model
 from giantstep.system.problem import Problem
 from giantstep.verify.check import Check
-
-_IDENTITY, _DIGITS = 50, 25  # of identities, and of those between averages
-_WIDTH = 52
-
-
-def derivation_checks(model: Model) -> Iterator[Check]:
-    """Both sides of every recorded step that can be evaluated, at a random point, with quadrature of its own.
-
-    The equations themselves are evaluated at a solution instead.
-    """
-    equations = system_of(model).derivation.title
-    for part in derive(model).parts:
-        steps = [s for s in part.steps if s.kind == "derived"] if part.title != equations else []
-        found = [ratio for ratio in map(_ratio, steps) if ratio is not None]
-        if found:
-            yield Check(f"{_shortened(part.title)}: {len(found)} steps", max(found), 1.0)
-
-
-def _ratio(step: DerivationStep) -> float | None:
-    """The difference of the two sides in units of what their digits allow; None where a side is no number."""
-    averaged = step.lhs.has(Expectation) or step.rhs.has(Expectation)
-    digits = _DIGITS if averaged else _IDENTITY
-    error = check_step(step, digits).error
-    return None if error is None else float(error * mpmath.mpf(10) ** (digits - 5))
-
-
-def _shortened(title: str) -> str:
-    words = plain_text(title)
-    return words if len(words) <= _WIDTH else words[: _WIDTH - 3] + "..."
 
 
 def function_checks(function: ScalarFunction, terms: Sequence[Term]) -> Iterator[Check]:

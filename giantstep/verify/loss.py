@@ -1,4 +1,4 @@
-"""Rungs of a loss: its proximal map by definition, its kernel at given labels, and the law of the label."""
+"""A loss: its proximal map by definition, its kernel at given labels, and the law of the label."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SystemKind of any convex loss: the free energy is stationary in every order parameter and every conjugate."""
+"""Any convex loss: the free energy is stationary in every order parameter and every conjugate."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SystemKind of a trained bias: the free energy is least there."""
+"""A trained bias: the free energy is least there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rungs of a trained bulk: its law against the spectrum of one sampled batch."""
+"""A trained bulk: its law against the spectrum of one sampled batch."""
 
 from __future__ import annotations
 

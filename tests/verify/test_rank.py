@@ -1,4 +1,4 @@
-"""The ladder of checks for spikes of several directions: the square loss by its twin, coupled losses by theirs."""
+"""The checks of spikes of several directions."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from giantstep.system.problem import problem_of
 from giantstep.system.result import ORDER_PARAMETERS
 from giantstep.system.solve import solve
 from giantstep.verify.answer import result_checks
+from giantstep.verify.certificate import certificate_checks
 from giantstep.verify.coupled_system import channel_of, interpreted_at, jacobian_error, solved_again
-from giantstep.verify.few_nodes import twin_checks
 from giantstep.verify.loss import label_check
 from giantstep.verify.run import verify
 from giantstep.verify.square_loss import halved, solver_checks
@@ -26,9 +26,9 @@ ALIGNED = STAIRCASE.replace({"spike.alignment": [[1.0, 0.0], [0.0, 1.0]]})
 
 
 @pytest.mark.parametrize("given", [model(), three()], ids=["two", "three"])
-def test_square_loss_against_its_twin(given: Model) -> None:
+def test_square_loss_against_the_interpreted_system(given: Model) -> None:
     found = list(solver_checks(given))
-    assert len(found) == 6 and all(check.ok for check in found), [check.line() for check in found]
+    assert len(found) == 5 and all(check.ok for check in found), [check.line() for check in found]
 
 
 def test_the_answer_is_settled() -> None:
@@ -48,9 +48,10 @@ def test_coupled_losses(given: Model) -> None:
     assert law is None or law.ok, law
 
 
-def test_logistic_against_its_twin() -> None:
-    found = list(twin_checks(LOGISTIC, solve(LOGISTIC)))
-    assert len(found) == 3 and all(check.ok for check in found), [check.line() for check in found]
+@pytest.mark.parametrize("given", [LOGISTIC, model()], ids=["logistic", "square"])
+def test_the_reported_solution_by_a_second_quadrature(given: Model) -> None:
+    found = list(certificate_checks(solve(given)))
+    assert len(found) == 4 and all(check.ok for check in found), [check.line() for check in found]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,97 @@
+"""The Moreau envelope of a loss in double precision, by Newton's method in a bracket on every smooth piece."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+import sympy as sp
+
+from derive.losses import LossAnalysis, U, Y, analyse_loss, edge_slopes, loss_of_entry
+from giantstep.spec.fit_loss import FitLoss
+from giantstep.verify.conditional_law import Function, numpy_of
+
+Array = np.ndarray
+_MOST_STEPS, _ROUNDING = 200, 4e-16
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A loss rho(u) between kinks: pieces with two derivatives, kinks with the slopes to their left and right."""
+
+    pieces: tuple[tuple[Function, Function, Function], ...]
+    kinks: tuple[float, ...]
+    slopes: tuple[tuple[float, float], ...]
+
+    def marks(self, response: Array) -> Array:
+        """omega where the proximal map enters and leaves a kink, [N, 2 kinks], for responses [N]."""
+        if not self.kinks:
+            return np.empty((len(response), 0))
+        return np.concatenate(
+            [(k + response[:, None] * np.array(pair)[None]) for k, pair in zip(self.kinks, self.slopes, strict=True)],
+            axis=1,
+        )
+
+    def moreau(self, omega: Array, response: Array) -> tuple[Array, Array, Array]:
+        """(envelope, g, h) at omega [N, U] and V [N]: g = (prox - omega)/V and h = -dg/domega."""
+        v = np.broadcast_to(response[:, None], omega.shape)
+        envelope, g, h = np.empty_like(omega), np.empty_like(omega), np.empty_like(omega)
+        edges = [np.full(len(response), -np.inf), *self.marks(response).T, np.full(len(response), np.inf)]
+        for number, (value, slope, bend) in enumerate(self.pieces):
+            here = (omega > edges[2 * number][:, None]) & (omega <= edges[2 * number + 1][:, None])
+            low = self.kinks[number - 1] if number else -np.inf
+            high = self.kinks[number] if number < len(self.kinks) else np.inf
+            x = _proximal(omega[here], v[here], slope, bend, low, high)
+            g[here] = -slope(x)
+            curvature = bend(x)
+            h[here] = curvature / (1.0 + v[here] * curvature)
+            envelope[here] = value(x) + 0.5 * v[here] * g[here] ** 2
+        for number, kink in enumerate(self.kinks):
+            here = (omega > edges[2 * number + 1][:, None]) & (omega <= edges[2 * number + 2][:, None])
+            g[here] = (kink - omega[here]) / v[here]
+            h[here] = 1.0 / v[here]
+            envelope[here] = self.pieces[number][0](np.full(int(here.sum()), kink)) + 0.5 * v[here] * g[here] ** 2
+        return envelope, g, h
+
+
+def _proximal(omega: Array, v: Array, slope: Function, bend: Function, low: float, high: float) -> Array:
+    """The zero of (x - omega)/v + slope(x) in a smooth piece, by Newton's method inside a bracket that shrinks."""
+    if not len(omega):
+        return omega
+    x: Array = np.clip(omega, low, high)
+    reach = x - v * slope(x)
+    left, right = np.minimum(np.minimum(x, reach), omega), np.maximum(np.maximum(x, reach), omega)
+    left, right = np.maximum(left, low), np.minimum(right, high)
+    active = np.arange(len(x))
+    for _ in range(_MOST_STEPS):
+        at, o, w = x[active], omega[active], v[active]
+        value = (at - o) / w + slope(at)
+        below = value <= 0.0
+        left[active], right[active] = np.where(below, at, left[active]), np.where(below, right[active], at)
+        newton = at - value / (1.0 / w + bend(at))
+        inside = (newton >= left[active]) & (newton <= right[active])
+        x[active] = np.where(inside, newton, 0.5 * (left[active] + right[active]))
+        moving = np.abs(x[active] - at) > _ROUNDING * (np.abs(at) + np.abs(o))
+        active = active[moving]
+        if not len(active):
+            break
+    return x
+
+
+@lru_cache(maxsize=32)
+def curve_of(loss: FitLoss, label: float) -> Curve:
+    """The loss as a function of u: of y f, of f - y, or of f for one label."""
+    analysis: LossAnalysis = analyse_loss(loss_of_entry(loss.entry)).at(sp.Rational(label))
+    numbers = {p.symbol: sp.Float(dict(loss.parameters)[p.name], 30) for p in analysis.loss.parameters}
+    numbers[Y] = sp.Rational(label)
+    pieces = []
+    for piece in analysis.pieces:
+        fixed = piece.subs(numbers)
+        pieces.append(tuple(numpy_of(sp.diff(fixed, U, k), (U,)) for k in range(3)))
+    kinks = tuple(float(k.subs(numbers)) for k in analysis.breakpoints)
+    slopes = []
+    for position in range(len(kinks)):
+        left, right = (float(sp.sympify(s).subs(numbers)) for s in edge_slopes(analysis, position))
+        slopes.append((left, right))
+    return Curve(tuple(pieces), kinks, tuple(slopes))  # type: ignore[arg-type]

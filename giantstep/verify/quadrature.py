@@ -1,0 +1,122 @@
+"""The quadrature of the checks: Gauss-Legendre panels that are halved until they agree; no node is the solver's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+Array = np.ndarray
+Integrand = Callable[[Array], Array]
+
+REACH = 9.5  # standard deviations: the Gaussian weight beyond is 2e-21
+_ORDER = 14
+_MOST = 60  # halvings of a panel
+_BATCH = 2000  # nodes evaluated together
+
+
+@lru_cache(maxsize=8)
+def legendre(order: int) -> tuple[Array, Array]:
+    """Places and weights on (-1, 1), by the eigenvalues of the Jacobi matrix (Golub and Welsch 1969)."""
+    k = np.arange(1, order)
+    values, vectors = np.linalg.eigh(np.diag(k / np.sqrt(4.0 * k * k - 1.0), 1) + np.diag(
+        k / np.sqrt(4.0 * k * k - 1.0), -1))  # fmt: skip
+    return values, 2.0 * vectors[0] ** 2
+
+
+def density(x: Array) -> Array:
+    """Of the standard normal."""
+    return np.asarray(np.exp(-0.5 * x * x) / np.sqrt(2.0 * np.pi))
+
+
+def panels(edges: Array, order: int = _ORDER) -> tuple[Array, Array]:
+    """Places and weights [..., panels*order] of Gauss-Legendre between consecutive edges [..., panels + 1]."""
+    x, w = legendre(order)
+    half = 0.5 * np.diff(edges, axis=-1)[..., None]
+    middle = 0.5 * (edges[..., 1:] + edges[..., :-1])[..., None]
+    shape = (*edges.shape[:-1], -1)
+    return (middle + half * x).reshape(shape), np.broadcast_to(half * w, (*half.shape[:-1], order)).reshape(shape)
+
+
+def normal_nodes(cuts: Array, width: float = 1.0) -> tuple[Array, Array]:
+    """Places and weights [N, J] of the standard normal on panels no wider than ``width``, with edges at cuts [N, C]."""
+    count = round(2 * REACH / width)
+    even = np.linspace(-REACH, REACH, count + 1)
+    edges = np.concatenate([np.broadcast_to(even, (len(cuts), count + 1)), np.clip(cuts, -REACH, REACH)], axis=1)
+    places, weights = panels(np.sort(edges, axis=1))
+    return places, weights * density(places)
+
+
+@dataclass(frozen=True)
+class Nodes:
+    """Nodes of kappa [N] or [N, q] with their Gaussian weights, on which every average asked for has settled.
+
+    values [F, N]: the functions there; error: of the integrals, the worst relative to the integral of |f|.
+    """
+
+    kappa: Array
+    weight: Array
+    values: Array
+    error: float
+
+
+def settled_nodes(function: Integrand, cuts: Sequence[float], tolerance: float = 1e-12) -> Nodes:
+    """Nodes for Gaussian averages of all components of ``function`` (kappa [N] -> [F, N]).
+
+    Panels of unit width that also end at the cuts are halved until both halves give what the whole gave.
+    """
+    edges = np.unique(np.clip([*cuts, *np.linspace(-REACH, REACH, 20)], -REACH, REACH))
+    low, high = edges[:-1], edges[1:]
+    parents, found = _integrals(function, low, high), []
+    size = np.maximum(np.abs(parents[3]).sum(axis=1), 1e-300)
+    whole, error = parents[2], np.zeros(len(size))
+    for _ in range(_MOST):
+        middle = 0.5 * (low + high)
+        left, right = np.stack([low, middle], axis=1).ravel(), np.stack([middle, high], axis=1).ravel()
+        children = _integrals(function, left, right)
+        halves = children[2].reshape(len(size), -1, 2)
+        missed = np.abs(halves.sum(axis=2) - whole)
+        done = np.all(missed <= tolerance * size[:, None] / 20.0, axis=0) | (high - low < 1e-14)
+        error += missed[:, done].sum(axis=1)
+        kept = np.repeat(done, 2)
+        found.append((_of(children[0], kept), _of(children[1], kept), _of(children[4], kept)))
+        low, high, whole = left[~kept], right[~kept], children[2][:, ~kept]
+        if not len(low):
+            break
+    kappa, weight = (np.concatenate([part[i] for part in found]) for i in (0, 1))
+    return Nodes(kappa, weight, np.concatenate([part[2] for part in found], axis=1), float(np.max(error / size)))
+
+
+def _of(per_node: Array, panels_kept: Array) -> Array:
+    return per_node[..., np.repeat(panels_kept, _ORDER)]
+
+
+def _integrals(function: Integrand, low: Array, high: Array) -> tuple[Array, Array, Array, Array, Array]:
+    """(nodes, weights, integrals [F, P], integrals of the absolute values, values [F, N]) of the panels."""
+    x, w = legendre(_ORDER)
+    half = 0.5 * (high - low)[:, None]
+    places = (0.5 * (high + low)[:, None] + half * x).ravel()
+    weight = (half * w).ravel() * density(places)
+    values = np.concatenate([function(places[i : i + _BATCH]) for i in range(0, len(places), _BATCH)], axis=1)
+    parts = (values * weight).reshape(len(values), len(low), _ORDER)
+    return places, weight, parts.sum(axis=2), np.abs(parts).sum(axis=2), values
+
+
+def grid_nodes(function: Integrand, rank: int, step: float) -> Nodes:
+    """Nodes of a trapezoidal rule along each of several directions; the error is what a rule shifted by half gives."""
+    found = []
+    for shift in (0.0, 0.5):
+        line = (np.arange(-int(8.0 / step), int(8.0 / step) + 1) + shift) * step
+        axes = np.meshgrid(*([line] * rank), indexing="ij")
+        kappa = np.stack([axis.ravel() for axis in axes], axis=1)
+        weight = np.prod(step * density(kappa), axis=1)
+        heavy = weight > 1e-19
+        kappa, weight = kappa[heavy], weight[heavy]
+        kappa = kappa[:, 0] if rank == 1 else kappa
+        values = np.concatenate([function(kappa[i : i + _BATCH]) for i in range(0, len(kappa), _BATCH)], axis=1)
+        found.append((kappa, weight, values))
+    (kappa, weight, values), other = found
+    size = np.maximum(np.abs(values) @ weight, 1e-300)
+    return Nodes(kappa, weight, values, float(np.max(np.abs(values @ weight - other[2] @ other[1]) / size)))

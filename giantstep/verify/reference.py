@@ -1,0 +1,226 @@
+"""The reported solution put into the derived equations: every average taken again, every equation interpreted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import sympy as sp
+
+from derive.blocks import Definition
+from derive.directions import directions_of
+from derive.saddle import Equation, SaddleSystem, coupled_system, member
+from giantstep.law.derivation import bulk_law
+from giantstep.system.bulk_system import bulk_arrays
+from giantstep.system.coupled_solver import reduced_order
+from giantstep.system.problem import Problem, problem_of
+from giantstep.system.result import Result
+from giantstep.verify.conditional_law import LabelLaw, features_of
+from giantstep.verify.interpreter import Interpreter, NotEvaluable, Point
+from giantstep.verify.output_averages import Output, loss_averages, test_errors
+from giantstep.verify.quadrature import Nodes, density, grid_nodes, settled_nodes
+
+Array = np.ndarray
+_GRID = {1: 0.2, 2: 0.3, 3: 0.5}  # steps of the rule where there are several directions or indices
+_TOLERANCE = 1e-11
+_WIDTHS, _SETTLED = (1.0, 0.5, 0.25, 0.125, 0.0625), 1e-11
+_SAMPLE = np.array([-3.1, -1.3, -0.2, 0.4, 0.9, 2.2, 4.0])
+_AVERAGES = ("avg_M", "avg_g", "avg_gg", "avg_h")
+_ZEROS = np.linspace(-8.0, 8.0, 1601)
+_AROUND = np.array([-100.0, -30.0, -10.0, -3.0, -1.0, 0.0, 1.0, 3.0, 10.0, 30.0, 100.0])
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A solution with averages of its own.
+
+    nodes: of kappa, on which they have settled. Raises NotEvaluable where a law is outside of the quadrature.
+    """
+
+    result: Result
+    problem: Problem
+    order: Mapping[str, Array]
+
+    @property
+    def rank(self) -> int:
+        return self.problem.rank
+
+    @cached_property
+    def law(self) -> LabelLaw:
+        """The law of the label given kappa."""
+        target = self.result.model.target
+        return LabelLaw(target.link, np.array(self.problem.overlaps), target.probit, target.flips)
+
+    @cached_property
+    def system(self) -> SaddleSystem:
+        """The derived equations of any convex loss."""
+        model = self.result.model
+        return coupled_system(model.target.indices, self.rank, bulk_law(model))
+
+    def features(self, kappa: Array) -> Array:
+        """mu0, mu1, mu2^2 of every block, [3, K, N]."""
+        terms = enumerate(self.problem.blocks)
+        along = kappa if kappa.ndim == 1 else kappa[:, 0]
+        found = [features_of(term, self.problem.shift(b, kappa), along) for b, term in terms]
+        return np.stack(found, axis=1)
+
+    def output(self, kappa: Array, features: Array) -> Output:
+        """The law of the output given kappa."""
+        order, (mu0, mu1, mu2sq) = self.order, features
+        blocks = len(mu0)
+        zeta = np.asarray(order["zeta"]).reshape(blocks, -1)
+        along = kappa.reshape(len(kappa), -1) @ zeta.T  # [N, K]
+        mean = np.einsum("bn,b->n", mu0, order["m"]) + np.einsum("bn,nb->n", mu1, along)
+        slopes = np.einsum("bn,bm->mn", mu1, np.asarray(order["psi"]).reshape(blocks, -1))
+        variance = np.einsum("bn,cn,bc->n", mu1, mu1, order["Q1"]) + np.einsum("bn,b->n", mu2sq, order["Q2"])
+        variance = np.maximum(variance - (slopes**2).sum(axis=0), 1e-300)
+        response = np.einsum("bn,cn,bc->n", mu1, mu1, order["V1"]) + np.einsum("bn,b->n", mu2sq, order["V2"])
+        return Output(mean, slopes, variance, response)
+
+    def at(self, kappa: Array) -> Array:
+        """Everything that is averaged over kappa, [F, N]: test error and averages over the output, then products of
+
+        them with the features as they enter the equations.
+        """
+        features = self.features(kappa)
+        output, loss = self.output(kappa, features), self.result.model.fit.loss
+        mu0, mu1, mu2sq = features
+        found = loss_averages(self.law, loss, self._noise, kappa, output, self.width)
+        test = test_errors(self.law, loss.form, kappa, output, self.width)
+        g, h, gg = found["avg_g"], found["avg_h"], found["avg_gg"]
+        rows = [test, *(found[name] for name in _AVERAGES), *found["avg_tg"], *mu0, *mu1, *mu2sq]
+        along = kappa.reshape(len(kappa), -1).T
+        rows += [*(mu0 * g), *(row for k in along for row in mu1 * k * g)]
+        rows += [row for t in found["avg_tg"] for row in mu1 * t]
+        rows += [*(mu1**2 * h), *(mu2sq * h), *(mu1**2 * gg), *(mu2sq * gg)]
+        return np.array(rows)
+
+    @property
+    def _noise(self) -> float:
+        return self.result.model.target.noise
+
+    @cached_property
+    def width(self) -> float:
+        """The widest panels of label and output whose averages have settled at a few kappa. Raises NotEvaluable."""
+        kappa = np.zeros((len(_SAMPLE), self.rank)) + _SAMPLE[:, None] * np.linspace(1.0, -0.5, self.rank)
+        kappa = kappa[:, 0] if self.rank == 1 else kappa
+        output, model = self.output(kappa, self.features(kappa)), self.result.model
+        before: Array | None = None
+        for width in _WIDTHS:
+            found = loss_averages(self.law, model.fit.loss, self._noise, kappa, output, width)
+            test = test_errors(self.law, model.fit.loss.form, kappa, output, width)
+            after = np.array([test, *(found[name] for name in _AVERAGES), *found["avg_tg"]])
+            if before is not None and np.all(
+                np.abs(after - before) @ density(_SAMPLE) <= _SETTLED * (np.abs(after) @ density(_SAMPLE) + 1e-300)
+            ):
+                return 2.0 * width
+            before = after
+        raise NotEvaluable("averages over label and output do not settle")
+
+    @cached_property
+    def nodes(self) -> Nodes:
+        """Nodes of kappa chosen from the solution."""
+        if self.rank > 1 or self.result.model.target.indices > 1:
+            return grid_nodes(self.at, self.rank, _GRID[self.rank])
+        return settled_nodes(self.at, self._cuts(), _TOLERANCE)
+
+    def _cuts(self) -> list[float]:
+        """Where the mean output changes sign, and where features or label jump."""
+        output = self.output(_ZEROS, self.features(_ZEROS))
+        turn = np.flatnonzero(np.diff(np.sign(output.mean)) != 0)
+        cuts: list[float] = [0.0]
+        for i in turn:
+            left, right = output.mean[i : i + 2]
+            slope = (right - left) / (_ZEROS[i + 1] - _ZEROS[i])
+            place = _ZEROS[i] - left / slope if slope else _ZEROS[i]
+            width = float(np.sqrt(output.variance[i] + (output.slopes[:, i] ** 2).sum())) / (abs(slope) or 1.0)
+            cuts += list(place + width * _AROUND)
+        return cuts
+
+    @cached_property
+    def point(self) -> Point:
+        """Everything that the equations are made of, in long doubles."""
+        kappa, values = self.nodes.kappa, self.nodes.values
+        m, blocks = self.law.overlaps.shape[1], len(self.problem.blocks)
+        names = (*_AVERAGES, *(f"avg_{t}g" for t in directions_of("t", m)))
+        columns = dict(zip(names, values[1:], strict=False))
+        start = 1 + len(names)
+        for number, name in enumerate(("mu0", "mu1", "mu2sq")):
+            columns[name] = values[start + number * blocks : start + (number + 1) * blocks]
+        columns |= dict(zip(directions_of("kappa", self.rank), kappa.reshape(len(kappa), -1).T, strict=True))
+        families = self._families()
+        known = {e.unknown for e in self.system.equations if e.unknown in families}
+        definitions = {d.name: d for d in self.system.fields} | {
+            e.unknown: Definition(e.unknown, e.indices, e.body)
+            for e in self.system.equations
+            if e.kind == "explicit" and e.unknown not in known
+        }
+        alpha, beta, ridge, noise, inverse = self.problem.parameters
+        return Point(
+            len(self.problem.blocks),
+            {"alpha": _long(alpha), "beta": _long(beta), "ridge": _long(ridge), "noise": _long(noise),
+             "inverse_dimension": _long(inverse)},
+            families, {name: _long(values) for name, values in columns.items()}, _long(self.nodes.weight),
+            definitions, {self.system.inverse.name: self.system.inverse},
+        )  # fmt: skip
+
+    def _families(self) -> dict[str, Array]:
+        order, beta = self.order, self.problem.parameters[1]
+        blocks = len(self.problem.blocks)
+        found = {name: _long(order[name]) for name in ("m", "Q1", "Q2", "V1", "V2")}
+        psi, zeta = (np.asarray(order[name]).reshape(blocks, -1) for name in ("psi", "zeta"))
+        for name, values in (("psi", psi), ("zeta", zeta)):
+            found |= dict(zip(directions_of(name, values.shape[1]), _long(values.T), strict=True))
+        found |= {"T": _long(beta) * found["V2"], "adjoint": found["Q2"]}
+        found["fraction"] = _long(self.problem.fraction)
+        if self.problem.own_bulk:
+            found |= {name: _long(values) for name, values in bulk_arrays(self.problem)[1].items()}
+        return found
+
+    def residuals(self) -> dict[str, float]:
+        """What the two sides of every equation differ by, relative to the terms of the equation or its family."""
+        interpreter = Interpreter(self.point)
+        return {
+            e.unknown: self._residual(interpreter, e)
+            for e in self.system.equations
+            if e.unknown in self.point.families
+        }
+
+    def _residual(self, interpreter: Interpreter, equation: Equation) -> float:
+        axes = tuple(str(i) for i in equation.indices)
+        if equation.kind == "explicit":
+            left = interpreter.value(member(equation.unknown, equation.indices), axes)
+            right = interpreter.value(equation.body, axes)
+            terms = [np.abs(interpreter.value(t, axes)).max() for t in sp.Add.make_args(sp.expand(equation.body))]
+            size = max(np.abs(left).max(), *terms)
+            if equation.unknown.startswith(("zeta", "psi")):  # may vanish by symmetry
+                size = max(size, 1e-3 * np.sqrt(np.abs(self.order["Q2"]).max()))
+            return float(np.abs(left - right).max() / size)
+        terms = [np.abs(interpreter.value(t, axes)) for t in equation.body.args]
+        size = max(np.max(t) for t in terms)
+        if equation.unknown == "m":
+            columns, weight = self.point.columns, self.point.weight
+            size = max(size, float(np.max(np.abs(columns["mu0"] * columns["avg_g"]) @ weight)))
+        return float(np.abs(interpreter.value(equation.body, axes)).max() / (size or 1.0))
+
+    def observables(self) -> dict[str, float]:
+        """Test error, training error and free energy."""
+        interpreter, model = Interpreter(self.point), self.result.model
+        test = float(self.nodes.values[0] @ self.nodes.weight)
+        train = float(np.real(interpreter.value(self.system.train_error))) * model.fit.loss.entry.error_scale
+        return {"test_error": test, "train_error": train,
+                "free_energy": float(np.real(interpreter.value(self.system.free_energy)))}  # fmt: skip
+
+
+def _long(values: object) -> Array:
+    array = np.asarray(values)
+    return array.astype(np.clongdouble if np.iscomplexobj(array) else np.longdouble)
+
+
+def reference(result: Result) -> Reference:
+    """A result as the reference sees it, along the directions that kappa has."""
+    problem = problem_of(result.model, result.dimension, result.bias, powers=True)
+    order = reduced_order(problem, result.order_parameters) or result.order_parameters
+    return Reference(result, problem, order)

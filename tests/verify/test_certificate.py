@@ -1,0 +1,120 @@
+"""The second quadrature and the interpreter: they agree with sound solutions and find planted defects."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from giantstep.spec.model import Model
+from giantstep.system.result import Result
+from giantstep.system.solve import solve
+from giantstep.verify.certificate import certificate_checks
+from giantstep.verify.check import Check
+from giantstep.verify.conditional_law import LabelLaw, feature_moments
+from giantstep.verify.reference import reference
+
+SPIKED = Model.from_dict(
+    {
+        "network": {"activation": "tanh", "width": 1.0},
+        "spike": {"strength": 1.5, "alignment": 0.8, "bulk_variance": 1.2},
+        "target": {"link": "sign"},
+        "fit": {"samples": 1.5, "ridge": 0.1, "loss": "logistic"},
+    }
+)
+STEPPED = Model.from_dict(
+    {
+        "network": {"activation": "tanh", "width": 1.0},
+        "step": {"samples": 2.0, "learning_rate": 1.0, "bulk": "trained"},
+        "target": {"link": "sign", "flips": 0.1},
+        "fit": {"samples": 1.5, "ridge": 0.1, "loss": "hinge"},
+    }
+)
+VOCABULARY = {"values": [1.0, -2.0], "fractions": [0.5, 0.5]}
+
+
+def failed(result: Result) -> list[Check]:
+    return [check for check in certificate_checks(result) if not check.ok]
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        SPIKED,
+        SPIKED.replace({"fit.loss": "square", "network.readout": VOCABULARY, "target.probit": 0.3}),
+        SPIKED.replace({"target.link": "tanh", "target.noise": 0.2, "fit.loss": "absolute", "network.bias": 0.3}),
+        STEPPED,
+        STEPPED.replace({"network.readout": VOCABULARY, "fit.loss": "square"}),
+    ],
+    ids=["logistic", "vocabulary", "absolute", "trained bulk", "trained vocabulary"],
+)
+def test_sound_solutions_hold(model: Model) -> None:
+    found = list(certificate_checks(solve(model)))
+    assert len(found) == 4 and all(check.ok for check in found), [check.line() for check in found]
+
+
+def test_finite_dimension_and_given_bulk(tmp_path: object) -> None:
+    path = f"{tmp_path}/bulk.npy"
+    np.save(path, np.random.default_rng(3).standard_normal((60, 60)) / np.sqrt(60.0))
+    model = STEPPED.replace({"step.bulk": "matrix", "step.matrix": path, "target.flips": 0.0, "fit.loss": "square"})
+    assert not failed(solve(model, dimension=60))
+
+
+def test_a_misclassification_that_misses_a_narrow_step() -> None:
+    """At a large ridge the output hardly varies, and its sign is a step at the zero of its mean.
+
+    .204832764699 is arccos(gamma)/pi, which quadrature that does not see the step reports.
+    """
+    result = solve(SPIKED.replace({"fit.ridge": 100.0}))
+    assert reference(result).observables()["test_error"] == pytest.approx(0.204698034223, abs=2e-12)
+    found = failed(replace(result, test_error=0.204832764699))
+    assert [check.name for check in found] == ["test error by a second quadrature"]
+    assert found[0].measured == pytest.approx(6.6e-4, rel=0.01)
+
+
+def test_a_missed_kink() -> None:
+    """The solution of a link whose kink is rounded, given out for that of the kink."""
+    kinked = SPIKED.replace({"target.link": "abs(z)", "fit.loss": "square"})
+    rounded = solve(kinked.replace({"target.link": "sqrt(z**2 + 0.0001)"}))
+    assert not failed(solve(kinked))
+    assert failed(replace(rounded, model=kinked))
+
+
+def test_a_wrong_tail() -> None:
+    """An activation that differs beyond four standard deviations only."""
+    whole = SPIKED.replace({"spike.strength": 0.5, "target.link": "tanh", "fit.loss": "square"})
+    cut = solve(whole.replace({"network.activation": "tanh(z) + 0.1*max(0, z - 4)"}))
+    assert not failed(cut)
+    assert failed(replace(cut, model=whole))
+
+
+@pytest.mark.parametrize("name", ["m", "zeta", "psi", "Q1", "Q2", "V1", "V2"])
+def test_a_wrong_order_parameter(name: str) -> None:
+    result = solve(SPIKED)
+    changed = {**result.order_parameters, name: result.order_parameters[name] * (1.0 + 1e-5)}
+    assert any("equations" in check.name for check in failed(replace(result, order_parameters=changed)))
+
+
+def test_what_is_out_of_reach_is_undecided() -> None:
+    result = solve(SPIKED.replace({"target.link": "sign(z1*z2)", "spike.alignment": [0.7, 0.3]}))
+    (found,) = certificate_checks(result)
+    assert found.outcome == "undecided" and "several indices with kinks" in found.line()
+
+
+def test_moments_by_definition() -> None:
+    """relu and the label sign by their closed forms. Source: THEORY section 3."""
+    s, c = np.array([-3.0, 0.4, 6.0]), 1.7
+    z = s / np.sqrt(c)
+    from scipy.special import ndtr
+
+    density = np.exp(-0.5 * z * z) / np.sqrt(2.0 * np.pi)
+    mu0, mu1, mu2sq = feature_moments("relu", s, c)
+    assert np.allclose(mu0, s * ndtr(z) + np.sqrt(c) * density, rtol=1e-13)
+    assert np.allclose(mu1, np.sqrt(c) * ndtr(z), rtol=1e-13)
+    square = (s * s + c) * ndtr(z) + s * np.sqrt(c) * density
+    assert np.allclose(mu2sq, square - mu0**2 - mu1**2, atol=1e-12)
+    law = LabelLaw("sign", np.array([[0.8]]), 0.3, 0.0)
+    kappa = np.array([-1.0, 0.2])
+    _, weight, label = law.nodes(kappa, 0.5)
+    assert np.allclose((weight * label).sum(axis=1), 2.0 * ndtr(0.8 * kappa / np.sqrt(0.36 + 0.3)) - 1.0, rtol=1e-12)
