@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from derive.catalogue import REGISTERED
+from derive.language.catalogue import REGISTERED
 from giantstep.law.moments import link_moments
 from giantstep.spec.errors import GiantstepError
 from giantstep.spec.kernels import function_kernel

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from robustness import Outcome, random_model, report
 
-from derive.loss_catalogue import REGISTERED
+from derive.language.loss_catalogue import REGISTERED
 from giantstep.spec.errors import GiantstepError
 from giantstep.spec.model import Model
 from giantstep.system.coupled_solver import CoupledSystem, solve_coupled

@@ -20,7 +20,7 @@ from codegen.vectorised import Array, Vectorised
 from derive.blocks import KAPPA, BlockSum, family, names_in
 from derive.bulk_resolvent import OVERLAP, RESIDUAL, BulkResolvent, bulk_resolvent
 from derive.canonical import canonical
-from derive.expectation import Expectation
+from derive.gaussian.expectation import Expectation
 from derive.saddle import BulkLaw, SaddleSystem, coupled_system, member
 from derive.spectrum import GIVEN, TRAINED, weight_names
 from derive.symbols import SYMMETRIC

@@ -13,7 +13,7 @@ from codegen.structure import Node, Plan, at_one_block, residual
 from codegen.templates import read
 from codegen.vectorised import Vectorised
 from derive.blocks import KAPPA, BlockSum, block_field, family, family_name, index, names_in
-from derive.expectation import Expectation
+from derive.gaussian.expectation import Expectation
 from derive.saddle import SaddleSystem
 
 

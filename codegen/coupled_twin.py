@@ -18,7 +18,7 @@ from codegen.output_twin import Fields, LossCurve, misclassification, node_avera
 from derive.blocks import KAPPA, Definition, block_field
 from derive.directions import directions_of
 from derive.evaluate import Evaluator, Place, State
-from derive.losses import LossAnalysis
+from derive.loss.loss import LossAnalysis
 from derive.saddle import RANK, SaddleSystem, member
 
 OBSERVABLES = ("test_error", "train_error", "free_energy")

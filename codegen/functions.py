@@ -15,8 +15,8 @@ from codegen.printers import imported_helpers, numba_assignments, operations
 from codegen.segments import is_piecewise_linear, segment_constants
 from codegen.stable import stabilised
 from codegen.text import closing, fitted, with_math, wrapped
-from derive.catalogue import REGISTERED, Entry, lookup
 from derive.coefficients import conditional_coefficients
+from derive.language.catalogue import REGISTERED, Entry, lookup
 from derive.scalar import ScalarFunction, scalar_function
 
 FOLDER = "functions"

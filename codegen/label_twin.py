@@ -11,8 +11,8 @@ from typing import Any
 
 import mpmath
 
+from derive.gaussian.numeric import mpmath_function
 from derive.labels import IndexFunction
-from derive.numeric import mpmath_function
 from derive.scalar import ScalarFunction
 
 REACH = 9  # standard deviations: the Gaussian weight beyond is 1e-18

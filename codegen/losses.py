@@ -16,11 +16,11 @@ from codegen.manifest import signature, sources_of
 from codegen.printers import imported_helpers, numba_assignments, operations
 from codegen.stable import stabilised
 from codegen.text import closing, fitted, with_math, wrapped
-from derive.loss_catalogue import REGISTERED
-from derive.losses import F, LossAnalysis, U, Y, analyse_loss, loss_of
-from derive.numeric import mpmath_function
+from derive.gaussian.numeric import mpmath_function
+from derive.gaussian.special import LogNormalCdf
+from derive.language.loss_catalogue import REGISTERED
+from derive.loss.loss import F, LossAnalysis, U, Y, analyse_loss, loss_of
 from derive.output import output_averages
-from derive.special import LogNormalCdf
 
 FOLDER = "losses"
 _STEEPEST = 100.0  # curvature is searched for its maximum on this scale at most

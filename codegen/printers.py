@@ -15,7 +15,7 @@ from sympy.printing.precedence import PRECEDENCE, precedence
 from sympy.printing.str import StrPrinter
 
 from codegen.stable import Expm1, Log1p, LogCosh, Sigmoid, Softplus, Tail
-from derive.special import InverseMillsRatio, LogNormalCdf, NormalCdf, TruncatedMean
+from derive.gaussian.special import InverseMillsRatio, LogNormalCdf, NormalCdf, TruncatedMean
 
 #: Functions of `runtime.special` that printed expressions may call.
 _SPECIAL = (

@@ -19,10 +19,10 @@ from codegen.printers import numba_assignments
 from codegen.structure import Block, Node, chain_calculus, residual
 from codegen.vectorised import Vectorised
 from derive.blocks import KAPPA, block_field
-from derive.expectation import Expectation
+from derive.gaussian.expectation import Expectation
 from derive.gradient_step import gradient_step_map
 from derive.labels import FLIPS, PROBIT
-from derive.links import MAX_INDICES
+from derive.language.links import MAX_INDICES
 from derive.network_step import A
 from derive.output import output_averages
 from derive.saddle import SaddleSystem, coupled_system, member

@@ -21,7 +21,7 @@ from typing import Any
 
 import sympy
 
-from derive.special import NormalCdf
+from derive.gaussian.special import NormalCdf
 
 
 class Sigmoid(sympy.Function):

@@ -16,7 +16,7 @@ from codegen.nests import Assignment
 from codegen.structure import Node
 from derive.blocks import family_name, names_in, rename, walk
 from derive.canonical import canonical
-from derive.expectation import Expectation
+from derive.gaussian.expectation import Expectation
 from derive.symbols import SYMMETRIC
 
 

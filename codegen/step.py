@@ -10,7 +10,7 @@ from codegen.manifest import signature, sources_of
 from codegen.printers import numba_assignments
 from codegen.text import closing, fitted
 from derive.blocks import KAPPA
-from derive.expectation import Expectation
+from derive.gaussian.expectation import Expectation
 from derive.gradient_step import E2, MU1, S0, SECOND, VARIANCE, GradientStepMap, Z, gradient_step_map
 from derive.labels import FLIPS, MU0, PROBIT, Channel, as_index_function
 from derive.polynomial_spikes import PolynomialSpikes, hermite_moment, polynomial_spikes

@@ -15,7 +15,7 @@ import sympy as sp
 
 from codegen.structure import Block, Node, residual
 from derive.blocks import BlockSum, family_name, names_in
-from derive.expectation import Expectation
+from derive.gaussian.expectation import Expectation
 from derive.symbols import INVERSE_DIMENSION
 
 ONE = sp.Symbol("one", real=True)

@@ -18,8 +18,9 @@ from codegen.solver import IMPORTS, emit_solver
 from codegen.step import PATH as STEP_PATH
 from codegen.step import emit_step
 from codegen.structure import Block, Plan, analyse, single_block
-from derive.links import MAX_INDICES
-from derive.loss import SQUARE, Loss
+from derive.language.links import MAX_INDICES
+from derive.loss.loss import Loss
+from derive.loss.quadratic import SQUARE
 from derive.saddle import SaddleSystem, coupled_system, saddle_system
 
 FOLDER = "solvers"

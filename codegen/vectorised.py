@@ -9,7 +9,7 @@ import sympy as sp
 from sympy.core.function import AppliedUndef
 
 from derive.blocks import BlockSum, family_name, member_indices
-from derive.expectation import Expectation
+from derive.gaussian.expectation import Expectation
 
 AXIS = "n"  # the axis of the nodes of kappa; block axes carry the names of their indices
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import sympy as sp
 
-from derive.expectation import Expectation
+from derive.gaussian.expectation import Expectation
 from derive.gradient_step import ALPHA0, VARIANCE, U
 from derive.network_step import DIMENSION, A
 from derive.operations import computed

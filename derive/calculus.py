@@ -26,7 +26,7 @@ from derive.blocks import (
     used_indices,
 )
 from derive.canonical import canonical
-from derive.expectation import Expectation
+from derive.gaussian.expectation import Expectation
 
 
 def contract(expr: sp.Expr) -> sp.Expr:

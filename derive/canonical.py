@@ -20,7 +20,7 @@ from derive.blocks import (
     rebuild,
     rename,
 )
-from derive.expectation import Expectation
+from derive.gaussian.expectation import Expectation
 
 
 def canonical(expr: sp.Expr, symmetric: frozenset[str] = frozenset()) -> sp.Expr:

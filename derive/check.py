@@ -11,7 +11,7 @@ import mpmath
 import sympy
 from sympy.core.function import AppliedUndef
 
-from derive.expectation import Expectation
+from derive.gaussian.expectation import Expectation
 from derive.trace import Derivation, DerivationStep
 
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import sympy
 
-from derive.expectation import Expectation
+from derive.gaussian.expectation import Expectation
+from derive.gaussian.rules import close
+from derive.gaussian.rules.tidy import tidy
 from derive.operations import computed
-from derive.rules import close
-from derive.rules.tidy import tidy
 from derive.scalar import ScalarFunction
 from derive.trace import Derivation, Recorder
 

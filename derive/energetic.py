@@ -14,8 +14,9 @@ import sympy as sp
 
 from derive.blocks import KAPPA, Definition, block_field, index
 from derive.directions import directions_of
-from derive.expectation import Expectation
-from derive.loss import OMEGA, VARIANCE, F, MoreauEnvelope, Y
+from derive.gaussian.expectation import Expectation
+from derive.loss.loss import OMEGA, VARIANCE, F, Y
+from derive.loss.quadratic import MoreauEnvelope
 from derive.operations import computed
 from derive.output import average, output_averages
 from derive.replica.averages import XI, sample_derivation

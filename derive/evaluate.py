@@ -15,7 +15,7 @@ import mpmath
 import sympy as sp
 
 from derive.blocks import KAPPA, BlockSum, Definition, LogDet, MatrixInverse, family_name, member_indices
-from derive.expectation import Expectation
+from derive.gaussian.expectation import Expectation
 
 Number: TypeAlias = Any  # mpf, mpc or anything with arithmetic; mpmath ships no types
 Nodes: TypeAlias = list[Any]

@@ -17,8 +17,7 @@ from typing import Any
 
 import sympy
 
-from derive.expectation import Expectation
-from derive.grammar import ExpressionError
+from derive.gaussian.expectation import Expectation
 from derive.labels import (
     MU0,
     STAR,
@@ -31,6 +30,7 @@ from derive.labels import (
     residual_moments,
     suffixes,
 )
+from derive.language.grammar import ExpressionError
 from derive.network_step import DIMENSION, A, record_row_after_step
 from derive.operations import by_parts, close_all, closed_form, computed, limit
 from derive.scalar import ScalarFunction

@@ -11,14 +11,14 @@ from typing import Any
 import mpmath
 import sympy
 
-from derive.expectation import Expectation
-from derive.hermite_table import HermiteTable, Index, added, factorials, multi_indices
-from derive.links import Link
-from derive.parse import to_sympy
-from derive.quadrature import QuadratureError
+from derive.gaussian.expectation import Expectation
+from derive.gaussian.hermite_table import HermiteTable, Index, added, factorials, multi_indices
+from derive.gaussian.quadrature import QuadratureError
+from derive.gaussian.rules import close
+from derive.gaussian.special import hermite_polynomial
+from derive.language.links import Link
+from derive.language.parse import to_sympy
 from derive.ridges import Separated, separated
-from derive.rules import close
-from derive.special import hermite_polynomial
 
 EXACT_DPS, CLOSED_DPS, QUADRATURE_DPS = 200, 50, 20
 _G = sympy.Symbol("g", real=True)

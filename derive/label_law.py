@@ -11,7 +11,7 @@ import sympy as sp
 from derive.blocks import KAPPA, block_field
 from derive.coefficients import ConditionalCoefficients
 from derive.directions import coordinates_of_kappa, directions_of
-from derive.expectation import Expectation
+from derive.gaussian.expectation import Expectation
 from derive.labels import FLIPS, PROBIT, IndexFunction, numbered
 from derive.operations import computed
 from derive.output import X

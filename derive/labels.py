@@ -13,11 +13,11 @@ from typing import Any
 
 import sympy
 
-from derive.expectation import Expectation
-from derive.links import link_of
+from derive.gaussian.expectation import Expectation
+from derive.gaussian.rules import close
+from derive.language.links import link_of
+from derive.language.parse import to_sympy
 from derive.operations import computed
-from derive.parse import to_sympy
-from derive.rules import close
 from derive.scalar import ScalarFunction
 from derive.trace import Operation, Recorder
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import sympy
 
-from derive.expectation import Expectation, inverse_stein
-from derive.rules import close
+from derive.gaussian.expectation import Expectation, inverse_stein
+from derive.gaussian.rules import close
 from derive.trace import Operation
 
 

@@ -16,11 +16,11 @@ from typing import Any
 import sympy as sp
 
 from derive.blocks import KAPPA
-from derive.hermite import coefficient
+from derive.gaussian.hermite import coefficient
+from derive.gaussian.special import hermite_polynomial
 from derive.network_step import DIMENSION
 from derive.operations import computed
 from derive.scalar import ScalarFunction
-from derive.special import hermite_polynomial
 from derive.symbols import BETA, INVERSE_DIMENSION
 from derive.trace import Derivation, Recorder
 

@@ -9,8 +9,8 @@ from sympy.core.function import AppliedUndef
 from sympy.printing.latex import LatexPrinter
 from sympy.printing.precedence import PRECEDENCE
 
-from derive.expectation import Expectation
-from derive.names import VARIANCES, is_bare, latex_name, subscripted
+from derive.gaussian.expectation import Expectation
+from derive.language.names import VARIANCES, is_bare, latex_name, subscripted
 
 _LONG = 180  # characters of LaTeX that fit on a line of a one-column paper, roughly
 

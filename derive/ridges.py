@@ -9,7 +9,7 @@ from typing import Any
 import mpmath
 import sympy
 
-from derive.hermite_table import Index, added, multiply
+from derive.gaussian.hermite_table import Index, added, multiply
 
 Symbols = tuple[sympy.Symbol, ...]
 Direction = tuple[Any, ...]

@@ -13,9 +13,10 @@ from derive.calculus import Calculus, contract
 from derive.canonical import canonical
 from derive.directions import directions_of
 from derive.energetic import Energetic, output_energy, quadratic_energy
-from derive.expectation import Expectation
 from derive.free_energy import FreeEnergy, free_energy
-from derive.loss import SQUARE, Loss, moreau_envelope
+from derive.gaussian.expectation import Expectation
+from derive.loss.loss import Loss
+from derive.loss.quadratic import SQUARE, moreau_envelope
 from derive.operations import computed
 from derive.printing import latex_of
 from derive.spectrum import LAWS, LawName, SpectralLaw

@@ -8,11 +8,11 @@ from typing import Any, Literal
 import mpmath
 import sympy
 
-from derive.breakpoints import Pieces, split
-from derive.catalogue import Entry, lookup
-from derive.grammar import ExpressionError, parse
-from derive.numeric import mpmath_function
-from derive.parse import to_sympy
+from derive.gaussian.breakpoints import Pieces, split
+from derive.gaussian.numeric import mpmath_function
+from derive.language.catalogue import Entry, lookup
+from derive.language.grammar import ExpressionError, parse
+from derive.language.parse import to_sympy
 
 Parity = Literal["odd", "even", "none"]
 

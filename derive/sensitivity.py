@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import sympy as sp
 
-from derive.expectation import Expectation
+from derive.gaussian.expectation import Expectation
 from derive.operations import by_parts, computed
 from derive.symbols import ALPHA, BETA, RIDGE
 from derive.tangent import Tangent, tangent_name

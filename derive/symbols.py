@@ -1,4 +1,4 @@
-"""The symbols of the theory in one place (THEORY sections 3 and 4; LaTeX names in derive.names)."""
+"""The symbols of the theory in one place (THEORY sections 3 and 4; LaTeX names in derive.language.names)."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import sympy as sp
 
-from derive.expectation import Expectation
+from derive.gaussian.expectation import Expectation
 from derive.operations import computed
 from derive.replica.matrices import REPLICAS, per_replica
 from derive.replica.network import TEMPERATURE, R, S

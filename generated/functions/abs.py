@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 7b92acc87ebc0cde, runtime 1982fd9af6c9e311.
+Generated; do not edit. Signature 36cd62b5a177f20a, runtime 1982fd9af6c9e311.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "7b92acc87ebc0cdef5a2a904ddbb1d8a45560336189db047bce0f2ad6a1e7a54"
+SIGNATURE = "36cd62b5a177f20a008f8948f715862a58f95379e0b0ac71620212e87ee467b4"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

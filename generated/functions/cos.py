@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 6da2300521883075, runtime 1982fd9af6c9e311.
+Generated; do not edit. Signature 41a5de6d4c34cbec, runtime 1982fd9af6c9e311.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "6da23005218830752a5b59f0a6d6caac619cb5edf689f99b0ac910b147d02af7"
+SIGNATURE = "41a5de6d4c34cbec2edf44c23092c657fb5cfc63cef29e0859461ebe04ff339e"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

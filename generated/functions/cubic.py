@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 860d60b49afb6960, runtime 1982fd9af6c9e311.
+Generated; do not edit. Signature 2580e239a017a41b, runtime 1982fd9af6c9e311.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "860d60b49afb6960fbe9895aa3b200892136d079c54d47e6005fb287b156d658"
+SIGNATURE = "2580e239a017a41bd907a25399aedd5d93cceeaaec792760456bee4e44355a48"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

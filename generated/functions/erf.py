@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 85e8b93fd5c2688f, runtime 1982fd9af6c9e311.
+Generated; do not edit. Signature 0a342574a7ee64ad, runtime 1982fd9af6c9e311.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "85e8b93fd5c2688f9c997c932e726c02683f16dc9e5c3cebd789c6d788f0bba6"
+SIGNATURE = "0a342574a7ee64ada437792d89d97d66d3a316bc2b62f3fd1257575b87ceb5b1"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 03dac2a7bf39b946, runtime 1982fd9af6c9e311.
+Generated; do not edit. Signature 2d46de817a81d323, runtime 1982fd9af6c9e311.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "03dac2a7bf39b946a77a0f59b4e08ef9fc98821238c44aa6ca85c21e30bea6f4"
+SIGNATURE = "2d46de817a81d3233b038be4373c9079457b86fad79b1ac2325f00c5064be04c"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 950d0f9b6c276afc, runtime 1982fd9af6c9e311.
+Generated; do not edit. Signature 217cd0684de70412, runtime 1982fd9af6c9e311.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "950d0f9b6c276afc6b7a840203e9a7b65ff61e89144e12ab0e70819e474671a3"
+SIGNATURE = "217cd0684de7041258f9d6b757760c11b7d0f06105aba0b18c34476536e4f843"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

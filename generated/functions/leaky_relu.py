@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature d21044e4c5ef6095, runtime 1982fd9af6c9e311.
+Generated; do not edit. Signature 1a98eecf12f7aa42, runtime 1982fd9af6c9e311.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "d21044e4c5ef6095679caea35338e930319a0fe2ac8b90ba8dc34d8e8eece5d9"
+SIGNATURE = "1a98eecf12f7aa4293dd2d6d0ca6d5373eaf85fc0018ad9422b8506093497ba8"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

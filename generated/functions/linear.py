@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 5514ad14de9facfb, runtime 1982fd9af6c9e311.
+Generated; do not edit. Signature 037099deafeae7cf, runtime 1982fd9af6c9e311.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "5514ad14de9facfbe185fd70c56852203dfb15877abaf4a0c48370a05f79a8cf"
+SIGNATURE = "037099deafeae7cf9458b1aa2818f499486b8ccac4ecce2a97340200548aae89"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

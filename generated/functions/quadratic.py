@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature f699410ae8b956e5, runtime 1982fd9af6c9e311.
+Generated; do not edit. Signature 10931d749ec56f9b, runtime 1982fd9af6c9e311.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "f699410ae8b956e550d65c6d7062bc32ef6a3ed9d555cb53263625239d719b09"
+SIGNATURE = "10931d749ec56f9b2c2e1205113b5803a7981fbc5aa3271cd695bc31583d53a5"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature b2c7872c005c31c6, runtime 1982fd9af6c9e311.
+Generated; do not edit. Signature ea8f1f07436616ba, runtime 1982fd9af6c9e311.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "b2c7872c005c31c6794352dc470cf43df02a6b2691e88f6ccdb5c1fe997508cc"
+SIGNATURE = "ea8f1f07436616ba3c530f4e3f0a3601856a73f2b83285788235243baff93482"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature b421dde42ed46131, runtime 1982fd9af6c9e311.
+Generated; do not edit. Signature 2f01c39f5257c96c, runtime 1982fd9af6c9e311.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "b421dde42ed461318f9a36d72f50f43e2abbc6c7351d3d58d6ae8369a34dc930"
+SIGNATURE = "2f01c39f5257c96cc6efbeef69863fef357232a86f08bed2c91fdfb67153b59f"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 324fd4eff8154cef, runtime 1982fd9af6c9e311.
+Generated; do not edit. Signature 0fa60f367adaec3f, runtime 1982fd9af6c9e311.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "324fd4eff8154cefd599ada5a0fee387450af3017da53971953651048e35a02e"
+SIGNATURE = "0fa60f367adaec3fa3cf7298b9dbdb1800cd21916df6b66330b3b5e24e9488a6"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 6bfb508f2628fa3e, runtime 1982fd9af6c9e311.
+Generated; do not edit. Signature e0ca561412e193c2, runtime 1982fd9af6c9e311.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "6bfb508f2628fa3e5e2828907f7d0816550a766952bc1dc7febd504840b8bb0d"
+SIGNATURE = "e0ca561412e193c222611bb55c091780ff9ff4c383aae76c9bbd139a9a0cf41c"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature ad1a0310417451c2, runtime 1982fd9af6c9e311.
+Generated; do not edit. Signature 20abbe50a665bbcf, runtime 1982fd9af6c9e311.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "ad1a0310417451c20c6c273fe3b42cfc72b96922759f8ced3fc9d746bc288c07"
+SIGNATURE = "20abbe50a665bbcfa27ad9ed589bbdf3130ba79500f823cdffb8e03b581989bf"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

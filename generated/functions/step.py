@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 6162f6fd36d7ad2f, runtime 1982fd9af6c9e311.
+Generated; do not edit. Signature d7b7eed7afbe5b44, runtime 1982fd9af6c9e311.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "6162f6fd36d7ad2febce5d79f9da8420fb2aef2d798189b86dbc998907d8dff9"
+SIGNATURE = "d7b7eed7afbe5b449ed2983f874e1aa29929eccfcc356d0fdac932eee353873f"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 84a8db50440add7e, runtime 1982fd9af6c9e311.
+Generated; do not edit. Signature 2537906b2472bef5, runtime 1982fd9af6c9e311.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "84a8db50440add7eaa1cfc9caa5ef5e8a41926b34564815ff30393e999ca9c81"
+SIGNATURE = "2537906b2472bef55cf62996107f9a596f6a34b27df6cd1f7cb48e60c7d16aef"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

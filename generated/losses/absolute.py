@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature a6400430951bc4b2, runtime 1982fd9af6c9e311.
+Generated; do not edit. Signature 5fd3e58c55af1b03, runtime 1982fd9af6c9e311.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "a6400430951bc4b2ed2cb3b0d3a5b0912c7dd56d106e8f331a73684507a14f02"
+SIGNATURE = "5fd3e58c55af1b039e6ced98ee9716615facca21a48cfe50976971475d3726fe"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

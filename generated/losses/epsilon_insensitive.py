@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 27753942727ab158, runtime 1982fd9af6c9e311.
+Generated; do not edit. Signature a1be53ad2a61354c, runtime 1982fd9af6c9e311.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "27753942727ab158ff4d737cdad29760954c0a63df936c6ba4854c999481796f"
+SIGNATURE = "a1be53ad2a61354caf94c6155bf860673ea4fae93e22ef606e8f335ad51c058a"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 28cf4025a98ed514, runtime 1982fd9af6c9e311.
+Generated; do not edit. Signature db23ac8b2b99b757, runtime 1982fd9af6c9e311.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "28cf4025a98ed514791191752996b3016656a3d07992ddc9afc1b8f90811f507"
+SIGNATURE = "db23ac8b2b99b75754284fb3d78432e2850e524547784604ea92bd6b5441a49f"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature 29c0396f031a844b, runtime 1982fd9af6c9e311.
+Generated; do not edit. Signature 58bd37f7f1e925d8, runtime 1982fd9af6c9e311.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "29c0396f031a844bf56d9d8d970508fed67ed7b04a5a367799f95703898af58b"
+SIGNATURE = "58bd37f7f1e925d87ca38ecaf168512185960a63f04d6075df9ebc85d1ece3f1"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

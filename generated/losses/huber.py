@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 3be24f515f79375f, runtime 1982fd9af6c9e311.
+Generated; do not edit. Signature 8fe70582681c563b, runtime 1982fd9af6c9e311.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "3be24f515f79375f0bb2c46ce040566e0198a67345fbb9ca93a1fcf264e7f798"
+SIGNATURE = "8fe70582681c563be27d02d0789dfb094aef89ad7c8a8326db711b1cc3f9e54e"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

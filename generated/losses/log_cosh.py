@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature c78372e75dd949a8, runtime 1982fd9af6c9e311.
+Generated; do not edit. Signature f190535cc83f35c8, runtime 1982fd9af6c9e311.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "c78372e75dd949a8e7887a26813ac35ac4697c0473768c973a85e496a5f654ab"
+SIGNATURE = "f190535cc83f35c8719538a876be96b8cfc093c8298d2045d2b42d9b32611716"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

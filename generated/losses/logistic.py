@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 5d21979489fcc9ba, runtime 1982fd9af6c9e311.
+Generated; do not edit. Signature b3c1ad5a947bef3b, runtime 1982fd9af6c9e311.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "5d21979489fcc9ba22d0322a895fed0f8ad72c27f39f656c3c7c853eff2081a2"
+SIGNATURE = "b3c1ad5a947bef3b6c0a73c555a4e9691cc881e21e1dc01438c1b4d8e7aaa86a"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 786306b95c4b5cba, runtime 1982fd9af6c9e311.
+Generated; do not edit. Signature d2b9434161c1adb7, runtime 1982fd9af6c9e311.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "786306b95c4b5cba07ee5cbaa6c665aa8f0998b84930d080f53db018b4ce0bc6"
+SIGNATURE = "d2b9434161c1adb7f5ee922d94172913ef62913082a448b6a068ca994dacd765"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature adba81dce09039a3, runtime 1982fd9af6c9e311.
+Generated; do not edit. Signature 1da1d3c4bf0e4281, runtime 1982fd9af6c9e311.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "adba81dce09039a39e1f91d178ea58fd7c8906a3695e1d351713d3ba57cd029f"
+SIGNATURE = "1da1d3c4bf0e42819fef36d3e1af4f6d505b26292c0719d4cc5849239ecbeb0a"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature c02329b041d12a17, runtime 1982fd9af6c9e311.
+Generated; do not edit. Signature 2712fcdc45b1d923, runtime 1982fd9af6c9e311.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "c02329b041d12a176d5576815d8971d4dd658d45880634fd33df6dc889395a56"
+SIGNATURE = "2712fcdc45b1d92336b9b553c384f3c0def047fa737971ea1baf7b1a95fa92c4"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

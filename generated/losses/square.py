@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 2b778ffa649b6883, runtime 1982fd9af6c9e311.
+Generated; do not edit. Signature 75a0df46441faec5, runtime 1982fd9af6c9e311.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "2b778ffa649b6883df21a09e87e4632477ca06c85d8e677c83164299cc3def27"
+SIGNATURE = "75a0df46441faec59af134c06c374a01388b9cb70269a5518c14341a7f30e44b"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

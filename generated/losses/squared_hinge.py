@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature 972a946b5169c0b1, runtime 1982fd9af6c9e311.
+Generated; do not edit. Signature 3bbbea4f371fe8ec, runtime 1982fd9af6c9e311.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "972a946b5169c0b1c84dee8db475189bd27a44d7947063b728d91bef6b23ba3d"
+SIGNATURE = "3bbbea4f371fe8ec2306d18cc5948c4e6e372e8a408914bf9d885ff1f89076aa"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

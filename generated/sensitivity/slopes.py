@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 92941ba5a5c8c70a.
+Generated; do not edit. Signature e3bbda8cb045ce40.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "92941ba5a5c8c70ab9cf9e5016acd5acbeb4e924c226e42b8619a476347f6e6c"
+SIGNATURE = "e3bbda8cb045ce40ff13d46d0eaa7e15bd8f64938233155b4dc47f07f0b3a613"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -24,7 +24,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 34cc0c1e6b3926a6.
+Generated; do not edit. Signature 5936dc97454d262f.
 Regenerate with: giantstep generate
 """
 
@@ -33,7 +33,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "34cc0c1e6b3926a64827a5f6bda24ad2fb879b5add92cfac049d7e6991b34730"
+SIGNATURE = "5936dc97454d262fd56ec51fd4c789b2cc599a5e2e7b7a2629530dc72fb33dfb"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi_1', 'psi_2', 'zeta')

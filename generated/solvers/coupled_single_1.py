@@ -22,7 +22,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 56250f8994d7c4f2.
+Generated; do not edit. Signature f43285754b976383.
 Regenerate with: giantstep generate
 """
 
@@ -31,7 +31,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "56250f8994d7c4f26511a2f724ff16dea77c56657dceaad7b35713266c3bb75a"
+SIGNATURE = "f43285754b97638316e32007a6b4af5dba0b20c7cb1a2268658d59518ee8d7c5"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi', 'zeta')

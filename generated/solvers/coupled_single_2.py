@@ -24,7 +24,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 192aca201460e818.
+Generated; do not edit. Signature 3fe97bd73767485e.
 Regenerate with: giantstep generate
 """
 
@@ -33,7 +33,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "192aca201460e818306480815d27d3f017b2ff0e606324263f6b0e4c2ef50d92"
+SIGNATURE = "3fe97bd73767485e2f78beb9e19fc5a3a42f9eb0d0d15c5daa1512bfc810801c"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi_1', 'psi_2', 'zeta')

@@ -1,13 +1,13 @@
 """Equations of a given bulk, one block  [THEORY section 5].
 
-Generated; do not edit. Signature f7273cbaed6bfb1f.
+Generated; do not edit. Signature 89009a0b50da308c.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "f7273cbaed6bfb1f244c80bbd302ec29777b74c8bbf5001adebaa4c0126e7a48"
+SIGNATURE = "89009a0b50da308c06e774741ac612f5416fdb94bd5748a63801a55e25dd65bd"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

@@ -27,7 +27,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature c1d02f1a16eaac2a.
+Generated; do not edit. Signature 58fa95d282e7e0ac.
 Regenerate with: giantstep generate
 """
 
@@ -37,7 +37,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 LOSS = "square"
-SIGNATURE = "c1d02f1a16eaac2a714eb085c75055da757bab6427d2db4a881b988c70f319f1"
+SIGNATURE = "58fa95d282e7e0acaf718c62ac05e6d85b3c9694bf509f8b97ebadd6f6742e02"
 
 
 def workspace_size(K, N):

@@ -29,7 +29,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature da95fee9f7a69bd5.
+Generated; do not edit. Signature a36d466bbd1a2700.
 Regenerate with: giantstep generate
 """
 
@@ -39,7 +39,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 LOSS = "square"
-SIGNATURE = "da95fee9f7a69bd5822ced9b8be2536dcc58b716c5142666af6aeb988cdde371"
+SIGNATURE = "a36d466bbd1a270017ebd89362ccc9d8500f18d08e8bb346f9a80611e4673972"
 
 
 def workspace_size(K, N):

@@ -25,7 +25,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature ff3eb417768f7873.
+Generated; do not edit. Signature f2cd44f649eb19b7.
 Regenerate with: giantstep generate
 """
 
@@ -35,7 +35,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 LOSS = "square"
-SIGNATURE = "ff3eb417768f7873e51b2985de9ca89b2abf18486d4cfbb7662ba37279a8d255"
+SIGNATURE = "f2cd44f649eb19b76672477b6b67bb195e93b439ac2462fec03fa18ea0aaf433"
 
 
 def workspace_size(K, N):

@@ -1,13 +1,13 @@
 """Equations of a trained bulk, any number of blocks K  [THEORY section 5].
 
-Generated; do not edit. Signature fc6d70aff2c99ecb.
+Generated; do not edit. Signature 5733e87f8d1cc464.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "fc6d70aff2c99ecb32d597e06e9dc54a6cdaeed3592e7c3d0a10ed07ba7d8028"
+SIGNATURE = "5733e87f8d1cc464bafe38fd2d446ed60b006787640fcf5b2afa57b54982fbc5"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from scipy import optimize
 
-from derive.grammar import shorten
+from derive.language.grammar import shorten
 from giantstep.observe.baselines import has_spike
 from giantstep.spec.files import PICTURES, suffix_of, write_atomic
 from giantstep.spec.fit_loss import FitLoss

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from derive.grammar import shorten
+from derive.language.grammar import shorten
 from giantstep.draw.curves import MARKERS, colours, saved
 from giantstep.observe.learnable.result import Learnability
 from giantstep.spec.errors import BadInput

@@ -61,7 +61,7 @@ def derive(model: Model) -> ModelDerivation:
 
     Raises BadInput for a function or a loss that cannot be analysed, or a step that is not defined.
     """
-    from derive.grammar import ExpressionError
+    from derive.language.grammar import ExpressionError
 
     try:
         return ModelDerivation(model, tuple(_titled(model, part) for part in _parts(model)))
@@ -71,8 +71,8 @@ def derive(model: Model) -> ModelDerivation:
 
 def _titled(model: Model, part: Derivation) -> Derivation:
     """With the user's expression in the title, where it has the name of its kernel."""
-    from derive.catalogue import lookup
-    from derive.links import link_of
+    from derive.language.catalogue import lookup
+    from derive.language.links import link_of
 
     network, target, loss = model.network, model.target, model.fit.loss
     shown = {
@@ -125,8 +125,8 @@ def _equations(model: Model) -> Iterator[Derivation]:
     from derive.features import bias_condition
     from derive.label_law import averages_over_output, misclassification
     from derive.labels import index_function
-    from derive.losses import loss_of_entry
-    from derive.prox import moreau
+    from derive.loss.loss import loss_of_entry
+    from derive.loss.prox import moreau
 
     target, loss = model.target, model.fit.loss
     yield moreau(loss_of_entry(loss.entry)).derivation
@@ -195,7 +195,7 @@ def rank_of(model: Model) -> int:
 
 @lru_cache(maxsize=3)
 def _square_system(spikes: int) -> SaddleSystem:
-    from derive.loss import SQUARE
+    from derive.loss.quadratic import SQUARE
     from derive.saddle import saddle_system
 
     return saddle_system(SQUARE, spikes)

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from derive.grammar import shorten
+from derive.language.grammar import shorten
 from giantstep.spec.errors import BadInput
 from giantstep.spec.model import Model
 

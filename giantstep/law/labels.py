@@ -14,7 +14,7 @@ from itertools import product
 
 import numpy as np
 
-from derive.links import link_of
+from derive.language.links import link_of
 from giantstep.law.directions import mixing, noisy_indices, rows_of
 from giantstep.law.multi_index_labels import has_kinks, nodes_given_kappa
 from giantstep.quadrature.gauss import normal_between

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from derive.grammar import Node
-from derive.links import link_of, variables_of
+from derive.language.grammar import Node
+from derive.language.links import link_of, variables_of
 from giantstep.law.directions import noisy_indices
 from giantstep.quadrature.cubature import (
     Unsettled,

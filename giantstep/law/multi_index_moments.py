@@ -16,8 +16,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from derive.grammar import Node, constant_value
-from derive.links import link_of, variables_of
+from derive.language.grammar import Node, constant_value
+from derive.language.links import link_of, variables_of
 from giantstep.law.moments import LinkMoments
 from giantstep.quadrature.cubature import Unsettled, gaussian_moments
 from giantstep.spec.errors import BadInput

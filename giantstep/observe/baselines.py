@@ -6,7 +6,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from derive.links import link_of
+from derive.language.links import link_of
 from giantstep.law.multi_index_moments import index_moments
 from giantstep.spec.kernels import coefficients
 from giantstep.spec.model import Model

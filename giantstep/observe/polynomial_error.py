@@ -12,7 +12,7 @@ from itertools import product
 import numpy as np
 from numpy.polynomial.hermite_e import hermevander
 
-from derive.links import Link, link_of
+from derive.language.links import Link, link_of
 from giantstep.law.multi_index_moments import index_moments
 from giantstep.quadrature.gauss import evenly_cut, normal_nodes
 from giantstep.spec.errors import BadInput, NotConverged

@@ -11,8 +11,8 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from derive.catalogue import lookup
-from derive.grammar import ExpressionError, Node, parse, shorten
+from derive.language.catalogue import lookup
+from derive.language.grammar import ExpressionError, Node, parse, shorten
 from giantstep.law.directions import Directions
 from giantstep.law.intermediate_steps import at_strength, is_intermediate, refused
 from giantstep.law.spike import spike_of

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import roots_hermitenorm
 
-from derive.grammar import Node, constant_value
-from derive.links import variables_of
+from derive.language.grammar import Node, constant_value
+from derive.language.links import variables_of
 from giantstep.spec.expressions import Array, jet
 
 _TOLERANCE = 1e-13  # of sqrt(E f^2), for one panel of the innermost integral; those outside sum such errors

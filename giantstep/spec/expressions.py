@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from derive.catalogue import lookup
-from derive.grammar import Node, constant_value, parse
+from derive.language.catalogue import lookup
+from derive.language.grammar import Node, constant_value, parse
 
 Array = NDArray[np.float64]
 Dual = tuple[Array, Array]
@@ -42,7 +42,7 @@ def numpy_function(text: str) -> Callable[[ArrayLike], Dual]:
 
     Where the function has a kink the derivative is one-sided or the average of both sides; the delta functions
     at jumps are left out. Both are nan where the value is not a real number. Raises
-    derive.grammar.ExpressionError where the text is neither a registered name nor an expression in z.
+    derive.language.grammar.ExpressionError where the text is neither a registered name nor an expression in z.
     """
     prepared = prepare(parse(lookup(text).expression))
 

@@ -7,7 +7,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from derive.grammar import shorten
+from derive.language.grammar import shorten
 from giantstep.spec.errors import BadInput
 
 PICTURES = (".png", ".svg", ".pdf")  # endings of files with figures

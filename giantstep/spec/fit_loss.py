@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from derive.grammar import ExpressionError, did_you_mean, shorten
-from derive.loss_catalogue import REGISTERED, Form, LossEntry, ParameterEntry, lookup
+from derive.language.grammar import ExpressionError, did_you_mean, shorten
+from derive.language.loss_catalogue import REGISTERED, Form, LossEntry, ParameterEntry, lookup
 from giantstep.spec.errors import BadInput
 from giantstep.spec.validate import LARGEST, Kind, Number, wrong
 

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from derive.catalogue import REGISTERED, lookup
+from derive.language.catalogue import REGISTERED, lookup
 from giantstep.spec.errors import BadInput
 from giantstep.spec.kernels import cache_folder, cached_path
 from giantstep.spec.model import Model

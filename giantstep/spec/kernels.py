@@ -16,7 +16,7 @@ from types import ModuleType
 
 import numpy as np
 
-from derive.catalogue import REGISTERED, Entry, lookup
+from derive.language.catalogue import REGISTERED, Entry, lookup
 from giantstep import __version__
 from giantstep.spec.errors import BadInput, NotConverged
 

@@ -7,8 +7,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from derive.grammar import ExpressionError, Node, shorten
-from derive.links import link_of
+from derive.language.grammar import ExpressionError, Node, shorten
+from derive.language.links import link_of
 from giantstep.spec.errors import BadInput
 from giantstep.spec.expressions import Array, jet
 from giantstep.spec.validate import GROWS_TOO_FAST, REACH, TOO_LARGE, Kind, unusable, wrong

@@ -7,8 +7,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from derive.grammar import Node, parse
-from derive.loss_catalogue import lookup
+from derive.language.grammar import Node, parse
+from derive.language.loss_catalogue import lookup
 from giantstep.simulate.convex import ConvexLoss
 from giantstep.spec.expressions import Array, jet, prepare
 

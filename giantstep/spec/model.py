@@ -15,8 +15,8 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, Self
 
-from derive.grammar import did_you_mean, shorten
-from derive.links import link_of
+from derive.language.grammar import did_you_mean, shorten
+from derive.language.links import link_of
 from giantstep.spec.errors import BadInput
 from giantstep.spec.fit_loss import FitLoss, LossKind
 from giantstep.spec.link import LinkKind, takes_only_signs

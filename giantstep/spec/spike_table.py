@@ -9,8 +9,8 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from derive.grammar import shorten
-from derive.links import MAX_INDICES
+from derive.language.grammar import shorten
+from derive.language.links import MAX_INDICES
 from giantstep.spec.errors import BadInput
 from giantstep.spec.matrix import MAX_RANK, Matrix, NumbersOrMatrix, Rows
 from giantstep.spec.tables import Table, plain

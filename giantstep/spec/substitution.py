@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
-from derive.grammar import Node
+from derive.language.grammar import Node
 
 
 def substituted(node: Node, places: Mapping[str, Node]) -> Node:

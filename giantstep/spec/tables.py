@@ -12,7 +12,7 @@ from functools import lru_cache
 from types import MappingProxyType, UnionType
 from typing import Annotated, Any, ClassVar, TypeVar, cast, get_args, get_origin, get_type_hints
 
-from derive.grammar import did_you_mean, shorten
+from derive.language.grammar import did_you_mean, shorten
 from giantstep.spec.errors import BadInput
 from giantstep.spec.validate import Kind, wrong
 

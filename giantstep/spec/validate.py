@@ -10,7 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from derive.grammar import ExpressionError, did_you_mean, shorten
+from derive.language.grammar import ExpressionError, did_you_mean, shorten
 from giantstep.spec.errors import BadInput
 from giantstep.spec.expressions import numpy_function
 

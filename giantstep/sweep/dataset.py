@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from derive.grammar import shorten
+from derive.language.grammar import shorten
 from giantstep.spec.errors import BadInput
 from giantstep.spec.files import suffix_of, write_atomic
 from giantstep.spec.model import Model

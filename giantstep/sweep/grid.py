@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from derive.grammar import did_you_mean, shorten
+from derive.language.grammar import did_you_mean, shorten
 from giantstep.spec.errors import BadInput
 from giantstep.spec.model import allowed_keys, value_keys
 

@@ -6,7 +6,7 @@ from functools import lru_cache
 from importlib.util import find_spec
 from types import ModuleType
 
-from derive.loss_catalogue import REGISTERED
+from derive.language.loss_catalogue import REGISTERED
 from giantstep.spec.errors import BadInput
 from giantstep.spec.fit_loss import FitLoss
 from giantstep.spec.kernels import generated_module, user_module
@@ -30,8 +30,8 @@ def _loss_kernel(key: str, expression: str) -> ModuleType:
 def _emitted(expression: str) -> str:
     """The text of the kernel of a loss that has been found to be convex."""
     from codegen.losses import emit_analysed
-    from derive.convexity import check_convex
-    from derive.losses import analyse_loss, loss_of
+    from derive.loss.convexity import check_convex
+    from derive.loss.loss import analyse_loss, loss_of
 
     try:
         loss = loss_of(expression)

@@ -15,7 +15,7 @@ from codegen.layout import BLOCK_COLUMNS, PARAMETERS, scalar_columns
 from codegen.output_twin import LossCurve, node_averages
 from derive.evaluate import Place, State
 from derive.labels import index_function
-from derive.losses import analyse_loss, loss_of_entry
+from derive.loss.loss import analyse_loss, loss_of_entry
 from derive.saddle import SaddleSystem
 from derive.scalar import scalar_function
 from giantstep.law.derivation import rank_of

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import mpmath
 
 from derive.check import check_step
-from derive.expectation import Expectation
+from derive.gaussian.expectation import Expectation
 from derive.printing import plain_text
 from derive.trace import Derivation, DerivationStep
 from giantstep.law.derivation import derive, system_of

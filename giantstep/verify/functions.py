@@ -10,7 +10,7 @@ import numpy as np
 
 from codegen.twin import Twin, twin
 from derive.coefficients import conditional_coefficients
-from derive.quadrature import QuadratureError
+from derive.gaussian.quadrature import QuadratureError
 from derive.scalar import ScalarFunction
 from derive.step_numbers import evaluate
 from giantstep.law.derivation import step_map_of

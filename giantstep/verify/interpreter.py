@@ -16,7 +16,7 @@ import numpy as np
 import sympy as sp
 
 from derive.blocks import KAPPA, BlockSum, Definition, LogDet, MatrixInverse, family_name, member_indices
-from derive.expectation import Expectation
+from derive.gaussian.expectation import Expectation
 
 Array = np.ndarray
 Axes = tuple[str, ...]

@@ -12,10 +12,10 @@ import numpy as np
 
 from codegen.label_twin import REACH, Channel, LabelNode, legendre
 from codegen.output_twin import Fields, LossCurve
-from derive.losses import F, LossAnalysis, Y, analyse_loss, loss_of_entry
-from derive.numeric import mpmath_function
-from derive.prox import prox_value
-from derive.prox_twin import MoreauValues, moreau_values
+from derive.gaussian.numeric import mpmath_function
+from derive.loss.loss import F, LossAnalysis, Y, analyse_loss, loss_of_entry
+from derive.loss.prox import prox_value
+from derive.loss.prox_twin import MoreauValues, moreau_values
 from giantstep.law.labels import Points
 from giantstep.law.multi_index_labels import has_kinks, moments_given_kappa
 from giantstep.spec.fit_loss import FitLoss

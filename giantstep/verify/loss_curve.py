@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 import sympy as sp
 
-from derive.losses import LossAnalysis, U, Y, analyse_loss, edge_slopes, loss_of_entry
+from derive.loss.loss import LossAnalysis, U, Y, analyse_loss, edge_slopes, loss_of_entry
 from giantstep.spec.fit_loss import FitLoss
 from giantstep.verify.conditional_law import Function, numpy_of
 

@@ -16,7 +16,7 @@ from codegen.structure import Block, Plan, analyse, nodes_of
 from codegen.system_twin import OBSERVABLES, TwinError, TwinSolution, solve_block, solve_twin, state_of
 from derive.directions import directions_of
 from derive.evaluate import Evaluator, Place, State
-from derive.loss import SQUARE
+from derive.loss.quadratic import SQUARE
 from derive.saddle import Equation, SaddleSystem, saddle_system
 from derive.symbols import SYMMETRIC
 from giantstep.quadrature.panels import ORDERS, table

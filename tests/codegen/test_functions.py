@@ -35,9 +35,9 @@ from codegen.manifest import (
 from codegen.printers import Unprintable, mpmath_text, numba_assignments, numba_text
 from codegen.stable import stabilised
 from codegen.twin import twin
-from derive.catalogue import REGISTERED, lookup
 from derive.coefficients import conditional_coefficients
-from derive.numeric import mpmath_function
+from derive.gaussian.numeric import mpmath_function
+from derive.language.catalogue import REGISTERED, lookup
 from derive.scalar import scalar_function
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -28,7 +28,7 @@ from codegen.structure import (
 from codegen.system_twin import state_of
 from derive.blocks import KAPPA, BlockSum, family_name, index, names_in, rename
 from derive.evaluate import Evaluator, State
-from derive.loss import SQUARE
+from derive.loss.quadratic import SQUARE
 from derive.saddle import Equation, SaddleSystem, member, saddle_system
 from derive.symbols import SYMMETRIC
 

@@ -30,7 +30,7 @@ from derive.blocks import (
 from derive.calculus import Calculus, contract
 from derive.canonical import canonical, fold
 from derive.evaluate import EvaluationError, Evaluator, Place, State
-from derive.expectation import Expectation
+from derive.gaussian.expectation import Expectation
 
 A, B, C, D, E = (index(letter) for letter in "abcde")
 X, Y, W, U = family("x"), family("y"), family("W"), family("U")

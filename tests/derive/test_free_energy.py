@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from typing import Any
 
 import mpmath
@@ -23,7 +24,8 @@ from saddle_oracle import (
 from derive.blocks import BlockSum, LogDet, index
 from derive.energetic import second_moment
 from derive.evaluate import Evaluator
-from derive.loss import OMEGA, SQUARE, VARIANCE, F, Loss, Y, moreau_envelope
+from derive.loss.loss import OMEGA, VARIANCE, F, Y
+from derive.loss.quadratic import SQUARE, moreau_envelope
 from derive.replica.bulk import spectral_potential
 from derive.saddle import saddle_system
 from derive.spectrum import ISOTROPIC
@@ -139,9 +141,9 @@ def test_envelope_of_the_square_loss() -> None:
 
 def test_losses_without_a_closed_prox_are_refused() -> None:
     with pytest.raises(ValueError, match="no prox in closed form"):
-        moreau_envelope(Loss("quartic", (Y - F) ** 4, 1, "test"))
+        moreau_envelope(replace(SQUARE, name="quartic", expr=(Y - F) ** 4))
     with pytest.raises(ValueError, match="not a multiple"):
-        saddle_system(Loss("shifted", (Y - F) ** 2 / 2 + F, 1, "test"))
+        saddle_system(replace(SQUARE, name="shifted", expr=(Y - F) ** 2 / 2 + F))
 
 
 def test_second_moment_needs_a_linear_expression() -> None:

@@ -6,10 +6,10 @@ import sympy
 
 from derive import gradient_step as gs
 from derive.check import check_derivation
-from derive.expectation import Expectation
+from derive.gaussian.expectation import Expectation
 from derive.gradient_step import gradient_step_map
-from derive.grammar import ExpressionError
 from derive.labels import FLIPS, PROBIT, index_function
+from derive.language.grammar import ExpressionError
 from derive.scalar import scalar_function
 from derive.step_numbers import evaluate
 

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from derive import grammar
-from derive.catalogue import REGISTERED, latex, lookup
-from derive.grammar import FUNCTIONS, ExpressionError, Node, canonical, constant_value, parse
+from derive.language.catalogue import REGISTERED, latex, lookup
+from derive.language.grammar import FUNCTIONS, ExpressionError, Node, canonical, constant_value, parse
 
 Z = Node("variable", value="z")
 

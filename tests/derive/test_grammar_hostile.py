@@ -10,8 +10,8 @@ from grammar_cases import tripwires
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from derive.grammar import FUNCTIONS, ExpressionError, Node, canonical, parse
-from derive.loss_catalogue import lookup as lookup_loss
+from derive.language.grammar import FUNCTIONS, ExpressionError, Node, canonical, parse
+from derive.language.loss_catalogue import lookup as lookup_loss
 
 _TEXT = """
 z.real|z.__class__|().__class__.__bases__[0]|z.__init__.__globals__|tanh.__call__(z)|__import__('os')

@@ -4,8 +4,8 @@ import mpmath
 import pytest
 import sympy
 
-from derive.catalogue import REGISTERED
-from derive.hermite import coefficient, coefficient_by_derivatives, expand, hermite_polynomial
+from derive.gaussian.hermite import coefficient, coefficient_by_derivatives, expand, hermite_polynomial
+from derive.language.catalogue import REGISTERED
 from derive.scalar import scalar_function
 
 X = sympy.Symbol("x")

@@ -15,12 +15,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from derive import convexity
-from derive.convexity import NotConvex, check_convex
-from derive.grammar import ExpressionError, canonical, parse
-from derive.loss_catalogue import REGISTERED, form_of, lookup
-from derive.losses import REGISTERED_LOSSES, F, Loss, U, Y, analyse_loss, loss_of
-from derive.numeric import mpmath_function
-from derive.special import InverseMillsRatio, LogNormalCdf, TruncatedMean
+from derive.gaussian.numeric import mpmath_function
+from derive.gaussian.special import InverseMillsRatio, LogNormalCdf, TruncatedMean
+from derive.language.grammar import ExpressionError, canonical, parse
+from derive.language.loss_catalogue import REGISTERED, form_of, lookup
+from derive.loss.convexity import NotConvex, check_convex
+from derive.loss.loss import REGISTERED_LOSSES, F, Loss, U, Y, analyse_loss, loss_of
 
 DELTA, TAU, EPSILON = sp.symbols("delta tau epsilon", positive=True)
 HALF = sp.Rational(1, 2)
@@ -113,7 +113,7 @@ def test_aliases_are_the_same_loss(name: str) -> None:
 
 
 def _expression(text: str) -> Any:
-    from derive.parse import to_sympy
+    from derive.language.parse import to_sympy
 
     return to_sympy(parse(text, ("y", "f")), {"y": Y, "f": F})
 
@@ -361,8 +361,8 @@ def test_special_functions_in_latex() -> None:
 
 
 _PRINTED = """
-from derive.losses import analyse_loss, loss_of
-from derive.prox import moreau
+from derive.loss.loss import analyse_loss, loss_of
+from derive.loss.prox import moreau
 for text in ("huber", "epsilon_insensitive", "logistic", "max(abs(y-f)-1,max(0,2*abs(y-f)-4))"):
     analysis = analyse_loss(loss_of(text))
     print(analysis, moreau(analysis.loss).derivation.latex())
@@ -383,5 +383,6 @@ def test_the_same_text_under_every_hash_seed() -> None:
 
 
 def test_the_catalogue_knows_no_sympy() -> None:
-    program = "import sys, derive.loss_catalogue; print([m for m in ('sympy', 'mpmath', 'numpy') if m in sys.modules])"
+    program = "import sys, derive.language.loss_catalogue; "
+    program += "print([m for m in ('sympy', 'mpmath', 'numpy') if m in sys.modules])"
     assert _output(program, "0").strip() == "[]"

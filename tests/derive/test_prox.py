@@ -28,11 +28,11 @@ from prox_cases import (
 )
 
 from derive.check import check_derivation
-from derive.losses import OMEGA, VARIANCE, F, U, Y, analyse_loss, loss_of
-from derive.moreau import OMEGA_U, L, along_prox
-from derive.numeric import mpmath_function
-from derive.prox import MoreauRecord, moreau
-from derive.prox_twin import moreau_values, prox_value
+from derive.gaussian.numeric import mpmath_function
+from derive.loss.envelope import OMEGA_U, L, along_prox
+from derive.loss.loss import OMEGA, VARIANCE, F, U, Y, analyse_loss, loss_of
+from derive.loss.prox import MoreauRecord, moreau
+from derive.loss.prox_twin import moreau_values, prox_value
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -28,10 +28,10 @@ from prox_cases import (
 )
 
 from derive.check import check_derivation
-from derive.convexity import NotConvex
-from derive.losses import VARIANCE, analyse_loss, loss_of
-from derive.prox import moreau
-from derive.prox_twin import MoreauValues, moreau_values, prox_value
+from derive.loss.convexity import NotConvex
+from derive.loss.loss import VARIANCE, analyse_loss, loss_of
+from derive.loss.prox import moreau
+from derive.loss.prox_twin import MoreauValues, moreau_values, prox_value
 
 
 @pytest.fixture(autouse=True, scope="module")

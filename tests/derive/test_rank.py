@@ -11,7 +11,7 @@ from codegen.structure import analyse
 from derive.blocks import KAPPA, block_field, family
 from derive.canonical import canonical
 from derive.directions import coordinates_of_kappa
-from derive.expectation import Expectation
+from derive.gaussian.expectation import Expectation
 from derive.saddle import SaddleSystem, coupled_system, member, saddle_system
 from derive.symbols import ALPHA, BETA, MEAN, MU1, NU0, SYMMETRIC, T, V
 

@@ -29,8 +29,8 @@ from saddle_oracle import (
 from codegen.structure import at_one_block
 from derive.blocks import KAPPA, family_name
 from derive.evaluate import Evaluator
-from derive.expectation import Expectation
-from derive.loss import SQUARE
+from derive.gaussian.expectation import Expectation
+from derive.loss.quadratic import SQUARE
 from derive.saddle import ORDER_PARAMETERS, SaddleSystem, member, saddle_system
 from derive.symbols import ALPHA, BETA, INVERSE_DIMENSION, NOISE, RIDGE
 

@@ -4,9 +4,9 @@ import mpmath
 import pytest
 import sympy
 
-from derive.catalogue import REGISTERED
-from derive.grammar import ExpressionError
-from derive.numeric import mpmath_function
+from derive.gaussian.numeric import mpmath_function
+from derive.language.catalogue import REGISTERED
+from derive.language.grammar import ExpressionError
 from derive.scalar import scalar_function
 
 PARITY = {

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from readme_blocks import MARKER, README, ROOT, renewed
 
-from derive.catalogue import Entry
-from derive.grammar import parse
+from derive.language.catalogue import Entry
+from derive.language.grammar import parse
 from giantstep.cli.main import parser
 from giantstep.spec.model import Model
 from giantstep.system.solve import solve

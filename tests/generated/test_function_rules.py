@@ -13,9 +13,9 @@ import pytest
 
 from codegen.functions import emit
 from codegen.twin import twin
-from derive.catalogue import REGISTERED
 from derive.coefficients import conditional_coefficients
-from derive.numeric import mpmath_function
+from derive.gaussian.numeric import mpmath_function
+from derive.language.catalogue import REGISTERED
 from derive.scalar import scalar_function
 from generated.runtime.coefficients import estimates
 from giantstep.spec.kernels import function_kernel

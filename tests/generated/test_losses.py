@@ -19,7 +19,7 @@ import pytest
 from loss_cases import MARGIN, PARAMETERS, RESIDUAL, Array, channel_of, loss_table, model
 
 from codegen.output_twin import Fields, LossCurve, node_averages
-from derive.losses import analyse_loss, loss_of
+from derive.loss.loss import analyse_loss, loss_of
 from giantstep.law.labels import Intervals, label_law
 from giantstep.spec.model import Model
 from giantstep.system.coupled_solver import FINE, refined
@@ -261,7 +261,7 @@ def test_curvature_that_peaks_off_the_middle(V: float, Delta: float, mean: float
 
 def test_losses_have_their_parameters() -> None:
     """The cases above run over every registered loss, with parameters off their defaults."""
-    from derive.loss_catalogue import REGISTERED
+    from derive.language.loss_catalogue import REGISTERED
 
     assert set(NAMES) == set(REGISTERED)
     assert {name for name, entry in REGISTERED.items() if entry.parameters} == set(PARAMETERS)

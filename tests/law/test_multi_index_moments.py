@@ -5,8 +5,8 @@ import math
 import pytest
 from scipy import special
 
-from derive.grammar import canonical, parse
-from derive.links import VARIABLES
+from derive.language.grammar import canonical, parse
+from derive.language.links import VARIABLES
 from giantstep.law.moments import link_moments
 from giantstep.law.multi_index_moments import index_moments
 from giantstep.quadrature import cubature

@@ -17,7 +17,7 @@ import pytest
 import sympy as sp
 
 import giantstep as gs
-from derive.expectation import Expectation
+from derive.gaussian.expectation import Expectation
 from derive.sensitivity import MU0, MU1, PHI, REST, C, G, coefficient_slopes
 from giantstep.cli.main import main
 from giantstep.law.labels import Intervals, Points

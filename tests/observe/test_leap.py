@@ -8,9 +8,9 @@ import sympy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from derive.hermite_table import HermiteTable
+from derive.gaussian.hermite_table import HermiteTable
 from derive.hermite_tensors import hermite_tensors
-from derive.links import link_of
+from derive.language.links import link_of
 from giantstep.observe.learnable.conditional_mean import explained
 from giantstep.observe.learnable.hermite_cubature import hermite_by_cubature
 from giantstep.observe.learnable.leap import staircase

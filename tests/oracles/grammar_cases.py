@@ -9,8 +9,8 @@ from unittest import mock
 
 import pytest
 
-from derive.catalogue import lookup
-from derive.grammar import ExpressionError, parse
+from derive.language.catalogue import lookup
+from derive.language.grammar import ExpressionError, parse
 
 
 @contextlib.contextmanager

@@ -14,7 +14,7 @@ from codegen.coupled_twin import CoupledTwin, places
 from codegen.label_twin import Channel
 from derive import saddle
 from derive.labels import index_function
-from derive.losses import analyse_loss, loss_of
+from derive.loss.loss import analyse_loss, loss_of
 from derive.saddle import SaddleSystem
 from derive.scalar import scalar_function
 from giantstep.quadrature.panels import Term

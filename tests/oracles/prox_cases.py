@@ -11,9 +11,9 @@ import sympy as sp
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from derive.loss_catalogue import REGISTERED
-from derive.losses import F, LossAnalysis, Y, analyse_loss, loss_of
-from derive.numeric import mpmath_function
+from derive.gaussian.numeric import mpmath_function
+from derive.language.loss_catalogue import REGISTERED
+from derive.loss.loss import F, LossAnalysis, Y, analyse_loss, loss_of
 
 CLOSED = (
     "square",

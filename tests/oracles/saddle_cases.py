@@ -9,7 +9,7 @@ import mpmath
 from saddle_oracle import Point, state_of_point
 
 from derive.evaluate import Evaluator
-from derive.loss import SQUARE
+from derive.loss.quadratic import SQUARE
 from derive.saddle import SaddleSystem, saddle_system
 
 DIGITS = 40

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from codegen.structure import Plan, analyse
 from codegen.system_twin import OBSERVABLES, solve_twin, state_of
-from derive.loss import SQUARE
+from derive.loss.quadratic import SQUARE
 from derive.saddle import saddle_system
 from giantstep.spec.kernels import coefficients
 from giantstep.spec.model import Model

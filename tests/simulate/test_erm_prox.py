@@ -11,7 +11,7 @@ import pytest
 from erm_cases import LOSSES, Array, loss_of
 from scipy.optimize import minimize_scalar
 
-from derive.loss_catalogue import REGISTERED
+from derive.language.loss_catalogue import REGISTERED
 from giantstep.simulate.convex import Labelled
 from giantstep.spec.loss_functions import convex_loss
 

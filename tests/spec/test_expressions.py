@@ -10,8 +10,8 @@ from numpy.polynomial import hermite_e
 from numpy.typing import NDArray
 from scipy import stats
 
-from derive.catalogue import REGISTERED
-from derive.grammar import FUNCTIONS, ExpressionError
+from derive.language.catalogue import REGISTERED
+from derive.language.grammar import FUNCTIONS, ExpressionError
 from giantstep.spec.expressions import numpy_function
 
 Array = NDArray[np.float64]

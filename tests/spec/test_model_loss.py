@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from model_cases import SIGNS, STEP, put, refused
 
-from derive.loss_catalogue import REGISTERED
+from derive.language.loss_catalogue import REGISTERED
 from giantstep.spec.errors import BadInput
 from giantstep.spec.fit_loss import FitLoss
 from giantstep.spec.model import Fit, Model

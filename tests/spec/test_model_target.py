@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from model_cases import PLAIN, SPIKE, put, refused
 
-from derive.grammar import ExpressionError
-from derive.links import link_of
+from derive.language.grammar import ExpressionError
+from derive.language.links import link_of
 from giantstep.spec.errors import BadInput
 from giantstep.spec.link import link_values, takes_only_signs
 from giantstep.spec.model import Model, Spike, Target

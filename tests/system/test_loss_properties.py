@@ -25,10 +25,10 @@ from codegen.label_twin import Channel
 from codegen.losses import emit_analysed
 from codegen.output_twin import Fields, LossCurve, node_averages
 from derive.blocks import KAPPA, block_field
-from derive.convexity import check_convex
 from derive.evaluate import Evaluator, State
-from derive.losses import LossAnalysis, analyse_loss, loss_of
-from derive.prox_twin import moreau_values
+from derive.loss.convexity import check_convex
+from derive.loss.loss import LossAnalysis, analyse_loss, loss_of
+from derive.loss.prox_twin import moreau_values
 from derive.saddle import SaddleSystem
 from giantstep.spec.model import Model
 from giantstep.system.coupled_system import CoupledSystem, gauss_rule

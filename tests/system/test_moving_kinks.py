@@ -17,10 +17,10 @@ from loss_cases import model
 from scipy.integrate import quad
 from scipy.optimize import minimize_scalar
 
-from derive.convexity import NotConvex, check_convex
-from derive.losses import analyse_loss, loss_of
-from derive.prox import moreau
-from derive.prox_twin import moreau_values
+from derive.loss.convexity import NotConvex, check_convex
+from derive.loss.loss import analyse_loss, loss_of
+from derive.loss.prox import moreau
+from derive.loss.prox_twin import moreau_values
 from giantstep.observe.simulate import simulate
 from giantstep.simulate.convex import Labelled
 from giantstep.spec.fit_loss import FitLoss

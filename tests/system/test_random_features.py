@@ -27,7 +27,7 @@ from scipy.special import erf, ndtr
 
 from codegen.structure import at_one_block
 from derive.blocks import KAPPA, block_field, family_name
-from derive.expectation import Expectation
+from derive.gaussian.expectation import Expectation
 from derive.saddle import SaddleSystem, coupled_system
 from derive.symbols import ALPHA, BETA, INVERSE_DIMENSION, RIDGE
 from giantstep.spec.model import Model

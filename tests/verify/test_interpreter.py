@@ -10,7 +10,7 @@ import pytest
 import sympy as sp
 
 from derive.blocks import KAPPA, BlockSum, LogDet, MatrixInverse, block_field, family, index
-from derive.expectation import Expectation
+from derive.gaussian.expectation import Expectation
 from giantstep.verify.interpreter import Interpreter, NotEvaluable, Point
 
 B, C, X = index("b"), index("c"), index("x")

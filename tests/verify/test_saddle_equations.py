@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from derive.loss import SQUARE
+from derive.loss.quadratic import SQUARE
 from derive.saddle import SaddleSystem, coupled_system, saddle_system
 from giantstep.spec.model import Model
 from giantstep.verify.derivation_steps import derivation_checks

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from derive.grammar import Node
-from derive.links import Link
+from derive.language.grammar import Node
+from derive.language.links import Link
 from giantstep.law.multi_index_moments import moments_of
 from giantstep.quadrature.cubature import EDGES, Average, Unsettled, degree, nesting
 from giantstep.spec.expressions import Array

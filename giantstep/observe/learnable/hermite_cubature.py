@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from derive.grammar import Node
-from derive.hermite_table import HermiteTable, factorials, multi_indices
-from derive.links import variables_of
+from derive.gaussian.hermite_table import HermiteTable, factorials, multi_indices
+from derive.language.grammar import Node
+from derive.language.links import variables_of
 from giantstep.quadrature.cubature import EDGES, Average, Unsettled, degree, nesting
 from giantstep.spec.expressions import Array
 

@@ -14,7 +14,7 @@ from typing import Any
 import mpmath
 import numpy as np
 
-from derive.hermite_table import HermiteTable, gram
+from derive.gaussian.hermite_table import HermiteTable, gram
 from derive.ridges import completed
 from giantstep.spec.expressions import Array
 

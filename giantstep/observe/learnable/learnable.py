@@ -12,8 +12,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from derive.hermite_table import HermiteTable
-from derive.links import Link, link_of
+from derive.gaussian.hermite_table import HermiteTable
+from derive.language.links import Link, link_of
 from derive.ridges import completed
 from giantstep.observe.learnable.conditional_mean import explained
 from giantstep.observe.learnable.hermite_cubature import hermite_by_cubature

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from derive.catalogue import lookup
-from derive.grammar import parse
+from derive.language.catalogue import lookup
+from derive.language.grammar import parse
 from giantstep.observe.learnable.overlaps import GiantSteps
 from giantstep.observe.learnable.result import Learnability
 from giantstep.observe.simulate import checked_count, may_jump

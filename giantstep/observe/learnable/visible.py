@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from derive.hermite_table import HermiteTable, factorials
-from derive.links import link_of
+from derive.gaussian.hermite_table import HermiteTable, factorials
+from derive.language.links import link_of
 from giantstep.law.multi_index_moments import moments_of
 from giantstep.observe.learnable.hermite_cubature import hermite_by_cubature
 from giantstep.spec.model import Network

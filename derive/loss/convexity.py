@@ -9,12 +9,12 @@ from typing import Any, Literal
 import mpmath
 import sympy as sp
 
-from derive.breakpoints import real_zeros
-from derive.curvature_scan import DIGITS, Failure, first_failure, function_of, grid
-from derive.grammar import ExpressionError
-from derive.label_cells import LabelRange
-from derive.loss_pieces import Sample
-from derive.losses import Loss, LossAnalysis, U, Y, analyse_loss, described, edge_slopes, simplest
+from derive.gaussian.breakpoints import real_zeros
+from derive.language.grammar import ExpressionError
+from derive.loss.curvature_scan import DIGITS, Failure, first_failure, function_of, grid
+from derive.loss.label_cells import LabelRange
+from derive.loss.loss import Loss, LossAnalysis, U, Y, analyse_loss, described, edge_slopes, simplest
+from derive.loss.pieces import Sample
 
 Method = Literal["symbolic", "numeric"]
 

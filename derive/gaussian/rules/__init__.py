@@ -9,9 +9,9 @@ from typing import Any
 
 import sympy
 
-from derive.expectation import Expectation, resolve_deltas
-from derive.rules import parity, piecewise, polynomial, smooth
-from derive.rules.tidy import tidy
+from derive.gaussian.expectation import Expectation, resolve_deltas
+from derive.gaussian.rules import parity, piecewise, polynomial, smooth
+from derive.gaussian.rules.tidy import tidy
 
 __all__ = ["RULES", "close"]
 

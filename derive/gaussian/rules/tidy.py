@@ -6,8 +6,8 @@ from typing import Any
 
 import sympy
 
-from derive.expectation import Expectation
-from derive.rules.affine import ratio
+from derive.gaussian.expectation import Expectation
+from derive.gaussian.rules.affine import ratio
 
 
 def tidy(expression: Any) -> Any:

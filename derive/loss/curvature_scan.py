@@ -9,8 +9,8 @@ from typing import Any
 import mpmath
 import sympy as sp
 
-from derive.loss_pieces import Sample
-from derive.numeric import mpmath_function
+from derive.gaussian.numeric import mpmath_function
+from derive.loss.pieces import Sample
 
 Evaluate = Callable[[Any], Any]
 

@@ -1,4 +1,4 @@
-"""Losses and their Moreau envelopes: prox, g = (prox - w)/V and h = -dg/dw, derived from one expression."""
+"""The Moreau envelope of a loss quadratic in the output: prox, g = (prox - w)/V and h = -dg/dw in closed form."""
 
 from __future__ import annotations
 
@@ -6,26 +6,11 @@ from dataclasses import dataclass
 
 import sympy as sp
 
+from derive.loss.loss import OMEGA, REGISTERED_LOSSES, VARIANCE, F, Loss, Y
 from derive.operations import computed, differentiate, solve_for
 from derive.trace import Derivation, Operation, Recorder
 
-Y = sp.Symbol("y", real=True)
-F = sp.Symbol("f", real=True)
-OMEGA = sp.Symbol("omega", real=True)
-VARIANCE = sp.Symbol("V", positive=True)
-
-
-@dataclass(frozen=True)
-class Loss:
-    """A convex loss of label y and output f; ``error_scale`` turns its mean into the reported training error."""
-
-    name: str
-    expr: sp.Expr
-    error_scale: int
-    citation: str
-
-
-SQUARE = Loss("square", (Y - F) ** 2 / 2, 2, "[CUI24] eq. (3)")
+SQUARE = REGISTERED_LOSSES["square"]
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,9 @@ from typing import Any
 import mpmath
 import sympy as sp
 
-from derive.loss_pieces import limit_at
-from derive.losses import LossAnalysis, U, Y, edge_slopes
-from derive.numeric import mpmath_function
+from derive.gaussian.numeric import mpmath_function
+from derive.loss.loss import LossAnalysis, U, Y, edge_slopes
+from derive.loss.pieces import limit_at
 
 Evaluate = Callable[..., Any]
 

@@ -16,12 +16,12 @@ from typing import Any
 
 import sympy as sp
 
-from derive.grammar import ExpressionError, parse
-from derive.label_cells import LabelCell, LabelRange, label_cells
-from derive.logarithms import tame_logarithms
-from derive.loss_catalogue import REGISTERED, Form, LossEntry, lookup
-from derive.loss_pieces import MovingKinks, Sample, limit_at, split_by_sign
-from derive.parse import to_sympy
+from derive.language.grammar import ExpressionError, parse
+from derive.language.loss_catalogue import REGISTERED, Form, LossEntry, lookup
+from derive.language.parse import to_sympy
+from derive.loss.label_cells import LabelCell, LabelRange, label_cells
+from derive.loss.logarithms import tame_logarithms
+from derive.loss.pieces import MovingKinks, Sample, limit_at, split_by_sign
 
 U = sp.Symbol("u", real=True)
 Y = sp.Symbol("y", real=True)
@@ -60,8 +60,8 @@ class LossParameter:
 class Loss:
     """A loss of label y and output f: ``expr`` in y, f and the parameters' symbols, ``expression`` as text.
 
-    form: "residual", "margin" or "general" as in ``derive.loss_catalogue.LossEntry``; error_scale turns the mean
-    loss into the reported training error. labels: where the loss is judged if only a range of labels is meant.
+    form: "residual", "margin" or "general" as in ``derive.language.loss_catalogue.LossEntry``; error_scale turns the
+    mean loss into the reported training error. labels: where the loss is judged if only a range of labels is meant.
     """
 
     name: str

@@ -8,8 +8,8 @@ from typing import Any
 
 import sympy
 
-from derive.grammar import ExpressionError, Node, canonical
-from derive.special import NormalCdf, hermite_polynomial
+from derive.gaussian.special import NormalCdf, hermite_polynomial
+from derive.language.grammar import ExpressionError, Node, canonical
 
 
 def to_sympy(node: Node, variables: Mapping[str, sympy.Symbol]) -> Any:

@@ -7,9 +7,9 @@ from typing import Any, TypeAlias
 
 import sympy as sp
 
-from derive.breakpoints import real_zeros
-from derive.grammar import ExpressionError
-from derive.numeric import kinked_arguments
+from derive.gaussian.breakpoints import real_zeros
+from derive.gaussian.numeric import kinked_arguments
+from derive.language.grammar import ExpressionError
 
 Sample: TypeAlias = Mapping[sp.Symbol, sp.Expr]
 

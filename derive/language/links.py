@@ -8,8 +8,8 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from derive.catalogue import latex, lookup
-from derive.grammar import ExpressionError, Node, canonical, parse, shorten
+from derive.language.catalogue import latex, lookup
+from derive.language.grammar import ExpressionError, Node, canonical, parse, shorten
 
 MAX_INDICES = 4
 VARIABLES = tuple(f"z{i + 1}" for i in range(MAX_INDICES))

@@ -12,10 +12,16 @@ _KINKED = (sympy.Abs, sympy.sign, sympy.Heaviside, sympy.Max, sympy.Min, sympy.P
 _STEEP = 3  # slope from which a function of an affine argument gets marks of its own
 
 
+class Averaged(sympy.Expr):
+    """An expression that is an average over variables of its own, and knows its number."""
+
+    def value(self, dps: int = 15, substitutions: Mapping[Any, Any] | None = None) -> Any:
+        """The number (mpf) to `dps` digits, after substituting."""
+        raise NotImplementedError
+
+
 def mpmath_function(expression: Any, arguments: Sequence[sympy.Symbol]) -> Callable[..., Any]:
     """The expression as a function of mpf arguments at mpmath's current precision."""
-    from derive.expectation import Expectation
-
     names: dict[str, Any] = {
         "Heaviside": _heaviside,
         "NormalCdf": normal_cdf,
@@ -24,7 +30,7 @@ def mpmath_function(expression: Any, arguments: Sequence[sympy.Symbol]) -> Calla
         "InverseMillsRatio": inverse_mills_ratio,
         "TruncatedMean": truncated_mean,
     }
-    nodes = sorted((e for e in expression.atoms(Expectation)), key=str)
+    nodes = sorted((e for e in expression.atoms(Averaged)), key=str)
     outermost = [e for e in nodes if not any(e is not o and o.has(e) for o in nodes)]
     replaced = {}
     for position, node in enumerate(outermost):

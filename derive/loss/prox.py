@@ -14,13 +14,13 @@ from typing import Any
 import mpmath
 import sympy as sp
 
-from derive.convexity import Convexity, check_convex
-from derive.curvature_scan import function_of
-from derive.loss_pieces import limit_at
-from derive.losses import OMEGA, VARIANCE, F, Loss, LossAnalysis, U, Y, analyse_loss, edge_slopes
-from derive.moreau import OMEGA_U, AlongProx, L, along_prox
+from derive.loss.convexity import Convexity, check_convex
+from derive.loss.curvature_scan import function_of
+from derive.loss.envelope import OMEGA_U, AlongProx, L, along_prox
+from derive.loss.loss import OMEGA, VARIANCE, F, Loss, LossAnalysis, U, Y, analyse_loss, edge_slopes
+from derive.loss.pieces import limit_at
+from derive.loss.prox_twin import prox_value
 from derive.operations import computed, substitute
-from derive.prox_twin import prox_value
 from derive.trace import Derivation, Recorder
 
 __all__ = ["MoreauRecord", "ProxRegion", "moreau", "prox_value"]

@@ -12,11 +12,11 @@ from typing import Any
 
 import sympy
 
-from derive.breakpoints import split
-from derive.grammar import ExpressionError
-from derive.numeric import kinked_arguments
-from derive.rules.affine import affine, quadratic, ratio, root
-from derive.special import NormalCdf
+from derive.gaussian.breakpoints import split
+from derive.gaussian.numeric import kinked_arguments
+from derive.gaussian.rules.affine import affine, quadratic, ratio, root
+from derive.gaussian.special import NormalCdf
+from derive.language.grammar import ExpressionError
 
 NAME = "truncated Gaussian moments by recursion"
 

@@ -1,4 +1,4 @@
-"""Registered activations and links, one entry each in the grammar of ``derive.grammar``.
+"""Registered activations and links, one entry each in the grammar of ``derive.language.grammar``.
 
 Adding one is adding one entry: breakpoints, parity, coefficients and kernels are derived from its expression.
 """
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from types import MappingProxyType
 
-from derive.grammar import (
+from derive.language.grammar import (
     CONSTANTS,
     FUNCTIONS,
     ExpressionError,

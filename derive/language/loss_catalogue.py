@@ -11,9 +11,9 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Literal
 
-from derive.catalogue import latex
-from derive.constants import NotFinite, fold
-from derive.grammar import (
+from derive.language.catalogue import latex
+from derive.language.constants import NotFinite, fold
+from derive.language.grammar import (
     CONSTANTS,
     ExpressionError,
     Node,
@@ -237,7 +237,7 @@ def _names(node: Node) -> frozenset[str]:
 
 
 # Points (y, f) and moves of generic position: an expression that is unchanged there is unchanged everywhere,
-# but for terms below rounding; derive.losses confirms the form symbolically.
+# but for terms below rounding; derive.loss.loss confirms the form symbolically.
 _POINTS = (
     (0.731, 0.217),
     (-1.187, 0.643),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sympy as sp
 
-from derive.special import LogNormalCdf, NormalCdf
+from derive.gaussian.special import LogNormalCdf, NormalCdf
 
 
 def tame_logarithms(expression: sp.Expr) -> sp.Expr:

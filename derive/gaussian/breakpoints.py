@@ -9,9 +9,9 @@ from typing import Any
 import mpmath
 import sympy
 
-from derive.grammar import ExpressionError
-from derive.numeric import kinked_arguments
-from derive.special import NormalCdf
+from derive.gaussian.numeric import kinked_arguments
+from derive.gaussian.special import NormalCdf
+from derive.language.grammar import ExpressionError
 
 _KINKED = (sympy.Abs, sympy.sign, sympy.Heaviside, sympy.Max, sympy.Min, sympy.Piecewise)
 _DIGITS = 40

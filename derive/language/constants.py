@@ -57,7 +57,7 @@ _OPERATIONS: Mapping[str, Callable[..., float]] = MappingProxyType(
 
 
 def fold(op: str, value: object, arguments: Sequence[float]) -> float:
-    """Value of one node (``op`` and ``value`` as in ``derive.grammar.Node``) given those of its arguments.
+    """Value of one node (``op`` and ``value`` as in ``derive.language.grammar.Node``) given those of its arguments.
 
     Raises NotFinite where the result is not a finite real number, for example ``log(-1)`` or ``1/0``.
     """

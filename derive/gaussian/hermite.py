@@ -8,10 +8,10 @@ from typing import Any
 import mpmath
 import sympy
 
-from derive.expectation import Expectation
-from derive.rules import close
+from derive.gaussian.expectation import Expectation
+from derive.gaussian.rules import close
+from derive.gaussian.special import hermite_polynomial
 from derive.scalar import ScalarFunction
-from derive.special import hermite_polynomial
 
 __all__ = ["HermiteExpansion", "coefficient", "coefficient_by_derivatives", "expand", "hermite_polynomial"]
 

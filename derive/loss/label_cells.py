@@ -7,9 +7,9 @@ from typing import Any
 
 import sympy as sp
 
-from derive.breakpoints import real_zeros
-from derive.grammar import ExpressionError
-from derive.loss_pieces import Asking, resolved_labels, split_by_sign
+from derive.gaussian.breakpoints import real_zeros
+from derive.language.grammar import ExpressionError
+from derive.loss.pieces import Asking, resolved_labels, split_by_sign
 
 _MOST = 40
 _DIGITS = 40

@@ -14,9 +14,9 @@ from typing import Any
 import sympy
 from sympy.simplify.fu import TR8
 
-from derive.rules.affine import affine, quadratic, ratio, root
-from derive.rules.polynomial import moment
-from derive.special import NormalCdf, OwenT, hermite_polynomial
+from derive.gaussian.rules.affine import affine, quadratic, ratio, root
+from derive.gaussian.rules.polynomial import moment
+from derive.gaussian.special import NormalCdf, OwenT, hermite_polynomial
 
 EXPONENTIAL = "completing the square in an exponential"
 TRIGONOMETRIC = "characteristic function of the Gaussian"

@@ -11,7 +11,7 @@ from functools import lru_cache
 
 import sympy as sp
 
-from derive.losses import VARIANCE
+from derive.loss.loss import VARIANCE
 from derive.operations import computed, differentiate, solve_for, substitute
 from derive.trace import Derivation, Operation, Recorder
 

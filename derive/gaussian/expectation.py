@@ -14,10 +14,11 @@ from typing import Any
 import mpmath
 import sympy
 
-from derive.quadrature import QuadratureError, gaussian_expectation
+from derive.gaussian.numeric import Averaged, mpmath_function, numeric_marks
+from derive.gaussian.quadrature import QuadratureError, gaussian_expectation
 
 
-class Expectation(sympy.Expr):
+class Expectation(Averaged):
     """E[integrand] over independent standard normal variables: `Expectation(z**2 * f(z), z)`.
 
     Variables the integrand does not contain are dropped, so a constant is its own expectation; the others are
@@ -138,14 +139,7 @@ class Expectation(sympy.Expr):
             groups.append(joined)
         return sympy.Mul(*outside, *(Expectation(sympy.Mul(*fs), *sorted(vs, key=str)) for vs, fs in groups))
 
-    # --- closing and evaluating
-    # ------------------------------------------------------------------------------
-
-    def doit(self, **hints: Any) -> Any:
-        """The closed form where the rule table has one, otherwise the expectation itself."""
-        from derive.rules import close
-
-        return close(self)[0]
+    # --- evaluating (closed forms: derive.gaussian.rules.close) -----------------------------------------------------
 
     def value(self, dps: int = 15, substitutions: Mapping[Any, Any] | None = None) -> Any:
         """The number (mpf) to `dps` digits of E|integrand|, after substituting.
@@ -277,15 +271,11 @@ def _integrate(node: Any, dps: int) -> Any:
 
 @lru_cache(maxsize=512)
 def _compiled(integrand: Any, arguments: tuple[sympy.Symbol, ...]) -> Any:
-    from derive.numeric import mpmath_function
-
     return mpmath_function(integrand, arguments)
 
 
 def _level(integrand: Any, variables: tuple[Any, ...], outer: tuple[Any, ...], dps: int) -> Any:
     """Function of the values of `outer`: the expectation over `variables`, one integral inside the other."""
-    from derive.numeric import numeric_marks
-
     z, rest = variables[0], variables[1:]
     # the innermost integral has to be more precise than the outer ones that sum it
     if rest:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from types import MappingProxyType
 
-from derive.constants import NotFinite, fold
+from derive.language.constants import NotFinite, fold
 
 MAX_CHARACTERS = 500
 MAX_DEPTH = 64

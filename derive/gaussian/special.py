@@ -7,7 +7,7 @@ from typing import Any
 import mpmath
 import sympy
 
-from derive.numeric import inverse_mills_ratio, log_normal_cdf, normal_cdf, owen_t, truncated_mean
+from derive.gaussian.numeric import inverse_mills_ratio, log_normal_cdf, normal_cdf, owen_t, truncated_mean
 
 
 class NormalCdf(sympy.Function):

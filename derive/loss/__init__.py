@@ -1,0 +1,1 @@
+"""Losses: pieces, convexity, Moreau envelope and proximal map."""
