@@ -13,6 +13,7 @@ from codegen.losses import emit_registered_losses
 from codegen.manifest import signature, source_parts, with_manifest
 from codegen.response import emit_response, response_sources
 from codegen.sensitivity import emit_responses
+from codegen.shared import emit_runtime
 from codegen.solver import IMPORTS, emit_solver
 from codegen.step import PATH as STEP_PATH
 from codegen.step import emit_step
@@ -100,7 +101,7 @@ def expected_texts() -> dict[str, str]:
     systems = {**emit_systems(), **emit_coupled_systems(), **emit_response_system(), **emit_responses()}
     systems |= {f"{FOLDER}/{name}.py": text for name, text in bulk_modules().items()}
     steps = {STEP_PATH: emit_step(), RESOLVENT_PATH: emit_resolvent()}
-    return with_manifest({**emit_registered(), **emit_registered_losses(), **systems, **steps})
+    return with_manifest({**emit_runtime(), **emit_registered(), **emit_registered_losses(), **systems, **steps})
 
 
 def _coupled_module(system: SaddleSystem, block: Block, single: bool, scope: str) -> str:

@@ -3,14 +3,14 @@
 e, weight, weight_t, weight_tt: nodes of the law of the residual e of the step, with weights for means of
 functions of e, of those times t = theta.x, and times t^2.
 
-Generated; do not edit. Signature 35b21ea6bf8d2cb8.
+Generated; do not edit. Signature ea71293da47449f2.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "35b21ea6bf8d2cb839b77fc1aaee71a23e3b8a858870e5ff2afe17370d6ec1a6"
+SIGNATURE = "ea71293da47449f210ed57ff666bbe4f7ad882dd17a380be6fa7ac2db1180b33"
 
 
 def equation(w, S, alpha_0, e, weight, weight_t, weight_tt):

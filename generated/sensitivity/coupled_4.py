@@ -1,13 +1,13 @@
 """Tangents of the coupled system, 4 direction(s) beside the spike  [THEORY section 4].
 
-Generated; do not edit. Signature 38f7ba8f774a9d3e.
+Generated; do not edit. Signature f0c67566576d1247.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "38f7ba8f774a9d3e57e5a6e7b5c953dfc8dafa4457ecdfec258d11326e568434"
+SIGNATURE = "f0c67566576d12478c49e258da63ef83b99d6feeb2d4a2193f32f84eb3ad213a"
 
 
 def response(table, change, fraction, parameters, rates, state, moves):

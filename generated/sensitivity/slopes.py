@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 1cbea272ebabc050.
+Generated; do not edit. Signature e3bbda8cb045ce40.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "1cbea272ebabc05073c08858350653d3be0a1c43099b5acc9096baac4c1bd601"
+SIGNATURE = "e3bbda8cb045ce40ff13d46d0eaa7e15bd8f64938233155b4dc47f07f0b3a613"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -22,7 +22,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 19bf6da7c6109882.
+Generated; do not edit. Signature 289b1d8caf1d91b4.
 Regenerate with: giantstep generate
 """
 
@@ -31,7 +31,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "19bf6da7c61098826dea4dd949ebe17ebed903a8ed5aeec34545d3b993b86065"
+SIGNATURE = "289b1d8caf1d91b4e574702f2d7088c76ebebe8efebf15640bf5855e589fc6e5"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi', 'zeta')

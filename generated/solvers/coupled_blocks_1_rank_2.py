@@ -24,7 +24,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 83607aa2da26cf21.
+Generated; do not edit. Signature 62a5950551081e3a.
 Regenerate with: giantstep generate
 """
 
@@ -33,7 +33,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "83607aa2da26cf212872b96b23a218e0e4cf9767014b841b60d38b40f9aa912d"
+SIGNATURE = "62a5950551081e3a879389d3141fac028089a3c629338124533ca87be3003154"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi', 'zeta_1', 'zeta_2')

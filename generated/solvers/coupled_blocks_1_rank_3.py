@@ -26,7 +26,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 2051f6b7c52eef31.
+Generated; do not edit. Signature cfa9118bfc502929.
 Regenerate with: giantstep generate
 """
 
@@ -35,7 +35,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "2051f6b7c52eef31e7998e64b6a81fc2e7774a301e6ba287171f48ff9805f604"
+SIGNATURE = "cfa9118bfc5029297a0c6f8b83a4a1719762336c08446e1479177c745eb046df"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi', 'zeta_1', 'zeta_2', 'zeta_3')

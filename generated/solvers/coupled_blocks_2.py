@@ -24,7 +24,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 5585ac57d07bac90.
+Generated; do not edit. Signature 5936dc97454d262f.
 Regenerate with: giantstep generate
 """
 
@@ -33,7 +33,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "5585ac57d07bac90b68b2b945b8ea330e578f92b9479519eea0b753a33f99821"
+SIGNATURE = "5936dc97454d262fd56ec51fd4c789b2cc599a5e2e7b7a2629530dc72fb33dfb"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi_1', 'psi_2', 'zeta')

@@ -26,7 +26,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 26e2ec3ef577e176.
+Generated; do not edit. Signature f0cbf7704b793c98.
 Regenerate with: giantstep generate
 """
 
@@ -35,7 +35,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "26e2ec3ef577e176c272658892b8cb0e57c5948da96809a6e9c6a4bedf1ea320"
+SIGNATURE = "f0cbf7704b793c98c13ca7d4aef5009bffaf734be8bc8c55644f300e1dedf37c"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi_1', 'psi_2', 'zeta_1', 'zeta_2')

@@ -26,7 +26,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 316eea081d7e8102.
+Generated; do not edit. Signature 770393df5a57de83.
 Regenerate with: giantstep generate
 """
 
@@ -35,7 +35,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "316eea081d7e81024d69499621d693c9d35f33b5c1476e713e9cdafebe9c5917"
+SIGNATURE = "770393df5a57de83e268e6f5f5a551eee9ed7ae64e74b3c1620b31a4ffad167d"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi_1', 'psi_2', 'psi_3', 'zeta')

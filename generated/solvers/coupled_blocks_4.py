@@ -28,7 +28,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 742ebe29c8877390.
+Generated; do not edit. Signature 71040a28c3f537a4.
 Regenerate with: giantstep generate
 """
 
@@ -37,7 +37,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "742ebe29c887739005e066f66c54939fc3edad2469889bb07d82bf65b1c851ee"
+SIGNATURE = "71040a28c3f537a45ce529e3076405264a041ceb8a090b64d073b65107122bf5"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi_1', 'psi_2', 'psi_3', 'psi_4', 'zeta')

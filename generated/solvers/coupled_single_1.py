@@ -22,7 +22,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 419775eaafcff39d.
+Generated; do not edit. Signature f43285754b976383.
 Regenerate with: giantstep generate
 """
 
@@ -31,7 +31,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "419775eaafcff39d42ace2d419cdbae3ce41359890b304c851a5b0d8b4f3ce3c"
+SIGNATURE = "f43285754b97638316e32007a6b4af5dba0b20c7cb1a2268658d59518ee8d7c5"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi', 'zeta')

@@ -24,7 +24,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 19732debdbd785f4.
+Generated; do not edit. Signature 3fe97bd73767485e.
 Regenerate with: giantstep generate
 """
 
@@ -33,7 +33,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "19732debdbd785f4df2c4ea4aaeecbba04bbf0a4e52416e058285c5e17b9f8c5"
+SIGNATURE = "3fe97bd73767485e2f78beb9e19fc5a3a42f9eb0d0d15c5daa1512bfc810801c"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi_1', 'psi_2', 'zeta')

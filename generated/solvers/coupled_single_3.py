@@ -26,7 +26,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 34476d69361b80fb.
+Generated; do not edit. Signature 67b56b9eb1045326.
 Regenerate with: giantstep generate
 """
 
@@ -35,7 +35,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "34476d69361b80fbae5827179ae291f810c1b1bea4ae16ed155290c08ba3a70f"
+SIGNATURE = "67b56b9eb1045326895e0d74576a474a72e4aa06c692b5102b571ec418011e84"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi_1', 'psi_2', 'psi_3', 'zeta')

@@ -28,7 +28,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature fb9aad34481cbf1e.
+Generated; do not edit. Signature 86fa9885ebaf01de.
 Regenerate with: giantstep generate
 """
 
@@ -37,7 +37,7 @@ import numpy as np
 from numba import njit
 
 LOSS = "coupled"
-SIGNATURE = "fb9aad34481cbf1e1db585afd96b82e6e909e5122c5407f262755aa665934968"
+SIGNATURE = "86fa9885ebaf01de4d2eb661e11091fc7299c52cf074f94c50caf7bbd5c86cd4"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi_1', 'psi_2', 'psi_3', 'psi_4', 'zeta')

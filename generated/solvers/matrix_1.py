@@ -1,13 +1,13 @@
 """Equations of a given bulk, one block  [THEORY section 5].
 
-Generated; do not edit. Signature edeeb4202259225d.
+Generated; do not edit. Signature 89009a0b50da308c.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "edeeb4202259225da709945b86e289d99d2e3383058d173dc5bceb78a0ecb45d"
+SIGNATURE = "89009a0b50da308c06e774741ac612f5416fdb94bd5748a63801a55e25dd65bd"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

@@ -21,7 +21,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 9e322c2ae8cbe448.
+Generated; do not edit. Signature 58ed30b692850779.
 Regenerate with: giantstep generate
 """
 
@@ -31,7 +31,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 LOSS = "square"
-SIGNATURE = "9e322c2ae8cbe448074c45ae87ba10fbe5637eacba777b5aeded4b81d794db9b"
+SIGNATURE = "58ed30b692850779499700c44b641f71b718278d4e16ecc6578d3638cd3a8455"
 
 
 UNKNOWNS = ('T', 'V1')

@@ -25,7 +25,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 98bd85a81d0b3494.
+Generated; do not edit. Signature 923e8c5eb8da9fc1.
 Regenerate with: giantstep generate
 """
 
@@ -35,7 +35,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 LOSS = "square"
-SIGNATURE = "98bd85a81d0b349498de43a04db920f7a7fd4235c88843f8777bb4978327b2f8"
+SIGNATURE = "923e8c5eb8da9fc189227d47d2063ef521172928692e8b643e1e36d041d2f17f"
 
 
 def workspace_size(K, N):

@@ -27,7 +27,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 806074db10eef21c.
+Generated; do not edit. Signature 58fa95d282e7e0ac.
 Regenerate with: giantstep generate
 """
 
@@ -37,7 +37,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 LOSS = "square"
-SIGNATURE = "806074db10eef21cb1ffb12a20d860b35a2b7c7682d42349bd627d83928f47b9"
+SIGNATURE = "58fa95d282e7e0acaf718c62ac05e6d85b3c9694bf509f8b97ebadd6f6742e02"
 
 
 def workspace_size(K, N):

@@ -29,7 +29,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 67b5fda1513beb99.
+Generated; do not edit. Signature a36d466bbd1a2700.
 Regenerate with: giantstep generate
 """
 
@@ -39,7 +39,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 LOSS = "square"
-SIGNATURE = "67b5fda1513beb99f1321a6ec0ee2d70fa159beadb4a17a45e8d295c9b507908"
+SIGNATURE = "a36d466bbd1a270017ebd89362ccc9d8500f18d08e8bb346f9a80611e4673972"
 
 
 def workspace_size(K, N):

@@ -25,7 +25,7 @@ Each unknown and the derivation step that fixes it (d/dX: stationarity of the fr
     Q1: d/dV1_hat
     Q2: d/dV2_hat
     m: d/dm
-Generated; do not edit. Signature 262594937bf1f98a.
+Generated; do not edit. Signature f2cd44f649eb19b7.
 Regenerate with: giantstep generate
 """
 
@@ -35,7 +35,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 LOSS = "square"
-SIGNATURE = "262594937bf1f98a09102ec14a7f013f75a19b728d2edfc7f6bd2052d7c72aca"
+SIGNATURE = "f2cd44f649eb19b76672477b6b67bb195e93b439ac2462fec03fa18ea0aaf433"
 
 
 def workspace_size(K, N):

@@ -1,13 +1,13 @@
 """Equations of a trained bulk, any number of blocks K  [THEORY section 5].
 
-Generated; do not edit. Signature 2b7d01d1c6be384e.
+Generated; do not edit. Signature 5733e87f8d1cc464.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "2b7d01d1c6be384e6f225727d0d5832c1c84498378f046d978844285ddcd8dda"
+SIGNATURE = "5733e87f8d1cc464bafe38fd2d446ed60b006787640fcf5b2afa57b54982fbc5"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

@@ -1,0 +1,1 @@
+"""Hand-written numerics that all generated functions and losses share."""
