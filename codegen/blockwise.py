@@ -22,7 +22,8 @@ from codegen.program import ARGUMENTS, Program
 from codegen.templates import read
 from derive.symbols import RIDGE
 
-IMPORTS = """from generated.runtime.contractions import INNER, add, add_product, average, average_of_product, clear, short, sum_of
+IMPORTS = """\
+from generated.runtime.contractions import INNER, add, add_product, average, average_of_product, clear, short, sum_of
 from generated.runtime.unknowns import (
     DIRECTION, FAMILY, IMAGE, RESIDUAL, TURNED, UNKNOWN, WEIGHT, invert, solve_linear, strengthen, subtract,
 )"""

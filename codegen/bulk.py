@@ -26,7 +26,7 @@ from derive.symbols import SYMMETRIC
 from derive.tangent import Tangent, tangent_name
 
 RESOLVENT_PATH = "bulk_resolvent.py"
-SOURCES = ("bulk.py", "certificate.py", "plan.py", "print/numpy_arrays.py", "print/pairs.py", "runtime/certificate.py")
+SOURCES = ("bulk.py", "certificate.py", "plan.py", "print/numpy_arrays.py", "print/pairs.py")
 
 
 def bulk_modules() -> dict[str, str]:

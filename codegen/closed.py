@@ -4,6 +4,7 @@ left to quadrature.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +13,7 @@ import sympy
 
 from codegen.printers import Unprintable, numba_assignments, operations
 from codegen.stable import stabilised
+from codegen.text import fitted
 from derive.scalar import ScalarFunction
 
 _MOST_TERMS = 80  # longer sums cost more than quadrature and compile slowly
@@ -19,11 +21,13 @@ _MOST_TERMS = 80  # longer sums cost more than quadrature and compile slowly
 
 @dataclass(frozen=True)
 class ClosedForm:
-    """numba text of `closed`, the text its signature depends on, and the number of operations."""
+    """numba text of `closed`, the text its signature depends on, the number of operations, and what its errors need."""
 
     text: str
     identity: str
     operations: int
+    residual: bool
+    frequency: float
 
 
 def closed_form(scalar: ScalarFunction, coefficients: Any) -> ClosedForm | None:
@@ -40,11 +44,14 @@ def closed_form(scalar: ScalarFunction, coefficients: Any) -> ClosedForm | None:
     ):
         return None
     try:
-        text = _text(sums, multiplied, _frequency(sums, s))
+        text = _text(sums, multiplied)
     except Unprintable:
         return None
     everything = [term for terms in sums for term in terms]
-    return ClosedForm(text, sympy.srepr(sympy.Tuple(*chosen)), operations(everything))
+    return ClosedForm(
+        text, sympy.srepr(sympy.Tuple(*chosen)), operations(everything), multiplied,
+        _frequency(sums, s),
+    )  # fmt: skip
 
 
 def _terms(expression: Any) -> tuple[Any, ...]:
@@ -62,43 +69,23 @@ def _frequency(sums: Sequence[Sequence[Any]], s: Any) -> float:
     return max(slopes, default=0.0)
 
 
-def _text(sums: Sequence[Sequence[Any]], multiplied: bool, frequency: float) -> str:
+def _text(sums: Sequence[Sequence[Any]], multiplied: bool) -> str:
+    lines = []
     targets = [(f"t{k}_{i}", term) for k, terms in enumerate(sums) for i, term in enumerate(terms)]
-    lines = numba_assignments(targets) if targets else []
+    lines += numba_assignments(targets) if targets else []
     labels = ("mu0 = E f(s + q g)", "mu1 = E g f(s + q g)", "mu2^2" if multiplied else "E f(s + q g)^2")
     for k, (terms, label) in enumerate(zip(sums, labels, strict=True)):
         names = [f"t{k}_{i}" for i in range(len(terms))]
-        lines.append(f"mu{k} = {' + '.join(names) or '0.0'}  # {label}")
-        lines.append(f"size{k} = {' + '.join(f'abs({n})' for n in names) or '0.0'}")
-    if not multiplied:
-        lines.append("mu2 -= mu0 * mu0 + mu1 * mu1")
-        lines.append("size2 += 2.0 * (abs(mu0) * size0 + abs(mu1) * size1)")
-    # exp(-x^2/2) and Phi(-x) magnify the rounding of x = s/q by x^2; far out their terms are nothing
-    rounding = "4.0 * _EPS" if multiplied else "_EPS * (4.0 + min((s / q) ** 2, 300.0))"
-    # a wave magnifies the rounding of its argument
-    wave = f"_EPS * {frequency!r} * abs(s) * scale" if frequency else "0.0"
-    body = "\n".join(f"        {line}" for line in lines)
-    return f'''@njit(cache=True, **_ENTRY)
-def closed(shifts, q, raw, scratch):
-    """Closed forms, and from the sizes of their terms the errors; points where digits that matter cancel are
-    marked.
-    """
-    for i in range(shifts.shape[0]):
-        s = shifts[i]
-{body}
-        scale = math.sqrt(mu0 * mu0 + mu1 * mu1 + mu2)
-        rounding = {rounding}
-        error0 = rounding * size0
-        error1 = rounding * size1
-        error2 = rounding * size2
-        wave = {wave}
-        bound = 1e-13 * scale
-        fine = error0 <= bound and error1 <= bound and error2 <= 1e-12 * mu2
-        raw[0, i] = mu0
-        raw[1, i] = mu1
-        raw[2, i] = mu2 if fine else math.nan
-        raw[3, i] = error0 + wave
-        raw[4, i] = error1 + wave
-        raw[5, i] = error2
-        raw[6, i] = wave
-'''
+        place = ("i", "n + i", "2*n + i")[k]
+        lines.append(f"sums[{place}] = {' + '.join(names) or '0.0'}  # {label}")
+        lines.append(f"sizes[{place}] = {' + '.join(f'abs({name})' for name in names) or '0.0'}")
+    head = ["for i in range(n):", *(["    s = shifts[i]"] if any(re.search(r"\bs\b", line) for line in lines) else [])]
+    return "\n".join(
+        [
+            "@compiled(CLOSED)",
+            "def closed(n, shifts, q, sums, sizes):",
+            '    """Sums of the coefficients, and of the absolute values of their terms."""',
+            *(f"    {line}" for line in head),
+            *fitted(lines, 8 * " "),
+        ]
+    )

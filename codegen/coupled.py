@@ -33,7 +33,8 @@ from derive.output import output_averages
 from derive.saddle import SaddleSystem, member
 from derive.tangent import Tangent, tangent_name
 
-COUPLED_IMPORTS = """from generated.runtime.contractions import INNER, add, add_product, average, average_of_product, clear, short, sum_of
+COUPLED_IMPORTS = """\
+from generated.runtime.contractions import INNER, add, add_product, average, average_of_product, clear, short, sum_of
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert"""
 
 

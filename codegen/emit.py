@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Sequence
-from importlib import resources
 
 import sympy as sp
 
@@ -33,6 +32,7 @@ from codegen.lower.text import WIDTH, wrapped
 from codegen.manifest import signature, source_parts, with_manifest
 from codegen.plan import analyse
 from codegen.sensitivity import emit_responses
+from codegen.shared import emit_runtime
 from codegen.step import PATH as STEP_PATH
 from codegen.step import emit_step
 from derive.language.links import MAX_INDICES
@@ -40,14 +40,13 @@ from derive.loss.loss import Loss
 from derive.loss.quadratic import SQUARE
 from derive.saddle import SaddleSystem, coupled_system, saddle_system
 
-FOLDER, RUNTIME = "systems", "runtime"
-RUNTIME_FILES = ("contractions.py", "unknowns.py", "certificate.py")
+FOLDER = "systems"
 RANKS = (1, 2, 3)  # directions of the spike
 SEVERAL = ((1, 2), (2, 2), (1, 3))  # (directions of the target, of the spike) of the coupled systems that are committed
 _SHARED = (
     "certificate.py", "emit.py", "lower/affine.py", "lower/loops.py", "lower/nests.py", "lower/nodes.py",
     "lower/stages.py", "lower/text.py", "one_block.py", "places.py", "plan.py", "print/numba_loops.py",
-    "print/numpy_arrays.py", "print/pairs.py", "program.py", *(f"runtime/{name}" for name in RUNTIME_FILES),
+    "print/numpy_arrays.py", "print/pairs.py", "program.py",
 )  # fmt: skip
 SOURCES = (*_SHARED, "blockwise.py", "templates/solve.txt", "templates/stages.txt")
 COUPLED_SOURCES = (*_SHARED, "coupled.py", "templates/jacobian.txt")
@@ -61,17 +60,6 @@ def expected_texts() -> dict[str, str]:
     return with_manifest(
         {**emit_registered(), **emit_registered_losses(), **emit_runtime(), **systems, **steps}
     )
-
-
-def emit_runtime() -> dict[str, str]:
-    """Path below ``generated/`` -> text of the hand-written numerics of systems."""
-    folder = resources.files("codegen").joinpath(RUNTIME)
-    found = {}
-    for name in RUNTIME_FILES:
-        text = folder.joinpath(name).read_text(encoding="utf-8")
-        signed = signature([name, text])
-        found[f"{RUNTIME}/{name}"] = f'{text}\n\nSIGNATURE = "{signed}"\n'
-    return found
 
 
 def emit_systems(loss: Loss = SQUARE, spikes: Iterable[int] = RANKS) -> dict[str, str]:

@@ -1,48 +1,31 @@
-"""Emission of one self-contained numba module per scalar function: its values and its conditional
-coefficients.
-"""
+"""Emission of one module per scalar function: its values, and what its conditional coefficients need."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from importlib import resources
 from typing import Any
 
 import sympy
 
-from codegen.closed import closed_form
+from codegen.closed import ClosedForm, closed_form
 from codegen.hints import Hints, hints
-from codegen.manifest import signature, source_parts
-from codegen.printers import HELPERS, helpers_used, numba_assignments, operations
+from codegen.manifest import signature, sources_of
+from codegen.printers import imported_helpers, numba_assignments, operations
 from codegen.segments import is_piecewise_linear, segment_constants
 from codegen.stable import stabilised
+from codegen.text import closing, fitted, with_math, wrapped
 from derive.coefficients import conditional_coefficients
 from derive.language.catalogue import REGISTERED, Entry, lookup
 from derive.scalar import ScalarFunction, scalar_function
 
-#: Files of this package that decide the text.
-SOURCES = (
-    "closed.py",
-    "functions.py",
-    "hints.py",
-    "printers.py",
-    "segments.py",
-    "stable.py",
-    "templates/entry.py",
-    "templates/piecewise.py",
-    "templates/quadrature.py",
-    "templates/smooth.py",
-)
 FOLDER = "functions"
-_EXACT = ("closed", "piecewise")
 _WORDS = {
     "closed": "closed forms",
     "piecewise": "truncated Gaussian moments",
-    "near": "the trapezoid rule in g",
+    "smooth": "the trapezoid rule in g",
     "panels": "adaptive panels in g",
 }
-_MARKER = "# --- copied into the emitted modules from here ---\n"
 
 
 @dataclass(frozen=True)
@@ -71,42 +54,22 @@ def emit_scalar(scalar: ScalarFunction, expression: str) -> FunctionModule:
     closed = None if linear else closed_form(scalar, conditional_coefficients(scalar))
     # the closed form of a polynomial hardly ever cancels: panels are enough behind it
     smooth = not scalar.breakpoints and not scalar.is_polynomial
-    seen = hints_of(scalar)
     pieces = [stabilised(piece) for _, _, piece in scalar.pieces]
     values = [scalar.at(b) for b in scalar.breakpoints]
-    signed = signature(
-        [
-            scalar.name,
-            expression,
-            sympy.srepr(scalar.expr),
-            sympy.srepr(sympy.Tuple(*scalar.breakpoints)),
-            scalar.parity,
-            closed.identity if closed else "piecewise" if linear else "quadrature",
-            *source_parts(SOURCES),
-        ]
-    )
+    rule = "piecewise" if linear else "closed" if closed else "smooth" if smooth else "panels"
+    identity = closed.identity if closed else "piecewise" if linear else "quadrature"
+    canonical = [sympy.srepr(scalar.expr), sympy.srepr(sympy.Tuple(*scalar.breakpoints)), scalar.parity]
+    signed = signature([scalar.name, expression, *canonical, identity, *sources_of(__name__)])
     counts = operations(pieces), closed.operations if closed else 0
-    rules = [
-        *(["piecewise"] if linear else []),
-        *(["closed"] if closed else []),
-        *(["near", "far"] if smooth else []),
-        "panels",
-    ]
     parts = [
-        _header(scalar, expression, signed, rules),
-        _constants(scalar, expression, signed, counts, seen),
-        *([segment_constants(scalar)] if linear else []),
-        *(HELPERS[name] for name in helpers_used([*pieces, *values])),
-        _function_text(scalar, pieces, values),
-        *([_template("piecewise")] if linear else []),
+        _header(scalar, expression, signed, rule, imported_helpers([*pieces, *values]))
+        + _constants(scalar, expression, signed, counts),
+        _values(scalar, pieces, values),
         *([closed.text] if closed else []),
-        _template("quadrature"),
-        *([_template("smooth")] if smooth else []),
-        _template("entry"),
-        _rules_text(rules),
+        (f"{segment_constants(scalar)}\n\n" if linear else "") + _function(scalar, smooth, linear, closed),
     ]
-    text = "\n\n".join(part.strip("\n") + "\n" for part in parts)
-    return FunctionModule(scalar.name, f"{FOLDER}/{scalar.name}.py", text, signed, rules[0] in _EXACT)
+    text = with_math("\n\n\n".join(part.strip("\n") for part in parts) + "\n")
+    return FunctionModule(scalar.name, f"{FOLDER}/{scalar.name}.py", text, signed, rule in ("closed", "piecewise"))
 
 
 def emit_registered(names: Iterable[str] = tuple(REGISTERED)) -> dict[str, str]:
@@ -121,26 +84,25 @@ def hints_of(scalar: ScalarFunction) -> Hints:
     return Hints(tuple(features), max(one.steepness for one in found), max(one.wave for one in found))
 
 
-def _header(scalar: ScalarFunction, expression: str, signed: str, rules: Sequence[str]) -> str:
+def _header(scalar: ScalarFunction, expression: str, signed: str, rule: str, helpers: str) -> str:
     source = scalar.citation.replace("\\", "/").replace('"', "'")
-    return f'''"""Conditional Gaussian coefficients of f(z) = {expression}  [{source}].
+    title = f"Conditional Gaussian coefficients of f(z) = {expression}  [{source}]."
+    cancel = ", by quadrature where these would cancel" * (rule in ("closed", "piecewise"))
+    signatures = "CLOSED, VALUES, compiled" if rule == "closed" else "VALUES, compiled"
+    return f'''"""{wrapped(title, 3)}
 
-mu0, mu1, mu2 by {_WORDS[rules[0]]}{", by quadrature where these would cancel" * (rules[0] in _EXACT)}.
-Generated; do not edit. Signature {signed[:16]}.
-Regenerate with: giantstep generate
+mu0, mu1, mu2 by {_WORDS[rule]}{cancel}.
+{closing(signed)}
 """
 
 # fmt: off
-import math
+from generated.runtime.coefficients import SCRATCH_SHAPE as SCRATCH_SHAPE
+from generated.runtime.coefficients import {"Closed, Function" if rule == "closed" else "Function"}
+from generated.runtime.compiling import {signatures}
+{helpers}'''
 
-import numpy as np
-from numba import njit
-'''
 
-
-def _constants(
-    scalar: ScalarFunction, expression: str, signed: str, counts: tuple[int, int], seen: Hints
-) -> str:
+def _constants(scalar: ScalarFunction, expression: str, signed: str, counts: tuple[int, int]) -> str:
     breaks = [float(sympy.N(b, 30)) for b in scalar.breakpoints]
     return f"""NAME = {_quoted(scalar.name)}
 EXPRESSION = {_quoted(expression)}
@@ -149,63 +111,50 @@ BREAKPOINTS: tuple[float, ...] = {_tuple(breaks)}
 PARITY = {_quoted(scalar.parity)}
 OPERATIONS = {counts[0]}
 CLOSED_FORM_OPERATIONS = {counts[1]}
-SCRATCH_SHAPE = (420, 52)  # least shape of `scratch`; more rows allow more panels of 52 numbers
-
-# no wrappers that nobody calls: they take a tenth of the time to compile
-_ENTRY = {{"error_model": "numpy", "nogil": True, "no_cfunc_wrapper": True}}
-_INNER = {{**_ENTRY, "no_cpython_wrapper": True}}
-_EPS = 2.0**-52
-_NORM = 0.3989422804014327  # 1/sqrt(2 pi)
-_BREAKS = {_array(breaks)}
-_CENTRES = {_array([centre for centre, _ in seen.features])}  # of the features of f, and their widths
-_WIDTHS = {_array([width for _, width in seen.features])}
-_STEEPNESS = {seen.steepness!r}  # of its smooth parts, and the sum of its frequencies
-_WAVE = {seen.wave!r}
 """
 
 
-def _rules_text(rules: Sequence[str]) -> str:
-    """Rule(shifts, q, raw, scratch) fills raw: (7, n) of mu0, mu1, mu2^2, their errors and the noise of f."""
-    compiled = "trapezoid" if rules[0] == "near" else rules[0]
-    return f"""# each for the points that those before it mark by a mu2^2 that is not a number
-RULES = ({", ".join(rules)}{"," * (len(rules) == 1)})
-ENTRY = "{compiled}"  # what the first one compiles
-"""
-
-
-def _function_text(scalar: ScalarFunction, pieces: list[Any], values: list[Any]) -> str:
+def _function(scalar: ScalarFunction, smooth: bool, linear: bool, closed: ClosedForm | None) -> str:
+    seen = hints_of(scalar)
+    features = "".join(f"({centre!r}, {width!r}), " for centre, width in seen.features).rstrip()
     lines = [
-        "@njit(**_INNER)",
-        "def _f(z):",
-        f'    """{"One piece" if len(pieces) == 1 else f"{len(pieces)} pieces"} of f."""',
+        "values, parity=PARITY, breaks=BREAKPOINTS,",
+        f"features=({features}),  # centres and widths",
+        f"steepness={seen.steepness!r}, wave={seen.wave!r}, smooth={smooth},",
     ]
+    if linear:
+        lines.append("segments=SEGMENTS,")
+    if closed is not None:
+        lines.append(f"closed=Closed(closed, residual={closed.residual}, frequency={closed.frequency!r}),")
+    body = "".join(f"    {line}\n" for line in lines)
+    return f"FUNCTION = Function(\n{body})\ncoefficients, value = FUNCTION.coefficients, FUNCTION.value\n"
+
+
+def _values(scalar: ScalarFunction, pieces: list[Any], values: list[Any]) -> str:
+    count = "One piece" if len(pieces) == 1 else f"{len(pieces)} pieces"
+    lines = ["@compiled(VALUES)", "def values(n, places, out):", f'    """{count} of f, at n places z."""']
+    lines.append("    for i in range(n):")
+    if scalar.breakpoints or any(piece.has(scalar.z) for piece in pieces):
+        lines.append("        z = places[i]")
     for position, breakpoint in enumerate(scalar.breakpoints):
         edge = repr(float(sympy.N(breakpoint, 30)))
-        lines.append(f"    {'if' if position == 0 else 'elif'} z < {edge}:")
-        lines += [f"        {line}" for line in _returned(pieces[position])]
+        lines.append(f"        {'if' if position == 0 else 'elif'} z < {edge}:")
+        lines += _stored(pieces[position], 12)
         if not _same(values[position], scalar.pieces[position + 1][2].subs(scalar.z, breakpoint)):
-            lines.append(f"    elif z == {edge}:")
-            lines += [f"        {line}" for line in _returned(values[position])]
-    indent = "    "
+            lines.append(f"        elif z == {edge}:")
+            lines += _stored(values[position], 12)
     if scalar.breakpoints:
-        lines.append("    else:")
-        indent = "        "
-    lines += [f"{indent}{line}" for line in _returned(pieces[-1])]
+        lines.append("        else:")
+    lines += _stored(pieces[-1], 12 if scalar.breakpoints else 8)
     return "\n".join(lines)
 
 
-def _returned(expression: Any) -> list[str]:
-    *shared, last = numba_assignments([("result", expression)])
-    return [*shared, "return " + last.removeprefix("result = ")]
+def _stored(expression: Any, spaces: int) -> list[str]:
+    return fitted(numba_assignments([("out[i]", expression)]), spaces * " ")
 
 
 def _same(left: Any, right: Any) -> bool:
     return bool(abs(sympy.N(left - right, 30)) < 1e-25)
-
-
-def _template(name: str) -> str:
-    text = resources.files("codegen.templates").joinpath(f"{name}.py").read_text(encoding="utf-8")
-    return text.split(_MARKER, 1)[1].replace("  # fmt: skip", "")
 
 
 def _quoted(text: str) -> str:
@@ -214,7 +163,3 @@ def _quoted(text: str) -> str:
 
 def _tuple(numbers: list[float]) -> str:
     return "(" + "".join(f"{number!r}, " for number in numbers).rstrip() + ")"
-
-
-def _array(numbers: list[float]) -> str:
-    return f"np.array({numbers!r})" if numbers else "np.zeros(0)"

@@ -1,11 +1,10 @@
-"""Emission of one self-contained numba module per loss: its averages over the conditional output."""
+"""Emission of one module per loss: its pieces and where they end, for the averages over the conditional output."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from importlib import resources
 from itertools import accumulate
 from typing import Any
 
@@ -13,22 +12,19 @@ import mpmath
 import sympy as sp
 
 from codegen.hints import hints
-from codegen.manifest import signature, source_parts
-from codegen.printers import HELPERS, helpers_used, numba_assignments, operations
+from codegen.manifest import signature, sources_of
+from codegen.printers import imported_helpers, numba_assignments, operations
 from codegen.stable import stabilised
+from codegen.text import closing, fitted, with_math, wrapped
 from derive.gaussian.numeric import mpmath_function
 from derive.gaussian.special import LogNormalCdf
 from derive.language.loss_catalogue import REGISTERED
 from derive.loss.loss import F, LossAnalysis, U, Y, analyse_loss, loss_of
 from derive.output import output_averages
 
-_TEMPLATES = ("templates/averages.py", "templates/label_points.py", "templates/label_intervals.py")
-SOURCES = ("hints.py", "losses.py", "printers.py", "stable.py", *_TEMPLATES)
 FOLDER = "losses"
-_MARKER = "# --- copied into the emitted modules from here ---\n"
 _STEEPEST = 100.0  # curvature is searched for its maximum on this scale at most
-_JIT = '@njit(cache=True, error_model="numpy", nogil=True)\n'
-#: The averages in the order in which the template accumulates them, for one direction beside the spike.
+#: The averages in the order in which `runtime.label_points` accumulates them, for one direction beside the spike.
 _ORDER = (
     "avg_M", "avg_g", "avg_h", "avg_gg", "avg_gh", "avg_hx", "avg_ggh", "avg_ghx", "avg_hxx", "avg_tg", "avg_th",
     "avg_tgh", "avg_thx", "avg_tth",
@@ -56,22 +52,20 @@ def emit_loss(text: str) -> LossModule:
 def emit_analysed(analysis: LossAnalysis) -> LossModule:
     """The module of a loss cut into its smooth pieces."""
     if tuple(output_averages(1).monomials) != _ORDER:
-        raise ValueError("the derived averages are not those of the template: change the template with the derivation")
+        raise ValueError("the derived averages are not those of the runtime: change it with the derivation")
     loss = analysis.loss
     pieces = [_derivatives(piece) for part in analysis.parts() for piece in part.pieces]
     everything = [e for piece in pieces for e in piece] + [b for part in analysis.parts() for b in part.breakpoints]
     everything += [label for label, _ in _label_cuts(analysis)]
     names = [parameter.name for parameter in loss.parameters]
-    signed = signature([loss.name, loss.form, sp.srepr(sp.Tuple(*everything)), *names, *source_parts(SOURCES)])
+    signed = signature([loss.name, loss.form, sp.srepr(sp.Tuple(*everything)), *names, *sources_of(__name__)])
     parts = [
-        _header(analysis, signed),
-        *(HELPERS[name] for name in helpers_used(everything)),
-        _cells(analysis),
-        _edges(analysis, names),
+        _header(analysis, signed, imported_helpers(everything)),
         _pieces(pieces, names),
-        *map(_template, _TEMPLATES),
+        *([_edges(analysis, names)] if len(pieces) > 1 else []),
+        _law(analysis, len(pieces) > 1),
     ]
-    body = "\n\n".join(part.strip("\n") + "\n" for part in parts)
+    body = with_math("\n\n\n".join(part.strip("\n") for part in parts) + "\n")
     return LossModule(loss.name, f"{FOLDER}/{loss.name}.py", body, signed)
 
 
@@ -92,39 +86,47 @@ def _shortest(curvature: Any) -> Any:
     return min((curvature, sp.simplify(curvature), sp.factor(curvature)), key=lambda e: (sp.count_ops(e), str(e)))
 
 
-def _header(analysis: LossAnalysis, signed: str) -> str:
+def _header(analysis: LossAnalysis, signed: str, helpers: str) -> str:
     loss = analysis.loss
     smooth = [piece for part in analysis.parts() for piece in part.pieces]
-    count, kinked = operations(smooth), len(smooth) > 1
+    signatures = "PIECES, compiled" if len(smooth) == 1 else "EDGE, PIECES, compiled"
     ranges = f" on {len(analysis.cells)} ranges of labels" if analysis.cells else ""
-    return f'''"""Averages over the output for the loss {loss.expression}  [{loss.citation}; THEORY section 4].
+    return f'''"""The loss {wrapped(f"{loss.expression}  [{loss.citation}; THEORY section 4].", 12)}
 
-{len(smooth)} smooth piece(s){ranges}, {count} operations, in u = {_u_of(loss.form)}.
-Generated; do not edit. Signature {signed[:16]}.
-Regenerate with: giantstep generate
+{len(smooth)} smooth piece(s){ranges}, {operations(smooth)} operations, in u = {_u_of(loss.form)}.
+{closing(signed)}
 """
 
 # fmt: off
-import math
-
 import numpy as np
-from numba import njit
 
+from generated.runtime.compiling import {signatures}
+from generated.runtime.loss import rules
+from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
+from generated.runtime.prox import Law
+{helpers}
 NAME = "{loss.name}"
 EXPRESSION = "{loss.expression}"
 SIGNATURE = "{signed}"
 FORM = "{loss.form}"
 PARAMETERS: tuple[str, ...] = {tuple(p.name for p in loss.parameters)!r}
-SMOOTH = {not kinked}
+SMOOTH = {len(smooth) == 1}
 SYMMETRIC = {_symmetric(analysis)}  # loss(-y, -f) = loss(y, f)
+COUNT = {len(smooth)}  # of the pieces
+STEEPNESS = {_steepness(analysis)!r}  # of the pieces beside the logistic loss, at the default parameters'''
 
-_PIECES = {len(smooth)}
-_SMOOTH = {not kinked}
-_RESIDUAL = {loss.form == "residual"}
-_MARGIN = {loss.form == "margin"}
-_STEEPNESS = {_steepness(analysis)!r}  # of the pieces beside the logistic loss, at the default parameters
-_RATE = {_rate(analysis)!r}  # of its exponential growth, which polynomials have not
-_CURVATURE = {_curvature(analysis)}  # the largest of a smooth loss
+
+def _law(analysis: LossAnalysis, kinked: bool) -> str:
+    edge = "ends.address" if kinked else "0"
+    form = analysis.loss.form
+    return f'''LAW = Law(
+    pieces=rho.address, edge={edge},
+    ranges=np.array({_ranges(analysis)}),  # upper end, whether it is part of it, first piece, pieces
+    residual={form == "residual"}, margin={form == "margin"}, smooth=SMOOTH, steepness=STEEPNESS,
+    rate={_rate(analysis)!r},  # of its exponential growth, which polynomials have not
+    curvature={_curvature(analysis)},  # the largest of a smooth loss
+)
+points, intervals, nodes, piece, edge, cell = rules(LAW)
 '''
 
 
@@ -195,13 +197,13 @@ def _label_cuts(analysis: LossAnalysis) -> list[tuple[Any, bool]]:
     return [(one.high, one.single) for one in ranges[:-1]]
 
 
-def _cells(analysis: LossAnalysis) -> str:
-    lines = [_JIT + "def _cell(y):", '    """The first piece that holds at the label y, and how many do."""']
-    *before, last = _numbered(analysis)
-    for (start, count), (label, closed) in zip(before, _label_cuts(analysis), strict=True):
-        lines.append(f"    if y {'<=' if closed else '<'} {float(label)!r}:")
-        lines.append(f"        return {start}, {count}")
-    return "\n".join([*lines, f"    return {last[0]}, {last[1]}"])
+def _ranges(analysis: LossAnalysis) -> str:
+    cuts = [(repr(float(label)), closed) for label, closed in _label_cuts(analysis)] + [("math.inf", False)]
+    rows = [
+        f"[{label}, {float(closed)!r}, {float(start)!r}, {float(count)!r}]"
+        for (label, closed), (start, count) in zip(cuts, _numbered(analysis), strict=True)
+    ]
+    return f"[{', '.join(rows)}]"
 
 
 def _edges(analysis: LossAnalysis, names: list[str]) -> str:
@@ -212,38 +214,32 @@ def _edges(analysis: LossAnalysis, names: list[str]) -> str:
         for start, part in zip(first, analysis.parts(), strict=True)
         for k, place in enumerate(part.breakpoints)
     ]
-    lines = [_JIT + "def _edge(k, y, q):", '    """Breakpoint at the end of piece k of rho, in u."""']
+    lines = ["@compiled(EDGE)", "def ends(k, y, q):", '    """Breakpoint at the end of piece k of rho, in u."""']
     lines += _unpacked(names, [place for _, place in places])
     for k, place in places:
-        lines.append(f"    if k == {k}:")
-        lines += [f"        {line}" for line in _returned([place])]
+        *shared, value = numba_assignments([("place", place)])
+        returned = "return " + value.removeprefix("place = ")
+        lines += [f"    if k == {k}:", *fitted([*shared, returned], 8 * " ")]
     lines.append("    return math.nan")
     return "\n".join(lines)
 
 
 def _pieces(pieces: list[tuple[Any, Any, Any]], names: list[str]) -> str:
-    lines = [_JIT + "def _rho(k, u, y, q):", '    """Value, slope and curvature of rho on piece k."""']
+    lines = ["@compiled(PIECES)", "def rho(k, y, q, n, places, value, slope, curvature):"]
+    lines += ['    """Value, slope and curvature of rho on piece k, at n places u."""']
     lines += _unpacked(names, [e for piece in pieces for e in piece])
+    lines += ["    for i in range(n):"]
+    if any(e.has(U) for piece in pieces for e in piece):
+        lines += ["        u = places[i]"]
     for k, piece in enumerate(pieces):
-        last = k == len(pieces) - 1
-        if not last:
-            lines.append(f"    if k == {k}:")
-        indent = "    " if last else "        "
-        lines += [f"{indent}{line}" for line in _returned(list(piece))]
+        if len(pieces) > 1:
+            lines.append(f"        {'if' if k == 0 else 'elif'} k == {k}:" if k < len(pieces) - 1 else "        else:")
+        indent = "            " if len(pieces) > 1 else "        "
+        targets = list(zip(("value[i]", "slope[i]", "curvature[i]"), piece, strict=True))
+        lines += fitted(numba_assignments(targets), indent)
     return "\n".join(lines)
 
 
 def _unpacked(names: list[str], expressions: list[Any]) -> list[str]:
     used = {str(s) for e in expressions for s in e.free_symbols} - {str(U), str(Y)}
     return [f"    {name} = q[{i}]" for i, name in enumerate(names) if name in used]
-
-
-def _returned(values: list[Any]) -> list[str]:
-    lines = numba_assignments([(f"result{i}", value) for i, value in enumerate(values)])
-    tail = ", ".join(line.split(" = ", 1)[1] for line in lines[-len(values) :])
-    return [*lines[: -len(values)], f"return {tail}"]
-
-
-def _template(path: str) -> str:
-    text = resources.files("codegen").joinpath(path).read_text(encoding="utf-8")
-    return text.split(_MARKER, 1)[1]

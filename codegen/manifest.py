@@ -4,6 +4,7 @@ against the files.
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import difflib
 import hashlib
@@ -24,7 +25,26 @@ _SIGNATURE = re.compile(r'^SIGNATURE = "([0-9a-f]{64})"$', re.MULTILINE)
 
 
 def signature(parts: Iterable[str]) -> str:
-    """sha256, in hexadecimal, of the parts in order; no two different lists of parts share their bytes."""
+    """sha256, in hexadecimal, of the parts in order and of the runtime; no two lists of parts share their bytes.
+
+    numba does not see a change of what a kernel calls in another file: with the runtime each file changes.
+    """
+    return _digest([*parts, runtime_digest()])
+
+
+def runtime_digest() -> str:
+    """sha256 of the hand-written numerics that generated modules import."""
+    return _digest(part for name, text in runtime_sources().items() for part in (name, text))
+
+
+def runtime_sources() -> dict[str, str]:
+    """File name -> text of the hand-written numerics."""
+    folder = resources.files("codegen").joinpath("runtime")
+    names = sorted(item.name for item in folder.iterdir() if item.name.endswith(".py"))
+    return {name: folder.joinpath(name).read_text(encoding="utf-8") for name in names}
+
+
+def _digest(parts: Iterable[str]) -> str:
     digest = hashlib.sha256()
     for part in parts:
         data = part.encode("utf-8")
@@ -47,6 +67,54 @@ def source_parts(names: Iterable[str]) -> tuple[str, ...]:
     for name in sorted(names):
         found.append(f"{name} {text_digest(folder.joinpath(name).read_text(encoding='utf-8'))}")
     return tuple(found)
+
+
+def sources_of(module: str) -> tuple[str, ...]:
+    """The SymPy version and the files that a module of this package is made of: name and sha256 of each.
+
+    These are the modules that it imports, and those that they import in turn, as far as they belong to the package;
+    a folder that is imported counts with everything in it that is not Python.
+    """
+    found = [f"sympy {sympy.__version__}"]
+    return (*found, *(f"{name} {text_digest(text)}" for name, text in sorted(read_by(module).items())))
+
+
+def read_by(module: str) -> dict[str, str]:
+    """File name below the package -> text, for a module and all of the package that it imports."""
+    texts: dict[str, str] = {}
+    waiting = [module]
+    while waiting:
+        name = waiting.pop()
+        for path, text in _files(name).items():
+            if path not in texts:
+                texts[path] = text
+                waiting += _imports(text) if path.endswith(".py") else []
+    return texts
+
+
+def _files(module: str) -> dict[str, str]:
+    package, _, below = module.partition(".")
+    place = resources.files(package)
+    for part in below.split(".") if below else ():
+        place = place.joinpath(part)
+    path = below.replace(".", "/")
+    if not place.is_dir():
+        alone = resources.files(package).joinpath(f"{path}.py")
+        return {f"{path}.py": alone.read_text(encoding="utf-8")} if alone.is_file() else {}
+    inside = (item for item in place.iterdir() if item.is_file() and not item.name.endswith((".py", ".pyc")))
+    folder = {f"{path}/{item.name}": item.read_text(encoding="utf-8") for item in inside} if path else {}
+    return folder | {f"{path}/__init__.py".lstrip("/"): place.joinpath("__init__.py").read_text(encoding="utf-8")}
+
+
+def _imports(text: str) -> list[str]:
+    """Modules of the package that a text imports, anywhere in it."""
+    names = []
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names += [str(node.module), *(f"{node.module}.{alias.name}" for alias in node.names)]
+    return [name for name in names if name.partition(".")[0] == "codegen"]
 
 
 def write_atomic(path: Path, text: str) -> bool:

@@ -17,73 +17,10 @@ from sympy.printing.str import StrPrinter
 from codegen.stable import Expm1, Log1p, LogCosh, Sigmoid, Softplus, Tail
 from derive.gaussian.special import InverseMillsRatio, LogNormalCdf, NormalCdf, TruncatedMean
 
-#: numba text of the helper functions that printed expressions may call, by name.
-HELPERS: Mapping[str, str] = MappingProxyType(
-    {
-        "_sigmoid": '''@njit(error_model="numpy", nogil=True)
-def _sigmoid(u):
-    """1/(1 + exp(-u)) without overflow."""
-    e = math.exp(-abs(u))
-    return 1.0 / (1.0 + e) if u >= 0.0 else e / (1.0 + e)
-''',
-        "_softplus": '''@njit(error_model="numpy", nogil=True)
-def _softplus(u):
-    """log(1 + exp(u)) without overflow."""
-    return max(u, 0.0) + math.log1p(math.exp(-abs(u)))
-''',
-        "_log_cosh": '''@njit(error_model="numpy", nogil=True)
-def _log_cosh(u):
-    """log(cosh(u)) without overflow, accurate near 0."""
-    if abs(u) < 1.0:
-        h = math.sinh(0.5 * u)
-        return math.log1p(2.0 * h * h)
-    return abs(u) + math.log1p(math.exp(-2.0 * abs(u))) - 0.6931471805599453
-''',
-        "_sign": '''@njit(error_model="numpy", nogil=True)
-def _sign(u):
-    """-1, 0 or 1."""
-    return 1.0 if u > 0.0 else (-1.0 if u < 0.0 else 0.0)
-''',
-        "_step": '''@njit(error_model="numpy", nogil=True)
-def _step(u):
-    """0, 1/2 at 0, or 1."""
-    return 1.0 if u > 0.0 else (0.0 if u < 0.0 else 0.5)
-''',
-        "_truncated_mean": '''@njit(error_model="numpy", nogil=True)
-def _truncated_mean(u):
-    """u + phi(u)/Phi(u) without cancellation: Laplace's continued fraction in the lower tail."""
-    if u > -4.0:
-        return u + 0.7978845608028654 * math.exp(-0.5 * u * u) / math.erfc(-0.7071067811865476 * u)
-    fraction = -u
-    for k in range(40, 1, -1):
-        fraction = -u + k / fraction
-    return 1.0 / fraction
-''',
-        "_inverse_mills": '''@njit(error_model="numpy", nogil=True)
-def _inverse_mills(u):
-    """phi(u)/Phi(u) without underflow."""
-    if u > -4.0:
-        return 0.7978845608028654 * math.exp(-0.5 * u * u) / math.erfc(-0.7071067811865476 * u)
-    fraction = -u
-    for k in range(40, 0, -1):
-        fraction = -u + k / fraction
-    return fraction
-''',
-        "_log_normal_cdf": '''@njit(error_model="numpy", nogil=True)
-def _log_normal_cdf(u):
-    """log Phi(u) without underflow."""
-    if u > 0.0:
-        return math.log1p(-0.5 * math.erfc(0.7071067811865476 * u))
-    if u > -4.0:
-        return math.log(0.5 * math.erfc(-0.7071067811865476 * u))
-    fraction = -u
-    for k in range(40, 0, -1):
-        fraction = -u + k / fraction
-    return -0.5 * u * u - 0.9189385332046727 - math.log(fraction)
-''',
-    }
-)
-
+#: Functions of `runtime.special` that printed expressions may call.
+_SPECIAL = (
+    "inverse_mills", "log_cosh", "log_normal_cdf", "sigmoid", "sign", "softplus", "step", "truncated_mean",
+)  # fmt: skip
 _NUMBA_CALLS: Mapping[Any, str] = MappingProxyType(
     {
         sympy.exp: "math.exp",
@@ -98,17 +35,17 @@ _NUMBA_CALLS: Mapping[Any, str] = MappingProxyType(
         sympy.erfc: "math.erfc",
         Tail: "math.erfc",
         sympy.Abs: "abs",
-        sympy.sign: "_sign",
-        sympy.Heaviside: "_step",
-        Sigmoid: "_sigmoid",
-        Softplus: "_softplus",
-        LogCosh: "_log_cosh",
+        sympy.sign: "sign",
+        sympy.Heaviside: "step",
+        Sigmoid: "sigmoid",
+        Softplus: "softplus",
+        LogCosh: "log_cosh",
         Expm1: "math.expm1",
         Log1p: "math.log1p",
         NormalCdf: "math.erfc",
-        LogNormalCdf: "_log_normal_cdf",
-        InverseMillsRatio: "_inverse_mills",
-        TruncatedMean: "_truncated_mean",
+        LogNormalCdf: "log_normal_cdf",
+        InverseMillsRatio: "inverse_mills",
+        TruncatedMean: "truncated_mean",
     }
 )
 _MPMATH_NAMES = ("exp", "log", "sin", "cos", "sinh", "cosh", "tanh", "atan", "erf", "erfc", "sign")
@@ -285,7 +222,7 @@ class _Printer(StrPrinter):
 
 
 class NumbaPrinter(_Printer):
-    """Text of a float expression on `math.*` and the helpers of `HELPERS`."""
+    """Text of a float expression on `math.*` and the functions of `runtime.special`."""
 
     calls = _NUMBA_CALLS
     root = "math.sqrt"
@@ -384,10 +321,11 @@ def common_subexpressions(
     return shared, reduced
 
 
-def helpers_used(expressions: Iterable[Any]) -> tuple[str, ...]:
-    """Names of the helpers of `HELPERS` that the numba text of these expressions calls, sorted."""
+def imported_helpers(expressions: Iterable[Any]) -> str:
+    """The line that imports what the numba text of these expressions calls, or nothing."""
     found = {_NUMBA_CALLS.get(node.func, "") for e in expressions for node in e.atoms(sympy.Function)}
-    return tuple(sorted(name for name in found if name in HELPERS))
+    names = sorted(found & set(_SPECIAL))
+    return f"from generated.runtime.special import {', '.join(names)}\n" if names else ""
 
 
 def operations(expressions: Iterable[Any]) -> int:

@@ -18,7 +18,7 @@ def is_piecewise_linear(scalar: ScalarFunction) -> bool:
 
 
 def segment_constants(scalar: ScalarFunction) -> str:
-    """numba text of the arrays that `templates/piecewise.py` reads."""
+    """numba text of the rows that `runtime.piecewise` reads."""
     lines = [sympy.Poly(piece, scalar.z) for _, _, piece in scalar.pieces]
     slopes = [line.coeff_monomial(scalar.z) for line in lines]
     starts = [line.coeff_monomial(1) for line in lines]
@@ -27,19 +27,19 @@ def segment_constants(scalar: ScalarFunction) -> str:
     ]
     levels = [start if slope == 0 else sympy.S.Zero for start, slope in zip(starts, slopes, strict=True)]
     steps = list(zip(lines, lines[1:], scalar.breakpoints, strict=False))
-    arrays = (
-        ("_BLUR", [_blur(b) for b in scalar.breakpoints], "what rounding did to the breakpoints"),
-        ("_JUMPS", [right.eval(b) - left.eval(b) for left, right, b in steps], "of f at its breakpoints"),
-        ("_KINKS", [right - left for left, right in zip(slopes, slopes[1:], strict=False)], "of its slope"),
-        ("_SLOPES", slopes, "of the pieces, where they are zero, what rounding did to that"),
-        ("_ROOTS", roots, ""),
-        ("_ROOT_BLUR", [_blur(root) for root in roots], ""),
-        ("_LEVELS", levels, "of the pieces that are constant"),
+    unread = sympy.S.Zero  # the last piece has no end
+    rows = (
+        ([*scalar.breakpoints, unread], "ends of the pieces"),
+        ([*map(_blur, scalar.breakpoints), unread], "what rounding did to them"),
+        ([*(right.eval(b) - left.eval(b) for left, right, b in steps), unread], "jumps of f there"),
+        ([*(right - left for left, right in zip(slopes, slopes[1:], strict=False)), unread], "of its slope"),
+        (slopes, "slopes of the pieces"),
+        (roots, "where they are zero"),
+        ([*map(_blur, roots)], "what rounding did to that"),
+        (levels, "levels of those that are constant"),
     )
-    return "\n".join(
-        f"{name} = np.array({[_number(v) for v in values]!r})" + (f"  # {words}" if words else "")
-        for name, values, words in arrays
-    )
+    text = "".join(f"    {tuple(map(_number, values))!r},  # {words}\n" for values, words in rows)
+    return f"SEGMENTS = (\n{text})"
 
 
 def _number(value: Any) -> float:

@@ -6,8 +6,9 @@ from typing import Any
 
 import sympy as sp
 
-from codegen.manifest import signature, source_parts
+from codegen.manifest import signature, sources_of
 from codegen.printers import numba_assignments
+from codegen.text import closing, fitted
 from derive.blocks import KAPPA
 from derive.gaussian.expectation import Expectation
 from derive.gradient_step import E2, MU1, S0, SECOND, VARIANCE, GradientStepMap, Z, gradient_step_map
@@ -44,12 +45,10 @@ def emit_step() -> str:
     left = {node for _, expr in results for node in expr.atoms(Expectation)}
     if left:
         raise ValueError(f"the gradient-step map needs moments without an argument: {sorted(map(str, left))}")
-    signed = signature(
-        [sp.srepr(sp.Tuple(*(expr for _, expr in results))), *source_parts(("step.py", "printers.py"))]
-    )
+    signed = signature([sp.srepr(sp.Tuple(*(expr for _, expr in results))), *sources_of(__name__)])
     moments_text, overlap_text, strength, alignment, bulk, cost, polynomials = map(_lines, groups)
     return _TEXT.format(
-        signature=signed, short=signed[:16], moments=moments_text, overlap=overlap_text, strength=strength,
+        signature=signed, closing=closing(signed), moments=moments_text, overlap=overlap_text, strength=strength,
         alignment=alignment, bulk=bulk, cost=cost, orders=MOST_ORDERS,
         polynomials=polynomials, moments_of_sigma=", ".join(map(str, map(hermite_moment, range(2 * MOST_ORDERS + 1)))),
         rows=_rows(),
@@ -95,13 +94,12 @@ def _rows() -> str:
 
 
 def _lines(results: list[tuple[str, Any]]) -> str:
-    return "\n".join(f"    {line}" for line in numba_assignments(results))
+    return "\n".join(fitted(numba_assignments(results), "    "))
 
 
 _TEXT = '''"""The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature {short}.
-Regenerate with: giantstep generate
+{closing}
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 """

@@ -27,7 +27,7 @@ from derive.labels import (
     as_index_function,
     evaluated,
     numbered,
-    residual_moments,
+    record_residual_moments,
     suffixes,
 )
 from derive.language.grammar import ExpressionError
@@ -167,7 +167,7 @@ def _spike(
         source=_STEP,
         assumption=_ORDER,
     )
-    residual_moments(recorder, channel)
+    record_residual_moments(recorder, channel)
     recorder.assume(
         "gradient",
         sympy.Symbol("g_k"),

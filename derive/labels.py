@@ -129,41 +129,15 @@ class Channel:
         return Expectation(value, *self.variables), linear, Expectation(value**2, *self.variables)
 
 
-@dataclass(frozen=True)
-class ResidualMoments:
-    """E e, E e t_i for every index and E e^2, in terms of expectations of sigma_star."""
-
-    mean: Any
-    overlaps: tuple[Any, ...]
-    square: Any
-
-    def of(self, link: IndexFunction) -> ResidualMoments:
-        """The same for a given link."""
-
-        def put(expression: Any) -> Any:
-            return expression.replace(STAR, link.at)
-
-        return ResidualMoments(put(self.mean), tuple(put(o) for o in self.overlaps), put(self.square))
-
-
-def residual_moments(recorder: Recorder, channel: Channel) -> ResidualMoments:
-    """Derive the moments of the residual, step by step."""
+def record_residual_moments(recorder: Recorder, channel: Channel) -> None:
+    """Derive E e t_i for every index, E e^2 and E e of the residual e, in terms of expectations of sigma_star."""
     _record_residual(recorder, channel)
-    overlaps = []
     for t, suffix in zip(channel.overlaps, suffixes(channel.indices), strict=True):
-        overlaps.append(
-            recorder.derive(
-                f"overlap with the target{suffix}",
-                None,
-                _average(channel, 1, t, "linearity: noise and constants have no overlap with $\\theta$"),
-                _SOURCE,
-            )
-        )
-    square = recorder.derive(
-        "residual variance", None, _average(channel, 2, 1, "independence of the label noise"), _SOURCE
-    )
-    mean = recorder.derive("mean residual", None, _average(channel, 1, 1, "linearity"), _SOURCE)
-    return ResidualMoments(mean, tuple(overlaps), square)
+        linear = _average(channel, 1, t, "linearity: noise and constants have no overlap with $\\theta$")
+        recorder.derive(f"overlap with the target{suffix}", None, linear, _SOURCE)
+    square = _average(channel, 2, 1, "independence of the label noise")
+    recorder.derive("residual variance", None, square, _SOURCE)
+    recorder.derive("mean residual", None, _average(channel, 1, 1, "linearity"), _SOURCE)
 
 
 def _average(channel: Channel, power: int, weight: Any, rule: str) -> Operation:

@@ -3,14 +3,14 @@
 e, weight, weight_t, weight_tt: nodes of the law of the residual e of the step, with weights for means of
 functions of e, of those times t = theta.x, and times t^2.
 
-Generated; do not edit. Signature 34d7f9f737010f24.
+Generated; do not edit. Signature 31c28fb3d5f5cf9a.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "34d7f9f737010f244678b0a2970c4cac289853fdcd79d019dbc87e2d847e0014"
+SIGNATURE = "31c28fb3d5f5cf9a5a6e2148876f4bdd1c86dc81a6c06db44b008a58bb5426a7"
 
 
 def equation(w, S, alpha_0, e, weight, weight_t, weight_tt):

@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature dc034cece944cf77.
+Generated; do not edit. Signature 91e80c8229a23b50, runtime 9b8358ac8f6d6481.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "dc034cece944cf77bc355a06800b9e3b061945e00818cbf904c17652a61f21da"
+SIGNATURE = "91e80c8229a23b50bf038f9795bd9c483d24c685f3c804bab266faa780c45cfc"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):
@@ -142,7 +142,10 @@ def mean_features(rho, tilt, spread, moments):
     p_5_3 = spread*x36 + x1*x36 + x1*x37
     p_5_4 = h_6*tilt*x25
     p_5_5 = h_5*x38
-    p_6_0 = h_10*x40 + 0.001388888888888889*h_12*x39 + h_6*x40 + spread**3*x41 + x39*x42 + x42*x47 + x43*x44 + x43*x45 + x43*x46 + x45*x47
+    p_6_0 = (
+        h_10*x40 + 0.001388888888888889*h_12*x39 + h_6*x40 + spread**3*x41 + x39*x42 + x42*x47 + x43*x44 + x43*x45 +
+        x43*x46 + x45*x47
+    )
     p_6_1 = h_11*rho*x27 + x26*x48 + x26*x49 + x30*x33 + x30*x49 + x31*x48
     p_6_2 = x13*x4*x45 + x28*x51 + x44*x50 + x45*x50 + x46*x50 + x46*x51
     p_6_3 = 0.027777777777777776*h_9*x11*x6 + x20*x37 + x37*x6

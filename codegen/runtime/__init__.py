@@ -1,1 +1,1 @@
-"""Hand-written numerics of the emitted modules: copied once into generated/runtime/, never run from here."""
+"""Hand-written numerics that all generated functions and losses share."""

@@ -11,7 +11,7 @@ of a matrix one is an unknown; the other lies ``TURNED`` further. ``FAMILY`` num
 import numpy as np
 from numba import njit
 
-from generated.runtime.contractions import INNER, short
+from codegen.runtime.contractions import INNER, short
 
 UNKNOWN, RESIDUAL, DIRECTION, IMAGE, WEIGHT, TURNED, FAMILY = range(7)
 

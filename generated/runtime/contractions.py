@@ -2,7 +2,13 @@
 
 Their loops are the long ones of a solver. Sums may be taken in any order, so that they fill the registers of the
 machine; everything else runs over a few blocks and asks for short code instead (``short``).
+
+Written by hand, in codegen/runtime/contractions.py.
+Generated; do not edit. Signature 30ad9ca9ec0fde1e, runtime 9b8358ac8f6d6481.
+Regenerate with: giantstep generate
 """
+
+# fmt: off
 
 from numba import njit, types
 from numba.extending import intrinsic
@@ -86,5 +92,4 @@ def add_product(field, row, factor, node, first, second):
     for n in range(node.shape[1]):
         field[row, n] += factor*node[first, n]*node[second, n]
 
-
-SIGNATURE = "e81f56511c4a92085dff214bf07674e9c17761dc48a1502407d9cb08916ec71a"
+SIGNATURE = "30ad9ca9ec0fde1e866bbeb8e914de06be0f9112cd5e3ca1e9589b5b9794a143"

@@ -6,7 +6,13 @@ of a matrix one is an unknown; the other lies ``TURNED`` further. ``FAMILY`` num
 
 ``system`` [2n + 4, n] holds all that a solve for n unknowns needs: the columns of a matrix, then the right side
 (row n), the unknowns (n + 1), the weights of the finite-size term (n + 2), and room for the elimination.
+
+Written by hand, in codegen/runtime/unknowns.py.
+Generated; do not edit. Signature 30ad9ca9ec0fde1e, runtime 9b8358ac8f6d6481.
+Regenerate with: giantstep generate
 """
+
+# fmt: off
 
 import numpy as np
 from numba import njit
@@ -144,5 +150,4 @@ def invert(matrix, row, K):
                 matrix[row, i, other] = entry
             order[k], order[other] = order[other], order[k]
 
-
-SIGNATURE = "9d1284a21d06547ac4912865f26de4429066664f21a3ecf3855f99bd0d2bd4e0"
+SIGNATURE = "30ad9ca9ec0fde1e866bbeb8e914de06be0f9112cd5e3ca1e9589b5b9794a143"

@@ -6,7 +6,7 @@ Order of computation, found from the derived system:
        avg_gg, avg_h, avg_t_1g, avg_t_2g, zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat_1, psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 3227527f647ee0c2.
+in X). Generated; do not edit. Signature 12a873da9bc24101.
 Regenerate with: giantstep generate
 """
 
@@ -19,7 +19,7 @@ from generated.runtime.contractions import INNER, add, add_product, average, ave
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "3227527f647ee0c2909add77ed7ad9656c5717c041b4027285df2ee91e957ffb"
+SIGNATURE = "12a873da9bc241015fde28635929508c8d0d95acd112a6fc76518d24874ac36c"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = range(6)  # rows of node, then mu0, mu1, mu2sq per block

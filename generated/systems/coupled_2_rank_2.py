@@ -7,7 +7,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 66f9d20a9bc5b0a4.
+in X). Generated; do not edit. Signature 3a843e43f805eefe.
 Regenerate with: giantstep generate
 """
 
@@ -20,7 +20,7 @@ from generated.runtime.contractions import INNER, add, add_product, average, ave
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "66f9d20a9bc5b0a46f657e887ac49926cc83ab61e55c722c028c759cf188feb4"
+SIGNATURE = "3a843e43f805eefe52db4693b0c558f0afb5b60ba9040d45248ca08e33f9adac"
 
 
 kappa_1, weight, nu0, nu1_1, nu1_2, nu2sq, kappa_2 = range(7)  # rows of node, then mu0, mu1, mu2sq per block

@@ -7,7 +7,7 @@ Order of computation, found from the derived system:
        psi_hat_1, psi_hat_2, psi_hat_3, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 8bbc69e22c22422a.
+in X). Generated; do not edit. Signature fcffe988fae6c32d.
 Regenerate with: giantstep generate
 """
 
@@ -20,7 +20,7 @@ from generated.runtime.contractions import INNER, add, add_product, average, ave
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "8bbc69e22c22422ab6845d4a604f4ee410790f8ccbc650cb2404a4704f8801c4"
+SIGNATURE = "fcffe988fae6c32df716b80b1e0e43bb683b07c13665cb1f425079bfdd80837d"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu1_3, nu2sq = range(7)  # rows of node, then mu0, mu1, mu2sq per block

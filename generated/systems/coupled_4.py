@@ -7,7 +7,7 @@ Order of computation, found from the derived system:
        Q2_hat, V1_hat, V2_hat, psi_hat_1, psi_hat_2, psi_hat_3, psi_hat_4, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 11be788a2d861c4c.
+in X). Generated; do not edit. Signature 5bb3b3b5f8c6e155.
 Regenerate with: giantstep generate
 """
 
@@ -20,7 +20,7 @@ from generated.runtime.contractions import INNER, add, add_product, average, ave
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "11be788a2d861c4c773e2165deb58d6fdac256ca264cdf0151f441815a27d028"
+SIGNATURE = "5bb3b3b5f8c6e155fd7327ed64389181f7aeb25a796479dce082bfa78486e73b"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu1_3, nu1_4, nu2sq = range(8)  # rows of node, then mu0, mu1, mu2sq per block

@@ -1,6 +1,6 @@
 """Equations of a given bulk, one block  [THEORY section 5].
 
-Generated; do not edit. Signature 51a69a2dd44d5a1d.
+Generated; do not edit. Signature 5ce222691f5d5dc9.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from generated.runtime.certificate import SIGN, Certificate, both, bounded, over
 
-SIGNATURE = "51a69a2dd44d5a1d67f18e05f351ab727bae29d3244c3237f72e02d390d4ed4e"
+SIGNATURE = "5ce222691f5d5dc9f77cba0c61fa23e8025417605017f3d2e6015860b5c97d06"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature c60e29e6b63b85d3.
+Generated; do not edit. Signature 6eb826e0acf408ec.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "c60e29e6b63b85d3f6bc0d04d39b7df48c052a14bd92009c96496dd57362b6b3"
+SIGNATURE = "6eb826e0acf408ec517d2fb965ec0a8c14cdcd8aec6e3d4b9e70a3b7cd5b9304"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 834524f5000f683d.
+in X). Generated; do not edit. Signature b702fb6d2e99eb82.
 Regenerate with: giantstep generate
 """
 
@@ -24,7 +24,7 @@ from generated.runtime.unknowns import (
 )
 
 LOSS = "square"
-SIGNATURE = "834524f5000f683d6a8519da32ba17b2fac7354f6dab6b46abaa98c1e05ece87"
+SIGNATURE = "b702fb6d2e99eb826dd2b53560ecddbd858ce3e89afcec8f00bc81b52e846aea"
 
 
 kappa, weight, nu0, nu1, nu2sq = range(5)  # rows of node, then mu0, mu1, mu2sq per block

@@ -1,13 +1,13 @@
 """Tangents of the coupled system, 3 direction(s) beside the spike  [THEORY section 4].
 
-Generated; do not edit. Signature 04c580d0cd1740a0.
+Generated; do not edit. Signature 7f841164dfbafb2f.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "04c580d0cd1740a061c743831df0b6a02810e109e64a43c9c4504846bab1352b"
+SIGNATURE = "7f841164dfbafb2f779976c31e1521e1b7a1ecd04827ccf6ecfc76d654ca1473"
 
 
 def response(table, change, fraction, parameters, rates, state, moves):

@@ -1,6 +1,6 @@
 """Equations of a trained bulk, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature e45ed66839e0c36e.
+Generated; do not edit. Signature 1d4e00d86c35451a.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from generated.runtime.certificate import SIGN, Certificate, both, bounded, over
 
-SIGNATURE = "e45ed66839e0c36effb3d63ced564a2ddbb867283d71c2a76675a3d08c5fee20"
+SIGNATURE = "1d4e00d86c35451a223585a8910bf78be62d79cefbe2524e9455933c13ffee47"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

@@ -1,4 +1,4 @@
-"""The command compare: both laws of the bulk against the simulated network."""
+"""The command compare: the laws of the bulk against the simulated model."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def add(subparsers: Subparsers) -> None:
     compare = command(
         subparsers,
         "compare",
-        "compare both laws of the bulk with the simulated network after its gradient step",
+        "compare both laws of the bulk with the simulated network; of a model with [spike], the one it has",
         "giantstep compare model.toml --dimension 1500 --seeds 10",
         _compare,
     )

@@ -1,4 +1,4 @@
-"""Both laws of the bulk against the simulated network, as z-scores at the simulated dimension."""
+"""The laws of the bulk against the simulated model, as z-scores at the simulated dimension."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Any
 from scipy.special import ndtri, stdtr
 
 from giantstep.observe.simulate import Simulation, checked_count, simulate
+from giantstep.simulate.system import SystemKind
 from giantstep.spec.errors import BadInput, GiantstepError
 from giantstep.spec.model import Model
 from giantstep.system.result import Result
@@ -78,25 +79,20 @@ def compare(
     model: Model, *, dimension: int, seeds: int, seed: int = 0,
     progress: Callable[[int, int, str], object] | None = None,
 ) -> Comparison:  # fmt: skip
-    """The network after its gradient step, simulated ``seeds`` times, against the theory of both laws of the bulk.
+    """The network, simulated ``seeds`` times, against the theory of both laws of the bulk; of [spike] the spiked model.
 
     The theory is solved at the simulated dimension and ratios, with its term of finite size; others of order 1/d are
-    not in it. A law that a model does not have is told in ``refused``. Raises BadInput for a model without a step and
+    not in it. A law that a model does not have is told in ``refused``: without a step, the trained one. Raises BadInput
     for fewer than two seeds, and NotConverged.
     """
     begun = time.perf_counter()
-    if model.step is None:
-        raise BadInput(
-            "compare needs a gradient step, and the model has none", "give [step], or use simulate and solve"
-        )
     checked_count("seeds", seeds, 2)
-    simulation = simulate(model, dimension=dimension, seeds=seeds, what="network", seed=seed, progress=progress)
-    assert simulation.model.step is not None
+    what: SystemKind = "network" if model.spike is None else "srf"
+    simulation = simulate(model, dimension=dimension, seeds=seeds, what=what, seed=seed, progress=progress)
     results, refused = {}, {}
     for law in LAWS:
         try:
-            step = replace(simulation.model.step, bulk=law, matrix=None)
-            results[law] = solve(replace(simulation.model, step=step), dimension=dimension)
+            results[law] = solve(_with_bulk(simulation.model, law), dimension=dimension)
         except BadInput as error:
             if law == "isotropic":
                 raise
@@ -104,6 +100,15 @@ def compare(
         except GiantstepError as error:
             refused[law] = error.message
     return Comparison(simulation, results, refused, time.perf_counter() - begun)
+
+
+def _with_bulk(model: Model, law: str) -> Model:
+    """The model with a law of the bulk. Raises BadInput where it has no such law."""
+    if model.step is not None:
+        return replace(model, step=replace(model.step, bulk=law, matrix=None))
+    if law == "trained":
+        raise BadInput("the trained bulk is what a gradient step leaves, and the model takes none")
+    return model
 
 
 def normal_score(z: float, seeds: int) -> float:

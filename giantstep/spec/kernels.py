@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable
 from functools import lru_cache
 from importlib import resources
+from importlib.metadata import version
 from pathlib import Path
 from types import ModuleType
 
@@ -123,10 +124,14 @@ def cached_path(name: str) -> Path | None:
 
 @lru_cache(maxsize=1)
 def _generator_version() -> str:
-    digest = hashlib.sha256(__version__.encode())
+    """A digest of everything that generation reads: all files of its packages, and the version of SymPy."""
+    digest = hashlib.sha256(f"{__version__} {version('sympy')}".encode())
     for package in ("derive", "codegen"):
-        for item in sorted(Path(str(resources.files(package))).rglob("*.py")):
-            digest.update(item.read_bytes())
+        root = Path(str(resources.files(package)))
+        for item in sorted(path for path in root.rglob("*") if path.is_file()):
+            if "__pycache__" not in item.parts:
+                digest.update(f"{item.relative_to(root).as_posix()} {item.stat().st_size} ".encode())
+                digest.update(item.read_bytes())
     return digest.hexdigest()[:16]
 
 

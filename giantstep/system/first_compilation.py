@@ -12,7 +12,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import lru_cache
+from functools import lru_cache, partial
 from inspect import signature
 from itertools import chain, repeat
 from pathlib import Path
@@ -25,6 +25,9 @@ from giantstep.spec.kernels import function_kernel, solver_kernel
 from giantstep.spec.model import Model
 from giantstep.system.state import run_solver
 
+#: What a user at a terminal reads while nothing else happens.
+ANNOUNCEMENT = "compiling the equations of this kind of model: some seconds, once per installation"
+
 
 @contextmanager
 def warming(model: Model) -> Iterator[None]:
@@ -35,7 +38,10 @@ def warming(model: Model) -> Iterator[None]:
     (blocks, rank), loss = _sizes(model), model.fit.loss
     trained = model.step is not None and model.step.bulk != "isotropic"
     coupled = loss.key != "square" or model.network.trains_bias or trained
-    child = _child(model) if next(_once_cold(blocks, coupled, model.target.indices, rank)) else None
+    cold = next(_once_cold(blocks, coupled, model.target.indices, rank))
+    if cold and sys.stderr.isatty():
+        print(ANNOUNCEMENT, file=sys.stderr, flush=True)
+    child = _child(model) if cold and (os.cpu_count() or 1) > 1 and sys.executable else None
     try:
         if child is not None:
             compile_solver(blocks, rank)
@@ -71,9 +77,7 @@ def _once_cold(blocks: int, coupled: bool, indices: int, rank: int) -> Iterator[
 
 
 def _cold(blocks: int, coupled: bool, indices: int, rank: int = 1) -> bool:
-    """Whether numba keeps a cache for a model's solver and has nothing in it, and there is a core to spare."""
-    if (os.cpu_count() or 1) < 2 or not sys.executable:
-        return False
+    """Whether numba keeps a cache for a model's solver and has nothing in it."""
     kernels = [solver_kernel("square", rank).solve]
     if coupled:
         from giantstep.system.loss_kernels import coupled_kernel
@@ -110,7 +114,7 @@ def compile_beside(model: Model) -> None:
     names = (model.network.activation, *[model.target.link] * (model.target.indices == 1))
     for name in dict.fromkeys(names):
         module = function_kernel(name)
-        module.RULES[0](np.zeros(1), 1.0, np.empty((7, 1)), np.empty(module.SCRATCH_SHAPE))
+        module.FUNCTION.rules[0](np.zeros(1), 1.0, np.empty((7, 1)), np.empty(module.SCRATCH_SHAPE))
     print(flush=True)
     for kernel, given in reversed(_coupled(model)):
         _compile(kernel, given)
@@ -140,6 +144,8 @@ def _coupled(model: Model) -> Sequence[tuple[Any, Sequence[object]]]:
 
 
 def _compile(kernel: Any, arguments: Sequence[object]) -> None:
+    if isinstance(kernel, partial):
+        kernel, arguments = kernel.func, (*kernel.args, *arguments)
     kernel.compile(tuple(map(typeof, arguments)))
 
 

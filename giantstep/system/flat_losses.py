@@ -92,27 +92,27 @@ def _felt(loss: ModuleType, constants: Array, y: float) -> bool:
 def pieces_at_zero(loss: ModuleType, constants: Array, y: float) -> list[tuple[float, float, float]]:
     """Value, slope and curvature of the loss at f = 0: of one piece, or of both where that is a kink."""
     u = -y if loss.FORM == "residual" else 0.0
-    start, count = loss._cell(y)
-    edges = [loss._edge(k, y, constants) for k in range(start, start + count - 1)]
+    start, count = loss.cell(y)
+    edges = [loss.edge(k, y, constants) for k in range(start, start + count - 1)]
     first, last = sum(edge < u for edge in edges), sum(edge <= u for edge in edges)
-    return [loss._rho(k, u, y, constants) for k in range(start + first, start + last + 1)]
+    return [loss.piece(k, u, y, constants) for k in range(start + first, start + last + 1)]
 
 
 def _pieces_of(loss: ModuleType, y: float) -> range:
     """The pieces of the loss that hold at a label."""
-    start, count = loss._cell(y)
+    start, count = loss.cell(y)
     return range(start, start + count)
 
 
 def _is_flat(loss: ModuleType, constants: Array, k: int, y: float) -> bool:
     """Whether piece k has no slope, as far as three points tell."""
-    start, count = loss._cell(y)
-    low = loss._edge(k - 1, y, constants) if k > start else None
-    high = loss._edge(k, y, constants) if k < start + count - 1 else None
+    start, count = loss.cell(y)
+    low = loss.edge(k - 1, y, constants) if k > start else None
+    high = loss.edge(k, y, constants) if k < start + count - 1 else None
     left = low if low is not None else (high or 0.0) - 1.0
     right = high if high is not None else left + 2.0
     places = (left + (right - left) * share for share in (0.21, 0.5, 0.83))
-    return all(loss._rho(k, u, y, constants)[1] == 0.0 for u in places)
+    return all(loss.piece(k, u, y, constants)[1] == 0.0 for u in places)
 
 
 def loss_constants(fit_loss: FitLoss) -> Array:

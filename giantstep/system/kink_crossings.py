@@ -83,7 +83,7 @@ def passes_unseen(system: CoupledSystem) -> bool:
 def _width(system: CoupledSystem) -> Array:
     """The standard deviation of the output given kappa, or the length on which a smooth loss turns."""
     spread = np.sqrt(system.view("Delta") + system.noise + (system.slopes**2).sum(axis=0))
-    return np.asarray(np.maximum(spread, 1.0 / system.loss._STEEPNESS) if system.loss.SMOOTH else spread)
+    return np.asarray(np.maximum(spread, 1.0 / system.loss.STEEPNESS) if system.loss.SMOOTH else spread)
 
 
 def _labels(problem: Problem, law: Labels) -> list[Callable[[Array], Array]]:

@@ -148,7 +148,7 @@ def crossings(system: CoupledSystem) -> Array:
     smooth loss, where it passes zero. Rows are filled up with repeated places.
     """
     spread = _spread(system)
-    width = np.maximum(spread, 1.0 / system.loss._STEEPNESS) if system.loss.SMOOTH else spread
+    width = np.maximum(spread, 1.0 / system.loss.STEEPNESS) if system.loss.SMOOTH else spread
     grid = np.linspace(-_REACH, _REACH, _GRID)
     found = [np.zeros((len(spread), 1))]
     for distance in _distances(system):
@@ -188,7 +188,7 @@ def _distances(system: CoupledSystem) -> list[Callable[[Array, Index], Array]]:
 
 def kinks_of(system: CoupledSystem) -> list[Kink | None]:
     """The kinks of a loss, from both sides; None for a smooth one, which turns at zero."""
-    kinks = range(system.loss._PIECES - 1)
+    kinks = range(system.loss.COUNT - 1)
     return [(k, side) for k in kinks for side in (0, 1)] or [None]
 
 
@@ -202,18 +202,18 @@ def distance_to(system: CoupledSystem, kink: Kink | None, label: Array, centre: 
     if loss.FORM == "general":
         image = np.vectorize(lambda y, v: _image(loss, constants, number, side, y, v), [float])
         return np.asarray(u - image(label, response))
-    place = loss._edge(number, 0.0, constants)
-    steep = loss._rho(number + side, place, 0.0, constants)[1]
+    place = loss.edge(number, 0.0, constants)
+    steep = loss.piece(number + side, place, 0.0, constants)[1]
     return np.asarray(u - place - response * steep)
 
 
 def _image(loss: ModuleType, constants: Array, kink: int, side: int, label: float, response: float) -> float:
     """Where the prox passes one side of a kink of the loss at a label; far out where it has fewer kinks."""
-    start, count = loss._cell(label)
+    start, count = loss.cell(label)
     if kink >= count - 1:
         return -_NOWHERE
-    place = float(loss._edge(start + kink, label, constants))
-    return place + response * float(loss._rho(start + kink + side, place, label, constants)[1])
+    place = float(loss.edge(start + kink, label, constants))
+    return place + response * float(loss.piece(start + kink + side, place, label, constants)[1])
 
 
 def _residual_rows(system: CoupledSystem) -> list[int]:

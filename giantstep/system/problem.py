@@ -51,6 +51,10 @@ class Problem:
         """The bias of every neuron."""
         return self.blocks[0].offset
 
+    def with_bias(self, bias: float) -> Problem:
+        """The same problem with another bias of every neuron."""
+        return replace(self, blocks=tuple(replace(term, offset=bias) for term in self.blocks))
+
     def spread(self) -> float:
         """The largest standard deviation of a pre-activation about the bias."""
         rows = self.loadings or tuple((term.scale,) for term in self.blocks)

@@ -16,9 +16,12 @@ from derive.blocks import family_name, member_indices
 from derive.directions import directions_of
 from derive.energetic import output_energy
 from derive.free_energy import FreeEnergy, free_energy
+from derive.gradient_step import U, gradient_step_map
 from derive.network_step import J, Sigma, SigmaPrime, record_row_after_step
 from derive.saddle import coupled_system, pairs
+from derive.scalar import scalar_function
 from derive.spectrum import GIVEN, INPUTS, ISOTROPIC, LAWS, TRAINED, weight_name, weight_names
+from derive.structured_inputs import B, X, structured_inputs
 from derive.trace import Recorder
 
 EXACT = 1e-11  # double precision on resolvents of condition below 1e3
@@ -185,3 +188,39 @@ def test_gradient_of_the_network_by_differences() -> None:
             wanted = (loss(w + moved) - loss(w - moved)) / (2 * h)
             found = number(gradient, arrays, lambda *_: samples, {row: k, J: j}, functions)
             assert abs(found - wanted) < 1e-8
+
+
+def test_structured_inputs() -> None:
+    """Weights of unit, orthogonal directions; at one eigenvalue the step of isotropic inputs; the printed formulas."""
+    law = structured_inputs()
+    draw = np.random.default_rng(11)
+    x = draw.uniform(0.2, 2.0, size=5)
+    x, trace, target = x / x.mean(), np.full(5, 0.2), draw.uniform(size=5)
+    target /= target.sum()
+    arrays = {"A": 0.7, "alpha_0": 1.4, "s_1": 0.6, "s_0": 0.3, "e_2": 0.9, "sigma_2": 0.25, "v_sigma": 0.12,
+              "mu_1": 0.8, "eigenvalue": x, "law_tr": trace, "law_theta": target, "u": [1.5]}  # fmt: skip
+
+    def at(expr: sp.Expr, **more: object) -> float:
+        return number(
+            expr, {**arrays, **more}, lambda *_: len(np.atleast_1d(more.get("eigenvalue", x))), {B: 0}
+        )
+
+    squared = 0.6**2 * target @ x**2 + 0.9 / 1.4 * trace @ x**2
+    assert abs(at(law.squared_length) - squared) < EXACT
+    gamma = at(law.alignment, N=np.sqrt(squared))
+    assert abs(gamma - 0.6 * (target @ x) / np.sqrt(squared)) < EXACT
+    known = {**arrays, "N": np.sqrt(squared), "gamma": gamma}
+    totals = [sum(number(w, known, lambda *_: 5, {X: i}) for i in range(5)) for w in law.weights]
+    assert np.abs(np.array(totals) - [1, 0, 1]).max() < EXACT
+    wanted = (x * (1 + 0.7 * 1.5 * 0.3 * 0.25 * x) ** 2 + (0.7 * 1.5) ** 2 * 0.9 / 1.4 * 0.12 * x**2).mean()
+    assert abs(at(law.bulk_variance) - wanted) < EXACT
+    step = gradient_step_map(scalar_function("relu"), scalar_function("tanh"))
+    one = {"eigenvalue": [1.0], "law_tr": [1.0], "law_theta": [1.0]}
+    values = {
+        symbol: arrays[str(symbol)]
+        for symbol in step.strength.free_symbols | step.bulk_variance.free_symbols - {U}
+    }
+    length = np.sqrt(at(law.squared_length, **one))
+    assert abs(at(law.strength, N=length) - float(step.strength.subs(values))) < EXACT
+    assert abs(at(law.bulk_variance, **one) - float(step.bulk_variance.subs({**values, U: 1.5}))) < EXACT
+    assert number(law.plain, arrays, lambda *_: 5, {X: 2}) == pytest.approx(x[2], rel=1e-15)

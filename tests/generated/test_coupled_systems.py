@@ -17,7 +17,7 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
-from interpreted import interpreted
+from interpreted import interpreted, runtime_text
 from loss_cases import (
     MARGIN,
     RESIDUAL,
@@ -252,11 +252,12 @@ CHANGES = (
     ("2*", "3*"),
     ("alpha*", ""),
 )
-#: Lines of a loss module that hold mathematics; the others choose nodes, or bracket the proximal map.
+#: Lines of the averages that hold mathematics; the others choose nodes, or bracket the proximal map.
 EQUATIONS = re.compile(
-    r"\s*(omega, g, h = |value, slope, curvature = |scratch\[|s\d \+= |out\[.* \+= |p[012] = |p0, p[12]|p1 = -p1"
-    r"|m = |first, last = \(edge|x0, x1 = |xx = |x = sign|g, h = |a, b = |result|stretch = 1|ratio = |variance = rest"
-    r"|inner = |carried = |kept = |center|z = \(omega)"
+    r"\s*(omega = |g = |scratch\[[1-4], i\] |scratch\[0, i\] = omega|sums\[\d\] \+= |pg, ph = |phx = |out\[.* \+= "
+    r"|p[012] = |p0, p[12]|p1 = -p1|m = |first, last = \(edge|x0, x1 = |xx = |x = \(scratch|g, h = |a, b = |stretch = 1"
+    r"|ratio = |variance = rest|inner = |carried = |kept = correl|kept = variance|center|z = \(omega|value\[i\]"
+    r"|slope\[i\]|curvature\[i\]|x\d+ = |return -?[a-z(\d])"
 )
 
 
@@ -271,10 +272,11 @@ def mutants(
             inside = line[4 : line.index("(")] in functions
         if not inside or not equations.match(line):
             continue
+        code = line.split("  #")[0].replace("**2", "^2")
         for old, new in CHANGES:
-            place = line.find(old, line.find("= ") + 1)
+            place = code.find(old, code.find("= ") + 1)
             if place >= 0:
-                found.append((i, line[:place] + new + line[place + len(old) :]))
+                found.append((i, (code[:place] + new + code[place + len(old) :]).replace("^2", "**2")))
     for i, changed in [found[k * len(found) // count] for k in range(min(count, len(found)))]:
         yield f"{lines[i].strip()} -> {changed.strip()}", "\n".join([*lines[:i], changed, *lines[i + 1 :]])
 
@@ -286,29 +288,37 @@ def use(system: CoupledSystem, loss: ModuleType) -> None:
 
 
 def survivors(
-    loss: str, changes: dict[str, Any], functions: tuple[str, ...], among: list[str] | None = None
+    loss: str, changes: dict[str, Any], where: tuple[str, ...], functions: tuple[str, ...],
+    among: list[str] | None = None,
 ) -> list[str]:
-    """Changes of a loss module (``among`` those named) that leave all averages at a solution as they are."""
+    """Changes of a loss module, or of modules of the runtime (``among`` those named), that leave all averages at a
+    solution as they are.
+    """  # fmt: skip
     system, x = solved(problem_of(model(loss_table(loss), **changes)), 2, Level(8, 24))
-    text = inspect.getsource(system.loss)
+    own = inspect.getsource(system.loss)
     system.residual(x)
     right = system.averages.copy()
     size = np.abs(right).max(axis=1, keepdims=True)
-    use(system, interpreted(text))
+    use(system, interpreted(own))
     assert np.abs(system.residual(x)).max() < 1e-12
     found = []
-    for change, mutant in mutants(text, functions, 40):
-        if among is not None and change not in among:
-            continue
-        try:
-            with np.errstate(all="ignore"):
-                use(system, interpreted(mutant))
-                system.residual(x)
-                noticed = not np.all(np.abs(system.averages - right) < 1e-9 * size)
-        except (ZeroDivisionError, OverflowError, ValueError, IndexError):
-            noticed = True
-        found += [] if noticed else [change]
+    for name in where or ("",):
+        text = runtime_text(name) if name else own
+        for change, mutant in mutants(text, functions, 40):
+            if among is not None and change not in among:
+                continue
+            try:
+                with np.errstate(all="ignore"):
+                    use(system, interpreted(own, {name: mutant}) if name else interpreted(mutant))
+                    system.residual(x)
+                    noticed = not np.all(np.abs(system.averages - right) < 1e-9 * size)
+            except (ZeroDivisionError, OverflowError, ValueError, IndexError):
+                noticed = True
+            found += [] if noticed else [change]
     return found
+
+
+NODES = ("_fill_values", "_fill_kink", "_tails")
 
 
 @pytest.mark.parametrize(
@@ -334,7 +344,7 @@ def test_a_changed_average_is_noticed(rule: str, cases: list[tuple[str, dict[str
     """By the averages that the twin is compared with, or by those of the Jacobian; in a residual or a margin loss."""
     left: list[str] | None = None
     for loss, changes in cases:
-        left = survivors(loss, changes, ("_nodes", "_tails", rule), left)
+        left = survivors(loss, changes, ("nodes", f"label_{rule}"), (*NODES, "_sums", "_centres", rule), left)
         if not left:
             break
     assert left == []
@@ -342,7 +352,7 @@ def test_a_changed_average_is_noticed(rule: str, cases: list[tuple[str, dict[str
 
 @pytest.mark.parametrize("loss", ["logistic", "smoothed_hinge", "probit", "log_cosh", "quantile"])
 def test_a_changed_loss_is_noticed(loss: str) -> None:
-    assert survivors(loss, {"target__link": "sign(z-0.4)"}, ("_rho", "_edge")) == []
+    assert survivors(loss, {"target__link": "sign(z-0.4)"}, (), ("rho", "ends")) == []
 
 
 SYSTEM = re.compile(r"\s*(work\[o_\w+[^]]*\]|E\w+(\[[^]]*\])?|x\d+|w\d+|sum\d+|\w+_here|out\[\d\]) \+?= ")

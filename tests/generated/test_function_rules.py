@@ -17,6 +17,7 @@ from derive.coefficients import conditional_coefficients
 from derive.gaussian.numeric import mpmath_function
 from derive.language.catalogue import REGISTERED
 from derive.scalar import scalar_function
+from generated.runtime.coefficients import estimates
 from giantstep.spec.kernels import function_kernel
 
 EPS = 2.0**-52
@@ -43,11 +44,11 @@ def test_typical_points_need_no_panels(name: str, monkeypatch: pytest.MonkeyPatc
     """They are the slowest part to compile; a solve that starts cold has no time for them."""
     module = function_kernel(name)
 
-    def refuse(shifts: np.ndarray, q: float, raw: np.ndarray, scratch: np.ndarray) -> None:
-        raise AssertionError(f"panels for {name} at variance {q * q} and shifts {shifts}")
+    def refuse(*given: object) -> None:
+        raise AssertionError(f"panels for {name} at the shifts {given[4]} and the width {given[5]}")
 
-    assert module.RULES[-1] is module.panels
-    monkeypatch.setattr(module, "RULES", (*module.RULES[:-1], refuse))
+    assert module.FUNCTION.rules[-1] == module.FUNCTION.panels
+    monkeypatch.setattr("generated.runtime.coefficients.panels", refuse)
     for c in (0.3, 1.0, 5.0):
         _, error = coefficients(module, np.linspace(-30.0, 30.0, 241), c)
         assert error <= 1e-11
@@ -57,7 +58,7 @@ def test_typical_points_need_no_panels(name: str, monkeypatch: pytest.MonkeyPatc
 def test_piecewise_linear_functions_keep_their_digits_in_the_tails(text: str) -> None:
     """From s on a breakpoint to 20 standard deviations away from all of them, where mu2^2 is 1e-90 of E f^2."""
     module, function = function_kernel(text), scalar_function(text)
-    assert module.ENTRY == "piecewise"
+    assert module.FUNCTION.rules[0] == module.FUNCTION.piecewise
     derived = conditional_coefficients(function)
     parts = (derived.mu0, derived.mu1, derived.mu2sq, derived.second)
     exact = [mpmath_function(part, (derived.s, derived.c)) for part in parts]
@@ -84,10 +85,10 @@ def test_rules_agree(name: str) -> None:
     module = function_kernel(name)
     shifts, c = np.linspace(0.0, 4.0, 9), 1.3
     found = []
-    for rule in module.RULES:
+    for rule in module.FUNCTION.rules:
         raw = np.empty((7, shifts.size))
         rule(shifts, math.sqrt(c), raw, np.empty(module.SCRATCH_SHAPE))
-        found.append((raw, module._estimates(raw)))
+        found.append((raw, estimates(raw)))
     scale = np.sqrt(found[-1][0][0] ** 2 + found[-1][0][1] ** 2 + found[-1][0][2])
     for raw, estimate in found[:-1]:
         allowed = scale * np.maximum(estimate + found[-1][1], 32 * EPS)
@@ -102,7 +103,7 @@ def test_the_tail_of_a_smooth_function_is_integrated_where_it_is() -> None:
     module = function_kernel("gelu")
     shifts = np.array([-20.0])
     raw = np.empty((7, 1))
-    module.near(shifts, 1.0, raw, None)
+    module.FUNCTION.near(shifts, 1.0, raw, None)
     assert np.isnan(raw[2, 0])
     out, estimate = coefficients(module, shifts, 1.0)
     mu0, mu1, mu2sq, second = twin(scalar_function("gelu")).coefficients(-20.0, 1.0, digits=16)

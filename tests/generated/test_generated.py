@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -15,7 +16,7 @@ import pytest
 import generated
 import giantstep
 from codegen.emit import expected_texts
-from codegen.manifest import MANIFEST, check, write_all, write_atomic
+from codegen.manifest import MANIFEST, check, read_by, write_all, write_atomic
 from giantstep.spec.generate import generate
 
 ROOT = Path(giantstep.__file__).parents[1]
@@ -23,9 +24,12 @@ GENERATED = Path(generated.__file__).parent
 DIGEST = """
 import hashlib
 from codegen.functions import emit_registered
+from codegen.losses import emit_registered_losses
+from codegen.shared import emit_runtime
 from codegen.emit import emit_systems
 from codegen.step import emit_step
 texts = {**emit_registered(["gelu", "relu", "sin", "tanh"]), **emit_systems(), "step.py": emit_step()}
+texts |= {**emit_registered_losses(["huber", "log_cosh", "probit"]), **emit_runtime()}
 print(hashlib.sha256(repr(sorted(texts.items())).encode()).hexdigest())
 """
 
@@ -61,7 +65,7 @@ def test_the_check_sees_a_changed_a_missing_and_a_stale_file(texts: dict[str, st
     assert check(texts, tmp_path) == []
     changed = tmp_path / "functions" / "tanh.py"
     changed.write_text(
-        changed.read_text(encoding="utf-8").replace("0.3989422804014327", "0.3989422804014328")
+        changed.read_text(encoding="utf-8").replace("coefficients", "coefficient", 1)
     )
     (tmp_path / "functions" / "sign.py").unlink()
     (tmp_path / "systems" / "old.py").write_text("x = 1\n")
@@ -129,3 +133,52 @@ manifest.write_atomic(Path({str(path)!r}), {new!r})
     assert leftovers[0].suffix != ".py"
     assert write_atomic(path, new)
     assert path.read_text() == new
+
+
+SIGNATURES = """
+from codegen.functions import emit
+from codegen.losses import emit_loss
+from codegen.shared import emit_runtime
+from codegen.step import emit_step
+from giantstep.spec.kernels import _generator_version
+texts = [emit("erf").text, emit_loss("huber").text, emit_step(), *emit_runtime().values()]
+print([line for text in texts for line in text.splitlines() if line.startswith("SIGNATURE")], _generator_version())
+"""
+
+
+@pytest.fixture(scope="module")
+def signatures() -> str:
+    """Signatures of modules of each kind, and the name of the folder of the user's kernels."""
+    return python(SIGNATURES).communicate()[0]
+
+
+@pytest.mark.parametrize(
+    ("changed", "headers"), [("runtime/nodes.py", True), ("templates/solve.txt", False), ("hints.py", None)]
+)
+def test_a_changed_source_changes_headers_and_the_cache(
+    changed: str, headers: bool | None, signatures: str, tmp_path: Path
+) -> None:
+    """numba does not see what a kernel calls in other files: a line of the runtime changes every header."""
+    shutil.copytree(ROOT / "codegen", tmp_path / "codegen", ignore=shutil.ignore_patterns("__pycache__"))
+    with (tmp_path / "codegen" / changed).open("a") as stream:
+        stream.write("# a comment\n")
+    found = python(SIGNATURES, PYTHONPATH=f"{tmp_path}{os.pathsep}{ROOT}").communicate()[0]
+    (before, cache), (after, other) = (text.rsplit(maxsplit=1) for text in (signatures, found))
+    assert cache != other
+    same = [a == b for a, b in zip(before.split(","), after.split(","), strict=True)]
+    # hints are read for functions and losses
+    assert same == ([False] * len(same) if headers else [False, False] + [True] * (len(same) - 2) if headers is None
+                    else [True] * len(same))  # fmt: skip
+
+
+def test_what_a_module_is_made_of_is_found_from_its_imports() -> None:
+    found = set(read_by("codegen.functions"))
+    assert {"functions.py", "closed.py", "hints.py", "printers.py", "stable.py", "text.py", "manifest.py"} <= found
+    assert "losses.py" not in found
+    assert "templates/solve.txt" in read_by("codegen.solver")
+
+
+def test_lines_of_functions_losses_and_the_runtime_fit(texts: dict[str, str]) -> None:
+    for name, text in texts.items():
+        if name.startswith(("functions/", "losses/", "runtime/", "step")):
+            assert max(map(len, text.splitlines())) <= 120, name

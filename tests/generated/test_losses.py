@@ -231,7 +231,7 @@ def test_losses_that_vary_fast(text: str) -> None:
         for mean in (0.0, 1.0, 3.0):
             steep = np.full(2, np.inf)
             given = (1.0, mean, 1.0, v, np.empty(0), steep, math.inf, scratch)
-            count = kernel._nodes(gauss_rule(FINE[1].output), FINE[1].output, *given)
+            count = kernel.nodes(gauss_rule(FINE[1].output), FINE[1].output, *given)
             omega, weight = _normal(mean)
             u = loss_oracle.prox(piece, v, omega, -math.inf, math.inf)
             g = -piece[1](u)
@@ -249,7 +249,7 @@ def test_curvature_that_peaks_off_the_middle(V: float, Delta: float, mean: float
     y = 1.0  # u = f, and the label shifts the slope
     omega, weight = _normal(0.0)
     omega, scratch = mean + math.sqrt(Delta) * omega, np.empty(case.kernel.SCRATCH_SHAPE)
-    count = case.kernel._nodes(
+    count = case.kernel.nodes(
         gauss_rule(STEPS), STEPS, y, mean, math.sqrt(Delta), V, np.empty(0), np.full(2, np.inf), math.inf, scratch
     )
     piece = (lambda u: _softplus(u) - y * u, lambda u: _sigmoid(u) - y, lambda u: _sigmoid(u) * _sigmoid(-u))

@@ -81,9 +81,11 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["compare", str(path), "--dimension", "60", "--seeds", "1"]) == 2
 
 
-def test_a_model_without_a_step_is_refused() -> None:
-    with pytest.raises(BadInput, match="gradient step"):
-        compare(PLAIN.replace({"step": None}), dimension=60, seeds=3)
+def test_a_trained_bulk_without_a_step_is_void() -> None:
+    found = compare(PLAIN.replace({"step": None}), dimension=60, seeds=3)
+    assert set(found.results) == {"isotropic"} and "takes none" in found.refused["trained"]
+    with pytest.raises(BadInput, match="seeds"):
+        compare(PLAIN, dimension=60, seeds=1)
 
 
 @pytest.mark.slow

@@ -11,8 +11,12 @@ from every_model import NAMES, every_model
 
 import giantstep as gs
 from giantstep.observe.learned import Profile, profiles
+from giantstep.observe.spectrum.simulated import simulated_eigenvalues
 
 Array = np.ndarray
+LONG = ("rank 3", "rank 2, trained bias", "rank 2, two indices", "trained bulk, logistic", "trained bulk, trained bias")
+CELLS = [pytest.param(name, marks=pytest.mark.slow) if name in LONG else name for name in NAMES]
+STENCIL = ((-2, 1.0 / 12.0), (-1, -2.0 / 3.0), (1, 2.0 / 3.0), (2, -1.0 / 12.0))  # of a first derivative
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +36,7 @@ def _margin(model: gs.Model) -> bool:
     return model.fit.loss.form == "margin"
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", CELLS)
 def test_bounds(name: str, models: dict[str, gs.Model]) -> None:
     model = models[name]
     if _margin(model):
@@ -47,7 +51,7 @@ def test_bounds(name: str, models: dict[str, gs.Model]) -> None:
     assert max(found.lower.error, found.upper.error) < 1e-9
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", CELLS)
 def test_learned(name: str, models: dict[str, gs.Model]) -> None:
     # the output has one mean and one mean square, whichever direction they are put together along
     model = models[name]
@@ -73,3 +77,81 @@ def _nodes(reach: float) -> tuple[Array, Array]:
 
 def _moments(profile: Profile, weight: Array) -> list[float]:
     return [float(weight @ profile.mean), float(weight @ (profile.mean**2 + profile.spread**2))]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_compare(name: str, models: dict[str, gs.Model]) -> None:
+    # a spiked model without trained bias and the plain one have the law that is solved: the score is that of chance
+    model = models[name]
+    found = gs.compare(model, dimension=150, seeds=12)
+    void = model.step is None or model.target.indices > 1 or name in ("two blocks", "trained bias")
+    assert ("trained" in found.refused) == void and "isotropic" in found.results
+    if model.step is None:
+        assert all(abs(found.score("isotropic", error).score) < 4.5 for error in found.errors)
+
+
+def _value(model: gs.Model, key: str) -> float:
+    table, _, name = key.partition(".")
+    return float(getattr(getattr(model, table), name))
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_gradient(name: str, models: dict[str, gs.Model]) -> None:
+    # four solutions at relative steps h = 1e-3: h^4 of the fifth derivative, and 1e-10 of the error over h
+    model, h = models[name], 1e-3
+    feature = "step.learning_rate" if model.step is not None else "spike.strength" if model.spike else "network.width"
+    dimension = 500 if name.startswith("exponent") else None
+    found = gs.gradient(model, ("fit.ridge", feature), dimension=dimension)
+    for key, slope in found.test_error.items():
+        value = _value(model, key)
+        around = [
+            weight * gs.solve(model.replace({key: value * (1.0 + n * h)}), dimension=dimension).test_error / h
+            for n, weight in STENCIL
+        ]
+        assert slope * value == pytest.approx(sum(around), abs=2e-7 * found.result.test_error), key
+
+
+def test_the_limit_of_a_small_step_knows_no_learning_rate(models: dict[str, gs.Model]) -> None:
+    found = gs.gradient(models["exponent"])
+    assert found.test_error["step.learning_rate"] == 0.0 and found.test_error["fit.samples"] < 0.0
+    wider = gs.solve(models["exponent"].replace({"network.width": 0.8 * 1.001})).test_error
+    narrower = gs.solve(models["exponent"].replace({"network.width": 0.8 * 0.999})).test_error
+    slope = (wider - narrower) / (2e-3 * 0.8)  # the third derivative leaves a relative 1e-6
+    assert found.test_error["network.width"] == pytest.approx(slope, rel=1e-5)
+
+
+@pytest.mark.parametrize("name", ["trained bias", "rank 2", "trained bulk", "given bulk"])
+def test_tune(name: str, models: dict[str, gs.Model]) -> None:
+    model = models[name]
+    found = gs.tune(model, "fit.ridge", ranges={"fit.ridge": (1e-2, 1.0)})
+    least = min(gs.solve(model.replace({"fit.ridge": ridge})).test_error for ridge in np.geomspace(1e-2, 1.0, 9))
+    assert found.test_error <= least and (found.at_edge or found.gradient_norm < 1e-6)
+
+
+def test_the_width_of_a_given_bulk_has_no_derivative(models: dict[str, gs.Model]) -> None:
+    with pytest.raises(gs.BadInput, match="rows of step.matrix"):
+        gs.gradient(models["given bulk"], "network.width")
+    assert "network.width" not in gs.gradient(models["given bulk"]).test_error
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_spectrum(name: str, models: dict[str, gs.Model]) -> None:
+    # at a negative number the Stieltjes transform is the response of the square loss, which another solver finds
+    model = models[name]
+    if model.step is not None and model.step.bulk != "isotropic":
+        with pytest.raises(gs.BadInput, match="isotropic bulk"):
+            gs.spectrum(model)
+        return
+    found = gs.spectrum(model)
+    response = gs.solve(model.replace({"fit.loss": "square"})).order_parameters["V2"].sum()
+    assert found.total == pytest.approx(1.0, abs=1e-6)
+    assert found.stieltjes(complex(-model.fit.ridge, 1e-12)).real == pytest.approx(response, rel=1e-6)
+
+
+def test_outliers_of_two_directions_are_those_of_the_simulation(models: dict[str, gs.Model]) -> None:
+    theory = gs.spectrum(models["rank 2"], dimension=300)
+    simulated = simulated_eigenvalues(models["rank 2"], dimension=300, seeds=8)
+    mean, error = simulated.largest(3)
+    assert len(theory.outliers) == 2 and mean[2] < theory.outliers[1]
+    assert np.all(np.abs(mean[:2] - theory.outliers) < 4.5 * error[:2])
+    assert simulated.distance(theory) < 0.02  # of the order of 2/p, p = 240, and the outliers' share

@@ -122,12 +122,17 @@ def test_an_odd_activation_does_not_tell_opposite_blocks_apart() -> None:
     np.testing.assert_allclose(two.density(x), one.density(x), rtol=1e-9)
 
 
-def test_spikes_of_several_directions_are_refused() -> None:
-    several = CASES["relu at n = p, two blocks"].replace(
-        {"spike.alignment": [0.5, 0.2], "spike.loadings": [[1.0, 0.0], [0.0, 1.0]]}
-    )
-    with pytest.raises(gs.BadInput, match="2 directions"):
-        gs.spectrum(several)
+def test_a_second_direction_that_is_hardly_loaded_changes_nothing() -> None:
+    # the response is even in the loading of 1e-5, so that what it changes is of order 1e-10
+    one = model("sin", 1.0, 1.0, 3.0, (1.0, 0.3), (0.3, 0.7))
+    loadings = [[1.0, 0.0], [0.3, 1e-5]]
+    two = one.replace({"spike.alignment": [one.spike.alignment, 0.0], "spike.loadings": loadings})
+    first, second = gs.spectrum(one, dimension=1000), gs.spectrum(two, dimension=1000)
+    assert second.response.problem.rank == 2
+    edges = [[edge for part in found.bulks for edge in (part.low.x, part.high.x)] for found in (first, second)]
+    assert edges[1] == pytest.approx(edges[0], rel=1e-6)  # the lattice of several directions resolves 1e-7
+    assert second.outliers == pytest.approx(first.outliers, rel=1e-6)
+    assert second.density(1.0) == pytest.approx(first.density(1.0), rel=1e-6)
 
 
 def test_the_density_at_zero_is_refused() -> None:

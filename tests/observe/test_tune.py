@@ -89,8 +89,6 @@ def test_what_cannot_be_tuned_is_refused() -> None:
     ):
         with pytest.raises(gs.BadInput, match=match):
             tune(given, over, ranges=ranges)
-    with pytest.raises(gs.BadInput, match="trained bias"):
-        tune(given.replace({"network.bias": "trained"}))
 
 
 def test_the_command_prints_and_writes_the_optimum(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -1,13 +1,97 @@
-"""Emitted kernels as plain Python."""
+"""Generated modules without their compiler: plain Python, the same arithmetic."""
 
 from __future__ import annotations
 
-from types import ModuleType
+import builtins
+import linecache
+from collections.abc import Callable, Mapping
+from importlib import resources
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+RUNTIME = "generated.runtime."
 
 
-def interpreted(text: str) -> ModuleType:
-    """A kernel module without its compiler: plain Python, the same arithmetic."""
-    found = ModuleType("mutant")
-    plain = text.replace("from numba import njit", "njit = lambda **_: lambda function: function")
-    exec(compile(plain, "<mutant>", "exec"), found.__dict__)
-    return found
+def interpreted(text: str, changed: Mapping[str, str] | None = None) -> ModuleType:
+    """A generated module in plain Python, with the runtime in plain Python behind it.
+
+    changed: texts of modules of the runtime that stand in for theirs, by name ("nodes").
+    """
+    return _Plain(dict(changed or {})).module("mutant", text)
+
+
+def runtime_text(name: str) -> str:
+    """The text of a module of the runtime."""
+    return resources.files("generated.runtime").joinpath(f"{name}.py").read_text(encoding="utf-8")
+
+
+class _Plain:
+    """Executes texts with an import of its own: numba does nothing, the runtime is executed in the same way."""
+
+    def __init__(self, changed: dict[str, str]) -> None:
+        self.changed = changed
+        self.known: dict[str, Any] = {RUNTIME + "compiling": _calls()}
+
+    def module(self, name: str, text: str) -> ModuleType:
+        made = ModuleType(name)
+        made.__dict__["__builtins__"] = {**vars(builtins), "__import__": self._import}
+        filename = f"<{name} {id(made)}>"
+        linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
+        with np.errstate(all="ignore"):
+            exec(compile(text, filename, "exec", dont_inherit=True), made.__dict__)
+        return made
+
+    def _import(self, name: str, into: Any = None, local: Any = None, names: Any = (), level: int = 0) -> Any:
+        if name.startswith("numba"):
+            return _numba()
+        if not name.startswith(RUNTIME):
+            return builtins.__import__(name, into, local, names, level)
+        if name not in self.known:
+            short = name.removeprefix(RUNTIME)
+            self.known[name] = self.module(name, self.changed.get(short) or runtime_text(short))
+        return self.known[name]
+
+
+def _numba() -> SimpleNamespace:
+    def njit(*functions: Callable[..., Any], **_: Any) -> Any:
+        return functions[0] if functions else lambda function: function
+
+    return SimpleNamespace(njit=njit, intrinsic=lambda function: lambda *_: None)
+
+
+def _calls() -> SimpleNamespace:
+    """What stands for `runtime.compiling`: an address is the function itself."""
+
+    def compiled(_: Any) -> Any:
+        return lambda function: SimpleNamespace(address=function, function=function)
+
+    def values_at(address: Any, places: Any, values: Any) -> None:
+        address(len(places), places, values)
+
+    def value_at(address: Any, place: float) -> float:
+        out = np.array([place])
+        address(1, out, out)
+        return float(out[0])
+
+    def closed_at(address: Any, shifts: Any, q: float, sums: Any, sizes: Any) -> None:
+        address(len(shifts), shifts, q, sums.reshape(-1), sizes.reshape(-1))
+
+    def pieces_at(address: Any, k: int, y: float, q: Any, rows: Any, first: int, count: int) -> None:
+        places, slopes, curvatures, values = (rows[i, first : first + count] for i in (0, 2, 3, 4))
+        address(k, y, q, count, places, values, slopes, curvatures)
+
+    def piece_at(address: Any, k: int, y: float, q: Any, place: float) -> tuple[float, ...]:
+        rooms = np.empty((3, 1))
+        address(k, y, q, 1, np.array([place]), *rooms)
+        return tuple(float(room[0]) for room in rooms)
+
+    def edge_at(address: Any, k: int, y: float, q: Any) -> float:
+        return float(address(k, y, q))
+
+    return SimpleNamespace(
+        inner=lambda function: function, entry=lambda function: function, Compiled=Any, compiled=compiled,
+        VALUES=None, CLOSED=None, PIECES=None, EDGE=None, values_at=values_at, value_at=value_at,
+        closed_at=closed_at, pieces_at=pieces_at, piece_at=piece_at, edge_at=edge_at,
+    )  # fmt: skip

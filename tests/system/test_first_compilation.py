@@ -19,19 +19,23 @@ from giantstep.spec.kernels import function_kernel, solver_kernel
 
 def hits(kernel):
     return sum(kernel.stats.cache_hits.values())
+
+def terms_hits(name):
+    return function_kernel(name).FUNCTION.closed.terms.code.cache_hits
 """
 ONE = """
 model = Model(Network("cubic", 1.0), Target("linear"), Fit(2.0, 0.1), spike=Spike(1.0, 0.5, 1.0))
 print(repr(solve(model).test_error))
 for name in ("cubic", "linear"):
-    print(hits(function_kernel(name).closed))
+    print(terms_hits(name))
 """
 TWO = """
 network = Network("cubic", 1.0, Readout((1.0, -0.5), (0.5, 0.5)))
 model = Model(network, Target("linear"), Fit(2.0, 0.1), Step(2.0, 1.0))
 print(repr(solve(model).test_error))
 solver = solver_kernel("square")
-for kernel in (function_kernel("cubic").closed, solver._equations_6, solver.solve):
+print(terms_hits("cubic"))
+for kernel in (solver._equations_6, solver.solve):
     print(hits(kernel))
 """
 
@@ -103,3 +107,20 @@ def test_what_the_other_process_runs_compiles_everything(
 ) -> None:
     warm_module.compile_beside(_model(loss))
     assert capsys.readouterr().out == "\n"
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_a_terminal_is_told_what_takes_so_long(
+    terminal: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Once, on stderr; scripts read nothing new."""
+    monkeypatch.setattr(warm_module, "is_cold", lambda kernel: True)
+    monkeypatch.setattr(warm_module, "_child", lambda model: None)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
+    warm_module._once_cold.cache_clear()
+    for _ in range(2):
+        with warming(_model()):
+            pass
+    warm_module._once_cold.cache_clear()
+    found = capsys.readouterr()
+    assert (found.out, found.err) == ("", f"{warm_module.ANNOUNCEMENT}\n" * terminal)

@@ -75,7 +75,7 @@ def nodes(kernel: ModuleType, y: float, centre: float, spread: float, v: float) 
     """omega_u, weight, g, h, envelope, in the order of omega_u."""
     scratch = np.empty(kernel.SCRATCH_SHAPE)
     with np.errstate(all="ignore"):
-        count = kernel._nodes(
+        count = kernel.nodes(
             gauss_rule(44), 44, y, centre, spread, v, np.empty(0), np.full(2, np.inf), math.inf, scratch
         )
     assert 0 < count

@@ -90,12 +90,12 @@ def test_the_cut_is_the_loss(text: str) -> None:
     assert len(analysis.parts()) == by_hand.ranges and check_convex(loss_of(text)).symbolic
     kernel = loss_kernel(FitLoss(text))
     for y in LABELS:
-        start, count = kernel._cell(y)
-        edges = [kernel._edge(k, y, np.zeros(0)) for k in range(start, start + count - 1)]
+        start, count = kernel.cell(y)
+        edges = [kernel.edge(k, y, np.zeros(0)) for k in range(start, start + count - 1)]
         assert edges == sorted(edges) and all(min(abs(e - k) for k in by_hand.kinks(y)) < 1e-12 for e in edges)
         for f in np.linspace(-8.03, 8.07, 60):
             k = start + sum(edge < f for edge in edges)
-            found = kernel._rho(k, f, y, np.zeros(0))[:2]
+            found = kernel.piece(k, f, y, np.zeros(0))[:2]
             assert found == pytest.approx((by_hand.value(y, f), by_hand.slope(y, f)), rel=1e-12, abs=1e-12)
     assert len(moreau(loss_of(text)).regions) >= by_hand.ranges
 

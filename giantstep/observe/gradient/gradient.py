@@ -1,9 +1,10 @@
 """Exact derivatives of a solution in parameters of its model, by implicit differentiation of the derived system.
 
 The equations F(x; theta) = 0 of any loss, the square loss among them, give dx/dtheta = -(dF/dx)^-1 dF/dtheta with the
-Newton matrix of the solver; dF/dtheta and the motion of the errors come from generated tangents (derive.sensitivity).
-A parameter enters explicitly (ridge, samples, width) or through the strength of the spike and the variance of the bulk,
-which move the conditional coefficients of the features.
+Newton matrix of the solver; dF/dtheta and the motion of the errors come from generated tangents (derive.sensitivity),
+or from differences of F where there are none. A parameter enters explicitly (ridge, samples, width) or through the
+strength of the spike and the variance of the bulk, which move the conditional coefficients of the features. A trained
+bias follows by the same theorem, from dPhi/dbias = 0.
 """
 
 from __future__ import annotations
@@ -17,14 +18,19 @@ from typing import Any
 
 import numpy as np
 
+from giantstep.observe.gradient.differences import ByDifferences, needs_differences
+from giantstep.observe.gradient.linear import solved
+from giantstep.observe.gradient.parameter import Parameter, Rates
 from giantstep.observe.gradient.parameter_directions import Direction, check_key, direction_of, keys_for
+from giantstep.observe.gradient.trained_bias import bias_direction, bias_rates
 from giantstep.spec.errors import BadInput, NotConverged
 from giantstep.spec.kernels import generated_module
 from giantstep.spec.model import Model
-from giantstep.system.coupled_solver import FINE, refined
+from giantstep.system.bulk_system import coupled_at
+from giantstep.system.coupled_solver import FINE, reduced_order, refined
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import Level
-from giantstep.system.merged_blocks import merged
+from giantstep.system.merged_blocks import Members, merged
 from giantstep.system.misclassification import wrong_sign_slopes
 from giantstep.system.newton import newton
 from giantstep.system.problem import Problem, problem_of
@@ -88,12 +94,16 @@ def gradient(
     for key in chosen:
         check_key(model, key)
     result = solve(model, dimension=dimension, tolerance=tolerance, start=start)
-    problem, members = merged(problem_of(model, dimension))
-    directions = {key: direction_of(problem, members, key) for key in chosen}
-    order = members.gathered(result.order_parameters)
+    problem, members = merged(
+        problem_of(model, dimension, result.bias, powers=True), opposite=not model.network.trains_bias
+    )
+    parameters = {key: Parameter(model, key, dimension) for key in chosen}
+    told = reduced_order(problem, result.order_parameters)
+    assert told is not None
+    order = members.gathered(told)
     if not np.any(order["Q2"] > 0.0):
         raise NotConverged("the readout vanishes: nothing moves with a parameter", "lower fit.ridge")
-    found, residual, error = _settled(problem, order, directions, result)
+    found, residual, error = _settled(problem, members, order, parameters, result)
     if not residual <= _CERTIFIED:
         raise NotConverged(
             f"the linear equations of the derivative are solved to {residual:.1e} only", "raise fit.ridge"
@@ -107,14 +117,14 @@ def gradient(
 
 
 def _settled(
-    problem: Problem, order: Mapping[str, Array], directions: Mapping[str, Direction], result: Result
-) -> tuple[dict[str, tuple[float, float, float]], float, float]:
+    problem: Problem, members: Members, order: Mapping[str, Array], parameters: Mapping[str, Parameter], result: Result
+) -> tuple[dict[str, Rates], float, float]:
     """(derivatives, residual, error) at the first resolution that agrees with the one before it."""
-    units = {key: _unit(problem.model, key) for key in directions}
-    found: dict[str, tuple[float, float, float]] = {}
+    units = {key: parameter.unit for key, parameter in parameters.items()}
+    found: dict[str, Rates] = {}
     before, worst, error = found, 0.0, math.inf
     for level in _levels(problem):
-        found, worst = _derivatives(problem, order, directions, level)
+        found, worst = _derivatives(problem, members, order, parameters, level)
         if before:
             changes = [abs(found[key][0] - before[key][0]) * unit for key, unit in units.items()]
             sizes = [abs(found[key][0]) * unit for key, unit in units.items()]
@@ -138,24 +148,55 @@ def _levels(problem: Problem) -> tuple[Level, ...]:
     )  # fmt: skip
 
 
-def _unit(model: Model, key: str) -> float:
-    table, _, field = key.partition(".")
-    value = abs(float(getattr(getattr(model, table), field)))
-    return value or 1.0
-
-
 def _derivatives(
-    problem: Problem, order: Mapping[str, Array], directions: Mapping[str, Direction], level: Level
-) -> tuple[dict[str, tuple[float, float, float]], float]:
+    problem: Problem, members: Members, order: Mapping[str, Array], parameters: Mapping[str, Parameter], level: Level
+) -> tuple[dict[str, Rates], float]:
     """(key -> derivatives of the three observables, worst residual) at one resolution."""
-    system = CoupledSystem(problem, level)
+    moving = _moving(problem, members, order, level)
+    found = {key: moving.along(parameter) for key, parameter in parameters.items()}
+    if not problem.model.network.trains_bias:
+        return found, moving.worst
+
+    def energies(bias: float, along: Sequence[Parameter | None]) -> list[float]:
+        there = _moving(problem.with_bias(bias), members, order, level)
+        return [there.along(parameter)[2] for parameter in along]
+
+    rates, of_bias = bias_rates(problem, parameters, energies), moving.along(None)
+    for key, (test, train, energy) in found.items():  # the free energy is stationary in the bias
+        found[key] = test + rates[key] * of_bias[0], train + rates[key] * of_bias[1], energy
+    return found, moving.worst
+
+
+def _moving(problem: Problem, members: Members, order: Mapping[str, Array], level: Level) -> Moving:
+    """The solution near given order parameters at one resolution, ready to be moved. Raises NotConverged."""
+    system = coupled_at(problem, level)
     outcome = newton(system, system.unknowns(order), most=12)
     if not outcome.converged:
         raise NotConverged("the solution is lost at the resolution of its derivative", "raise fit.ridge")
     system.residual(outcome.x)
-    motion = Motion(system)
-    found = {key: motion.along(direction) for key, direction in directions.items()}
-    return found, motion.worst
+    return ByDifferences(system) if needs_differences(problem) else ByTangents(system, members)
+
+
+class ByTangents:
+    """Derivatives along parameters by the generated tangents; ``worst``: residual of the linear equations."""
+
+    def __init__(self, system: CoupledSystem, members: Members) -> None:
+        self.motion, self.members = Motion(system), members
+
+    @property
+    def worst(self) -> float:
+        """Worst relative residual so far."""
+        return self.motion.worst
+
+    def along(self, parameter: Parameter | None) -> Rates:
+        """Derivatives of the observables in a parameter, in the bias for None."""
+        problem = self.motion.system.problem
+        if parameter is None:
+            return self.motion.along(bias_direction(problem))
+        return self.motion.along(direction_of(parameter.model, problem, self.members, parameter.key))
+
+
+Moving = ByTangents | ByDifferences
 
 
 class Motion:
@@ -174,7 +215,7 @@ class Motion:
         change = self._change(direction)
         force, _, _ = self._response(direction, change, np.zeros(len(system.first)))
         scale = system.scale(system.work[system.first])
-        moved = -_solved(self.matrix, force, scale)
+        moved = -solved(self.matrix, force, scale)
         left, observables, _ = self._response(direction, change, moved)
         # what stands still by symmetry is held against the others' motion relative to their size
         least = _STILL * float(np.max(np.abs(moved) / scale)) * scale
@@ -227,19 +268,3 @@ class Motion:
         slopes = np.stack([fields[name] for name in signs.kernel.SLOPES])
         rate = of_mean * fields["mean"] + (of_slope * slopes).sum(axis=0) + of_delta * fields["Delta"]
         return float(signs.table[:, 1] @ rate)
-
-
-def _solved(matrix: Array, side: Array, scale: Array) -> Array:
-    """The solution of linear equations, rows and columns scaled; of least norm where a direction has no equation."""
-    columns = matrix * scale
-    rows = np.max(np.abs(columns), axis=1)
-    rows[rows == 0.0] = 1.0
-    scaled, goal = columns / rows[:, None], side / rows
-    try:
-        found = np.linalg.solve(scaled, goal)
-        found -= np.linalg.solve(scaled, scaled @ found - goal)
-        if np.all(np.isfinite(found)):
-            return np.asarray(found * scale)
-    except np.linalg.LinAlgError:
-        pass
-    return np.asarray(np.linalg.lstsq(scaled, goal, rcond=1e-13)[0] * scale)

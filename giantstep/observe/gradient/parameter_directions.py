@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from generated.systems import slopes
 from giantstep.law.gradient_step import step_arguments
+from giantstep.law.intermediate_steps import is_intermediate
 from giantstep.observe.gradient.coefficient_slopes import slopes_along
 from giantstep.quadrature.panels import Term
 from giantstep.spec.errors import BadInput
@@ -21,16 +22,19 @@ Array = np.ndarray
 
 @dataclass(frozen=True)
 class Direction:
-    """Rates of (alpha, beta, ridge), and of strength and bulk variance of every block: shift[K] = d(u_b r), bulk[K]."""
+    """Rates of (alpha, beta, ridge), and of strength and bulk variance of every block: shift[K] = d(u_b r), bulk[K];
+    offset: of the bias of all blocks.
+    """
 
     rates: tuple[float, float, float]
     shift: Array
     bulk: Array
+    offset: float = 0.0
 
     @property
     def moves_features(self) -> bool:
         """Whether the coefficients of the features change."""
-        return bool(np.any(self.shift) or np.any(self.bulk))
+        return bool(np.any(self.shift) or np.any(self.bulk) or self.offset)
 
     def change(self, blocks: tuple[Term, ...], kappa: Array) -> Array:
         """Rates of mu0, mu1, mu2sq at nodes of kappa: shape [3, K, N]."""
@@ -39,18 +43,22 @@ class Direction:
             places = tuple(kappa.tolist())
             for b, term in enumerate(blocks):
                 slopes = slopes_along(term, places)
-                found[:, b] = slopes[:3] * (self.shift[b] * kappa) + slopes[3:] * self.bulk[b]
+                found[:, b] = slopes[:3] * (self.shift[b] * kappa + self.offset) + slopes[3:] * self.bulk[b]
         return found
 
 
-def direction_of(problem: Problem, members: Members, key: str) -> Direction:
-    """The direction of a key of the model; ``members``: where the block of each readout value went in the problem.
+def direction_of(model: Model, problem: Problem, members: Members, key: str) -> Direction:
+    """The direction of a key of a model; ``members``: where the block of each readout value went in its problem.
 
-    Raises BadInput for a key that has none.
+    At a dimension the problem of a step below the giant one is that of a giant step of another learning rate; in the
+    limit its features know neither learning rate nor width. Raises BadInput for a key that has none.
     """
-    model = problem.model
     check_key(model, key)
-    return _KEYS[key](problem, members)
+    found = _KEYS[key](problem, members)
+    if model.step is None or not is_intermediate(model) or not found.moves_features:
+        return found
+    factor = float(problem.parameters[4]) ** (0.5 - model.step.exponent) if key == "step.learning_rate" else 1.0
+    return replace(found, shift=factor * found.shift, bulk=factor * found.bulk)
 
 
 def check_key(model: Model, key: str) -> None:
@@ -60,25 +68,17 @@ def check_key(model: Model, key: str) -> None:
     table = key.partition(".")[0]
     if table in ("step", "spike") and getattr(model, table) is None:
         raise BadInput(f"the model has no [{table}], so nothing depends on {key}", f"choose among {_others(model)}")
-    if model.network.trains_bias:
+    if key not in keys_for(model):
         raise BadInput(
-            "derivatives of a solution with a trained bias are not available", "fix network.bias to the value found"
-        )
-    if model.spike is not None and model.spike.loadings is not None:
-        raise BadInput(
-            "derivatives of a solution with a spike of several directions are not available",
-            "give spike.strength alone",
-        )
-    if model.step is not None and model.step.bulk != "isotropic":
-        raise BadInput(
-            f'derivatives are those of the isotropic bulk, and step.bulk = "{model.step.bulk}"',
-            'set step.bulk = "isotropic"',
+            f"{key} is the number of rows of step.matrix, which has no derivative", f"choose among {_others(model)}"
         )
 
 
 def keys_for(model: Model) -> tuple[str, ...]:
-    """The keys that the solution of a model has derivatives in."""
-    return tuple(key for key in _KEYS if getattr(model, key.partition(".")[0]) is not None)
+    """The keys that the solution of a model has derivatives in; a given bulk has the width that it has."""
+    present = (key for key in _KEYS if getattr(model, key.partition(".")[0]) is not None)
+    given = model.step is not None and model.step.bulk == "matrix"
+    return tuple(key for key in present if not (given and key == "network.width"))
 
 
 def _others(model: Model) -> str:
@@ -114,6 +114,8 @@ def _learning_rate(problem: Problem, members: Members) -> Direction:
 def _of_rate(problem: Problem, members: Members) -> tuple[Array, Array]:
     """Rates of u_b r and c_b in the learning rate, of the blocks of the problem."""
     model = problem.model
+    if is_intermediate(model):  # in the limit
+        return _still(problem), _still(problem)
     given = step_arguments(model)
     assert model.step is not None
     values, scale = model.network.readout.values, 1.0 / model.network.width

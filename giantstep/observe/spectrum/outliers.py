@@ -92,10 +92,10 @@ def _levels(response: Response, state: State, inverse_dimension: float) -> Array
     k, beta = response.blocks, response.problem.parameters[1]
     span = response.span if inverse_dimension == 0.0 else None
     matrix = response.overlap_matrix(state, inverse_dimension, span).real
-    matrix[k:] *= (beta / state.unknowns[:k].real)[:, None]
-    root = np.sqrt(np.concatenate([response.problem.fraction] * 2))
+    matrix[k:] *= np.tile(beta / state.unknowns[:k].real, len(matrix) // k - 1)[:, None]
+    root = np.sqrt(np.tile(response.problem.fraction, len(matrix) // k))
     if span is not None:
-        kept = np.r_[: span.rank, k : 2 * k]
+        kept = np.r_[: span.rank, k : len(matrix)]
         matrix, root = matrix[np.ix_(kept, kept)], root[kept]
     levels = np.linalg.eigvalsh(0.5 * (matrix + matrix.T) * root * root[:, None])
     levels[np.abs(levels) < _ROUNDING * np.abs(levels).max()] = 0.0

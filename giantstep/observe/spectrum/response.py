@@ -7,13 +7,18 @@ the sum of V2_b at ridge -z. Source: [CUI24] App. F; THEORY section 7.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from itertools import combinations
 from types import ModuleType
+from typing import Any, Protocol
 
 import numpy as np
 
 from generated.runtime.unknowns import RESIDUAL, TURNED, UNKNOWN
-from giantstep.observe.spectrum.nodes import Nodes, Panel
+from giantstep.observe.spectrum.nodes import Nodes
+from giantstep.observe.spectrum.tensor_nodes import TensorNodes
+from giantstep.quadrature.tensor import Shape
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.kernels import generated_module
 from giantstep.system.problem import Problem
@@ -22,6 +27,22 @@ from giantstep.system.state import State as Numbers
 from giantstep.system.state import members, pairs
 
 Array = np.ndarray
+Panels = Any  # what nodes of kappa are chosen by: panels, or of several directions the fineness of a lattice
+
+
+class KappaNodes(Protocol):
+    """Tables of coefficients that are as fine as a function needs."""
+
+    @property
+    def base(self) -> Panels:
+        """The coarsest choice."""
+
+    def table(self, panels: Panels) -> Array:
+        """Rows (kappa, weight, 0, 0, 0, mu0, mu1, mu2sq per block)."""
+
+    def refined(self, panels: Panels, integrand: Callable[[Array], Array]) -> Panels | None:
+        """The choice that resolves a function of the rows, None where there is none."""
+
 
 _SETTLED = 1e-14
 _STALLED = 1e-6  # near a hard edge rounding leaves no more
@@ -38,7 +59,7 @@ class State:
     z: complex
     unknowns: Array
     slope: Array
-    panels: tuple[Panel, ...]
+    panels: Panels
     stieltjes: complex
 
     @property
@@ -56,13 +77,14 @@ class Response:
     """Solves the response of the features of a problem at complex z, from nearby solutions."""
 
     problem: Problem
-    nodes: Nodes = field(init=False)
+    nodes: KappaNodes = field(init=False)
     kernel: ModuleType = field(init=False)
     span: Span | None = field(init=False)
 
     def __post_init__(self) -> None:
         self.kernel = generated_module("generated.systems.square")
-        self.nodes = Nodes(self.problem.blocks)
+        blocks, loadings = self.problem.blocks, self.problem.loadings
+        self.nodes = Nodes(blocks) if loadings is None else TensorNodes(Shape(blocks, loadings, None))
         limit = replace(self.problem, target=None, parameters=np.array([*self.problem.parameters[:4], 0.0]))
         self.span = span_of(limit)
         self.blocks = len(self.problem.blocks)
@@ -107,14 +129,14 @@ class Response:
         return None
 
     def _state(
-        self, z: complex, unknowns: Array, slope: Array, numbers: Numbers, panels: tuple[Panel, ...]
+        self, z: complex, unknowns: Array, slope: Array, numbers: Numbers, panels: Panels
     ) -> State | None:
         size = np.abs(unknowns[: self.blocks])
         if np.any(unknowns[: self.blocks].imag < -_UPPER * size):
             return None
         return State(z, unknowns, slope, panels, complex(numbers["V2"].sum()))
 
-    def _newton(self, z: complex, guess: Array, panels: tuple[Panel, ...]) -> tuple[Array, Array, Numbers] | None:
+    def _newton(self, z: complex, guess: Array, panels: Panels) -> tuple[Array, Array, Numbers] | None:
         """(unknowns, d unknowns/dz, all numbers) or None."""
         node, unknowns, previous = self._node(self.nodes.table(panels)), guess.astype(complex), math.inf
         for _ in range(_MOST):
@@ -135,7 +157,7 @@ class Response:
             previous = change
         return None
 
-    def linearised(self, z: complex, unknowns: Array, panels: tuple[Panel, ...]) -> tuple[Array, Array, Array]:
+    def linearised(self, z: complex, unknowns: Array, panels: Panels) -> tuple[Array, Array, Array]:
         """(residual, its Jacobian, its derivative in the ridge -z) anywhere."""
         _, *found = self._linearised(self._node(self.nodes.table(panels)), z, unknowns)
         return found[0], found[1], found[2]
@@ -183,12 +205,38 @@ class Response:
         return np.where(np.isfinite(found), found, 1e300)
 
     def overlap_matrix(self, state: State, inverse_dimension: float = 0.0, span: Span | None = None) -> Array:
-        """Matrix [2K, 2K] of the linear equations of (m, zeta) at a solution, free of the target.
+        """Matrix [(1+q)K, (1+q)K] of the linear equations of (m, zeta_1 .. zeta_q) at a solution, free of the target.
 
-        span: m stands for coordinates of its functions; rows and columns from its rank on to K are zero.
+        span: m stands for coordinates of its functions; rows and columns from its rank on to K are zero. The block of
+        (zeta_i, zeta_j) is quadratic in kappa: that of one direction along e_i + e_j tells it.
         """
-        rows, n = self.nodes.table(state.panels), self.overlaps
-        node = self._node(rows if span is None else span.columns(rows))
+        rows, k = self.nodes.table(state.panels), self.blocks
+        if span is not None:
+            rows = span.columns(rows)
+        if not isinstance(self.nodes, TensorNodes):
+            return self._overlaps(rows, state, inverse_dimension)
+        kappa = self.nodes.coordinates(state.panels)
+        rank = kappa.shape[1]
+        found = np.zeros(((1 + rank) * k, (1 + rank) * k), complex)
+        one = np.eye(k)
+        places = [slice((1 + j) * k, (2 + j) * k) for j in range(rank)]
+
+        def along(direction: Array) -> Array:
+            return self._overlaps(np.column_stack([kappa @ direction, rows[:, 1:]]), state, inverse_dimension)
+
+        for j, place in enumerate(places):
+            single = along(np.eye(rank)[j])
+            found[:k, :k], found[:k, place] = single[:k, :k], single[:k, k:]
+            found[place, :k], found[place, place] = single[k:, :k], single[k:, k:]
+        for i, j in combinations(range(rank), 2):
+            both = along((np.eye(rank)[i] + np.eye(rank)[j]) / math.sqrt(2.0))[k:, k:] - one
+            each = 0.5 * (found[places[i], places[i]] + found[places[j], places[j]]) - one
+            found[places[i], places[j]] = found[places[j], places[i]] = both - each
+        return found
+
+    def _overlaps(self, rows: Array, state: State, inverse_dimension: float) -> Array:
+        """The matrix [2K, 2K] of one direction, the first column of the rows."""
+        node, n = self._node(rows), self.overlaps
         numbers = self._residual(node, state.z, state.unknowns, inverse_dimension)
         matrix = np.empty((n, n), complex)
         given = self._given(node, state.z, numbers, inverse_dimension)

@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from giantstep.law.intermediate_steps import is_intermediate
 from giantstep.law.spike import SpikeParameters
+from giantstep.observe.baselines import random_features
 from giantstep.observe.spectrum.measure import Bulk, at, bulk
 from giantstep.observe.spectrum.outliers import growing, next_to_edge, outliers
 from giantstep.observe.spectrum.response import Response, State, follow
@@ -18,6 +20,7 @@ from giantstep.spec.errors import BadInput, NotConverged
 from giantstep.spec.model import Model
 from giantstep.system.merged_blocks import merged
 from giantstep.system.problem import Problem, problem_of
+from giantstep.system.solve import solve
 
 Array = np.ndarray
 
@@ -116,8 +119,9 @@ def _sampled(part: Bulk) -> dict[str, Any]:
 def spectrum(model: Model, *, dimension: int | None = None) -> Spectrum:
     """The spectrum of the features' Gram matrix Phi^T Phi / p of a model, with its outliers at a dimension.
 
-    It depends on neither target nor ridge, but through the spike. Raises BadInput, or NotConverged where the masses
-    of intervals, of zero and of what lies below all numbers do not add up to one.
+    It depends on neither target nor ridge, but through the spike and a trained bias. In the limit of a step below the
+    giant one the bulk is that of random features; the sizes of its outliers depend on the dimension. Raises BadInput,
+    or NotConverged where the masses of intervals, of zero and of what lies below all numbers do not add up to one.
     Source: [CUI24] App. F; THEORY section 7.
     """
     begun = time.perf_counter()
@@ -126,12 +130,9 @@ def spectrum(model: Model, *, dimension: int | None = None) -> Spectrum:
             f"the spectrum is that of the isotropic bulk, and step.bulk = {model.step.bulk!r}",
             "set step.bulk=isotropic",
         )
-    whole = problem_of(model, dimension)
-    if whole.rank > 1:
-        raise BadInput(
-            f"the spectrum is that of features with one spike, and this one has {whole.rank} directions",
-            "give spike.loadings of one direction, or leave them out",
-        )
+    limit = is_intermediate(model) and dimension is None
+    bias = solve(model, dimension=dimension).bias if model.network.trains_bias else None
+    whole = problem_of(random_features(model) if limit else model, dimension, bias)
     problem, _ = merged(whole)
     response = Response(problem)
     found, bulks, unresolved, total = _resolved(response)

@@ -1,50 +1,31 @@
-# mypy: ignore-errors
-"""Trapezoid rule of the function modules whose f is smooth: exponentially accurate where its step resolves f.
-
-The emitter copies everything below the marker line; what is above it stands for names of the other parts.
-"""
+"""Trapezoid rule for smooth f: exponentially accurate where its step resolves f."""
 
 import math
 
 import numpy as np
-from numba import njit
 
-from codegen.templates.quadrature import _ENTRY, _EPS, _FARTHEST, _NORM, _REACH, _TINY, _f
+from codegen.runtime.compiling import entry, values_at
+from codegen.runtime.gaussian import EPS, NORM, REACH, TINY
 
-_STEEPNESS = 1.0
-_WAVE = 0.0
-
-# --- copied into the emitted modules from here ---
 _STEP = 0.32  # of the coarse rule, at unit steepness and without waves, whose f^2 has twice their frequency
 _MOST_NODES = 2000  # as far as the weight matters; beyond, panels are faster
 _NOTHING = 1e-280  # E f^2 whose parts underflow
 
 
-def near(shifts, q, raw, scratch):
-    """Trapezoid rule as far as the Gaussian weight matters."""
-    _nodes_and_sums(shifts, q, raw, _REACH)
-
-
-def far(shifts, q, raw, scratch):
-    """Trapezoid rule into the tails, where f is so small around s that they count."""
-    _nodes_and_sums(shifts, q, raw, _FARTHEST)
-
-
-def _nodes_and_sums(shifts, q, raw, reach):
-    """Fill raw; all points are marked where there would be too many nodes."""
-    step = 0.5 / (max(1.0, _STEEPNESS * q) / _STEP + _WAVE * q / math.pi)
-    if not 2.0 * _REACH / step <= _MOST_NODES:
-        raw[2] = np.nan
-        return
+def trapezoid_nodes(q, reach, steepness, wave):
+    """Places and weights up to `reach`, with room for values: [3, n]; None where there would be too many."""
+    step = 0.5 / (max(1.0, steepness * q) / _STEP + wave * q / math.pi)
+    if not 2.0 * REACH / step <= _MOST_NODES:
+        return None
     half = 2.0 * math.ceil(0.5 * reach / step)
-    nodes = np.empty((3, int(2.0 * half) + 1))  # places, weights, room for values
+    nodes = np.empty((3, int(2.0 * half) + 1))
     nodes[0] = step * np.arange(-half, half + 1.0)
-    nodes[1] = step * _NORM * np.exp(-0.5 * nodes[0] ** 2)
-    trapezoid(shifts, q, raw, nodes)
+    nodes[1] = step * NORM * np.exp(-0.5 * nodes[0] ** 2)
+    return nodes
 
 
-@njit(cache=True, **_ENTRY)
-def trapezoid(shifts, q, raw, nodes):
+@entry
+def trapezoid(f, shifts, q, raw, nodes):
     """Coefficients and errors; points where two steps do not confirm each other are marked.
 
     The difference D of the rules with steps 2h and h is the error of the coarse one. The fine one has about
@@ -56,11 +37,13 @@ def trapezoid(shifts, q, raw, nodes):
         s = shifts[i]
         mu0 = mu1 = second = change0 = change1 = rough = 0.0
         sign = 1.0  # even nodes are those of the coarse rule
-        last = _f(s + q * nodes[0, 0])
+        for j in range(count):
+            nodes[2, j] = s + q * nodes[0, j]
+        values_at(f, nodes[2], nodes[2])
+        last = nodes[2, 0]
         for j in range(count):
             g = nodes[0, j]
-            value = _f(s + q * g)
-            nodes[2, j] = value
+            value = nodes[2, j]
             a = nodes[1, j] * value
             mu0 += a
             mu1 += a * g
@@ -73,7 +56,7 @@ def trapezoid(shifts, q, raw, nodes):
             rough += nodes[1, j] * slack * slack
             last = value
         scale = math.sqrt(second)
-        noise = _EPS * math.sqrt(rough)
+        noise = EPS * math.sqrt(rough)
         residual = change2 = 0.0
         sign = 1.0
         for j in range(count):
@@ -82,16 +65,16 @@ def trapezoid(shifts, q, raw, nodes):
             residual += a
             change2 += sign * a
             sign = -sign
-        error0 = abs(change0) * math.sqrt(abs(change0) / (scale + _TINY))
-        error1 = abs(change1) * math.sqrt(abs(change1) / (scale + _TINY))
+        error0 = abs(change0) * math.sqrt(abs(change0) / (scale + TINY))
+        error1 = abs(change1) * math.sqrt(abs(change1) / (scale + TINY))
         error2 = 0.0
         if abs(change2) > noise * (2.0 * math.sqrt(residual) + noise):
-            error2 = abs(change2) * math.sqrt(abs(change2) / (residual + _TINY))
+            error2 = abs(change2) * math.sqrt(abs(change2) / (residual + TINY))
         ends = nodes[1, 0] * nodes[2, 0] ** 2 + nodes[1, count - 1] * last * last
         bound = 1e-14 * scale
         fine = error0 <= bound and error1 <= bound and error2 <= 1e-13 * residual and ends <= 1e-30 * second
         if second < _NOTHING:  # in all of the tail, or as far as these nodes go
-            fine = nodes[0, count - 1] > 2.0 * _REACH
+            fine = nodes[0, count - 1] > 2.0 * REACH
         raw[0, i] = mu0
         raw[1, i] = mu1
         raw[2, i] = residual if fine else math.nan

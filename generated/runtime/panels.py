@@ -1,35 +1,21 @@
-# mypy: ignore-errors
-"""Adaptive panels of the function modules: expectations over g of f, g f and the squared residual at s + q g,
-q = sqrt(c).
+"""Adaptive panels: expectations over g of f, g f and the squared residual at s + q g, q = sqrt(c).
 
-The emitter copies everything below the marker line; what is above it stands for the names each module
-supplies.
+Written by hand, in codegen/runtime/panels.py.
+Generated; do not edit. Signature 30ad9ca9ec0fde1e, runtime 9b8358ac8f6d6481.
+Regenerate with: giantstep generate
 """
+
+# fmt: off
 
 import math
 
 import numpy as np
-from numba import njit
 
-_BREAKS = np.array([0.0])
-_CENTRES = np.array([0.0])
-_WIDTHS = np.array([1.0])
-_INNER = _ENTRY = {}
-_EPS = 2.0**-52
-_NORM = 0.3989422804014327
+from generated.runtime.compiling import entry, inner, value_at, values_at
+from generated.runtime.gaussian import EPS, FARTHEST, NORM, REACH, TINY
 
-
-@njit
-def _f(z):
-    return math.tanh(z) + abs(z)
-
-
-# --- copied into the emitted modules from here ---
-_REACH = 12.0  # exp(-_REACH**2/2) = 5e-32: squares of relative size 1e-18 keep 12 digits
-_FARTHEST = 38.0  # the Gaussian weight underflows beyond
 _TOLERANCE = 3e-15  # per panel, of E f and E g f relative to sqrt(E f^2)
 _RESIDUAL_TOLERANCE = 1e-14  # per panel, of the squared residual relative to itself
-_TINY = 1e-300
 # columns of a panel: lower, upper, 2 errors, 3 integrals, noise, mass, residual error, values, weights
 _VALUES = 10
 _WEIGHTS = 31
@@ -67,15 +53,15 @@ _GAUSS = np.array(
 _GENERIC = np.array([-8.1, -5.2, -3.1, -1.45, 0.1, 1.55, 3.2, 5.3, 8.2])
 
 
-@njit(**_INNER)
+@inner
 def _panel_error(spread, difference):
     """QUADPACK's estimate of the Kronrod error from the difference to the Gauss rule."""
-    ratio = 200.0 * difference / (spread + _TINY)
+    ratio = 200.0 * difference / (spread + TINY)
     return max(spread, difference) * min(1.0, ratio * math.sqrt(ratio))
 
 
-@njit(**_INNER)
-def _panel(row, s, q):
+@inner
+def _panel(f, row, s, q):
     """Values, weights, integrals of f, g f, f^2 and their errors on the panel [row[0], row[1]]."""
     half = 0.5 * (row[1] - row[0])
     middle = 0.5 * (row[1] + row[0])
@@ -83,10 +69,12 @@ def _panel(row, s, q):
     low = math.inf
     high = -math.inf
     for j in range(21):
+        row[_VALUES + j] = s + q * (middle + half * _NODES[j])
+    values_at(f, row[_VALUES:_WEIGHTS], row[_VALUES:_WEIGHTS])
+    for j in range(21):
         g = middle + half * _NODES[j]
-        value = _f(s + q * g)
-        weight = half * _NORM * math.exp(-0.5 * g * g)
-        row[_VALUES + j] = value
+        value = row[_VALUES + j]
+        weight = half * NORM * math.exp(-0.5 * g * g)
         row[_WEIGHTS + j] = weight
         low = min(low, value)
         high = max(high, value)
@@ -104,7 +92,7 @@ def _panel(row, s, q):
         spread1 += _KRONROD[j] * abs(a * (middle + half * _NODES[j]) - 0.5 * k1)
     # rounding of f itself, and of its argument at the slope seen on this panel
     far = max(abs(s + q * row[0]), abs(s + q * row[1]))
-    noise = _EPS * (4.0 * max(abs(low), abs(high)) + 4.0 * far * (high - low) / (q * (row[1] - row[0])))
+    noise = EPS * (4.0 * max(abs(low), abs(high)) + 4.0 * far * (high - low) / (q * (row[1] - row[0])))
     size = max(abs(row[0]), abs(row[1]))
     row[2] = 0.0 if abs(k0 - g0) <= noise * mass else _panel_error(spread0, abs(k0 - g0))
     row[3] = 0.0 if abs(k1 - g1) <= noise * mass * size else _panel_error(spread1, abs(k1 - g1))
@@ -115,7 +103,7 @@ def _panel(row, s, q):
     row[8] = mass
 
 
-@njit(**_INNER)
+@inner
 def _residual(row, mu0, mu1):
     """Integral of (f - mu0 - mu1 g)^2 over the panel, from the stored values; its error goes to row[9]."""
     half = 0.5 * (row[1] - row[0])
@@ -136,30 +124,30 @@ def _residual(row, mu0, mu1):
     return kronrod
 
 
-@njit(**_INNER)
-def _level(s, q, g):
+@inner
+def _level(f, s, q, g):
     """f^2 times the weight of g, but for a factor."""
-    value = _f(s + q * g)
+    value = value_at(f, s + q * g)
     return value * value * math.exp(-0.5 * g * g)
 
 
-@njit(**_INNER)
-def _end(s, q, side):
+@inner
+def _end(f, breaks, centres, s, q, side):
     """Where f^2 times the weight has become negligible on one side (-1 or 1)."""
-    least = _REACH
-    for b in _BREAKS:
+    least = REACH
+    for b in breaks:
         g = side * (b - s) / q
-        if g < _FARTHEST - 3.0:
+        if g < FARTHEST - 3.0:
             least = max(least, g + 1.0)
-    for centre in _CENTRES:
+    for centre in centres:
         g = side * (centre - s) / q
-        if g < _FARTHEST - 3.0:
+        if g < FARTHEST - 3.0:
             least = max(least, g + 1.0)
     top = level = 0.0
     g = -10.0
-    while g < _FARTHEST:
+    while g < FARTHEST:
         last = level
-        level = _level(s, q, side * g)
+        level = _level(f, s, q, side * g)
         top = max(top, level)
         # two places, lest one is a zero of f
         if g >= least and level <= 1e-31 * top and last <= 1e-29 * top:
@@ -168,20 +156,20 @@ def _end(s, q, side):
     return side * g
 
 
-@njit(**_INNER)
-def _edges(rows, s, q):
+@inner
+def _edges(breaks, centres, widths, rows, s, q):
     """Edges of the first panels, sorted into rows[:, 0] between the two ends that are there, and their number:
     breakpoints, marks graded towards features that are narrow in g, generic ones.
     """
     # marks in the order of their importance: place, and the least distance to others
     marks = 0
-    for b in _BREAKS:
+    for b in breaks:
         rows[marks, 3] = (b - s) / q
         rows[marks, 4] = 0.0
         marks += 1
-    for i in range(_CENTRES.shape[0]):
-        centre = (_CENTRES[i] - s) / q
-        step = 2.0 * _WIDTHS[i] / q
+    for i in range(centres.shape[0]):
+        centre = (centres[i] - s) / q
+        step = 2.0 * widths[i] / q
         rows[marks, 3] = centre
         rows[marks, 4] = 0.2 * min(step, 1.0)
         marks += 1
@@ -211,16 +199,19 @@ def _edges(rows, s, q):
     return count
 
 
-@njit(cache=True, **_ENTRY)
-def panels(shifts, q, raw, scratch):
-    """Gauss-Kronrod panels in g, refined until f, g f and the residual agree; no point is marked."""
+@entry
+def panels(f, breaks, centres, widths, shifts, q, raw, scratch):
+    """Gauss-Kronrod panels in g, refined until f, g f and the residual agree; no point is marked.
+
+    f: address of its values; breaks, centres, widths: where it is not smooth, and where and how narrow its features are
+    """
     rows = scratch
     for i in range(shifts.shape[0]):
         s = shifts[i]
-        rows[0, 0] = left = _end(s, q, -1.0)
-        rows[1, 0] = right = _end(s, q, 1.0)
-        tail = _NORM * (_level(s, q, left) + _level(s, q, right))  # what is cut off
-        n = _edges(rows, s, q) - 1
+        rows[0, 0] = left = _end(f, breaks, centres, s, q, -1.0)
+        rows[1, 0] = right = _end(f, breaks, centres, s, q, 1.0)
+        tail = NORM * (_level(f, s, q, left) + _level(f, s, q, right))  # what is cut off
+        n = _edges(breaks, centres, widths, rows, s, q) - 1
         for p in range(n):
             rows[p, 1] = rows[p + 1, 0]
             rows[p, 8] = -1.0
@@ -230,7 +221,7 @@ def panels(shifts, q, raw, scratch):
             mu0 = mu1 = second = residual = 0.0
             for p in range(known):
                 if rows[p, 8] < 0.0:
-                    _panel(rows[p], s, q)
+                    _panel(f, rows[p], s, q)
                 mu0 += rows[p, 4]
                 mu1 += rows[p, 5]
                 second += rows[p, 6]
@@ -264,3 +255,5 @@ def panels(shifts, q, raw, scratch):
         raw[4, i] = error1
         raw[5, i] = error2 + tail
         raw[6, i] = error0
+
+SIGNATURE = "30ad9ca9ec0fde1e866bbeb8e914de06be0f9112cd5e3ca1e9589b5b9794a143"

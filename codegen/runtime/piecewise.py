@@ -1,51 +1,42 @@
-# mypy: ignore-errors
-"""Rule of the function modules whose f is piecewise linear.
-
-The emitter copies everything below the marker line; what is above it stands for the names each module
-supplies.
-"""
+"""Truncated Gaussian moments of piecewise linear f."""
 
 import math
 
-import numpy as np
-from numba import njit
+from codegen.runtime.compiling import entry
+from codegen.runtime.gaussian import EPS, NORM
 
-from codegen.templates.quadrature import _BREAKS, _ENTRY, _EPS, _NORM
-
-_BLUR = np.array([0.0])
-_JUMPS = np.array([0.0])
-_KINKS = np.array([1.0])
-_SLOPES = np.array([0.0, 1.0])
-_ROOTS = np.array([0.0, 0.0])
-_ROOT_BLUR = np.array([0.0, 0.0])
-_LEVELS = np.array([0.0, 0.0])
+# rows of `segments`
+PLACES, BLUR, JUMPS, KINKS, SLOPES, ROOTS, ROOT_BLUR, LEVELS = range(8)
 
 
-# --- copied into the emitted modules from here ---
-@njit(cache=True, **_ENTRY)
-def piecewise(shifts, q, raw, scratch):
+@entry
+def piecewise(segments, shifts, q, raw):
     """Truncated moments of what f is beyond the breakpoints, seen from s; points where they cancel are marked.
 
+    segments[8, pieces]: of the end of each piece its place, what rounding did to it, the jump of f and of its slope
+    (of the last piece nothing is read); of each piece its slope, where it is zero, what rounding did to that, and its
+    level where it is constant.
     The linear function that f is around s, h = 0 there, leaves mu2^2 as it is: mu2^2 = E h^2 - (E h)^2 -
     (E g h)^2, which does not cancel however far the breakpoints are. Beyond y the moments of (g - y)^n are
     J_n with J_(n+1) = n J_(n-1) - y J_n, far out by its continued fraction.
     """
+    breaks = segments.shape[1] - 1
     for i in range(shifts.shape[0]):
         s = shifts[i]
         here = 0
-        while here < _BREAKS.shape[0] and _BREAKS[here] <= s:
+        while here < breaks and segments[PLACES, here] <= s:
             here += 1
         sum0 = sum1 = sum2 = error0 = error1 = error2 = 0.0
         for side in range(-1, 2, 2):
             y = a = b = 0.0  # h = a + b (g - y), g counted outwards
             j = here if side > 0 else here - 1
-            while 0 <= j < _BREAKS.shape[0]:
+            while 0 <= j < breaks:
                 last = y
-                y = side * (_BREAKS[j] - s) / q
+                y = side * (segments[PLACES, j] - s) / q
                 if y > 60.0:  # nothing is left there
                     y = 60.0
                 a += b * (y - last)
-                phi = _NORM * math.exp(-0.5 * y * y)
+                phi = NORM * math.exp(-0.5 * y * y)
                 if y < 2.0:
                     j0 = 0.5 * math.erfc(0.7071067811865476 * y)
                     bulk1 = phi + y * j0
@@ -63,8 +54,8 @@ def piecewise(shifts, q, raw, scratch):
                     j0 = phi / (y + ratio1)
                     bulk1 = j1 = ratio1 * j0
                     bulk2 = j2 = ratio2 * j1
-                jump = side * _JUMPS[j]
-                kink = q * _KINKS[j]
+                jump = side * segments[JUMPS, j]
+                kink = q * segments[KINKS, j]
                 # h^2 beyond y less what it would be without this breakpoint: c0 + c1 (g - y) + c2 (g - y)^2
                 c0 = jump * (2.0 * a + jump)
                 c1 = 2.0 * (a * kink + b * jump + jump * kink)
@@ -72,7 +63,7 @@ def piecewise(shifts, q, raw, scratch):
                 sum0 += jump * j0 + kink * j1
                 sum1 += side * (jump * phi + kink * j0)
                 sum2 += c0 * j0 + c1 * j1 + c2 * j2
-                rounding = _EPS * (4.0 + (y + 1.0) * (2.0 * y + _BLUR[j] / q))  # of y, where phi magnifies it
+                rounding = EPS * (4.0 + (y + 1.0) * (2.0 * y + segments[BLUR, j] / q))  # of y, where phi magnifies it
                 error0 += rounding * (abs(jump) * j0 + abs(kink) * bulk1)
                 error1 += rounding * (abs(jump) * phi + abs(kink) * j0)
                 error2 += rounding * (
@@ -83,13 +74,13 @@ def piecewise(shifts, q, raw, scratch):
                 a += jump
                 b += kink
                 j += side
-        line = _LEVELS[here] + _SLOPES[here] * (s - _ROOTS[here])
+        line = segments[LEVELS, here] + segments[SLOPES, here] * (s - segments[ROOTS, here])
         mu0 = line + sum0
-        mu1 = q * _SLOPES[here] + sum1
+        mu1 = q * segments[SLOPES, here] + sum1
         mu2sq = sum2 - sum0 * sum0 - sum1 * sum1
-        error2 += 2.0 * (abs(sum0) * error0 + abs(sum1) * error1) + _EPS * (sum0 * sum0 + sum1 * sum1)
-        error0 += 4.0 * _EPS * abs(line) + abs(_SLOPES[here]) * _ROOT_BLUR[here]
-        error1 += 4.0 * _EPS * abs(q * _SLOPES[here])
+        error2 += 2.0 * (abs(sum0) * error0 + abs(sum1) * error1) + EPS * (sum0 * sum0 + sum1 * sum1)
+        error0 += 4.0 * EPS * abs(line) + abs(segments[SLOPES, here]) * segments[ROOT_BLUR, here]
+        error1 += 4.0 * EPS * abs(q * segments[SLOPES, here])
         scale = math.sqrt(mu0 * mu0 + mu1 * mu1 + mu2sq)
         fine = error0 <= 1e-13 * scale and error1 <= 1e-13 * scale and error2 <= 1e-12 * mu2sq
         raw[0, i] = mu0

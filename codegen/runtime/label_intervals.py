@@ -1,26 +1,24 @@
-# mypy: ignore-errors
-"""Averages over the output and a label that is constant on intervals.
-
-The emitter copies everything below the marker line; what is above it stands for names of the loss and of `averages`.
-"""
+"""Averages over the output and a label that is constant on intervals."""
 
 import math
 
 import numpy as np
-from numba import njit
 
-from codegen.templates.averages import _MARGIN, _REACH, _RESIDUAL, _nodes
+from codegen.runtime.compiling import entry, inner
+from codegen.runtime.nodes import REACH, fill_nodes
 
 
-# --- copied into the emitted modules from here ---
-@njit(cache=True, error_model="numpy", nogil=True)
+@inner
 def _tails(a):
     """Phi(a) and phi(a)."""
     return 0.5 * math.erfc(-0.7071067811865476 * a), 0.3989422804014327 * math.exp(-0.5 * a * a)
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
-def intervals(gauss, fewest, kappa, low, high, weight, label, channel, noise, q, V, mean, slope, Delta, scratch, out):
+@entry
+def intervals(
+    law, gauss, fewest, kappa, low, high, weight, label, channel, noise, q, V, mean, slope, Delta,
+    scratch, out,
+):  # fmt: skip
     """Averages where the label is constant on intervals of z' = gamma kappa + width t', as `points` otherwise.
 
     low, high, weight, label[J]: an interval of z', the probability of that label in it, the label;
@@ -43,8 +41,8 @@ def intervals(gauss, fewest, kappa, low, high, weight, label, channel, noise, q,
         kept = variance - carried * carried
         for j in range(label.shape[0]):
             y = label[j]
-            sign = y if _MARGIN else 1.0
-            center = sign * mean[node] - (y if _RESIDUAL else 0.0)
+            sign = y if law.margin else 1.0
+            center = sign * mean[node] - (y if law.residual else 0.0)
             edge_low, edge_high = low[j] - gamma * kappa[node], high[j] - gamma * kappa[node]
             if width > 0.0:
                 edge_low, edge_high = edge_low / width, edge_high / width
@@ -52,7 +50,7 @@ def intervals(gauss, fewest, kappa, low, high, weight, label, channel, noise, q,
                 if not edge_low <= 0.0 < edge_high:
                     continue
                 edge_low, edge_high = -math.inf, math.inf
-            if edge_low > _REACH or edge_high < -_REACH:
+            if edge_low > REACH or edge_high < -REACH:
                 continue
             turn = correlation * ratio
             blur = math.inf
@@ -60,7 +58,7 @@ def intervals(gauss, fewest, kappa, low, high, weight, label, channel, noise, q,
             if turn != 0.0:
                 blur = root / abs(turn)
                 steep[0], steep[1] = center + sign * edge_low / turn, center + sign * edge_high / turn
-            count = _nodes(gauss, fewest, y, center, spread, V[node], q, steep, blur, scratch)
+            count = fill_nodes(law, gauss, fewest, y, center, spread, V[node], q, steep, blur, scratch)
             if count == 0:
                 out[0, node] = math.nan
             for i in range(count):

@@ -1,0 +1,179 @@
+"""Conditional Gaussian coefficients of a function by the rules that serve it, cheapest first."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from codegen.runtime.compiling import Compiled, closed_at, entry, values_at
+from codegen.runtime.gaussian import EPS, FARTHEST, REACH
+from codegen.runtime.panels import panels
+from codegen.runtime.piecewise import piecewise
+from codegen.runtime.trapezoid import trapezoid, trapezoid_nodes
+
+SCRATCH_SHAPE = (420, 52)  # least shape of `scratch`; more rows allow more panels of 52 numbers
+Array = np.ndarray
+Rule = Callable[[Array, float, Array, Array], None]
+
+
+@dataclass(frozen=True)
+class Closed:
+    """Closed forms as sums of terms, and what magnifies the rounding of their arguments."""
+
+    terms: Compiled
+    residual: bool  # whether the third sum is mu2^2, not E f^2
+    frequency: float  # largest factor by which a wave magnifies the rounding of s
+
+
+@dataclass(frozen=True)
+class Function:
+    """A scalar function f: its values, and what the rules have to know about it."""
+
+    values: Compiled
+    parity: str = "none"
+    breaks: tuple[float, ...] = ()
+    features: tuple[tuple[float, float], ...] = ()  # (centre, width)
+    steepness: float = 0.0  # of its smooth parts
+    wave: float = 0.0  # the sum of its frequencies
+    smooth: bool = False  # whether the trapezoid serves
+    segments: tuple[tuple[float, ...], ...] = ()  # of a piecewise linear function: see `piecewise`
+    closed: Closed | None = None
+    rules: tuple[Rule, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Each rule(shifts, q, raw, scratch) fills raw[7, n]: mu0, mu1, mu2^2, their errors and the noise of f.
+
+        Each is for the points that those before it mark by a mu2^2 that is not a number.
+        """
+        chosen = [self.piecewise] if self.segments else []
+        chosen += [self.closed_form] if self.closed is not None else []
+        chosen += [self.near, self.far] if self.smooth else []
+        object.__setattr__(self, "rules", (*chosen, self.panels))
+
+    def value(self, z: Array, out: Array) -> None:
+        """f itself: out[i] = f(z[i])."""
+        evaluate(self.values.address, z, out)
+
+    def piecewise(self, shifts: Array, q: float, raw: Array, scratch: Array) -> None:
+        """Truncated moments."""
+        piecewise(self._segments, shifts, q, raw)
+
+    def closed_form(self, shifts: Array, q: float, raw: Array, scratch: Array) -> None:
+        """Closed forms; points where digits that matter cancel are marked."""
+        assert self.closed is not None
+        closed_form(self.closed.terms.address, self.closed.residual, self.closed.frequency, shifts, q, raw)
+
+    def near(self, shifts: Array, q: float, raw: Array, scratch: Array) -> None:
+        """Trapezoid rule as far as the Gaussian weight matters."""
+        self._trapezoid(shifts, q, raw, REACH)
+
+    def far(self, shifts: Array, q: float, raw: Array, scratch: Array) -> None:
+        """Trapezoid rule into the tails, where f is so small around s that they count."""
+        self._trapezoid(shifts, q, raw, FARTHEST)
+
+    def panels(self, shifts: Array, q: float, raw: Array, scratch: Array) -> None:
+        """Adaptive panels in g."""
+        breaks, centres, widths = self._places
+        panels(self.values.address, breaks, centres, widths, shifts, q, raw, scratch)
+
+    def coefficients(self, s: Array, c: float, out: Array, scratch: Array) -> float:
+        """mu0 = E f(s + sqrt(c) g), mu1 = E g f, mu2^2 = E f^2 - mu0^2 - mu1^2, g ~ N(0, 1)  [CUI24, Result 3.2].
+
+        s: (n,) shifts; c >= 0: one variance; out: (3, n), filled; scratch: of SCRATCH_SHAPE or with more rows.
+        Returns the worst estimated error of mu0, mu1 and mu2, relative to sqrt(E f^2); infinite where an
+        expectation does not exist or overflows. A rule is compiled when the ones before it leave a point to it.
+        """
+        if scratch.shape[0] < SCRATCH_SHAPE[0] or scratch.shape[1] != SCRATCH_SHAPE[1]:
+            raise ValueError("scratch has the wrong shape: it needs SCRATCH_SHAPE, or more rows")
+        if not c >= 0.0:
+            raise ValueError("c is a variance: it must be zero or positive")
+        if c == 0.0:
+            self.value(np.array(s), out[0])
+            out[1:] = 0.0
+            return 0.0
+        shifts = np.array(s) if self.parity == "none" else np.abs(s)
+        with np.errstate(all="ignore"):
+            raw = self._by_rules(shifts, math.sqrt(c), scratch)
+            out[:] = raw[:3]
+            if self.parity == "odd":
+                out[0] *= np.sign(s)
+            elif self.parity == "even":
+                out[1] *= np.sign(s)
+            return float(np.max(estimates(raw), initial=0.0))
+
+    def _by_rules(self, shifts: Array, q: float, scratch: Array) -> Array:
+        raw = np.empty((7, shifts.size))
+        self.rules[0](shifts, q, raw, scratch)
+        for rule in self.rules[1:]:
+            marked = np.flatnonzero(np.isnan(raw[2]))
+            if marked.size == 0:
+                break
+            again = np.empty((7, marked.size))
+            rule(shifts[marked], q, again, scratch)
+            raw[:, marked] = again
+        return raw
+
+    def _trapezoid(self, shifts: Array, q: float, raw: Array, reach: float) -> None:
+        nodes = trapezoid_nodes(q, reach, self.steepness, self.wave)
+        if nodes is None:
+            raw[2] = np.nan
+        else:
+            trapezoid(self.values.address, shifts, q, raw, nodes)
+
+    @cached_property
+    def _places(self) -> tuple[Array, Array, Array]:
+        centres = np.array([centre for centre, _ in self.features])
+        return np.array(self.breaks, dtype=float), centres, np.array([width for _, width in self.features])
+
+    @cached_property
+    def _segments(self) -> Array:
+        return np.array(self.segments)
+
+
+def estimates(raw: Array) -> Array:
+    """Worst error of mu0, mu1 and mu2 relative to sqrt(E f^2); infinite where a value is not finite."""
+    mu0, mu1, residual, error0, error1, error2, noise = raw
+    scale = np.sqrt(mu0 * mu0 + mu1 * mu1 + residual)
+    # of mu2 itself: d(mu2) = d(mu2^2)/(2 mu2), and never more than sqrt(d(mu2^2))
+    error2 = np.sqrt(residual + error2) - np.sqrt(residual) + noise
+    # where f lives in the tail of g only, rounding of g^2/2 is magnified by g^2, about -4 log(scale)
+    tail = 8.0 * EPS * np.maximum(0.0, -np.log(scale))
+    worst = np.maximum(np.maximum(error0, error1), error2) / scale + tail
+    worst[scale == 0.0] = 0.0
+    return np.where(np.isfinite(mu0 + mu1 + residual) & (worst >= 0.0), worst, np.inf)
+
+
+@entry
+def evaluate(address, z, out):
+    """out[i] = f(z[i])."""
+    values_at(address, z, out)
+
+
+@entry
+def closed_form(address, residual, frequency, shifts, q, raw):
+    """mu0, mu1 and mu2^2 from their sums, and from the sizes of the terms the errors; cancelled digits are marked."""
+    sums, sizes = np.empty((3, shifts.shape[0])), np.empty((3, shifts.shape[0]))
+    closed_at(address, shifts, q, sums, sizes)
+    for i in range(shifts.shape[0]):
+        s = shifts[i]
+        mu0, mu1, mu2 = sums[0, i], sums[1, i], sums[2, i]
+        size = sizes[2, i]
+        rounding = 4.0 * EPS
+        if not residual:
+            mu2 -= mu0 * mu0 + mu1 * mu1
+            size += 2.0 * (abs(mu0) * sizes[0, i] + abs(mu1) * sizes[1, i])
+            # exp(-x^2/2) and Phi(-x) magnify the rounding of x = s/q by x^2; far out their terms are nothing
+            rounding = EPS * (4.0 + min((s / q) ** 2, 300.0))
+        scale = math.sqrt(mu0 * mu0 + mu1 * mu1 + mu2)
+        wave = EPS * frequency * abs(s) * scale  # a wave magnifies the rounding of its argument
+        error0, error1, error2 = rounding * sizes[0, i], rounding * sizes[1, i], rounding * size
+        fine = error0 <= 1e-13 * scale and error1 <= 1e-13 * scale and error2 <= 1e-12 * mu2
+        raw[0, i] = mu0
+        raw[1, i] = mu1
+        raw[2, i] = mu2 if fine else math.nan
+        raw[3, i] = error0 + wave
+        raw[4, i] = error1 + wave
+        raw[5, i] = error2
+        raw[6, i] = wave

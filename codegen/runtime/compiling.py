@@ -1,0 +1,186 @@
+"""How the numerics are compiled, and calls through addresses.
+
+A rule of quadrature is compiled once and serves every function: it asks for values at many places at a time, from code
+that it knows by its address only.
+"""
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+from llvmlite import ir
+from numba import cfunc, njit, types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+_NUMBERS = types.CPointer(types.float64)
+_OPTIONS = {"error_model": "numpy", "nogil": True}
+
+#: (number of places, places, values)
+VALUES = types.void(types.intp, _NUMBERS, _NUMBERS)
+#: (number of shifts, shifts, q, sums, sizes): sums[k n + i] is the coefficient k at the shift i
+CLOSED = types.void(types.intp, _NUMBERS, types.float64, _NUMBERS, _NUMBERS)
+#: (piece, label, parameters, number of places, places, values, slopes, curvatures)
+PIECES = types.void(types.intp, types.float64, _NUMBERS, types.intp, _NUMBERS, _NUMBERS, _NUMBERS, _NUMBERS)
+#: (piece, label, parameters) -> the place where it ends
+EDGE = types.float64(types.intp, types.float64, _NUMBERS)
+
+# wrappers that nobody calls take a tenth of the time to compile
+inner = njit(no_cfunc_wrapper=True, no_cpython_wrapper=True, **_OPTIONS)
+
+
+def entry(function: Callable[..., Any]) -> Any:
+    """Compile a function that Python calls; kept on disk where a folder can be written."""
+    try:
+        return njit(cache=True, no_cfunc_wrapper=True, **_OPTIONS)(function)
+    except RuntimeError as error:
+        if "no locator available" not in str(error):
+            raise
+        return njit(no_cfunc_wrapper=True, **_OPTIONS)(function)
+
+
+class Compiled:
+    """A function of numbers and pointers to numbers, compiled when its address is first asked for."""
+
+    def __init__(self, signature: Any, function: Callable[..., Any]) -> None:
+        self.signature = signature
+        self.function = function
+
+    @cached_property
+    def code(self) -> Any:
+        """The compiled function, as numba keeps it."""
+        try:
+            return cfunc(self.signature, cache=True, **_OPTIONS)(self.function)
+        except RuntimeError as error:
+            if "no locator available" not in str(error):
+                raise
+            return cfunc(self.signature, **_OPTIONS)(self.function)
+
+    @property
+    def address(self) -> int:
+        """Where the machine code begins; it lives as long as this object."""
+        return int(self.code.address)
+
+
+def compiled(signature: Any) -> Callable[[Callable[..., Any]], Compiled]:
+    """Decorator: a function with one of the signatures above that is called through its address."""
+    return lambda function: Compiled(signature, function)
+
+
+def _called(builder: Any, returned: Any, address: Any, given: list[Any]) -> Any:
+    """Call the code at an address with plain numbers and pointers."""
+    kind = ir.FunctionType(returned, [value.type for value in given])
+    return builder.call(builder.inttoptr(address, kind.as_pointer()), given)
+
+
+def _start(context: Any, builder: Any, kind: Any, array: Any) -> Any:
+    """Pointer to the first number of an array without gaps."""
+    return context.make_array(kind)(context, builder, array).data
+
+
+def _plain(*kinds: Any) -> bool:
+    """Whether all are arrays of numbers without gaps."""
+    return all(isinstance(kind, types.Array) and kind.dtype == types.float64 and kind.layout == "C" for kind in kinds)
+
+
+@intrinsic
+def values_at(typing: Any, address: Any, places: Any, values: Any) -> Any:
+    """values[i] = f(places[i]) by the VALUES at an address; both may be the same array."""
+    if not _plain(places, values):
+        return None
+
+    def lowered(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        kinds = signature.args
+        count = builder.extract_value(context.make_array(kinds[1])(context, builder, given[1]).shape, 0)
+        numbers = [_start(context, builder, kind, array) for kind, array in zip(kinds[1:], given[1:], strict=True)]
+        _called(builder, ir.VoidType(), given[0], [count, *numbers])
+        return context.get_dummy_value()
+
+    return types.void(types.intp, places, values), lowered
+
+
+@intrinsic
+def value_at(typing: Any, address: Any, place: Any) -> Any:
+    """f(place) by the VALUES at an address."""
+
+    def lowered(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        number = given[1].type
+        one = context.get_constant(types.intp, 1)
+        room = cgutils.alloca_once(builder, number)
+        builder.store(given[1], room)
+        _called(builder, ir.VoidType(), given[0], [one, room, room])
+        return builder.load(room)
+
+    return types.float64(types.intp, types.float64), lowered
+
+
+@intrinsic
+def closed_at(typing: Any, address: Any, shifts: Any, q: Any, sums: Any, sizes: Any) -> Any:
+    """Fill sums[3, n] and sizes[3, n] by the CLOSED at an address."""
+    if not _plain(shifts, sums, sizes):
+        return None
+
+    def lowered(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        kinds = signature.args
+        count = builder.extract_value(context.make_array(kinds[1])(context, builder, given[1]).shape, 0)
+        first, second, third = (_start(context, builder, kinds[k], given[k]) for k in (1, 3, 4))
+        _called(builder, ir.VoidType(), given[0], [count, first, given[2], second, third])
+        return context.get_dummy_value()
+
+    return types.void(types.intp, shifts, types.float64, sums, sizes), lowered
+
+
+@intrinsic
+def pieces_at(typing: Any, address: Any, k: Any, y: Any, q: Any, rows: Any, first: Any, count: Any) -> Any:
+    """Piece k of a loss at the places rows[0, first:first + count], by the PIECES at an address.
+
+    rows[n, m]: the slopes go to row 2, the curvatures to row 3, the values to row 4.
+    """
+    if not (_plain(q, rows) and rows.ndim == 2):
+        return None
+
+    def lowered(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        kinds = signature.args
+        parameters = _start(context, builder, kinds[3], given[3])
+        array = context.make_array(kinds[4])(context, builder, given[4])
+        length = builder.extract_value(array.shape, 1)
+        numbers = []
+        for row in (0, 4, 2, 3):
+            offset = builder.add(builder.mul(context.get_constant(types.intp, row), length), given[5])
+            numbers.append(builder.gep(array.data, [offset]))
+        _called(builder, ir.VoidType(), given[0], [given[1], given[2], parameters, given[6], *numbers])
+        return context.get_dummy_value()
+
+    kinds = (types.intp, types.intp, types.float64, q, rows, types.intp, types.intp)
+    return types.void(*kinds), lowered
+
+
+@intrinsic
+def piece_at(typing: Any, address: Any, k: Any, y: Any, q: Any, place: Any) -> Any:
+    """(value, slope, curvature) of piece k of a loss at one place, by the PIECES at an address."""
+    if not _plain(q):
+        return None
+
+    def lowered(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        number = given[4].type
+        one = context.get_constant(types.intp, 1)
+        rooms = [cgutils.alloca_once(builder, number) for _ in range(4)]
+        builder.store(given[4], rooms[0])
+        parameters = _start(context, builder, signature.args[3], given[3])
+        _called(builder, ir.VoidType(), given[0], [given[1], given[2], parameters, one, *rooms])
+        return context.make_tuple(builder, signature.return_type, [builder.load(room) for room in rooms[1:]])
+
+    return types.UniTuple(types.float64, 3)(types.intp, types.intp, types.float64, q, types.float64), lowered
+
+
+@intrinsic
+def edge_at(typing: Any, address: Any, k: Any, y: Any, q: Any) -> Any:
+    """The place where piece k of a loss ends, by the EDGE at an address."""
+    if not _plain(q):
+        return None
+
+    def lowered(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        parameters = _start(context, builder, signature.args[3], given[3])
+        return _called(builder, ir.DoubleType(), given[0], [given[1], given[2], parameters])
+
+    return types.float64(types.intp, types.intp, types.float64, q), lowered

@@ -1,0 +1,7 @@
+"""Constants of the averages over a standard normal g."""
+
+EPS = 2.0**-52
+NORM = 0.3989422804014327  # 1/sqrt(2 pi)
+REACH = 12.0  # exp(-REACH**2/2) = 5e-32: squares of relative size 1e-18 keep 12 digits
+FARTHEST = 38.0  # the Gaussian weight underflows beyond
+TINY = 1e-300

@@ -1,0 +1,51 @@
+"""What a module of a loss offers: averages over the output, and the loss itself."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+from codegen.runtime.compiling import edge_at, entry, piece_at
+from codegen.runtime.label_intervals import intervals
+from codegen.runtime.label_points import points
+from codegen.runtime.nodes import fill_nodes
+from codegen.runtime.prox import Law, find_cell
+
+
+class Rules(NamedTuple):
+    """The rules for one loss, without their first argument."""
+
+    points: Callable[..., Any]
+    intervals: Callable[..., Any]
+    nodes: Callable[..., Any]
+    piece: Callable[..., Any]
+    edge: Callable[..., Any]
+    cell: Callable[..., Any]
+
+
+def rules(law: Law) -> Rules:
+    """The rules for a loss; each is compiled at first use, for all losses."""
+    return Rules(*(partial(rule, law) for rule in (points, intervals, nodes, piece, edge, cell)))
+
+
+@entry
+def nodes(law, gauss, fewest, y, center, spread, V, q, steep, width, scratch):
+    """Nodes for an average over omega_u: see `fill_nodes`."""
+    return fill_nodes(law, gauss, fewest, y, center, spread, V, q, steep, width, scratch)
+
+
+@entry
+def piece(law, k, u, y, q):
+    """Value, slope and curvature of rho on piece k."""
+    return piece_at(law.pieces, k, y, q, u)
+
+
+@entry
+def edge(law, k, y, q):
+    """Breakpoint at the end of piece k of rho, in u."""
+    return edge_at(law.edge, k, y, q)
+
+
+@entry
+def cell(law, y):
+    """The first piece that holds at the label y, and how many do."""
+    return find_cell(law, y)

@@ -1,0 +1,83 @@
+"""Special functions of the generated expressions: without overflow, accurate in the tails.
+
+Written by hand, in codegen/runtime/special.py.
+Generated; do not edit. Signature 30ad9ca9ec0fde1e, runtime 9b8358ac8f6d6481.
+Regenerate with: giantstep generate
+"""
+
+# fmt: off
+
+import math
+
+from generated.runtime.compiling import inner
+
+
+@inner
+def sigmoid(u):
+    """1/(1 + exp(-u)) without overflow."""
+    e = math.exp(-abs(u))
+    return 1.0 / (1.0 + e) if u >= 0.0 else e / (1.0 + e)
+
+
+@inner
+def softplus(u):
+    """log(1 + exp(u)) without overflow."""
+    return max(u, 0.0) + math.log1p(math.exp(-abs(u)))
+
+
+@inner
+def log_cosh(u):
+    """log(cosh(u)) without overflow, accurate near 0."""
+    if abs(u) < 1.0:
+        h = math.sinh(0.5 * u)
+        return math.log1p(2.0 * h * h)
+    return abs(u) + math.log1p(math.exp(-2.0 * abs(u))) - 0.6931471805599453
+
+
+@inner
+def sign(u):
+    """-1, 0 or 1."""
+    return 1.0 if u > 0.0 else (-1.0 if u < 0.0 else 0.0)
+
+
+@inner
+def step(u):
+    """0, 1/2 at 0, or 1."""
+    return 1.0 if u > 0.0 else (0.0 if u < 0.0 else 0.5)
+
+
+@inner
+def truncated_mean(u):
+    """u + phi(u)/Phi(u) without cancellation: Laplace's continued fraction in the lower tail."""
+    if u > -4.0:
+        return u + 0.7978845608028654 * math.exp(-0.5 * u * u) / math.erfc(-0.7071067811865476 * u)
+    fraction = -u
+    for k in range(40, 1, -1):
+        fraction = -u + k / fraction
+    return 1.0 / fraction
+
+
+@inner
+def inverse_mills(u):
+    """phi(u)/Phi(u) without underflow."""
+    if u > -4.0:
+        return 0.7978845608028654 * math.exp(-0.5 * u * u) / math.erfc(-0.7071067811865476 * u)
+    fraction = -u
+    for k in range(40, 0, -1):
+        fraction = -u + k / fraction
+    return fraction
+
+
+@inner
+def log_normal_cdf(u):
+    """log Phi(u) without underflow."""
+    if u > 0.0:
+        return math.log1p(-0.5 * math.erfc(0.7071067811865476 * u))
+    if u > -4.0:
+        return math.log(0.5 * math.erfc(-0.7071067811865476 * u))
+    fraction = -u
+    for k in range(40, 0, -1):
+        fraction = -u + k / fraction
+    return -0.5 * u * u - 0.9189385332046727 - math.log(fraction)
+
+SIGNATURE = "30ad9ca9ec0fde1e866bbeb8e914de06be0f9112cd5e3ca1e9589b5b9794a143"

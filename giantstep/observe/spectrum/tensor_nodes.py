@@ -1,0 +1,63 @@
+"""Nodes of kappa in R^q for complex responses: a lattice, finer where 1/(1 + V(kappa)) is steep."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from giantstep.quadrature.tensor import Shape, tensor_table
+
+Array = np.ndarray
+_FIRST, _FINER = 0.7, 1.25  # fineness that is begun with, and what it is raised by
+_AGREES = 1e-5  # of averages on this lattice and on a coarser one, whose error has the root of this one's or a larger
+_NEGLIGIBLE = 1e-16  # of the weight of a node, relative to all
+_MOST = 400_000  # nodes
+
+
+@dataclass(frozen=True)
+class TensorNodes:
+    """Tables of the blocks' coefficients on lattices in kappa, chosen by their fineness (the ``panels`` of a state)."""
+
+    shape: Shape
+    base: float = _FIRST
+
+    def table(self, fineness: float) -> Array:
+        """Rows (kappa_1, weight, 0, 0, 0, mu0, mu1, mu2sq per block)."""
+        return _lattice(self.shape, fineness)[0]
+
+    def coordinates(self, fineness: float) -> Array:
+        """kappa [N, q] at the rows."""
+        return _lattice(self.shape, fineness)[1]
+
+    def refined(self, fineness: float, integrand: Callable[[Array], Array]) -> float | None:
+        """The fineness from which on the average of a function of the rows, [N] complex, does not change.
+
+        None where there would be too many nodes: it has a pole at real kappa.
+        """
+        coarse = self._average(fineness / _FINER, integrand)
+        while True:
+            fine = self._average(fineness, integrand)
+            if abs(fine - coarse) <= _AGREES * abs(fine):
+                return fineness
+            fineness, coarse = fineness * _FINER, fine
+            if len(self.table(fineness)) > _MOST:
+                return None
+
+    def _average(self, fineness: float, integrand: Callable[[Array], Array]) -> complex:
+        rows = self.table(fineness)
+        return complex(rows[:, 1] @ integrand(rows))
+
+
+@lru_cache(maxsize=8)
+def _lattice(shape: Shape, fineness: float) -> tuple[Array, Array]:
+    """Rows without those, far out, that hold next to nothing; and their kappa [N, q]."""
+    rows = tensor_table(shape, (fineness,) * shape.rank)
+    mu = rows[:, 4 + shape.rank :]
+    rows = rows[rows[:, 1] * (1.0 + (mu * mu).sum(axis=1)) > _NEGLIGIBLE]
+    further = [*range(5, 4 + shape.rank)]
+    table, kappa = np.ascontiguousarray(np.delete(rows, further, axis=1)), np.ascontiguousarray(rows[:, [0, *further]])
+    table.flags.writeable = kappa.flags.writeable = False
+    return table, kappa

@@ -1,0 +1,106 @@
+"""A changed number or sign in a function module, or in the rules that it shares with the others, is noticed.
+
+All texts run as plain Python; a change is noticed where a coefficient moves by more than 1e-9 of sqrt(E f^2), a hundred
+times what the rules allow themselves, or where the rule gives up.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from types import ModuleType
+
+import numpy as np
+import pytest
+from interpreted import interpreted, runtime_text
+
+from codegen.functions import emit
+from giantstep.spec.kernels import function_kernel
+
+CHANGES = (
+    (r" - ", " + "), (r" \+ ", " - "), (r"(?<!\*)\*(?!\*)", "/"), (r"\b0\.5", "0.4"), (r"\b2\.0\b", "3.0"),
+    (r"\b1\.0\b", "1.1"),
+)  # fmt: skip
+SHIFTS, WIDTH = np.array([-0.9, 0.3]), 1.1
+#: Lines that compute coefficients, by module; the others estimate errors or choose panels.
+MATHEMATICS = {
+    "trapezoid": r"nodes\[\d\] = |nodes\[2, j\] = s|a = nodes|mu[01] \+=|r = nodes|residual \+=",
+    "coefficients": r"mu2 -= mu0",
+}
+
+
+def rule_values(module: ModuleType, rule: str) -> np.ndarray:
+    """mu0, mu1, mu2^2 by one rule, relative to their scale; nan where it gives up."""
+    raw = np.full((7, SHIFTS.size), np.nan)
+    getattr(module.FUNCTION, rule)(SHIFTS, WIDTH, raw, np.full(module.SCRATCH_SHAPE, np.nan))
+    return raw[:3]
+
+
+def mutants(text: str, pattern: str, most: int) -> Iterator[tuple[str, str]]:
+    """At most ``most`` texts with one change each, spread evenly over all that there are."""
+    lines, found = text.splitlines(), []
+    for i, line in enumerate(lines):
+        if re.match(rf"\s*({pattern})", line):
+            code = line.split("  #")[0]
+            start = max(code.find("= ") + 1, 0)
+            for old, new in CHANGES:
+                changed, count = re.subn(old, new, code[start:], count=1)
+                found += [(i, code[:start] + changed)] * count
+    for i, changed in [found[k * len(found) // most] for k in range(most)] if len(found) > most else found:
+        yield f"{lines[i].strip()} -> {changed.strip()}", "\n".join([*lines[:i], changed, *lines[i + 1 :]])
+
+
+def survivors(function: str, rule: str, name: str, pattern: str, most: int = 60) -> list[str]:
+    """Changes of the function's own text ("") or of a module of the runtime that move no coefficient."""
+    own = emit(function).text
+    right = rule_values(interpreted(own), rule)
+    assert np.all(np.isfinite(right))
+    scale = np.sqrt(right[0] ** 2 + right[1] ** 2 + right[2])
+    left = []
+    for change, mutant in mutants(runtime_text(name) if name else own, pattern, most):
+        try:
+            with np.errstate(all="ignore"):
+                module = interpreted(own, {name: mutant}) if name else interpreted(mutant)
+                moved = np.abs(rule_values(module, rule) - right) / np.array([scale, scale, scale**2])
+            noticed = not np.all(moved < 1e-9)
+        except (ZeroDivisionError, OverflowError, ValueError, IndexError, TypeError):
+            noticed = True
+        left += [] if noticed else [change]
+    return left
+
+
+@pytest.mark.parametrize(
+    ("function", "rule", "name"),
+    [
+        ("gelu", "near", "trapezoid"),
+        ("abs(z)*z", "closed_form", "coefficients"),
+    ],
+)
+def test_a_changed_rule_is_noticed(function: str, rule: str, name: str) -> None:
+    assert survivors(function, rule, name, MATHEMATICS[name]) == []
+
+
+@pytest.mark.parametrize(
+    ("function", "rule", "pattern"),
+    [
+        ("gelu", "near", r"out\[i\] = |x\d+ = "),
+        ("cubic", "closed_form", r"sums\[|t\d_\d+ = |x\d+ = "),
+        ("sin", "closed_form", r"sums\[|t\d_\d+ = |x\d+ = "),
+        ("hard_tanh", "piecewise", r"    \(.*\),  # (ends|slopes|jumps|of its)"),
+        ("log(cosh(z))", "near", r"out\[i\] = |x\d+ = "),
+    ],
+)
+def test_a_changed_function_is_noticed(function: str, rule: str, pattern: str) -> None:
+    assert survivors(function, rule, "", pattern) == []
+
+
+@pytest.mark.parametrize("function", ["sign", "erf"])
+def test_plain_python_is_what_is_compiled(function: str) -> None:
+    """The arithmetic that the changes are made in is that of the kernels, to the last digits."""
+    module = interpreted(emit(function).text)
+    out, scratch = np.empty((3, 2)), np.empty(module.SCRATCH_SHAPE)
+    assert module.coefficients(SHIFTS, WIDTH**2, out, scratch) < 1e-12
+    other = np.empty((3, 2))
+    function_kernel(function).coefficients(SHIFTS, WIDTH**2, other, scratch)
+    assert np.allclose(out, other, rtol=1e-13, atol=1e-15) and math.isfinite(out.sum())
