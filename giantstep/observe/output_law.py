@@ -26,7 +26,7 @@ from giantstep.system.result import Result
 
 Array = np.ndarray
 _SAME = 1e-6  # of rho, whose square is what counts: the direction is one of kappa
-_WORST = 1e-7  # of the averages, relative to the largest output
+_WORST = 1e-7  # of the averages, relative to the largest root of E f^2
 _COARSER = 0.8  # nodes that they are compared on
 _NODES = 200_000  # of kappa at a time
 
@@ -92,7 +92,7 @@ class Output:
 def moments_along(output: Output, line: Line, at: Array) -> tuple[Array, Array]:
     """E[f | n.x = s] and the root of Var[f | n.x = s] at points s [N], on two sets of nodes that have to agree."""
     coarse, fine = (_averages(output, line, at, fineness) for fineness in (_COARSER, 1.0))
-    size = max(float(np.abs(fine[0]).max()), 1e-300)
+    size = max(float(np.sqrt(fine[1].max())), 1e-300)
     if not np.max(np.abs(fine[0] - coarse[0])) <= _WORST * size:
         raise NotConverged(
             "the average of the output along a direction does not settle",

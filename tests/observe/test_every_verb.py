@@ -155,3 +155,20 @@ def test_outliers_of_two_directions_are_those_of_the_simulation(models: dict[str
     assert len(theory.outliers) == 2 and mean[2] < theory.outliers[1]
     assert np.all(np.abs(mean[:2] - theory.outliers) < 4.5 * error[:2])
     assert simulated.distance(theory) < 0.02  # of the order of 2/p, p = 240, and the outliers' share
+
+
+def test_overlaps_with_two_directions_by_their_definition(models: dict[str, gs.Model]) -> None:
+    # d(zeta_i - T zeta_hat_i)/d zeta_j = delta_ij + (alpha/beta) T_b E[kappa_i kappa_j mu1_b mu1_c/(1 + V)]
+    response = gs.spectrum(models["rank 2"]).response
+    alpha, beta = response.problem.parameters[:2]
+    z = complex(10.0 * response.weight)
+    state = response.solve(z, response.far(z))
+    assert state is not None
+    rows, kappa = response.nodes.table(state.panels), response.nodes.coordinates(state.panels)
+    (t, v1), k = np.split(state.unknowns, [2]), 2
+    v1 = v1.reshape(k, k) if v1.size == k * k else np.array([[v1[0], v1[1]], [v1[1], v1[2]]])
+    mu1, mu2sq = rows[:, 5 + k : 5 + 2 * k], rows[:, 5 + 2 * k :]
+    v = np.einsum("nb,bc,nc->n", mu1, v1, mu1) + mu2sq @ t / beta
+    expected = np.einsum("n,ni,nj,nb,nc->ibjc", rows[:, 1] / (1.0 + v), kappa, kappa, mu1, mu1)
+    expected = np.eye(4) + alpha / beta * (t[:, None, None] * expected).reshape(4, 4)
+    np.testing.assert_allclose(response.overlap_matrix(state)[k:, k:], expected, atol=1e-10)
