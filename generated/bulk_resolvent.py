@@ -3,14 +3,14 @@
 e, weight, weight_t, weight_tt: nodes of the law of the residual e of the step, with weights for means of
 functions of e, of those times t = theta.x, and times t^2.
 
-Generated; do not edit. Signature 31c28fb3d5f5cf9a.
+Generated; do not edit. Signature 371704847b9a124d.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "31c28fb3d5f5cf9a5a6e2148876f4bdd1c86dc81a6c06db44b008a58bb5426a7"
+SIGNATURE = "371704847b9a124da93be8a38770331cc5ca26be037ad0ed2244c7f206dd2e98"
 
 
 def equation(w, S, alpha_0, e, weight, weight_t, weight_tt):

@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature 91e80c8229a23b50, runtime 9b8358ac8f6d6481.
+Generated; do not edit. Signature 4a92df1f394fdf4f, runtime 29be198ee699e8c5.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "91e80c8229a23b50bf038f9795bd9c483d24c685f3c804bab266faa780c45cfc"
+SIGNATURE = "4a92df1f394fdf4f9612eddfe028815268602615d1fa01b820fe3ce07ee9f102"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

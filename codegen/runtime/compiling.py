@@ -31,12 +31,21 @@ inner = njit(no_cfunc_wrapper=True, no_cpython_wrapper=True, **_OPTIONS)
 
 def entry(function: Callable[..., Any]) -> Any:
     """Compile a function that Python calls; kept on disk where a folder can be written."""
-    try:
-        return njit(cache=True, no_cfunc_wrapper=True, **_OPTIONS)(function)
-    except RuntimeError as error:
-        if "no locator available" not in str(error):
-            raise
-        return njit(no_cfunc_wrapper=True, **_OPTIONS)(function)
+    return kept(no_cfunc_wrapper=True, **_OPTIONS)(function)
+
+
+def kept(**options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Compile with the options of numba; kept on disk where a folder can be written."""
+
+    def compile_it(function: Callable[..., Any]) -> Any:
+        try:
+            return njit(cache=True, **options)(function)
+        except RuntimeError as error:
+            if "no locator available" not in str(error):
+                raise
+            return njit(**options)(function)
+
+    return compile_it
 
 
 class Compiled:

@@ -4,8 +4,10 @@ Their loops are the long ones of a solver. Sums may be taken in any order, so th
 machine; everything else runs over a few blocks and asks for short code instead (``short``).
 """
 
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
+
+from codegen.runtime.compiling import kept
 
 INNER = {"error_model": "numpy", "nogil": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 ALONG = {**INNER, "fastmath": {"reassoc", "contract", "nsz"}}
@@ -33,7 +35,7 @@ def apart(typingctx):
     return types.none(), generate
 
 
-@njit(cache=True, **ALONG)
+@kept(**ALONG)
 def sum_of(field, row):
     """Sum of a row."""
     apart()
@@ -43,7 +45,7 @@ def sum_of(field, row):
     return result
 
 
-@njit(cache=True, **ALONG)
+@kept(**ALONG)
 def average(field, row, node, feature):
     """Sum of a row that holds weights times a feature."""
     apart()
@@ -53,7 +55,7 @@ def average(field, row, node, feature):
     return result
 
 
-@njit(cache=True, **ALONG)
+@kept(**ALONG)
 def average_of_product(field, row, node, first, second):
     """Sum of a row that holds weights times two features."""
     apart()
@@ -63,7 +65,7 @@ def average_of_product(field, row, node, first, second):
     return result
 
 
-@njit(cache=True, **ALONG)
+@kept(**ALONG)
 def clear(field, row):
     """Set a row to zero."""
     apart()
@@ -71,7 +73,7 @@ def clear(field, row):
         field[row, n] = 0.0
 
 
-@njit(cache=True, **ALONG)
+@kept(**ALONG)
 def add(field, row, factor, node, feature):
     """Add a multiple of a feature to a row."""
     apart()
@@ -79,7 +81,7 @@ def add(field, row, factor, node, feature):
         field[row, n] += factor*node[feature, n]
 
 
-@njit(cache=True, **ALONG)
+@kept(**ALONG)
 def add_product(field, row, factor, node, first, second):
     """Add a multiple of a product of two features to a row."""
     apart()

@@ -9,14 +9,14 @@ of a matrix one is an unknown; the other lies ``TURNED`` further. ``FAMILY`` num
 """
 
 import numpy as np
-from numba import njit
 
+from codegen.runtime.compiling import kept
 from codegen.runtime.contractions import INNER, short
 
 UNKNOWN, RESIDUAL, DIRECTION, IMAGE, WEIGHT, TURNED, FAMILY = range(7)
 
 
-@njit(cache=True, **INNER)
+@kept(**INNER)
 def subtract(system, n, family):
     """Subtract the step in row n from the unknowns in row n + 1.
 
@@ -38,7 +38,7 @@ def subtract(system, n, family):
     return worst
 
 
-@njit(cache=True, **INNER)
+@kept(**INNER)
 def solve_linear(system, n, smallest):
     """Solve A x = row n by elimination in scaled rows.
 
@@ -89,7 +89,7 @@ def solve_linear(system, n, smallest):
     return True
 
 
-@njit(cache=True, **INNER)
+@kept(**INNER)
 def strengthen(system, n):
     """Raise the finite-size term of the matrix, row n + 2, to 1e-9 of the rows it is in; False where there is none."""
     short()
@@ -107,7 +107,7 @@ def strengthen(system, n):
     return True
 
 
-@njit(cache=True, **INNER)
+@kept(**INNER)
 def invert(matrix, row, K):
     """Invert a K x K matrix in place, rows exchanged for the largest pivot."""
     short()

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 8d57f1a7973812d4, runtime 9b8358ac8f6d6481.
+Generated; do not edit. Signature 22070141fb51f5e6, runtime 29be198ee699e8c5.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "8d57f1a7973812d4105b0c4fa1098ad602a5a7832ecab7a9c90a0ba3c5489204"
+SIGNATURE = "22070141fb51f5e63c117fd64f8d09d26fb8dba6806dd8f9968bea77def94b58"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 0b3fd044bf3a32e1, runtime 9b8358ac8f6d6481.
+Generated; do not edit. Signature d9ec2046bc31918e, runtime 29be198ee699e8c5.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "0b3fd044bf3a32e1c4455d65f7ef7708062a3f40bdaadc77b9e3d7907b8f0a02"
+SIGNATURE = "d9ec2046bc31918eea24f076d1418a7e2f7bb0471b6ecbcaf000030bb3180819"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 5f471dd36ebc6570, runtime 9b8358ac8f6d6481.
+Generated; do not edit. Signature 0818336b6df565b2, runtime 29be198ee699e8c5.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "5f471dd36ebc6570f6e940d66f598a5f619ebe064fbbf93e1088e868afa623f7"
+SIGNATURE = "0818336b6df565b2faded0fe8d8ce144b8701767329471bf49350d82c1c19b94"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

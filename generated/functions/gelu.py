@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature e6a521018efc6a86, runtime 9b8358ac8f6d6481.
+Generated; do not edit. Signature 827db13992619939, runtime 29be198ee699e8c5.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "e6a521018efc6a869294fd2d2c6ba9ef63cf92a18aa75284ec8fcef752b387d6"
+SIGNATURE = "827db1399261993959fa4109b286e83e46deb98b3b4a89cbc656fdd37439afae"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

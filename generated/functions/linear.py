@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 052fc66bfd032c21, runtime 9b8358ac8f6d6481.
+Generated; do not edit. Signature 68eae9737027b572, runtime 29be198ee699e8c5.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "052fc66bfd032c21f64c9d15ca09b4b0f49ff367bdc37ee43cc6439c5054922f"
+SIGNATURE = "68eae9737027b572d502dd42743c7c3da6e380c10e0f4c8bb8afa8a593789566"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

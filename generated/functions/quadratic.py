@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 79fb5eba42b6f432, runtime 9b8358ac8f6d6481.
+Generated; do not edit. Signature 7d6b0535f4dcfca9, runtime 29be198ee699e8c5.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "79fb5eba42b6f4320082bea7b9eaf7abbdd6faa7846b106f81a8ae26fcff8f9b"
+SIGNATURE = "7d6b0535f4dcfca99a71d2978170688d476f114c50704531a6b320239c110203"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

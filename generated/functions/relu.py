@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature c2c5dc97345c1860, runtime 9b8358ac8f6d6481.
+Generated; do not edit. Signature d089ab70e6c0e405, runtime 29be198ee699e8c5.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "c2c5dc97345c1860d80675a501d3b71390f08019caa79c90e238da1c52f6dc92"
+SIGNATURE = "d089ab70e6c0e405522660140aaf8bfe6468add816e80086d69dcad9d5e398d2"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature d86791d991e9d4e1, runtime 9b8358ac8f6d6481.
+Generated; do not edit. Signature abb2edf39b0e544b, runtime 29be198ee699e8c5.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "d86791d991e9d4e14157289d8f7c5db6569c76d6a25c8e38f663ee1058914987"
+SIGNATURE = "abb2edf39b0e544b78116c2c4c1562cbbe530e2b9453281353543bccefc97683"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 6da4191ec6113f4d, runtime 9b8358ac8f6d6481.
+Generated; do not edit. Signature 14bd912cdd0abb5a, runtime 29be198ee699e8c5.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "6da4191ec6113f4de90cd7ae2e6e3efb6e26283b7910041d6fc2c5604a02810c"
+SIGNATURE = "14bd912cdd0abb5a654a4e5cf53014b0aea74c7610e60c9f71f2894e41fa17b0"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 64e0ae3c785d35d4, runtime 9b8358ac8f6d6481.
+Generated; do not edit. Signature 4d007739cccbc512, runtime 29be198ee699e8c5.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "64e0ae3c785d35d494579cfe34cbd4a7ebd6bd6c9c3ccd6b06c33963ad08498d"
+SIGNATURE = "4d007739cccbc512efead63f3c27fbefcc386448aaa01853276941acc2c7f081"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

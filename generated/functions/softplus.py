@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature c4e1275aa23aab8d, runtime 9b8358ac8f6d6481.
+Generated; do not edit. Signature e17401efb8b17dc2, runtime 29be198ee699e8c5.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "c4e1275aa23aab8d71da91e8431cbaddb7ba6e7c7254a552569c3854b59a9f0e"
+SIGNATURE = "e17401efb8b17dc2947448b19d813fedaa8dae2068288c5c1e19b9d90d4a9602"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature b1faf517fa2c13b6, runtime 9b8358ac8f6d6481.
+Generated; do not edit. Signature b093194706d47f33, runtime 29be198ee699e8c5.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "b1faf517fa2c13b6feab0d25dcef54d887c30e0aa334712ee76134c38300c2e7"
+SIGNATURE = "b093194706d47f339b946ea66e93f1228fae4175859835653e60ec1bcb89fa34"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

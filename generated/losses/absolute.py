@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 7142f05c6b5f6710, runtime 9b8358ac8f6d6481.
+Generated; do not edit. Signature 072e4a2211a26ad9, runtime 29be198ee699e8c5.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "7142f05c6b5f6710c762f9ec645853f4a69c811ce0fc76842075aee52db24dc8"
+SIGNATURE = "072e4a2211a26ad9cff59229fac6111e1227765f9cedd7fd38adf1c30322c9f0"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 4e526939bdd0654a, runtime 9b8358ac8f6d6481.
+Generated; do not edit. Signature 890a1782e0991ad8, runtime 29be198ee699e8c5.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "4e526939bdd0654a0d45481ec15ede3330c4f61ac81fb45ca57810bc9447683d"
+SIGNATURE = "890a1782e0991ad8a2d2ede20a1776a36e483df9e7a54121994b7507b944823c"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

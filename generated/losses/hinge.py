@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature a96feb1e88dceccf, runtime 9b8358ac8f6d6481.
+Generated; do not edit. Signature f0599b1dba7680d3, runtime 29be198ee699e8c5.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "a96feb1e88dceccf97deac72aa3ed448be4b77d1edd2e12cddf89b0d6c9fd8a6"
+SIGNATURE = "f0599b1dba7680d3824bf85bc894309e59f79fef62139ba4d20d34348b4a8af2"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

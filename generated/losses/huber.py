@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 4b2c64695d61a823, runtime 9b8358ac8f6d6481.
+Generated; do not edit. Signature baa6e3c8be1fcb53, runtime 29be198ee699e8c5.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "4b2c64695d61a82353cf6ff7813de3627b56cff916f64197a4778efbc9ec6142"
+SIGNATURE = "baa6e3c8be1fcb53cb48e40de066a9864e1af76342615c97c23de85a512f1b4a"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

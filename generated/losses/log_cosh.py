@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 001645f986a01a9a, runtime 9b8358ac8f6d6481.
+Generated; do not edit. Signature 759917eeb9b21744, runtime 29be198ee699e8c5.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "001645f986a01a9a40d4c862b7364c8c228c450615c4676b8c0d2c3715976a5c"
+SIGNATURE = "759917eeb9b21744dec3b2fe86a3baf09a30c69772fcbe196de3ccbe956364a0"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 240d786ff4991c98, runtime 9b8358ac8f6d6481.
+Generated; do not edit. Signature 503891503413d88b, runtime 29be198ee699e8c5.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "240d786ff4991c9809a880eccd8944f6fd1f33a2012523e3e747744184342cfd"
+SIGNATURE = "503891503413d88b2511574d22b52d15333213d9d4d2add9ec55a850b7edae51"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 3e5af85f770f6fa2, runtime 9b8358ac8f6d6481.
+Generated; do not edit. Signature 5ff573d3ab79dd84, runtime 29be198ee699e8c5.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "3e5af85f770f6fa2d3185c13687b2d19f8b05bcd779853d74e62bf57dbbf3285"
+SIGNATURE = "5ff573d3ab79dd84c742fea4394706daeb8b122ebb71a3a1588e6e8466e839bc"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

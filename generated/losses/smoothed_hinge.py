@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature 1dfd071443f3453f, runtime 9b8358ac8f6d6481.
+Generated; do not edit. Signature ac8b1c1447cf4e22, runtime 29be198ee699e8c5.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "1dfd071443f3453f081d8423bd227091e3daf46d6b10d1810dc4855f5c08641c"
+SIGNATURE = "ac8b1c1447cf4e229a4007dfc16ba095a979a266b7aebe0d2eef815be5506d83"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

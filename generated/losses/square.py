@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature c9738cb6a66751c2, runtime 9b8358ac8f6d6481.
+Generated; do not edit. Signature f1827984e9065935, runtime 29be198ee699e8c5.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "c9738cb6a66751c2c42338415e113766a14f16702fdf5ebc04ce1c5ce35103ba"
+SIGNATURE = "f1827984e90659352acae0f129f9676417ce94b38d18ac733719000fe3385967"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

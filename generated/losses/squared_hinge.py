@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature 77b62cd1295a7f20, runtime 9b8358ac8f6d6481.
+Generated; do not edit. Signature 69dda3c7daeb41ca, runtime 29be198ee699e8c5.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "77b62cd1295a7f20a99a65da06bb5b3e73e493c870c9d5c92c715ae10d90fcac"
+SIGNATURE = "69dda3c7daeb41caaf886d28c581f80ffa0c79ad1a675400cfb5980863e3ce85"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -1,10 +1,10 @@
 """Hand-written numerics that all generated functions and losses share.
 
 Written by hand, in codegen/runtime/__init__.py.
-Generated; do not edit. Signature 30ad9ca9ec0fde1e, runtime 9b8358ac8f6d6481.
+Generated; do not edit. Signature dea6d82dfad21a04, runtime 29be198ee699e8c5.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 
-SIGNATURE = "30ad9ca9ec0fde1e866bbeb8e914de06be0f9112cd5e3ca1e9589b5b9794a143"
+SIGNATURE = "dea6d82dfad21a04e27a3412c5d5fd3dc6c8ff79d15ae8e754f7844f976a1724"

@@ -4,7 +4,7 @@ A rule of quadrature is compiled once and serves every function: it asks for val
 that it knows by its address only.
 
 Written by hand, in codegen/runtime/compiling.py.
-Generated; do not edit. Signature 30ad9ca9ec0fde1e, runtime 9b8358ac8f6d6481.
+Generated; do not edit. Signature dea6d82dfad21a04, runtime 29be198ee699e8c5.
 Regenerate with: giantstep generate
 """
 
@@ -37,12 +37,21 @@ inner = njit(no_cfunc_wrapper=True, no_cpython_wrapper=True, **_OPTIONS)
 
 def entry(function: Callable[..., Any]) -> Any:
     """Compile a function that Python calls; kept on disk where a folder can be written."""
-    try:
-        return njit(cache=True, no_cfunc_wrapper=True, **_OPTIONS)(function)
-    except RuntimeError as error:
-        if "no locator available" not in str(error):
-            raise
-        return njit(no_cfunc_wrapper=True, **_OPTIONS)(function)
+    return kept(no_cfunc_wrapper=True, **_OPTIONS)(function)
+
+
+def kept(**options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Compile with the options of numba; kept on disk where a folder can be written."""
+
+    def compile_it(function: Callable[..., Any]) -> Any:
+        try:
+            return njit(cache=True, **options)(function)
+        except RuntimeError as error:
+            if "no locator available" not in str(error):
+                raise
+            return njit(**options)(function)
+
+    return compile_it
 
 
 class Compiled:
@@ -191,4 +200,4 @@ def edge_at(typing: Any, address: Any, k: Any, y: Any, q: Any) -> Any:
 
     return types.float64(types.intp, types.intp, types.float64, q), lowered
 
-SIGNATURE = "30ad9ca9ec0fde1e866bbeb8e914de06be0f9112cd5e3ca1e9589b5b9794a143"
+SIGNATURE = "dea6d82dfad21a04e27a3412c5d5fd3dc6c8ff79d15ae8e754f7844f976a1724"

@@ -4,14 +4,16 @@ Their loops are the long ones of a solver. Sums may be taken in any order, so th
 machine; everything else runs over a few blocks and asks for short code instead (``short``).
 
 Written by hand, in codegen/runtime/contractions.py.
-Generated; do not edit. Signature 30ad9ca9ec0fde1e, runtime 9b8358ac8f6d6481.
+Generated; do not edit. Signature dea6d82dfad21a04, runtime 29be198ee699e8c5.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
+
+from generated.runtime.compiling import kept
 
 INNER = {"error_model": "numpy", "nogil": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 ALONG = {**INNER, "fastmath": {"reassoc", "contract", "nsz"}}
@@ -39,7 +41,7 @@ def apart(typingctx):
     return types.none(), generate
 
 
-@njit(cache=True, **ALONG)
+@kept(**ALONG)
 def sum_of(field, row):
     """Sum of a row."""
     apart()
@@ -49,7 +51,7 @@ def sum_of(field, row):
     return result
 
 
-@njit(cache=True, **ALONG)
+@kept(**ALONG)
 def average(field, row, node, feature):
     """Sum of a row that holds weights times a feature."""
     apart()
@@ -59,7 +61,7 @@ def average(field, row, node, feature):
     return result
 
 
-@njit(cache=True, **ALONG)
+@kept(**ALONG)
 def average_of_product(field, row, node, first, second):
     """Sum of a row that holds weights times two features."""
     apart()
@@ -69,7 +71,7 @@ def average_of_product(field, row, node, first, second):
     return result
 
 
-@njit(cache=True, **ALONG)
+@kept(**ALONG)
 def clear(field, row):
     """Set a row to zero."""
     apart()
@@ -77,7 +79,7 @@ def clear(field, row):
         field[row, n] = 0.0
 
 
-@njit(cache=True, **ALONG)
+@kept(**ALONG)
 def add(field, row, factor, node, feature):
     """Add a multiple of a feature to a row."""
     apart()
@@ -85,11 +87,11 @@ def add(field, row, factor, node, feature):
         field[row, n] += factor*node[feature, n]
 
 
-@njit(cache=True, **ALONG)
+@kept(**ALONG)
 def add_product(field, row, factor, node, first, second):
     """Add a multiple of a product of two features to a row."""
     apart()
     for n in range(node.shape[1]):
         field[row, n] += factor*node[first, n]*node[second, n]
 
-SIGNATURE = "30ad9ca9ec0fde1e866bbeb8e914de06be0f9112cd5e3ca1e9589b5b9794a143"
+SIGNATURE = "dea6d82dfad21a04e27a3412c5d5fd3dc6c8ff79d15ae8e754f7844f976a1724"

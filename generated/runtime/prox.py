@@ -1,7 +1,7 @@
 """The proximal map of a piece of a loss, and panels of it that are short enough for a Gauss rule.
 
 Written by hand, in codegen/runtime/prox.py.
-Generated; do not edit. Signature 30ad9ca9ec0fde1e, runtime 9b8358ac8f6d6481.
+Generated; do not edit. Signature dea6d82dfad21a04, runtime 29be198ee699e8c5.
 Regenerate with: giantstep generate
 """
 
@@ -124,4 +124,4 @@ def graded(law, k, kink, x, length, V, y, q, steep, width):
             length *= 0.5
     return length
 
-SIGNATURE = "30ad9ca9ec0fde1e866bbeb8e914de06be0f9112cd5e3ca1e9589b5b9794a143"
+SIGNATURE = "dea6d82dfad21a04e27a3412c5d5fd3dc6c8ff79d15ae8e754f7844f976a1724"

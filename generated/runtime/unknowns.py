@@ -8,21 +8,21 @@ of a matrix one is an unknown; the other lies ``TURNED`` further. ``FAMILY`` num
 (row n), the unknowns (n + 1), the weights of the finite-size term (n + 2), and room for the elimination.
 
 Written by hand, in codegen/runtime/unknowns.py.
-Generated; do not edit. Signature 30ad9ca9ec0fde1e, runtime 9b8358ac8f6d6481.
+Generated; do not edit. Signature dea6d82dfad21a04, runtime 29be198ee699e8c5.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 
 import numpy as np
-from numba import njit
 
+from generated.runtime.compiling import kept
 from generated.runtime.contractions import INNER, short
 
 UNKNOWN, RESIDUAL, DIRECTION, IMAGE, WEIGHT, TURNED, FAMILY = range(7)
 
 
-@njit(cache=True, **INNER)
+@kept(**INNER)
 def subtract(system, n, family):
     """Subtract the step in row n from the unknowns in row n + 1.
 
@@ -44,7 +44,7 @@ def subtract(system, n, family):
     return worst
 
 
-@njit(cache=True, **INNER)
+@kept(**INNER)
 def solve_linear(system, n, smallest):
     """Solve A x = row n by elimination in scaled rows.
 
@@ -95,7 +95,7 @@ def solve_linear(system, n, smallest):
     return True
 
 
-@njit(cache=True, **INNER)
+@kept(**INNER)
 def strengthen(system, n):
     """Raise the finite-size term of the matrix, row n + 2, to 1e-9 of the rows it is in; False where there is none."""
     short()
@@ -113,7 +113,7 @@ def strengthen(system, n):
     return True
 
 
-@njit(cache=True, **INNER)
+@kept(**INNER)
 def invert(matrix, row, K):
     """Invert a K x K matrix in place, rows exchanged for the largest pivot."""
     short()
@@ -150,4 +150,4 @@ def invert(matrix, row, K):
                 matrix[row, i, other] = entry
             order[k], order[other] = order[other], order[k]
 
-SIGNATURE = "30ad9ca9ec0fde1e866bbeb8e914de06be0f9112cd5e3ca1e9589b5b9794a143"
+SIGNATURE = "dea6d82dfad21a04e27a3412c5d5fd3dc6c8ff79d15ae8e754f7844f976a1724"

@@ -7,7 +7,7 @@ Order of computation, found from the derived system:
        psi_hat_1, psi_hat_2, psi_hat_3, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature fcffe988fae6c32d.
+in X). Generated; do not edit. Signature 8ba421bfc867eab4.
 Regenerate with: giantstep generate
 """
 
@@ -20,7 +20,7 @@ from generated.runtime.contractions import INNER, add, add_product, average, ave
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "fcffe988fae6c32df716b80b1e0e43bb683b07c13665cb1f425079bfdd80837d"
+SIGNATURE = "8ba421bfc867eab4bca699743ad11cc21d78754b26789a77289d488c9d5072d7"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu1_3, nu2sq = range(7)  # rows of node, then mu0, mu1, mu2sq per block

@@ -1,6 +1,6 @@
 """Equations of a given bulk, one block  [THEORY section 5].
 
-Generated; do not edit. Signature 5ce222691f5d5dc9.
+Generated; do not edit. Signature b9d36f0ccd817390.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from generated.runtime.certificate import SIGN, Certificate, both, bounded, over
 
-SIGNATURE = "5ce222691f5d5dc9f77cba0c61fa23e8025417605017f3d2e6015860b5c97d06"
+SIGNATURE = "b9d36f0ccd81739021b9825521658b42f526340aed61f1c24af9657a9541b33b"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

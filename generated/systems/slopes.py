@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 6eb826e0acf408ec.
+Generated; do not edit. Signature 3002de4663e0215c.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "6eb826e0acf408ec517d2fb965ec0a8c14cdcd8aec6e3d4b9e70a3b7cd5b9304"
+SIGNATURE = "3002de4663e0215ce9f0d026716591edda5fdb4b76c50654b01f766cc97a55f7"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

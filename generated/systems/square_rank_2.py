@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 69def00327b953e2.
+in X). Generated; do not edit. Signature fa2ef25ee84749be.
 Regenerate with: giantstep generate
 """
 
@@ -24,7 +24,7 @@ from generated.runtime.unknowns import (
 )
 
 LOSS = "square"
-SIGNATURE = "69def00327b953e24aac9ffe43b55029a7bc4b509cd1af891971c5b1b5078354"
+SIGNATURE = "fa2ef25ee84749bed0870a42b565088913b49458802827a071bdb4f0a06fdea3"
 
 
 kappa_1, weight, nu0, nu1, nu2sq, kappa_2 = range(6)  # rows of node, then mu0, mu1, mu2sq per block

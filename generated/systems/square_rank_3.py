@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature f859971c2d338eb3.
+in X). Generated; do not edit. Signature eb6bf59c9afbbf22.
 Regenerate with: giantstep generate
 """
 
@@ -24,7 +24,7 @@ from generated.runtime.unknowns import (
 )
 
 LOSS = "square"
-SIGNATURE = "f859971c2d338eb3751c9e7a56328221e27d4718430f0c89249280d2034b59ca"
+SIGNATURE = "eb6bf59c9afbbf221bee62c0207b10cd376edf5129147b59ab42a6e63e8b4c86"
 
 
 kappa_1, weight, nu0, nu1, nu2sq, kappa_2, kappa_3 = range(7)  # rows of node, then mu0, mu1, mu2sq per block

@@ -1,13 +1,13 @@
 """Tangents of the coupled system, 3 direction(s) beside the spike  [THEORY section 4].
 
-Generated; do not edit. Signature 7f841164dfbafb2f.
+Generated; do not edit. Signature 24cc11d4c5c47fef.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "7f841164dfbafb2f779976c31e1521e1b7a1ecd04827ccf6ecfc76d654ca1473"
+SIGNATURE = "24cc11d4c5c47fef290a6a5727a3f64245aa8519b542c25a4514d6f01eebdacf"
 
 
 def response(table, change, fraction, parameters, rates, state, moves):

@@ -1,6 +1,6 @@
 """Equations of a trained bulk, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature 1d4e00d86c35451a.
+Generated; do not edit. Signature d70f9975d71038a4.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from generated.runtime.certificate import SIGN, Certificate, both, bounded, over
 
-SIGNATURE = "1d4e00d86c35451a223585a8910bf78be62d79cefbe2524e9455933c13ffee47"
+SIGNATURE = "d70f9975d71038a4a8936fde2ddb1048ecf50dff36dd1138f40987ff9eb33e24"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

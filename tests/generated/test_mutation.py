@@ -64,8 +64,10 @@ def interpreted(text: str) -> ModuleType:
     """A module without its compiler: plain Python, the same arithmetic, what it calls of the runtime as well."""
     module = ModuleType("mutant")
     plain = "\n\n".join([source(contractions), source(unknowns), text])
-    plain = re.sub(r"^from (numba|generated\.runtime\.(contractions|unknowns))\b.*$", "", plain, flags=re.MULTILINE)
-    module.__dict__.update({"njit": lambda **options: lambda function: function, "intrinsic": lambda f: lambda: None})
+    shared = r"^from (numba|generated\.runtime\.(compiling|contractions|unknowns))\b.*$"
+    plain = re.sub(shared, "", plain, flags=re.MULTILINE)
+    module.__dict__.update({name: lambda **options: lambda function: function for name in ("njit", "kept")})
+    module.__dict__["intrinsic"] = lambda function: lambda: None
     with np.errstate(all="ignore"):
         exec(compile(plain, "<mutant>", "exec"), module.__dict__)
     return module

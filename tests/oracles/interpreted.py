@@ -58,7 +58,7 @@ def _numba() -> SimpleNamespace:
     def njit(*functions: Callable[..., Any], **_: Any) -> Any:
         return functions[0] if functions else lambda function: function
 
-    return SimpleNamespace(njit=njit, intrinsic=lambda function: lambda *_: None)
+    return SimpleNamespace(njit=njit, types=SimpleNamespace(), intrinsic=lambda function: lambda *_: None)
 
 
 def _calls() -> SimpleNamespace:
@@ -91,7 +91,8 @@ def _calls() -> SimpleNamespace:
         return float(address(k, y, q))
 
     return SimpleNamespace(
-        inner=lambda function: function, entry=lambda function: function, Compiled=Any, compiled=compiled,
+        inner=lambda function: function, entry=lambda function: function,
+        kept=lambda **_: lambda function: function, Compiled=Any, compiled=compiled,
         VALUES=None, CLOSED=None, PIECES=None, EDGE=None, values_at=values_at, value_at=value_at,
         closed_at=closed_at, pieces_at=pieces_at, piece_at=piece_at, edge_at=edge_at,
     )  # fmt: skip

@@ -11,11 +11,6 @@ import pytest
 from model_cases import refused
 
 from giantstep.cli.main import main
-from giantstep.observe.bounds import bounds
-from giantstep.observe.gradient.gradient import gradient
-from giantstep.observe.learned import learned
-from giantstep.observe.spectrum.spectrum import spectrum
-from giantstep.spec.errors import BadInput
 from giantstep.spec.model import Model
 
 TWO: dict[str, Any] = {
@@ -105,9 +100,3 @@ def test_a_solution_is_shown_by_directions(capsys: pytest.CaptureFixture[str]) -
 def test_rows_of_alignments_need_loadings() -> None:
     spike = {"strength": 1.0, "alignment": [[0.5], [0.1]], "bulk_variance": 1.0}
     assert "spike.loadings" in refused({**TWO, "spike": spike})
-
-
-@pytest.mark.parametrize("verb", [bounds, learned, spectrum, gradient])
-def test_verbs_for_one_direction_say_so(verb: Any) -> None:
-    with pytest.raises(BadInput, match="spike of (one|several) direction|with one spike"):
-        verb(Model.from_dict(TWO))
