@@ -127,7 +127,7 @@ class Reference:
         return settled_nodes(self.at, self._cuts(), _TOLERANCE)
 
     def _cuts(self) -> list[float]:
-        """Where the mean output changes sign, and where features or label jump."""
+        """Where the mean output changes sign, and about it, as far as its spread is smaller than a panel."""
         output = self.output(_ZEROS, self.features(_ZEROS))
         turn = np.flatnonzero(np.diff(np.sign(output.mean)) != 0)
         cuts: list[float] = [0.0]
@@ -135,8 +135,9 @@ class Reference:
             left, right = output.mean[i : i + 2]
             slope = (right - left) / (_ZEROS[i + 1] - _ZEROS[i])
             place = _ZEROS[i] - left / slope if slope else _ZEROS[i]
-            width = float(np.sqrt(output.variance[i] + (output.slopes[:, i] ** 2).sum())) / (abs(slope) or 1.0)
-            cuts += list(place + width * _AROUND)
+            spread = float(np.sqrt(output.variance[i] + (output.slopes[:, i] ** 2).sum()))
+            if spread < abs(slope):  # a wider turn is resolved by any panel, and may be one of rounding
+                cuts += list(place + spread / abs(slope) * _AROUND)
         return cuts
 
     @cached_property
