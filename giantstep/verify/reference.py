@@ -24,8 +24,8 @@ from giantstep.verify.quadrature import Nodes, density, grid_nodes, settled_node
 
 Array = np.ndarray
 _GRID = {1: 0.2, 2: 0.3, 3: 0.5}  # steps of the rule where there are several directions or indices
-_TOLERANCE = 1e-11
-_WIDTHS, _SETTLED = (1.0, 0.5, 0.25, 0.125, 0.0625), 1e-11
+_TOLERANCE = 1e-9
+_WIDTHS, _SETTLED = (1.0, 0.5, 0.25, 0.125, 0.0625), 1e-10
 _SAMPLE = np.array([-3.1, -1.3, -0.2, 0.4, 0.9, 2.2, 4.0])
 _AVERAGES = ("avg_M", "avg_g", "avg_gg", "avg_h")
 _ZEROS = np.linspace(-8.0, 8.0, 1601)

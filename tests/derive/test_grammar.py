@@ -8,7 +8,7 @@ from grammar_cases import refused, tripwires
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from derive import grammar
+from derive.language import grammar
 from derive.language.catalogue import REGISTERED, latex, lookup
 from derive.language.grammar import FUNCTIONS, ExpressionError, Node, canonical, constant_value, parse
 

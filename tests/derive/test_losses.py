@@ -14,7 +14,7 @@ import sympy as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from derive import convexity
+from derive.loss import convexity
 from derive.gaussian.numeric import mpmath_function
 from derive.gaussian.special import InverseMillsRatio, LogNormalCdf, TruncatedMean
 from derive.language.grammar import ExpressionError, canonical, parse
