@@ -69,16 +69,12 @@ def random_model(number: int, seed: int = 0) -> tuple[dict[str, Any], int | None
         "fit": {"samples": alpha, "ridge": ridge},
     }
     if flavour == "step":
-        rate = draw.choice(
-            (0.0, draw.uniform(0.0, 10.0), draw.uniform(0.0, 3.0), _log_uniform(draw, 1e-6, 1.0))
-        )
+        rate = draw.choice((0.0, draw.uniform(0.0, 10.0), draw.uniform(0.0, 3.0), _log_uniform(draw, 1e-6, 1.0)))
         data["step"] = {"samples": _log_uniform(draw, 0.1, 100.0), "learning_rate": rate}
     elif flavour == "spike":
         data["spike"] = {
             "strength": draw.choice((0.0, draw.uniform(0.0, 5.0), _log_uniform(draw, 1e-6, 100.0))),
-            "alignment": draw.choice(
-                (draw.uniform(-1.0, 1.0), draw.uniform(0.0, 1.0), 1.0, -1.0, 0.0, 1.0 - 1e-9)
-            ),
+            "alignment": draw.choice((draw.uniform(-1.0, 1.0), draw.uniform(0.0, 1.0), 1.0, -1.0, 0.0, 1.0 - 1e-9)),
             "bulk_variance": draw.choice((1.0, draw.uniform(1.0, 3.0))),
         }
     return data, draw.choice((None, None, 1000, 100))
@@ -234,32 +230,28 @@ def main() -> None:
     from codegen.system_twin import TwinError
 
     # equal blocks leave the limit of infinite dimension singular, which the twin refuses
-    regular = [
-        o for o in solved if o.dimension is not None or len(o.model["network"]["readout"]["values"]) == 1
-    ]
+    regular = [o for o in solved if o.dimension is not None or len(o.model["network"]["readout"]["values"]) == 1]
     for outcome in random.Random(options.seed).sample(regular, min(options.recheck, len(regular))):
         try:
             difference = recheck(outcome)
         except TwinError as refusal:  # m is free: no mean feature, an odd activation without spike, say
             print(f"model {outcome.number}: the twin refuses, {refusal}", flush=True)
             continue
-        print(
-            f"model {outcome.number}: order parameters differ from the twin's by {difference:.1e}", flush=True
-        )
+        print(f"model {outcome.number}: order parameters differ from the twin's by {difference:.1e}", flush=True)
 
 
 def report(outcomes: list[Outcome]) -> None:
     """Counts by outcome and reason, worst residual, times."""
     solved = [o for o in outcomes if o.status == "solved"]
     print(f"{len(outcomes)} models: {len(solved)} solved, {sum(bool(o.wrong) for o in outcomes)} suspicious")
-    for reason, count in Counter(
-        f"{o.status}: {o.reason}" for o in outcomes if o.status != "solved"
-    ).most_common():
+    for reason, count in Counter(f"{o.status}: {o.reason}" for o in outcomes if o.status != "solved").most_common():
         print(f"{count:7d}  {reason}")
     if solved:
         times = sorted(o.seconds for o in solved)
-        print(f"worst residual {max(o.residual for o in solved):.1e}; median {times[len(times) // 2] * 1e3:.2f} ms, "
-              f"slowest {times[-1]:.2f} s")  # fmt: skip
+        print(
+            f"worst residual {max(o.residual for o in solved):.1e}; median {times[len(times) // 2] * 1e3:.2f} ms, "
+            f"slowest {times[-1]:.2f} s"
+        )
 
 
 if __name__ == "__main__":

@@ -131,8 +131,10 @@ def main() -> None:
         print(f"  {loss:20s} {status:8s} {count}")
     if changes:
         lost = int(np.isnan(changes).sum())
-        print(f"{len(changes)} answers solved again: largest change of an order parameter or the test error "
-              f"{np.nanmax(changes):.1e}, {lost} not solved from the perturbed start")  # fmt: skip
+        print(
+            f"{len(changes)} answers solved again: largest change of an order parameter or the test error "
+            f"{np.nanmax(changes):.1e}, {lost} not solved from the perturbed start"
+        )
 
 
 if __name__ == "__main__":

@@ -160,9 +160,7 @@ def measure(case: Case, dimension: int, repeats: int, clock: Callable[[], float]
 
 def main() -> int:
     """Command line."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--dimension", type=int, default=2000)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--limit", type=float, default=1.3)

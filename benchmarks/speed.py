@@ -88,9 +88,7 @@ def by_hand(model: Model, quick: bool, expected: float) -> list[Row]:
 
     whole = median_seconds(lambda: textbook.solve(point, textbook.Vectorised(point)), 5)
     rows.append(Row("NumPy, new coefficients", whole, sweeps))
-    rows.append(
-        Row("NumPy, same coefficients", median_seconds(lambda: textbook.solve(point, arrays), 5), sweeps)
-    )
+    rows.append(Row("NumPy, same coefficients", median_seconds(lambda: textbook.solve(point, arrays), 5), sweeps))
     return rows
 
 
@@ -170,12 +168,8 @@ def _readable(seconds: float) -> str:
 
 def main() -> int:
     """Command line."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument(
-        "--quick", action="store_true", help="time one sweep of the slowest way, not all of them"
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="time one sweep of the slowest way, not all of them")
     parser.add_argument("--no-cold", action="store_true", help="leave out the new processes")
     arguments = parser.parse_args()
     model = Model.from_toml(MODEL)

@@ -61,10 +61,14 @@ def main() -> None:
     nested.average(state, lambda _, mu1, __: mu1 * mu1, "h")
     quad_time = (time.perf_counter() - start) * QUAD_AVERAGES * steps
     print(f"this engine, certified solve        {ours * 1e3:10.2f} ms")
-    print(f"NumPy, Gauss-Hermite, Newton prox   {numpy_time * 1e3:10.0f} ms  {steps} sweeps, "
-          f"{numpy_time / ours:.0f} times")  # fmt: skip
-    print(f"scipy quad and brentq               {quad_time:10.0f} s   from one of {QUAD_AVERAGES} averages of "
-          f"{steps} sweeps, {quad_time / ours:.0f} times")  # fmt: skip
+    print(
+        f"NumPy, Gauss-Hermite, Newton prox   {numpy_time * 1e3:10.0f} ms  {steps} sweeps, "
+        f"{numpy_time / ours:.0f} times"
+    )
+    print(
+        f"scipy quad and brentq               {quad_time:10.0f} s   from one of {QUAD_AVERAGES} averages of "
+        f"{steps} sweeps, {quad_time / ours:.0f} times"
+    )
     print("relative difference of NumPy's order parameters:", {n: f"{d:.0e}" for n, d in differences.items()})
     samples = np.linspace(0.5, 4.0, 100)
 

@@ -30,8 +30,13 @@ class Setting:
     coefficients: Callable[[Array], tuple[Array, Array, Array]]
 
 
-def iterate(averages: Callable[[dict[str, float]], dict[str, float]], setting: Setting, tolerance: float = 1e-10,
-            damping: float = 0.5, most: int = 4000) -> tuple[dict[str, float], int]:  # fmt: skip
+def iterate(
+    averages: Callable[[dict[str, float]], dict[str, float]],
+    setting: Setting,
+    tolerance: float = 1e-10,
+    damping: float = 0.5,
+    most: int = 4000,
+) -> tuple[dict[str, float], int]:
     """Damped iteration of all order parameters at once until they change by less than the tolerance."""
     state = {"V1": 1.0, "V2": 1.0, "m": 0.0, "zeta": 0.0, "psi": 0.1, "Q1": 1.0, "Q2": 1.0}
     for step in range(1, most):
@@ -54,9 +59,14 @@ def _updated(state: dict[str, float], hat: dict[str, float], s: Setting) -> dict
     bulk = hat["psi"] ** 2 + hat["q1"] / s.beta
     source = hat["zeta"] ** 2 + hat["q2"] / s.beta + bulk * p * p
     return {
-        "V1": t * p / s.beta, "V2": t / s.beta, "m": state["m"] + hat["m"], "zeta": t * hat["zeta"],
-        "psi": t * p * hat["psi"], "Q1": (t * p) ** 2 * bulk + t * p * p / slope * source, "Q2": t / slope * source,
-    }  # fmt: skip
+        "V1": t * p / s.beta,
+        "V2": t / s.beta,
+        "m": state["m"] + hat["m"],
+        "zeta": t * hat["zeta"],
+        "psi": t * p * hat["psi"],
+        "Q1": (t * p) ** 2 * bulk + t * p * p / slope * source,
+        "Q2": t / slope * source,
+    }
 
 
 def vectorised(setting: Setting, nodes: int = 96) -> Callable[[dict[str, float]], dict[str, float]]:
@@ -87,11 +97,14 @@ def vectorised(setting: Setting, nodes: int = 96) -> Callable[[dict[str, float]]
             sums["tg"] = sums["tg"] + (t * g) @ w
         rate = setting.alpha / setting.beta
         return {
-            "V1": rate * w @ (mu1**2 * sums["h"]), "V2": rate * w @ (mu2 * sums["h"]),
-            "q1": rate * w @ (mu1**2 * sums["gg"]), "q2": rate * w @ (mu2 * sums["gg"]),
-            "zeta": rate * w @ (mu1 * x * sums["g"]), "psi": rate * w @ (mu1 * (sums["tg"] + slope * sums["h"])),
+            "V1": rate * w @ (mu1**2 * sums["h"]),
+            "V2": rate * w @ (mu2 * sums["h"]),
+            "q1": rate * w @ (mu1**2 * sums["gg"]),
+            "q2": rate * w @ (mu2 * sums["gg"]),
+            "zeta": rate * w @ (mu1 * x * sums["g"]),
+            "psi": rate * w @ (mu1 * (sums["tg"] + slope * sums["h"])),
             "m": w @ (mu0 * sums["g"]) / (w @ (mu0**2 * sums["h"])),
-        }  # fmt: skip
+        }
 
     return averages
 
@@ -136,8 +149,12 @@ class Nested:
             place = (self.setting.gamma / root * kappa + slope / total * x) * total / math.sqrt(delta)
             for y in (1.0, -1.0):
                 self.evaluations += 1
-                f = brentq(lambda f, y=y: f - omega - variance * y * expit(-y * f), omega - variance - 1.0,
-                           omega + variance + 1.0, xtol=1e-13)  # fmt: skip
+                f = brentq(
+                    lambda f, y=y: f - omega - variance * y * expit(-y * f),
+                    omega - variance - 1.0,
+                    omega + variance + 1.0,
+                    xtol=1e-13,
+                )
                 p = float(expit(-y * f))
                 g, h = y * p, p * (1.0 - p) / (1.0 + variance * p * (1.0 - p))
                 value += 0.5 * math.erfc(-y * place / math.sqrt(2.0)) * {"g": g, "h": h, "gg": g * g}[power]

@@ -101,17 +101,26 @@ def _entries(program: Program, plan: Plan) -> Iterator[str]:
                 before.line(f"_equations_{first}({ARGUMENTS})")
         done = number
     plain = [(f"stage == {stage}", f"_equations_{number}") for stage, (number, _) in enumerate(torn)]
-    along = [(f"stage == {stage}", f"_tangents_{number}" if block.tangents else f"_equations_{number}")
-             for stage, (number, block) in enumerate(torn)]  # fmt: skip
-    tangents = [(f"stage == {stage} and along", f"_tangents_{number}")
-                for stage, (number, block) in enumerate(torn) if block.tangents]  # fmt: skip
+    along = [
+        (f"stage == {stage}", f"_tangents_{number}" if block.tangents else f"_equations_{number}")
+        for stage, (number, block) in enumerate(torn)
+    ]
+    tangents = [
+        (f"stage == {stage} and along", f"_tangents_{number}")
+        for stage, (number, block) in enumerate(torn)
+        if block.tangents
+    ]
     yield Template(read("stages")).substitute(
         newton=newton, sweeps=_dispatch(plain, 1), tangents=_dispatch(along, 2).replace("numbers", "homogeneous")
-    )  # fmt: skip
+    )
     yield Template(read("solve")).substitute(
-        scalars=len(program.places.scalars), columns=", ".join(program.places.scalars), stages=len(torn),
-        newton=newton, before="\n".join(indented(before.lines, 2)), sweeps=_dispatch([*tangents, *plain], 4),
-    )  # fmt: skip
+        scalars=len(program.places.scalars),
+        columns=", ".join(program.places.scalars),
+        stages=len(torn),
+        newton=newton,
+        before="\n".join(indented(before.lines, 2)),
+        sweeps=_dispatch([*tangents, *plain], 4),
+    )
 
 
 def _dispatch(cases: Sequence[tuple[str, str]], depth: int) -> str:

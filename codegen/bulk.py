@@ -51,17 +51,27 @@ def emit_bulk(bulk: BulkLaw, given: tuple[str, ...], scope: str) -> str:
     torn = tuple(node for node in block.torn if node.name != "m")
     residuals = [Node(f"residual_{n.name}", "family", n.indices, residual(n)) for n in torn]
     parts = [
-        f"UNKNOWNS = {tuple(n.name for n in torn)!r}", f"INPUTS = {inputs!r}", f"GIVEN = {given!r}",
+        f"UNKNOWNS = {tuple(n.name for n in torn)!r}",
+        f"INPUTS = {inputs!r}",
+        f"GIVEN = {given!r}",
         _function("chain", "Everything that follows from unknowns and conjugates, stored beside them.", chain),
         _function("residual", "The residuals of the unknowns, stored beside them.", residuals),
-        _function("tangent", "Tangents of chain and residuals along those of unknowns and conjugates.",
-                  _tangents(system, chain, inputs, torn)),
-        _function("free_energy", "The free energy, stored as such.",
-                  [Node("free_energy", "family", (), system.free_energy)]),
+        _function(
+            "tangent",
+            "Tangents of chain and residuals along those of unknowns and conjugates.",
+            _tangents(system, chain, inputs, torn),
+        ),
+        _function(
+            "free_energy", "The free energy, stored as such.", [Node("free_energy", "family", (), system.free_energy)]
+        ),
         emit_check(Plan(system, (block,), given=given), one_block=False),
-    ]  # fmt: skip
-    return _module(f"Equations of {scope}", [sp.srepr(e.body) for e in system.equations],
-                   "\n\n\n".join(["\n".join(parts[:3]), *parts[3:]]), checked=True)  # fmt: skip
+    ]
+    return _module(
+        f"Equations of {scope}",
+        [sp.srepr(e.body) for e in system.equations],
+        "\n\n\n".join(["\n".join(parts[:3]), *parts[3:]]),
+        checked=True,
+    )
 
 
 def _block(system: SaddleSystem, plain: SaddleSystem) -> Block:
@@ -97,14 +107,14 @@ def _chain(plain: SaddleSystem, block: Block) -> tuple[list[Node], tuple[str, ..
     return chain, tuple(sorted(inputs))
 
 
-def _tangents(
-    system: SaddleSystem, chain: Sequence[Node], inputs: Iterable[str], torn: Sequence[Node]
-) -> list[Node]:
+def _tangents(system: SaddleSystem, chain: Sequence[Node], inputs: Iterable[str], torn: Sequence[Node]) -> list[Node]:
     names = frozenset((*inputs, *(n.name for n in chain), *(n.name for n in torn), "m"))
     calculus = Tangent(
-        inverses={system.inverse.name: system.inverse}, parallel={p.name: p for p in system.parallel},
-        symmetric=SYMMETRIC, unknowns=names,
-    )  # fmt: skip
+        inverses={system.inverse.name: system.inverse},
+        parallel={p.name: p for p in system.parallel},
+        symmetric=SYMMETRIC,
+        unknowns=names,
+    )
     found = []
     for node in chain:
         own = node.kind == "inverse" or node.name in calculus.parallel
@@ -153,9 +163,7 @@ def _value(arrays: Vectorised, node: Node) -> str:
 
 def _names(body: sp.Expr) -> set[str]:
     """Families, parameters and arrays that a body needs."""
-    symbols = {
-        s.name for s in body.free_symbols if isinstance(s, sp.Symbol) and not s.is_integer and s != KAPPA
-    }
+    symbols = {s.name for s in body.free_symbols if isinstance(s, sp.Symbol) and not s.is_integer and s != KAPPA}
     found = names_in(body) | symbols
     found |= {"identity"} if body.has(sp.KroneckerDelta) else set()
     return found | ({"weight"} if body.has(Expectation) else set())
@@ -169,28 +177,35 @@ def emit_resolvent() -> str:
     derived = bulk_resolvent()
     slope = sp.diff(derived.trace, sp.Symbol("S", positive=True))
     functions = (
-        ("equation", "What vanishes at the trace S of the resolvent at the shift w, and its derivative in S.",
-         "w, S", (("value", derived.trace), ("slope", slope)), "value, slope"),
-        ("projections", "(theta.Res.theta, v.Res.theta, v.Res.v) at the shift w, n the length of v before it is "
-         "normalised.", "w, S, n",
-         (("S_theta", derived.along), ("S_v", derived.mixed), ("cross", derived.cross), ("own", derived.own)),
-         "S_theta, cross, own"),
-    )  # fmt: skip
+        (
+            "equation",
+            "What vanishes at the trace S of the resolvent at the shift w, and its derivative in S.",
+            "w, S",
+            (("value", derived.trace), ("slope", slope)),
+            "value, slope",
+        ),
+        (
+            "projections",
+            "(theta.Res.theta, v.Res.theta, v.Res.v) at the shift w, n the length of v before it is normalised.",
+            "w, S, n",
+            (("S_theta", derived.along), ("S_v", derived.mixed), ("cross", derived.cross), ("own", derived.own)),
+            "S_theta, cross, own",
+        ),
+    )
     return _module(
-        "The resolvent of the matrix C that the covariance of the trained bulk depends on", _reprs(derived),
+        "The resolvent of the matrix C that the covariance of the trained bulk depends on",
+        _reprs(derived),
         "\n\n\n".join(_of_law(*each) for each in functions),
         note="e, weight, weight_t, weight_tt: nodes of the law of the residual e of the step, with weights for means "
         "of\nfunctions of e, of those times t = theta.x, and times t^2.",
-    )  # fmt: skip
+    )
 
 
 def _reprs(derived: BulkResolvent) -> list[str]:
     return [sp.srepr(x) for x in (derived.trace, derived.along, derived.mixed, derived.cross, derived.own)]
 
 
-def _of_law(
-    name: str, doc: str, arguments: str, results: Sequence[tuple[str, sp.Expr]], returned: str
-) -> str:
+def _of_law(name: str, doc: str, arguments: str, results: Sequence[tuple[str, sp.Expr]], returned: str) -> str:
     """A function whose expectations are sums over the law of the residual, t averaged in the weights."""
     weights, e = ("weight", "weight_t", "weight_tt"), sp.Symbol("e", real=True)
     arrays = Vectorised({"e", *weights})

@@ -38,7 +38,7 @@ def emit_check(plan: Plan, one_block: bool = True) -> str:
         start = f"{len(scalars)}{('', ' + K', ' + 2*K')[place]}"
         lines.append(f"{name} = given[:, {start}:{start} + K]")
     lines += [f'{name} = both(state["{name}"])' for name in (*_first_read(plan), *plan.given)]
-    lines += [f'{name} = {_average(name)}' for name in sorted(system.partials)]
+    lines += [f"{name} = {_average(name)}" for name in sorted(system.partials)]
     for node in ordered_fields(system):
         body = pairs.lower(node.body).text
         lines += [*pairs.taken(), f"{node.name} = both(({body})[0])"]

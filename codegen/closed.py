@@ -39,9 +39,7 @@ def closed_form(scalar: ScalarFunction, coefficients: Any) -> ClosedForm | None:
     multiplied = not scalar.breakpoints
     chosen = (coefficients.mu0, coefficients.mu1, coefficients.mu2sq if multiplied else coefficients.second)
     sums = [_terms(e.subs({coefficients.s: s, coefficients.c: q**2}, simultaneous=True)) for e in chosen]
-    if sum(len(terms) for terms in sums) > _MOST_TERMS or any(
-        e.free_symbols - {s, q} for t in sums for e in t
-    ):
+    if sum(len(terms) for terms in sums) > _MOST_TERMS or any(e.free_symbols - {s, q} for t in sums for e in t):
         return None
     try:
         text = _text(sums, multiplied)
@@ -49,9 +47,12 @@ def closed_form(scalar: ScalarFunction, coefficients: Any) -> ClosedForm | None:
         return None
     everything = [term for terms in sums for term in terms]
     return ClosedForm(
-        text, sympy.srepr(sympy.Tuple(*chosen)), operations(everything), multiplied,
+        text,
+        sympy.srepr(sympy.Tuple(*chosen)),
+        operations(everything),
+        multiplied,
         _frequency(sums, s),
-    )  # fmt: skip
+    )
 
 
 def _terms(expression: Any) -> tuple[Any, ...]:
@@ -63,9 +64,7 @@ def _terms(expression: Any) -> tuple[Any, ...]:
 def _frequency(sums: Sequence[Sequence[Any]], s: Any) -> float:
     """Largest factor by which a wave magnifies the rounding of s."""
     waves = {wave for terms in sums for term in terms for wave in term.atoms(sympy.sin, sympy.cos)}
-    slopes = [
-        abs(float(sympy.N(sympy.diff(wave.args[0], s)))) for wave in waves if wave.args[0].is_polynomial(s)
-    ]
+    slopes = [abs(float(sympy.N(sympy.diff(wave.args[0], s)))) for wave in waves if wave.args[0].is_polynomial(s)]
     return max(slopes, default=0.0)
 
 

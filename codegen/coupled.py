@@ -66,20 +66,35 @@ def emit_coupled(system: SaddleSystem, block: Block) -> str:
     residuals = [Node(f"residual_{n.name}", "family", n.indices, residual(n)) for n in block.torn]
     plan = Plan(system, (block,))
     functions = [
-        program.function("fields", "Everything up to the law of the output, from the unknowns.",
-                         program.statements(before), entry=True),
-        program.function("residual", "The residuals of the unknowns, given the averages over the output.",
-                         program.statements([*after, *residuals]), entry=True),
-        program.function("_tangents", "What the residuals do along a direction of the unknowns.",
-                         program.statements(list(tangents(system, block)))),
+        program.function(
+            "fields",
+            "Everything up to the law of the output, from the unknowns.",
+            program.statements(before),
+            entry=True,
+        ),
+        program.function(
+            "residual",
+            "The residuals of the unknowns, given the averages over the output.",
+            program.statements([*after, *residuals]),
+            entry=True,
+        ),
+        program.function(
+            "_tangents",
+            "What the residuals do along a direction of the unknowns.",
+            program.statements(list(tangents(system, block))),
+        ),
         read("jacobian"),
         program.observables(f"out = ({', '.join(OBSERVABLES)}).", entry=True),
-        emit_check_one_block(plan), emit_check(plan),
-    ]  # fmt: skip
+        emit_check_one_block(plan),
+        emit_check(plan),
+    ]
     known = [
-        *program.places.constants(), f"UNKNOWNS = {tuple(n.name for n in block.torn)!r}", "BLOCKS = (UNKNOWNS,)",
-        f"AVERAGES = {averages!r}  # over the output", f"SLOPES = {slopes!r}",
-    ]  # fmt: skip
+        *program.places.constants(),
+        f"UNKNOWNS = {tuple(n.name for n in block.torn)!r}",
+        "BLOCKS = (UNKNOWNS,)",
+        f"AVERAGES = {averages!r}  # over the output",
+        f"SLOPES = {slopes!r}",
+    ]
     return "\n\n\n".join(["\n".join(known), *functions]) + "\n"
 
 
@@ -133,5 +148,3 @@ def tangent_of(calculus: Tangent, node: Node) -> sp.Expr:
     if node.kind == "inverse" or node.name in calculus.parallel:
         return calculus.through(member(node.name, node.indices))
     return calculus.of(node.body)
-
-

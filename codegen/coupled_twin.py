@@ -86,9 +86,7 @@ class CoupledTwin:
         system, blocks = self.system, len(self.fraction)
         columns = list(zip(*([mpmath.mpf(x) for x in row] for row in self.rows), strict=True))
         scalars = scalar_columns(system.directions, system.spikes)
-        named: dict[tuple[str, Place], Sequence[Any]] = {
-            (name, ()): columns[i] for i, name in enumerate(scalars)
-        }
+        named: dict[tuple[str, Place], Sequence[Any]] = {(name, ()): columns[i] for i, name in enumerate(scalars)}
         for i, name in enumerate(BLOCK_COLUMNS):
             named |= {(name, (b,)): columns[len(scalars) + i * blocks + b] for b in range(blocks)}
         follow = [e for e in system.equations if e.unknown not in self.unknowns]
@@ -98,8 +96,12 @@ class CoupledTwin:
             blocks,
             {name: mpmath.mpf(x) for name, x in zip(PARAMETERS, self.parameters, strict=True)},
             {"fraction": {(b,): mpmath.mpf(x) for b, x in enumerate(self.fraction)}, **unknowns},
-            columns[0], columns[1], named, definitions, {system.inverse.name: system.inverse},
-        )  # fmt: skip
+            columns[0],
+            columns[1],
+            named,
+            definitions,
+            {system.inverse.name: system.inverse},
+        )
 
 
 def places(name: str, blocks: int) -> list[Place]:

@@ -1,18 +1,18 @@
 """From derived systems to ``generated/``: the map of this package.
 
-    plan.py            who depends on whom, what is explicit, linear or nonlinear; which unknowns are torn
-    lower/             averages -> passes over the nodes (nodes, stages), sums over blocks -> loops (loops, nests),
-                       affine equations -> their linear part (affine); places: where each number lives
-    print/             text for numba (numba_loops) and NumPy (numpy_arrays; pairs: values beside magnitudes)
-    program.py         functions of a module: statements, and what they unpack
-    blockwise.py       a system solved block by block: the square loss, real or complex
-    coupled.py         a system whose averages over the output a loss supplies
-    bulk.py            equations that another bulk changes
-    sensitivity.py     tangents along parameters of the model
-    certificate.py     ``check``: every equation anew, without the lowering of the solver (one_block.py: for K = 1)
-    runtime/           hand-written numerics, copied once into generated/runtime/
-    functions, losses  modules of activations and losses; step: the gradient step
-    manifest.py        signatures, atomic writing, what generated/ must hold
+plan.py            who depends on whom, what is explicit, linear or nonlinear; which unknowns are torn
+lower/             averages -> passes over the nodes (nodes, stages), sums over blocks -> loops (loops, nests),
+                   affine equations -> their linear part (affine); places: where each number lives
+print/             text for numba (numba_loops) and NumPy (numpy_arrays; pairs: values beside magnitudes)
+program.py         functions of a module: statements, and what they unpack
+blockwise.py       a system solved block by block: the square loss, real or complex
+coupled.py         a system whose averages over the output a loss supplies
+bulk.py            equations that another bulk changes
+sensitivity.py     tangents along parameters of the model
+certificate.py     ``check``: every equation anew, without the lowering of the solver (one_block.py: for K = 1)
+runtime/           hand-written numerics, copied once into generated/runtime/
+functions, losses  modules of activations and losses; step: the gradient step
+manifest.py        signatures, atomic writing, what generated/ must hold
 """
 
 from __future__ import annotations
@@ -44,10 +44,22 @@ FOLDER = "systems"
 RANKS = (1, 2, 3)  # directions of the spike
 SEVERAL = ((1, 2), (2, 2), (1, 3))  # (directions of the target, of the spike) of the coupled systems that are committed
 _SHARED = (
-    "certificate.py", "emit.py", "lower/affine.py", "lower/loops.py", "lower/nests.py", "lower/nodes.py",
-    "lower/stages.py", "lower/text.py", "one_block.py", "places.py", "plan.py", "print/numba_loops.py",
-    "print/numpy_arrays.py", "print/pairs.py", "program.py",
-)  # fmt: skip
+    "certificate.py",
+    "emit.py",
+    "lower/affine.py",
+    "lower/loops.py",
+    "lower/nests.py",
+    "lower/nodes.py",
+    "lower/stages.py",
+    "lower/text.py",
+    "one_block.py",
+    "places.py",
+    "plan.py",
+    "print/numba_loops.py",
+    "print/numpy_arrays.py",
+    "print/pairs.py",
+    "program.py",
+)
 SOURCES = (*_SHARED, "blockwise.py", "templates/solve.txt", "templates/stages.txt")
 COUPLED_SOURCES = (*_SHARED, "coupled.py", "templates/jacobian.txt")
 
@@ -57,9 +69,7 @@ def expected_texts() -> dict[str, str]:
     systems = {**emit_systems(), **emit_coupled_systems(), **emit_responses()}
     systems |= {f"{FOLDER}/{name}.py": text for name, text in bulk_modules().items()}
     steps = {STEP_PATH: emit_step(), RESOLVENT_PATH: emit_resolvent()}
-    return with_manifest(
-        {**emit_registered(), **emit_registered_losses(), **emit_runtime(), **systems, **steps}
-    )
+    return with_manifest({**emit_registered(), **emit_registered_losses(), **emit_runtime(), **systems, **steps})
 
 
 def emit_systems(loss: Loss = SQUARE, spikes: Iterable[int] = RANKS) -> dict[str, str]:

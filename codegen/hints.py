@@ -27,8 +27,7 @@ class Hints:
 
 
 def hints(expression: Any, z: sympy.Symbol) -> Hints:
-    """Features of an expression in z: zeros of the arguments of its functions, zeros of what it divides by.
-    """
+    """Features of an expression in z: zeros of the arguments of its functions, zeros of what it divides by."""
     found: set[tuple[float, float]] = set()
     steepness = wave = 0.0
     for node in sorted(expression.atoms(sympy.Function, sympy.Pow), key=sympy.default_sort_key):
@@ -36,11 +35,7 @@ def hints(expression: Any, z: sympy.Symbol) -> Hints:
         if argument is None:
             continue
         slope = _slope(argument, z)
-        if (
-            isinstance(node, sympy.sin | sympy.cos)
-            and argument.is_polynomial(z)
-            and sympy.degree(argument, z) == 1
-        ):
+        if isinstance(node, sympy.sin | sympy.cos) and argument.is_polynomial(z) and sympy.degree(argument, z) == 1:
             wave += slope
             continue
         steepness = max(steepness, slope * _factor(node))
@@ -72,9 +67,7 @@ def _factor(node: Any) -> float:
 def _slope(argument: Any, z: sympy.Symbol) -> float:
     if argument.is_polynomial(z):
         coefficients = sympy.Poly(argument, z).all_coeffs()[::-1]
-        return float(
-            max((abs(float(a)) ** (1.0 / k) for k, a in enumerate(coefficients) if k > 0), default=0.0)
-        )
+        return float(max((abs(float(a)) ** (1.0 / k) for k, a in enumerate(coefficients) if k > 0), default=0.0))
     if isinstance(argument, sympy.Add):
         return sum(_slope(a, z) for a in argument.args)
     if isinstance(argument, sympy.Mul):
@@ -90,9 +83,7 @@ def _features(argument: Any, z: sympy.Symbol, slope: float, division: bool) -> s
     roots = [complex(root) for root in sympy.Poly(argument, z).nroots(n=20, maxsteps=500)]
     if division:
         return {(_short(root.real), _short(max(abs(root.imag), 1e-6))) for root in roots}
-    return {
-        (_short(root.real), _short(width)) for root in roots if abs(root.imag) < _IMAGINARY or len(roots) == 2
-    }
+    return {(_short(root.real), _short(width)) for root in roots if abs(root.imag) < _IMAGINARY or len(roots) == 2}
 
 
 def _short(number: float) -> float:

@@ -86,9 +86,7 @@ class Channel:
         """The intervals on which the link is constant; None where it is not."""
         if not isinstance(self.link, ScalarFunction) or any(e.free_symbols for _, _, e in self.link.pieces):
             return None
-        found = [
-            Step(_number(low), _number(high), 1, _number(value)) for low, high, value in self.link.pieces
-        ]
+        found = [Step(_number(low), _number(high), 1, _number(value)) for low, high, value in self.link.pieces]
         if not self.flips:
             return found
         kept = [Step(s.low, s.high, 1 - mpmath.mpf(self.flips), s.label) for s in found]
@@ -117,15 +115,15 @@ class Channel:
 
         def label(place: tuple[float, ...]) -> Any:
             t, n = place[:count], place[count:] or (0,) * count
-            return link(*(
-                centres[i] + mpmath.fsum(mixing[i, j] * t[j] for j in range(i + 1)) + root * n[i]
-                for i in range(count)
-            ))  # fmt: skip
+            return link(
+                *(
+                    centres[i] + mpmath.fsum(mixing[i, j] * t[j] for j in range(i + 1)) + root * n[i]
+                    for i in range(count)
+                )
+            )
 
         if count == 1 and not self.probit:
-            cuts = [
-                (_number(b) - centres[0]) / (mixing[0, 0] or mpmath.inf) for b in self._breakpoints()
-            ]
+            cuts = [(_number(b) - centres[0]) / (mixing[0, 0] or mpmath.inf) for b in self._breakpoints()]
             edges = panel_edges(cuts)
             if centre is not None:
                 edges = _divided(edges, lambda t: centre((t,), label((t,))), 2.0 * spread)

@@ -26,9 +26,21 @@ FOLDER = "losses"
 _STEEPEST = 100.0  # curvature is searched for its maximum on this scale at most
 #: The averages in the order in which `runtime.label_points` accumulates them, for one direction beside the spike.
 _ORDER = (
-    "avg_M", "avg_g", "avg_h", "avg_gg", "avg_gh", "avg_hx", "avg_ggh", "avg_ghx", "avg_hxx", "avg_tg", "avg_th",
-    "avg_tgh", "avg_thx", "avg_tth",
-)  # fmt: skip
+    "avg_M",
+    "avg_g",
+    "avg_h",
+    "avg_gg",
+    "avg_gh",
+    "avg_hx",
+    "avg_ggh",
+    "avg_ghx",
+    "avg_hxx",
+    "avg_tg",
+    "avg_th",
+    "avg_tgh",
+    "avg_thx",
+    "avg_tth",
+)
 
 
 @dataclass(frozen=True)
@@ -119,7 +131,7 @@ STEEPNESS = {_steepness(analysis)!r}  # of the pieces beside the logistic loss, 
 def _law(analysis: LossAnalysis, kinked: bool) -> str:
     edge = "ends.address" if kinked else "0"
     form = analysis.loss.form
-    return f'''LAW = Law(
+    return f"""LAW = Law(
     pieces=rho.address, edge={edge},
     ranges=np.array({_ranges(analysis)}),  # upper end, whether it is part of it, first piece, pieces
     residual={form == "residual"}, margin={form == "margin"}, smooth=SMOOTH, steepness=STEEPNESS,
@@ -127,7 +139,7 @@ def _law(analysis: LossAnalysis, kinked: bool) -> str:
     curvature={_curvature(analysis)},  # the largest of a smooth loss
 )
 points, intervals, nodes, piece, edge, cell = rules(LAW)
-'''
+"""
 
 
 def _steepness(analysis: LossAnalysis) -> float:

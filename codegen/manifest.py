@@ -118,8 +118,7 @@ def _imports(text: str) -> list[str]:
 
 
 def write_atomic(path: Path, text: str) -> bool:
-    """Write a text so that a reader sees the old or the new file, never half of one; True where it changed.
-    """
+    """Write a text so that a reader sees the old or the new file, never half of one; True where it changed."""
     path = Path(path)
     with contextlib.suppress(FileNotFoundError):
         if path.read_bytes() == text.encode("utf-8"):

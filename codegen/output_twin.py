@@ -129,9 +129,7 @@ def _prox(slope: Evaluate, curvature: Evaluate, w: Any, v: Any, y: Any, u: Any, 
     raise ArithmeticError(f"no proximal map at omega_u = {mpmath.nstr(w, 8)}, V = {mpmath.nstr(v, 8)}")
 
 
-def node_averages(
-    curve: LossCurve, channel: Channel, kappa: Any, fields: Fields, finer: int = 1
-) -> dict[str, Any]:
+def node_averages(curve: LossCurve, channel: Channel, kappa: Any, fields: Fields, finer: int = 1) -> dict[str, Any]:
     """avg_M, avg_g, avg_gg, avg_h and avg_tg (one for each direction) at one kappa; ``finer``: more panels.
 
     Raises ValueError for label noise under a loss that is no function of the residual.
@@ -197,9 +195,7 @@ def _part_of_step(form: str, channel: Channel, kappa: Any, fields: Fields, varia
     return Part(sign, centre - reach, centre + reach, density)
 
 
-def _parts_of_nodes(
-    form: str, channel: Channel, kappa: Any, fields: Fields, variance: float
-) -> list[tuple[Any, Part]]:
+def _parts_of_nodes(form: str, channel: Channel, kappa: Any, fields: Fields, variance: float) -> list[tuple[Any, Part]]:
     """Of labels at nodes of t, in double precision: sums of positive terms."""
     mean, slopes = float(fields.mean), [float(s) for s in fields.slopes]
 
@@ -248,14 +244,9 @@ def misclassification(channel: Channel, kappa: Any, fields: Fields) -> Any:
     steps = clean.steps()
     if steps is None:
         return mpmath.fsum(
-            n.weight * _wrong(n.label, mean + _dot(fields.slopes, n.t), root)
-            for n in clean.nodes(kappa)
+            n.weight * _wrong(n.label, mean + _dot(fields.slopes, n.t), root) for n in clean.nodes(kappa)
         )
-    cuts = [
-        (e - clean.alignments[0] * kappa) / (clean.width or mpmath.inf)
-        for s in steps
-        for e in (s.low, s.high)
-    ]
+    cuts = [(e - clean.alignments[0] * kappa) / (clean.width or mpmath.inf) for s in steps for e in (s.low, s.high)]
     total = mpmath.mpf(0)
     for weight, t in gauss_panels(panel_edges([*cuts, -mean / (fields.slopes[0] or mpmath.inf)])):
         z = clean.alignments[0] * kappa + clean.width * t

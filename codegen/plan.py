@@ -113,8 +113,7 @@ def nodes_of(system: SaddleSystem) -> dict[str, Node]:
 def dependencies(nodes: Mapping[str, Node]) -> dict[str, set[str]]:
     """For every unknown the unknowns in its equation (an implicit one depends on itself)."""
     return {
-        name: (names_in(node.body) | ({name} if node.implicit else set())) & set(nodes)
-        for name, node in nodes.items()
+        name: (names_in(node.body) | ({name} if node.implicit else set())) & set(nodes) for name, node in nodes.items()
     }
 
 
@@ -127,9 +126,7 @@ def analyse(system: SaddleSystem) -> Plan:
     return Plan(system, tuple(_block(system, sorted(component), nodes, needs) for component in components))
 
 
-def _block(
-    system: SaddleSystem, names: list[str], nodes: Mapping[str, Node], needs: Mapping[str, set[str]]
-) -> Block:
+def _block(system: SaddleSystem, names: list[str], nodes: Mapping[str, Node], needs: Mapping[str, set[str]]) -> Block:
     inside = {name: needs[name] & set(names) for name in names}
     torn = smallest_tear(names, nodes, inside)
     chain = explicit_order([name for name in names if name not in torn], inside)
@@ -145,9 +142,7 @@ def _block(
     return Block("nonlinear", torn_nodes, chain_nodes, jacobian, _tangents(system, torn_nodes, chain_nodes))
 
 
-def smallest_tear(
-    names: list[str], nodes: Mapping[str, Node], inside: Mapping[str, set[str]]
-) -> tuple[str, ...]:
+def smallest_tear(names: list[str], nodes: Mapping[str, Node], inside: Mapping[str, set[str]]) -> tuple[str, ...]:
     """Fewest unknowns whose removal leaves an explicit order: fewest matrices first, then fewest families.
 
     Ties go to the order parameters of the theory.
@@ -232,9 +227,7 @@ def chain_calculus(system: SaddleSystem, chain: Iterable[Node]) -> Calculus:
     return Calculus(definitions, inverses, inside, symmetric=SYMMETRIC)
 
 
-def _jacobian(
-    system: SaddleSystem, torn: tuple[Node, ...], chain: tuple[Node, ...]
-) -> tuple[JacobianEntry, ...]:
+def _jacobian(system: SaddleSystem, torn: tuple[Node, ...], chain: tuple[Node, ...]) -> tuple[JacobianEntry, ...]:
     calculus = chain_calculus(system, chain)
     entries = []
     for row in torn:

@@ -19,8 +19,15 @@ from derive.gaussian.special import InverseMillsRatio, LogNormalCdf, NormalCdf, 
 
 #: Functions of `runtime.special` that printed expressions may call.
 _SPECIAL = (
-    "inverse_mills", "log_cosh", "log_normal_cdf", "sigmoid", "sign", "softplus", "step", "truncated_mean",
-)  # fmt: skip
+    "inverse_mills",
+    "log_cosh",
+    "log_normal_cdf",
+    "sigmoid",
+    "sign",
+    "softplus",
+    "step",
+    "truncated_mean",
+)
 _NUMBA_CALLS: Mapping[Any, str] = MappingProxyType(
     {
         sympy.exp: "math.exp",
@@ -91,18 +98,14 @@ class _Printer(StrPrinter):
     root = ""
 
     def emptyPrinter(self, expr: Any) -> str:
-        raise Unprintable(
-            f"{type(expr).__name__} cannot be printed as {self.target}: {sympy.srepr(expr)[:200]}"
-        )
+        raise Unprintable(f"{type(expr).__name__} cannot be printed as {self.target}: {sympy.srepr(expr)[:200]}")
 
     _print_Infinity = _print_NegativeInfinity = _print_NaN = emptyPrinter
 
     target = ""
 
     def _print(self, expr: Any, **kwargs: Any) -> str:
-        if not isinstance(expr, _PRINTED) and not (
-            isinstance(expr, sympy.Function) and expr.func in self.calls
-        ):
+        if not isinstance(expr, _PRINTED) and not (isinstance(expr, sympy.Function) and expr.func in self.calls):
             return self.emptyPrinter(expr)
         return str(super()._print(expr, **kwargs))
 
@@ -125,9 +128,7 @@ class _Printer(StrPrinter):
     def _print_Integer(self, expr: Any) -> str:
         return self._print_number(expr)
 
-    _print_Rational = _print_Float = _print_Half = _print_Zero = _print_One = _print_NegativeOne = (
-        _print_Integer
-    )
+    _print_Rational = _print_Float = _print_Half = _print_Zero = _print_One = _print_NegativeOne = _print_Integer
 
     def _print_number(self, expr: Any) -> str:
         raise Unprintable("no numbers in the abstract printer")
@@ -311,9 +312,7 @@ def _assignments(targets: Sequence[tuple[str, Any]], prefix: str, printer: _Prin
     return lines + [f"{name} = {printer.doprint(e)}" for (name, _), e in zip(targets, reduced, strict=True)]
 
 
-def common_subexpressions(
-    expressions: Sequence[Any], prefix: str = "x"
-) -> tuple[list[tuple[Any, Any]], list[Any]]:
+def common_subexpressions(expressions: Sequence[Any], prefix: str = "x") -> tuple[list[tuple[Any, Any]], list[Any]]:
     """sympy.cse with names `prefix0, prefix1, ...` that avoid the symbols present, in canonical order."""
     taken = {symbol.name for expression in expressions for symbol in expression.free_symbols}
     names = (sympy.Symbol(f"{prefix}{k}", real=True) for k in range(10**9) if f"{prefix}{k}" not in taken)

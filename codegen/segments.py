@@ -22,9 +22,7 @@ def segment_constants(scalar: ScalarFunction) -> str:
     lines = [sympy.Poly(piece, scalar.z) for _, _, piece in scalar.pieces]
     slopes = [line.coeff_monomial(scalar.z) for line in lines]
     starts = [line.coeff_monomial(1) for line in lines]
-    roots = [
-        -start / slope if slope != 0 else sympy.S.Zero for start, slope in zip(starts, slopes, strict=True)
-    ]
+    roots = [-start / slope if slope != 0 else sympy.S.Zero for start, slope in zip(starts, slopes, strict=True)]
     levels = [start if slope == 0 else sympy.S.Zero for start, slope in zip(starts, slopes, strict=True)]
     steps = list(zip(lines, lines[1:], scalar.breakpoints, strict=False))
     unread = sympy.S.Zero  # the last piece has no end

@@ -35,7 +35,7 @@ from derive.sensitivity import (
     ParameterTangent,
     coefficient_slopes,
     step_slopes,
-)  # fmt: skip
+)
 from derive.tangent import tangent_name
 
 FOLDER = "systems"
@@ -65,9 +65,15 @@ def _response(system: SaddleSystem, block: Block) -> str:
     rules = chain_calculus(system, block.chain)
     inside = frozenset(n.name for n in block.chain if n.kind in ("field", "average"))
     calculus = ParameterTangent(
-        rules.definitions, rules.inverses, rules.parallel, rules.symmetric, system.partials,
-        frozenset(block.names) - inside, inside | frozenset(BLOCK_COLUMNS), RATES,
-    )  # fmt: skip
+        rules.definitions,
+        rules.inverses,
+        rules.parallel,
+        rules.symmetric,
+        system.partials,
+        frozenset(block.names) - inside,
+        inside | frozenset(BLOCK_COLUMNS),
+        RATES,
+    )
     text, arrays = Text(), Vectorised()
     with text.indent("def response(table, change, fraction, parameters, rates, state, moves):"):
         text.line(f'"""{_DOC}"""')
@@ -113,10 +119,13 @@ def emit_slopes() -> str:
     signed = signature([sp.srepr(sp.Tuple(*bodies)), *source_parts(("sensitivity.py", "printers.py"))])
     (first,), (second,) = ([pair] for pair in moved)
     return _SLOPES.format(
-        short=signed[:16], signature=signed, names=", ".join(slopes),
+        short=signed[:16],
+        signature=signed,
+        names=", ".join(slopes),
         slopes="\n".join(f"    {name} = {_averaged(body)}" for name, body in slopes.items()),
-        strength=_lines([first]), bulk=_lines([second]),
-    )  # fmt: skip
+        strength=_lines([first]),
+        bulk=_lines([second]),
+    )
 
 
 def _averaged(body: sp.Expr) -> str:
@@ -130,8 +139,7 @@ def _averaged(body: sp.Expr) -> str:
 
 
 def _texts(pairs: Sequence[tuple[str, Any]]) -> list[tuple[str, str]]:
-    return [(name, line.partition(" = ")[2]) for name, value in pairs
-            for line in numba_assignments([(name, value)])]  # fmt: skip
+    return [(name, line.partition(" = ")[2]) for name, value in pairs for line in numba_assignments([(name, value)])]
 
 
 def _lines(results: Sequence[tuple[str, Any]]) -> str:

@@ -1,16 +1,16 @@
 """Rewriting expressions into forms that neither overflow nor cancel in floating point, exact in real numbers.
 
-    1/(1 + exp(u))         ->  Sigmoid(-u)
-    exp(u)/(1 + exp(u))    ->  Sigmoid(u)
-    log(1 + exp(u))        ->  Softplus(u)
-    log(cosh(u))           ->  LogCosh(u)
-    a + a erf(u)           ->  a Tail(-u)
-    a - a erf(u)           ->  a Tail(u)
-    2 a - a erfc(u)        ->  a Tail(-u)
-    a - a erfc(u)          ->  a erf(u)
-    a exp(u) - a           ->  a Expm1(u)
-    log(1 + u)             ->  Log1p(u)
-    sinh(u)/cosh(u)        ->  tanh(u)
+1/(1 + exp(u))         ->  Sigmoid(-u)
+exp(u)/(1 + exp(u))    ->  Sigmoid(u)
+log(1 + exp(u))        ->  Softplus(u)
+log(cosh(u))           ->  LogCosh(u)
+a + a erf(u)           ->  a Tail(-u)
+a - a erf(u)           ->  a Tail(u)
+2 a - a erfc(u)        ->  a Tail(-u)
+a - a erfc(u)          ->  a erf(u)
+a exp(u) - a           ->  a Expm1(u)
+log(1 + u)             ->  Log1p(u)
+sinh(u)/cosh(u)        ->  tanh(u)
 """
 
 from __future__ import annotations

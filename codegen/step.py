@@ -48,11 +48,19 @@ def emit_step() -> str:
     signed = signature([sp.srepr(sp.Tuple(*(expr for _, expr in results))), *sources_of(__name__)])
     moments_text, overlap_text, strength, alignment, bulk, cost, polynomials = map(_lines, groups)
     return _TEXT.format(
-        signature=signed, closing=closing(signed), moments=moments_text, overlap=overlap_text, strength=strength,
-        alignment=alignment, bulk=bulk, cost=cost, orders=MOST_ORDERS,
-        polynomials=polynomials, moments_of_sigma=", ".join(map(str, map(hermite_moment, range(2 * MOST_ORDERS + 1)))),
+        signature=signed,
+        closing=closing(signed),
+        moments=moments_text,
+        overlap=overlap_text,
+        strength=strength,
+        alignment=alignment,
+        bulk=bulk,
+        cost=cost,
+        orders=MOST_ORDERS,
+        polynomials=polynomials,
+        moments_of_sigma=", ".join(map(str, map(hermite_moment, range(2 * MOST_ORDERS + 1)))),
         rows=_rows(),
-    )  # fmt: skip
+    )
 
 
 def _spike(step: GradientStepMap, overlap: Any) -> tuple[list[tuple[str, Any]], list[tuple[str, Any]]]:

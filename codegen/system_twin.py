@@ -76,9 +76,7 @@ def state_of(
     )
 
 
-def solve_twin(
-    plan: Plan, state: State, start: Mapping[str, Mapping[Place, Any]], digits: int = 30
-) -> TwinSolution:
+def solve_twin(plan: Plan, state: State, start: Mapping[str, Mapping[Place, Any]], digits: int = 30) -> TwinSolution:
     """Solve the system along the plan to about ``digits`` digits.
 
     start: members of the torn families of the nonlinear blocks, for example a double-precision solution.
@@ -141,11 +139,7 @@ def _put(state: State, block: Block, point: Sequence[Any]) -> State:
 
 
 def _flat(state: State, block: Block, start: Mapping[str, Mapping[Place, Any]]) -> list[Any]:
-    return [
-        mpmath.mpf(start[node.name][place])
-        for node in block.torn
-        for place in state.places(len(node.indices))
-    ]
+    return [mpmath.mpf(start[node.name][place]) for node in block.torn for place in state.places(len(node.indices))]
 
 
 def _zero(state: State, block: Block) -> list[Any]:
@@ -167,9 +161,7 @@ def _newton(state: State, block: Block, first: list[Any], digits: int, number: i
         if size > mpmath.mpf("1e-4") * previous or size > mpmath.mpf("1e-6"):
             matrix = None
         previous = size
-    raise TwinError(
-        f"Newton did not settle in block {number} ({', '.join(block.names)}) from the given start"
-    )
+    raise TwinError(f"Newton did not settle in block {number} ({', '.join(block.names)}) from the given start")
 
 
 def _numerical_jacobian(state: State, block: Block, point: list[Any], here: list[Any], digits: int) -> Any:

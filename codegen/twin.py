@@ -83,14 +83,9 @@ class Twin:
         """Ends of the panels: breakpoints, distances from each feature in geometric progression, a grid."""
         spacing = 1 / (1 + root * mpmath.mpf(self.hints.wave) / 3)
         if spacing * _MOST_WAVES < 1:
-            raise ValueError(
-                f"{self.name} oscillates too fast at variance {mpmath.nstr(root**2, 5)} to be checked so"
-            )
+            raise ValueError(f"{self.name} oscillates too fast at variance {mpmath.nstr(root**2, 5)} to be checked so")
         places = [(cut - s) / root for cut in cuts]
-        centres = [
-            ((mpmath.mpf(centre) - s) / root, mpmath.mpf(width) / root)
-            for centre, width in self.hints.features
-        ]
+        centres = [((mpmath.mpf(centre) - s) / root, mpmath.mpf(width) / root) for centre, width in self.hints.features]
         near = [abs(x) + 4 for x in [*places, *(centre for centre, _ in centres)] if abs(x) < 40]
         reach = max([mpmath.sqrt(2 * mpmath.log(10) * (3 * digits + 4)) + 1, *near])
         while abs(f(s + root * reach)) + abs(f(s - root * reach)) > mpmath.exp(reach * reach / 4 - 20):

@@ -35,9 +35,7 @@ def contract(expr: sp.Expr) -> sp.Expr:
         return expr
     expr = rebuild(expr, [contract(arg) for arg in expr.args])
     if isinstance(expr, BlockSum) and expr.body.has(sp.KroneckerDelta):
-        return sp.Add(
-            *(_contract_term(term, expr.bound) for term in sp.Add.make_args(sp.expand_mul(expr.body)))
-        )
+        return sp.Add(*(_contract_term(term, expr.bound) for term in sp.Add.make_args(sp.expand_mul(expr.body))))
     return expr
 
 
@@ -114,9 +112,7 @@ class Calculus:
     def _member(self, expr: sp.Expr, name: str, target: sp.Indexed) -> sp.Expr:
         indices = member_indices(expr)
         if name == family_name(target):
-            return sp.Mul(
-                *(sp.KroneckerDelta(i, j) for i, j in zip(indices, member_indices(target), strict=True))
-            )
+            return sp.Mul(*(sp.KroneckerDelta(i, j) for i, j in zip(indices, member_indices(target), strict=True)))
         if name in self.parallel:
             return self._parallel(self.parallel[name], indices, target)
         if name in self.partials:

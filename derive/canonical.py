@@ -79,9 +79,7 @@ def _name(expr: sp.Expr, free: set[sp.Basic], depth: int) -> sp.Expr:
     if isinstance(expr, BlockSum):
         letters = [index(c + t) for t in ("", "1", "2") for c in INDEX_NAMES]
         target = [letter for letter in letters if letter not in free][depth]
-        body = (
-            expr.body if expr.bound == target else rename(protect(expr.body, {target}), {expr.bound: target})
-        )
+        body = expr.body if expr.bound == target else rename(protect(expr.body, {target}), {expr.bound: target})
         return BlockSum(_name(body, free, depth + 1), target)
     return rebuild(expr, [_name(arg, free, depth) for arg in expr.args])
 

@@ -63,9 +63,7 @@ def _definite(expression: Any) -> Any:
     heads = sorted({f.func for f in expression.atoms(AppliedUndef) if len(f.args) == 1}, key=str)
     for position, head in enumerate(heads):
         expression = expression.replace(head, lambda x, k=position: sympy.sin(x + k + 1) + x**2 / (k + 3))
-    return expression.replace(
-        lambda e: isinstance(e, sympy.Derivative | sympy.Limit), lambda e: e.doit(deep=False)
-    )
+    return expression.replace(lambda e: isinstance(e, sympy.Derivative | sympy.Limit), lambda e: e.doit(deep=False))
 
 
 def _number(expression: Any, dps: int) -> Any:

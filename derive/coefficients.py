@@ -64,8 +64,7 @@ def conditional_coefficients(f: ScalarFunction) -> ConditionalCoefficients:
         "pre-activation",
         f.z,
         argument,
-        "the pre-activation given $\\kappa$: $s$ is the shift by the "
-        "spike, $c$ its variance, $g$ a standard normal",
+        "the pre-activation given $\\kappa$: $s$ is the shift by the spike, $c$ its variance, $g$ a standard normal",
         _SOURCE,
     )
     value = recorder.derive(
@@ -81,9 +80,7 @@ def conditional_coefficients(f: ScalarFunction) -> ConditionalCoefficients:
         shown=False,
     )
     mu0 = _closed(recorder, "mu0", sympy.Symbol("mu_0"), "mean", value, lambda x: x)
-    mu1 = _closed(
-        recorder, "mu1", sympy.Symbol("mu_1"), "linear coefficient", value, lambda x: G * x, _UNIT_ROWS
-    )
+    mu1 = _closed(recorder, "mu1", sympy.Symbol("mu_1"), "linear coefficient", value, lambda x: G * x, _UNIT_ROWS)
     if mu0.has(S):
         recorder.derive(
             "mu1 by Stein",
@@ -157,9 +154,7 @@ def _closed(
     recorder.derive(
         f"{label} definition",
         name,
-        computed(
-            "average", f"the {words}{assumption}", "value", by=lambda value: Expectation(weighted(value), G)
-        ),
+        computed("average", f"the {words}{assumption}", "value", by=lambda value: Expectation(weighted(value), G)),
         _SOURCE,
     )
     if not close(node)[1]:

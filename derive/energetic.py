@@ -75,9 +75,7 @@ def quadratic_energy(envelope: MoreauEnvelope, spikes: int = 1) -> Energetic:
         "conditional risk",
         "loss",
         "prox",
-        by=lambda _, loss, prox: (
-            envelope.loss.error_scale * Expectation(RISK(KAPPA) * _at_prox(loss, prox), KAPPA)
-        ),
+        by=lambda _, loss, prox: envelope.loss.error_scale * Expectation(RISK(KAPPA) * _at_prox(loss, prox), KAPPA),
     )
     errors = _errors(trace, training)
     return Energetic(expression, fields, *errors, trace.finish(), spikes=spikes)
@@ -140,12 +138,8 @@ def _conditional_risk(trace: Recorder, slopes: list[sp.Expr]) -> sp.Expr:
         "$t$ and has variance $\\nu_{\\star}^2$ plus the noise",
         "[CUI24] App. C",
     )
-    output = (
-        MEAN(KAPPA) + sp.Add(*(f * x for f, x in zip(slopes, t, strict=True))) + sp.sqrt(DELTA(KAPPA)) * XI
-    )
-    trace.define(
-        "output", OMEGA, output, "the Gaussian output by its mean, slope and variance", "[CUI24] App. C"
-    )
+    output = MEAN(KAPPA) + sp.Add(*(f * x for f, x in zip(slopes, t, strict=True))) + sp.sqrt(DELTA(KAPPA)) * XI
+    trace.define("output", OMEGA, output, "the Gaussian output by its mean, slope and variance", "[CUI24] App. C")
     variances = {**dict.fromkeys(t, sp.S.One), XI: sp.S.One, REST: NU2SQ(KAPPA) + NOISE}
     return trace.derive(
         "conditional risk",
@@ -185,9 +179,7 @@ def _at_prox(loss: sp.Expr, prox: sp.Expr) -> sp.Expr:
 def _loss_at_prox(envelope: Any, minimiser: sp.Expr) -> sp.Expr:
     """The average of M - (w - omega)^2/(2V), with w at the minimiser."""
     objective, variable = envelope.args
-    distance = sp.cancel(
-        sp.Add(*(t for t in sp.Add.make_args(objective) if not t.has(sp.Function("ell", real=True))))
-    )
+    distance = sp.cancel(sp.Add(*(t for t in sp.Add.make_args(objective) if not t.has(sp.Function("ell", real=True)))))
     coefficient = sp.cancel(distance.subs(variable, minimiser) / sp.Symbol("g", real=True) ** 2).subs(
         VARIANCE, V(KAPPA)
     )

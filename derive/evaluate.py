@@ -131,9 +131,7 @@ class Evaluator:
             return self._average(expr, where)
         if isinstance(expr, LogDet):
             inverse = self.state.inverses[expr.inverse]
-            return mpmath.log(
-                mpmath.det(self._dense(self.family(inverse.entry, (inverse.row, inverse.column))))
-            )
+            return mpmath.log(mpmath.det(self._dense(self.family(inverse.entry, (inverse.row, inverse.column)))))
         return self._compound(expr, [self._at(arg, where) for arg in expr.args])
 
     def _compound(self, expr: Any, values: list[Any]) -> Any:

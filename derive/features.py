@@ -25,9 +25,7 @@ _EQUIVALENCE = "[CUI24] Result 3.2, App. B"
 Origin = Literal["spike", "step", "plain"]
 
 
-def features_given_kappa(
-    of: ConditionalCoefficients, title: str, origin: Origin, spikes: int = 1
-) -> Derivation:
+def features_given_kappa(of: ConditionalCoefficients, title: str, origin: Origin, spikes: int = 1) -> Derivation:
     """The coefficients of the features of every block as functions of kappa, in R^spikes.
 
     origin: of the spike: given ("spike"), left by a gradient "step", whose map gives the variance, or none ("plain").
@@ -64,9 +62,7 @@ def features_given_kappa(
         trace.derive(
             f"{name} of a block",
             function(B, KAPPA),
-            computed(
-                "substitute", f"{rule}, given $\\kappa$", of.labels[name], by=lambda body: body.subs(place)
-            ),
+            computed("substitute", f"{rule}, given $\\kappa$", of.labels[name], by=lambda body: body.subs(place)),
             _EQUIVALENCE,
         )
     return trace.finish()
@@ -77,9 +73,7 @@ def _along_spike(spikes: int) -> sp.Expr:
     if spikes == 1:
         return READOUT[B] * STRENGTH * KAPPA
     loadings = (family(name)[B] for name in directions_of("loading", spikes))
-    return sp.Add(
-        *(loading * kappa for loading, kappa in zip(loadings, coordinates_of_kappa(spikes), strict=True))
-    )
+    return sp.Add(*(loading * kappa for loading, kappa in zip(loadings, coordinates_of_kappa(spikes), strict=True)))
 
 
 def bias_condition(system: SaddleSystem) -> tuple[sp.Expr, Derivation]:

@@ -48,9 +48,7 @@ def free_energy(energetic: Energetic, law: SpectralLaw = ISOTROPIC) -> FreeEnerg
 
     Source: [CUI24] App. C eq. (60)-(90), (108)-(116); THEORY sections 4, 10 and 15.
     """
-    trace = Recorder(
-        "Replica-symmetric free energy" + f", {law.title}" * bool(law.title), (energetic.derivation,)
-    )
+    trace = Recorder("Replica-symmetric free energy" + f", {law.title}" * bool(law.title), (energetic.derivation,))
     with trace.between():
         pairing = conjugate_pairs(trace, energetic.directions, energetic.spikes)
         gaussian_integral(trace)
@@ -131,9 +129,7 @@ def _along_spike(spikes: int) -> sp.Expr:
 
 def _with_response(R: sp.Expr, response: sp.MatrixExpr, spikes: int) -> sp.Expr:
     """R with the sources along the spike on another, diagonal response."""
-    factor, (matrix,) = (
-        response.as_coeff_matrices() if isinstance(response, sp.MatMul) else (sp.S.One, [response])
-    )
+    factor, (matrix,) = response.as_coeff_matrices() if isinstance(response, sp.MatMul) else (sp.S.One, [response])
     if str(matrix) != "T":
         raise ValueError(f"the response along the spike, {response}, is not a multiple of T")
     hats = [hat for _, hat in zeta_families(spikes)]

@@ -150,15 +150,11 @@ def _general_steps(overlaps: Sequence[sympy.Symbol]) -> dict[sympy.Symbol, str]:
     }
 
 
-def _spike(
-    recorder: Recorder, channel: Channel, overlaps: Sequence[sympy.Symbol]
-) -> tuple[Any, tuple[Any, ...]]:
+def _spike(recorder: Recorder, channel: Channel, overlaps: Sequence[sympy.Symbol]) -> tuple[Any, tuple[Any, ...]]:
     """The part of the gradient that all rows have in common: its length and its overlaps with the target."""
     with recorder.between():
         record_row_after_step(recorder)
-    recorder.define(
-        "mean of the features", MU0, Expectation(SIGMA, Z), "the mean of a neuron at initialisation"
-    )
+    recorder.define("mean of the features", MU0, Expectation(SIGMA, Z), "the mean of a neuron at initialisation")
     recorder.assume(
         "network at initialisation",
         sympy.Symbol("fbar"),
@@ -204,8 +200,7 @@ def _spike(
         sympy.Symbol("r"),
         computed(
             "take the length",
-            "length of the part common to all rows, $A\\mu_1$ times that of $v$, for $u_k=1$; block b has "
-            "$u_b r$",
+            "length of the part common to all rows, $A\\mu_1$ times that of $v$, for $u_k=1$; block b has $u_b r$",
             "row after the step",
             "mean of sigma'",
             norm,
@@ -271,9 +266,7 @@ def _squared_norm(recorder: Recorder, label: str, means: Sequence[Any], square: 
             "substitute",
             "$n_0=\\alpha_0d$",
             *(f"{part}, {label}" for part in ("pairs of samples", "equal samples", "different samples")),
-            by=lambda pairs, same, other: pairs.subs({equal: same, different: other}).subs(
-                n, ALPHA0 * DIMENSION
-            ),
+            by=lambda pairs, same, other: pairs.subs({equal: same, different: other}).subs(n, ALPHA0 * DIMENSION),
         ),
         shown=False,
     )
@@ -330,9 +323,7 @@ def _bulk(recorder: Recorder, channel: Channel) -> Any:
         ),
         "Stein's lemma",
     )
-    recorder.define(
-        "variance of sigma'", VARIANCE, Expectation(slope**2, Z) - MU1**2, "the variance of $\\sigma'(z)$"
-    )
+    recorder.define("variance of sigma'", VARIANCE, Expectation(slope**2, Z) - MU1**2, "the variance of $\\sigma'(z)$")
     drift = recorder.derive(
         "drift of a row",
         sympy.Symbol("delta_w"),
@@ -342,9 +333,7 @@ def _bulk(recorder: Recorder, channel: Channel) -> Any:
             "bulk along its row",
             "mean residual",
             "slope along the row",
-            by=lambda along, s0, linear: (
-                sympy.cancel(sympy.expand(along) / sympy.expand(s0 * linear)) * S0 * SECOND
-            ),
+            by=lambda along, s0, linear: sympy.cancel(sympy.expand(along) / sympy.expand(s0 * linear)) * S0 * SECOND,
         ),
         _STEP,
     )

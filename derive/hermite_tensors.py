@@ -68,11 +68,7 @@ def closed_entry(link: Link, index: Index) -> Any | None:
         for powers, coefficient in term.polynomial.items():
             entry = coefficient
             for i, order in enumerate(index):
-                integrand = (
-                    term.functions[i].subs(term.variable, _G)
-                    * _G ** powers[i]
-                    * hermite_polynomial(order, _G)
-                )
+                integrand = term.functions[i].subs(term.variable, _G) * _G ** powers[i] * hermite_polynomial(order, _G)
                 entry *= close(Expectation(sympy.expand(integrand), _G))[0]
             total += entry
     total = sympy.simplify(total)

@@ -70,9 +70,7 @@ def _overlaps(spikes: int, count: int) -> sp.Matrix:
 
 
 def _lower(count: int) -> sp.Matrix:
-    return sp.Matrix(
-        count, count, lambda i, j: sp.Symbol(f"L_{i + 1}{j + 1}", real=True) if j <= i else sp.S.Zero
-    )
+    return sp.Matrix(count, count, lambda i, j: sp.Symbol(f"L_{i + 1}{j + 1}", real=True) if j <= i else sp.S.Zero)
 
 
 def _record_mixing(trace: Recorder, spikes: int, count: int) -> None:
@@ -166,9 +164,7 @@ def _hermite(
         yield (
             label,
             function,
-            computed(
-                "average", rule, "clean label", by=lambda _, weight=weight: Expectation(weight * clean, *t)
-            ),
+            computed("average", rule, "clean label", by=lambda _, weight=weight: Expectation(weight * clean, *t)),
         )
     yield (
         "nu2sq",
@@ -184,9 +180,7 @@ def _hermite(
     )
 
 
-def averages_over_output(
-    link: IndexFunction, form: str, *, flips: bool, probit: bool, noise: bool
-) -> Derivation:
+def averages_over_output(link: IndexFunction, form: str, *, flips: bool, probit: bool, noise: bool) -> Derivation:
     """What stands between the brackets: the law of label and output given kappa, and the scaled noise x.
 
     form: of the loss; the label noise of a "residual" loss is one Gaussian with the noise of the output.
@@ -199,9 +193,7 @@ def averages_over_output(
     if probit:
         noisy = link.at(*(z + sp.sqrt(PROBIT) * n for z, n in zip(link.variables, inner, strict=True)))
         label = sp.Function("y_probit", real=True)(KAPPA, *t, *inner)
-        trace.given(
-            "label with noise inside the link", label, noisy, "$n$ are standard normals, one for each index"
-        )
+        trace.given("label with noise inside the link", label, noisy, "$n$ are standard normals, one for each index")
     channel = (FLIP * label if flips else label) + (sp.sqrt(NOISE) * LABEL_NOISE if noise else 0)
     trace.given("label of the channel", LABEL, channel, _channel_rule(flips, noise), _CHANNEL)
     trace.define(
@@ -232,8 +224,7 @@ def averages_over_output(
         X,
         XI / sp.sqrt(spread),
         source="Stein 1981, Ann. Stat. 9, 1135",
-        rule="the noise of the output over its variance: "
-        "$\\langle\\partial_\\omega F\\rangle=\\langle xF\\rangle$",
+        rule="the noise of the output over its variance: $\\langle\\partial_\\omega F\\rangle=\\langle xF\\rangle$",
     )
     variables = (*t, *inner, XI, *((LABEL_NOISE,) if noise else ()))
     trace.derive(

@@ -185,9 +185,7 @@ def _record_residual(recorder: Recorder, channel: Channel) -> None:
         return
     g, h = channel.variables[0], channel.others[0]
     inside = t[0] + root * n[0]
-    recorder.define(
-        "overlap inside the link", sympy.Symbol("h_0"), inside, "the argument of the link, with its noise"
-    )
+    recorder.define("overlap inside the link", sympy.Symbol("h_0"), inside, "the argument of the link, with its noise")
     recorder.derive(
         "rotation of the noise inside the link",
         None,

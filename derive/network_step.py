@@ -54,9 +54,7 @@ def record_row_after_step(trace: Recorder) -> sp.Expr:
     Source: [CUI24] eq. (4); [BA22].
     """
     source = "[CUI24, eq. (4)], [BA22]"
-    trace.define(
-        "pre-activation", PRE[K, SAMPLE], BlockSum(W[K, J] * X[SAMPLE, J], J), "of neuron $k$ on sample $i$"
-    )
+    trace.define("pre-activation", PRE[K, SAMPLE], BlockSum(W[K, J] * X[SAMPLE, J], J), "of neuron $k$ on sample $i$")
     output = BlockSum(READOUT[K] * Sigma(PRE[K, SAMPLE]), K) / sp.sqrt(NEURONS)
     trace.given("network", OUTPUT[SAMPLE], output, "the network, its readout $a$ at initialisation", source)
     trace.define("residual of a sample", RESIDUAL[SAMPLE], Y[SAMPLE] - OUTPUT[SAMPLE], "label minus output")
@@ -80,9 +78,7 @@ def record_row_after_step(trace: Recorder) -> sp.Expr:
         ),
         source,
     )
-    trace.given(
-        "readout at initialisation", READOUT[ROW], VALUE[ROW] / sp.sqrt(NEURONS), "values $u$ of order one"
-    )
+    trace.given("readout at initialisation", READOUT[ROW], VALUE[ROW] / sp.sqrt(NEURONS), "values $u$ of order one")
     trace.given("giant step", RATE, GIANT * DIMENSION, "a learning rate that grows with $d$", source)
     trace.define("width", NEURONS, BETA * DIMENSION, "neurons per input dimension")
     trace.define("rate", A, GIANT / BETA, "the size of the step, in which it enters everything")
@@ -108,9 +104,7 @@ def _gradient(loss: sp.Expr, pre: sp.Expr, output: sp.Expr, residual: sp.Expr) -
     calculus = Calculus({name: Definition(name, indices, body) for name, indices, body in bodies})
     found = calculus.derivative(loss, W[ROW, J])
     (over_samples,) = found.atoms(BlockSum)
-    return found.xreplace(
-        {over_samples: BlockSum(rename(over_samples.body, {over_samples.bound: SAMPLE}), SAMPLE)}
-    )
+    return found.xreplace({over_samples: BlockSum(rename(over_samples.body, {over_samples.bound: SAMPLE}), SAMPLE)})
 
 
 def _moved(gradient: sp.Expr, readout: sp.Expr, rate: sp.Expr, neurons: sp.Expr, size: sp.Expr) -> sp.Expr:

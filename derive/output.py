@@ -53,9 +53,7 @@ def output_averages(directions: int = 1) -> OutputAverages:
     """
     trace = Recorder("Averages over the conditional output", (sample_derivation(),))
     slope_in_v = trace.right_side("envelope in V")
-    algebra = _Algebra(
-        tuple(sp.Symbol(name, real=True) for name in directions_of("t", directions)), slope_in_v
-    )
+    algebra = _Algebra(tuple(sp.Symbol(name, real=True) for name in directions_of("t", directions)), slope_in_v)
     first = {_name(ENVELOPE): ENVELOPE}
     first |= {_name(p): p for p in (G, G**2, H, *(t * G for t in algebra.t))}
     monomials, partials = dict(first), {}
@@ -107,10 +105,7 @@ class _Algebra:
 
     def _along_omega(self, p: sp.Expr) -> sp.Expr:
         return (
-            sp.diff(p, ENVELOPE) * -G
-            + sp.diff(p, G) * -H
-            + sp.diff(p, H) * _SLOPE_OF_H
-            + sp.diff(p, X) / DELTA(KAPPA)
+            sp.diff(p, ENVELOPE) * -G + sp.diff(p, G) * -H + sp.diff(p, H) * _SLOPE_OF_H + sp.diff(p, X) / DELTA(KAPPA)
         )
 
     def _along_v(self, p: sp.Expr) -> sp.Expr:
@@ -150,9 +145,7 @@ def _split(term: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
 
 
 def _averaged(polynomial: sp.Expr) -> sp.Expr:
-    return sp.Add(
-        *(c * average(_name(m)) for c, m in map(_split, sp.Add.make_args(sp.expand(polynomial))) if m != 1)
-    )
+    return sp.Add(*(c * average(_name(m)) for c, m in map(_split, sp.Add.make_args(sp.expand(polynomial))) if m != 1))
 
 
 def _letters(monomial: sp.Expr) -> list[str]:

@@ -55,8 +55,7 @@ def polynomial_spikes(activation: ScalarFunction | None, order: int = 3, bias: A
     Their coefficients are written in h_n = E[He_n sigma], numbers where an activation with a fixed bias is given.
     """
     trace = Recorder(
-        "Polynomials of $\\kappa$ learned by steps below the giant one"
-        + (f", {activation.name}" if activation else "")
+        "Polynomials of $\\kappa$ learned by steps below the giant one" + (f", {activation.name}" if activation else "")
     )
     trace.given(
         "strength",
@@ -68,14 +67,10 @@ def polynomial_spikes(activation: ScalarFunction | None, order: int = 3, bias: A
     orders = _orders(trace, order)
     if activation is not None:
         sigma = activation.shifted(bias)
-        trace.given(
-            "activation", sp.Function("sigma")(sigma.z), sigma.expr, f"the activation {activation.name}"
-        )
+        trace.given("activation", sp.Function("sigma")(sigma.z), sigma.expr, f"the activation {activation.name}")
 
         def put(general: Any, _: Any) -> Any:
-            return sp.expand(
-                general.xreplace({h: _moment(sigma, int(str(h)[2:])) for h in _moments_in(general)})
-            )
+            return sp.expand(general.xreplace({h: _moment(sigma, int(str(h)[2:])) for h in _moments_in(general)}))
 
         orders = tuple(
             trace.derive(
@@ -107,9 +102,7 @@ def _moments_in(expr: Any) -> list[Any]:
 
 def _orders(trace: Recorder, order: int) -> tuple[Any, ...]:
     """Coefficients of w^k, w = u rate, of E sigma(w r kappa + sqrt(c) g) with c = (1 + w a)^2 + w^2 b."""
-    trace.define(
-        "shift", sp.Symbol("s"), W * SLOPE * KAPPA, "the mean pre-activation, $w$ the readout times the rate"
-    )
+    trace.define("shift", sp.Symbol("s"), W * SLOPE * KAPPA, "the mean pre-activation, $w$ the readout times the rate")
     trace.define(
         "bulk variance",
         sp.Symbol("c"),

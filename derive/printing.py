@@ -116,8 +116,7 @@ def escape_text(words: str) -> str:
     """Plain words as LaTeX text; stretches between dollar signs are mathematics and stay as they are."""
     parts = re.split(r"(\$[^$]*\$)", words)
     return "".join(
-        part if part.startswith("$") and part.endswith("$") and len(part) > 1 else _escape(part)
-        for part in parts
+        part if part.startswith("$") and part.endswith("$") and len(part) > 1 else _escape(part) for part in parts
     )
 
 

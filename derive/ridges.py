@@ -179,9 +179,7 @@ def _separated(factors: list[Any], symbols: Symbols) -> Separated | None:
     aligned = all(a in axes for a in directions)
     rows = axes if aligned else [*directions, *axes][: len(symbols)]
     one = sympy.S.One
-    of_rows = [
-        of_direction.get(a, one) if aligned or j < len(directions) else one for j, a in enumerate(rows)
-    ]
+    of_rows = [of_direction.get(a, one) if aligned or j < len(directions) else one for j, a in enumerate(rows)]
     terms = dict(sympy.Poly(polynomial, *symbols).terms())
     return Separated(len(symbols), g, tuple(directions), tuple(of_rows), terms)
 

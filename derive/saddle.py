@@ -138,9 +138,7 @@ def _system(name: str, before: tuple[Derivation, ...], energy: FreeEnergy) -> Sa
     paired = pairs(energetic.directions, energetic.spikes)
     conditions = {name: gradient.total(trace, name) for name, _ in paired}
     for unknown, fixes in paired:
-        equations.append(
-            _solve_for(trace, f"slope in {unknown}", fixes, f"d/d{unknown}", "[CUI24] Result 3.3, App. D")
-        )
+        equations.append(_solve_for(trace, f"slope in {unknown}", fixes, f"d/d{unknown}", "[CUI24] Result 3.3, App. D"))
     if direct:  # Q2 by its own equation, under the name of the unknown that carries it
         equations = [replace(e, unknown="adjoint") if e.unknown == "Q2" else e for e in equations]
         equations.append(Equation("Q2", "Q2", (B,), ADJOINT[B], "explicit"))
@@ -245,8 +243,7 @@ class _Gradient:
             left,
             computed(
                 "differentiate",
-                "the free energy depends on the conjugates through $T$ as well; the adjoint carries that "
-                "dependence",
+                "the free energy depends on the conjugates through $T$ as well; the adjoint carries that dependence",
                 "free energy",
                 by=self._dependence_on_t,
             ),
@@ -291,9 +288,7 @@ def _solve_for(trace: Recorder, condition: str, unknown: str, label: str, source
 
 def _alone(body: sp.Expr, wanted: sp.Indexed, label: str) -> sp.Expr:
     """The root of a condition in one member, everything else held."""
-    opaque = {
-        node: sp.Dummy() for node in (*body.atoms(BlockSum), *body.atoms(Expectation)) if not node.has(wanted)
-    }
+    opaque = {node: sp.Dummy() for node in (*body.atoms(BlockSum), *body.atoms(Expectation)) if not node.has(wanted)}
     plain = body.xreplace(opaque)
     others = {node: sp.Dummy() for node in plain.atoms(sp.Indexed)}
     roots = sp.solve(plain.xreplace(others), others[wanted])

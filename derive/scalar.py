@@ -88,9 +88,7 @@ def analyse(name: str, expr: Any, z: sympy.Symbol, citation: str = "") -> Scalar
     """A scalar function from a SymPy expression in the real symbol z. Raises as scalar_function."""
     pieces = split(expr, z)
     _check_real(expr, z)
-    return ScalarFunction(
-        name, expr, z, pieces.breakpoints, _parity(expr, pieces), pieces.intervals(), citation
-    )
+    return ScalarFunction(name, expr, z, pieces.breakpoints, _parity(expr, pieces), pieces.intervals(), citation)
 
 
 def _check_real(expr: Any, z: sympy.Symbol) -> None:

@@ -68,9 +68,7 @@ def weight_names(law: SpectralLaw, directions: int = 1, spikes: int = 1) -> tupl
     count = spikes + directions
     pairs = [(i, j) for i in range(count) for j in range(i, count)]
     kinds = ("law_vv", "law_vo", "law_oo")
-    named = sorted(
-        (weight_name(i, j, spikes, directions) for i, j in pairs), key=lambda n: (kinds.index(n[:6]), n)
-    )
+    named = sorted((weight_name(i, j, spikes, directions) for i, j in pairs), key=lambda n: (kinds.index(n[:6]), n))
     return (str(law.trace.base.label), *named)
 
 
@@ -119,6 +117,4 @@ INPUTS = SpectralLaw(
     "THEORY section 10",
 )
 
-LAWS: Mapping[str, SpectralLaw] = MappingProxyType(
-    {law.name: law for law in (ISOTROPIC, TRAINED, GIVEN, INPUTS)}
-)
+LAWS: Mapping[str, SpectralLaw] = MappingProxyType({law.name: law for law in (ISOTROPIC, TRAINED, GIVEN, INPUTS)})

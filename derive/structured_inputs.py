@@ -132,9 +132,7 @@ def _record_spike(trace: Recorder) -> tuple[sp.Expr, sp.Expr, sp.Expr, tuple[sp.
     strength = trace.derive(
         "strength",
         sp.Symbol("r"),
-        computed(
-            "take the length", "$A\\mu_1$ times the length", "squared length", by=lambda _: A * MU1 * LENGTH
-        ),
+        computed("take the length", "$A\\mu_1$ times the length", "squared length", by=lambda _: A * MU1 * LENGTH),
         _SOURCE,
     )
     alignment = trace.derive(

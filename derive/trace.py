@@ -113,8 +113,7 @@ class Derivation:
         for number, step in enumerate(self.steps, start=1):
             body = " \\\\\n".join(latex_lines(step.lhs, step.rhs))
             parts.append(
-                f"**({number}) {step.label}.** {step.sentence()}\n\n"
-                f"$$\\begin{{aligned}}\n{body}\n\\end{{aligned}}$$"
+                f"**({number}) {step.label}.** {step.sentence()}\n\n$$\\begin{{aligned}}\n{body}\n\\end{{aligned}}$$"
             )
         return "\n\n".join(parts) + "\n"
 
@@ -124,9 +123,7 @@ class Derivation:
         parts = [title, "=" * len(title)]
         for number, step in enumerate(self.steps, start=1):
             sentence = re.sub(r"\*([^*]+)\*", r"'\1'", step.sentence())
-            parts.append(
-                f"({number}) {step.label}: {plain_text(sentence)}\n      {step.lhs}\n    = {step.rhs}"
-            )
+            parts.append(f"({number}) {step.label}: {plain_text(sentence)}\n      {step.lhs}\n    = {step.rhs}")
         return "\n".join(parts) + "\n"
 
     def _repr_markdown_(self) -> str:
@@ -170,9 +167,7 @@ class Recorder:
         """Record an assumption with its source and the condition it holds under. Returns the right side."""
         return self._append(DerivationStep(label, lhs, rhs, rule, source, assumption, kind="assumption"))
 
-    def derive(
-        self, label: str, lhs: Any, operation: Operation, source: str = "", *, shown: bool = True
-    ) -> Any:
+    def derive(self, label: str, lhs: Any, operation: Operation, source: str = "", *, shown: bool = True) -> Any:
         """Run an operation on recorded right sides and record `lhs = result`; returns the result.
 
         lhs None: the operation not carried out. Raises KeyError where the operation reads a step that is not recorded,
@@ -185,9 +180,7 @@ class Recorder:
         rhs, more = found if isinstance(found, tuple) else (found, "")
         before = operation.before(*inputs) if operation.before is not None else None
         if lhs is None and before is None:
-            raise ValueError(
-                f"step {label!r} has no left side: name one, or let {operation.name!r} write it down"
-            )
+            raise ValueError(f"step {label!r} has no left side: name one, or let {operation.name!r} write it down")
         return self._append(
             DerivationStep(
                 label,
@@ -227,9 +220,7 @@ class Recorder:
 
     def _append(self, step: DerivationStep) -> Any:
         if self.has(step.label):
-            raise ValueError(
-                f"a step labelled {step.label!r} is already in '{self.title}'; labels are unique"
-            )
+            raise ValueError(f"a step labelled {step.label!r} is already in '{self.title}'; labels are unique")
         self._steps.append(replace(step, shown=step.shown and not self._between))
         return step.rhs
 

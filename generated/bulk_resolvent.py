@@ -3,14 +3,14 @@
 e, weight, weight_t, weight_tt: nodes of the law of the residual e of the step, with weights for means of
 functions of e, of those times t = theta.x, and times t^2.
 
-Generated; do not edit. Signature 371704847b9a124d.
+Generated; do not edit. Signature e72a0fe48894d6de.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "371704847b9a124da93be8a38770331cc5ca26be037ad0ed2244c7f206dd2e98"
+SIGNATURE = "e72a0fe48894d6de4c2a185df77121f11100405716f95103f735e66b1e26e0b1"
 
 
 def equation(w, S, alpha_0, e, weight, weight_t, weight_tt):

@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature 4a92df1f394fdf4f, runtime 29be198ee699e8c5.
+Generated; do not edit. Signature 5bddd5011134ad99, runtime dcc69974194966a7.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "4a92df1f394fdf4f9612eddfe028815268602615d1fa01b820fe3ce07ee9f102"
+SIGNATURE = "5bddd5011134ad99c752936aafb86b68fae9a1b75f48e4aded09edfb80e0bdd2"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

@@ -17,6 +17,7 @@ def commands(pytest_arguments: list[str]) -> list[list[str]]:
     """The checks in order; pytest last, so that its summary ends the output."""
     return [
         ["ruff", "check", "--quiet", "."],
+        ["ruff", "format", "--check", "--quiet", "."],
         ["mypy"],
         ["lint-imports"],
         ["giantstep", "generate", "--check"],

@@ -21,7 +21,6 @@ from derive.symbols import INVERSE_DIMENSION
 ONE = sp.Symbol("one", real=True)
 
 
-
 def equations(block: Block) -> list[Node]:
     """The chain of a block and the residuals of its torn unknowns, in order; weights of the finite-size term."""
     nodes = [*block.chain, *(Node(f"residual_{n.name}", "family", n.indices, residual(n)) for n in block.torn)]

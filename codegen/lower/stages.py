@@ -86,9 +86,7 @@ def schedule(nodes: Iterable[Node]) -> tuple[list[Stage], list[Average]]:
 
     def loop_level(expr: sp.Expr) -> int:
         names = names_in(expr)
-        return max(
-            [1, *(after[n] + 1 for n in names if n in after), *(within[n] for n in names if n in within)]
-        )
+        return max([1, *(after[n] + 1 for n in names if n in after), *(within[n] for n in names if n in within)])
 
     for node in nodes:
         if node.kind == "field":

@@ -96,7 +96,6 @@ class Pairs:
             return Array(f"1.0/{base.factor}" + (f"**{-power}" if power < -1 else ""), base.axes, False)
         return base if power == 1 else Array(f"{base.factor}**{power}", base.axes, False)
 
-
     def _share(self, array: Array) -> Array:
         """A function of kappa under a name of its own."""
         if array.axes != (PAIR, NODES):

@@ -21,7 +21,7 @@ def bounded(values, squares):
 
 def over(pair):
     """Reciprocals of values and their absolute values."""
-    return both(1.0/pair[0])
+    return both(1.0 / pair[0])
 
 
 def worse(worst, difference, scale):
@@ -29,7 +29,7 @@ def worse(worst, difference, scale):
     difference = abs(difference)
     if not difference < np.inf:
         return np.inf
-    return worst if difference == 0.0 else max(worst, difference/scale)
+    return worst if difference == 0.0 else max(worst, difference / scale)
 
 
 class Certificate:
@@ -62,4 +62,4 @@ class Certificate:
         if not np.all(np.isfinite(difference)):
             return np.inf
         with np.errstate(divide="ignore"):
-            return float(np.max(difference[difference > 0.0]/scale[difference > 0.0], initial=0.0))
+            return float(np.max(difference[difference > 0.0] / scale[difference > 0.0], initial=0.0))

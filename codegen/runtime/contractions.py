@@ -39,7 +39,7 @@ def apart(typingctx):
 def sum_of(field, row):
     """Sum of a row."""
     apart()
-    result = 0.0*field[row, 0]
+    result = 0.0 * field[row, 0]
     for n in range(field.shape[1]):
         result += field[row, n]
     return result
@@ -49,9 +49,9 @@ def sum_of(field, row):
 def average(field, row, node, feature):
     """Sum of a row that holds weights times a feature."""
     apart()
-    result = 0.0*field[row, 0]
+    result = 0.0 * field[row, 0]
     for n in range(node.shape[1]):
-        result += field[row, n]*node[feature, n]
+        result += field[row, n] * node[feature, n]
     return result
 
 
@@ -59,9 +59,9 @@ def average(field, row, node, feature):
 def average_of_product(field, row, node, first, second):
     """Sum of a row that holds weights times two features."""
     apart()
-    result = 0.0*field[row, 0]
+    result = 0.0 * field[row, 0]
     for n in range(node.shape[1]):
-        result += field[row, n]*node[first, n]*node[second, n]
+        result += field[row, n] * node[first, n] * node[second, n]
     return result
 
 
@@ -78,7 +78,7 @@ def add(field, row, factor, node, feature):
     """Add a multiple of a feature to a row."""
     apart()
     for n in range(node.shape[1]):
-        field[row, n] += factor*node[feature, n]
+        field[row, n] += factor * node[feature, n]
 
 
 @kept(**ALONG)
@@ -86,4 +86,4 @@ def add_product(field, row, factor, node, first, second):
     """Add a multiple of a product of two features to a row."""
     apart()
     for n in range(node.shape[1]):
-        field[row, n] += factor*node[first, n]*node[second, n]
+        field[row, n] += factor * node[first, n] * node[second, n]

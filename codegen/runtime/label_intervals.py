@@ -16,9 +16,24 @@ def _tails(a):
 
 @entry
 def intervals(
-    law, gauss, fewest, kappa, low, high, weight, label, channel, noise, q, V, mean, slope, Delta,
-    scratch, out,
-):  # fmt: skip
+    law,
+    gauss,
+    fewest,
+    kappa,
+    low,
+    high,
+    weight,
+    label,
+    channel,
+    noise,
+    q,
+    V,
+    mean,
+    slope,
+    Delta,
+    scratch,
+    out,
+):
     """Averages where the label is constant on intervals of z' = gamma kappa + width t', as `points` otherwise.
 
     low, high, weight, label[J]: an interval of z', the probability of that label in it, the label;

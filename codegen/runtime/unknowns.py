@@ -34,7 +34,7 @@ def subtract(system, n, family):
         change = max(change, size)
         scale = max(scale, abs(system[n + 1, i]))
         if (i + 1 == n or family[i + 1] != family[i]) and scale > 0.0:  # a family that vanishes has converged
-            worst = max(worst, change/scale)
+            worst = max(worst, change / scale)
     return worst
 
 
@@ -54,7 +54,7 @@ def solve_linear(system, n, smallest):
         for j in range(n):
             largest = max(largest, abs(system[j, i]))
         for j in range(n):
-            entry = system[j, i]/largest
+            entry = system[j, i] / largest
             system[first + i, j] = entry
             system[scale, j] = max(system[scale, j], abs(entry))
         system[n, i] /= largest
@@ -71,20 +71,20 @@ def solve_linear(system, n, smallest):
         entry = system[n, k]
         system[n, k] = system[n, pivot]
         system[n, pivot] = entry
-        size = abs(system[first + k, k])/system[scale, k]
+        size = abs(system[first + k, k]) / system[scale, k]
         low = min(low, size)
         high = max(high, size)
-        if not (size > 0.0 and low > smallest*high):
+        if not (size > 0.0 and low > smallest * high):
             return False
         for i in range(k + 1, n):
-            factor = system[first + i, k]/system[first + k, k]
+            factor = system[first + i, k] / system[first + k, k]
             for j in range(k + 1, n):
-                system[first + i, j] -= factor*system[first + k, j]
-            system[n, i] -= factor*system[n, k]
+                system[first + i, j] -= factor * system[first + k, j]
+            system[n, i] -= factor * system[n, k]
     for i in range(n):
         k = n - 1 - i
         for j in range(k + 1, n):
-            system[n, k] -= system[first + k, j]*system[n, j]
+            system[n, k] -= system[first + k, j] * system[n, j]
         system[n, k] /= system[first + k, k]
     return True
 
@@ -101,9 +101,9 @@ def strengthen(system, n):
                 largest = max(largest, abs(system[j, i]))
     if weight == 0.0:
         return False
-    factor = 1e-9*largest/weight if largest > 0.0 else 1.0/weight
+    factor = 1e-9 * largest / weight if largest > 0.0 else 1.0 / weight
     for i in range(n):
-        system[i, i] += factor*system[n + 2, i]
+        system[i, i] += factor * system[n + 2, i]
     return True
 
 
@@ -134,7 +134,7 @@ def invert(matrix, row, K):
             if i != k:
                 matrix[row, i, k] = 0.0
                 for j in range(K):
-                    matrix[row, i, j] -= factor*matrix[row, k, j]
+                    matrix[row, i, j] -= factor * matrix[row, k, j]
     for k in range(K):  # the columns back into their order
         while order[k] != k:
             other = order[k]

@@ -51,9 +51,7 @@ def split(expression: Any, z: sympy.Symbol) -> Pieces:
     for lower, upper in zip((-sympy.oo, *cuts), (*cuts, sympy.oo), strict=True):
         inner = split(expression.xreplace({a: _resolved(a, z, lower, upper) for a in innermost}), z)
         kept = [
-            (b, e)
-            for b, e in zip(inner.breakpoints, inner.expressions[1:], strict=True)
-            if _inside(b, lower, upper)
+            (b, e) for b, e in zip(inner.breakpoints, inner.expressions[1:], strict=True) if _inside(b, lower, upper)
         ]
         first = inner.expressions[sum(1 for b in inner.breakpoints if not _above(b, lower))]
         if lower != -sympy.oo:

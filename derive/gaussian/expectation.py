@@ -32,9 +32,7 @@ class Expectation(Averaged):
         for variable in variables:
             if not isinstance(variable, sympy.Symbol):
                 raise TypeError(f"{variable!r} is not a symbol: an expectation is taken over symbols only")
-        present = sorted(
-            {v for v in variables if v in integrand.free_symbols}, key=lambda v: (v.name, v.sort_key())
-        )
+        present = sorted({v for v in variables if v in integrand.free_symbols}, key=lambda v: (v.name, v.sort_key()))
         if not present:
             return integrand
         return super().__new__(cls, integrand, *present)
@@ -116,9 +114,7 @@ class Expectation(Averaged):
 
     def _eval_expand_mul(self, **hints: Any) -> Any:
         """Sums apart, factors free of the variables out, independent factors as a product."""
-        return sympy.Add(
-            *(self._split_product(term) for term in sympy.Add.make_args(sympy.expand_mul(self.integrand)))
-        )
+        return sympy.Add(*(self._split_product(term) for term in sympy.Add.make_args(sympy.expand_mul(self.integrand))))
 
     def separated(self) -> Any:
         """Independent factors of the integrand as a product of expectations, nothing expanded."""
@@ -210,9 +206,7 @@ def resolve_deltas(expression: Any) -> Any:
     Raises ValueError for the delta function of an argument that is not affine in any bound variable.
     """
     found = [e for e in expression.atoms(Expectation) if e.has(sympy.DiracDelta)]
-    return (
-        expression.xreplace({e: _without_deltas(e) for e in sorted(found, key=str)}) if found else expression
-    )
+    return expression.xreplace({e: _without_deltas(e) for e in sorted(found, key=str)}) if found else expression
 
 
 def _without_deltas(node: Any) -> Any:

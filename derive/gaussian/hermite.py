@@ -33,9 +33,7 @@ class HermiteExpansion:
     @property
     def information_exponent(self) -> int | None:
         """Smallest k >= 1 with c_k != 0 [BGJ19]; None where no coefficient so far is."""
-        exact = (
-            k for k, c in enumerate(self.coefficients) if k and not _is_zero(c, self.values[k], self.norm)
-        )
+        exact = (k for k, c in enumerate(self.coefficients) if k and not _is_zero(c, self.values[k], self.norm))
         return next(exact, None)
 
 

@@ -46,10 +46,7 @@ def mpmath_function(expression: Any, arguments: Sequence[sympy.Symbol]) -> Calla
 
 def _nested(node: Any, free: tuple[Any, ...]) -> Callable[..., Any]:
     def evaluate(*values: Any) -> Any:
-        bound = {
-            s: sympy.Float._new(mpmath.mpf(v)._mpf_, mpmath.mp.prec)
-            for s, v in zip(free, values, strict=True)
-        }
+        bound = {s: sympy.Float._new(mpmath.mpf(v)._mpf_, mpmath.mp.prec) for s, v in zip(free, values, strict=True)}
         return node.value(mpmath.mp.dps, bound)
 
     return evaluate
@@ -100,13 +97,9 @@ def owen_t(h: Any, a: Any) -> Any:
         value = (tail + other) / 2 - tail * other - owen_t(abs(a * h), 1 / abs(a))
         return mpmath.sign(a) * value
     scale = mpmath.exp(-h * h / 2) / (2 * mpmath.pi)
-    reach = (
-        1 if h == 0 else min(mpmath.mpf(1), mpmath.sqrt(2 * mpmath.mp.dps * mpmath.log(10)) / abs(a * h or 1))
-    )
+    reach = 1 if h == 0 else min(mpmath.mpf(1), mpmath.sqrt(2 * mpmath.mp.dps * mpmath.log(10)) / abs(a * h or 1))
     edges = [a * reach * k / 4 for k in range(5)]
-    return scale * mpmath.quad(
-        lambda x: mpmath.exp(-((h * x) ** 2) / 2) / (1 + x * x), edges, method="gauss-legendre"
-    )
+    return scale * mpmath.quad(lambda x: mpmath.exp(-((h * x) ** 2) / 2) / (1 + x * x), edges, method="gauss-legendre")
 
 
 def kinked_arguments(expression: Any, z: sympy.Symbol) -> list[Any]:
@@ -117,9 +110,7 @@ def kinked_arguments(expression: Any, z: sympy.Symbol) -> list[Any]:
             pairs = [(a, b) for i, a in enumerate(atom.args) for b in atom.args[i + 1 :]]
             found |= {a - b for a, b in pairs}
         elif isinstance(atom, sympy.Piecewise):
-            relations = [
-                r for _, condition in atom.args for r in condition.atoms(sympy.core.relational.Relational)
-            ]
+            relations = [r for _, condition in atom.args for r in condition.atoms(sympy.core.relational.Relational)]
             found |= {r.lhs - r.rhs for r in relations}
         else:
             found.add(atom.args[0])

@@ -19,9 +19,7 @@ class QuadratureError(ArithmeticError):
     """The integral did not reach the precision asked for."""
 
 
-def gaussian_expectation(
-    function: Callable[[Any], Any], dps: int, breakpoints: Iterable[Any] = ()
-) -> tuple[Any, Any]:
+def gaussian_expectation(function: Callable[[Any], Any], dps: int, breakpoints: Iterable[Any] = ()) -> tuple[Any, Any]:
     """E[function(g)], g ~ N(0,1), and an error estimate (both mpf), good to `dps` digits of E|function|.
 
     The tails are cut where the weighted integrand is below the precision. Without breakpoints the trapezoidal
@@ -63,9 +61,7 @@ def _tails(weighted: Callable[[Any], Any], points: list[Any], dps: int) -> tuple
             scale = max(scale, size)
             end *= mpmath.mpf("1.25")
         else:
-            raise QuadratureError(
-                f"the integrand still grows at g = {mpmath.nstr(end, 3)}: the integral diverges"
-            )
+            raise QuadratureError(f"the integrand still grows at g = {mpmath.nstr(end, 3)}: the integral diverges")
         ends.append(end)
     return ends[0], ends[1]
 
@@ -131,9 +127,7 @@ def _adaptive(weighted: Callable[[Any], Any], edges: list[Any], dps: int) -> tup
                 "it diverges, oscillates fast, or its jumps should be declared as breakpoints"
             )
         middle = (a + b) / 2
-        pieces.extend(
-            (x, y, depth + 1, *_apply(weighted, coarse, x, y)) for x, y in ((a, middle), (middle, b))
-        )
+        pieces.extend((x, y, depth + 1, *_apply(weighted, coarse, x, y)) for x, y in ((a, middle), (middle, b)))
     return total, error
 
 

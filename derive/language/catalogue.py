@@ -37,20 +37,14 @@ _BGJ19 = "Ben Arous, Gheissari & Jagannath 2021, JMLR 22(106)"
 _ENTRIES = (
     Entry("tanh", "tanh(z)", f"{_CUI24}; LeCun et al. 1998, Efficient BackProp", r"\tanh z"),
     Entry("erf", "erf(z)", "Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))", r"\operatorname{erf} z"),
-    Entry(
-        "sign", "sign(z)", f"{_CUI24}; Gardner & Derrida 1989, J. Phys. A 22, 1983", r"\operatorname{sign} z"
-    ),
+    Entry("sign", "sign(z)", f"{_CUI24}; Gardner & Derrida 1989, J. Phys. A 22, 1983", r"\operatorname{sign} z"),
     Entry("step", "step(z)", "McCulloch & Pitts 1943; Rosenblatt 1958", r"\Theta(z)"),
     Entry("relu", "relu(z)", "Nair & Hinton 2010, ICML", r"\max(z, 0)"),
-    Entry(
-        "leaky_relu", "max(z,0.01*z)", "Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)", r"\max(z, z/100)"
-    ),
+    Entry("leaky_relu", "max(z,0.01*z)", "Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)", r"\max(z, z/100)"),
     Entry("abs", "abs(z)", "Jarrett et al. 2009, ICCV (absolute value rectification)", r"\lvert z \rvert"),
     Entry("hard_tanh", "clip(z,-1,1)", "Collobert 2004, PhD thesis, Paris 6", r"\max(-1, \min(z, 1))"),
     Entry("gelu", "z*Phi(z)", "Hendrycks & Gimpel 2016, arXiv:1606.08415", r"z\,\Phi(z)"),
-    Entry(
-        "silu", "z*sigmoid(z)", "Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3", r"\frac{z}{1+e^{-z}}"
-    ),
+    Entry("silu", "z*sigmoid(z)", "Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3", r"\frac{z}{1+e^{-z}}"),
     Entry("softplus", "softplus(z)", "Dugas et al. 2001, NIPS 13", r"\log(1+e^{z})"),
     Entry("sin", "sin(z)", "Sitzmann et al. 2020, arXiv:2006.09661", r"\sin z"),
     Entry("cos", "cos(z)", "Rahimi & Recht 2007, NIPS 20 (random Fourier features)", r"\cos z"),

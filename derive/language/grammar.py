@@ -30,9 +30,7 @@ _UNARY = (
     *("sign", "step", "abs", "relu", "sigmoid", "softplus"),
 )
 #: Function name -> number of arguments.
-FUNCTIONS: Mapping[str, int] = MappingProxyType(
-    dict.fromkeys(_UNARY, 1) | {"max": 2, "min": 2, "clip": 3, "He": 2}
-)
+FUNCTIONS: Mapping[str, int] = MappingProxyType(dict.fromkeys(_UNARY, 1) | {"max": 2, "min": 2, "clip": 3, "He": 2})
 ALIASES: Mapping[str, str] = MappingProxyType({"atan": "arctan"})
 CONSTANTS = ("e", "pi")
 
@@ -43,9 +41,7 @@ _BINARY: Mapping[type, str] = MappingProxyType(
 )
 _SYMBOLS = MappingProxyType({"add": "+", "sub": "-", "mul": "*", "div": "/", "pow": "**"})
 _PRECEDENCE = MappingProxyType({"add": 1, "sub": 1, "mul": 2, "div": 2, "neg": 3, "pow": 4})
-_TOKEN = re.compile(
-    r"(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|(?P<name>[A-Za-z_]\w*)|[-+*/(), ]", re.ASCII
-)
+_TOKEN = re.compile(r"(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|(?P<name>[A-Za-z_]\w*)|[-+*/(), ]", re.ASCII)
 _NUMBER = re.compile(r"(?P<whole>\d*)\.?(?P<part>\d*)(?:[eE](?P<exponent>[+-]?\d+))?", re.ASCII)
 _WRITE_INSTEAD = MappingProxyType(
     {
@@ -59,9 +55,8 @@ _WRITE_INSTEAD = MappingProxyType(
         "\u221a": "write sqrt(...)",
     }
 )
-_ALLOWED = (
-    "allowed are numbers, + - * / **, parentheses, the constants pi and e, and the functions "
-    + " ".join(sorted(FUNCTIONS))
+_ALLOWED = "allowed are numbers, + - * / **, parentheses, the constants pi and e, and the functions " + " ".join(
+    sorted(FUNCTIONS)
 )
 
 
@@ -201,9 +196,7 @@ def _number_text(value: object) -> str:
 
 
 def _too_long(text: str) -> ExpressionError:
-    return ExpressionError(
-        f"the expression {shorten(text)} is too long", f"at most {MAX_CHARACTERS} characters fit"
-    )
+    return ExpressionError(f"the expression {shorten(text)} is too long", f"at most {MAX_CHARACTERS} characters fit")
 
 
 def _scan(text: str, variables: tuple[str, ...]) -> None:

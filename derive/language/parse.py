@@ -29,9 +29,7 @@ def to_sympy(node: Node, variables: Mapping[str, sympy.Symbol]) -> Any:
     is_call = node.op == "call"
     result = _call(str(node.value), arguments) if is_call else _operation(node.op, arguments)
     if result.has(sympy.zoo, sympy.nan, sympy.oo, sympy.S.NegativeInfinity):
-        raise ExpressionError(
-            f"{canonical(node)} has no finite value", "check divisions by zero and constant parts"
-        )
+        raise ExpressionError(f"{canonical(node)} has no finite value", "check divisions by zero and constant parts")
     return result
 
 
@@ -55,9 +53,7 @@ def _call(name: str, arguments: list[Any]) -> Any:
     try:
         function = _FUNCTIONS[name]
     except KeyError:
-        raise ExpressionError(
-            f"the function {name} has no SymPy form", f"known: {' '.join(_FUNCTIONS)}"
-        ) from None
+        raise ExpressionError(f"the function {name} has no SymPy form", f"known: {' '.join(_FUNCTIONS)}") from None
     return function(*arguments)
 
 

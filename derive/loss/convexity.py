@@ -148,9 +148,7 @@ def _scan(analysis: LossAnalysis, curvature: sp.Expr, lower: sp.Expr, upper: sp.
 
 def _ends(lower: sp.Expr, upper: sp.Expr, sample: Sample) -> tuple[Any, Any]:
     with mpmath.workdps(DIGITS):
-        low, high = (
-            end.subs(dict(sample)).evalf(DIGITS)._to_mpmath(mpmath.mp.prec) for end in (lower, upper)
-        )
+        low, high = (end.subs(dict(sample)).evalf(DIGITS)._to_mpmath(mpmath.mp.prec) for end in (lower, upper))
     return low, high
 
 
@@ -174,9 +172,7 @@ def _check_slopes(analysis: LossAnalysis, sample: Sample) -> None:
             if start is None or end is None:
                 raise _not_finite(analysis, sample, Failure(a, b, False), "its slope")
             rise = (high - low) / (b - a)
-            rounding = mpmath.mpf(10) ** (20 - DIGITS) * (
-                abs(start) + abs(end) + (1 + abs(low) + abs(high)) / (b - a)
-            )
+            rounding = mpmath.mpf(10) ** (20 - DIGITS) * (abs(start) + abs(end) + (1 + abs(low) + abs(high)) / (b - a))
             if not start - rounding <= rise <= end + rounding:
                 raise _not_convex(analysis, sample, float(a), float(b), "its slope falls")
 

@@ -51,18 +51,14 @@ def grid(expression: sp.Expr, u: sp.Symbol, sample: Sample, lower: Any, upper: A
     """
     ends = [end for end in (lower, upper) if mpmath.isfinite(end)]
     centres = [*ends, mpmath.mpf(0), *_centres(expression.subs(dict(sample)), u)]
-    points = {centre + side * step for centre in centres for step in _STEPS for side in (-1, 1)} | set(
-        centres
-    )
+    points = {centre + side * step for centre in centres for step in _STEPS for side in (-1, 1)} | set(centres)
     if len(ends) == 2:
         shares = [step for step in _STEPS if step < mpmath.mpf("0.5")] + [mpmath.mpf("0.5")]
         points |= {(1 - t) * a + t * b for t in shares for a, b in ((lower, upper), (upper, lower))}
     return sorted(point for point in points if lower < point < upper)
 
 
-_STEPS = tuple(
-    mpmath.mpf(10) ** (mpmath.mpf(k) / _PER_DECADE) for k in range(-5 * _PER_DECADE, _REACH * _PER_DECADE)
-)
+_STEPS = tuple(mpmath.mpf(10) ** (mpmath.mpf(k) / _PER_DECADE) for k in range(-5 * _PER_DECADE, _REACH * _PER_DECADE))
 
 
 def _centres(expression: sp.Expr, u: sp.Symbol) -> list[Any]:
@@ -79,9 +75,7 @@ def _centres(expression: sp.Expr, u: sp.Symbol) -> list[Any]:
     return sorted(found)[:_MOST_CENTRES]
 
 
-def first_failure(
-    expression: sp.Expr, u: sp.Symbol, sample: Sample, lower: Any, upper: Any
-) -> Failure | None:
+def first_failure(expression: sp.Expr, u: sp.Symbol, sample: Sample, lower: Any, upper: Any) -> Failure | None:
     """Where the expression is negative on the open interval, or not finite; None where the scan finds neither.
 
     A grid of 12 points per decade is halved wherever a value is far from the line through its neighbours. Each sign

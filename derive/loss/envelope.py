@@ -57,12 +57,8 @@ def along_prox() -> tuple[AlongProx, Derivation]:
         "what the proximal map minimises, for a loss $\\rho(u)$",
         _SOURCE,
     )
-    slope = trace.derive(
-        "slope", None, differentiate("objective", L, rule="differentiation in $l$"), shown=False
-    )
-    omega = trace.derive(
-        "omega", OMEGA_U, solve_for("slope", OMEGA_U, "stationarity at the prox $l$"), _SOURCE
-    )
+    slope = trace.derive("slope", None, differentiate("objective", L, rule="differentiation in $l$"), shown=False)
+    omega = trace.derive("omega", OMEGA_U, solve_for("slope", OMEGA_U, "stationarity at the prox $l$"), _SOURCE)
     envelope = trace.derive(
         "envelope",
         sp.Symbol("M_V"),
@@ -71,17 +67,11 @@ def along_prox() -> tuple[AlongProx, Derivation]:
     )
     g = trace.derive("g", sp.Symbol("g"), _through("envelope", -1, "$g=-\\partial_\\omega M_V$"), _SOURCE)
     h = trace.derive("h", sp.Symbol("h"), _through("g", -1, "$h=-\\partial_\\omega g$"), _SOURCE)
-    h_omega = trace.derive(
-        "slope of h", sp.Symbol("h_omega"), _through("h", 1, "$\\partial_\\omega h$"), _SOURCE
-    )
-    in_v = [
-        trace.derive(f"{name} in V", None, _in_variance(name), _SOURCE) for name in ("envelope", "g", "h")
-    ]
+    h_omega = trace.derive("slope of h", sp.Symbol("h_omega"), _through("h", 1, "$\\partial_\\omega h$"), _SOURCE)
+    in_v = [trace.derive(f"{name} in V", None, _in_variance(name), _SOURCE) for name in ("envelope", "g", "h")]
     for found, printed in zip(in_v, (-(g**2) / 2, -g * h, g * h_omega - h**2), strict=True):
         if sp.simplify(found - printed) != 0:
-            raise ValueError(
-                f"the envelope of {objective} moves with V by {found}, not by {printed}: {slope}"
-            )
+            raise ValueError(f"the envelope of {objective} moves with V by {found}, not by {printed}: {slope}")
     return AlongProx(omega, sp.factor(envelope), g, h, h_omega, *in_v), trace.finish()
 
 

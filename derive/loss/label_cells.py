@@ -84,9 +84,7 @@ def label_cells(expression: sp.Expr, u: sp.Symbol, y: sp.Symbol) -> tuple[LabelC
     return tuple(sorted(cells, key=lambda cell: (cell.labels.low.evalf(_DIGITS), cell.labels.high.evalf(_DIGITS))))
 
 
-def _decisions(
-    expression: sp.Expr, u: sp.Symbol, y: sp.Symbol, label: sp.Expr
-) -> tuple[sp.Expr, set[sp.Expr]]:
+def _decisions(expression: sp.Expr, u: sp.Symbol, y: sp.Symbol, label: sp.Expr) -> tuple[sp.Expr, set[sp.Expr]]:
     """The expression without kinks in y alone, and the labels at which anything that was asked for is zero."""
     sample = Asking({y: label})
     inner = resolved_labels(expression, u, sample)

@@ -109,9 +109,7 @@ def _decided(value: sp.Expr, sample: Sample) -> sp.Expr:
 def _ordered(zeros: set[sp.Expr], samples: tuple[Sample, ...]) -> list[sp.Expr]:
     """In increasing order, equal values in different guise kept once."""
     kept: list[sp.Expr] = []
-    for zero in sorted(
-        zeros, key=lambda v: (_number(v, samples[0]), sp.count_ops(v), sp.default_sort_key(v))
-    ):
+    for zero in sorted(zeros, key=lambda v: (_number(v, samples[0]), sp.count_ops(v), sp.default_sort_key(v))):
         if not kept or not _same(kept[-1], zero, samples):
             kept.append(zero)
     for low, high in zip(kept, kept[1:], strict=False):
@@ -147,9 +145,7 @@ def _interior(lower: sp.Expr, upper: sp.Expr) -> sp.Expr:
     return lower + 1 if upper == sp.oo else (lower + upper) / 2
 
 
-def _resolved(
-    atom: sp.Expr, u: sp.Symbol, lower: sp.Expr, upper: sp.Expr, samples: tuple[Sample, ...]
-) -> sp.Expr:
+def _resolved(atom: sp.Expr, u: sp.Symbol, lower: sp.Expr, upper: sp.Expr, samples: tuple[Sample, ...]) -> sp.Expr:
     """The smooth form of a kinked function on an interval without zeros of its arguments."""
     point = _interior(lower, upper)
 
@@ -164,8 +160,7 @@ def _resolved(
 
     if isinstance(atom, sp.Piecewise):
         chosen = {
-            next(e for e, condition in atom.args if condition.subs(u, point).subs(dict(s)) == sp.true)
-            for s in samples
+            next(e for e, condition in atom.args if condition.subs(u, point).subs(dict(s)) == sp.true) for s in samples
         }
         return _unanimous(chosen, f"the branch of {atom}")
     if isinstance(atom, sp.Max | sp.Min):
@@ -193,9 +188,7 @@ def _merged(
     smooth = [pieces[0]]
     for place, piece in zip(breakpoints, pieces[1:], strict=True):
         differences = [(piece - smooth[-1]).subs(u, probe) for probe in _PROBES]
-        if not all(
-            abs(_number(difference, sample)) <= _CLOSE for difference in differences for sample in samples
-        ):
+        if not all(abs(_number(difference, sample)) <= _CLOSE for difference in differences for sample in samples):
             kept.append(place)
             smooth.append(piece)
     return tuple(kept), tuple(smooth)

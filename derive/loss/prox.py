@@ -87,9 +87,7 @@ def moreau(loss: Loss) -> MoreauRecord:
     trace.extend(along_prox()[1])
     regions = _regions(analysis, convexity)
     closed = all(region.prox is not None for region in regions)
-    prox, envelope, g, h = (
-        _joined(regions, name) if closed else None for name in ("prox", "envelope", "g", "h")
-    )
+    prox, envelope, g, h = (_joined(regions, name) if closed else None for name in ("prox", "envelope", "g", "h"))
     if closed:
         _record_closed(trace, prox, envelope, g, h)
     else:
@@ -255,9 +253,7 @@ def _record_along(trace: Recorder, analysis: LossAnalysis, regions: tuple[ProxRe
     for number, region in enumerate(regions, start=1):
         suffix = f" in region {number}" if len(regions) > 1 else ""
         if region.along is None:
-            at_kink = computed(
-                "substitute", "the prox stays at the kink", "objective", by=lambda _, r=region: r.g
-            )
+            at_kink = computed("substitute", "the prox stays at the kink", "objective", by=lambda _, r=region: r.g)
             trace.derive(f"g{suffix}", sp.Symbol("g"), at_kink, _SOURCE)
             continue
         along, centre = region.along, f"omega{suffix or ' of the loss'}"
@@ -331,9 +327,7 @@ def _record_map(trace: Recorder, loss: Loss) -> None:
             "solve",
             "$u=sf-o$ solved for $f$, with $s^2=1$",
             "variable of the loss",
-            by=lambda body: (
-                sp.solve(body - prox, F)[0].subs(1 / Y, Y) if sign == Y else sp.solve(body - prox, F)[0]
-            ),
+            by=lambda body: sp.solve(body - prox, F)[0].subs(1 / Y, Y) if sign == Y else sp.solve(body - prox, F)[0],
         ),
         _SOURCE,
     )

@@ -96,9 +96,7 @@ def _functions(analysis: LossAnalysis) -> tuple[list[list[Evaluate]], list[list[
     kinks = []
     for k, place in enumerate(analysis.breakpoints):
         value = limit_at(analysis.pieces[k], U, place, "-")
-        kinks.append(
-            [mpmath_function(sp.sympify(e), names) for e in (place, *edge_slopes(analysis, k), value)]
-        )
+        kinks.append([mpmath_function(sp.sympify(e), names) for e in (place, *edge_slopes(analysis, k), value)])
     pieces = [[mpmath_function(sp.diff(e, U, n), (U, *names)) for n in range(3)] for e in analysis.pieces]
     return kinks, pieces
 
@@ -140,9 +138,7 @@ def _in_piece(
 def _bracket(excess: Evaluate, lower: Any, upper: Any, start: Any) -> tuple[Any, Any]:
     """Two points around the root, which lies between the ends; ends are not evaluated."""
     if not lower < start < upper:
-        start = (
-            upper - 1 if mpmath.isinf(lower) else lower + 1 if mpmath.isinf(upper) else (lower + upper) / 2
-        )
+        start = upper - 1 if mpmath.isinf(lower) else lower + 1 if mpmath.isinf(upper) else (lower + upper) / 2
     too_high = excess(start) > 0
     step, inner = mpmath.mpf(-1 if too_high else 1), start
     while True:

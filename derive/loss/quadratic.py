@@ -50,9 +50,7 @@ def moreau_envelope(loss: Loss) -> MoreauEnvelope:
     stationarity = sp.diff(objective, F)
     roots = sp.solve(stationarity, F)
     if len(roots) != 1 or not sp.ask(sp.Q.positive(sp.diff(stationarity, F)), sp.Q.positive(VARIANCE)):
-        raise ValueError(
-            f"the loss {loss.expr} has no prox in closed form: {len(roots)} stationary points in f"
-        )
+        raise ValueError(f"the loss {loss.expr} has no prox in closed form: {len(roots)} stationary points in f")
     name = sp.Function("prox")(OMEGA)
     trace.derive(
         "slope of the objective",

@@ -133,9 +133,7 @@ def _record_average(trace: Recorder) -> None:
     trace.derive(
         "Moreau envelope",
         sp.Function("M_V")(LABEL, CENTRE),
-        computed(
-            "divide", "what is left over $-\\beta_T$", "zero temperature", by=lambda e: -e / TEMPERATURE
-        ),
+        computed("divide", "what is left over $-\\beta_T$", "zero temperature", by=lambda e: -e / TEMPERATURE),
         _SOURCE,
     )
     trace.derive(
@@ -146,9 +144,7 @@ def _record_average(trace: Recorder) -> None:
             "the envelope in place of the weight, averaged over $\\xi$",
             "number of replicas to zero",
             "Moreau envelope",
-            by=lambda logarithm, envelope: Expectation(
-                envelope.subs(CENTRE, MEAN + sp.sqrt(SPREAD) * XI), XI
-            ),
+            by=lambda logarithm, envelope: Expectation(envelope.subs(CENTRE, MEAN + sp.sqrt(SPREAD) * XI), XI),
         ),
         _SOURCE,
         shown=False,
@@ -160,9 +156,7 @@ def _record_slopes(trace: Recorder) -> None:
     trace.derive(
         "exponent",
         sp.Function("phi")(OUTPUT),
-        computed(
-            "read off", "what the envelope minimises", "Moreau envelope", by=lambda envelope: envelope.args[0]
-        ),
+        computed("read off", "what the envelope minimises", "Moreau envelope", by=lambda envelope: envelope.args[0]),
         shown=False,
     )
     trace.derive(
@@ -230,11 +224,7 @@ def laplace(integral: sp.Expr) -> sp.Expr:
     """
     integrand, (variable, *_) = integral.function, integral.limits[0]
     exponent = sp.Add(
-        *(
-            f.exp
-            for f in sp.Mul.make_args(sp.powsimp(integrand, deep=False, combine="exp"))
-            if isinstance(f, sp.exp)
-        )
+        *(f.exp for f in sp.Mul.make_args(sp.powsimp(integrand, deep=False, combine="exp")) if isinstance(f, sp.exp))
     )
     function = sp.expand(-exponent / TEMPERATURE)
     if function.has(TEMPERATURE):

@@ -68,8 +68,7 @@ def _gaussian_rows(trace: Recorder, law: SpectralLaw) -> Spectral:
         "S",
         s[(B, C, *at)],
         s_definition.body,
-        "$S=P\\hat{V}^{(1)}$: the inverse of $T\\Sigma$ plus the inverse "
-        "of $\\hat{V}^{(1)}$ without inverting either",
+        "$S=P\\hat{V}^{(1)}$: the inverse of $T\\Sigma$ plus the inverse of $\\hat{V}^{(1)}$ without inverting either",
         "THEORY section 4",
     )
     calculus = Calculus(inverses={names["P"]: inverse})
@@ -185,9 +184,7 @@ def _over_points(law: SpectralLaw, body: sp.Expr) -> sp.Expr:
     return body
 
 
-def quadratic_form(
-    trace: Recorder, law: SpectralLaw, spectral: Spectral, directions: int, spikes: int
-) -> sp.Expr:
+def quadratic_form(trace: Recorder, law: SpectralLaw, spectral: Spectral, directions: int, spikes: int) -> sp.Expr:
     """R: the sources on the inverse, and the potential along the conjugates that couple replicas.
 
     Recorded as "entropic part"; the spike is still in the bulk.

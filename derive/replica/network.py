@@ -151,9 +151,7 @@ def _put(expr: sp.Expr, places: dict[str, Callable[..., sp.Expr]]) -> sp.Expr:
 def _linear_coefficient(output: sp.Expr, overlap: sp.Expr) -> sp.Expr:
     """<t f>: of the terms of the output only the rest of the input knows t."""
     terms = sp.Add.make_args(sp.expand(output.body))
-    return BlockSum(
-        sp.Add(*(_put(e, {"h_perp": lambda *_: overlap}) for e in terms if e.has(ACROSS))), output.bound
-    )
+    return BlockSum(sp.Add(*(_put(e, {"h_perp": lambda *_: overlap}) for e in terms if e.has(ACROSS))), output.bound)
 
 
 def _record_components(trace: Recorder, kappas: Sequence[sp.Expr], zeta: Sequence[sp.IndexedBase]) -> None:
@@ -245,9 +243,7 @@ def _second_moment(output: sp.Expr, moments: sp.Tuple) -> sp.Expr:
     other = rename(output.body, {B: C, R: S})
     total = sp.S.Zero
     for moment, name in zip(moments, (ACROSS, NOISE), strict=True):
-        mine, its = (
-            sp.Add(*(t for t in sp.Add.make_args(sp.expand(e)) if t.has(name))) for e in (output.body, other)
-        )
+        mine, its = (sp.Add(*(t for t in sp.Add.make_args(sp.expand(e)) if t.has(name))) for e in (output.body, other))
         pair = (mine / name[B, R]) * (its / name[C, S]) * moment
         total += contract(BlockSum(pair, C)) if moment.has(sp.KroneckerDelta) else sp.S.Zero
         total = total if moment.has(sp.KroneckerDelta) else total + BlockSum(BlockSum(pair, B), C)

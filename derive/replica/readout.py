@@ -152,9 +152,7 @@ def gaussian_integral(trace: Recorder) -> sp.Expr:
     trace.derive(
         "Gaussian integral at n = 0",
         sp.Symbol("log G_0"),
-        computed(
-            "take the limit n -> 0", "the derivative in $n$ at $n=0$", "Gaussian integral", by=per_replica
-        ),
+        computed("take the limit n -> 0", "the derivative in $n$ at $n=0$", "Gaussian integral", by=per_replica),
         _SOURCE,
     )
     return trace.derive(

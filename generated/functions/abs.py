@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 22070141fb51f5e6, runtime 29be198ee699e8c5.
+Generated; do not edit. Signature f72e603b42f1785f, runtime dcc69974194966a7.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "22070141fb51f5e63c117fd64f8d09d26fb8dba6806dd8f9968bea77def94b58"
+SIGNATURE = "f72e603b42f1785f884066589f60113d92b268b57503f9a4654d595c7184ba2f"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

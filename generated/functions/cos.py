@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature d9ec2046bc31918e, runtime 29be198ee699e8c5.
+Generated; do not edit. Signature b042480d242a824a, runtime dcc69974194966a7.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "d9ec2046bc31918eea24f076d1418a7e2f7bb0471b6ecbcaf000030bb3180819"
+SIGNATURE = "b042480d242a824ac9e257161fadbc5e51defbe8281be4fb4ad09afb3e9d170b"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

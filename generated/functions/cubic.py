@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 0818336b6df565b2, runtime 29be198ee699e8c5.
+Generated; do not edit. Signature 7b3de9f81cb11461, runtime dcc69974194966a7.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "0818336b6df565b2faded0fe8d8ce144b8701767329471bf49350d82c1c19b94"
+SIGNATURE = "7b3de9f81cb1146174f57375c105c8b8715d7b3dfbc6110c1e5d607a9b2d9ed0"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 46987c8062999285, runtime 29be198ee699e8c5.
+Generated; do not edit. Signature bbb4b353207fa230, runtime dcc69974194966a7.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "46987c80629992854c3eb6b7313909dec0a478948fdad7a5d3b4bd339334663e"
+SIGNATURE = "bbb4b353207fa230bd89a648f18610f031374541a18925246aa6bc6c4a327085"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

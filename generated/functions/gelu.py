@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 827db13992619939, runtime 29be198ee699e8c5.
+Generated; do not edit. Signature e2faa6428d599d29, runtime dcc69974194966a7.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "827db1399261993959fa4109b286e83e46deb98b3b4a89cbc656fdd37439afae"
+SIGNATURE = "e2faa6428d599d298db15d64dc38a229e2c3fff18db931b375249bb4544fd193"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

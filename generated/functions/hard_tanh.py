@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 66ee903b20743af8, runtime 29be198ee699e8c5.
+Generated; do not edit. Signature b2ec5238849904ce, runtime dcc69974194966a7.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "66ee903b20743af8e3f9649a9819c604c79007f6140c838760e01d7e80242095"
+SIGNATURE = "b2ec5238849904cef61d879e0019c2580cafb9f99845e0386da842ff43fe365c"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

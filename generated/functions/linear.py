@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 68eae9737027b572, runtime 29be198ee699e8c5.
+Generated; do not edit. Signature db076345262ae842, runtime dcc69974194966a7.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "68eae9737027b572d502dd42743c7c3da6e380c10e0f4c8bb8afa8a593789566"
+SIGNATURE = "db076345262ae8425c098e7cb4e368353fe279338a1e9be8a8aa2fd20dee6561"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

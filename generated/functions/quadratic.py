@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 7d6b0535f4dcfca9, runtime 29be198ee699e8c5.
+Generated; do not edit. Signature 978e9b8261739977, runtime dcc69974194966a7.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "7d6b0535f4dcfca99a71d2978170688d476f114c50704531a6b320239c110203"
+SIGNATURE = "978e9b8261739977691e761105474f85ff20b531890ad3f4ce994dbba7eb6abc"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

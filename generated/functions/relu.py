@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature d089ab70e6c0e405, runtime 29be198ee699e8c5.
+Generated; do not edit. Signature f866560e1f971b98, runtime dcc69974194966a7.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "d089ab70e6c0e405522660140aaf8bfe6468add816e80086d69dcad9d5e398d2"
+SIGNATURE = "f866560e1f971b980c4bdf02eab9e178218595fa4f3674e8e50568e4f1006c97"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature abb2edf39b0e544b, runtime 29be198ee699e8c5.
+Generated; do not edit. Signature facfa6c89e92bcce, runtime dcc69974194966a7.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "abb2edf39b0e544b78116c2c4c1562cbbe530e2b9453281353543bccefc97683"
+SIGNATURE = "facfa6c89e92bcce5743d44ad36fea7a203b8b39f9086d3ae544f0acd1db07ac"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

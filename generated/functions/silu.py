@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 14bd912cdd0abb5a, runtime 29be198ee699e8c5.
+Generated; do not edit. Signature 9e35c414dc493b1f, runtime dcc69974194966a7.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "14bd912cdd0abb5a654a4e5cf53014b0aea74c7610e60c9f71f2894e41fa17b0"
+SIGNATURE = "9e35c414dc493b1fffe9cb135cebb34618b6c341af5572354353a711ecacaf9e"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

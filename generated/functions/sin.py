@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 4d007739cccbc512, runtime 29be198ee699e8c5.
+Generated; do not edit. Signature 428f9d4c17baff04, runtime dcc69974194966a7.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "4d007739cccbc512efead63f3c27fbefcc386448aaa01853276941acc2c7f081"
+SIGNATURE = "428f9d4c17baff0432ec623034037f5e81c470bf310c4494e2c6f5813491df32"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

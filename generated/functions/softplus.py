@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature e17401efb8b17dc2, runtime 29be198ee699e8c5.
+Generated; do not edit. Signature cd8a44415811e4fe, runtime dcc69974194966a7.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "e17401efb8b17dc2947448b19d813fedaa8dae2068288c5c1e19b9d90d4a9602"
+SIGNATURE = "cd8a44415811e4fe711718c33d1509e49937e4dba2a16838f854a7910dc64733"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature bd006594f5a4086d, runtime 29be198ee699e8c5.
+Generated; do not edit. Signature 66262e427819cee2, runtime dcc69974194966a7.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "bd006594f5a4086dce985fd4989f08bc6d2a78557c77f93fb9281b70b63d478a"
+SIGNATURE = "66262e427819cee2678a4b87fd3481513b651443d8d677a29247fdd2a0513746"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature b093194706d47f33, runtime 29be198ee699e8c5.
+Generated; do not edit. Signature 172f0994201ef87d, runtime dcc69974194966a7.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "b093194706d47f339b946ea66e93f1228fae4175859835653e60ec1bcb89fa34"
+SIGNATURE = "172f0994201ef87db9e6e23042a5c8c2008aec532b33585a6eea1f67f47b2447"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

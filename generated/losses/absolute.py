@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 072e4a2211a26ad9, runtime 29be198ee699e8c5.
+Generated; do not edit. Signature 87e3f4fb7ca3635c, runtime dcc69974194966a7.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "072e4a2211a26ad9cff59229fac6111e1227765f9cedd7fd38adf1c30322c9f0"
+SIGNATURE = "87e3f4fb7ca3635cf4349fc74274c4c6da02d755add3655ef41749795f0acecc"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 070b353450854d63, runtime 29be198ee699e8c5.
+Generated; do not edit. Signature 9576cd8c1f160b72, runtime dcc69974194966a7.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "070b353450854d631fe092e5ff01296b83b4099a46e4f3d893a8af26d9b937e8"
+SIGNATURE = "9576cd8c1f160b72a5b2b74d46d6dc6b77226aa230c45800a4ff17238153371e"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

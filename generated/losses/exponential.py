@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 890a1782e0991ad8, runtime 29be198ee699e8c5.
+Generated; do not edit. Signature 93361b6b6a6dd3ef, runtime dcc69974194966a7.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "890a1782e0991ad8a2d2ede20a1776a36e483df9e7a54121994b7507b944823c"
+SIGNATURE = "93361b6b6a6dd3efed2eb70cb5690d06fb3f2b827d2c3bd3b26da1b1d9443a5a"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

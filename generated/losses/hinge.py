@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature f0599b1dba7680d3, runtime 29be198ee699e8c5.
+Generated; do not edit. Signature f986f2277356a2f7, runtime dcc69974194966a7.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "f0599b1dba7680d3824bf85bc894309e59f79fef62139ba4d20d34348b4a8af2"
+SIGNATURE = "f986f2277356a2f7b436ab8dfc0012220be050ba5bd40aba6e455188212e0585"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature baa6e3c8be1fcb53, runtime 29be198ee699e8c5.
+Generated; do not edit. Signature 7f525c77c5c62060, runtime dcc69974194966a7.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "baa6e3c8be1fcb53cb48e40de066a9864e1af76342615c97c23de85a512f1b4a"
+SIGNATURE = "7f525c77c5c62060a85b634c9bc28158452276dbbee9ac55cba2b56016f72894"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

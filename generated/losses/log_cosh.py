@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 759917eeb9b21744, runtime 29be198ee699e8c5.
+Generated; do not edit. Signature 8daba250e5a6d90e, runtime dcc69974194966a7.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "759917eeb9b21744dec3b2fe86a3baf09a30c69772fcbe196de3ccbe956364a0"
+SIGNATURE = "8daba250e5a6d90e2c4073991ad78a7c2b8163d274de81ac262f76e400b63387"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

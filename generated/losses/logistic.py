@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 503891503413d88b, runtime 29be198ee699e8c5.
+Generated; do not edit. Signature 77c3eadd96cb1695, runtime dcc69974194966a7.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "503891503413d88b2511574d22b52d15333213d9d4d2add9ec55a850b7edae51"
+SIGNATURE = "77c3eadd96cb16950417e677cb2d39325ee08f0ea1558634013c055f69978e6b"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

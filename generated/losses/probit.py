@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 5ff573d3ab79dd84, runtime 29be198ee699e8c5.
+Generated; do not edit. Signature 6d9ee3691b1bcb7b, runtime dcc69974194966a7.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "5ff573d3ab79dd84c742fea4394706daeb8b122ebb71a3a1588e6e8466e839bc"
+SIGNATURE = "6d9ee3691b1bcb7b09be5740c831ae155491fcd3f99bc36c372d97a4ace30c5b"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature 207ded4fbb1cf7a9, runtime 29be198ee699e8c5.
+Generated; do not edit. Signature 4bd4134424fa713e, runtime dcc69974194966a7.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "207ded4fbb1cf7a9c71e60bd662f6e205a9785a1d8d5d5e31d4f902aab9c1567"
+SIGNATURE = "4bd4134424fa713ef348add945c1cd4d06ce78b89ff3c9bf63e26f5d4711dff4"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

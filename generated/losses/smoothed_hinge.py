@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature ac8b1c1447cf4e22, runtime 29be198ee699e8c5.
+Generated; do not edit. Signature f1383e4c410a6222, runtime dcc69974194966a7.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "ac8b1c1447cf4e229a4007dfc16ba095a979a266b7aebe0d2eef815be5506d83"
+SIGNATURE = "f1383e4c410a62222efff7cd026ee0764ec0454daf7b00a0dd81b4f633fae609"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

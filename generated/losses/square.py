@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature f1827984e9065935, runtime 29be198ee699e8c5.
+Generated; do not edit. Signature 7091fc57621a0465, runtime dcc69974194966a7.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "f1827984e90659352acae0f129f9676417ce94b38d18ac733719000fe3385967"
+SIGNATURE = "7091fc57621a04652c09d1fc73197abfb6a989d728fa0b564f2b8ce3b92216bc"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

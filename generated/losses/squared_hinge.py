@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature 69dda3c7daeb41ca, runtime 29be198ee699e8c5.
+Generated; do not edit. Signature 30396aa0839013c7, runtime dcc69974194966a7.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "69dda3c7daeb41caaf886d28c581f80ffa0c79ad1a675400cfb5980863e3ce85"
+SIGNATURE = "30396aa0839013c7ee7550dfe3b05d866844748150933e5436f1714214336042"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -1,10 +1,10 @@
 """Hand-written numerics that all generated functions and losses share.
 
 Written by hand, in codegen/runtime/__init__.py.
-Generated; do not edit. Signature dea6d82dfad21a04, runtime 29be198ee699e8c5.
+Generated; do not edit. Signature 452523246e6ee8a9, runtime dcc69974194966a7.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 
-SIGNATURE = "dea6d82dfad21a04e27a3412c5d5fd3dc6c8ff79d15ae8e754f7844f976a1724"
+SIGNATURE = "452523246e6ee8a954eb1c7fbad86c814e605783546873aa273db41971d450ec"

@@ -4,7 +4,7 @@ Every array has a first axis of two: values, and sums of the absolute values of 
 alike where ``SIGN`` stands for a minus, so that one line gives a residual and what its rounding errors are relative to.
 
 Written by hand, in codegen/runtime/certificate.py.
-Generated; do not edit. Signature dea6d82dfad21a04, runtime 29be198ee699e8c5.
+Generated; do not edit. Signature 452523246e6ee8a9, runtime dcc69974194966a7.
 Regenerate with: giantstep generate
 """
 
@@ -27,7 +27,7 @@ def bounded(values, squares):
 
 def over(pair):
     """Reciprocals of values and their absolute values."""
-    return both(1.0/pair[0])
+    return both(1.0 / pair[0])
 
 
 def worse(worst, difference, scale):
@@ -35,7 +35,7 @@ def worse(worst, difference, scale):
     difference = abs(difference)
     if not difference < np.inf:
         return np.inf
-    return worst if difference == 0.0 else max(worst, difference/scale)
+    return worst if difference == 0.0 else max(worst, difference / scale)
 
 
 class Certificate:
@@ -68,6 +68,6 @@ class Certificate:
         if not np.all(np.isfinite(difference)):
             return np.inf
         with np.errstate(divide="ignore"):
-            return float(np.max(difference[difference > 0.0]/scale[difference > 0.0], initial=0.0))
+            return float(np.max(difference[difference > 0.0] / scale[difference > 0.0], initial=0.0))
 
-SIGNATURE = "dea6d82dfad21a04e27a3412c5d5fd3dc6c8ff79d15ae8e754f7844f976a1724"
+SIGNATURE = "452523246e6ee8a954eb1c7fbad86c814e605783546873aa273db41971d450ec"

@@ -4,7 +4,7 @@ Their loops are the long ones of a solver. Sums may be taken in any order, so th
 machine; everything else runs over a few blocks and asks for short code instead (``short``).
 
 Written by hand, in codegen/runtime/contractions.py.
-Generated; do not edit. Signature dea6d82dfad21a04, runtime 29be198ee699e8c5.
+Generated; do not edit. Signature 452523246e6ee8a9, runtime dcc69974194966a7.
 Regenerate with: giantstep generate
 """
 
@@ -45,7 +45,7 @@ def apart(typingctx):
 def sum_of(field, row):
     """Sum of a row."""
     apart()
-    result = 0.0*field[row, 0]
+    result = 0.0 * field[row, 0]
     for n in range(field.shape[1]):
         result += field[row, n]
     return result
@@ -55,9 +55,9 @@ def sum_of(field, row):
 def average(field, row, node, feature):
     """Sum of a row that holds weights times a feature."""
     apart()
-    result = 0.0*field[row, 0]
+    result = 0.0 * field[row, 0]
     for n in range(node.shape[1]):
-        result += field[row, n]*node[feature, n]
+        result += field[row, n] * node[feature, n]
     return result
 
 
@@ -65,9 +65,9 @@ def average(field, row, node, feature):
 def average_of_product(field, row, node, first, second):
     """Sum of a row that holds weights times two features."""
     apart()
-    result = 0.0*field[row, 0]
+    result = 0.0 * field[row, 0]
     for n in range(node.shape[1]):
-        result += field[row, n]*node[first, n]*node[second, n]
+        result += field[row, n] * node[first, n] * node[second, n]
     return result
 
 
@@ -84,7 +84,7 @@ def add(field, row, factor, node, feature):
     """Add a multiple of a feature to a row."""
     apart()
     for n in range(node.shape[1]):
-        field[row, n] += factor*node[feature, n]
+        field[row, n] += factor * node[feature, n]
 
 
 @kept(**ALONG)
@@ -92,6 +92,6 @@ def add_product(field, row, factor, node, first, second):
     """Add a multiple of a product of two features to a row."""
     apart()
     for n in range(node.shape[1]):
-        field[row, n] += factor*node[first, n]*node[second, n]
+        field[row, n] += factor * node[first, n] * node[second, n]
 
-SIGNATURE = "dea6d82dfad21a04e27a3412c5d5fd3dc6c8ff79d15ae8e754f7844f976a1724"
+SIGNATURE = "452523246e6ee8a954eb1c7fbad86c814e605783546873aa273db41971d450ec"

@@ -1,7 +1,7 @@
 """Averages over the output and a label that is constant on intervals.
 
 Written by hand, in codegen/runtime/label_intervals.py.
-Generated; do not edit. Signature dea6d82dfad21a04, runtime 29be198ee699e8c5.
+Generated; do not edit. Signature 452523246e6ee8a9, runtime dcc69974194966a7.
 Regenerate with: giantstep generate
 """
 
@@ -23,9 +23,24 @@ def _tails(a):
 
 @entry
 def intervals(
-    law, gauss, fewest, kappa, low, high, weight, label, channel, noise, q, V, mean, slope, Delta,
-    scratch, out,
-):  # fmt: skip
+    law,
+    gauss,
+    fewest,
+    kappa,
+    low,
+    high,
+    weight,
+    label,
+    channel,
+    noise,
+    q,
+    V,
+    mean,
+    slope,
+    Delta,
+    scratch,
+    out,
+):
     """Averages where the label is constant on intervals of z' = gamma kappa + width t', as `points` otherwise.
 
     low, high, weight, label[J]: an interval of z', the probability of that label in it, the label;
@@ -109,4 +124,4 @@ def intervals(
                 out[12, node] += x1 * h
                 out[13, node] += p2 * h
 
-SIGNATURE = "dea6d82dfad21a04e27a3412c5d5fd3dc6c8ff79d15ae8e754f7844f976a1724"
+SIGNATURE = "452523246e6ee8a954eb1c7fbad86c814e605783546873aa273db41971d450ec"

@@ -1,7 +1,7 @@
 """Averages over the output and a label at nodes.
 
 Written by hand, in codegen/runtime/label_points.py.
-Generated; do not edit. Signature dea6d82dfad21a04, runtime 29be198ee699e8c5.
+Generated; do not edit. Signature 452523246e6ee8a9, runtime dcc69974194966a7.
 Regenerate with: giantstep generate
 """
 
@@ -206,4 +206,4 @@ def points(law, gauss, fewest, weight, t, label, rest, noise, q, V, mean, slope,
                 _sums(law, gauss, fewest, labels[j], centers[j], variance, V[node], q, steep, scratch, sums)
                 _add(sums, sign, parts, j, carried, rest, out, node)
 
-SIGNATURE = "dea6d82dfad21a04e27a3412c5d5fd3dc6c8ff79d15ae8e754f7844f976a1724"
+SIGNATURE = "452523246e6ee8a954eb1c7fbad86c814e605783546873aa273db41971d450ec"

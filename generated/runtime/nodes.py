@@ -1,7 +1,7 @@
 """Nodes of an average over the conditional output, with the envelope of a loss and its derivatives there.
 
 Written by hand, in codegen/runtime/nodes.py.
-Generated; do not edit. Signature dea6d82dfad21a04, runtime 29be198ee699e8c5.
+Generated; do not edit. Signature 452523246e6ee8a9, runtime dcc69974194966a7.
 Regenerate with: giantstep generate
 """
 
@@ -135,4 +135,4 @@ def fill_nodes(law, gauss, fewest, y, center, spread, V, q, steep, width, scratc
         start = end
     return count
 
-SIGNATURE = "dea6d82dfad21a04e27a3412c5d5fd3dc6c8ff79d15ae8e754f7844f976a1724"
+SIGNATURE = "452523246e6ee8a954eb1c7fbad86c814e605783546873aa273db41971d450ec"

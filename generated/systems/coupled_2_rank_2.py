@@ -7,7 +7,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 2ae5f6cce78b4955.
+in X). Generated; do not edit. Signature cd73a4a56eed6895.
 Regenerate with: giantstep generate
 """
 
@@ -20,7 +20,7 @@ from generated.runtime.contractions import INNER, add, add_product, average, ave
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "2ae5f6cce78b4955f204fc0ad29c0d89062e622bcc03398f71f9c97b6750d1f0"
+SIGNATURE = "cd73a4a56eed6895d9e1f57e44840bfeecaa310416eb278640ee40ac3e1b764d"
 
 
 kappa_1, weight, nu0, nu1_1, nu1_2, nu2sq, kappa_2 = range(7)  # rows of node, then mu0, mu1, mu2sq per block

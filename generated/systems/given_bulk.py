@@ -1,6 +1,6 @@
 """Equations of a given bulk, one block  [THEORY section 5].
 
-Generated; do not edit. Signature b9d36f0ccd817390.
+Generated; do not edit. Signature 1264881d4023b08c.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from generated.runtime.certificate import SIGN, Certificate, both, bounded, over
 
-SIGNATURE = "b9d36f0ccd81739021b9825521658b42f526340aed61f1c24af9657a9541b33b"
+SIGNATURE = "1264881d4023b08cd7f9af897856d33268ffa6c59eb086886daa34afc87efa78"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

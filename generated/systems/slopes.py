@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 3002de4663e0215c.
+Generated; do not edit. Signature 23e363527d27d061.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "3002de4663e0215ce9f0d026716591edda5fdb4b76c50654b01f766cc97a55f7"
+SIGNATURE = "23e363527d27d061328849795ef5747fca91c40d1d4a5bb71e90dd54b1b5ed92"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature fa2ef25ee84749be.
+in X). Generated; do not edit. Signature 609b7c1b8c55d5a9.
 Regenerate with: giantstep generate
 """
 
@@ -24,7 +24,7 @@ from generated.runtime.unknowns import (
 )
 
 LOSS = "square"
-SIGNATURE = "fa2ef25ee84749bed0870a42b565088913b49458802827a071bdb4f0a06fdea3"
+SIGNATURE = "609b7c1b8c55d5a91ce8bee3385783208c304c1958c93b23969f17c7568a87af"
 
 
 kappa_1, weight, nu0, nu1, nu2sq, kappa_2 = range(6)  # rows of node, then mu0, mu1, mu2sq per block

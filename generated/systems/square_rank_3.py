@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature eb6bf59c9afbbf22.
+in X). Generated; do not edit. Signature e447b238fade9e1b.
 Regenerate with: giantstep generate
 """
 
@@ -24,7 +24,7 @@ from generated.runtime.unknowns import (
 )
 
 LOSS = "square"
-SIGNATURE = "eb6bf59c9afbbf221bee62c0207b10cd376edf5129147b59ab42a6e63e8b4c86"
+SIGNATURE = "e447b238fade9e1b9c85daaafd0f26527733f6d13c6b71382d4a879d9cc9e57f"
 
 
 kappa_1, weight, nu0, nu1, nu2sq, kappa_2, kappa_3 = range(7)  # rows of node, then mu0, mu1, mu2sq per block

@@ -1,13 +1,13 @@
 """Tangents of the coupled system, 2 direction(s) beside the spike  [THEORY section 4].
 
-Generated; do not edit. Signature 2580ef671cf4b381.
+Generated; do not edit. Signature 2fb17ada0d8a1f21.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "2580ef671cf4b3818ca3951cfd5426d3d61e884d9dfdd6ad3f1bd2f91eebe8ee"
+SIGNATURE = "2fb17ada0d8a1f21166e769de429b32983c59d92b7dbad4d889d1df6adee90fc"
 
 
 def response(table, change, fraction, parameters, rates, state, moves):

@@ -1,13 +1,13 @@
 """Tangents of the coupled system, 3 direction(s) beside the spike  [THEORY section 4].
 
-Generated; do not edit. Signature 24cc11d4c5c47fef.
+Generated; do not edit. Signature 6e094f6c1d1b16c4.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "24cc11d4c5c47fef290a6a5727a3f64245aa8519b542c25a4514d6f01eebdacf"
+SIGNATURE = "6e094f6c1d1b16c4c5cadcc2de8bca9dfc7abac4297ef55001c7797db051a019"
 
 
 def response(table, change, fraction, parameters, rates, state, moves):

@@ -1,6 +1,6 @@
 """Equations of a trained bulk, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature d70f9975d71038a4.
+Generated; do not edit. Signature 3e81c246858ef133.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from generated.runtime.certificate import SIGN, Certificate, both, bounded, over
 
-SIGNATURE = "d70f9975d71038a4a8936fde2ddb1048ecf50dff36dd1138f40987ff9eb33e24"
+SIGNATURE = "3e81c246858ef13307d206e46eccec2d5fff441b3a91fec7e7efdf17be08a0a5"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

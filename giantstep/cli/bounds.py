@@ -29,9 +29,7 @@ def add(subparsers: Subparsers) -> None:
     bounds.add_argument(
         "--rates", default="1e-3:1e3", metavar="LOW:HIGH", help="learning rates that are searched (default 1e-3:1e3)"
     )
-    bounds.add_argument(
-        "--no-search", action="store_true", help="leave out the minimum over the learning rate"
-    )
+    bounds.add_argument("--no-search", action="store_true", help="leave out the minimum over the learning rate")
     bounds.add_argument("--dimension", type=int, metavar="D", help="of a step below the giant one (exponent < 1/2)")
     bounds.add_argument("--json", action="store_true", help="print one JSON object")
 

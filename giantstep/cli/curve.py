@@ -53,9 +53,7 @@ def add(subparsers: Subparsers) -> None:
         metavar="KEY=RANGE",
         help="start:stop:count, start:stop:count:log or v1,v2,v3; the first is the x axis, a second makes a family",
     )
-    curve.add_argument(
-        "--simulate", action="store_true", help="simulate some of the points (needs --dimension)"
-    )
+    curve.add_argument("--simulate", action="store_true", help="simulate some of the points (needs --dimension)")
     curve.add_argument(
         "--dimension",
         type=int,

@@ -17,9 +17,7 @@ def add(subparsers: Subparsers) -> None:
         _derive,
     )
     add_model(derive)
-    derive.add_argument(
-        "--format", choices=("text", "latex", "markdown"), default="text", help="default: text"
-    )
+    derive.add_argument("--format", choices=("text", "latex", "markdown"), default="text", help="default: text")
     derive.add_argument("--steps", action="store_true", help="print the whole derivation, step by step")
 
 

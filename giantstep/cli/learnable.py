@@ -22,14 +22,10 @@ def add(subparsers: Subparsers) -> None:
         _learnable,
     )
     add_model(learnable)
-    learnable.add_argument(
-        "--simulate", action="store_true", help="simulate the giant steps (needs --dimension)"
-    )
+    learnable.add_argument("--simulate", action="store_true", help="simulate the giant steps (needs --dimension)")
     learnable.add_argument("--dimension", type=int, metavar="D", help="input dimension d of the simulation")
     learnable.add_argument("--seeds", type=int, default=4, metavar="S", help="number of networks (default 4)")
-    learnable.add_argument(
-        "--seed", type=int, default=0, metavar="N", help="seed of the random numbers (default 0)"
-    )
+    learnable.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the random numbers (default 0)")
     learnable.add_argument(
         "--steps",
         metavar="T",
@@ -85,7 +81,5 @@ def _steps(text: str | None) -> int | tuple[int, ...] | None:
     try:
         numbers = tuple(int(part) for part in text.split(","))
     except ValueError:
-        raise BadInput(
-            f"--steps {text!r} is not understood", "write a number, or orders as in 1,1,2"
-        ) from None
+        raise BadInput(f"--steps {text!r} is not understood", "write a number, or orders as in 1,1,2") from None
     return numbers if "," in text else numbers[0]

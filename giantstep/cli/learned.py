@@ -47,10 +47,16 @@ def _learned(arguments: argparse.Namespace) -> int:
     if arguments.plot:
         check_writable(arguments.plot, PICTURES)
     found = gs.learned(
-        model, at=np.linspace(-reach, reach, arguments.points), index=arguments.index, dimension=arguments.dimension,
-        simulate=arguments.simulate, seeds=arguments.seeds, what=arguments.what, seed=arguments.seed,
+        model,
+        at=np.linspace(-reach, reach, arguments.points),
+        index=arguments.index,
+        dimension=arguments.dimension,
+        simulate=arguments.simulate,
+        seeds=arguments.seeds,
+        what=arguments.what,
+        seed=arguments.seed,
         bins=arguments.bins,
-    )  # fmt: skip
+    )
     if arguments.plot:
         from giantstep.draw.learned import plot_learned  # loads matplotlib
 
@@ -77,9 +83,13 @@ def _tables(found: gs.Learned) -> list[str]:
             lines += [
                 (f"{low:.3g} to {high:.3g}", f"{mean:.4g} +- {error:.1g}", f"{theory:.4g}")
                 for low, high, mean, error, theory in zip(
-                    points.edges[:-1], points.edges[1:], points.mean[axis], points.standard_error[axis],
-                    points.theory[axis], strict=True,
+                    points.edges[:-1],
+                    points.edges[1:],
+                    points.mean[axis],
+                    points.standard_error[axis],
+                    points.theory[axis],
+                    strict=True,
                 )
-            ]  # fmt: skip
+            ]
             blocks += [aligned(lines), ""]
     return blocks[:-1]

@@ -84,8 +84,20 @@ def parser() -> Parser:
     top.add_argument("--version", action="version", version=f"giantstep {__version__}")
     commands = top.add_subparsers(title="commands", metavar="COMMAND", parser_class=Parser)
     for one in (
-        derive, generate, verify, solve, simulate, curve, bounds, learnable, learned, spectrum, tune, gradient, compare,
-    ):  # fmt: skip
+        derive,
+        generate,
+        verify,
+        solve,
+        simulate,
+        curve,
+        bounds,
+        learnable,
+        learned,
+        spectrum,
+        tune,
+        gradient,
+        compare,
+    ):
         one.add(commands)
     return top
 

@@ -79,9 +79,7 @@ def add_simulation(parser: Parser, seeds: int | None) -> None:
         "the network after its gradient step, described with the trained bulk; gaussian: the conditionally Gaussian "
         "features (default: what step.bulk stands for)",
     )
-    parser.add_argument(
-        "--seed", type=int, default=0, metavar="N", help="seed of the random numbers (default 0)"
-    )
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the random numbers (default 0)")
 
 
 def add_accuracy(parser: Parser) -> None:

@@ -24,9 +24,7 @@ def add(subparsers: Subparsers) -> None:
         _solve,
     )
     add_model(solve)
-    solve.add_argument(
-        "--dimension", type=int, metavar="D", help="include the leading finite-size correction at d = D"
-    )
+    solve.add_argument("--dimension", type=int, metavar="D", help="include the leading finite-size correction at d = D")
     add_tolerance(solve)
     solve.add_argument("--json", action="store_true", help="print one JSON object")
 

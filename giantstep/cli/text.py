@@ -17,8 +17,7 @@ def aligned(lines: Sequence[Line]) -> str:
     first = max(len(name) for name, _, _ in lines)
     second = max((len(value) for _, value, remark in lines if remark), default=0)
     return "\n".join(
-        f"{name:<{first}}  {value:<{second if remark else 0}}  {remark}".rstrip()
-        for name, value, remark in lines
+        f"{name:<{first}}  {value:<{second if remark else 0}}  {remark}".rstrip() for name, value, remark in lines
     )
 
 

@@ -118,9 +118,7 @@ class _Drawing:
         self.data, self.error, self.axes = dataset, error, axes
         self.curves = list(dataset.grid.curves())
         sweep = dataset.grid.x
-        self.x: Array = np.array(
-            sweep.values if sweep.numeric else range(len(sweep.values)), dtype=np.float64
-        )
+        self.x: Array = np.array(sweep.values if sweep.numeric else range(len(sweep.values)), dtype=np.float64)
         self.colours = colours(len(self.curves))
 
     def draw(self) -> None:
@@ -276,9 +274,16 @@ class _Drawing:
                 ends.append((self._height(float(y[known[-1]])), int(number), _named(named)))
         for height, (_, number, label) in zip(_apart(sorted(ends)), sorted(ends), strict=True):
             self.axes.annotate(
-                label, (1.0, height), xycoords="axes fraction", xytext=(5.0, 0.0), textcoords="offset points",
-                va="center", fontsize=8.5, color=self.colours[number], annotation_clip=False,
-            )  # fmt: skip
+                label,
+                (1.0, height),
+                xycoords="axes fraction",
+                xytext=(5.0, 0.0),
+                textcoords="offset points",
+                va="center",
+                fontsize=8.5,
+                color=self.colours[number],
+                annotation_clip=False,
+            )
 
     def _height(self, y: float) -> float:
         """A value as a fraction of the axes, cut at their ends."""

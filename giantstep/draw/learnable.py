@@ -30,9 +30,7 @@ def rendered_overlaps(results: list[Learnability], suffix: str = ".png") -> byte
     def draw() -> Figure:
         drawn = Figure(figsize=(4.2 * len(results), 3.6), layout="constrained")
         FigureCanvasAgg(drawn)
-        for result, axes in zip(
-            results, np.atleast_1d(drawn.subplots(1, len(results), sharey=True)), strict=True
-        ):
+        for result, axes in zip(results, np.atleast_1d(drawn.subplots(1, len(results), sharey=True)), strict=True):
             draw_overlaps(axes, result)
         return drawn
 
@@ -48,10 +46,18 @@ def draw_overlaps(axes: Axes, result: Learnability) -> None:
     bars = np.nan_to_num(2.0 * found.standard_error)
     for group, (name, colour) in enumerate(zip(found.names, colours(len(found.names)), strict=True)):
         axes.errorbar(
-            steps, found.mean[:, group], yerr=bars[:, group], color=colour, marker=MARKERS[group % len(MARKERS)],
-            markersize=4.5, markerfacecolor="white", capsize=2.0, linewidth=1.2,
-            linestyle=("-", "--", "-.", ":")[group % 4], label=_math(name),
-        )  # fmt: skip
+            steps,
+            found.mean[:, group],
+            yerr=bars[:, group],
+            color=colour,
+            marker=MARKERS[group % len(MARKERS)],
+            markersize=4.5,
+            markerfacecolor="white",
+            capsize=2.0,
+            linewidth=1.2,
+            linestyle=("-", "--", "-.", ":")[group % 4],
+            label=_math(name),
+        )
     for chance in dict.fromkeys(found.chance):
         label = "chance" if chance == found.chance[0] else None
         axes.axhline(chance, color="0.45", linestyle=(0, (1, 1.6)), linewidth=1.2, label=label)
@@ -69,8 +75,9 @@ def draw_overlaps(axes: Axes, result: Learnability) -> None:
     axes.set_title(
         rf"$y = {link}$, $\sigma =$ {activation}{bias}" + "\n"
         f"leap {result.leap}, d = {found.found.dimension}, {seeds}{bars_said}",
-        fontsize=8.5, loc="left",
-    )  # fmt: skip
+        fontsize=8.5,
+        loc="left",
+    )
     axes.tick_params(which="both", top=True, right=True)
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.27), ncols=5, columnspacing=1.0)
 

@@ -52,6 +52,14 @@ def _points(axes: Axes, found: Learned, axis: int) -> None:
     if points is None or not np.isfinite(points.mean[axis]).any():
         return
     axes.errorbar(
-        points.at, points.mean[axis], yerr=points.standard_error[axis], fmt="o", color="black", markersize=3.5,
-        markerfacecolor="white", elinewidth=0.9, capsize=2.0, label=f"simulation, $d={points.dimension}$",
-    )  # fmt: skip
+        points.at,
+        points.mean[axis],
+        yerr=points.standard_error[axis],
+        fmt="o",
+        color="black",
+        markersize=3.5,
+        markerfacecolor="white",
+        elinewidth=0.9,
+        capsize=2.0,
+        label=f"simulation, $d={points.dimension}$",
+    )

@@ -21,15 +21,14 @@ _SHOWN = 2e-4  # the tail of this mass is not drawn
 _BINS = 60
 
 
-def plot_spectrum(
-    theory: Spectrum, path: str | os.PathLike[str], simulated: Eigenvalues | None = None
-) -> None:
+def plot_spectrum(theory: Spectrum, path: str | os.PathLike[str], simulated: Eigenvalues | None = None) -> None:
     """Draw a spectrum into a .png, .svg or .pdf file. Raises BadInput for another ending."""
     write_atomic(path, rendered_spectrum(theory, suffix_of(path, PICTURES), simulated))
 
 
 def rendered_spectrum(theory: Spectrum, suffix: str = ".png", simulated: Eigenvalues | None = None) -> bytes:
     """The bytes of the picture in one of the formats."""
+
     def draw() -> Figure:
         drawn = Figure(figsize=(5.4, 3.8), layout="constrained")
         FigureCanvasAgg(drawn)
@@ -94,11 +93,27 @@ def _outliers(axes: Axes, theory: Spectrum, simulated: Eigenvalues | None) -> No
     if simulated is not None:
         mean, error = simulated.largest(len(theory.outliers))
         axes.errorbar(
-            mean, np.full(len(mean), 0.16), xerr=np.nan_to_num(2.0 * error), fmt="s", color="0.45", markersize=4.5,
-            capsize=2.0, transform=foot, label=r"simulated outliers, bars $\pm 2$ s.e.", zorder=4,
-        )  # fmt: skip
+            mean,
+            np.full(len(mean), 0.16),
+            xerr=np.nan_to_num(2.0 * error),
+            fmt="s",
+            color="0.45",
+            markersize=4.5,
+            capsize=2.0,
+            transform=foot,
+            label=r"simulated outliers, bars $\pm 2$ s.e.",
+            zorder=4,
+        )
     size = "" if theory.dimension is None else f" at d = {theory.dimension}"
     axes.plot(
-        theory.outliers, np.full(len(theory.outliers), 0.06), linestyle="none", marker="^", markersize=6.0,
-        markerfacecolor="white", markeredgecolor="black", transform=foot, label=f"outliers, theory{size}", zorder=5,
-    )  # fmt: skip
+        theory.outliers,
+        np.full(len(theory.outliers), 0.06),
+        linestyle="none",
+        marker="^",
+        markersize=6.0,
+        markerfacecolor="white",
+        markeredgecolor="black",
+        transform=foot,
+        label=f"outliers, theory{size}",
+        zorder=5,
+    )

@@ -79,7 +79,7 @@ def _titled(model: Model, part: Derivation) -> Derivation:
         lookup(network.activation).name: network.activation,
         link_of(target.link).name: target.link,
         loss.key: loss.name,
-    }  # fmt: skip
+    }
     return replace(part, title=_USER.sub(lambda found: shown[found[0]], part.title))
 
 
@@ -131,9 +131,12 @@ def _equations(model: Model) -> Iterator[Derivation]:
     target, loss = model.target, model.fit.loss
     yield moreau(loss_of_entry(loss.entry)).derivation
     yield averages_over_output(
-        index_function(target.link), loss.form,
-        flips=target.flips > 0.0, probit=target.probit > 0.0, noise=target.noise > 0.0,
-    )  # fmt: skip
+        index_function(target.link),
+        loss.form,
+        flips=target.flips > 0.0,
+        probit=target.probit > 0.0,
+        noise=target.noise > 0.0,
+    )
     system = system_of(model)
     # the label is that of the channel, and its risk under a square is no part of the equations
     dropped = {"label", "conditional risk"} | ({"test error"} if loss.form == "margin" else set())
@@ -178,8 +181,8 @@ def bulk_law(model: Model) -> BulkLaw:
 def system_of(model: Model) -> SaddleSystem:
     """The derived system that a model is solved by: that of the square loss, or the one of any convex loss."""
     spikes = rank_of(model)
-    return _square_system(spikes) if is_closed(model) else _coupled_system(
-        model.target.indices, spikes, bulk_law(model)
+    return (
+        _square_system(spikes) if is_closed(model) else _coupled_system(model.target.indices, spikes, bulk_law(model))
     )
 
 

@@ -53,9 +53,10 @@ class Directions:
         dropped = psi @ (rest.T @ gamma @ inner).T
         beside = psi @ (mixing(gamma).T @ inner).T
         found = {
-            "zeta": zeta @ kept.T + dropped @ rest.T, "psi": beside[:, 0] if indices == 1 else beside,
+            "zeta": zeta @ kept.T + dropped @ rest.T,
+            "psi": beside[:, 0] if indices == 1 else beside,
             "Q1": order["Q1"] - dropped @ dropped.T,
-        }  # fmt: skip
+        }
         return {**order, **found}
 
     def inward(self, order: Mapping[str, Array]) -> dict[str, Array] | None:
@@ -70,9 +71,11 @@ class Directions:
         beside = order["psi"].reshape(blocks, indices) @ mixing(gamma).T + dropped @ rest.T @ gamma
         psi = beside @ np.linalg.pinv(mixing(kept.T @ gamma).T, rcond=1e-9)
         return {
-            **order, "zeta": zeta @ kept, "psi": psi[:, 0] if indices == 1 else psi,
+            **order,
+            "zeta": zeta @ kept,
+            "psi": psi[:, 0] if indices == 1 else psi,
             "Q1": order["Q1"] + dropped @ dropped.T,
-        }  # fmt: skip
+        }
 
 
 def directions_of(loadings: Rows, overlaps: Rows) -> Directions:

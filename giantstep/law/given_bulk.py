@@ -68,9 +68,7 @@ def _read(path: str, changed: int) -> GivenBulk:
     rows, d = w.shape
     variance = float(np.einsum("ij,ij->", w, w) / rows)
     if not 1e-12 < variance < 1e12:
-        raise BadInput(
-            f"the rows of step.matrix have a mean square norm of {variance:.3g}", "it must be of order one"
-        )
+        raise BadInput(f"the rows of step.matrix have a mean square norm of {variance:.3g}", "it must be of order one")
     squares, vectors = _singular(w / np.sqrt(variance))
     law_rows = np.zeros(d)
     law_rows[: min(rows, d)] = 1.0 / d
@@ -86,11 +84,7 @@ def _arrays(path: str) -> dict[str, Array]:
     try:
         with open(path, "rb") as stream:
             found = np.load(stream, allow_pickle=False)
-            return (
-                {"bulk": found}
-                if isinstance(found, np.ndarray)
-                else {name: found[name] for name in found.files}
-            )
+            return {"bulk": found} if isinstance(found, np.ndarray) else {name: found[name] for name in found.files}
     except (OSError, ValueError, EOFError) as error:
         reason = " ".join(str(error).split())[:120]
         raise BadInput(
@@ -102,12 +96,7 @@ def _arrays(path: str) -> dict[str, Array]:
 def _checked(path: str, name: str, value: Array | None, axes: int) -> Array:
     if value is None:
         raise BadInput(f"{shorten(path)} holds no array {name!r}", "save it with numpy.savez(file, bulk=W)")
-    if (
-        value.ndim != axes
-        or value.dtype.kind not in "fiu"
-        or value.size == 0
-        or not np.all(np.isfinite(value))
-    ):
+    if value.ndim != axes or value.dtype.kind not in "fiu" or value.size == 0 or not np.all(np.isfinite(value)):
         shape = "[neurons, input dimension]" if axes == 2 else "[input dimension]"
         raise BadInput(
             f"the array {name!r} of {shorten(path)} has shape {value.shape} and type {value.dtype}",
@@ -122,9 +111,7 @@ def _singular(w: Array) -> tuple[Array, Array]:
     return np.maximum(values[::-1], 0.0), vectors[:, ::-1]
 
 
-def _projections(
-    path: str, arrays: dict[str, Array], vectors: Array
-) -> tuple[Array, Array, Array, float | None]:
+def _projections(path: str, arrays: dict[str, Array], vectors: Array) -> tuple[Array, Array, Array, float | None]:
     """(law_vv, law_vo, law_oo, alignment): generic directions where none are given."""
     d = len(vectors)
     if not {"spike", "target"} <= arrays.keys():

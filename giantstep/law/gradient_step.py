@@ -56,9 +56,16 @@ def arguments_of(network: Network, step: Step, target: Target) -> StepArguments:
     of_f = activation_moments(network.activation, activation.BREAKPOINTS, network.initial_bias)
     of_link = _link_moments(target)
     _, mu1, s0, e2, sigma2, variance = generated_step.moments(
-        of_f.mean, of_f.linear, of_f.quadratic, of_f.slope_square, of_link.mean, of_link.square, ubar, target.noise,
+        of_f.mean,
+        of_f.linear,
+        of_f.quadratic,
+        of_f.slope_square,
+        of_link.mean,
+        of_link.square,
+        ubar,
+        target.noise,
         target.flips,
-    )  # fmt: skip
+    )
     rate, samples = step.learning_rate / network.width, step.samples
     if not e2 > 0.0:
         raise BadInput(

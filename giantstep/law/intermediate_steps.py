@@ -45,8 +45,9 @@ def order_of(model: Model) -> int:
     if at_boundary or order > ORDERS:
         reason = (
             "is where one more power of kappa begins to be learned, at a strength that the limit does not fix"
-            if at_boundary else f"makes more than {ORDERS} powers of kappa features"
-        )  # fmt: skip
+            if at_boundary
+            else f"makes more than {ORDERS} powers of kappa features"
+        )
         raise BadInput(
             f"step.exponent = {exponent!r} {reason}",
             "give a dimension, or an exponent e with (l-1)/(2l) < e < l/(2l+2) for the powers up to l",

@@ -87,9 +87,13 @@ Labels = Intervals | Points
 
 
 def label_law(
-    target: Target, alignments: tuple[float, ...] | Rows, kappa: Array, clean: bool = False, finer: int = 0,
+    target: Target,
+    alignments: tuple[float, ...] | Rows,
+    kappa: Array,
+    clean: bool = False,
+    finer: int = 0,
     rough: bool = False,
-) -> Labels:  # fmt: skip
+) -> Labels:
     """The law of the label at nodes of kappa; ``clean``: without flips and probit noise; ``finer``: halvings of t.
 
     alignments: of one direction of kappa [N] with every index, or a row for each direction of kappa [N, q]. Of a

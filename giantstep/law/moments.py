@@ -88,9 +88,7 @@ def _settled(integrands: Callable[[np.ndarray], np.ndarray], breaks: list[float]
             current, scale = _panels(integrands, breaks, reach, 2.0 ** (1 - level))
             if previous is not None and np.all(np.abs(current - previous) <= _TOLERANCE * scale):
                 # what cancels to below the resolution vanishes: a moment of the other parity, say
-                return [
-                    float(x) if abs(x) > _TOLERANCE * y else 0.0 for x, y in zip(current, scale, strict=True)
-                ]
+                return [float(x) if abs(x) > _TOLERANCE * y else 0.0 for x, y in zip(current, scale, strict=True)]
             previous = current
     raise BadInput(
         f"the moments of {text!r} under a standard normal do not settle: {previous}",

@@ -49,9 +49,7 @@ def law_of_vectors(x: Array, v: Array, theta: Array) -> BulkLaw:
 
 
 @lru_cache(maxsize=64)
-def trained_law(
-    target: Target, mean: float, samples: float, factor: float, gamma: float, sign: float
-) -> BulkLaw:
+def trained_law(target: Target, mean: float, samples: float, factor: float, gamma: float, sign: float) -> BulkLaw:
     """The law of ``C = (1/n0) sum e^2 x x^T`` for a target of one index.
 
     mean: the network's output at initialisation; samples: n0/d; factor: the largest a of the covariances 1 + a C;
@@ -60,9 +58,7 @@ def trained_law(
     """
     if factor <= 0.0:
         point = np.zeros(1)
-        return BulkLaw(
-            point, {"law_tr": point + 1.0, "law_vv": point + 1.0, "law_vo": point, "law_oo": point + 1.0}
-        )
+        return BulkLaw(point, {"law_tr": point + 1.0, "law_vv": point + 1.0, "law_vo": point, "law_oo": point + 1.0})
     previous: BulkLaw | None = None
     top = 0.0
     for level in range(_LEVELS):
@@ -75,13 +71,11 @@ def trained_law(
         previous = found
     raise NotConverged(
         f"the law of the trained bulk does not settle for the link {target.link!r}",
-        "soften the link, or use step.bulk = \"isotropic\"",
-    )  # fmt: skip
+        'soften the link, or use step.bulk = "isotropic"',
+    )
 
 
-def _on_contour(
-    law: ResidualLaw, samples: float, gap: float, top: float, gamma: float, sign: float
-) -> BulkLaw:
+def _on_contour(law: ResidualLaw, samples: float, gap: float, top: float, gamma: float, sign: float) -> BulkLaw:
     nodes = (law.e, law.weight, law.weight_t, law.weight_tt)
     length = math.sqrt(law.overlap**2 + law.square / samples)
     z, change = contour(min(gap, top), top)  # closer than need be where both are far apart, which costs nothing
@@ -156,6 +150,4 @@ def _certify(found: BulkLaw, law: ResidualLaw, samples: float, factor: float) ->
         exact = resolvent_trace(law, samples, w) * w
         errors.append(abs((found.weights["law_tr"] / (1.0 + found.x / w)).sum() - exact))
     if not max(errors) < 1e-11:
-        raise NotConverged(
-            f"the quadrature over the spectrum of the trained bulk has an error of {max(errors):.1e}"
-        )
+        raise NotConverged(f"the quadrature over the spectrum of the trained bulk has an error of {max(errors):.1e}")

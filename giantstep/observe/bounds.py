@@ -60,9 +60,15 @@ class Bound:
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers and lists."""
         return {
-            "value": self.value, "m": self.m.tolist(), "zeta": self.zeta.tolist(), "psi": self.psi.tolist(),
-            "bias": self.bias, "learning_rate": self.learning_rate, "at_edge": self.at_edge, "error": self.error,
-        }  # fmt: skip
+            "value": self.value,
+            "m": self.m.tolist(),
+            "zeta": self.zeta.tolist(),
+            "psi": self.psi.tolist(),
+            "bias": self.bias,
+            "learning_rate": self.learning_rate,
+            "at_edge": self.at_edge,
+            "error": self.error,
+        }
 
 
 @dataclass(frozen=True)
@@ -99,9 +105,13 @@ class Bounds:
 
 
 def bounds(
-    model: Model, *, degree: int = 3, rates: tuple[float, float] = RATES, optimise: bool = True,
+    model: Model,
+    *,
+    degree: int = 3,
+    rates: tuple[float, float] = RATES,
+    optimise: bool = True,
     dimension: int | None = None,
-) -> Bounds:  # fmt: skip
+) -> Bounds:
     """Lower and upper bound of a model, minimised over the learning rate as well, and baselines up to ``degree``.
 
     rates: the range of learning rates; ``optimise=False`` leaves the search out; dimension: of a step below the giant
@@ -120,11 +130,14 @@ def bounds(
         raise BadInput(f"the range of learning rates {low:g} to {high:g} is empty", "give 0 < LOW < HIGH")
     search = optimise and model.step is not None
     return Bounds(
-        model, bound(model, "lower", dimension), bound(model, "upper", dimension),
+        model,
+        bound(model, "lower", dimension),
+        bound(model, "upper", dimension),
         best_bound(model, "lower", rates, dimension) if search else None,
         best_bound(model, "upper", rates, dimension) if search else None,
-        best_linear_error(model.target.link), MappingProxyType(polynomial_errors(model.target.link, degree)),
-    )  # fmt: skip
+        best_linear_error(model.target.link),
+        MappingProxyType(polynomial_errors(model.target.link, degree)),
+    )
 
 
 def bound(model: Model, kind: Kind, dimension: int | None = None) -> Bound:
@@ -138,9 +151,7 @@ def bound(model: Model, kind: Kind, dimension: int | None = None) -> Bound:
     return replace(fine, error=abs(fine.value - coarse.value))
 
 
-def best_bound(
-    model: Model, kind: Kind, rates: tuple[float, float] = RATES, dimension: int | None = None
-) -> Bound:
+def best_bound(model: Model, kind: Kind, rates: tuple[float, float] = RATES, dimension: int | None = None) -> Bound:
     """One bound minimised over the learning rate: a grid in its logarithm, then bounded minimisation.
 
     The limit of a step below the giant one does not depend on it. Raises BadInput without a step.

@@ -66,9 +66,13 @@ class Comparison:
             for law in self.results
         }
         return {
-            "simulation": self.simulation.to_dict(), "laws": laws, "refused": dict(self.refused),
-            "dimension": self.simulation.dimension, "seeds": self.simulation.seeds, "seconds": self.seconds,
-        }  # fmt: skip
+            "simulation": self.simulation.to_dict(),
+            "laws": laws,
+            "refused": dict(self.refused),
+            "dimension": self.simulation.dimension,
+            "seeds": self.simulation.seeds,
+            "seconds": self.seconds,
+        }
 
     def to_json(self) -> str:
         """``to_dict`` as JSON."""
@@ -76,9 +80,13 @@ class Comparison:
 
 
 def compare(
-    model: Model, *, dimension: int, seeds: int, seed: int = 0,
+    model: Model,
+    *,
+    dimension: int,
+    seeds: int,
+    seed: int = 0,
     progress: Callable[[int, int, str], object] | None = None,
-) -> Comparison:  # fmt: skip
+) -> Comparison:
     """The network, simulated ``seeds`` times, against the theory of both laws of the bulk; of [spike] the spiked model.
 
     The theory is solved at the simulated dimension and ratios, with its term of finite size; others of order 1/d are

@@ -52,9 +52,16 @@ def conditional(problem: Problem, order: int, halvings: int = 0) -> Conditional:
     mu = rows[:, first:].reshape(len(rows), 3, blocks)
     kappa = coordinates(rows, directions, problem.rank)
     return Conditional(
-        kappa, rows[:, 1], rows[:, 2], rows[:, 3 : 3 + directions], rows[:, 3 + directions],
-        _noisy_mean(target, problem, kappa, rows[:, 2]), mu[:, 0], mu[:, 1], mu[:, 2],
-    )  # fmt: skip
+        kappa,
+        rows[:, 1],
+        rows[:, 2],
+        rows[:, 3 : 3 + directions],
+        rows[:, 3 + directions],
+        _noisy_mean(target, problem, kappa, rows[:, 2]),
+        mu[:, 0],
+        mu[:, 1],
+        mu[:, 2],
+    )
 
 
 def _nodes(problem: Problem, order: int, halvings: int) -> Array:

@@ -32,8 +32,12 @@ class Gains:
         """The part ``gains`` of ``solve --json``."""
         powers = None if self.powers is None else list(self.powers)
         return {
-            "train": self.train, "test": self.test, "objective": self.objective, "order": self.order, "powers": powers
-        }  # fmt: skip
+            "train": self.train,
+            "test": self.test,
+            "objective": self.objective,
+            "order": self.order,
+            "powers": powers,
+        }
 
 
 def gains(model: Model, *, dimension: int | None = None, tolerance: float = 1e-10) -> Gains:
@@ -58,7 +62,11 @@ def gains_of(after: Result, before: Result) -> Gains:
     limit = is_intermediate(model) and after.dimension is None
     scale = 2.0 / model.fit.samples
     return Gains(
-        before.train_error - after.train_error, before.test_error - after.test_error,
-        scale * (before.free_energy - after.free_energy), order_of(model) if limit else None,
-        powers_of(model) if limit else None, after, before,
-    )  # fmt: skip
+        before.train_error - after.train_error,
+        before.test_error - after.test_error,
+        scale * (before.free_energy - after.free_energy),
+        order_of(model) if limit else None,
+        powers_of(model) if limit else None,
+        after,
+        before,
+    )

@@ -83,9 +83,17 @@ class Learned:
 
 
 def learned(
-    model: Model, *, at: Sequence[float] | Array | None = None, index: int = 1, dimension: int | None = None,
-    simulate: bool = False, seeds: int = 10, what: SystemKind = "srf", seed: int = 0, bins: int = 15,
-) -> Learned:  # fmt: skip
+    model: Model,
+    *,
+    at: Sequence[float] | Array | None = None,
+    index: int = 1,
+    dimension: int | None = None,
+    simulate: bool = False,
+    seeds: int = 10,
+    what: SystemKind = "srf",
+    seed: int = 0,
+    bins: int = 15,
+) -> Learned:
     """E[f | theta_index.x = s] and E[f | v_j.x = s] at the points ``at`` (default: 121 between -3 and 3).
 
     ``dimension``: with the correction of that size; ``simulate``: also the finite system of that dimension, its output

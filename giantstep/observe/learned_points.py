@@ -71,9 +71,18 @@ def simulated_points(
         for number in range(seeds):
             sequence = np.random.SeedSequence(seed, spawn_key=(number,))
             runs.append(
-                binned_output(system, what, dimension, model.fit.samples, model.fit.ridge, edges, sequence,
-                              index=index - 1, test_samples=max(20_000, 10 * dimension)).mean
-            )  # fmt: skip
+                binned_output(
+                    system,
+                    what,
+                    dimension,
+                    model.fit.samples,
+                    model.fit.ridge,
+                    edges,
+                    sequence,
+                    index=index - 1,
+                    test_samples=max(20_000, 10 * dimension),
+                ).mean
+            )
     except SimulationError as error:
         raise BadInput(f"the simulation cannot be run: {error}", "change the model or the dimension") from None
     measured = np.array(runs)

@@ -293,9 +293,7 @@ def may_jump(node: Node) -> bool:
     return jumps or any(may_jump(part) for part in node.args)
 
 
-def _coefficients(
-    model: Model, strength: float, variances: tuple[float, ...], loadings: Rows | None
-) -> Coefficients:
+def _coefficients(model: Model, strength: float, variances: tuple[float, ...], loadings: Rows | None) -> Coefficients:
     """kappa [n], or [q, n] -> mu0, mu1, mu2, each [K, n]: [CUI24] Result 3.2 with rows of unit norm."""
     network = model.network
     rows = loadings or tuple((value * strength,) for value in network.readout.values)
@@ -314,9 +312,7 @@ def _coefficients(
 def checked_count(name: str, value: object, least: int) -> int:
     """The value, or BadInput where it is not a whole number of at least ``least``."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise BadInput(
-            f"{name} = {shorten(value)} is not allowed", f"it must be a whole number of at least {least}"
-        )
+        raise BadInput(f"{name} = {shorten(value)} is not allowed", f"it must be a whole number of at least {least}")
     return int(value)
 
 

@@ -25,10 +25,16 @@ from giantstep.system.result import Result
 from giantstep.system.solve import solve
 
 Array = np.ndarray
-RANGES: Mapping[str, tuple[float, float]] = MappingProxyType({
-    "fit.ridge": (1e-6, 1e4), "step.learning_rate": (1e-3, 1e3), "fit.samples": (0.05, 50.0),
-    "network.width": (0.05, 50.0), "spike.strength": (1e-3, 1e2), "spike.bulk_variance": (1e-2, 1e3),
-})  # fmt: skip
+RANGES: Mapping[str, tuple[float, float]] = MappingProxyType(
+    {
+        "fit.ridge": (1e-6, 1e4),
+        "step.learning_rate": (1e-3, 1e3),
+        "fit.samples": (0.05, 50.0),
+        "network.width": (0.05, 50.0),
+        "spike.strength": (1e-3, 1e2),
+        "spike.bulk_variance": (1e-2, 1e3),
+    }
+)
 MOST_KEYS = 3
 _POINTS = (25, 9, 6)  # of the grid in each direction, by the number of keys
 _REFINED = 2  # local minima of the grid that are refined
@@ -63,10 +69,15 @@ class Tuned:
     def to_dict(self) -> dict[str, Any]:
         """The object of ``tune --json``."""
         return {
-            "values": dict(self.values), "test_error": self.test_error, "gradient": dict(self.gradient),
-            "gradient_norm": self.gradient_norm, "at_edge": list(self.at_edge), "before": self.before,
-            "solves": self.solves, "solution": self.result.to_dict(),
-        }  # fmt: skip
+            "values": dict(self.values),
+            "test_error": self.test_error,
+            "gradient": dict(self.gradient),
+            "gradient_norm": self.gradient_norm,
+            "at_edge": list(self.at_edge),
+            "before": self.before,
+            "solves": self.solves,
+            "solution": self.result.to_dict(),
+        }
 
     def to_json(self) -> str:
         """``to_dict`` as JSON."""
@@ -74,9 +85,13 @@ class Tuned:
 
 
 def tune(
-    model: Model, over: Sequence[str] | str = "fit.ridge", *, ranges: Mapping[str, tuple[float, float]] | None = None,
-    dimension: int | None = None, tolerance: float = 1e-10,
-) -> Tuned:  # fmt: skip
+    model: Model,
+    over: Sequence[str] | str = "fit.ridge",
+    *,
+    ranges: Mapping[str, tuple[float, float]] | None = None,
+    dimension: int | None = None,
+    tolerance: float = 1e-10,
+) -> Tuned:
     """The values of the keys ``over`` (one to three) with the least test error, within ranges.
 
     Keys: those of ``gradient``, "fit.ridge", "step.learning_rate" and others; ranges: key -> (low, high), by default
@@ -160,9 +175,7 @@ class _Search:
             errors[place] = math.inf if value is None else value
         local = [place for place in np.ndindex(errors.shape) if _is_least(errors, place)]
         if not local:
-            raise NotConverged(
-                f"nothing could be solved on a grid over {', '.join(self.keys)}", "change the ranges"
-            )
+            raise NotConverged(f"nothing could be solved on a grid over {', '.join(self.keys)}", "change the ranges")
         local.sort(key=lambda place: float(errors[place]))
         return [np.array([axis[i] for axis, i in zip(axes, place, strict=True)]) for place in local[:_REFINED]]
 
@@ -170,9 +183,13 @@ class _Search:
         """The best certified point of a quasi-Newton search from a start; None where there is none."""
         self.seen = []
         minimize(
-            self._value, start, jac=True, method="L-BFGS-B", bounds=list(map(tuple, self.bounds)),
+            self._value,
+            start,
+            jac=True,
+            method="L-BFGS-B",
+            bounds=list(map(tuple, self.bounds)),
             options={"maxiter": _STEPS, "ftol": 1e-16, "gtol": 1e-12},
-        )  # fmt: skip
+        )
         return min(self.seen, key=lambda found: (found.result.test_error, self._norm(found)), default=None)
 
     def _value(self, logs: Array) -> tuple[float, Array]:
@@ -212,9 +229,15 @@ class _Search:
         values = {key: _value_of(model, key) for key in self.keys}
         slopes = dict(zip(self.keys, self._logarithmic(best).tolist(), strict=True))
         return Tuned(
-            MappingProxyType(values), model, best.result, MappingProxyType(slopes), self._norm(best),
-            self._edges(best), before, self.solves,
-        )  # fmt: skip
+            MappingProxyType(values),
+            model,
+            best.result,
+            MappingProxyType(slopes),
+            self._norm(best),
+            self._edges(best),
+            before,
+            self.solves,
+        )
 
 
 def _value_of(model: Model, key: str) -> float:

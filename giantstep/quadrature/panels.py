@@ -170,9 +170,13 @@ def nodes(edges: np.ndarray, order: int) -> tuple[np.ndarray, np.ndarray]:
 
 @lru_cache(maxsize=128)
 def table(
-    blocks: tuple[Term, ...], target: Term, order: int, halvings: int = 0, cuts: tuple[float, ...] = (),
+    blocks: tuple[Term, ...],
+    target: Term,
+    order: int,
+    halvings: int = 0,
+    cuts: tuple[float, ...] = (),
     further: tuple[Term, ...] = (),
-) -> np.ndarray:  # fmt: skip
+) -> np.ndarray:
     """Rows (kappa, weight, nu0, nu1, nu2sq, mu0 per block, mu1 per block, mu2sq per block), shape [N, 5 + 3K].
 
     cuts: further ends of panels; further: terms that the panels resolve, without a column.

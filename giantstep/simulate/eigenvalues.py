@@ -25,9 +25,15 @@ Progress = Callable[[int, int, str], object]
 
 
 def gram_eigenvalues(
-    system: FiniteSystem, what: SystemKind, dimension: int, seeds: int, samples: float, *, seed: int = 0,
+    system: FiniteSystem,
+    what: SystemKind,
+    dimension: int,
+    seeds: int,
+    samples: float,
+    *,
+    seed: int = 0,
     progress: Progress | None = None,
-) -> Array:  # fmt: skip
+) -> Array:
     """Eigenvalues of Phi^T Phi / p, the rows of Phi the features of n fresh samples: [seeds, p], ascending.
 
     Those that the rank forces to vanish are exact zeros. Everything is drawn afresh for each seed. Raises

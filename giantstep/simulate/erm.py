@@ -153,17 +153,13 @@ class _Search:
             distance = max(distance, float(np.median(np.abs(origin - kink)[there])))
         return WIDEST * (distance or 1.0) / jump
 
-    def _newton(
-        self, state: State, evaluate: Evaluate, share: float, limit: int | None = None
-    ) -> Minimum:
+    def _newton(self, state: State, evaluate: Evaluate, share: float, limit: int | None = None) -> Minimum:
         """Until the gap is TARGET, or its part from the gradient is below `share` of the rest."""
         local = evaluate(state.output)
         best, stalled = self._certified(state, local), 0
         while not self._enough(best, share) and stalled < PATIENCE and self.steps < (limit or NEWTON_STEPS):
             self.steps += 1
-            moved = line_search(
-                evaluate, state, self.design.newton_step(local, state, self.ridge), self.ridge
-            )
+            moved = line_search(evaluate, state, self.design.newton_step(local, state, self.ridge), self.ridge)
             if moved is None:
                 break
             state, local = moved

@@ -131,9 +131,7 @@ def coefficients_at(system: FiniteSystem, kappa: Array) -> tuple[Array, Array, A
             f"got shapes {[array.shape for array in found]}"
         )
     if not all(np.all(np.isfinite(array)) for array in found):
-        raise SimulationError(
-            "coefficients(kappa) returned a value that is not finite; it must be finite on all of R"
-        )
+        raise SimulationError("coefficients(kappa) returned a value that is not finite; it must be finite on all of R")
     return found[0], found[1], found[2]
 
 
@@ -146,9 +144,7 @@ def activate(system: FiniteSystem, chunk: Array, bias: float) -> None:
             piece += bias
         piece[...] = system.activation(piece)[0]
         if not math.isfinite(float(np.sum(piece))):
-            raise SimulationError(
-                "the activation returned a value that is not finite; it must be finite on all of R"
-            )
+            raise SimulationError("the activation returned a value that is not finite; it must be finite on all of R")
 
 
 def _errors(system: FiniteSystem, clean: Array, output: Array) -> Array:
@@ -158,9 +154,7 @@ def _errors(system: FiniteSystem, clean: Array, output: Array) -> Array:
     return (output - clean) ** 2
 
 
-def _equivalent(
-    system: FiniteSystem, sizes: FiniteSizes, chunk: Array, kappa: Array, streams: Streams
-) -> None:
+def _equivalent(system: FiniteSystem, sizes: FiniteSizes, chunk: Array, kappa: Array, streams: Streams) -> None:
     """w.x to mu0_b(kappa) + mu1_b(kappa) w.x + mu2_b(kappa) xi, in place."""
     mu0, mu1, mu2 = coefficients_at(system, kappa)
     height = max(1, PIECE // chunk.shape[1])

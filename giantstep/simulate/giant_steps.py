@@ -103,9 +103,7 @@ def giant_steps(
             f"dimension {dimension} with steps of order {max(system.orders)} needs {work:.1e} multiplications; the "
             f"largest dimension that fits is about {fits}"
         )
-    runs = [
-        _one(system, dimension, np.random.default_rng(s)) for s in np.random.SeedSequence(seed).spawn(seeds)
-    ]
+    runs = [_one(system, dimension, np.random.default_rng(s)) for s in np.random.SeedSequence(seed).spawn(seeds)]
     return GiantStepOverlaps(
         overlaps=np.stack(runs),
         chance=tuple(_chance(system, len(group), dimension) for group in system.groups),
@@ -172,9 +170,7 @@ def _chance(system: GiantStepSystem, count: int, dimension: int) -> float:
 
 def _bytes(system: GiantStepSystem, dimension: int) -> int:
     width = system.width_count(dimension)
-    chunk = min(
-        chunk_rows(max(width, dimension)), max(system.batch(dimension, order) for order in system.orders)
-    )
+    chunk = min(chunk_rows(max(width, dimension)), max(system.batch(dimension, order) for order in system.orders))
     return DOUBLE * (5 * width * dimension + 2 * dimension**2 + chunk * (2 * dimension + 8 * width))
 
 

@@ -159,9 +159,7 @@ def project(inputs: Array, rows: Array, out: Array) -> None:
     blas.dgemm(1.0, rows.T, inputs.T, trans_a=1, c=out.T, overwrite_c=1)
 
 
-def _after_step(
-    system: FiniteSystem, sizes: FiniteSizes, rows: Array, theta: Array, streams: Streams
-) -> FirstLayer:
+def _after_step(system: FiniteSystem, sizes: FiniteSizes, rows: Array, theta: Array, streams: Streams) -> FirstLayer:
     """One gradient step from `rows`, in place, and its spike.
 
     W1 = W0 + (eta/(n0 p)) diag(u) (sigma'(Z) * e)^T X. The spike is the part with sigma' replaced by its

@@ -75,9 +75,16 @@ def binned_output(
 
 
 def _measured(
-    system: FiniteSystem, sizes: FiniteSizes, layer: FirstLayer, readout: Array, bias: float, edges: Array, index: int,
-    count: int, streams: Streams,
-) -> BinnedOutput:  # fmt: skip
+    system: FiniteSystem,
+    sizes: FiniteSizes,
+    layer: FirstLayer,
+    readout: Array,
+    bias: float,
+    edges: Array,
+    index: int,
+    count: int,
+    streams: Streams,
+) -> BinnedOutput:
     width, bins = sizes.width_count, len(edges) - 1
     height = min(chunk_rows(width), count)
     inputs_buffer, chunk_buffer = np.empty((height, sizes.dimension)), np.empty((height, width))

@@ -30,9 +30,7 @@ class Overlaps:
     Q2: Array
 
 
-def measure_overlaps(
-    system: FiniteSystem, sizes: FiniteSizes, layer: FirstLayer, readouts: Array
-) -> Overlaps:
+def measure_overlaps(system: FiniteSystem, sizes: FiniteSizes, layer: FirstLayer, readouts: Array) -> Overlaps:
     """Order parameters of readouts[p, R] (Fortran order); arrays of shape (R, K), Q1 of shape (R, K, K)."""
     width, count, blocks = sizes.width_count, readouts.shape[1], len(system.values)
     m, squared = np.empty((count, blocks)), np.empty((count, blocks))

@@ -162,9 +162,7 @@ def _collect(
     if measured:
         overlaps = Overlaps(
             *(
-                np.stack([getattr(one, name) for one in measured]).reshape(
-                    shape + getattr(measured[0], name).shape[1:]
-                )
+                np.stack([getattr(one, name) for one in measured]).reshape(shape + getattr(measured[0], name).shape[1:])
                 for name in ("m", "zeta", "psi", "Q1", "Q2")
             )
         )

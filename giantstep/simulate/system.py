@@ -95,18 +95,14 @@ class FiniteSystem:
         _finite("flips", self.flips, least=0.0, most=0.5)
         _finite("probit", self.probit, least=0.0)
         _whole("indices", self.indices, 1)
-        _require(
-            not self.classifies or self.noise == 0.0, "a loss of the margin needs labels +-1: noise must be 0"
-        )
+        _require(not self.classifies or self.noise == 0.0, "a loss of the margin needs labels +-1: noise must be 0")
         self._check_blocks()
         if self.step is not None:
             _require(len(self.step) == 2, f"step must be (samples alpha0, learning_rate), got {self.step!r}")
             _finite("step samples alpha0", self.step[0], above=0.0)
             _finite("step learning_rate", self.step[1])
         if self.spike is not None:
-            _require(
-                len(self.spike) == 3, f"spike must be (strength, alignment, bulk variances), got {self.spike!r}"
-            )
+            _require(len(self.spike) == 3, f"spike must be (strength, alignment, bulk variances), got {self.spike!r}")
             self._check_spike(*self.spike)
         self._check_directions()
 
@@ -138,9 +134,7 @@ class FiniteSystem:
             _finite("each of values", value)
             _finite("each of fractions", fraction, above=0.0)
         total = math.fsum(self.fractions)
-        _require(
-            abs(total - 1.0) <= 1e-9, f"fractions must sum to 1, got {self.fractions!r} with sum {total:.12g}"
-        )
+        _require(abs(total - 1.0) <= 1e-9, f"fractions must sum to 1, got {self.fractions!r} with sum {total:.12g}")
 
     def _check_spike(self, strength: float, alignment: object, variances: tuple[float, ...]) -> None:
         _finite("spike strength", strength)
@@ -266,9 +260,7 @@ def _largest_remainder(fractions: Sequence[float], total: int) -> tuple[int, ...
 
 def _count(name: str, ratio: float, dimension: int) -> int:
     count = round(ratio * dimension)
-    _require(
-        count >= 1, f"{name} = {ratio:g} is less than half a unit at dimension {dimension}; raise one of them"
-    )
+    _require(count >= 1, f"{name} = {ratio:g} is less than half a unit at dimension {dimension}; raise one of them")
     return count
 
 

@@ -139,6 +139,4 @@ def _filled(entry: LossEntry, given: Mapping[object, object]) -> tuple[tuple[str
 
 def _range(item: ParameterEntry) -> Number:
     """The open interval of a parameter, within what any number of a model may be."""
-    return Number(
-        f"the parameter {item.name} of the loss", max(item.low, -LARGEST), min(item.high, LARGEST), open=True
-    )
+    return Number(f"the parameter {item.name} of the loss", max(item.low, -LARGEST), min(item.high, LARGEST), open=True)

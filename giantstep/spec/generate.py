@@ -42,9 +42,7 @@ def generate(models: Sequence[Model], check: bool, echo: Callable[[str], None] =
         echo(f"{len(texts)} files, {len(changed)} changed in {root}")
         return True
     same = True
-    for text in dict.fromkeys(
-        text for model in models for text in (model.network.activation, model.target.link)
-    ):
+    for text in dict.fromkeys(text for model in models for text in (model.network.activation, model.target.link)):
         entry = lookup(text)
         module = emit(entry)
         registered = entry.name in REGISTERED

@@ -142,9 +142,7 @@ def coefficients(text: str, s: np.ndarray, c: float) -> np.ndarray:
     """
     kernel = function_kernel(text)
     out = np.empty((3, len(s)))
-    error = kernel.coefficients(
-        np.ascontiguousarray(s, dtype=float), float(c), out, np.empty(kernel.SCRATCH_SHAPE)
-    )
+    error = kernel.coefficients(np.ascontiguousarray(s, dtype=float), float(c), out, np.empty(kernel.SCRATCH_SHAPE))
     if not error < _WORST:
         error = _worst_that_counts(kernel, s, c, out)
     if not error < _WORST:

@@ -52,9 +52,7 @@ class Readout(Table):
                 "give one fraction for each value, as in values = [1.0, -1.0], fractions = [0.5, 0.5]",
             )
         if not any(self.values):
-            raise BadInput(
-                f"{self.path}.values = {shorten(list(self.values))} are all zero", "one must not be zero"
-            )
+            raise BadInput(f"{self.path}.values = {shorten(list(self.values))} are all zero", "one must not be zero")
         total = math.fsum(self.fractions)
         if abs(total - 1.0) > 1e-9:
             raise BadInput(
@@ -211,9 +209,7 @@ class Model(Table):
             raise BadInput(f"{shown} is not UTF-8 text (byte {error.start})", "save it as UTF-8") from None
         except (ValueError, RecursionError) as error:
             reason = "nested too deeply" if isinstance(error, RecursionError) else str(error)
-            raise BadInput(
-                f"{shown} is not valid TOML: {reason}", 'a line looks like: activation = "tanh"'
-            ) from None
+            raise BadInput(f"{shown} is not valid TOML: {reason}", 'a line looks like: activation = "tanh"') from None
         try:
             return cls.from_dict(data)._beside(os.path.dirname(os.path.abspath(path)))
         except BadInput as error:

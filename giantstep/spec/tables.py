@@ -106,9 +106,7 @@ def build(cls: type[_T], data: object, path: str) -> _T:
     for key in data:
         if key not in items:
             hint = did_you_mean(key, tuple(items)) if isinstance(key, str) else ""
-            raise BadInput(
-                f"unknown key {shorten(key)} in {where}", f"{hint}allowed keys are {', '.join(items)}"
-            )
+            raise BadInput(f"unknown key {shorten(key)} in {where}", f"{hint}allowed keys are {', '.join(items)}")
     for name, item in items.items():
         if item.required and name not in data:
             key = _join(path, name)

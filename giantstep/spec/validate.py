@@ -56,9 +56,7 @@ def type_name(value: object) -> str:
 
 def wrong(key: str, value: object, allowed: str, hint: str = "") -> BadInput:
     """The error for a value that a key cannot take."""
-    return BadInput(
-        f"{key} = {shorten(value)} ({type_name(value)}) is not allowed: it must be {allowed}", hint
-    )
+    return BadInput(f"{key} = {shorten(value)} ({type_name(value)}) is not allowed: it must be {allowed}", hint)
 
 
 @dataclass(frozen=True)

@@ -109,12 +109,7 @@ def _readable(content: bytes) -> Iterable[tuple[str, Outcome]]:
             key, status, values, reason = (found[name] for name in ("key", "status", "values", "reason"))
         except (ValueError, TypeError, KeyError, RecursionError):
             continue
-        if (
-            isinstance(key, str)
-            and status in get_args(Status)
-            and isinstance(reason, str)
-            and _numbers(values)
-        ):
+        if isinstance(key, str) and status in get_args(Status) and isinstance(reason, str) and _numbers(values):
             yield key, Outcome(status, values, reason)
 
 

@@ -107,9 +107,7 @@ class _Plan:
             for value in values:
                 self.base.replace({sweep.key: value})
         if not (isinstance(tolerance, float) and 0.0 < tolerance < 1.0):
-            raise BadInput(
-                f"tolerance = {tolerance!r} is not allowed", "give a number between 0 and 1, as 1e-10"
-            )
+            raise BadInput(f"tolerance = {tolerance!r} is not allowed", "give a number between 0 and 1, as 1e-10")
 
 
 @dataclass(frozen=True)
@@ -161,9 +159,7 @@ class _Table:
         found: dict[str, Column] = {}
         for number, sweep in enumerate(grid.sweeps):
             column = grid.column(number)
-            found[sweep.key] = (
-                np.array(column, dtype=np.float64) if sweep.numeric else tuple(map(str, column))
-            )
+            found[sweep.key] = np.array(column, dtype=np.float64) if sweep.numeric else tuple(map(str, column))
         for error in _ERRORS:
             found[error] = self.column(error)
         found |= self._numbers
@@ -297,8 +293,7 @@ def _groups(plan: _Plan, points: int) -> Iterator[_Group]:
         samples = tuple(dict.fromkeys(alpha for alpha, _ in fitted.values()))
         ridges = tuple(dict.fromkeys(ridge for _, ridge in fitted.values()))
         cells = {
-            row: samples.index(alpha) * len(ridges) + ridges.index(ridge)
-            for row, (alpha, ridge) in fitted.items()
+            row: samples.index(alpha) * len(ridges) + ridges.index(ridge) for row, (alpha, ridge) in fitted.items()
         }
         yield _Group(law, samples, ridges, cells)
 

@@ -99,9 +99,7 @@ class Dataset:
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(self.columns)
         plain = [_listed(column) for column in self.columns.values()]
-        writer.writerows(
-            ["" if entry is None else entry for entry in row] for row in zip(*plain, strict=True)
-        )
+        writer.writerows(["" if entry is None else entry for entry in row] for row in zip(*plain, strict=True))
         return stream.getvalue()
 
     def to_xarray(self) -> xarray.Dataset:
@@ -110,16 +108,15 @@ class Dataset:
         sweeps = tuple(reversed(self.grid.sweeps))
         dims = [sweep.key for sweep in sweeps]
         shaped = {
-            name: (dims, np.asarray(column, dtype=None if isinstance(column, np.ndarray) else np.str_).reshape(
-                self.grid.shape
-            ))
+            name: (
+                dims,
+                np.asarray(column, dtype=None if isinstance(column, np.ndarray) else np.str_).reshape(self.grid.shape),
+            )
             for name, column in self.columns.items()
             if name not in dims
-        }  # fmt: skip
-        header = {name: value for name, value in self.to_dict().items() if name != "columns"}
-        attributes = {
-            name: value if isinstance(value, str) else _json(value) for name, value in header.items()
         }
+        header = {name: value for name, value in self.to_dict().items() if name != "columns"}
+        attributes = {name: value if isinstance(value, str) else _json(value) for name, value in header.items()}
         coordinates = {sweep.key: np.asarray(sweep.values) for sweep in sweeps}
         found: xarray.Dataset = xr.Dataset(shaped, coordinates, attributes)
         return found
@@ -138,13 +135,9 @@ class Dataset:
         try:
             found = json.loads(text)
         except (ValueError, RecursionError) as error:
-            raise BadInput(
-                f"the dataset is not JSON: {error}", "read a file that curve has written"
-            ) from None
+            raise BadInput(f"the dataset is not JSON: {error}", "read a file that curve has written") from None
         if not isinstance(found, dict) or found.get("format") != FORMAT:
-            raise BadInput(
-                f"the JSON is not a dataset of the format {FORMAT}", "read a file that curve has written"
-            )
+            raise BadInput(f"the JSON is not a dataset of the format {FORMAT}", "read a file that curve has written")
         try:
             sweeps = tuple(Sweep(one["key"], tuple(one["values"]), one["log"]) for one in found["sweeps"])
             columns = {name: _column(entries) for name, entries in found["columns"].items()}
@@ -158,9 +151,7 @@ class Dataset:
     def read(cls, path: str | os.PathLike[str]) -> Self:
         """The dataset of a .json file. Raises BadInput; .csv holds no model and .nc is read by xarray."""
         if Path(path).suffix.lower() != ".json":
-            raise BadInput(
-                f"{shorten(os.fspath(path), 200)} is not a .json file", "write the curve as .json too"
-            )
+            raise BadInput(f"{shorten(os.fspath(path), 200)} is not a .json file", "write the curve as .json too")
         try:
             return cls.from_json(Path(path).read_text(encoding="utf-8"))
         except (OSError, UnicodeDecodeError) as error:
@@ -191,9 +182,7 @@ def _xarray() -> Any:
     try:
         import xarray  # an optional dependency
     except ImportError:
-        raise BadInput(
-            "xarray is not installed", "pip install 'giantstep[netcdf]', or write .json or .csv"
-        ) from None
+        raise BadInput("xarray is not installed", "pip install 'giantstep[netcdf]', or write .json or .csv") from None
     return xarray
 
 

@@ -61,9 +61,7 @@ class Sweep:
             raise BadInput(f"the sweep {shorten(text)} has no values", _GRAMMAR)
         _check_key(key)
         if allowed_keys()[key] or ":" not in body:
-            return cls(
-                key, tuple(_split(body) if allowed_keys()[key] else map(_number_or_text, _split(body)))
-            )
+            return cls(key, tuple(_split(body) if allowed_keys()[key] else map(_number_or_text, _split(body))))
         return _spaced(key, body)
 
 
@@ -215,9 +213,7 @@ def _spaced(key: str, body: str) -> Sweep:
 
 def _count(key: str, text: str) -> int:
     if not (text.isascii() and text.isdigit() and 1 <= int(text[:20])):
-        raise BadInput(
-            f"the count {shorten(text)} of the sweep over {key} is not a whole number > 0", _GRAMMAR
-        )
+        raise BadInput(f"the count {shorten(text)} of the sweep over {key} is not a whole number > 0", _GRAMMAR)
     count = int(text[:20])
     if count > MAX_POINTS:
         raise BadInput(f"the sweep over {key} has {count} points", f"at most {MAX_POINTS} are allowed")

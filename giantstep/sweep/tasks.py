@@ -127,10 +127,8 @@ def _numbers_of(result: Result) -> dict[str, float]:
     """Columns of one result. Raises NotConverged where one is not finite."""
     found: dict[str, Any] = {
         name: getattr(result, name)
-        for name in (
-            "test_error", "train_error", "free_energy", "training_loss", "residual", "quadrature_error"
-        )
-    }  # fmt: skip
+        for name in ("test_error", "train_error", "free_energy", "training_loss", "residual", "quadrature_error")
+    }
     found["spike_strength"] = result.spike.strength
     found["spike_alignment"] = result.spike.alignment
     variances = tuple(result.spike.bulk_variance)

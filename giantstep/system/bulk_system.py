@@ -55,9 +55,13 @@ def bulk_of(problem: Problem) -> tuple[BulkLaw, Array]:
     factors = (variances - 1.0) / square
     largest = float(np.max(factors))
     law = trained_law(
-        model.target, mean, model.step.samples, largest if largest > 1e-14 else 0.0, problem.spike.alignment,
+        model.target,
+        mean,
+        model.step.samples,
+        largest if largest > 1e-14 else 0.0,
+        problem.spike.alignment,
         spike_sign(model),
-    )  # fmt: skip
+    )
     return law, (1.0 + np.multiply.outer(factors, law.x)) / variances[:, None]
 
 
@@ -119,10 +123,17 @@ class BulkSystem(CoupledSystem):
             **{name: self.view(name) for name in (*unknowns, "Q2", "V2")},
             **{f"d_{name}": self.view(f"d_{name}") for name in unknowns},
             **{name: self.view(hat) for name, hat in hats.items()},
-            **{f"d_{name}": self.view(f"d_{hat}") for name, hat in hats.items()}, **rows, **given,
-            "alpha": alpha, "beta": beta, "ridge": ridge, "inverse_dimension": inverse_dimension,
-            "fraction": problem.fraction, "identity": np.eye(self.blocks), "weight": self.table[:, 1],
-        }  # fmt: skip
+            **{f"d_{name}": self.view(f"d_{hat}") for name, hat in hats.items()},
+            **rows,
+            **given,
+            "alpha": alpha,
+            "beta": beta,
+            "ridge": ridge,
+            "inverse_dimension": inverse_dimension,
+            "fraction": problem.fraction,
+            "identity": np.eye(self.blocks),
+            "weight": self.table[:, 1],
+        }
 
     def at_ridge(self, ridge: float) -> CoupledSystem:
         """The same system at another ridge."""

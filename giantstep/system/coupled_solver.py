@@ -239,9 +239,14 @@ def _without_data(problem: Problem, system: CoupledSystem) -> Array:
     beta, ridge, blocks = problem.parameters[1], problem.parameters[2], system.blocks
     response, small = problem.fraction / ridge, np.full(system.blocks, 1e-3) * min(1.0, 1.0 / ridge)
     order = {
-        "m": np.zeros(blocks), "zeta": np.zeros((blocks, problem.rank)), "psi": np.zeros((blocks, system.directions)),
-        "Q1": np.diag(small), "Q2": small, "V1": np.diag(response) * min(1.0, beta), "V2": response,
-    }  # fmt: skip
+        "m": np.zeros(blocks),
+        "zeta": np.zeros((blocks, problem.rank)),
+        "psi": np.zeros((blocks, system.directions)),
+        "Q1": np.diag(small),
+        "Q2": small,
+        "V1": np.diag(response) * min(1.0, beta),
+        "V2": response,
+    }
     return system.unknowns(order)
 
 

@@ -108,9 +108,12 @@ class CoupledSystem:
         """The vector of unknowns from order parameters: T = beta V2, and the adjoint is Q2."""
         psi = np.asarray(order["psi"]).reshape(self.blocks, self.directions)
         values = {
-            "adjoint": order["Q2"], "m": self._inward(order["m"]), "Q1": order["Q1"], "V1": order["V1"],
+            "adjoint": order["Q2"],
+            "m": self._inward(order["m"]),
+            "Q1": order["Q1"],
+            "V1": order["V1"],
             "T": self.parameters[1] * order["V2"],
-        }  # fmt: skip
+        }
         zeta = np.asarray(order["zeta"]).reshape(self.blocks, self.problem.rank)
         values |= {name: psi[:, d] for d, name in enumerate(self._named("psi"))}
         values |= {name: zeta[:, j] for j, name in enumerate(self._named("zeta"))}
@@ -190,9 +193,11 @@ class CoupledSystem:
             return self
         edges = meshes((*problem.blocks, problem.target or problem.blocks[0])).edges
         found = panels(
-            here, edges, lambda kappa: self._on(kappa, np.ones_like(kappa), self.clean).output(),
+            here,
+            edges,
+            lambda kappa: self._on(kappa, np.ones_like(kappa), self.clean).output(),
             lambda kappa: _averages_of_sign(self._on(kappa, np.ones_like(kappa)).output()),
-        )  # fmt: skip
+        )
         return self if found is None else self._on(*nodes(found, ORDERS[not self.level.rough]))
 
     def _on(self, kappa: Array, weight: Array, clean: Labels | None = None) -> CoupledSystem:
@@ -218,10 +223,12 @@ class CoupledSystem:
         """The kernels of a Newton step and of the observables with their arguments, in the order of their use."""
         kernel, given, n = self.kernel, self._arguments(), len(self.first)
         return [
-            (kernel.fields, given), self.averaging, (kernel.residual, given),
+            (kernel.fields, given),
+            self.averaging,
+            (kernel.residual, given),
             (kernel.jacobian, (*given, self.work, self.places, 0, np.empty((n, n)))),
             (kernel.observables, (*given, np.zeros(3))),
-        ]  # fmt: skip
+        ]
 
     def _averaging(self) -> tuple[Callable[..., object], Sequence[object]]:
         """The kernel that averages over the output, with its arguments."""
@@ -240,9 +247,9 @@ class CoupledSystem:
 def _averages_of_sign(output: Output) -> Array:
     """What panels have to resolve: the probability of a wrong sign, and its slopes in units of the output."""
     of_mean, of_slope, of_delta = wrong_sign_slopes(output)
-    return np.array([
-        wrong_sign(output), of_mean * output.spread, *of_slope * output.spread, of_delta * output.variance
-    ])  # fmt: skip
+    return np.array(
+        [wrong_sign(output), of_mean * output.spread, *of_slope * output.spread, of_delta * output.variance]
+    )
 
 
 def floored(values: Array) -> bool:

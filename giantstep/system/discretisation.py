@@ -54,16 +54,30 @@ def resolved(problem: Problem, level: Level) -> Resolved:
     """The table and the laws of a problem, remembered: they depend on neither samples nor width nor ridge."""
     loss = loss_kernel(problem.model.fit.loss)
     return _resolved(
-        problem.blocks, problem.target, problem.model.target, problem.overlaps, problem.loadings, loss.SYMMETRIC,
-        loss.FORM, loss.NAME == "square", level,
-    )  # fmt: skip
+        problem.blocks,
+        problem.target,
+        problem.model.target,
+        problem.overlaps,
+        problem.loadings,
+        loss.SYMMETRIC,
+        loss.FORM,
+        loss.NAME == "square",
+        level,
+    )
 
 
 @lru_cache(maxsize=16)
 def _resolved(
-    blocks: tuple[Term, ...], along: Term | None, target: Target, overlaps: Rows, loadings: Rows | None,
-    symmetric: bool, form: str, square: bool, level: Level,
-) -> Resolved:  # fmt: skip
+    blocks: tuple[Term, ...],
+    along: Term | None,
+    target: Target,
+    overlaps: Rows,
+    loadings: Rows | None,
+    symmetric: bool,
+    form: str,
+    square: bool,
+    level: Level,
+) -> Resolved:
     if loadings is None:
         rows = table(blocks, along or blocks[0], level.order, level.halvings, level.cuts, noisy_terms(along, target))
     else:
@@ -80,9 +94,15 @@ def noisy_terms(along: Term | None, target: Target) -> tuple[Term, ...]:
 
 
 def resolved_on(
-    rows: Array, target: Target, alignments: tuple[float, ...] | Rows, *, symmetric: bool, form: str, level: Level,
+    rows: Array,
+    target: Target,
+    alignments: tuple[float, ...] | Rows,
+    *,
+    symmetric: bool,
+    form: str,
+    level: Level,
     square: bool = False,
-) -> Resolved:  # fmt: skip
+) -> Resolved:
     """The laws at the nodes of a table; of a symmetric loss on half of them, where labels and outputs are odd.
 
     alignments: of one direction with every index, or a row for each direction. Of a target of several indices, the

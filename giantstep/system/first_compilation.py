@@ -123,9 +123,17 @@ def compile_beside(model: Model) -> None:
 def _compile_piece(kernel: Any, blocks: int) -> None:
     node, vector, _ = _arguments(blocks)
     known = {
-        "node": node, "fraction": vector, "numbers": (1.0,) * 6, "vector": node, "matrix": np.ones((1, blocks, blocks)),
-        "field": node, "out": vector, "system": node, "smallest": 0.0, "family": np.zeros(1, np.int64),
-    }  # fmt: skip
+        "node": node,
+        "fraction": vector,
+        "numbers": (1.0,) * 6,
+        "vector": node,
+        "matrix": np.ones((1, blocks, blocks)),
+        "field": node,
+        "out": vector,
+        "system": node,
+        "smallest": 0.0,
+        "family": np.zeros(1, np.int64),
+    }
     _compile(kernel, [known.get(name, 0) for name in signature(kernel.py_func).parameters])  # else a whole number
 
 
@@ -153,7 +161,11 @@ def _child(model: Model) -> subprocess.Popen[str] | None:
     command = [sys.executable, "-m", "giantstep.system.first_compilation"]
     try:
         child = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=_environment(),
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=_environment(),
             text=True,
         )
         assert child.stdin is not None

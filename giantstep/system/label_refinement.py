@@ -229,9 +229,21 @@ def _averages(system: CoupledSystem, panels: _Panels) -> Array:
     slopes = np.ascontiguousarray(system.slopes[:, panels.owner])
     out = np.empty((len(system.averages), len(panels.owner)))
     system.loss.points(
-        system.gauss, system.level.output, law.weight, law.t, law.label, law.rest, system.noise, system.constants,
-        fields[0], fields[1], slopes, fields[2], system.scratch, out,
-    )  # fmt: skip
+        system.gauss,
+        system.level.output,
+        law.weight,
+        law.t,
+        law.label,
+        law.rest,
+        system.noise,
+        system.constants,
+        fields[0],
+        fields[1],
+        slopes,
+        fields[2],
+        system.scratch,
+        out,
+    )
     return out
 
 

@@ -88,18 +88,14 @@ class Solution:
     signal: float
 
 
-def problem_of(
-    model: Model, dimension: int | None = None, bias: float | None = None, powers: bool = False
-) -> Problem:
+def problem_of(model: Model, dimension: int | None = None, bias: float | None = None, powers: bool = False) -> Problem:
     """The terms and parameters of a model, with its initial bias or the given one.
 
     powers: where a step below the giant one is to have its limit, in which powers of kappa are features; at a dimension
     it has a strength of its own. Raises BadInput where the step is not defined.
     """
     if dimension is not None and not dimension >= 1:
-        raise BadInput(
-            f"dimension = {dimension} is not a positive integer", "give the input dimension d, e.g. 1000"
-        )
+        raise BadInput(f"dimension = {dimension} is not a positive integer", "give the input dimension d, e.g. 1000")
     if is_intermediate(model) and dimension is None:
         if not powers:
             raise refused("this")
@@ -112,9 +108,11 @@ def problem_of(
     blocks = tuple(
         Term(network.activation, scale, offset, c) for scale, c in zip(scales, spike.bulk_variance, strict=True)
     )
-    gamma = math.hypot(*(gamma for row in overlaps for gamma in row)) if len(overlaps) > 1 else (
-        overlaps[0][0] if len(overlaps[0]) == 1 else math.hypot(*overlaps[0])
-    )  # fmt: skip
+    gamma = (
+        math.hypot(*(gamma for row in overlaps for gamma in row))
+        if len(overlaps) > 1
+        else (overlaps[0][0] if len(overlaps[0]) == 1 else math.hypot(*overlaps[0]))
+    )
     target = Term(model.target.link, gamma, 0.0, max(0.0, (1.0 - gamma) * (1.0 + gamma)))
     inverse = 0.0 if dimension is None else 1.0 / dimension
     parameters = np.array([fit.samples, network.width, fit.ridge, model.target.noise, inverse])

@@ -57,11 +57,7 @@ class Result:
         if self.dimension is None and self.model.step is not None and self.model.step.exponent < 0.5:
             return None
         order = self.order_parameters
-        return (
-            float((order["m"] ** 2 / order["V2"]).sum()) / (2.0 * self.free_energy)
-            if self.free_energy
-            else 0.0
-        )
+        return float((order["m"] ** 2 / order["V2"]).sum()) / (2.0 * self.free_energy) if self.free_energy else 0.0
 
     def to_dict(self) -> dict[str, Any]:
         """The object of ``solve --json``: plain numbers and lists."""

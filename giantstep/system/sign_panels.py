@@ -26,9 +26,7 @@ _NOTHING = 46.0  # -2 log of a weight and of a probability that count no more: 1
 _FINER, _CLOSER = 33, 2  # places in a bracket, which shrinks by as much in each round
 _ROUNDS, _CENTRED = 40, 0.1  # of false position, and how close to a zero they come, in lengths of its turn
 _NEAR = 1e-8  # step of a slope in kappa
-_AROUND = np.array(
-    [0.0, *(2.0 ** np.arange(1, 40))]
-)  # ends of panels to either side of a turn, in widths of it
+_AROUND = np.array([0.0, *(2.0 ** np.arange(1, 40))])  # ends of panels to either side of a turn, in widths of it
 _LONGEST = 4.0  # in kappa, of panels about a turn
 _ORDER = 16
 _TAIL = 1e-9  # last Legendre coefficients of a panel, relative to the average; the rule's error is about its square
@@ -91,9 +89,7 @@ def _is_sharp(output: Output) -> bool:
     turns, away = output.turns()
     rare = output.kappa**2 + away**2  # -2 log of the weight
     if output.kappa[0] > 0.0:  # one half of a table whose mirror image is the other
-        turns, rare = (
-            np.concatenate([sign * a[:, :1], a], axis=1) for sign, a in ((-1.0, turns), (1.0, rare))
-        )
+        turns, rare = (np.concatenate([sign * a[:, :1], a], axis=1) for sign, a in ((-1.0, turns), (1.0, rare)))
     size, step = np.abs(turns), np.abs(np.diff(turns, axis=1))
     crosses = (turns[:, 1:] > 0.0) != (turns[:, :-1] > 0.0)
     left = np.where(crosses, 0.0, np.minimum(size[:, 1:], size[:, :-1]))
@@ -181,9 +177,7 @@ def _distinct(edges: Array) -> Array:
 def _halved(edges: Array, averaged: Averaged) -> Array:
     """Panels halved until the last Legendre coefficients of every function on them are small."""
     points, weights = leggauss(_ORDER)
-    tails = (legvander(points, _ORDER - 1)[:, -2:] * weights[:, None]).T * (
-        np.arange(_ORDER)[-2:, None] + 0.5
-    )
+    tails = (legvander(points, _ORDER - 1)[:, -2:] * weights[:, None]).T * (np.arange(_ORDER)[-2:, None] + 0.5)
     for _ in range(_HALVINGS):
         kappa, weight = nodes(edges, _ORDER)
         values = averaged(kappa)

@@ -35,25 +35,31 @@ def solve(
     Source: [CUI24] Result 3.3, App. C.
     """
     if not 1e-14 <= tolerance < 1.0:
-        raise BadInput(
-            f"tolerance = {tolerance} is out of range", "give a relative tolerance between 1e-14 and 1"
-        )
+        raise BadInput(f"tolerance = {tolerance} is out of range", "give a relative tolerance between 1e-14 and 1")
     begun = time.perf_counter()
     with warming(model):
         problem = problem_of(model, dimension, powers=True)
         bias, found = _solution(problem, dimension, tolerance, start)
     result = Result(
-        model, found.test_error, found.train_error, {name: found.order_parameters[name] for name in ORDER_PARAMETERS},
-        problem.spike, found.free_energy, found.residual, found.iterations, found.quadrature_error,
-        time.perf_counter() - begun, dimension, found.nodes, bias,
-    )  # fmt: skip
+        model,
+        found.test_error,
+        found.train_error,
+        {name: found.order_parameters[name] for name in ORDER_PARAMETERS},
+        problem.spike,
+        found.free_energy,
+        found.residual,
+        found.iterations,
+        found.quadrature_error,
+        time.perf_counter() - begun,
+        dimension,
+        found.nodes,
+        bias,
+    )
     _certify(problem, result, tolerance, found.signal)
     return result
 
 
-def _solution(
-    whole: Problem, dimension: int | None, tolerance: float, start: Result | None
-) -> tuple[float, Solution]:
+def _solution(whole: Problem, dimension: int | None, tolerance: float, start: Result | None) -> tuple[float, Solution]:
     """(bias, solution) by the route that the model needs."""
     network = whole.model.network
     problem, members = merged(whole, opposite=not network.trains_bias)
@@ -114,9 +120,7 @@ def _certify(problem: Problem, result: Result, tolerance: float, signal: float) 
     """Raise NotConverged unless the solution satisfies the equations, is feasible, and quadrature has settled."""
     residual, error, values = result.residual, result.quadrature_error, result.order_parameters
     if not math.isfinite(result.test_error + result.train_error + result.free_energy):
-        raise NotConverged(
-            f"the solution is not finite: test error {result.test_error}", collinear_hint(problem)
-        )
+        raise NotConverged(f"the solution is not finite: test error {result.test_error}", collinear_hint(problem))
     if not residual <= RESIDUAL:
         raise NotConverged(
             f"the equations are satisfied only to {residual:.1e} (relative), {RESIDUAL:.0e} is required",
@@ -136,5 +140,6 @@ def _certify(problem: Problem, result: Result, tolerance: float, signal: float) 
     positive = [values["V2"].min(), np.diag(values["V1"]).min()]
     scale = 1e-9 * max(float(np.abs(values["Q2"]).max()), 1e-300)
     if min(positive) <= 0.0 or values["Q2"].min() < -scale or np.diag(values["Q1"]).min() < -scale:
-        raise NotConverged("the solution is not feasible: an overlap Q or a response V is negative",
-                           collinear_hint(problem))  # fmt: skip
+        raise NotConverged(
+            "the solution is not feasible: an overlap Q or a response V is negative", collinear_hint(problem)
+        )

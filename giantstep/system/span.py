@@ -125,9 +125,7 @@ def orthonormal(columns: Array, sizes: Array) -> Span:
             rest[:, other] -= orthogonal[:, rank] * part
             coordinates[rank, other] = part
         rank += 1
-    dependent = np.eye(count)[:, waiting] / sizes[waiting] - np.einsum(
-        "bi,iw->bw", basis, coordinates[:, waiting]
-    )
+    dependent = np.eye(count)[:, waiting] / sizes[waiting] - np.einsum("bi,iw->bw", basis, coordinates[:, waiting])
     return Span(basis, coordinates * sizes, dependent, rank)
 
 

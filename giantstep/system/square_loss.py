@@ -83,9 +83,16 @@ def shape_of(problem: Problem) -> Shape:
 def _solution(kernel: ModuleType, problem: Problem, fine: _Run, error: float) -> Solution:
     residual = kernel.check(fine.node, problem.fraction, problem.parameters, fine.state)
     return Solution(
-        fine.test_error, fine.train_error, fine.free_energy, _unknowns(fine, problem), residual, fine.status,
-        error, fine.node.shape[1], _signal(fine, problem),
-    )  # fmt: skip
+        fine.test_error,
+        fine.train_error,
+        fine.free_energy,
+        _unknowns(fine, problem),
+        residual,
+        fine.status,
+        error,
+        fine.node.shape[1],
+        _signal(fine, problem),
+    )
 
 
 def _kernel(problem: Problem) -> ModuleType:

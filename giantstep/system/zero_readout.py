@@ -57,9 +57,14 @@ def zero_readout(problem: Problem, tolerance: float) -> Solution | None:
     psi = nothing if model.target.indices == 1 else np.zeros((blocks, model.target.indices))
     along = nothing if problem.rank == 1 else np.zeros((blocks, problem.rank))
     order = {
-        "m": nothing, "zeta": along, "psi": psi, "Q1": np.zeros((blocks, blocks)), "Q2": nothing,
-        "V1": np.diag(response), "V2": response,
-    }  # fmt: skip
+        "m": nothing,
+        "zeta": along,
+        "psi": psi,
+        "Q1": np.zeros((blocks, blocks)),
+        "Q2": nothing,
+        "V1": np.diag(response),
+        "V2": response,
+    }
     residual = float(np.max(np.abs(response * ridge / problem.fraction - 1.0)))
     noise = float(problem.parameters[3])
     energy = model.fit.samples * train

@@ -164,8 +164,7 @@ class LabelLaw:
         grid, weights = grid[weights > 1e-15], weights[weights > 1e-15]
         z = centre[:, None, :] + grid @ self.root.T
         shape = (len(kappa), len(grid))
-        return (np.broadcast_to(grid, (*shape, m)), np.broadcast_to(weights, shape),
-                function(*np.moveaxis(z, -1, 0)))  # fmt: skip
+        return (np.broadcast_to(grid, (*shape, m)), np.broadcast_to(weights, shape), function(*np.moveaxis(z, -1, 0)))
 
 
 def _triangle(square: Array) -> Array:

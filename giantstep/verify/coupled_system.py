@@ -173,9 +173,7 @@ def _members(values: Array) -> dict[Place, Any]:
     return {place: mpmath.mpf(float(values[place])) for place in np.ndindex(values.shape)}
 
 
-def state_of(
-    system: SaddleSystem, kernel: CoupledSystem, families: Mapping[str, Mapping[Place, Any]]
-) -> State:
+def state_of(system: SaddleSystem, kernel: CoupledSystem, families: Mapping[str, Mapping[Place, Any]]) -> State:
     """What the kernel knows as exact binary numbers, its averages included, with the given families."""
     blocks, columns = kernel.blocks, [[mpmath.mpf(x) for x in column] for column in kernel.table.T.tolist()]
     scalars = scalar_columns(kernel.directions, kernel.problem.rank)
@@ -186,7 +184,12 @@ def state_of(
         named[name, ()] = [mpmath.mpf(x) for x in row.tolist()]
     fraction = _members(np.asarray(kernel.problem.fraction))
     return State(
-        blocks, {name: mpmath.mpf(x) for name, x in zip(PARAMETERS, kernel.parameters.tolist(), strict=True)},
-        {"fraction": fraction, **families}, columns[0], columns[1], named,
-        {definition.name: definition for definition in system.fields}, {system.inverse.name: system.inverse},
-    )  # fmt: skip
+        blocks,
+        {name: mpmath.mpf(x) for name, x in zip(PARAMETERS, kernel.parameters.tolist(), strict=True)},
+        {"fraction": fraction, **families},
+        columns[0],
+        columns[1],
+        named,
+        {definition.name: definition for definition in system.fields},
+        {system.inverse.name: system.inverse},
+    )

@@ -92,11 +92,7 @@ def step_check(model: Model, problem: Problem) -> Check:
     spike = problem.spike
     differences = [
         abs(spike.strength - sign * exact["strength"]) / max(1, abs(exact["strength"])),
-        *(
-            abs(g - sign * e)
-            for g, e in zip(spike.alignments, exact["alignments"], strict=True)
-            if exact["strength"]
-        ),
+        *(abs(g - sign * e) for g, e in zip(spike.alignments, exact["alignments"], strict=True) if exact["strength"]),
         *(abs(c - e) / e for c, e in zip(spike.bulk_variance, exact["bulk_variance"], strict=True)),
     ]
     return Check("strength, alignment and variance after the step", float(max(differences)), 1e-11)

@@ -23,9 +23,13 @@ Axes = tuple[str, ...]
 NODES = "kappa"  # the axis of the nodes of kappa
 
 _FUNCTIONS: Mapping[Any, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
-    sp.log: (np.log, mpmath.log), sp.exp: (np.exp, mpmath.exp), sp.Abs: (np.abs, abs),
-    sp.sin: (np.sin, mpmath.sin), sp.cos: (np.cos, mpmath.cos), sp.tanh: (np.tanh, mpmath.tanh),
-}  # fmt: skip
+    sp.log: (np.log, mpmath.log),
+    sp.exp: (np.exp, mpmath.exp),
+    sp.Abs: (np.abs, abs),
+    sp.sin: (np.sin, mpmath.sin),
+    sp.cos: (np.cos, mpmath.cos),
+    sp.tanh: (np.tanh, mpmath.tanh),
+}
 
 
 class NotEvaluable(ValueError):
@@ -83,8 +87,9 @@ class Interpreter:
         if not set(found.axes) <= set(axes):
             raise NotEvaluable(f"{expr} depends on {', '.join(sorted(set(found.axes) - set(axes)))}")
         data = found.along(axes)
-        sizes = [len(self.point.weight) if a == NODES and self.point.weight is not None else self.point.blocks
-                 for a in axes]  # fmt: skip
+        sizes = [
+            len(self.point.weight) if a == NODES and self.point.weight is not None else self.point.blocks for a in axes
+        ]
         shape = [n if n > 1 else size for n, size in zip(np.shape(data), sizes, strict=True)]
         return np.broadcast_to(data, shape) if axes else np.asarray(data)[()]
 
@@ -206,8 +211,10 @@ class Interpreter:
         if set(body.axes) - set(names) - set(extra):
             raise NotEvaluable(f"{definition.name} has a free index beside {names}")
         data = body.along((*names, *extra))
-        shape = [n if name in body.axes or name == NODES else self.point.blocks
-                 for n, name in zip(data.shape, (*names, *extra), strict=True)]  # fmt: skip
+        shape = [
+            n if name in body.axes or name == NODES else self.point.blocks
+            for n, name in zip(data.shape, (*names, *extra), strict=True)
+        ]
         return Labelled(np.broadcast_to(data, shape), (*names, *extra))
 
     def _inverse_of(self, name: str) -> MatrixInverse:

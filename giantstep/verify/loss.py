@@ -46,9 +46,7 @@ def loss_checks(model: Model) -> Iterator[Check]:
             minimum = max(minimum, _not_least(analysis, numbers, y, omega, v))
             slopes = max(slopes, _slopes(analysis, numbers, y, omega, v))
         twin = max(twin, _curve_differs(analysis, numbers, y, omega, v)) if number < 3 else twin
-    yield Check(
-        f"proximal map of {_short(loss)}: the least value of its objective", minimum, 10.0 ** (5 - _DIGITS)
-    )
+    yield Check(f"proximal map of {_short(loss)}: the least value of its objective", minimum, 10.0 ** (5 - _DIGITS))
     # differences of step 1e-15: its square times a ratio of derivatives
     yield Check(f"envelope of {_short(loss)}: slopes and curvature by differences", slopes, 1e-25)
     yield Check(f"envelope of {_short(loss)}: two evaluators", twin, 1e-18)
@@ -85,9 +83,11 @@ def _slopes(analysis: LossAnalysis, numbers: Mapping[str, float], y: Any, omega:
     left, right = (_at(analysis, numbers, y, omega + side * _STEP, v) for side in (-1, 1))
     less, more = (_at(analysis, numbers, y, omega, v + side * _STEP) for side in (-1, 1))
     pairs = (
-        (here.g, (left.envelope - right.envelope) / (2 * _STEP)), (here.h, (left.g - right.g) / (2 * _STEP)),
-        (-(here.g**2) / 2, (more.envelope - less.envelope) / (2 * _STEP)), (here.g, (here.prox - omega) / v),
-    )  # fmt: skip
+        (here.g, (left.envelope - right.envelope) / (2 * _STEP)),
+        (here.h, (left.g - right.g) / (2 * _STEP)),
+        (-(here.g**2) / 2, (more.envelope - less.envelope) / (2 * _STEP)),
+        (here.g, (here.prox - omega) / v),
+    )
     return max(float(abs(a - b) / max(1, abs(a))) for a, b in pairs)
 
 
@@ -141,10 +141,21 @@ def _of_kernel(system: CoupledSystem, law: Sequence[LabelNode], i: int) -> list[
     slope, out = system.slopes[:, i : i + 1].copy(), np.empty((len(system.averages), 1))
     rule = max(96, system.level.output)  # resolved beyond doubt: what is compared is the kernel's text
     system.loss.points(
-        gauss_rule(rule), rule, weight, np.array([[node.t for node in law]]), label,
-        np.zeros((system.directions, system.directions)), system.noise, system.constants, fields[0], fields[1], slope,
-        fields[2], system.scratch, out,
-    )  # fmt: skip
+        gauss_rule(rule),
+        rule,
+        weight,
+        np.array([[node.t for node in law]]),
+        label,
+        np.zeros((system.directions, system.directions)),
+        system.noise,
+        system.constants,
+        fields[0],
+        fields[1],
+        slope,
+        fields[2],
+        system.scratch,
+        out,
+    )
     return [float(x) for x in out[:, 0]]
 
 
@@ -200,9 +211,7 @@ def _panels(middle: Any, spread: Any, marks: Sequence[Any]) -> list[tuple[Any, A
     for left, right in pairwise([low, *sorted(m for m in marks if low < m < high), high]):
         count = max(1, int(mpmath.ceil((right - left) / min(_PANEL * spread, mpmath.mpf(1)))))
         half = (right - left) / (2 * count)
-        grid += [
-            (left + (2 * k + 1 + x) * half, half * w) for k in range(count) for x, w in sorted(legendre())
-        ]
+        grid += [(left + (2 * k + 1 + x) * half, half * w) for k in range(count) for x, w in sorted(legendre())]
     return grid
 
 

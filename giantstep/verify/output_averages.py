@@ -45,8 +45,9 @@ class _Group:
     cuts: Array  # [N, C], where the density turns
 
 
-def loss_averages(law: LabelLaw, loss: FitLoss, noise: float, kappa: Array, output: Output, width: float = 1.0
-                  ) -> dict[str, Array]:  # fmt: skip
+def loss_averages(
+    law: LabelLaw, loss: FitLoss, noise: float, kappa: Array, output: Output, width: float = 1.0
+) -> dict[str, Array]:
     """avg_M, avg_g, avg_gg, avg_h [N] and avg_tg [m, N]: over label and output given kappa.
 
     width: of the panels, in units of the scales of output and label. Raises NotEvaluable for a law or a loss that this
@@ -124,13 +125,19 @@ def _group_of_step(
         return p * inside, np.asarray([p * (t * inside + turned)])
 
     return _Group(
-        label if form != "residual" else 0.0, sign, at, middle - 9.0 * root, middle + 9.0 * root, root,
+        label if form != "residual" else 0.0,
+        sign,
+        at,
+        middle - 9.0 * root,
+        middle + 9.0 * root,
+        root,
         _turns_of_step((low, high), w * slope / total, spread, centre, sign, middle),
-    )  # fmt: skip
+    )
 
 
-def _turns_of_step(edges: tuple[float, float], tilt: Array, spread: Array, centre: Array, sign: float, middle: Array
-                   ) -> Array:  # fmt: skip
+def _turns_of_step(
+    edges: tuple[float, float], tilt: Array, spread: Array, centre: Array, sign: float, middle: Array
+) -> Array:
     """Where the probability of an interval of the label turns as a function of u, and around, [N, C]."""
     found = [np.empty((len(tilt), 0))]
     for edge in edges:
@@ -147,8 +154,10 @@ def _groups_of_nodes(
 ) -> list[_Group]:
     s, weight, label = law.nodes(kappa, width)
     if law.flips:
-        s, weight = np.concatenate([s, s], axis=1), np.concatenate(
-            [(1.0 - law.flips) * weight, law.flips * weight], axis=1)  # fmt: skip
+        s, weight = (
+            np.concatenate([s, s], axis=1),
+            np.concatenate([(1.0 - law.flips) * weight, law.flips * weight], axis=1),
+        )
         label = np.concatenate([label, -label], axis=1)
     along = s @ law.carry.T  # E[t | s], [N, J, m]
     rest = output.slopes.T @ law.rest  # [N, m]

@@ -21,8 +21,9 @@ _BATCH = 2000  # nodes evaluated together
 def legendre(order: int) -> tuple[Array, Array]:
     """Places and weights on (-1, 1), by the eigenvalues of the Jacobi matrix (Golub and Welsch 1969)."""
     k = np.arange(1, order)
-    values, vectors = np.linalg.eigh(np.diag(k / np.sqrt(4.0 * k * k - 1.0), 1) + np.diag(
-        k / np.sqrt(4.0 * k * k - 1.0), -1))  # fmt: skip
+    values, vectors = np.linalg.eigh(
+        np.diag(k / np.sqrt(4.0 * k * k - 1.0), 1) + np.diag(k / np.sqrt(4.0 * k * k - 1.0), -1)
+    )
     return values, 2.0 * vectors[0] ** 2
 
 

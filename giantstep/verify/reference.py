@@ -161,11 +161,19 @@ class Reference:
         alpha, beta, ridge, noise, inverse = self.problem.parameters
         return Point(
             len(self.problem.blocks),
-            {"alpha": _long(alpha), "beta": _long(beta), "ridge": _long(ridge), "noise": _long(noise),
-             "inverse_dimension": _long(inverse)},
-            families, {name: _long(values) for name, values in columns.items()}, _long(self.nodes.weight),
-            definitions, {self.system.inverse.name: self.system.inverse},
-        )  # fmt: skip
+            {
+                "alpha": _long(alpha),
+                "beta": _long(beta),
+                "ridge": _long(ridge),
+                "noise": _long(noise),
+                "inverse_dimension": _long(inverse),
+            },
+            families,
+            {name: _long(values) for name, values in columns.items()},
+            _long(self.nodes.weight),
+            definitions,
+            {self.system.inverse.name: self.system.inverse},
+        )
 
     def _families(self) -> dict[str, Array]:
         order, beta = self.order, self.problem.parameters[1]
@@ -184,9 +192,7 @@ class Reference:
         """What the two sides of every equation differ by, relative to the terms of the equation or its family."""
         interpreter = Interpreter(self.point)
         return {
-            e.unknown: self._residual(interpreter, e)
-            for e in self.system.equations
-            if e.unknown in self.point.families
+            e.unknown: self._residual(interpreter, e) for e in self.system.equations if e.unknown in self.point.families
         }
 
     def _residual(self, interpreter: Interpreter, equation: Equation) -> float:
@@ -211,8 +217,11 @@ class Reference:
         interpreter, model = Interpreter(self.point), self.result.model
         test = float(self.nodes.values[0] @ self.nodes.weight)
         train = float(np.real(interpreter.value(self.system.train_error))) * model.fit.loss.entry.error_scale
-        return {"test_error": test, "train_error": train,
-                "free_energy": float(np.real(interpreter.value(self.system.free_energy)))}  # fmt: skip
+        return {
+            "test_error": test,
+            "train_error": train,
+            "free_energy": float(np.real(interpreter.value(self.system.free_energy))),
+        }
 
 
 def _long(values: object) -> Array:

@@ -24,9 +24,7 @@ from giantstep.verify.trained_bias import bias_checks
 __all__ = ["Check", "checks", "verify"]
 
 
-def verify(
-    model: Model, echo: Callable[[str], object], *, dimension: int = DIMENSION, seeds: int = SEEDS
-) -> bool:
+def verify(model: Model, echo: Callable[[str], object], *, dimension: int = DIMENSION, seeds: int = SEEDS) -> bool:
     """Run every check, print one row each as it is done, and tell whether none failed.
 
     Checks: recorded derivation steps; closed forms and kernels against quadrature; the map of the step; of a loss its

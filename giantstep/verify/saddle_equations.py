@@ -161,10 +161,14 @@ def _random_point(system: SaddleSystem, source: random.Random) -> Point:
         hidden["T"] = explicit["T"]
     symbols = {name: draw(1)[0] for name in ("alpha", "beta", "ridge", "noise", "inverse_dimension")}
     point = Point(
-        _BLOCKS, symbols, families, columns, draw(_NODES),
+        _BLOCKS,
+        symbols,
+        families,
+        columns,
+        draw(_NODES),
         {d.name: d for d in system.fields} | (loss if system.partials else {}) | hidden,
         {system.inverse.name: system.inverse},
-    )  # fmt: skip
+    )
     return _consistent(system, point)
 
 
@@ -175,8 +179,12 @@ def _spectrum_is_given(system: SaddleSystem) -> bool:
 
 def _spectral(system: SaddleSystem) -> tuple[str, ...]:
     """Families over the spectrum: what the equations are given beside everything else."""
-    bases = {str(node.base.label) for e in system.equations for node in sp.preorder_traversal(e.body)
-             if isinstance(node, sp.Indexed)}  # fmt: skip
+    bases = {
+        str(node.base.label)
+        for e in system.equations
+        for node in sp.preorder_traversal(e.body)
+        if isinstance(node, sp.Indexed)
+    }
     bases |= {str(n.base.label) for n in sp.preorder_traversal(system.inverse.entry) if isinstance(n, sp.Indexed)}
     return tuple(sorted(name for name in bases if name.startswith("law_") or name in ("Sigma", "spectrum")))
 

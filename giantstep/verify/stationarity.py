@@ -49,11 +49,10 @@ def gradient_checks(model: Model, solved: Solved) -> Iterator[Check]:
     with mpmath.workdps(_DIGITS):
         state = state_of(system, kernel, families_of(system, kernel))
         for names, energy, words in (
-            (overlaps, in_overlaps, "order parameters"), (conjugates, in_conjugates, "conjugates"),
-        ):  # fmt: skip
-            yield Check(
-                f"gradient of the free energy in the {words}", _along_random(state, names, energy), 1e-9
-            )
+            (overlaps, in_overlaps, "order parameters"),
+            (conjugates, in_conjugates, "conjugates"),
+        ):
+            yield Check(f"gradient of the free energy in the {words}", _along_random(state, names, energy), 1e-9)
 
 
 def _envelope(kernel: CoupledSystem, evaluator: Evaluator) -> list[Any]:
@@ -89,9 +88,7 @@ def _along_random(state: State, names: list[str], energy: Callable[[State], Any]
 def _direction(source: random.Random, name: str, members: Mapping[Place, Any]) -> dict[Place, Any]:
     """Random, of the size of each member, symmetric where the family is."""
     size = max(abs(x) for x in members.values()) / 100
-    found = {
-        place: mpmath.mpf(source.randint(300, 1000)) / 1000 * (abs(x) + size) for place, x in members.items()
-    }
+    found = {place: mpmath.mpf(source.randint(300, 1000)) / 1000 * (abs(x) + size) for place, x in members.items()}
     if name in SYMMETRIC:
         found = {place: found[min(place, place[::-1])] for place in found}
     return found

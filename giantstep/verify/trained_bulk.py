@@ -27,9 +27,11 @@ def bulk_checks(problem: Problem) -> Iterator[Check]:
     factor = max((term.variance - 1.0) for term in problem.blocks) / mean_square(problem.model)
     sampled, d = _sampled(problem.model)
     for name, label, allowed in (
-        ("law_tr", "trace", 20.0 / d), ("law_vv", "spike", 6.0 / math.sqrt(d)),
-        ("law_vo", "spike and target", 6.0 / math.sqrt(d)), ("law_oo", "target beside the spike", 6.0 / math.sqrt(d)),
-    ):  # fmt: skip
+        ("law_tr", "trace", 20.0 / d),
+        ("law_vv", "spike", 6.0 / math.sqrt(d)),
+        ("law_vo", "spike and target", 6.0 / math.sqrt(d)),
+        ("law_oo", "target beside the spike", 6.0 / math.sqrt(d)),
+    ):
         worst = max(abs(_mean(law, name, part * factor) - _mean(sampled, name, part * factor)) for part in _PARTS)
         yield Check(f"law of the bulk against one batch, d = {d}: {label}", worst, allowed)
     mean = np.real((sigma * law.weights["law_tr"]).sum(axis=1))

@@ -40,9 +40,7 @@ def test_examples_of_the_help_are_understood(run: Run, model: str, tmp_path: Pat
     monkeypatch.chdir(tmp_path)
     (tmp_path / "model.toml").unlink()
     for name in ("derive", "solve", "curve", "simulate", "verify"):
-        examples = [
-            line.split() for line in run(name, "--help")[1].splitlines() if line.startswith("  giantstep")
-        ]
+        examples = [line.split() for line in run(name, "--help")[1].splitlines() if line.startswith("  giantstep")]
         assert examples
         for words in examples:
             words = words[1 : words.index(">")] if ">" in words else words[1:]
@@ -91,9 +89,7 @@ def test_solve_prints_the_object_of_the_contract(run: Run, model: str) -> None:
     there = solve(Model.from_toml(model).replace({"fit.samples": 1.5, "fit.ridge": 0.1}))
     assert found["test_error"] == there.test_error and found["train_error"] == there.train_error
     assert set(found["order_parameters"]) == {"m", "zeta", "psi", "Q1", "Q2", "V1", "V2"}
-    assert np.shape(found["order_parameters"]["Q1"]) == (1, 1) and np.shape(
-        found["order_parameters"]["m"]
-    ) == (1,)
+    assert np.shape(found["order_parameters"]["Q1"]) == (1, 1) and np.shape(found["order_parameters"]["m"]) == (1,)
     assert set(found["spike"]) == {"strength", "alignment", "bulk_variance"}
     assert {"free_energy", "residual", "iterations", "quadrature_error", "seconds"} <= set(found)
 
@@ -176,16 +172,25 @@ def test_derive_prints_what_the_engine_renders(run: Run, model: str, form: str) 
 def test_curve_writes_files_and_reports(run: Run, model: str, tmp_path: Path) -> None:
     output, picture = tmp_path / "c.json", tmp_path / "c.svg"
     code, out, err = run(
-        "curve", model, "--sweep", "fit.samples=0.5:2:4", "network.width=1,2", "--set", "fit.ridge=0.2",
-        "--simulate", "--dimension", "40", "--seeds", "3", "--output", str(output), "--plot", str(picture),
-    )  # fmt: skip
-    assert code == 0 and not err
-    assert (
-        "8 of 8 points" in out
-        and "worst residual" in out
-        and "root mean square" in out
-        and str(output) in out
+        "curve",
+        model,
+        "--sweep",
+        "fit.samples=0.5:2:4",
+        "network.width=1,2",
+        "--set",
+        "fit.ridge=0.2",
+        "--simulate",
+        "--dimension",
+        "40",
+        "--seeds",
+        "3",
+        "--output",
+        str(output),
+        "--plot",
+        str(picture),
     )
+    assert code == 0 and not err
+    assert "8 of 8 points" in out and "worst residual" in out and "root mean square" in out and str(output) in out
     found = Dataset.read(output)
     assert found.model == Model.from_toml(model).replace({"fit.ridge": 0.2})
     row = Model.from_toml(model).replace({"fit.ridge": 0.2, "fit.samples": 0.5, "network.width": 2.0})
@@ -236,8 +241,10 @@ def test_points_that_fail_are_listed_and_the_code_says_so(
     assert "1 of 2 points" in out and "fit.samples = 1: did not settle; raise the ridge" in out
     assert output.read_text().splitlines()[1].startswith("1.0,,")
     assert run("solve", model, "--set", "fit.samples=1") == (
-        3, "", "giantstep: did not settle\nhint: raise the ridge\n"
-    )  # fmt: skip
+        3,
+        "",
+        "giantstep: did not settle\nhint: raise the ridge\n",
+    )
 
 
 def test_what_cannot_be_written_is_refused_before_the_work(

@@ -108,16 +108,33 @@ def test_interruption_says_what_was_saved(
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of a terminal")
 @pytest.mark.parametrize(("how", "code"), [("SIGINT", 130), ("SIGKILL", -9)])
-def test_stopping_a_sweep_stops_all_its_processes_quietly(
-    model: str, tmp_path: Path, how: str, code: int
-) -> None:
+def test_stopping_a_sweep_stops_all_its_processes_quietly(model: str, tmp_path: Path, how: str, code: int) -> None:
     output = tmp_path / "c.json"
     program = subprocess.Popen(
-        [sys.executable, "-m", "giantstep.cli", "curve", model, "--sweep", "fit.samples=0.2:3:3", "--simulate",
-         "--dimension", "300", "--seeds", "500", "--jobs", "2", "--output", str(output)],
-        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True,
+        [
+            sys.executable,
+            "-m",
+            "giantstep.cli",
+            "curve",
+            model,
+            "--sweep",
+            "fit.samples=0.2:3:3",
+            "--simulate",
+            "--dimension",
+            "300",
+            "--seeds",
+            "500",
+            "--jobs",
+            "2",
+            "--output",
+            str(output),
+        ],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
         preexec_fn=_interruptible,
-    )  # fmt: skip
+    )
     kept = Path(f"{output}.partial.jsonl")
     deadline = time.monotonic() + 60
     while not (kept.exists() and len(kept.read_bytes().splitlines()) > 12) and time.monotonic() < deadline:
@@ -167,8 +184,18 @@ def test_errors_reach_the_program_too(model: str) -> None:
 
 def test_options_take_several_pairs() -> None:
     assert spread(["solve", "--set", "a.b=1", "c.d=2", "m.toml", "e.f=3"]) == [
-        "solve", "--set", "a.b=1", "--set", "c.d=2", "m.toml", "e.f=3"
-    ]  # fmt: skip
+        "solve",
+        "--set",
+        "a.b=1",
+        "--set",
+        "c.d=2",
+        "m.toml",
+        "e.f=3",
+    ]
     assert spread(["--sweep", "a.b=1", "--set", "c.d=2", "runs/a.b=1/m.toml"]) == [
-        "--sweep", "a.b=1", "--set", "c.d=2", "runs/a.b=1/m.toml"
-    ]  # fmt: skip
+        "--sweep",
+        "a.b=1",
+        "--set",
+        "c.d=2",
+        "runs/a.b=1/m.toml",
+    ]

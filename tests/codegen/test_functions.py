@@ -210,9 +210,7 @@ def twin_by_sampling(text: str, s: float, c: float) -> float:
     """E f by a trapezoid rule far finer than its waves."""
     g = np.linspace(-10, 10, 2_000_001)
     z = s + math.sqrt(c) * g
-    return float(
-        np.sum(np.tanh(z) * np.sin(20 * z) * np.exp(-g * g / 2)) * (g[1] - g[0]) / math.sqrt(2 * math.pi)
-    )
+    return float(np.sum(np.tanh(z) * np.sin(20 * z) * np.exp(-g * g / 2)) * (g[1] - g[0]) / math.sqrt(2 * math.pi))
 
 
 def test_overflow_is_an_infinite_error_and_bad_arguments_are_refused(kernels: dict[str, ModuleType]) -> None:
@@ -237,9 +235,7 @@ def test_header_and_constants(name: str, kernels: dict[str, ModuleType]) -> None
 
 def test_generated_folder_is_what_the_sources_give() -> None:
     for name, text in emit_registered().items():
-        assert (ROOT / "generated" / name).read_text(encoding="utf-8") == text, (
-            f"{name}: run giantstep generate"
-        )
+        assert (ROOT / "generated" / name).read_text(encoding="utf-8") == text, f"{name}: run giantstep generate"
 
 
 def test_text_does_not_depend_on_the_hash_seed() -> None:

@@ -107,15 +107,11 @@ def test_linear_blocks_are_affine(number: int) -> None:
             values = []
             for multiple in (0, 1, 2):
                 moved = {
-                    n.name: {
-                        p: x * (1 + mpmath.mpf(multiple) / (3 + sum(p))) for p, x in shift[n.name].items()
-                    }
+                    n.name: {p: x * (1 + mpmath.mpf(multiple) / (3 + sum(p))) for p, x in shift[n.name].items()}
                     for n in block.torn
                 }
                 evaluator = Evaluator(chained(origin.with_families(moved), block))
-                values.append(
-                    [x for n in block.torn for x in evaluator.family(residual(n), n.indices).values()]
-                )
+                values.append([x for n in block.torn for x in evaluator.family(residual(n), n.indices).values()])
             bend = max(abs(a - 2 * b + c) for a, b, c in zip(*values, strict=True))
         assert (bend < mpmath.mpf("1e-35")) == (block.kind == "linear")
         assert block.kind == ("linear" if block is not plan().blocks[0] else "nonlinear")
@@ -150,9 +146,7 @@ def test_jacobians_agree_with_differences(number: int, blocks: int) -> None:
                         symbolic = mpmath.fsum(
                             evaluator.value(
                                 entry.body,
-                                dict(
-                                    zip((*entry.row_indices, *entry.column_indices), (*at, *p), strict=True)
-                                ),
+                                dict(zip((*entry.row_indices, *entry.column_indices), (*at, *p), strict=True)),
                             )
                             for p in both
                         )
@@ -185,9 +179,7 @@ def test_names_of_indices_do_not_matter() -> None:
             for a, b in zip(ours.jacobian, theirs.jacobian, strict=True):
                 left = evaluator.family(a.body, (*a.row_indices, *a.column_indices))
                 right = evaluator.family(b.body, (*b.row_indices, *b.column_indices))
-                assert all(
-                    abs(left[p] - right[p]) <= mpmath.mpf("1e-25") * max(1, abs(left[p])) for p in left
-                )
+                assert all(abs(left[p] - right[p]) <= mpmath.mpf("1e-25") * max(1, abs(left[p])) for p in left)
 
 
 def renamed(system: SaddleSystem) -> SaddleSystem:

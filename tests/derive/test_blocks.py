@@ -56,14 +56,18 @@ def state(blocks: int, seed: int) -> State:
     # diagonally dominant, so that the inverse is tame
     for b in range(blocks):
         families["W"][b, b] = 2 + families["W"][b, b]
-    columns: dict[tuple[str, Place], list[Any]] = {
-        ("mu", (b,)): [number() for _ in range(3)] for b in range(blocks)
-    }
+    columns: dict[tuple[str, Place], list[Any]] = {("mu", (b,)): [number() for _ in range(3)] for b in range(blocks)}
     weight = [mpmath.mpf(k) / 6 for k in (1, 2, 3)]
     return State(
-        blocks, {"lam": mpmath.mpf(3) / 7}, families, [number() for _ in range(3)], weight, columns,
-        {"D": DEFINITION}, {"P": INVERSE},
-    )  # fmt: skip
+        blocks,
+        {"lam": mpmath.mpf(3) / 7},
+        families,
+        [number() for _ in range(3)],
+        weight,
+        columns,
+        {"D": DEFINITION},
+        {"P": INVERSE},
+    )
 
 
 def random_expression(draw: random.Random, depth: int, free: tuple[sp.Symbol, ...]) -> sp.Expr:
@@ -71,9 +75,7 @@ def random_expression(draw: random.Random, depth: int, free: tuple[sp.Symbol, ..
     leaves, nodes = ("member", "number"), ("add", "mul", "mul", "sum", "sum", "mean", "power", "member")
     kind = draw.choice(leaves if depth == 0 else nodes)
     if kind == "number":
-        return sp.Rational(draw.randint(1, 5), draw.randint(1, 5)) * draw.choice(
-            (1, sp.Symbol("lam", positive=True))
-        )
+        return sp.Rational(draw.randint(1, 5), draw.randint(1, 5)) * draw.choice((1, sp.Symbol("lam", positive=True)))
     if kind == "member":
         return random_member(draw, free)
     if kind in ("add", "mul"):
@@ -84,9 +86,7 @@ def random_expression(draw: random.Random, depth: int, free: tuple[sp.Symbol, ..
         inner = tuple(dict.fromkeys((*free, bound)))
         return BlockSum(random_expression(draw, depth - 1, inner) * random_member(draw, (bound,)), bound)
     if kind == "mean":
-        return Expectation(
-            random_expression(draw, depth - 1, free) * MU(draw.choice(free), KAPPA) * KAPPA, KAPPA
-        )
+        return Expectation(random_expression(draw, depth - 1, free) * MU(draw.choice(free), KAPPA) * KAPPA, KAPPA)
     return (2 + random_expression(draw, depth - 1, free) ** 2) ** draw.choice((2, -1))
 
 
@@ -95,9 +95,14 @@ def random_member(draw: random.Random, free: tuple[sp.Symbol, ...]) -> sp.Expr:
         return draw.choice(free)
 
     choices: tuple[Callable[[], sp.Expr], ...] = (
-        lambda: X[pick()], lambda: Y[pick()], lambda: W[pick(), pick()], lambda: family("P")[pick(), pick()],
-        lambda: family("D")[pick()], lambda: sp.KroneckerDelta(pick(), pick()), lambda: LogDet("P"),
-    )  # fmt: skip
+        lambda: X[pick()],
+        lambda: Y[pick()],
+        lambda: W[pick(), pick()],
+        lambda: family("P")[pick(), pick()],
+        lambda: family("D")[pick()],
+        lambda: sp.KroneckerDelta(pick(), pick()),
+        lambda: LogDet("P"),
+    )
     return draw.choice(choices)()
 
 
@@ -135,8 +140,7 @@ def test_derivatives_agree_with_differences(seed: int, blocks: int, name: str) -
             where = dict(zip(target, place, strict=True))
             evaluator = Evaluator(numbers)
             symbolic = [
-                evaluator.value(derivative, {**where, **dict(zip(FREE, p, strict=True))})
-                for p in numbers.places(2)
+                evaluator.value(derivative, {**where, **dict(zip(FREE, p, strict=True))}) for p in numbers.places(2)
             ]
             above, below = (values(expr, moved(numbers, name, place, sign * step)) for sign in (1, -1))
             assert_equal(symbolic, [(x - y) / (2 * step) for x, y in zip(above, below, strict=True)])
@@ -216,9 +220,7 @@ def test_parallel_sum_differentiates_without_inverting(blocks: int) -> None:
                 for place in numbers.places(len(indices)):
                     evaluator = Evaluator(filled)
                     where = dict(zip(indices, place, strict=True))
-                    symbolic = [
-                        evaluator.value(derivative, {**where, B: i, C: j}) for i, j in numbers.places(2)
-                    ]
+                    symbolic = [evaluator.value(derivative, {**where, B: i, C: j}) for i, j in numbers.places(2)]
                     ends = [parallel(moved(numbers, name, place, sign * step)) for sign in (1, -1)]
                     change = (ends[0] - ends[1]) / (2 * step)
                     assert_equal(symbolic, [change[p] for p in numbers.places(2)])
@@ -230,9 +232,7 @@ def test_second_derivatives_commute() -> None:
     second = CALCULUS.derivative(CALCULUS.derivative(expr, X[E]), X[D])
     with mpmath.workdps(40):
         numbers = state(3, 5)
-        assert_equal(
-            values(first, numbers, (C, D, E)), values(second, numbers, (C, D, E)), mpmath.mpf("1e-32")
-        )
+        assert_equal(values(first, numbers, (C, D, E)), values(second, numbers, (C, D, E)), mpmath.mpf("1e-32"))
 
 
 def test_canonical_form_does_not_depend_on_names_of_indices() -> None:

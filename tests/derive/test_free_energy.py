@@ -19,7 +19,7 @@ from saddle_oracle import (
     squared_residual,
     state_of_point,
     t_equation,
-)  # fmt: skip
+)
 
 from derive.blocks import BlockSum, LogDet, index
 from derive.energetic import second_moment
@@ -88,10 +88,7 @@ def test_gradient_by_complex_step(blocks: int, seed: int) -> None:
                 continue
             derived = evaluator.family(condition.body, condition.indices)
             direction = _direction(point, condition.unknown, seed)
-            members = {
-                p: x + mpmath.mpc(0, step) * direction[p]
-                for p, x in state.families[condition.unknown].items()
-            }
+            members = {p: x + mpmath.mpc(0, step) * direction[p] for p, x in state.families[condition.unknown].items()}
             energy = Evaluator(state.with_families({condition.unknown: members})).value(system().free_energy)
             along = mpmath.fsum(derived[p] * direction[p] for p in derived)
             scale = mpmath.fsum(abs(derived[p] * direction[p]) for p in derived)
@@ -113,10 +110,7 @@ def test_spectral_potential_is_stationary_where_the_printed_equation_holds(block
                 ends.append(Evaluator(state_of_point(point.with_values(T=moved), system())).value(potential))
             assert abs(ends[0] - ends[1]) / (2 * step) <= DIFFERENCE
         derived = spectral_potential(Recorder("test"), ISOTROPIC).stationarity
-        assert (
-            max(abs(x) for x in Evaluator(state_of_point(point, system())).family(derived, (b,)).values())
-            <= EXACT
-        )
+        assert max(abs(x) for x in Evaluator(state_of_point(point, system())).family(derived, (b,)).values()) <= EXACT
 
 
 @pytest.mark.parametrize(("blocks", "seed"), CASES)

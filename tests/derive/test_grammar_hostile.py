@@ -92,9 +92,7 @@ def test_hostile_losses() -> None:
 
 @settings(max_examples=1500, deadline=None, derandomize=True)
 @given(
-    st.lists(
-        st.sampled_from([*FUNCTIONS, *"yfz2e.()+-*/,", "**", "pi", "0.5", "y-f", "y*f"]), max_size=25
-    ).map("".join)
+    st.lists(st.sampled_from([*FUNCTIONS, *"yfz2e.()+-*/,", "**", "pi", "0.5", "y-f", "y*f"]), max_size=25).map("".join)
 )
 def test_any_sequence_of_tokens_as_a_loss(text: str) -> None:
     accepted(text, ("y", "f"))
@@ -146,10 +144,6 @@ def test_any_printable_text(text: str) -> None:
 
 
 @settings(max_examples=1500, deadline=None, derandomize=True)
-@given(
-    st.lists(st.sampled_from([*FUNCTIONS, *"z2e.()+-*/,", "**", "pi", "0.5", "1e9"]), max_size=25).map(
-        "".join
-    )
-)
+@given(st.lists(st.sampled_from([*FUNCTIONS, *"z2e.()+-*/,", "**", "pi", "0.5", "1e9"]), max_size=25).map("".join))
 def test_any_sequence_of_tokens(text: str) -> None:
     accepted(text)

@@ -23,9 +23,7 @@ def test_projection_equals_distributional_derivative(name: str) -> None:
     f = scalar_function(name)
     for k in range(5):
         # apart: SymPy would raise the precision again and again to see a difference that is zero
-        first, second = (
-            sympy.N(c, 30, maxn=60) for c in (coefficient(f, k), coefficient_by_derivatives(f, k))
-        )
+        first, second = (sympy.N(c, 30, maxn=60) for c in (coefficient(f, k), coefficient_by_derivatives(f, k)))
         assert abs(first - second) < 1e-25
 
 
@@ -48,9 +46,7 @@ def test_parseval(name: str) -> None:
     series = expand(scalar_function(name), 9, dps=20)
     assert all(a <= b for a, b in zip(series.partial_sums, series.partial_sums[1:], strict=False))
     assert series.partial_sums[-1] <= series.norm * (1 + mpmath.mpf(10) ** -16)
-    assert (
-        abs(series.norm - series.partial_sums[-1] - series.remainder) <= series.norm * mpmath.mpf(10) ** -16
-    )
+    assert abs(series.norm - series.partial_sums[-1] - series.remainder) <= series.norm * mpmath.mpf(10) ** -16
     if name == "cubic":
         assert series.remainder == 0
     elif name == "sign":
@@ -59,9 +55,7 @@ def test_parseval(name: str) -> None:
         assert 0 < series.remainder < 0.01 * series.norm
 
 
-@pytest.mark.parametrize(
-    ("name", "exponent"), [("relu", 1), ("abs", 2), ("quadratic", 2), ("cubic", 3), ("cos", 2)]
-)
+@pytest.mark.parametrize(("name", "exponent"), [("relu", 1), ("abs", 2), ("quadratic", 2), ("cubic", 3), ("cos", 2)])
 def test_information_exponent(name: str, exponent: int) -> None:
     assert expand(scalar_function(name), 4).information_exponent == exponent
 

@@ -14,11 +14,11 @@ import sympy as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from derive.loss import convexity
 from derive.gaussian.numeric import mpmath_function
 from derive.gaussian.special import InverseMillsRatio, LogNormalCdf, TruncatedMean
 from derive.language.grammar import ExpressionError, canonical, parse
 from derive.language.loss_catalogue import REGISTERED, form_of, lookup
+from derive.loss import convexity
 from derive.loss.convexity import NotConvex, check_convex
 from derive.loss.loss import REGISTERED_LOSSES, F, Loss, U, Y, analyse_loss, loss_of
 
@@ -291,8 +291,20 @@ def test_losses_without_a_finite_minimum(text: str, words: str) -> None:
     assert words in caught.value.message and not isinstance(caught.value, NotConvex)
 
 
-ATOMS = ("(y-f)**2", "abs(y-f)", "abs(y-f-1)", "max(0,y-f)", "softplus(2*(y-f))", "log(cosh(y-f))", "exp(0.3*(y-f))",
-         "cos(y-f)", "tanh(y-f)", "exp(-(y-f)**2)", "abs(y-f)**1.5", "(y-f)**3")  # fmt: skip
+ATOMS = (
+    "(y-f)**2",
+    "abs(y-f)",
+    "abs(y-f-1)",
+    "max(0,y-f)",
+    "softplus(2*(y-f))",
+    "log(cosh(y-f))",
+    "exp(0.3*(y-f))",
+    "cos(y-f)",
+    "tanh(y-f)",
+    "exp(-(y-f)**2)",
+    "abs(y-f)**1.5",
+    "(y-f)**3",
+)
 
 
 @settings(max_examples=30, deadline=None, derandomize=True)
@@ -321,10 +333,7 @@ def test_verdicts_on_random_sums(terms: list[tuple[int, str]]) -> None:
             assert all(_bend(value, a, b) >= -(mpmath.mpf(10) ** -40) * abs(value(0, b)) for a, b in spans)
         else:
             near = [(x - 1e-7, x + 1e-7) for x in region]
-            assert (
-                min(_bend(value, a, b) for a, b in (*near, region, (2 * region[0] - region[1], region[1])))
-                < 0
-            )
+            assert min(_bend(value, a, b) for a, b in (*near, region, (2 * region[0] - region[1], region[1]))) < 0
 
 
 def _bend(value: Callable[[Any, Any], Any], low: float, high: float) -> Any:

@@ -89,9 +89,7 @@ def test_derivatives_of_the_averages(name: str, directions: int) -> None:
     known = averages(here, derived, loss)
     fields = next(iter(derived.partials.values()))
     for field in fields:
-        parts = [
-            (weight, averages(here.moved(field, k * STEP), derived, loss)) for k, weight in STENCIL
-        ]
+        parts = [(weight, averages(here.moved(field, k * STEP), derived, loss)) for k, weight in STENCIL]
         for wanted, partial in derived.partials.items():
             slope = sum(weight * found[wanted] for weight, found in parts) / STEP
             assert abs(slope - value(partial[field], known, here.Delta)) < CLOSE, (wanted, field)

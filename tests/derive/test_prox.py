@@ -124,31 +124,20 @@ def test_along_the_proximal_map(text: str, y: float, omega: float, variance: flo
     twin = moreau_values(analysis, y, omega, variance, parameters)
     numbers = {p.symbol: sp.Rational(parameters[p.name]) for p in loss.parameters}
     numbers |= {Y: sp.Rational(y), VARIANCE: sp.Rational(variance)}
-    sign, offset, w = (
-        e.subs(numbers) for e in (loss.sign, loss.offset, loss.sign * sp.Rational(omega) - loss.offset)
-    )
+    sign, offset, w = (e.subs(numbers) for e in (loss.sign, loss.offset, loss.sign * sp.Rational(omega) - loss.offset))
     region = next(r for r in moreau(loss).regions if r.upper == sp.oo or w < r.upper.subs(numbers))
     assume(region.along is not None)
     u = sign * sp.Float(twin.prox, 30) - offset
     assume(not any(abs(u - b.subs(numbers)) < 1e-12 for b in analysis.breakpoints))
-    along = [
-        getattr(region.along, name).subs(numbers).subs(L, u).evalf(30)
-        for name in ("omega", "envelope", "g", "h")
-    ]
-    stiff = (
-        1 + abs(sp.Float(twin.h * variance / (1 - twin.h * variance), 30))
-        if twin.h * variance != 1
-        else sp.oo
-    )
+    along = [getattr(region.along, name).subs(numbers).subs(L, u).evalf(30) for name in ("omega", "envelope", "g", "h")]
+    stiff = 1 + abs(sp.Float(twin.h * variance / (1 - twin.h * variance), 30)) if twin.h * variance != 1 else sp.oo
     for found, expected in zip(along, (w, twin.envelope, sign * twin.g, twin.h), strict=True):
         # u is known to 1e-30; omega moves by 1 + V rho'' times that, the others less
         assert abs(found - expected) < 1e-25 * stiff * (1 + abs(expected))
 
 
 @pytest.mark.parametrize("text", ["logistic", "exponential", "probit", "hinge"])
-@pytest.mark.parametrize(
-    ("omega", "variance"), [(-1e6, 1e-6), (1e6, 1e6), (-40, 1e8), (-3e3, 0.5), (0, 1e-12)]
-)
+@pytest.mark.parametrize(("omega", "variance"), [(-1e6, 1e-6), (1e6, 1e6), (-40, 1e8), (-3e3, 0.5), (0, 1e-12)])
 def test_far_out(text: str, omega: float, variance: float) -> None:
     """Stationarity of the twin where doubles overflow or cancel.
 

@@ -56,9 +56,7 @@ def test_the_prox_minimises_the_loss_as_written(
     with mpmath.workdps(60):
         v, w = mpmath.mpf(variance), mpmath.mpf(omega)
         reach = abs(twin.prox - w) + 5
-        found = lowest(
-            lambda x: (x - w) ** 2 / (2 * v) + loss(x), w - reach, w + reach, mpmath.mpf(10) ** -27
-        )
+        found = lowest(lambda x: (x - w) ** 2 / (2 * v) + loss(x), w - reach, w + reach, mpmath.mpf(10) ** -27)
         objective = (found - w) ** 2 / (2 * v) + loss(found)
         assert abs(found - twin.prox) < mpmath.mpf(10) ** -24 * (1 + abs(w))
         assert abs(objective - twin.envelope) < CLOSE * (1 + abs(objective))
@@ -67,9 +65,7 @@ def test_the_prox_minimises_the_loss_as_written(
 
 @property_test
 @given(st.sampled_from(ALL), labels, centres, centres, variances, shares)
-def test_firmly_non_expansive(
-    text: str, y: float, omega: float, other: float, variance: float, share: float
-) -> None:
+def test_firmly_non_expansive(text: str, y: float, omega: float, other: float, variance: float, share: float) -> None:
     """(p - p')(w - w') >= (p - p')^2 [Moreau 1965], and 0 <= h <= 1/V."""
     analysis, y, parameters = point(text, y, share)
     first, second = (moreau_values(analysis, y, w, variance, parameters) for w in (omega, other))
@@ -81,9 +77,7 @@ def test_firmly_non_expansive(
 
 @settings(max_examples=40, deadline=None, derandomize=True)
 @given(st.sampled_from(ALL), labels, centres, variances, shares)
-def test_derivatives_of_the_envelope(
-    text: str, y: float, omega: float, variance: float, share: float
-) -> None:
+def test_derivatives_of_the_envelope(text: str, y: float, omega: float, variance: float, share: float) -> None:
     """dM/domega = -g, dM/dV = -g^2/2, dg/domega = -h, dg/dV = -g h by central differences of the 40-digit twin.
 
     With a step of 1e-13 the truncation error is 1e-26 times a third derivative, rounding 1e-27: judged at 1e-15,
@@ -97,17 +91,13 @@ def test_derivatives_of_the_envelope(
 
     with mpmath.workdps(40):
         w, v = mpmath.mpf(omega), mpmath.mpf(variance)
-        here, right, left, up, down = (
-            at(w, v), at(w + step, v), at(w - step, v), at(w, v + step), at(w, v - step)
-        )  # fmt: skip
+        here, right, left, up, down = (at(w, v), at(w + step, v), at(w - step, v), at(w, v + step), at(w, v - step))
         assume(abs(right.h - left.h) + abs(up.h - down.h) < 1e-6)
         for high, low, slope_of_m, slope_of_g in (
             (right, left, -here.g, -here.h),
             (up, down, -(here.g**2) / 2, -here.g * here.h),
         ):
-            assert abs((high.envelope - low.envelope) / (2 * step) - slope_of_m) < 1e-15 * (
-                1 + abs(slope_of_m)
-            )
+            assert abs((high.envelope - low.envelope) / (2 * step) - slope_of_m) < 1e-15 * (1 + abs(slope_of_m))
             assert abs((high.g - low.g) / (2 * step) - slope_of_g) < 1e-15 * (1 + abs(slope_of_g))
 
 
@@ -129,9 +119,7 @@ def test_moreau_decomposition(text: str, y: float, omega: float, variance: float
         return p * x - loss(x)
 
     target = omega / variance
-    dual = float(
-        lowest(lambda p: conjugate(p) + variance * (p - target) ** 2 / 2, target - 60, target + 60, 1e-8)
-    )
+    dual = float(lowest(lambda p: conjugate(p) + variance * (p - target) ** 2 / 2, target - 60, target + 60, 1e-8))
     slope = (omega - prox) / variance
     assume(abs(slope) < 50)
     assert abs(prox + variance * dual - omega) < 1e-5 * (1 + variance)
@@ -150,8 +138,11 @@ def test_symmetries(text: str, y: float, omega: float, variance: float, share: f
     if analysis.loss.form == "margin":
         flipped = moreau_values(analysis, -y, -omega, variance, parameters)
         assert (flipped.prox, flipped.envelope, flipped.g, flipped.h) == (
-            -values.prox, values.envelope, -values.g, values.h
-        )  # fmt: skip
+            -values.prox,
+            values.envelope,
+            -values.g,
+            values.h,
+        )
     if analysis.loss.form == "residual":
         moved = moreau_values(analysis, mpmath.mpf(y) + 0.5, mpmath.mpf(omega) + 0.5, variance, parameters)
         assert abs(moved.prox - values.prox - 0.5) < 1e-24 and abs(moved.g - values.g) < 1e-24 / variance
@@ -188,8 +179,17 @@ def test_scaling(y: float, omega: float, variance: float) -> None:
         assert abs(first.prox - second.prox) < 1e-24 and abs(first.envelope - 3 * second.envelope) < 1e-23
 
 
-ATOMS = ("(y-f)**2/2", "abs(y-f)", "abs(f-y-1)", "max(0,f-y+0.3)", "softplus(2*(f-y))", "log(cosh(y-f))",
-         "exp(0.3*(y-f))", "max(tanh(0)-f+y,2*(f-y)-1)", "abs(y-f)**1.5")  # fmt: skip
+ATOMS = (
+    "(y-f)**2/2",
+    "abs(y-f)",
+    "abs(f-y-1)",
+    "max(0,f-y+0.3)",
+    "softplus(2*(f-y))",
+    "log(cosh(y-f))",
+    "exp(0.3*(y-f))",
+    "max(tanh(0)-f+y,2*(f-y)-1)",
+    "abs(y-f)**1.5",
+)
 
 
 @settings(max_examples=25, deadline=None, derandomize=True)
@@ -211,9 +211,7 @@ def test_random_convex_losses(terms: list[tuple[int, str]], omega: float, varian
         raise AssertionError("a sum of convex terms was refused") from None
     twin = moreau_values(record.analysis, 0.5, omega, variance)
     w = sp.Rational(omega) - sp.Rational(1, 2)
-    region = next(
-        r for r in record.regions if r.upper == sp.oo or w < r.upper.subs(VARIANCE, sp.Rational(variance))
-    )
+    region = next(r for r in record.regions if r.upper == sp.oo or w < r.upper.subs(VARIANCE, sp.Rational(variance)))
     edges = (-sp.oo, *record.analysis.breakpoints, sp.oo)
     u = sp.Float(twin.prox, 30) - sp.Rational(1, 2)
     if region.piece is None:
@@ -221,6 +219,4 @@ def test_random_convex_losses(terms: list[tuple[int, str]], omega: float, varian
         assert abs(twin.h * variance - 1) < 1e-14
     else:
         assert edges[region.piece] - 1e-24 < u < edges[region.piece + 1] + 1e-24
-    assert all(
-        check.error is None or check.error < 1e-30 for check in check_derivation(record.derivation, dps=35)
-    )
+    assert all(check.error is None or check.error < 1e-30 for check in check_derivation(record.derivation, dps=35))

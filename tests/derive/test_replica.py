@@ -119,9 +119,7 @@ def test_no_replicas_and_zero_temperature() -> None:
     steps = readouts()
     integral, slope = steps.step("Gaussian integral").rhs, steps.step("Gaussian integral at n = 0").rhs
     ends = [of_matrices(integral, own, coupling, source, b, x) for x in (h, -h)]
-    assert (
-        abs((ends[0] - ends[1]) / (2 * h) - of_matrices(slope, own, coupling, source, b, 0)) < 1e-6
-    )  # h^2, times 100
+    assert abs((ends[0] - ends[1]) / (2 * h) - of_matrices(slope, own, coupling, source, b, 0)) < 1e-6  # h^2, times 100
     cold = of_matrices(steps.step("entropic part of the readouts").rhs, own, coupling, source, 1, 0)
     inverse = np.linalg.inv(own)
     assert abs(cold - (np.trace(inverse @ coupling) + source @ inverse @ source) / 4) < EXACT
@@ -176,9 +174,7 @@ def test_laplace_s_method(y: float, omega: float, response: float) -> None:
             total = mpmath.quad(f, [place + k * width for k in range(-14, 15, 2)])
             gaps.append(-mpmath.log(total) - b * least - mpmath.log(1 + response * curvature) / 2)
         assert abs(gaps[0]) < 1 / mpmath.mpf(200) * 5
-        assert (
-            abs(gaps[1] / gaps[0] - mpmath.mpf(1) / 4) < 0.02
-        )  # the next order is c/beta_T, then c'/beta_T^2
+        assert abs(gaps[1] / gaps[0] - mpmath.mpf(1) / 4) < 0.02  # the next order is c/beta_T, then c'/beta_T^2
 
 
 def test_slopes_of_the_envelope() -> None:
@@ -188,8 +184,10 @@ def test_slopes_of_the_envelope() -> None:
     (g,) = slope.free_symbols
     with mpmath.workdps(40):
         h = mpmath.mpf("1e-10")
-        of = {key: [minimum(envelope, 1.0, 0.4 + s * h * (key == "w"), 1.2 + s * h * (key == "V"))[1] for s in (1, -1)]
-              for key in ("w", "V")}  # fmt: skip
+        of = {
+            key: [minimum(envelope, 1.0, 0.4 + s * h * (key == "w"), 1.2 + s * h * (key == "V"))[1] for s in (1, -1)]
+            for key in ("w", "V")
+        }
         along = {key: (ends[0] - ends[1]) / (2 * h) for key, ends in of.items()}
         assert abs(slope.subs(g, -along["w"]) - along["V"]) < 1e-12
 
@@ -252,19 +250,24 @@ def test_replica_symmetric_law() -> None:
     law = conditional_output(trace, 1, 1)
     symmetric = trace.right_side("replica symmetry")
     arrays = {
-        "mu1": [0.3, -1.1], "mu2sq": [0.7, 0.2], "slope": 0.45, "Q1": [[1.2, 0.1], [0.1, 0.8]], "Q2": [0.5, 1.5],
-        "V1": [[0.6, 0.2], [0.2, 0.9]], "V2": [0.4, 0.3], "beta_T": 2.5,
-    }  # fmt: skip
+        "mu1": [0.3, -1.1],
+        "mu2sq": [0.7, 0.2],
+        "slope": 0.45,
+        "Q1": [[1.2, 0.1], [0.1, 0.8]],
+        "Q2": [0.5, 1.5],
+        "V1": [[0.6, 0.2], [0.2, 0.9]],
+        "V2": [0.4, 0.3],
+        "beta_T": 2.5,
+    }
     for same in (0, 1):
         where = {R: 0, S: same}
-        q1 = [
-            [number(symmetric[0], arrays, lambda *_: 2, {**where, B: b, C: c}) for c in range(2)]
-            for b in range(2)
-        ]
+        q1 = [[number(symmetric[0], arrays, lambda *_: 2, {**where, B: b, C: c}) for c in range(2)] for b in range(2)]
         q2 = [number(symmetric[1], arrays, lambda *_: 2, {**where, B: b}) for b in range(2)]
-        whole = sum(
-            arrays["mu1"][b] * arrays["mu1"][c] * q1[b][c] for b in range(2) for c in range(2)
-        ) + sum(arrays["mu2sq"][b] * q2[b] for b in range(2)) - arrays["slope"] ** 2  # fmt: skip
+        whole = (
+            sum(arrays["mu1"][b] * arrays["mu1"][c] * q1[b][c] for b in range(2) for c in range(2))
+            + sum(arrays["mu2sq"][b] * q2[b] for b in range(2))
+            - arrays["slope"] ** 2
+        )
         delta, response = (number(e, arrays, lambda *_: 2) for e in (law.delta, law.response))
         assert abs(delta + (same == 0) * response / 2.5 - whole) < EXACT
 

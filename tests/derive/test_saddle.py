@@ -24,7 +24,7 @@ from saddle_oracle import (
     squared_residual,
     state_of_point,
     t_equation,
-)  # fmt: skip
+)
 
 from codegen.plan import at_one_block
 from derive.blocks import KAPPA, family_name
@@ -74,9 +74,7 @@ def test_marchenko_pastur_equation(blocks: int, seed: int) -> None:
         right = members(point, "T")
         for b, printed in enumerate(t_equation(point)):
             whole = point.beta * point.fraction[b]
-            assert abs(point["T"][b] * whole / right[(b,)] - whole - printed) <= EXACT * (
-                whole + abs(printed)
-            )
+            assert abs(point["T"][b] * whole / right[(b,)] - whole - printed) <= EXACT * (whole + abs(printed))
 
 
 @pytest.mark.parametrize(("blocks", "seed"), CASES)
@@ -129,9 +127,7 @@ def test_result_steps_are_the_equations() -> None:
 
 NAMES = ("T", "adjoint", *ORDER, *HATS)
 S = {name: sp.Symbol(f"{name}_1", positive=True) for name in NAMES}
-MU0, MU1, MU2SQ, NU0, NU1, NU2SQ = (
-    sp.Symbol(n, real=True) for n in ("mu0", "mu1", "mu2sq", "nu0", "nu1", "nu2sq")
-)
+MU0, MU1, MU2SQ, NU0, NU1, NU2SQ = (sp.Symbol(n, real=True) for n in ("mu0", "mu1", "mu2sq", "nu0", "nu1", "nu2sq"))
 
 
 def one_block(expr: sp.Expr) -> sp.Expr:
@@ -166,9 +162,7 @@ def average(integrand: sp.Expr) -> sp.Expr:
     variance = MU1**2 * S["V1"] + MU2SQ * S["V2"]
     weight = sp.Symbol("V")
     total = sp.S.Zero
-    for term in sp.Add.make_args(
-        sp.expand(integrand.subs(1 / (1 + variance), weight).subs(1 + variance, 1 / weight))
-    ):
+    for term in sp.Add.make_args(sp.expand(integrand.subs(1 / (1 + variance), weight).subs(1 + variance, 1 / weight))):
         inside = [f for f in sp.Mul.make_args(term) if f.free_symbols & local]
         outside = [f for f in sp.Mul.make_args(term) if not f.free_symbols & local]
         total += sp.Mul(*outside) * AVERAGE(sp.Mul(*inside))
@@ -186,14 +180,20 @@ def published() -> dict[str, sp.Expr]:
     h, factor = 1 / (1 + v), ALPHA / BETA
     m = S["T"] / (1 + S["T"] * S["V1_hat"])
     return {
-        "V1_hat": factor * average(MU1**2 * h), "V2_hat": factor * average(MU2SQ * h),
-        "Q1_hat": factor * average(MU1**2 * square * h**2), "Q2_hat": factor * average(MU2SQ * square * h**2),
+        "V1_hat": factor * average(MU1**2 * h),
+        "V2_hat": factor * average(MU2SQ * h),
+        "Q1_hat": factor * average(MU1**2 * square * h**2),
+        "Q2_hat": factor * average(MU2SQ * square * h**2),
         "zeta_hat": factor * average(MU1 * KAPPA * (NU0 - mean) * h),
         "psi_hat": factor * average(MU1 * ((NU1 - slope) * h + h * slope)),
-        "V2": S["T"] / BETA, "V1": m / BETA, "zeta": S["T"] * S["zeta_hat"], "psi": m * S["psi_hat"],
-        "train": average(square * h**2), "test": average(square - NOISE),
+        "V2": S["T"] / BETA,
+        "V1": m / BETA,
+        "zeta": S["T"] * S["zeta_hat"],
+        "psi": m * S["psi_hat"],
+        "train": average(square * h**2),
+        "test": average(square - NOISE),
         "m": -ALPHA * average(MU0 * (NU0 - mean) * h) + INVERSE_DIMENSION * S["m"] * BETA / S["T"],
-    }  # fmt: skip
+    }
 
 
 @pytest.mark.parametrize("name", [n for n in published() if n not in ("train", "test")])
@@ -275,9 +275,7 @@ def test_without_spike_it_is_plain_random_features() -> None:
 
     def plain(name: str) -> sp.Expr:
         expr = one_block(system().equation(name).body).subs({MU1: mu1, MU2SQ: star})
-        return expr.replace(AVERAGE, lambda x: x.subs(sp.Symbol("V"), 1 / (1 + v))).subs(
-            sp.Symbol("V"), 1 / (1 + v)
-        )
+        return expr.replace(AVERAGE, lambda x: x.subs(sp.Symbol("V"), 1 / (1 + v))).subs(sp.Symbol("V"), 1 / (1 + v))
 
     assert sp.simplify(plain("V1_hat") - ALPHA / BETA * mu1**2 / (1 + v)) == 0
     assert sp.simplify(plain("V2_hat") - ALPHA / BETA * star / (1 + v)) == 0

@@ -74,9 +74,7 @@ def test_pieces_are_the_function(text: str) -> None:
             inside = [e for low, high, e in f.pieces if low < point < high]
             assert len(inside) == 1
             x = sympy.N(point, 40)._to_mpmath(130)
-            assert abs(mpmath_function(inside[0], (f.z,))(x) - whole(x)) <= mpmath.mpf(10) ** -27 * (
-                1 + abs(whole(x))
-            )
+            assert abs(mpmath_function(inside[0], (f.z,))(x) - whole(x)) <= mpmath.mpf(10) ** -27 * (1 + abs(whole(x)))
         assert f.pieces[0][0] == -sympy.oo and f.pieces[-1][1] == sympy.oo
 
 

@@ -58,8 +58,15 @@ def test_quadratic_form_of_a_given_matrix(spikes: int, directions: int) -> None:
     _, singular, right = np.linalg.svd(w)
     points = np.concatenate([singular**2, np.zeros(p - d)])
     along = np.concatenate([right @ basis.T, np.zeros((p - d, len(basis)))])
-    arrays = {"beta": p / d, "spectrum": points, "law_rows": np.full(p, 1 / d), "T": [0.0], "Q1_hat": [[q1]],
-              "Q2_hat": [q2], "Px": np.reshape(1 / (ridge + v2 + v1 * points), (1, 1, p))}  # fmt: skip
+    arrays = {
+        "beta": p / d,
+        "spectrum": points,
+        "law_rows": np.full(p, 1 / d),
+        "T": [0.0],
+        "Q1_hat": [[q1]],
+        "Q2_hat": [q2],
+        "Px": np.reshape(1 / (ridge + v2 + v1 * points), (1, 1, p)),
+    }
     for i in range(len(basis)):
         for j in range(i, len(basis)):
             arrays[weight_name(i, j, spikes, directions)] = along[:, i] * along[:, j]
@@ -80,8 +87,15 @@ def test_gaussian_rows_of_a_wide_network() -> None:
     w = draw.normal(size=(p, d)) * np.sqrt(covariance / d)
     inverse = np.linalg.inv((ridge + v2) * np.eye(p) + v1 * w @ w.T)
     found = energy("trained", 1, 1)
-    arrays = {"beta": p / d, "ridge": ridge, "V2_hat": [v2], "V1_hat": [[v1]], "fraction": [1.0], "law_tr": weights,
-              "Sigma": points[None, :]}  # fmt: skip
+    arrays = {
+        "beta": p / d,
+        "ridge": ridge,
+        "V2_hat": [v2],
+        "V1_hat": [[v1]],
+        "fraction": [1.0],
+        "law_tr": weights,
+        "Sigma": points[None, :],
+    }
     low, high = 0.0, p / d / ridge
     assert found.spectral.stationarity is not None
     for _ in range(200):  # the stationarity condition grows with T
@@ -105,26 +119,35 @@ def test_one_point_is_the_isotropic_law(law: str, spikes: int, directions: int) 
     v1 = half @ half.T + 0.2 * np.eye(2)
     m = np.linalg.inv(np.diag(1 / t) + v1)
     q1 = np.array([[0.9, 0.2], [0.2, 0.5]])
-    arrays = {"beta": 0.8, "T": t, "V1_hat": v1, "V2_hat": [0.2, 0.6], "Q1_hat": q1, "Q2_hat": [0.3, 0.8], "M": m,
-              "Mx": m[:, :, None], "Sigma": np.ones((2, 1)), "Q1": draw.normal(size=(2, 2)), "Q2": [1.0, 2.0],
-              "V1": draw.normal(size=(2, 2)), "V2": [0.5, 0.4]}  # fmt: skip
+    arrays = {
+        "beta": 0.8,
+        "T": t,
+        "V1_hat": v1,
+        "V2_hat": [0.2, 0.6],
+        "Q1_hat": q1,
+        "Q2_hat": [0.3, 0.8],
+        "M": m,
+        "Mx": m[:, :, None],
+        "Sigma": np.ones((2, 1)),
+        "Q1": draw.normal(size=(2, 2)),
+        "Q2": [1.0, 2.0],
+        "V1": draw.normal(size=(2, 2)),
+        "V2": [0.5, 0.4],
+    }
     count = spikes + directions
     for i in range(count):
         for j in range(i, count):
             arrays[weight_name(i, j, spikes, directions)] = np.array([float(i == j)])
     arrays["law_tr"] = np.ones(1)
     overlaps = {
-        name: draw.normal(size=2)
-        for name in (*directions_of("zeta", spikes), *directions_of("psi", directions))
+        name: draw.normal(size=2) for name in (*directions_of("zeta", spikes), *directions_of("psi", directions))
     }
     arrays |= overlaps
     arrays |= {name: draw.normal(size=2) for name in directions_of("psi_hat", directions)}
     values = []
     for name, response in (("isotropic", np.diag(t)), (law, m)):
         # the stationary source: zeta = (response along the spike) zeta_hat
-        sources = {
-            f"zeta_hat{end}": np.linalg.solve(response, overlaps[f"zeta{end}"]) for end in _ends(spikes)
-        }
+        sources = {f"zeta_hat{end}": np.linalg.solve(response, overlaps[f"zeta{end}"]) for end in _ends(spikes)}
         values.append(number(energy(name, directions, spikes).entropic, {**arrays, **sources}, sizes(2, 1)))
     assert abs(values[0] - values[1]) < EXACT * 100 * abs(values[0])
 
@@ -148,8 +171,14 @@ def test_weights_of_a_law() -> None:
     assert weight_names(TRAINED) == ("law_tr", "law_vv", "law_vo", "law_oo")
     assert weight_names(GIVEN) == ("law_rows", "law_vv", "law_vo", "law_oo")
     assert weight_names(INPUTS, 1, 2) == (
-        "law_tr", "law_vv_1_1", "law_vv_1_2", "law_vv_2_2", "law_vo_1_1", "law_vo_2_1", "law_oo",
-    )  # fmt: skip
+        "law_tr",
+        "law_vv_1_1",
+        "law_vv_1_2",
+        "law_vv_2_2",
+        "law_vo_1_1",
+        "law_vo_2_1",
+        "law_oo",
+    )
 
 
 @pytest.mark.parametrize("law", ["trained", "inputs", "matrix"])
@@ -197,13 +226,23 @@ def test_structured_inputs() -> None:
     x = draw.uniform(0.2, 2.0, size=5)
     x, trace, target = x / x.mean(), np.full(5, 0.2), draw.uniform(size=5)
     target /= target.sum()
-    arrays = {"A": 0.7, "alpha_0": 1.4, "s_1": 0.6, "s_0": 0.3, "e_2": 0.9, "sigma_2": 0.25, "v_sigma": 0.12,
-              "mu_1": 0.8, "eigenvalue": x, "law_tr": trace, "law_theta": target, "u": [1.5]}  # fmt: skip
+    arrays = {
+        "A": 0.7,
+        "alpha_0": 1.4,
+        "s_1": 0.6,
+        "s_0": 0.3,
+        "e_2": 0.9,
+        "sigma_2": 0.25,
+        "v_sigma": 0.12,
+        "mu_1": 0.8,
+        "eigenvalue": x,
+        "law_tr": trace,
+        "law_theta": target,
+        "u": [1.5],
+    }
 
     def at(expr: sp.Expr, **more: object) -> float:
-        return number(
-            expr, {**arrays, **more}, lambda *_: len(np.atleast_1d(more.get("eigenvalue", x))), {B: 0}
-        )
+        return number(expr, {**arrays, **more}, lambda *_: len(np.atleast_1d(more.get("eigenvalue", x))), {B: 0})
 
     squared = 0.6**2 * target @ x**2 + 0.9 / 1.4 * trace @ x**2
     assert abs(at(law.squared_length) - squared) < EXACT
@@ -217,8 +256,7 @@ def test_structured_inputs() -> None:
     step = gradient_step_map(scalar_function("relu"), scalar_function("tanh"))
     one = {"eigenvalue": [1.0], "law_tr": [1.0], "law_theta": [1.0]}
     values = {
-        symbol: arrays[str(symbol)]
-        for symbol in step.strength.free_symbols | step.bulk_variance.free_symbols - {U}
+        symbol: arrays[str(symbol)] for symbol in step.strength.free_symbols | step.bulk_variance.free_symbols - {U}
     }
     length = np.sqrt(at(law.squared_length, **one))
     assert abs(at(law.strength, N=length) - float(step.strength.subs(values))) < EXACT

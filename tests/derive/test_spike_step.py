@@ -43,9 +43,7 @@ CASES = {
         "relu", "sign(z1+z2-0.3)", lambda t: np.sign(t[0] + t[1] - 0.3), 2, flips=0.15, probit=0.4
     ),
     # s0 sigma'' is not zero and the second Hermite tensor of the target is large: it has no part in c
-    "two indices, second Hermite tensor": Case(
-        "relu", "z1*z2+z1/2+0.5", lambda t: t[0] * t[1] + t[0] / 2 + 0.5, 2
-    ),
+    "two indices, second Hermite tensor": Case("relu", "z1*z2+z1/2+0.5", lambda t: t[0] * t[1] + t[0] / 2 + 0.5, 2),
 }
 
 
@@ -58,9 +56,7 @@ def test_against_the_finite_size_step(name: str) -> None:
     alone moves the bulk norm by 5 %, ten times that; the flips move the alignment by 20 %.
     """
     case = CASES[name]
-    step = gradient_step_map(
-        scalar_function(case.activation), index_function(case.text), flips=FLIPS, probit=PROBIT
-    )
+    step = gradient_step_map(scalar_function(case.activation), index_function(case.text), flips=FLIPS, probit=PROBIT)
     alpha0, noise = SAMPLES / DIMENSION, {"flips": case.flips, "probit": case.probit}
     found = evaluate(step, RATE, alpha0, VALUES.tolist(), (0.5, 0.5), case.noise, 12, **noise)
     wanted = np.array([float(x) for x in (found["strength"], *found["alignments"], *found["bulk_variance"])])

@@ -20,9 +20,13 @@ Z, S = sympy.symbols("z s", real=True)
 def example() -> Derivation:
     recorder = Recorder("A title with 100% & more_")
     recorder.given("integrand", sympy.Symbol("q"), (Z + S) ** 2, "nothing_in particular")
-    average = computed("average", "the moment $\\mathbb{E}z^2=1$", "integrand",
-                       by=lambda q: close(Expectation(q, Z))[0],
-                       before=lambda q: Expectation(q, Z))  # fmt: skip
+    average = computed(
+        "average",
+        "the moment $\\mathbb{E}z^2=1$",
+        "integrand",
+        by=lambda q: close(Expectation(q, Z))[0],
+        before=lambda q: Expectation(q, Z),
+    )
     assert recorder.derive("square", None, average, "[CUI24, App. B]") == S**2 + 1
     long = sympy.Add(*(sympy.Symbol(f"coefficient_{k}") * sympy.sin(k * S) for k in range(12)))
     recorder.define("long sum", S, long, rule="nothing_in particular", source="none")

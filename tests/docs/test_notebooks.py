@@ -22,10 +22,7 @@ NUMBER = re.compile(r"[-+]?\d+\.\d+")
 def printed(notebook: Any) -> list[str]:
     """What each code cell printed."""
     cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    outputs = (
-        [one for one in cell.outputs if one.output_type == "stream" and one.name == "stdout"]
-        for cell in cells
-    )
+    outputs = ([one for one in cell.outputs if one.output_type == "stream" and one.name == "stdout"] for cell in cells)
     return ["".join(one.text for one in found) for found in outputs]
 
 
@@ -47,9 +44,7 @@ def test_it_is_committed_as_it_ran(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_it_runs_and_prints_the_same_numbers(
-    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_it_runs_and_prints_the_same_numbers(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     root = str(Path(giantstep.__file__).parents[1])
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH")])))
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))

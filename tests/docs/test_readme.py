@@ -68,9 +68,7 @@ def test_the_files_it_links_exist() -> None:
 
 def test_the_entry_it_shows_is_an_entry() -> None:
     (text,) = blocks("text")
-    name, expression, citation, latex = re.fullmatch(
-        r'Entry\("(.*?)", "(.*?)", "(.*?)", r"(.*?)"\),', text
-    ).groups()  # type: ignore[union-attr]
+    name, expression, citation, latex = re.fullmatch(r'Entry\("(.*?)", "(.*?)", "(.*?)", r"(.*?)"\),', text).groups()  # type: ignore[union-attr]
     assert Entry(name, expression, citation, latex).name.isidentifier()
     parse(expression)
 

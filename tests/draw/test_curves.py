@@ -70,20 +70,14 @@ def test_lines_and_points_are_the_columns() -> None:
     np.testing.assert_array_equal(solid[0].get_xdata(), X)
     np.testing.assert_array_equal(solid[0].get_ydata(), dataset().numbers("test_error"))
     dashed = [line for line in lines if line.get_linestyle() == "--"]
-    assert any(
-        np.array_equal(line.get_ydata(), dataset().numbers("random_features_test_error")) for line in dashed
-    )
+    assert any(np.array_equal(line.get_ydata(), dataset().numbers("random_features_test_error")) for line in dashed)
     assert any(np.array_equal(line.get_ydata(), np.full(4, 0.05)) for line in dashed)
-    assert (
-        len({str(vars(line)["_unscaled_dash_pattern"]) for line in dashed}) == 2
-    )  # dashes tell them apart in grey
+    assert len({str(vars(line)["_unscaled_dash_pattern"]) for line in dashed}) == 2  # dashes tell them apart in grey
 
 
 def test_error_bars_are_two_standard_errors_and_say_so() -> None:
     axes, _ = _drawn(dataset())
-    bars = next(
-        one for one in axes.containers if isinstance(one, ErrorbarContainer) and len(one[0].get_xdata())
-    )
+    bars = next(one for one in axes.containers if isinstance(one, ErrorbarContainer) and len(one[0].get_xdata()))
     np.testing.assert_array_equal(bars[0].get_xdata(), [0.5, 2.0])
     segments = bars[2][0].get_segments()
     np.testing.assert_allclose([part[1, 1] - part[0, 1] for part in segments], 4 * 0.03, rtol=1e-12)
@@ -93,16 +87,17 @@ def test_error_bars_are_two_standard_errors_and_say_so() -> None:
 def test_simulation_stands_where_the_finite_system_is() -> None:
     at = np.array([0.51, math.nan, 1.99, math.nan])
     axes, _ = _drawn(dataset(finite_size_x=at))
-    bars = next(
-        one for one in axes.containers if isinstance(one, ErrorbarContainer) and len(one[0].get_xdata())
-    )
+    bars = next(one for one in axes.containers if isinstance(one, ErrorbarContainer) and len(one[0].get_xdata()))
     np.testing.assert_array_equal(bars[0].get_xdata(), [0.51, 1.99])
 
 
 def test_legend_names_what_is_there_and_nothing_else() -> None:
     assert [text.split(" (")[0] for text in _legend(dataset())] == [
-        "theory", "random features", "best linear predictor", "simulation"
-    ]  # fmt: skip
+        "theory",
+        "random features",
+        "best linear predictor",
+        "simulation",
+    ]
     bare = dataset(simulation_test_error=None, random_features_test_error=None, best_linear_test_error=None)
     assert _legend(bare) == ["theory"]
     none = dataset(test_error=np.full(4, math.nan), finite_size_test_error=None)
@@ -178,9 +173,12 @@ def test_functions_on_the_x_axis_are_names_and_not_joined() -> None:
 def test_odd_datasets_can_be_drawn() -> None:
     nothing = np.full(4, math.nan)
     everything_missing = dataset(
-        test_error=nothing, random_features_test_error=nothing, best_linear_test_error=nothing,
-        finite_size_test_error=nothing, simulation_test_error=nothing,
-    )  # fmt: skip
+        test_error=nothing,
+        random_features_test_error=nothing,
+        best_linear_test_error=nothing,
+        finite_size_test_error=nothing,
+        simulation_test_error=nothing,
+    )
     for data in (
         everything_missing,
         dataset((Sweep("fit.samples", (1.0,)),)),

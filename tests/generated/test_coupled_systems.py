@@ -156,9 +156,7 @@ def test_square_loss_by_two_routes() -> None:
     names = {name: system.view(name) for name in ("m", "zeta", "psi", "Q1", "Q2", "V1", "V2")}
     order = {name: np.array(exact.array(name)) for name in names}
     assert max(np.abs(names[n] - order[n]).max() / np.abs(order[n]).max() for n in names) < 1e-10
-    assert system.observables() == pytest.approx(
-        [float(exact.observables[n]) for n in OBSERVABLES], rel=1e-10
-    )
+    assert system.observables() == pytest.approx([float(exact.observables[n]) for n in OBSERVABLES], rel=1e-10)
 
 
 @pytest.mark.parametrize(
@@ -187,9 +185,7 @@ def test_jacobian_is_the_derivative_of_the_residual(name: str, blocks: int, chan
         near, far = (system.residual(x + k * unit) - system.residual(x - k * unit) for k in (1, 2))
         slope = (8.0 * near - far) / (12.0 * step)
         size = np.abs(jacobian * scale).max(axis=1)
-        assert np.all(np.abs(slope - jacobian[:, column]) * scale[column] < 1e-7 * size), (
-            system.kernel.UNKNOWNS
-        )
+        assert np.all(np.abs(slope - jacobian[:, column]) * scale[column] < 1e-7 * size), system.kernel.UNKNOWNS
 
 
 # --- the twin itself --------------------------------------------------------------------------------------------
@@ -201,9 +197,7 @@ def test_proximal_map_of_the_twin(name: str) -> None:
     with mpmath.workdps(DIGITS):
         analysis = analyse_loss(loss_of(name))
         grid = [mpmath.mpf(k) / 3 - mpmath.mpf("4.01") for k in range(25)]
-        for (envelope, g, h), w in zip(
-            LossCurve(analysis, {}).along(grid, mpmath.mpf("0.7"), 1), grid, strict=True
-        ):
+        for (envelope, g, h), w in zip(LossCurve(analysis, {}).along(grid, mpmath.mpf("0.7"), 1), grid, strict=True):
             y, omega = (1, w) if analysis.loss.form == "margin" else (0, w)
             exact = moreau_values(analysis, y, omega, mpmath.mpf("0.7"), digits=DIGITS)
             for value, wanted in ((envelope, exact.envelope), (g, exact.g), (h, exact.h)):
@@ -226,9 +220,7 @@ def test_quadrature_of_the_twin_has_settled(name: str, changes: dict[str, Any]) 
         twin = twin_of(system)
         curve = LossCurve(twin.loss, twin.numbers)
         fields = Fields(mpmath.mpf("0.8"), mpmath.mpf("0.3"), (mpmath.mpf("0.5"),), mpmath.mpf("0.4"))
-        once, twice = (
-            node_averages(curve, twin.channel, mpmath.mpf("0.6"), fields, finer) for finer in (1, 2)
-        )
+        once, twice = (node_averages(curve, twin.channel, mpmath.mpf("0.6"), fields, finer) for finer in (1, 2))
         assert max(abs(once[key] - twice[key]) for key in once) < 1e-14
 
 
@@ -288,12 +280,15 @@ def use(system: CoupledSystem, loss: ModuleType) -> None:
 
 
 def survivors(
-    loss: str, changes: dict[str, Any], where: tuple[str, ...], functions: tuple[str, ...],
+    loss: str,
+    changes: dict[str, Any],
+    where: tuple[str, ...],
+    functions: tuple[str, ...],
     among: list[str] | None = None,
 ) -> list[str]:
     """Changes of a loss module, or of modules of the runtime (``among`` those named), that leave all averages at a
     solution as they are.
-    """  # fmt: skip
+    """
     system, x = solved(problem_of(model(loss_table(loss), **changes)), 2, Level(8, 24))
     own = inspect.getsource(system.loss)
     system.residual(x)
@@ -375,9 +370,7 @@ def test_a_changed_equation_is_noticed() -> None:
                 system.kernel = interpreted(mutant)
                 error = np.abs(np.linalg.solve(jacobian, system.residual(x)) / scale).max()
                 other = np.abs(system.jacobian() - jacobian).max() / np.abs(jacobian).max()
-                noticed = not (
-                    error < 1e-10 and other < 1e-10 and np.allclose(system.observables(), out, rtol=1e-10)
-                )
+                noticed = not (error < 1e-10 and other < 1e-10 and np.allclose(system.observables(), out, rtol=1e-10))
         except (ZeroDivisionError, OverflowError, ValueError, IndexError, np.linalg.LinAlgError):
             noticed = True
         left += [] if noticed else [change]

@@ -19,9 +19,13 @@ from codegen.functions import emit
 from giantstep.spec.kernels import function_kernel
 
 CHANGES = (
-    (r" - ", " + "), (r" \+ ", " - "), (r"(?<!\*)\*(?!\*)", "/"), (r"\b0\.5", "0.4"), (r"\b2\.0\b", "3.0"),
+    (r" - ", " + "),
+    (r" \+ ", " - "),
+    (r"(?<!\*)\*(?!\*)", "/"),
+    (r"\b0\.5", "0.4"),
+    (r"\b2\.0\b", "3.0"),
     (r"\b1\.0\b", "1.1"),
-)  # fmt: skip
+)
 SHIFTS, WIDTH = np.array([-0.9, 0.3]), 1.1
 #: Lines that compute coefficients, by module; the others estimate errors or choose panels.
 MATHEMATICS = {

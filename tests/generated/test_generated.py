@@ -64,9 +64,7 @@ def test_the_check_sees_a_changed_a_missing_and_a_stale_file(texts: dict[str, st
     write_all({name: text for name, text in texts.items() if name != MANIFEST}, tmp_path)
     assert check(texts, tmp_path) == []
     changed = tmp_path / "functions" / "tanh.py"
-    changed.write_text(
-        changed.read_text(encoding="utf-8").replace("coefficients", "coefficient", 1)
-    )
+    changed.write_text(changed.read_text(encoding="utf-8").replace("coefficients", "coefficient", 1))
     (tmp_path / "functions" / "sign.py").unlink()
     (tmp_path / "systems" / "old.py").write_text("x = 1\n")
     found = check(texts, tmp_path)
@@ -167,8 +165,13 @@ def test_a_changed_source_changes_headers_and_the_cache(
     assert cache != other
     same = [a == b for a, b in zip(before.split(","), after.split(","), strict=True)]
     # hints are read for functions and losses
-    assert same == ([False] * len(same) if headers else [False, False] + [True] * (len(same) - 2) if headers is None
-                    else [True] * len(same))  # fmt: skip
+    assert same == (
+        [False] * len(same)
+        if headers
+        else [False, False] + [True] * (len(same) - 2)
+        if headers is None
+        else [True] * len(same)
+    )
 
 
 def test_what_a_module_is_made_of_is_found_from_its_imports() -> None:

@@ -37,11 +37,21 @@ def averages(
     kernel, (v, mean, slope, variance), (count, _, directions) = loss_kernel(found), fields, t.shape
     out = np.empty((9 + 4 * directions + directions * (directions + 1) // 2, count))
     kernel.points(
-        gauss_rule(STEPS), STEPS, weight, t, label, np.zeros((directions, directions)) if rest is None else rest, 0.0,
-        np.array(found.values, dtype=float), np.full(count, v), np.full(count, mean),
-        np.repeat(np.array(slope[:directions])[:, None], count, axis=1), np.full(count, variance),
-        np.empty(kernel.SCRATCH_SHAPE), out,
-    )  # fmt: skip
+        gauss_rule(STEPS),
+        STEPS,
+        weight,
+        t,
+        label,
+        np.zeros((directions, directions)) if rest is None else rest,
+        0.0,
+        np.array(found.values, dtype=float),
+        np.full(count, v),
+        np.full(count, mean),
+        np.repeat(np.array(slope[:directions])[:, None], count, axis=1),
+        np.full(count, variance),
+        np.empty(kernel.SCRATCH_SHAPE),
+        out,
+    )
     return out
 
 

@@ -90,9 +90,7 @@ def by_definition(case: Case, pieces: loss_oracle.Loss | None = None) -> tuple[A
         places = loss_oracle.interval_law(low, high, case.gamma, case.kappa, target.probit, finest)
         if places:
             nodes = [(weight * w, t, label) for w, t in places]
-            parts = loss_oracle.averages(
-                loss, loss_oracle.FLOAT, nodes, case.V, case.mean, case.slope, variance
-            )
+            parts = loss_oracle.averages(loss, loss_oracle.FLOAT, nodes, case.V, case.mean, case.slope, variance)
             value, absolute, largest = (np.array(part) for part in parts)
             found, size = found + value, size + absolute + FLOOR / CLOSE * largest
     return found, size
@@ -108,16 +106,22 @@ def random_case(name: str, number: int) -> Case:
     index = NAMES.index(name)
     rng = np.random.default_rng([2024, index, number])
     changes: dict[str, Any] = {
-        "spike__alignment": ALIGNMENTS[(index + number) % 6], "target__probit": PROBIT[(index // 2 + number) % 3],
-        "target__link": "sign(z-0.4)", "target__flips": (0.0, 0.1)[number % 2],
-    }  # fmt: skip
+        "spike__alignment": ALIGNMENTS[(index + number) % 6],
+        "target__probit": PROBIT[(index // 2 + number) % 3],
+        "target__link": "sign(z-0.4)",
+        "target__flips": (0.0, 0.1)[number % 2],
+    }
     if name in RESIDUAL:
         changes["target__noise"] = (0.0, 0.3)[index % 2]
     most = 1.0 if name == "exponential" else 3.0
     return Case(
-        model(loss_table(name), **changes), rng.normal(), 10.0 ** rng.uniform(-3.0, most), 2.0 * rng.normal(),
-        rng.normal() * 10.0 ** rng.uniform(-1.0, 0.3), 10.0 ** rng.uniform(-1.5, 1.5),
-    )  # fmt: skip
+        model(loss_table(name), **changes),
+        rng.normal(),
+        10.0 ** rng.uniform(-3.0, most),
+        2.0 * rng.normal(),
+        rng.normal() * 10.0 ** rng.uniform(-1.0, 0.3),
+        10.0 ** rng.uniform(-1.5, 1.5),
+    )
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -163,9 +167,18 @@ def test_labels_at_nodes_are_labels_on_intervals() -> None:
     out, scratch = np.empty((14, 1)), np.empty(case.kernel.SCRATCH_SHAPE)
     fields = (np.array([case.V]), np.array([case.mean]), np.array([[case.slope]]), np.array([case.Delta]))
     case.kernel.points(
-        gauss_rule(STEPS), STEPS, weight[None], t[None, :, None], np.where(t > cut, 1.0, -1.0)[None],
-        np.zeros((1, 1)), 0.0, np.empty(0), *fields, scratch, out,
-    )  # fmt: skip
+        gauss_rule(STEPS),
+        STEPS,
+        weight[None],
+        t[None, :, None],
+        np.where(t > cut, 1.0, -1.0)[None],
+        np.zeros((1, 1)),
+        0.0,
+        np.empty(0),
+        *fields,
+        scratch,
+        out,
+    )
     assert np.allclose(out[:, 0], averages(case), rtol=1e-11, atol=1e-13)
 
 
@@ -211,8 +224,9 @@ ROUGH: dict[str, loss_oracle.Piece] = {
     "softplus(50*(1-y*f))**2/5000": (
         lambda u: _softplus(50 * (1 - u)) ** 2 / 5000,
         lambda u: -_softplus(50 * (1 - u)) * _sigmoid(50 * (1 - u)) / 50,
-        lambda u: _sigmoid(50 * (1 - u)) ** 2
-        + _softplus(50 * (1 - u)) * _sigmoid(50 * (1 - u)) * _sigmoid(50 * (u - 1)),
+        lambda u: (
+            _sigmoid(50 * (1 - u)) ** 2 + _softplus(50 * (1 - u)) * _sigmoid(50 * (1 - u)) * _sigmoid(50 * (u - 1))
+        ),
     ),
     "(y-f)**2/2+log(cosh(50*(y-f-0.1)))/50": (
         lambda u: u**2 / 2 + (_softplus(100 * (u + 0.1)) - math.log(2.0)) / 50 - (u + 0.1),

@@ -17,9 +17,14 @@ from generated.systems import square
 from giantstep.system.solve import problem_of
 
 CHANGES = (
-    (" - ", " + "), (" + ", " - "), (" ** 2", " ** 3"), ("alpha / ", "1 / "), (" / beta", ""), ("2.0 * ", "3.0 * "),
+    (" - ", " + "),
+    (" + ", " - "),
+    (" ** 2", " ** 3"),
+    ("alpha / ", "1 / "),
+    (" / beta", ""),
+    ("2.0 * ", "3.0 * "),
     ("node, mu1 + ", "node, mu2sq + "),
-)  # fmt: skip
+)
 
 
 def source(module: ModuleType) -> str:
@@ -94,9 +99,7 @@ def test_a_changed_coefficient_is_noticed() -> None:
     assert survivors == []
 
 
-@pytest.mark.parametrize(
-    ("blocks", "calls"), [(1, ("worst = worse(",)), (2, ("found.explicit(", "found.implicit("))]
-)
+@pytest.mark.parametrize(("blocks", "calls"), [(1, ("worst = worse(",)), (2, ("found.explicit(", "found.implicit("))])
 def test_the_check_notices_its_own_mutations(blocks: int, calls: tuple[str, ...]) -> None:
     """A changed equation in ``check`` refuses the right solution: no equation is left out of it."""
     problem = problem_of(model(blocks, spike__alignment=0.6), dimension=50)

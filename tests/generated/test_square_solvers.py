@@ -51,10 +51,13 @@ def test_kernels_agree_with_the_twin_at_random_models(seed: int) -> None:
     changes = {
         "network__activation": ["tanh", "relu", "erf", "gelu"][seed % 4],
         "target__link": ["sign", "tanh", "relu", "quadratic", "sin"][seed % 5],
-        "network__width": float(draw.uniform(0.3, 3.0)), "fit__samples": float(draw.uniform(0.2, 5.0)),
-        "fit__ridge": float(10.0 ** draw.uniform(-4, 1)), "spike__strength": float(draw.uniform(0.5, 3.0)),
-        "spike__alignment": float(draw.uniform(-1.0, 1.0)), "network__bias": float(draw.uniform(-1.0, 1.0)),
-    }  # fmt: skip
+        "network__width": float(draw.uniform(0.3, 3.0)),
+        "fit__samples": float(draw.uniform(0.2, 5.0)),
+        "fit__ridge": float(10.0 ** draw.uniform(-4, 1)),
+        "spike__strength": float(draw.uniform(0.5, 3.0)),
+        "spike__alignment": float(draw.uniform(-1.0, 1.0)),
+        "network__bias": float(draw.uniform(-1.0, 1.0)),
+    }
     problem = problem_of(model(blocks, **changes), dimension=2000 if seed % 2 else None)
     table = small_table(problem, 40)
     solved = run(square, table, problem.fraction, problem.parameters)
@@ -128,9 +131,7 @@ def test_equal_blocks_merge(dimension: int | None) -> None:
         total = one.order_parameters[name].sum()
         assert two.order_parameters[name].sum() == pytest.approx(total, rel=1e-8), name
     # the shorter solution splits m by the fractions
-    assert two.order_parameters["m"] == pytest.approx(
-        one.order_parameters["m"][0] * np.array([0.3, 0.7]), rel=1e-6
-    )
+    assert two.order_parameters["m"] == pytest.approx(one.order_parameters["m"][0] * np.array([0.3, 0.7]), rel=1e-6)
 
 
 def test_permuted_blocks_permute_the_order_parameters() -> None:
@@ -142,9 +143,7 @@ def test_permuted_blocks_permute_the_order_parameters() -> None:
     assert permuted.test_error == pytest.approx(straight.test_error, rel=1e-10)
     for name, value in straight.order_parameters.items():
         wanted = value[order][:, order] if value.ndim == 2 else value[order]
-        assert np.allclose(
-            permuted.order_parameters[name], wanted, rtol=1e-7, atol=1e-9 * np.abs(wanted).max()
-        ), name
+        assert np.allclose(permuted.order_parameters[name], wanted, rtol=1e-7, atol=1e-9 * np.abs(wanted).max()), name
 
 
 @pytest.mark.parametrize("blocks", [1, 2])
@@ -188,9 +187,7 @@ def test_without_spike_the_alignment_does_not_matter() -> None:
         result = solve(model(1, spike__strength=0.0, spike__alignment=gamma))
         q = result.order_parameters
         along = gamma * q["zeta"][0] + math.sqrt(1.0 - gamma * gamma) * q["psi"][0]
-        found.append(
-            [result.test_error, result.train_error, along, q["Q1"][0, 0] + q["zeta"][0] ** 2, q["Q2"][0]]
-        )
+        found.append([result.test_error, result.train_error, along, q["Q1"][0, 0] + q["zeta"][0] ** 2, q["Q2"][0]])
     # sqrt(1 - gamma^2) is exact to 1e-16 here; quadrature is certified to 1e-10
     assert np.allclose(found, found[0], rtol=1e-9)
 
@@ -226,9 +223,7 @@ def test_parity() -> None:
     even = solve(model(1, target__link="quadratic"))
     for name in ("m", "zeta", "psi"):
         # integrals of odd functions over a mesh symmetric to rounding
-        assert np.abs(even.order_parameters[name]).max() < 1e-12 * math.sqrt(
-            base.order_parameters["Q2"][0] + 1.0
-        )
+        assert np.abs(even.order_parameters[name]).max() < 1e-12 * math.sqrt(base.order_parameters["Q2"][0] + 1.0)
     assert even.test_error > 2.0  # E He_2^2 = 2, and nothing of it is learned
 
 

@@ -67,9 +67,13 @@ def test_it_is_the_resolvent(tmp_path: Path, p: int) -> None:
     whole = np.linalg.inv((RIDGE + HATS["V2_hat"]) * np.eye(p) + HATS["V1_hat"] * w @ w.T)
     fields = whole @ (HATS["Q1_hat"] * w @ w.T + HATS["Q2_hat"] * np.eye(p)) @ whole / p
     exact = {
-        "zeta": wv @ a, "psi": wo @ a, "T": beta * np.trace(whole) / p, "V1": np.trace(whole @ w @ w.T) / p,
-        "adjoint": a @ a + np.trace(fields), "Q1": a @ gram @ a + np.trace(fields @ w @ w.T),
-    }  # fmt: skip
+        "zeta": wv @ a,
+        "psi": wo @ a,
+        "T": beta * np.trace(whole) / p,
+        "V1": np.trace(whole @ w @ w.T) / p,
+        "adjoint": a @ a + np.trace(fields),
+        "Q1": a @ gram @ a + np.trace(fields @ w @ w.T),
+    }
     assert np.trace(field) == pytest.approx(np.trace(fields), rel=0.02)
     found = at_conjugates(bulk, beta)
     for name, value in exact.items():
@@ -134,10 +138,14 @@ def test_against_ridge_regression_on_its_features(tmp_path: Path) -> None:
 def test_an_isotropic_matrix_is_the_isotropic_law(tmp_path: Path) -> None:
     """Generic directions of Gaussian rows at d = 800: the errors of the limit up to terms of 1/d."""
     source, d = np.random.default_rng(1), 800
-    model = Model.from_dict({
-        "network": {"activation": "linear", "width": 0.75}, "target": {"link": "tanh"},
-        "step": {"samples": 1.0, "learning_rate": 1.0}, "fit": {"samples": 1.5, "ridge": 0.1},
-    })  # fmt: skip
+    model = Model.from_dict(
+        {
+            "network": {"activation": "linear", "width": 0.75},
+            "target": {"link": "tanh"},
+            "step": {"samples": 1.0, "learning_rate": 1.0},
+            "fit": {"samples": 1.5, "ridge": 0.1},
+        }
+    )
     w = source.normal(size=(600, d)) / math.sqrt(d)
     np.save(tmp_path / "w.npy", w / math.sqrt(np.mean(np.sum(w * w, axis=1))))
     step = {"samples": 1.0, "learning_rate": 1.0, "bulk": "matrix", "matrix": str(tmp_path / "w.npy")}
@@ -157,15 +165,21 @@ def test_files_that_are_refused(tmp_path: Path) -> None:
     np.savez(tmp_path / "other.npz", weights=np.ones((2, 2)))
     np.savez(tmp_path / "long.npz", bulk=system(320)[0], spike=np.ones(400), target=np.ones(400))
     for name, words in (
-        ("nothing.npy", "cannot be read"), ("text.npy", "no array"), ("line.npy", "shape"), ("nan.npy", "shape"),
-        ("objects.npy", "no array"), ("other.npz", "'bulk'"), ("long.npz", "norm"),
-    ):  # fmt: skip
+        ("nothing.npy", "cannot be read"),
+        ("text.npy", "no array"),
+        ("line.npy", "shape"),
+        ("nan.npy", "shape"),
+        ("objects.npy", "no array"),
+        ("other.npz", "'bulk'"),
+        ("long.npz", "norm"),
+    ):
         with pytest.raises(BadInput, match=words):
             solve(model.replace({"step.matrix": str(tmp_path / name)}))
     for changes, words in (
-        ({"network.width": 1.0}, "network.width"), ({"target.link": "z1*z2"}, "one index"),
+        ({"network.width": 1.0}, "network.width"),
+        ({"target.link": "z1*z2"}, "one index"),
         ({"network.readout": {"values": [1.0, 0.5], "fractions": [0.5, 0.5]}}, "one readout value"),
-    ):  # fmt: skip
+    ):
         with pytest.raises(BadInput, match=words):
             solve(model.replace(changes))
     for step in ({"bulk": "matrix"}, {"bulk": "trained", "matrix": "w.npy"}, {"bulk": "matrix", "matrix": 3}):
@@ -174,9 +188,7 @@ def test_files_that_are_refused(tmp_path: Path) -> None:
 
 
 def test_recorded_steps() -> None:
-    found = [
-        step for step in check_derivation(coupled_system(bulk="matrix").derivation) if step.error is not None
-    ]
+    found = [step for step in check_derivation(coupled_system(bulk="matrix").derivation) if step.error is not None]
     assert found and all(step.error < 1e-40 for step in found)
     assert coupled_system(2, bulk="matrix").directions == 2  # more than the solver has use for
 

@@ -27,9 +27,14 @@ def readout(count: int = 5) -> gs.Readout:
 
 
 def model(
-    exponent: float, activation: str = QUADRATIC, link: str = "z + 0.8*He(2, z)", rate: float = 2.0,
-    readouts: gs.Readout | None = None, noise: float = 0.2, loss: str = "square",
-) -> gs.Model:  # fmt: skip
+    exponent: float,
+    activation: str = QUADRATIC,
+    link: str = "z + 0.8*He(2, z)",
+    rate: float = 2.0,
+    readouts: gs.Readout | None = None,
+    noise: float = 0.2,
+    loss: str = "square",
+) -> gs.Model:
     network = gs.Network(activation, width=0.8, readout=readouts or readout())
     step = gs.Step(2.0, rate, exponent=exponent)
     return gs.Model(network, gs.Target(link, noise=noise), gs.Fit(1.6, 0.3, loss=gs.FitLoss(loss)), step=step)
@@ -47,12 +52,17 @@ def test_the_order_is_that_of_the_paper(exponent: float, order: int) -> None:
 @pytest.mark.parametrize(
     ("activation", "readouts", "expected"),
     [
-        (QUADRATIC, None, (1, 2)), ("tanh", None, (1, 3)), ("relu", None, (0, 1, 2)),
-        ("relu", gs.Readout(), (0,)), ("tanh", gs.Readout(), (1,)),
-        ("relu", gs.Readout((1.0, -1.0), (0.5, 0.5)), (0, 1)), ("tanh", gs.Readout((1.0, -1.0), (0.5, 0.5)), (1,)),
-        ("tanh", gs.Readout((1.0, 0.3), (0.5, 0.5)), (1, 3)), ("quadratic", None, (2,)),
+        (QUADRATIC, None, (1, 2)),
+        ("tanh", None, (1, 3)),
+        ("relu", None, (0, 1, 2)),
+        ("relu", gs.Readout(), (0,)),
+        ("tanh", gs.Readout(), (1,)),
+        ("relu", gs.Readout((1.0, -1.0), (0.5, 0.5)), (0, 1)),
+        ("tanh", gs.Readout((1.0, -1.0), (0.5, 0.5)), (1,)),
+        ("tanh", gs.Readout((1.0, 0.3), (0.5, 0.5)), (1, 3)),
+        ("quadratic", None, (2,)),
     ],
-)  # fmt: skip
+)
 def test_powers_are_those_of_the_mean_features_that_readouts_tell_apart(
     activation: str, readouts: gs.Readout | None, expected: tuple[int, ...]
 ) -> None:
@@ -112,8 +122,9 @@ def test_the_limit_is_reached_like_the_derived_power_of_the_dimension(exponent: 
 
 @pytest.mark.parametrize("loss", ["huber", "logistic"])
 def test_other_losses_have_the_limit_as_well(loss: str) -> None:
-    here = model(0.1, link="sign" if loss == "logistic" else "z + 0.8*He(2, z)", noise=0.0, loss=loss,
-                 readouts=readout(2))  # fmt: skip
+    here = model(
+        0.1, link="sign" if loss == "logistic" else "z + 0.8*He(2, z)", noise=0.0, loss=loss, readouts=readout(2)
+    )
     limit = gs.solve(here)
     far = gs.solve(here, dimension=10**24, tolerance=1e-8)
     assert limit.test_error == pytest.approx(far.test_error, rel=1e-3)
@@ -155,9 +166,7 @@ def test_simulated_gains_follow_the_theory_at_larger_sizes(name: str, dimension:
         assert abs(found - gain) < 4.0 * spread
 
 
-def test_the_file_says_it_and_the_command_prints_the_gains(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_file_says_it_and_the_command_prints_the_gains(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "model.toml"
     here = model(0.3)
     file.write_text(here.to_toml(), encoding="utf-8")
@@ -177,11 +186,13 @@ def test_the_file_says_it_and_the_command_prints_the_gains(
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ("step.exponent=0", "step.exponent"), ("step.exponent=0.6", "step.exponent"),
-        ("step.exponent=0.25", "one more power"), ("step.exponent=0.49", "more than 6"),
+        ("step.exponent=0", "step.exponent"),
+        ("step.exponent=0.6", "step.exponent"),
+        ("step.exponent=0.25", "one more power"),
+        ("step.exponent=0.49", "more than 6"),
         ("network.bias=trained", "trained bias"),
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_is_refused(
     changes: str, words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

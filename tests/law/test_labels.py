@@ -56,9 +56,7 @@ def average(target: Target, gamma: float, kappa: float, function: Callable[[floa
     if target.probit == 0.0:
         return over_t(0.0)
     root = math.sqrt(target.probit)
-    return float(
-        quad(lambda n: normal(n) * over_t(root * n), -9.0, 9.0, epsabs=1e-11, epsrel=1e-10, limit=200)[0]
-    )
+    return float(quad(lambda n: normal(n) * over_t(root * n), -9.0, 9.0, epsabs=1e-11, epsrel=1e-10, limit=200)[0])
 
 
 def of_intervals(law: Intervals, kappa: float, label: float) -> tuple[float, float]:
@@ -122,8 +120,12 @@ def test_labels_at_nodes(target: Target, gamma: float) -> None:
     law = label_law(target, (gamma,), KAPPA)
     assert isinstance(law, Points) and law.directions == 1
     tests: list[Callable[[Any, Any], Any]] = [
-        lambda y, t: y, lambda y, t: y * t, lambda y, t: y * y, lambda y, t: np.cos(y) * t, lambda y, t: t * t,
-    ]  # fmt: skip
+        lambda y, t: y,
+        lambda y, t: y * t,
+        lambda y, t: y * y,
+        lambda y, t: np.cos(y) * t,
+        lambda y, t: t * t,
+    ]
     for row in (0, 3):
         for function in tests:
             found = law.weight[row] @ function(law.label[row], law.t[row, :, 0])

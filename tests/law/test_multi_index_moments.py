@@ -71,9 +71,7 @@ def test_noise_inside_the_link_scales_its_argument() -> None:
     assert (shifted.mean, *shifted.linear) == pytest.approx((mean, linear, linear), rel=1e-11)
 
 
-@pytest.mark.parametrize(
-    ("text", "breakpoints"), [("tanh(z-0.3)", ()), ("sign(z-0.3)", (0.3,)), ("abs(z)*z", (0.0,))]
-)
+@pytest.mark.parametrize(("text", "breakpoints"), [("tanh(z-0.3)", ()), ("sign(z-0.3)", (0.3,)), ("abs(z)*z", (0.0,))])
 def test_one_index_and_a_second_that_adds_nothing(text: str, breakpoints: tuple[float, ...]) -> None:
     one, two = link_moments(text, breakpoints, 0.5), index_moments(text.replace("z", "z1") + "+0*z2", 0.5)
     assert (two.mean, two.square) == pytest.approx((one.mean, one.square), rel=1e-11)

@@ -37,9 +37,16 @@ def test_against_the_derived_map(name: str) -> None:
     one = MODELS[name]
     target = one.target
     exact = evaluate(
-        step_map_of(one), STEP.learning_rate / 1.25, STEP.samples, VOCABULARY.values, VOCABULARY.fractions,
-        target.noise, 20, flips=target.flips, probit=target.probit,
-    )  # fmt: skip
+        step_map_of(one),
+        STEP.learning_rate / 1.25,
+        STEP.samples,
+        VOCABULARY.values,
+        VOCABULARY.fractions,
+        target.noise,
+        20,
+        flips=target.flips,
+        probit=target.probit,
+    )
     found = spike_of(one)
     sign = math.copysign(1.0, exact["strength"])
     assert found.strength == pytest.approx(sign * float(exact["strength"]), rel=1e-11)
@@ -89,8 +96,10 @@ def test_given_spikes_and_none() -> None:
 
 def test_the_output_has_a_number_for_one_index_and_a_list_for_several() -> None:
     assert SpikeParameters(1.0, (-0.5,), (1.1,)).to_dict() == {
-        "strength": 1.0, "alignment": -0.5, "bulk_variance": [1.1]
-    }  # fmt: skip
+        "strength": 1.0,
+        "alignment": -0.5,
+        "bulk_variance": [1.1],
+    }
     assert SpikeParameters(1.0, (0.6, 0.3), (1.1,)).to_dict()["alignment"] == [0.6, 0.3]
     assert SpikeParameters(1.0, (-0.5,), (1.1,)).alignment == -0.5
     assert SpikeParameters(1.0, (0.6, -0.8), (1.1,)).alignment == pytest.approx(1.0)

@@ -30,10 +30,13 @@ def hats(blocks: int) -> dict[str, Array]:
     source = np.random.default_rng(4)
     root = source.normal(size=(blocks, blocks)) + 1.5 * np.eye(blocks)
     return {
-        "V1_hat": root @ root.T, "V2_hat": source.uniform(0.2, 0.8, blocks), "Q1_hat": 0.4 * root @ root.T,
-        "Q2_hat": source.uniform(0.1, 0.4, blocks), "average_zeta_hat": source.normal(size=blocks),
+        "V1_hat": root @ root.T,
+        "V2_hat": source.uniform(0.2, 0.8, blocks),
+        "Q1_hat": 0.4 * root @ root.T,
+        "Q2_hat": source.uniform(0.1, 0.4, blocks),
+        "average_zeta_hat": source.normal(size=blocks),
         "psi_hat": source.normal(size=blocks),
-    }  # fmt: skip
+    }
 
 
 def state(law: BulkLaw, factors: Array, mean: float, fraction: Array) -> dict[str, Any]:
@@ -43,9 +46,17 @@ def state(law: BulkLaw, factors: Array, mean: float, fraction: Array) -> dict[st
     unknowns = {n: np.zeros((blocks,) * size.get(n, 1)) for n in equations.UNKNOWNS}
     unknowns |= {"T": BETA * fraction / RIDGE / 3.0}
     return {
-        **hats(blocks), **unknowns, **law.weights, "Sigma": sigma, "fraction": fraction, "identity": np.eye(blocks),
-        "beta": BETA, "ridge": RIDGE, "inverse_dimension": 0.0, "m": np.zeros(blocks),
-    }  # fmt: skip
+        **hats(blocks),
+        **unknowns,
+        **law.weights,
+        "Sigma": sigma,
+        "fraction": fraction,
+        "identity": np.eye(blocks),
+        "beta": BETA,
+        "ridge": RIDGE,
+        "inverse_dimension": 0.0,
+        "m": np.zeros(blocks),
+    }
 
 
 def solved(s: dict[str, Any]) -> dict[str, Any]:
@@ -95,9 +106,7 @@ def direct(d: int, seed: int, factors: Array, mean: float, fraction: Array) -> d
     h, blocks = hats(len(factors)), len(factors)
     sizes = np.round(BETA * d * fraction).astype(int)
     p, label = sizes.sum(), np.repeat(np.arange(blocks), sizes)
-    spread = np.sqrt(
-        (1.0 + np.multiply.outer(factors, np.maximum(values, 0.0))) / (1.0 + factors * mean)[:, None] / d
-    )
+    spread = np.sqrt((1.0 + np.multiply.outer(factors, np.maximum(values, 0.0))) / (1.0 + factors * mean)[:, None] / d)
     rows = (source.normal(size=(p, d)) * spread[label]) @ vectors.T
     wv, wo = rows @ v, rows @ across
     gram = rows @ rows.T - np.outer(wv, wv)
@@ -107,10 +116,13 @@ def direct(d: int, seed: int, factors: Array, mean: float, fraction: Array) -> d
     field = inverse @ (h["Q1_hat"][pair] * gram + np.diag(h["Q2_hat"][label])) @ inverse / p
     block = np.eye(blocks)[label]
     return {
-        "zeta": block.T @ (wv * a), "psi": block.T @ (wo * a), "V1": block.T @ (inverse * gram) @ block / p,
-        "T": BETA * block.T @ np.diag(inverse) / p, "adjoint": block.T @ (a**2 + np.diag(field)),
+        "zeta": block.T @ (wv * a),
+        "psi": block.T @ (wo * a),
+        "V1": block.T @ (inverse * gram) @ block / p,
+        "T": BETA * block.T @ np.diag(inverse) / p,
+        "adjoint": block.T @ (a**2 + np.diag(field)),
         "Q1": (block.T * a) @ gram @ (block.T * a).T + block.T @ (field * gram) @ block,
-    }  # fmt: skip
+    }
 
 
 def trained(factors: Array) -> tuple[BulkLaw, float]:
@@ -159,16 +171,13 @@ def test_isotropic_limit(fraction: Array) -> None:
 def test_isotropic_limit_in_symbols() -> None:
     """One block: without covariance, the sources of the whole bulk give the equations of the isotropic one."""
     plain, general = coupled_system(), coupled_system(bulk="trained")
-    one = {
-        name: _at_one(general, name)
-        for name in ("Px", "Sx", "Mx", "T", "zeta_hat", "zeta", "psi", "V1", "Q1")
-    }
+    one = {name: _at_one(general, name) for name in ("Px", "Sx", "Mx", "T", "zeta_hat", "zeta", "psi", "V1", "Q1")}
     zeta, source, m = sp.Symbol("zeta"), sp.Symbol("zeta_hat"), sp.Symbol("Mx")
     v, t, drive = sp.symbols("V1_hat T drive")
     average = _at_one(plain, "zeta_hat")
-    solution = sp.solve(
-        [zeta - one["zeta"], source - (drive + one["zeta_hat"] - average)], [zeta, source], dict=True
-    )[0]
+    solution = sp.solve([zeta - one["zeta"], source - (drive + one["zeta_hat"] - average)], [zeta, source], dict=True)[
+        0
+    ]
     response = t / (1 + v * t)
     assert sp.simplify(solution[zeta].subs(m, response) - t * drive) == 0
     assert sp.simplify(one["V1"].subs(m, response) - _at_one(plain, "V1").subs(sp.Symbol("M"), response)) == 0
@@ -186,9 +195,7 @@ def _at_one(system: SaddleSystem, name: str) -> Any:
     expr = at_one_block(system.equation(name).body) if name != "Px" else sp.S.Zero
     known = {"Sigma": 1, "law_tr": 1, "law_vv": 1, "law_vo": 0, "law_oo": 1}
     symbols = {x: known.get(str(x.base), sp.Symbol(str(x.base))) for x in expr.atoms(sp.Indexed)}
-    return expr.xreplace(symbols).subs(
-        {x: sp.Symbol(x.name) for x in expr.free_symbols if isinstance(x, sp.Symbol)}
-    )
+    return expr.xreplace(symbols).subs({x: sp.Symbol(x.name) for x in expr.free_symbols if isinstance(x, sp.Symbol)})
 
 
 def published(s: dict[str, Any], law: BulkLaw, factor: float, mean: float) -> tuple[float, ...]:
@@ -201,9 +208,7 @@ def published(s: dict[str, Any], law: BulkLaw, factor: float, mean: float) -> tu
     g = v * t
     w, k = (1.0 + g) / (g * factor), 1.0 / (g * factor)
     trace, vv, vo, oo = (float(np.real((x / (law.x + w)).sum())) for x in law.weights.values())
-    p_vv, p_oo, q, bar = (
-        t / g * (one - k * res) for one, res in ((1.0, vv), (1.0, oo), (0.0, vo), (1.0, trace))
-    )
+    p_vv, p_oo, q, bar = (t / g * (one - k * res) for one, res in ((1.0, vv), (1.0, oo), (0.0, vo), (1.0, trace)))
     den = 1.0 - v * p_vv
     zeta_hat, psi_hat = float(s["average_zeta_hat"][0]) / root, float(s["psi_hat"][0]) / root
     zeta = zeta_hat * p_vv / den + psi_hat * q / den
@@ -267,13 +272,10 @@ def test_law_of_the_batch(target: Target) -> None:
     # the weights are exact to 1e-12 or so and multiplied by powers of the nodes
     exact, far = (1.0, square, square**2 + fourth / samples), float(np.max(np.abs(bulk.x)))
     assert all(
-        abs(one - other) < 1e-11 * max(1.0, far) ** k
-        for k, (one, other) in enumerate(zip(moments, exact, strict=True))
+        abs(one - other) < 1e-11 * max(1.0, far) ** k for k, (one, other) in enumerate(zip(moments, exact, strict=True))
     )
     # theta.C theta = E e^2 t^2
-    along = (1.0 - gamma**2) * bulk.weights["law_oo"] + 2.0 * gamma * math.sqrt(
-        1.0 - gamma**2
-    ) * bulk.weights["law_vo"]
+    along = (1.0 - gamma**2) * bulk.weights["law_oo"] + 2.0 * gamma * math.sqrt(1.0 - gamma**2) * bulk.weights["law_vo"]
     along = along + gamma**2 * bulk.weights["law_vv"]
     assert np.real((along * bulk.x).sum()) == pytest.approx(float(law.weight_tt @ law.e**2), abs=1e-11 * far)
 

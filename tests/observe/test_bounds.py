@@ -180,8 +180,10 @@ def _random(number: int) -> gs.Model:
     else:
         overlaps = [alignment, math.sqrt(1.0 - alignment**2) * draw.random()] if several else alignment
         data["spike"] = {
-            "strength": draw.uniform(0.0, 4.0), "alignment": overlaps, "bulk_variance": draw.uniform(1.0, 3.0)
-        }  # fmt: skip
+            "strength": draw.uniform(0.0, 4.0),
+            "alignment": overlaps,
+            "bulk_variance": draw.uniform(1.0, 3.0),
+        }
     return gs.Model.from_dict(data)
 
 

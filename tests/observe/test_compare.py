@@ -32,10 +32,8 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "vocabulary": {"network.readout": VOCABULARY, "step.samples": 0.4, "step.learning_rate": 4.0},
     "narrow network": {"network.width": 0.5, "step.samples": 0.3, "step.learning_rate": 1.5},
     "huber, noise": {"fit.loss": "huber", "target.link": "tanh(2*z)", "target.noise": 0.3},
-    "erf, small ridge": {
-        "network.activation": "erf", "step.samples": 0.25, "fit.ridge": 0.01, "fit.samples": 3.0
-    },
-}  # fmt: skip
+    "erf, small ridge": {"network.activation": "erf", "step.samples": 0.25, "fit.ridge": 0.01, "fit.samples": 3.0},
+}
 
 
 @lru_cache(maxsize=1)
@@ -55,9 +53,7 @@ def test_the_trained_law_holds_and_the_isotropic_one_is_rejected() -> None:
 def test_scores_are_those_of_the_means() -> None:
     found = compared()
     score, simulation = found.score("isotropic"), found.simulation
-    expected = (
-        simulation.mean().item() - found.results["isotropic"].test_error
-    ) / simulation.standard_error().item()
+    expected = (simulation.mean().item() - found.results["isotropic"].test_error) / simulation.standard_error().item()
     assert score.z == pytest.approx(expected, rel=1e-12)
     for z, seeds in ((2.0, 5), (-3.0, 12), (0.5, 40)):
         probability = stats.t.cdf(z, seeds - 1)
@@ -97,10 +93,7 @@ def test_six_settings_at_large_dimension() -> None:
         scores = {law: [found.score(law, error) for error in ERRORS] for law in found.results}
         print(
             name,
-            {
-                law: [(s.predicted, round(s.z, 2), round(s.score, 2)) for s in all_]
-                for law, all_ in scores.items()
-            },
+            {law: [(s.predicted, round(s.z, 2), round(s.score, 2)) for s in all_] for law, all_ in scores.items()},
         )
         assert all(abs(score.score) < 4.0 for score in scores["trained"]), name
         rejected += max(abs(score.z) for score in scores["isotropic"]) > 4.0

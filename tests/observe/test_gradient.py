@@ -96,7 +96,10 @@ MODELS = {
     "absolute": model("tanh", "tanh", fit__loss="absolute", target__noise=0.2),
     "two indices": model("relu", "z1*z2 + z1", {"strength": 1.5, "alignment": [0.6, 0.5], "bulk_variance": 1.2}),
     "two blocks, probit, squared hinge": model(
-        "tanh", "sign", fit__loss="squared_hinge", target__probit=0.3,
+        "tanh",
+        "sign",
+        fit__loss="squared_hinge",
+        target__probit=0.3,
         network__readout={"values": [1.0, -1.0], "fractions": [0.5, 0.5]},
     ),
     "plain": STEPPED.replace({"step": None}),
@@ -129,9 +132,10 @@ def _random(number: int) -> gs.Model:
         data["step"] = {"samples": draw.uniform(0.3, 10.0), "learning_rate": draw.uniform(0.2, 3.0)}
     else:
         data["spike"] = {
-            "strength": draw.uniform(0.2, 4.0), "alignment": draw.uniform(-0.99, 0.99),
+            "strength": draw.uniform(0.2, 4.0),
+            "alignment": draw.uniform(-0.99, 0.99),
             "bulk_variance": draw.uniform(1.0, 3.0),
-        }  # fmt: skip
+        }
     return gs.Model.from_dict(data)
 
 
@@ -224,7 +228,10 @@ def test_misclassification_moves_as_its_differences(law: str) -> None:
     delta, weight = rng.uniform(0.3, 2.0, n), np.ones(n)
     width = 0.0 if law == "aligned" else 0.6
     labels: Intervals | Points = Intervals(
-        np.array([-np.inf, 0.3]), np.array([0.3, np.inf]), np.ones(2), np.array([-1.0, 1.0]),
+        np.array([-np.inf, 0.3]),
+        np.array([0.3, np.inf]),
+        np.ones(2),
+        np.array([-1.0, 1.0]),
         np.array([0.8, width, 1.0]),
     )
     if law == "points":

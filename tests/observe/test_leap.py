@@ -173,15 +173,10 @@ def polynomials(draw: st.DrawFn) -> tuple[sympy.Expr, sympy.Matrix]:
     chosen = draw(st.lists(st.sampled_from(EXPONENTS), min_size=1, max_size=4, unique=True))
     z = sympy.symbols("z1:4")
     total = sympy.Add(
-        *(
-            draw(st.sampled_from([-2, -1, 1, 3])) * sympy.Mul(*(x**n for x, n in zip(z, m, strict=True)))
-            for m in chosen
-        )
+        *(draw(st.sampled_from([-2, -1, 1, 3])) * sympy.Mul(*(x**n for x, n in zip(z, m, strict=True))) for m in chosen)
     )
     matrix = sympy.eye(3)
-    for plane in draw(
-        st.lists(st.sampled_from([(0, 1), (1, 2), (0, 2)]), min_size=1, max_size=2, unique=True)
-    ):
+    for plane in draw(st.lists(st.sampled_from([(0, 1), (1, 2), (0, 2)]), min_size=1, max_size=2, unique=True)):
         a, b, c = draw(st.sampled_from(TURNS))
         turn = sympy.eye(3)
         i, j = plane

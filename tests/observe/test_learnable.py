@@ -196,9 +196,7 @@ def test_a_linear_number_of_samples_does_not_find_a_leap_of_two() -> None:
     """z2, z3 beside z1: found with d^2 samples; with a multiple of d their overlap falls like 1/sqrt(d)."""
     target = model("z1+z1*z2*z3")
     right = gs.learnable(target, dimension=64, seeds=3, steps=2).simulation
-    few = [
-        gs.learnable(target, dimension=d, seeds=3, steps=(1, 1), samples=16.0).simulation for d in (64, 512)
-    ]
+    few = [gs.learnable(target, dimension=d, seeds=3, steps=(1, 1), samples=16.0).simulation for d in (64, 512)]
     assert right is not None and few[0] is not None and few[1] is not None
     assert right.mean[1, 1] < 0.3 and right.mean[2, 1] > 0.5
     assert few[1].mean[2, 1] < 0.6 * few[0].mean[2, 1] < 0.3
@@ -257,10 +255,7 @@ EXAMPLE = str(Path(__file__).parents[2] / "examples" / "tanh_sign.toml")
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     picture = tmp_path / "overlaps.png"
     command = ["learnable", EXAMPLE, "--set", "target.link=z1 + z1*z2*z3"]
-    assert (
-        main([*command, "--json", "--simulate", "--dimension", "24", "--seeds", "2", "--plot", str(picture)])
-        == 0
-    )
+    assert main([*command, "--json", "--simulate", "--dimension", "24", "--seeds", "2", "--plot", str(picture)]) == 0
     found = json.loads(capsys.readouterr().out)
     assert (found["information_exponent"], found["leap"]) == (1, 2)
     assert np.shape(found["simulation"]["mean"]) == (4, 2)

@@ -27,9 +27,7 @@ SPIKED = MODEL.replace({"step": None, "spike": {"strength": 1.0, "alignment": 0.
 
 
 def test_rounding_gives_whole_numbers_and_is_stable() -> None:
-    model = MODEL.replace(
-        {"network.width": 0.777, "network.readout": {"values": [1.0, -0.5], "fractions": [0.3, 0.7]}}
-    )
+    model = MODEL.replace({"network.width": 0.777, "network.readout": {"values": [1.0, -0.5], "fractions": [0.3, 0.7]}})
     rounded = at_dimension(model, 101)
     assert rounded.network.width == 78 / 101
     assert rounded.fit.samples == 202 / 101 and rounded.step is not None and rounded.step.samples == 202 / 101
@@ -54,9 +52,7 @@ def test_system_carries_the_model() -> None:
 
 def test_gaussian_coefficients_hold_bias_block_and_variance() -> None:
     """Against Gauss-Hermite quadrature: tanh is smooth, 80 nodes leave 1e-9."""
-    model = SPIKED.replace(
-        {"network.bias": 0.3, "network.readout": {"values": [1.0, -0.5], "fractions": [0.5, 0.5]}}
-    )
+    model = SPIKED.replace({"network.bias": 0.3, "network.readout": {"values": [1.0, -0.5], "fractions": [0.5, 0.5]}})
     coefficients = finite_system(model, "gaussian").coefficients
     assert coefficients is not None
     kappa = np.linspace(-3.0, 3.0, 9)
@@ -160,9 +156,7 @@ def test_theory_agrees_with_simulation() -> None:
     cases: tuple[tuple[Model, SystemKind], ...]
     cases = ((MODEL, "srf"), (SPIKED, "gaussian"), (random_features(MODEL), "network"))
     for model, what in cases:
-        found = curve(
-            model, "fit.samples=0.4:3:6", simulate=True, dimension=200, seeds=24, what=what, baselines=False
-        )
+        found = curve(model, "fit.samples=0.4:3:6", simulate=True, dimension=200, seeds=24, what=what, baselines=False)
         scores = found.numbers("simulation_test_error_z_score")
         assert np.isfinite(scores).all() and np.abs(scores).max() < 4.0
 

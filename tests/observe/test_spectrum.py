@@ -12,9 +12,14 @@ import giantstep as gs
 
 
 def model(
-    activation: str, strength: float = 0.0, width: float = 1.0, samples: float = 2.0,
-    values: tuple[float, ...] = (1.0,), fractions: tuple[float, ...] = (1.0,), bulk_variance: float = 1.0,
-) -> gs.Model:  # fmt: skip
+    activation: str,
+    strength: float = 0.0,
+    width: float = 1.0,
+    samples: float = 2.0,
+    values: tuple[float, ...] = (1.0,),
+    fractions: tuple[float, ...] = (1.0,),
+    bulk_variance: float = 1.0,
+) -> gs.Model:
     network = gs.Network(activation, width=width, readout=gs.Readout(values, fractions))
     spike = gs.Spike(strength, 0.5, bulk_variance)
     return gs.Model(network, gs.Target("sign"), gs.Fit(samples, 0.1), spike=spike)

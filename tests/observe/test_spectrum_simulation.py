@@ -19,9 +19,13 @@ TRACY_WIDOM = (-1.2065335745820, 1.268034)  # mean and standard deviation, beta 
 
 
 def model(
-    activation: str, strength: float, width: float, samples: float, values: tuple[float, ...] = (1.0,),
+    activation: str,
+    strength: float,
+    width: float,
+    samples: float,
+    values: tuple[float, ...] = (1.0,),
     fractions: tuple[float, ...] = (1.0,),
-) -> gs.Model:  # fmt: skip
+) -> gs.Model:
     network = gs.Network(activation, width=width, readout=gs.Readout(values, fractions))
     return gs.Model(network, gs.Target("sign"), gs.Fit(samples, 0.1), spike=gs.Spike(strength, 0.5, 1.3))
 
@@ -120,9 +124,11 @@ def test_what_cannot_be_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture
     file = tmp_path / "model.toml"
     file.write_text(CASES["tanh, n = 2 p"].to_toml(), encoding="utf-8")
     for more, words in (
-        (["--simulate"], "--dimension"), (["--plot", "a.txt"], "a.txt"),
-        (["--simulate", "--dimension", "100", "--seeds", "0"], "seeds"), (["--dimension", "0"], "dimension"),
-    ):  # fmt: skip
+        (["--simulate"], "--dimension"),
+        (["--plot", "a.txt"], "a.txt"),
+        (["--simulate", "--dimension", "100", "--seeds", "0"], "seeds"),
+        (["--dimension", "0"], "dimension"),
+    ):
         assert main(["spectrum", str(file), *more]) == 2
         assert words in capsys.readouterr().err
 

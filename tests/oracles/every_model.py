@@ -10,12 +10,17 @@ STEP: dict[str, Any] = {"samples": 2.0, "learning_rate": 1.0}
 TWO: dict[str, Any] = {"values": [1.0, -0.5], "fractions": [0.5, 0.5]}
 ALIKE: dict[str, Any] = {"values": [1.0, 1.0], "fractions": [0.4, 0.6]}
 RANK_2: dict[str, Any] = {
-    "strength": 1.2, "loadings": [[1.0, 0.3], [-0.2, 0.8]], "alignment": [0.6, 0.5], "bulk_variance": 1.3,
-}  # fmt: skip
-RANK_3: dict[str, Any] = {
-    "strength": 0.9, "loadings": [[1.0, 0.3, 0.0], [-0.2, 0.8, 0.1], [0.2, 0.1, 0.7]], "alignment": [0.5, 0.5, 0.3],
+    "strength": 1.2,
+    "loadings": [[1.0, 0.3], [-0.2, 0.8]],
+    "alignment": [0.6, 0.5],
     "bulk_variance": 1.3,
-}  # fmt: skip
+}
+RANK_3: dict[str, Any] = {
+    "strength": 0.9,
+    "loadings": [[1.0, 0.3, 0.0], [-0.2, 0.8, 0.1], [0.2, 0.1, 0.7]],
+    "alignment": [0.5, 0.5, 0.3],
+    "bulk_variance": 1.3,
+}
 SMOOTH = "tanh(2*z) + 0.3*z**2"
 
 
@@ -49,7 +54,7 @@ def every_model(matrix: str) -> dict[str, Model]:
         "given bulk": _model("tanh", "tanh", step={**STEP, "bulk": "matrix", "matrix": matrix}),
         "exponent": _model("tanh", SMOOTH, network={"readout": TWO}, step={**STEP, "exponent": 0.3}),
         "exponent, two indices": _model("erf", "z1 + z1*z2", step={**STEP, "exponent": 0.2}),
-    }  # fmt: skip
+    }
 
 
 NAMES = tuple(every_model("bulk.npz"))

@@ -91,8 +91,19 @@ def _calls() -> SimpleNamespace:
         return float(address(k, y, q))
 
     return SimpleNamespace(
-        inner=lambda function: function, entry=lambda function: function,
-        kept=lambda **_: lambda function: function, Compiled=Any, compiled=compiled,
-        VALUES=None, CLOSED=None, PIECES=None, EDGE=None, values_at=values_at, value_at=value_at,
-        closed_at=closed_at, pieces_at=pieces_at, piece_at=piece_at, edge_at=edge_at,
-    )  # fmt: skip
+        inner=lambda function: function,
+        entry=lambda function: function,
+        kept=lambda **_: lambda function: function,
+        Compiled=Any,
+        compiled=compiled,
+        VALUES=None,
+        CLOSED=None,
+        PIECES=None,
+        EDGE=None,
+        values_at=values_at,
+        value_at=value_at,
+        closed_at=closed_at,
+        pieces_at=pieces_at,
+        piece_at=piece_at,
+        edge_at=edge_at,
+    )

@@ -32,9 +32,11 @@ RESIDUAL = ("square", "absolute", "quantile", "huber", "log_cosh", "epsilon_inse
 MARGIN = ("logistic", "hinge", "squared_hinge", "smoothed_hinge", "exponential", "probit")
 #: Parameters off their defaults, so that none is mistaken for a constant.
 PARAMETERS = {
-    "quantile": {"tau": 0.3}, "huber": {"delta": 0.6}, "epsilon_insensitive": {"epsilon": 0.25},
+    "quantile": {"tau": 0.3},
+    "huber": {"delta": 0.6},
+    "epsilon_insensitive": {"epsilon": 0.25},
     "smoothed_hinge": {"delta": 0.5},
-}  # fmt: skip
+}
 FINE = Level(8, 64)
 
 
@@ -71,9 +73,13 @@ def small_system(problem: Problem, count: int = 4, level: Level = FINE) -> Coupl
     """The system of a problem on a few nodes of kappa."""
     model, loss = problem.model, loss_kernel(problem.model.fit.loss)
     laws = resolved_on(
-        few_nodes(problem.blocks, problem.target or problem.blocks[0], count), model.target, problem.spike.alignments,
-        symmetric=loss.SYMMETRIC, form=loss.FORM, level=level,
-    )  # fmt: skip
+        few_nodes(problem.blocks, problem.target or problem.blocks[0], count),
+        model.target,
+        problem.spike.alignments,
+        symmetric=loss.SYMMETRIC,
+        form=loss.FORM,
+        level=level,
+    )
     return CoupledSystem(problem, level, laws)
 
 
@@ -104,10 +110,15 @@ def twin_of(system: CoupledSystem) -> CoupledTwin:
     problem = system.problem
     loss = problem.model.fit.loss
     return CoupledTwin(
-        equations(system.directions), system.table.tolist(), problem.fraction.tolist(), system.parameters.tolist(),
-        system.kernel.UNKNOWNS, analyse_loss(loss_of(loss.name)), dict(loss.parameters),
+        equations(system.directions),
+        system.table.tolist(),
+        problem.fraction.tolist(),
+        system.parameters.tolist(),
+        system.kernel.UNKNOWNS,
+        analyse_loss(loss_of(loss.name)),
+        dict(loss.parameters),
         channel_of(problem.model, problem.spike.alignments),
-    )  # fmt: skip
+    )
 
 
 def families(system: CoupledSystem, x: Array) -> dict[str, dict[tuple[int, ...], Any]]:

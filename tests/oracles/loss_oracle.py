@@ -16,9 +16,7 @@ import mpmath
 import numpy as np
 from scipy import special
 
-Piece = tuple[
-    Callable[[Any], Any], Callable[[Any], Any], Callable[[Any], Any]
-]  # rho, its slope, its curvature
+Piece = tuple[Callable[[Any], Any], Callable[[Any], Any], Callable[[Any], Any]]  # rho, its slope, its curvature
 #: The averages of one direction beside the spike, in the order of the kernels.
 AVERAGES = ("M", "g", "h", "gg", "gh", "hx", "ggh", "ghx", "hxx", "tg", "th", "tgh", "thx", "tth")
 
@@ -107,9 +105,7 @@ def _sigmoid(a: Arithmetic, u: Any) -> Any:
 def loss(name: str, a: Arithmetic, **numbers: float) -> Loss:
     """A registered loss as its citation has it."""
     zero, one = a.number(0.0), a.number(1.0)
-    tau, delta, epsilon = (
-        a.number(numbers.get(k, d)) for k, d in (("tau", 0.5), ("delta", 1.0), ("epsilon", 0.1))
-    )
+    tau, delta, epsilon = (a.number(numbers.get(k, d)) for k, d in (("tau", 0.5), ("delta", 1.0), ("epsilon", 0.1)))
     s = lambda u: _sigmoid(a, u)  # noqa: E731
     e = lambda u: a.exp(-u)  # noqa: E731
     table: dict[str, tuple[str, tuple[Any, ...], tuple[Piece, ...]]] = {
@@ -276,9 +272,7 @@ def averages(
         off = near.omega[None, :] - centre[part, None]
         p = norm * weight[part, None] * near.weight[None, :] * a.exp(-(off**2) / (2 * variance))
         values = _monomials(near, sign[part, None], t[part, None], off, variance)
-        total += np.array(
-            [[(p * value).sum() for value in values], [(p * abs(value)).sum() for value in values]]
-        )
+        total += np.array([[(p * value).sum() for value in values], [(p * abs(value)).sum() for value in values]])
         largest = np.maximum(largest, [abs(value).max() for value in values])
     return list(total[0]), list(total[1]), list(largest)
 

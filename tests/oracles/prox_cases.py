@@ -56,9 +56,7 @@ def point(text: str, y: float, share: float) -> tuple[LossAnalysis, float, dict[
 def original(analysis: LossAnalysis, y: float, parameters: dict[str, float]) -> Callable[[Any], Any]:
     """The loss as it was written, a function of f."""
     numbers = {p.symbol: sp.Rational(parameters[p.name]) for p in analysis.loss.parameters}
-    function: Callable[[Any], Any] = mpmath_function(
-        analysis.loss.expr.subs(numbers).subs(Y, sp.Rational(y)), (F,)
-    )
+    function: Callable[[Any], Any] = mpmath_function(analysis.loss.expr.subs(numbers).subs(Y, sp.Rational(y)), (F,))
     return function
 
 

@@ -25,11 +25,14 @@ def model(**changes: Any) -> Model:
     data = {
         "network": {"activation": "erf", "width": 1.2, "readout": {"values": [1.0, 0.7], "fractions": [0.4, 0.6]}},
         "spike": {
-            "strength": 1.3, "alignment": [0.6, -0.5], "bulk_variance": 1.2, "loadings": [[1.0, 0.2], [-0.4, 0.9]],
+            "strength": 1.3,
+            "alignment": [0.6, -0.5],
+            "bulk_variance": 1.2,
+            "loadings": [[1.0, 0.2], [-0.4, 0.9]],
         },
         "target": {"link": "sin", "noise": 0.05},
         "fit": {"samples": 1.7, "ridge": 0.05},
-    }  # fmt: skip
+    }
     return Model.from_dict(data).replace({key.replace("__", "."): value for key, value in changes.items()})
 
 
@@ -57,8 +60,9 @@ def turned(given: Model, rotation: Array) -> Model:
     alignment = rotation.T @ np.array(given.spike.overlaps())
     several = given.target.indices > 1
     changes = {
-        "spike.loadings": loadings.tolist(), "spike.alignment": (alignment if several else alignment[:, 0]).tolist(),
-    }  # fmt: skip
+        "spike.loadings": loadings.tolist(),
+        "spike.alignment": (alignment if several else alignment[:, 0]).tolist(),
+    }
     return given.replace(changes)
 
 
@@ -118,22 +122,36 @@ def residuals(given: Model, result: Result, on: Tables) -> Mapping[str, float]:
     response = np.einsum("bn,bc,cn->n", on.mu1, o["V1"], on.mu1) + o["V2"] @ on.mu2sq
     h = 1.0 / (1.0 + response)
     g = (on.first - mean) * h
-    gg = (on.square - on.first**2 - on.along**2 + given.target.noise + (on.first - mean) ** 2
-          + (on.along - slope) ** 2 + delta) * h**2  # fmt: skip
+    gg = (
+        on.square
+        - on.first**2
+        - on.along**2
+        + given.target.noise
+        + (on.first - mean) ** 2
+        + (on.along - slope) ** 2
+        + delta
+    ) * h**2
     alpha_beta, w = fit.samples / beta, on.weight
     pairs = np.einsum("bn,cn->bcn", on.mu1, on.mu1)
     hats = {
-        "V1": alpha_beta * pairs @ (w * h), "V2": alpha_beta * on.mu2sq @ (w * h),
-        "q1": alpha_beta * pairs @ (w * gg), "q2": alpha_beta * on.mu2sq @ (w * gg),
+        "V1": alpha_beta * pairs @ (w * h),
+        "V2": alpha_beta * on.mu2sq @ (w * h),
+        "q1": alpha_beta * pairs @ (w * gg),
+        "q2": alpha_beta * on.mu2sq @ (w * gg),
         "zeta": alpha_beta * (on.mu1 * (w * g)) @ on.kappa,
         "psi": alpha_beta * on.mu1 @ (w * h * (on.along - slope) + w * h * slope),
-    }  # fmt: skip
+    }
     t = _marchenko_pastur(beta, fraction, fit.ridge + hats["V2"], hats["V1"])
     m = np.linalg.inv(np.diag(1.0 / t) + hats["V1"])
     q2, q1 = _derivatives(beta, fraction, fit.ridge, hats)
     wanted = {
-        "zeta": t[:, None] * hats["zeta"], "psi": m @ hats["psi"], "V2": t / beta, "V1": m / beta, "Q2": q2, "Q1": q1,
-    }  # fmt: skip
+        "zeta": t[:, None] * hats["zeta"],
+        "psi": m @ hats["psi"],
+        "V2": t / beta,
+        "V1": m / beta,
+        "Q2": q2,
+        "Q1": q1,
+    }
     scale = np.sqrt(np.abs(o["Q1"]).max())
     found = {
         name: float(np.abs(o[name] - value).max() / max(np.abs(value).max(), scale if name in ("zeta", "psi") else 0.0))
@@ -169,9 +187,10 @@ def _derivatives(beta: float, fraction: Array, ridge: float, hats: Mapping[str, 
         t = _marchenko_pastur(beta, fraction, ridge + shift + hats["V2"], v1)
         m = np.linalg.inv(np.eye(len(t)) + t[:, None] * v1) * t[None, :]
         return (
-            (t[:, None] * hats["zeta"] ** 2).sum() + hats["psi"] @ m @ hats["psi"]
+            (t[:, None] * hats["zeta"] ** 2).sum()
+            + hats["psi"] @ m @ hats["psi"]
             + ((hats["q1"] * m).sum() + hats["q2"] @ t) / beta
-        )  # fmt: skip
+        )
 
     blocks, step = len(fraction), 1e-30
     q2, q1 = np.empty(blocks), np.empty((blocks, blocks))

@@ -17,9 +17,7 @@ from giantstep.spec.model import Model
 ROOT = Path(__file__).resolve().parents[2]
 README = ROOT / "README.md"
 MODEL = ROOT / "examples" / "relu_vocabulary.toml"
-MARKER = re.compile(
-    r"<!-- derived: (?P<title>[^:]+): (?P<labels>[^>]+?) -->\n(?:```math\n.*?\n```\n)?", re.DOTALL
-)
+MARKER = re.compile(r"<!-- derived: (?P<title>[^:]+): (?P<labels>[^>]+?) -->\n(?:```math\n.*?\n```\n)?", re.DOTALL)
 
 
 def renewed(text: str) -> str:

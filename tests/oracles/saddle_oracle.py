@@ -74,24 +74,34 @@ def random_point(blocks: int, seed: int, nodes: int = 6) -> Point:
     values |= {name: [positive() for _ in range(blocks)] for name in ("Q2", "V2", "Q2_hat", "V2_hat")}
     values |= {name: definite() for name in PAIRS}
     point = Point(
-        blocks, positive(), positive(), positive(), positive(), positive() / 10,
+        blocks,
+        positive(),
+        positive(),
+        positive(),
+        positive(),
+        positive() / 10,
         [x / mpmath.fsum(parts) for x in parts],
-        [number() for _ in range(nodes)], [w / mpmath.fsum(weights) for w in weights],
-        {"nu0": [number() for _ in range(nodes)], "nu1": [number() for _ in range(nodes)],
-         "nu2sq": [positive() for _ in range(nodes)]},
-        {"mu0": [vector() for _ in range(nodes)], "mu1": [vector() for _ in range(nodes)],
-         "mu2sq": [[positive() for _ in range(blocks)] for _ in range(nodes)]},
+        [number() for _ in range(nodes)],
+        [w / mpmath.fsum(weights) for w in weights],
+        {
+            "nu0": [number() for _ in range(nodes)],
+            "nu1": [number() for _ in range(nodes)],
+            "nu2sq": [positive() for _ in range(nodes)],
+        },
+        {
+            "mu0": [vector() for _ in range(nodes)],
+            "mu1": [vector() for _ in range(nodes)],
+            "mu2sq": [[positive() for _ in range(blocks)] for _ in range(nodes)],
+        },
         values,
-    )  # fmt: skip
+    )
     return point.with_values(T=solve_t(point))
 
 
 def state_of_point(point: Point, system: SaddleSystem, **families: Any) -> State:
     """The point as the interpreter sees it; ``families`` adds vectors by name."""
     k = point.blocks
-    columns: dict[tuple[str, Place], Sequence[Any]] = {
-        (name, ()): values for name, values in point.nu.items()
-    }
+    columns: dict[tuple[str, Place], Sequence[Any]] = {(name, ()): values for name, values in point.nu.items()}
     for name, rows in point.mu.items():
         columns |= {(name, (b,)): [row[b] for row in rows] for b in range(k)}
     numbers: dict[str, Mapping[Place, Any]] = {}
@@ -101,9 +111,7 @@ def state_of_point(point: Point, system: SaddleSystem, **families: Any) -> State
             if isinstance(value, mpmath.matrix)
             else {(b,): value[b] for b in range(k)}
         )
-    symbols = {
-        name: getattr(point, name) for name in ("alpha", "beta", "ridge", "noise", "inverse_dimension")
-    }
+    symbols = {name: getattr(point, name) for name in ("alpha", "beta", "ridge", "noise", "inverse_dimension")}
     definitions = {d.name: d for d in system.fields}
     definitions |= {name: _definition(system, name) for name in ("S", "M")}
     return State(
@@ -213,18 +221,15 @@ def squared_residual(point: Point, i: int, noise: Any = None) -> Any:
 def free_energy(point: Point) -> Any:
     """Phi with the envelope M_V = (y - omega)^2/(2 (1 + V)) of the square loss."""
     k = range(point.blocks)
-    energetic = point.alpha * point.average(
-        lambda i: squared_residual(point, i) / (2 * (1 + output(point, i)[3]))
-    )
+    energetic = point.alpha * point.average(lambda i: squared_residual(point, i) / (2 * (1 + output(point, i)[3])))
     pairs = mpmath.fsum(
-        point["zeta_hat"][b] * point["zeta"][b] + point["psi_hat"][b] * point["psi"][b]
+        point["zeta_hat"][b] * point["zeta"][b]
+        + point["psi_hat"][b] * point["psi"][b]
         + (point["Q2_hat"][b] * point["V2"][b] - point["V2_hat"][b] * point["Q2"][b]) / 2
         for b in k
-    )  # fmt: skip
+    )
     squares = mpmath.fsum(
-        point["Q1_hat"][b, c] * point["V1"][b, c] - point["V1_hat"][b, c] * point["Q1"][b, c]
-        for b in k
-        for c in k
+        point["Q1_hat"][b, c] * point["V1"][b, c] - point["V1_hat"][b, c] * point["Q1"][b, c] for b in k for c in k
     )
     return energetic + point.beta * (pairs + squares / 2 - quadratic_form(point) / 2)
 
@@ -252,11 +257,13 @@ def hats(point: Point) -> dict[str, Any]:
         return [factor * point.average(lambda i, b=b: function(i, b)) for b in k]  # type: ignore[misc]
 
     return {
-        "V1_hat": pair(h), "Q1_hat": pair(gg),
-        "V2_hat": each(lambda i, b: mu2sq[i][b] * h[i]), "Q2_hat": each(lambda i, b: mu2sq[i][b] * gg[i]),
+        "V1_hat": pair(h),
+        "Q1_hat": pair(gg),
+        "V2_hat": each(lambda i, b: mu2sq[i][b] * h[i]),
+        "Q2_hat": each(lambda i, b: mu2sq[i][b] * gg[i]),
         "zeta_hat": each(lambda i, b: mu1[i][b] * point.kappa[i] * g[i]),
         "psi_hat": each(lambda i, b: mu1[i][b] * (tg[i] + h[i] * out[i][1])),
-    }  # fmt: skip
+    }
 
 
 def m_condition(point: Point) -> list[Any]:

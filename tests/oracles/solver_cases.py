@@ -54,9 +54,7 @@ def small_table(problem: Problem, count: int = 24) -> Array:
     terms = (problem.target, *problem.blocks)
     found = [coefficients(t.function, t.scale * kappa + t.offset, t.variance) for t in terms]
     blocks = np.stack(found[1:], axis=1).reshape(-1, count)
-    return np.ascontiguousarray(
-        np.concatenate([kappa[None], weight[None] / weight.sum(), found[0], blocks]).T
-    )
+    return np.ascontiguousarray(np.concatenate([kappa[None], weight[None] / weight.sum(), found[0], blocks]).T)
 
 
 def run(kernel: Any, table: Array, fraction: Array, parameters: Array) -> Solved:
@@ -78,9 +76,7 @@ def plan() -> Plan:
 def twin_of(solved: Solved, table: Array, fraction: Array, parameters: Array, digits: int = 30) -> Any:
     state = state_of(table.tolist(), fraction.tolist(), parameters.tolist(), plan())
     start = {
-        name: {
-            place: float(solved.families[name][place]) for place in np.ndindex(solved.families[name].shape)
-        }
+        name: {place: float(solved.families[name][place]) for place in np.ndindex(solved.families[name].shape)}
         for name in ("T", "V1")
     }
     return solve_twin(plan(), state, start, digits)

@@ -16,9 +16,7 @@ from giantstep.observe.gradient.gradient import gradient
 STEP = {"samples": 4.0, "learning_rate": 1.0}
 
 
-def model(
-    activation: str, values: tuple[float, ...], fractions: tuple[float, ...] = (), **changes: Any
-) -> gs.Model:
+def model(activation: str, values: tuple[float, ...], fractions: tuple[float, ...] = (), **changes: Any) -> gs.Model:
     """A model with these readout values; equal fractions by default."""
     shares = list(fractions or [1.0 / len(values)] * len(values))
     data = {

@@ -51,6 +51,8 @@ def test_any_shape_of_panels() -> None:
     low, high = np.array([[-1.0, 0.0], [0.5, 1.0]]), np.array([[0.0, 2.0], [1.0, 1.0]])
     t, weight = normal_between(low, high, 12)
     assert t.shape == weight.shape == (2, 2, 12)
-    exact = [[math.erf(h / math.sqrt(2)) - math.erf(x / math.sqrt(2)) for x, h in zip(*pair, strict=True)]
-             for pair in zip(low, high, strict=True)]  # fmt: skip
+    exact = [
+        [math.erf(h / math.sqrt(2)) - math.erf(x / math.sqrt(2)) for x, h in zip(*pair, strict=True)]
+        for pair in zip(low, high, strict=True)
+    ]
     np.testing.assert_allclose(weight.sum(axis=2), 0.5 * np.array(exact), atol=ROUNDING)

@@ -79,9 +79,7 @@ def test_conditional_gaussian_map_describes_strong_spikes() -> None:
     for name in ("test_error", "train_error", "Q2", "psi"):
         assert np.max(np.abs(scores(srf, gaussian, name))) < LIMIT
     # the comparison has power: without the spike the errors differ by far more than the limit
-    plain = simulate(
-        FiniteSystem(tanh, np.sign, 1.2, values, (0.6, 0.4), 0.0, 0.1), "srf", 250, 20, alphas, ridges
-    )
+    plain = simulate(FiniteSystem(tanh, np.sign, 1.2, values, (0.6, 0.4), 0.0, 0.1), "srf", 250, 20, alphas, ridges)
     assert np.min(np.abs(scores(srf, plain, "test_error"))[1:, 1]) > 3 * LIMIT
 
 
@@ -133,9 +131,7 @@ def test_conditional_test_error_is_that_of_explicit_features() -> None:
     sizes = finite_sizes(system, 60, [2.0])
     streams = Streams.spawn(np.random.SeedSequence(2))
     layer = draw_layer(system, sizes, "gaussian", streams)
-    readouts, _ = ridge_readouts(
-        *training_set(system, sizes, "gaussian", layer, streams), sizes.samples, [0.05, 1.0]
-    )
+    readouts, _ = ridge_readouts(*training_set(system, sizes, "gaussian", layer, streams), sizes.samples, [0.05, 1.0])
     overlaps = measure_overlaps(system, sizes, layer, readouts)
     exact, error = conditional_test_error(system, layer, overlaps, 20_000, streams)
     generator = np.random.default_rng(0)
@@ -144,9 +140,7 @@ def test_conditional_test_error_is_that_of_explicit_features() -> None:
     block = np.repeat([0, 1], sizes.blocks)
     mu0, mu1, mu2 = (array[block].T for array in coefficients)
     features = mu0 + mu1 * (inputs @ layer.rows.T) + mu2 * generator.standard_normal(mu0.shape)
-    square = (
-        np.sign(inputs @ layer.theta[0])[:, None] - features @ readouts / math.sqrt(sizes.width_count)
-    ) ** 2
+    square = (np.sign(inputs @ layer.theta[0])[:, None] - features @ readouts / math.sqrt(sizes.width_count)) ** 2
     drawn = square.std(axis=0) / math.sqrt(20_000)
     assert np.all(np.abs(square.mean(axis=0) - exact) <= 4.0 * np.hypot(error, drawn))
 
@@ -168,9 +162,7 @@ def linear_model_errors(alpha: float, beta: float, ridge: float, noise: float) -
 
         return float(quad(integrand, 0.0, math.pi)[0])
 
-    k = brentq(
-        lambda k: k * (alpha - mean(lambda b: b / (b + k))) - ridge, 1e-9, ridge + 10.0 * max(1.0, ridge)
-    )
+    k = brentq(lambda k: k * (alpha - mean(lambda b: b / (b + k))) - ridge, 1e-9, ridge + 10.0 * max(1.0, ridge))
     effective = mean(lambda b: b * b / (b + k) ** 2) / alpha
     test = (k * k * mean(lambda b: (b + k) ** -2) + noise * effective) / (1.0 - effective)
     return test, (ridge / (alpha * k)) ** 2 * (test + noise)

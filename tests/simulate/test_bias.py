@@ -79,8 +79,9 @@ def test_the_lower_of_two_minima(loss: str | None) -> None:
     grid = np.linspace(-4.0, 4.0, 41)
     values = [of(b) for b in grid]
     near = int(np.argmin(values))
-    best = minimize_scalar(of, bounds=(grid[max(near - 1, 0)], grid[min(near + 1, 40)]), method="bounded",
-                           options={"xatol": 1e-7})  # fmt: skip
+    best = minimize_scalar(
+        of, bounds=(grid[max(near - 1, 0)], grid[min(near + 1, 40)]), method="bounded", options={"xatol": 1e-7}
+    )
     assert found.bias[1, 0] == pytest.approx(best.x, abs=2e-5) and abs(best.x) > 0.05
     # the readout and the training error are those of that bias
     fitted = fixed_bias(system(loss), np.tanh(inner + found.bias[1, 0]), labels, (COUNT,), (RIDGE,), found.bias[1, 0])

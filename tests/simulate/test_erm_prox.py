@@ -61,9 +61,7 @@ def test_value_and_derivatives_of_registered_losses(name: str) -> None:
                         h=1e-15,
                     )
                     scale = abs(exact) * (1e3 if (name, order) == ("probit", 2) else 1.0)
-                    assert abs(exact - value) <= 100 * np.finfo(float).eps * max(
-                        scale, 1e-30 if margin else 1.0
-                    )
+                    assert abs(exact - value) <= 100 * np.finfo(float).eps * max(scale, 1e-30 if margin else 1.0)
 
 
 @pytest.mark.parametrize("name", ["logistic", "log_cosh", "probit"])
@@ -128,8 +126,7 @@ def test_proximal_map_minimises(name: str, variance: float) -> None:
     labelled = Labelled(loss, y)
     x, slope, curvature = labelled.proximal(w, variance)
     assert np.all(
-        np.abs((w - x) / variance - slope)
-        <= 1e-13 * (1.0 + np.abs(slope) + (np.abs(w) + np.abs(x)) / variance)
+        np.abs((w - x) / variance - slope) <= 1e-13 * (1.0 + np.abs(slope) + (np.abs(w) + np.abs(x)) / variance)
     )
     for i in range(w.size):
         at = np.full(1, y[i])
@@ -138,9 +135,7 @@ def test_proximal_map_minimises(name: str, variance: float) -> None:
             return float((point - w[i]) ** 2 / (2 * variance) + loss.value(at, np.full(1, point))[0])
 
         reach = 2.0 * abs(slope[i]) * variance + 1.0
-        best = minimize_scalar(
-            energy, bounds=(x[i] - reach, x[i] + reach), method="bounded", options={"xatol": 1e-10}
-        )
+        best = minimize_scalar(energy, bounds=(x[i] - reach, x[i] + reach), method="bounded", options={"xatol": 1e-10})
         assert energy(x[i]) <= best.fun + 1e-13 * (1.0 + abs(best.fun))
         assert abs(best.x - x[i]) <= 1e-5 * (1.0 + np.sqrt(variance))
     step = 1e-6

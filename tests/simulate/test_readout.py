@@ -82,9 +82,7 @@ def test_normal_equations_hold() -> None:
         for j, ridge in enumerate(ridges):
             found = readouts[:, 2 * i + j]
             right = phi.T @ target[:size]
-            assert np.linalg.norm(phi.T @ (phi @ found) + ridge * found - right) <= 1e-11 * np.linalg.norm(
-                right
-            )
+            assert np.linalg.norm(phi.T @ (phi @ found) + ridge * found - right) <= 1e-11 * np.linalg.norm(right)
 
 
 def test_svd_asks_for_its_memory() -> None:

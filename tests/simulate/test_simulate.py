@@ -48,9 +48,7 @@ def test_shapes_and_reproducibility(what: SystemKind) -> None:
     for field in dataclasses.fields(first.overlaps):
         tail = (2, 2) if field.name == "Q1" else (2,)
         assert getattr(first.overlaps, field.name).shape == (3, 3, 2, *tail)
-        np.testing.assert_array_equal(
-            getattr(first.overlaps, field.name)[:2], getattr(fewer.overlaps, field.name)
-        )
+        np.testing.assert_array_equal(getattr(first.overlaps, field.name)[:2], getattr(fewer.overlaps, field.name))
     assert first.mean("Q1").shape == (3, 2, 2, 2) and first.standard_error("m").shape == (3, 2, 2)
     assert first.dimension == 40 and first.sizes.samples == (80, 20, 44) and first.sizes.alpha0 == 1.5
     np.testing.assert_allclose(first.mean(), first.test_error.mean(axis=0))
@@ -114,9 +112,7 @@ def test_overlaps_are_those_of_the_readout() -> None:
 
 
 def test_blocks_are_rounded_by_largest_remainder() -> None:
-    system = dataclasses.replace(
-        SYSTEM, values=(1.0, 2.0, 3.0), fractions=(0.15, 0.15, 0.7), width=1.0, spike=None
-    )
+    system = dataclasses.replace(SYSTEM, values=(1.0, 2.0, 3.0), fractions=(0.15, 0.15, 0.7), width=1.0, spike=None)
     sizes = finite_sizes(system, 11, [0.5])
     assert sizes.blocks == (2, 1, 8) and sum(sizes.blocks) == sizes.width_count == 11
     assert sizes.samples == (6,) and sizes.alpha == (6 / 11,) and sizes.fractions == (2 / 11, 1 / 11, 8 / 11)

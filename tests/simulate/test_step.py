@@ -95,9 +95,7 @@ def asymptotic_spike(
 
 @pytest.mark.parametrize("activation", [tanh, relu])
 @pytest.mark.parametrize("link", [np.tanh, mixed_link])
-@pytest.mark.parametrize(
-    ("values", "fractions", "bias"), [((1.0,), (1.0,), 0.0), ((1.0, -0.5), (0.6, 0.4), 0.4)]
-)
+@pytest.mark.parametrize(("values", "fractions", "bias"), [((1.0,), (1.0,), 0.0), ((1.0, -0.5), (0.6, 0.4), 0.4)])
 def test_spike_of_the_trained_layer(
     activation: Activation,
     link: Callable[[Array], Array],

@@ -56,9 +56,7 @@ def test_to_dict_holds_what_was_given() -> None:
     assert Model.from_dict(SPIKE).to_dict() == SPIKE
     full = Model.from_dict(PLAIN).to_dict()
     assert full["network"]["readout"] == {"values": [1.0], "fractions": [1.0]}
-    assert (
-        full["network"]["bias"] == 0.0 and full["target"]["noise"] == 0.0 and full["fit"]["loss"] == "square"
-    )
+    assert full["network"]["bias"] == 0.0 and full["target"]["noise"] == 0.0 and full["fit"]["loss"] == "square"
     assert "step" not in full and "spike" not in full
 
 
@@ -250,9 +248,7 @@ def test_missing_keys_are_named(key: str) -> None:
 
 def test_missing_tables_are_named() -> None:
     for table in ("network", "target", "fit"):
-        assert f"[{table}] is missing" in refused(
-            {name: value for name, value in STEP.items() if name != table}
-        )
+        assert f"[{table}] is missing" in refused({name: value for name, value in STEP.items() if name != table})
     assert "[network] is missing" in refused({})
     for data in (None, 3, "x", [1]):
         assert "must be a table" in refused(data)

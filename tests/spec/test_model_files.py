@@ -58,9 +58,7 @@ def test_paths_that_cannot_be_read(tmp_path: Path) -> None:
         assert words in str(caught.value)
 
 
-@pytest.mark.skipif(
-    not hasattr(os, "geteuid") or os.geteuid() == 0, reason="the superuser may read everything"
-)
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="the superuser may read everything")
 def test_file_without_permission(tmp_path: Path) -> None:
     path = tmp_path / "model.toml"
     path.touch(mode=0)

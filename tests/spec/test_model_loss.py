@@ -110,15 +110,10 @@ def test_losses_of_the_margin_need_signs(name: str) -> None:
     for link in ("tanh", "step", "tanh(1e6*z)", "sign(relu(z))", "2*sign(z)", "clip(1e9*z,-1,1)", "0"):
         text = refused({**SIGNS, "target": {"link": link}, "fit": {**SIGNS["fit"], "loss": name}})
         assert f"fit.loss = '{name}' needs labels +-1" in text and repr(link) in text
-    noisy = refused(
-        {**SIGNS, "target": {"link": "sign", "noise": 0.1}, "fit": {**SIGNS["fit"], "loss": name}}
-    )
+    noisy = refused({**SIGNS, "target": {"link": "sign", "noise": 0.1}, "fit": {**SIGNS["fit"], "loss": name}})
     assert "target.noise = 0.1" in noisy and "target.flips" in noisy and "target.probit" in noisy
     flipped = {"link": "sign", "flips": 0.1, "probit": 0.2}
-    assert (
-        Model.from_dict({**SIGNS, "target": flipped, "fit": {**SIGNS["fit"], "loss": name}}).target.flips
-        == 0.1
-    )
+    assert Model.from_dict({**SIGNS, "target": flipped, "fit": {**SIGNS["fit"], "loss": name}}).target.flips == 0.1
 
 
 @pytest.mark.parametrize("name", REGRESSION)
@@ -128,10 +123,7 @@ def test_losses_of_the_residual_take_any_labels(name: str) -> None:
         {"link": "sign", "noise": 0.1, "flips": 0.2},
         {"link": "z1*z2"},
     ):
-        assert (
-            Model.from_dict({**SIGNS, "target": target, "fit": {**SIGNS["fit"], "loss": name}}).fit.loss.name
-            == name
-        )
+        assert Model.from_dict({**SIGNS, "target": target, "fit": {**SIGNS["fit"], "loss": name}}).fit.loss.name == name
 
 
 def test_the_loss_is_shown_with_its_parameters() -> None:

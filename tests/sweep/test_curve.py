@@ -133,21 +133,26 @@ def test_executors_give_the_same_bytes() -> None:
 def test_progress_counts_every_unit_of_every_stage() -> None:
     seen: list[tuple[str, int, int]] = []
     curve(
-        MODEL, "fit.samples=1,2", simulate=True, dimension=20, seeds=2,
+        MODEL,
+        "fit.samples=1,2",
+        simulate=True,
+        dimension=20,
+        seeds=2,
         progress=lambda *told: seen.append(told),
-    )  # fmt: skip
+    )
     assert [one for one in seen if one[0] == "theory"] == [("theory", 1, 2), ("theory", 2, 2)]
     assert {stage for stage, done, total in seen if done == total} == {
-        "theory", "random features", "finite size", "simulation"
-    }  # fmt: skip
+        "theory",
+        "random features",
+        "finite size",
+        "simulation",
+    }
 
 
 # --- interruption
 
 
-def test_an_interrupted_sweep_goes_on_where_it_stopped(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_an_interrupted_sweep_goes_on_where_it_stopped(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     sweep, kept = "fit.samples=0.2:3:150", tmp_path / "c.partial.jsonl"
     whole = curve(MODEL, sweep).to_json()
     calls = _count_solves(monkeypatch, stop_at=100)
@@ -218,9 +223,7 @@ def test_finished_seeds_are_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 
 def test_a_checkpoint_that_holds_nothing_is_not_left_behind(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="jumps"):
-        curve(
-            MODEL.replace({"network.activation": "sign"}), "fit.samples=1,2", checkpoint=tmp_path / "c.jsonl"
-        )
+        curve(MODEL.replace({"network.activation": "sign"}), "fit.samples=1,2", checkpoint=tmp_path / "c.jsonl")
     assert not list(tmp_path.iterdir())
 
 
@@ -260,9 +263,7 @@ def test_killing_the_program_leaves_no_half_written_file(tmp_path: Path) -> None
         [sys.executable, "-c", _SLOW, *command], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
     deadline = time.monotonic() + 120
-    while (
-        not (kept.exists() and kept.stat().st_size) and program.poll() is None and time.monotonic() < deadline
-    ):
+    while not (kept.exists() and kept.stat().st_size) and program.poll() is None and time.monotonic() < deadline:
         time.sleep(0.02)
     program.kill()
     assert program.wait() != 0

@@ -90,9 +90,7 @@ def test_xarray_has_one_dimension_per_sweep(tmp_path: Path) -> None:
     assert (tmp_path / "c.nc").read_bytes() == first
 
 
-def test_without_xarray_the_error_says_how_to_install_it(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_without_xarray_the_error_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setitem(sys.modules, "xarray", None)
     with pytest.raises(BadInput) as caught:
         dataset().write(tmp_path / "c.nc")
@@ -152,9 +150,7 @@ def test_only_known_endings_are_written_and_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("failing", ["replace", "fsync"])
-def test_a_failed_write_leaves_the_old_file(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, failing: str
-) -> None:
+def test_a_failed_write_leaves_the_old_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, failing: str) -> None:
     path = tmp_path / "c.json"
     path.write_text("old")
 

@@ -79,9 +79,7 @@ def test_grids_refuse_repeated_keys_none_and_too_many_points() -> None:
 @given(st.lists(st.integers(1, 4), min_size=1, max_size=3))
 def test_rows_columns_and_curves_agree(lengths: list[int]) -> None:
     keys = ("fit.samples", "fit.ridge", "target.noise")
-    sweeps = tuple(
-        Sweep(key, tuple(float(i + 1) for i in range(n))) for key, n in zip(keys, lengths, strict=False)
-    )
+    sweeps = tuple(Sweep(key, tuple(float(i + 1) for i in range(n))) for key, n in zip(keys, lengths, strict=False))
     grid = Grid(sweeps)
     assert len({grid.changes(row) for row in range(len(grid))}) == len(grid) == np.prod(lengths)
     for number, sweep in enumerate(sweeps):

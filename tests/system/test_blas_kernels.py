@@ -25,8 +25,11 @@ KERNELS = (("Nehalem", "sse4.2", 1), ("Haswell", "avx2", 2), ("Zen", "avx2", 1),
 
 def run(kernel: str, threads: int) -> dict[str, dict[str, list[float]]]:
     environment = {
-        **os.environ, "OPENBLAS_CORETYPE": kernel, "OPENBLAS_NUM_THREADS": str(threads), "PYTHONPATH": str(ROOT),
-    }  # fmt: skip
+        **os.environ,
+        "OPENBLAS_CORETYPE": kernel,
+        "OPENBLAS_NUM_THREADS": str(threads),
+        "PYTHONPATH": str(ROOT),
+    }
     command = [sys.executable, str(ROOT / "tests" / "oracles" / "undetermined_cases.py")]
     done = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -34,17 +37,13 @@ def run(kernel: str, threads: int) -> dict[str, dict[str, list[float]]]:
     return found
 
 
-@pytest.mark.skipif(
-    platform.machine().lower() not in ("x86_64", "amd64"), reason="these kernels are of x86 processors"
-)
+@pytest.mark.skipif(platform.machine().lower() not in ("x86_64", "amd64"), reason="these kernels are of x86 processors")
 def test_numbers_do_not_depend_on_the_linear_algebra() -> None:
     features = llvm.get_host_cpu_features()
     first, *others = [run(kernel, threads) for kernel, needs, threads in KERNELS if features.get(needs)]
     assert others, "one kernel only is nothing to compare"
     for name, families in first.items():
-        norm = np.sqrt(
-            max(map(abs, families["Q2"]))
-        )  # of the readout: the size of overlaps that vanish by symmetry
+        norm = np.sqrt(max(map(abs, families["Q2"])))  # of the readout: the size of overlaps that vanish by symmetry
         for family, values in families.items():
             size = max(*map(abs, values), norm if family in ("m", "zeta", "psi") else 0.0)
             for other in others:

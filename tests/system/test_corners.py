@@ -61,9 +61,7 @@ CORNERS: list[tuple[int, dict[str, Any]]] = [
 
 @pytest.mark.parametrize("dimension", [None, 1000])
 @pytest.mark.parametrize(("blocks", "changes"), CORNERS)
-def test_corners_are_solved_or_refused_in_words(
-    blocks: int, changes: dict[str, Any], dimension: int | None
-) -> None:
+def test_corners_are_solved_or_refused_in_words(blocks: int, changes: dict[str, Any], dimension: int | None) -> None:
     try:
         result = solve(model(blocks, **changes), dimension=dimension)
     except GiantstepError as error:

@@ -72,10 +72,17 @@ def test_folding_changes_nothing(loss: str) -> None:
     whole = resolved_on(*given, symmetric=False, form=found.fit.loss.form, level=LEVEL)
     systems = [CoupledSystem(problem, LEVEL), CoupledSystem(problem, LEVEL, whole)]
     assert 2 * len(systems[0].table) <= len(systems[1].table)
-    start = systems[0].unknowns({
-        "m": np.zeros(2), "zeta": np.full(2, 0.1), "psi": np.full(2, 0.1), "Q1": 0.2 * np.eye(2) + 0.05,
-        "Q2": np.full(2, 0.4), "V1": 0.5 * np.eye(2), "V2": np.full(2, 0.7),
-    })  # fmt: skip
+    start = systems[0].unknowns(
+        {
+            "m": np.zeros(2),
+            "zeta": np.full(2, 0.1),
+            "psi": np.full(2, 0.1),
+            "Q1": 0.2 * np.eye(2) + 0.05,
+            "Q2": np.full(2, 0.4),
+            "V1": 0.5 * np.eye(2),
+            "V2": np.full(2, 0.7),
+        }
+    )
     outcomes = [newton(system, start.copy()) for system in systems]
     assert all(outcome.converged for outcome in outcomes)
     assert outcomes[0].x == pytest.approx(outcomes[1].x, rel=1e-11, abs=1e-12)

@@ -102,9 +102,7 @@ def test_nothing_is_started_when_the_solver_is_there(monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize("loss", ["square", "huber"])
-def test_what_the_other_process_runs_compiles_everything(
-    loss: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_the_other_process_runs_compiles_everything(loss: str, capsys: pytest.CaptureFixture[str]) -> None:
     warm_module.compile_beside(_model(loss))
     assert capsys.readouterr().out == "\n"
 

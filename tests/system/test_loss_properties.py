@@ -44,19 +44,27 @@ QUICK = (Phase.explicit, Phase.generate)  # shrinking a failure would take minut
 tenths = st.integers(2, 20).map(lambda k: k / 10)
 shifts = st.integers(-10, 10).map(lambda k: k / 10)
 RESIDUAL_TERMS = (
-    "{a}*(y-f)**2", "{a}*abs(y-f-({c}))", "{a}*log(1+exp({b}*(y-f-({c}))))", "{a}*log(cosh({b}*(y-f)))",
-    "{a}*max(0,y-f-({c}))", "{a}*sqrt(1+(y-f-({c}))**2)",
-)  # fmt: skip
+    "{a}*(y-f)**2",
+    "{a}*abs(y-f-({c}))",
+    "{a}*log(1+exp({b}*(y-f-({c}))))",
+    "{a}*log(cosh({b}*(y-f)))",
+    "{a}*max(0,y-f-({c}))",
+    "{a}*sqrt(1+(y-f-({c}))**2)",
+)
 MARGIN_TERMS = (
-    "{a}*log(1+exp(-{b}*y*f))", "{a}*max(0,1+({c})-y*f)", "{a}*exp(-{b}*y*f)", "{a}*max(0,1+({c})-y*f)**2",
+    "{a}*log(1+exp(-{b}*y*f))",
+    "{a}*max(0,1+({c})-y*f)",
+    "{a}*exp(-{b}*y*f)",
+    "{a}*max(0,1+({c})-y*f)**2",
     "{a}*(1-y*f)**2",
-)  # fmt: skip
+)
 
 
 def sums(terms: tuple[str, ...]) -> st.SearchStrategy[str]:
     """Texts of one to three different terms with numbers."""
-    chosen = st.lists(st.tuples(st.sampled_from(terms), tenths, tenths, shifts), min_size=1, max_size=3,
-                      unique_by=lambda t: t[0])  # fmt: skip
+    chosen = st.lists(
+        st.tuples(st.sampled_from(terms), tenths, tenths, shifts), min_size=1, max_size=3, unique_by=lambda t: t[0]
+    )
     return chosen.map(lambda parts: "+".join(term.format(a=a, b=b, c=c) for term, a, b, c in parts))
 
 
@@ -130,9 +138,15 @@ def with_averages(point: Point, text: str, system: SaddleSystem, channel: Channe
     ]
     columns = {(name, ()): [values[name] for values in found] for name in found[0]}
     return State(
-        bare.blocks, bare.symbols, bare.families, bare.kappa, bare.weight, {**bare.columns, **columns},
-        bare.definitions, bare.inverses,
-    )  # fmt: skip
+        bare.blocks,
+        bare.symbols,
+        bare.families,
+        bare.kappa,
+        bare.weight,
+        {**bare.columns, **columns},
+        bare.definitions,
+        bare.inverses,
+    )
 
 
 def adjoint(point: Point, system: SaddleSystem) -> list[Any]:
@@ -228,11 +242,16 @@ def compared(first: Result, second: Result, output: float = 1.0, response: float
         assert np.allclose(second.order_parameters[name], wanted, rtol=0.0, atol=SAME * size + 1e-13), name
 
 
-random_models = st.fixed_dictionaries({
-    "fit__samples": st.floats(0.3, 4.0), "fit__ridge": st.floats(-3, 1).map(lambda x: 10.0**x),
-    "network__width": st.floats(0.3, 3.0), "spike__alignment": st.floats(-0.95, 0.95),
-    "spike__strength": st.floats(0.2, 3.0), "network__activation": st.sampled_from(("erf", "tanh", "relu", "sin")),
-})  # fmt: skip
+random_models = st.fixed_dictionaries(
+    {
+        "fit__samples": st.floats(0.3, 4.0),
+        "fit__ridge": st.floats(-3, 1).map(lambda x: 10.0**x),
+        "network__width": st.floats(0.3, 3.0),
+        "spike__alignment": st.floats(-0.95, 0.95),
+        "spike__strength": st.floats(0.2, 3.0),
+        "network__activation": st.sampled_from(("erf", "tanh", "relu", "sin")),
+    }
+)
 few = settings(max_examples=4, deadline=None, derandomize=True, phases=QUICK)
 
 
@@ -324,9 +343,11 @@ def test_one_block_is_nested_in_two(changes: dict[str, Any], loss: str, share: f
     """The solution of one block, shared by two equal ones, solves the equations of two."""
     share = round(share, 2)
     changes = changes | {
-        "target__link": "sign", "network__readout.values": [1.0, 1.0],
-        "network__readout.fractions": [share, 1.0 - share], "fit__ridge": max(changes["fit__ridge"], 0.02),
-    }  # fmt: skip
+        "target__link": "sign",
+        "network__readout.values": [1.0, 1.0],
+        "network__readout.fractions": [share, 1.0 - share],
+        "fit__ridge": max(changes["fit__ridge"], 0.02),
+    }
     two, one = unmerged(model(loss_table(loss), 2, **changes))
     assert len(one.blocks) == 1 and len(two.blocks) == 2
     result = solve(two.model)

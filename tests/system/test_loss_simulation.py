@@ -43,23 +43,43 @@ def case(
 CASES = {
     "logistic": case("tanh", 0.5, "sign", "logistic", 2.0, 0.1),
     "hinge, flips": case("erf", 1.0, "sign", "hinge", 2.0, 0.2, target={"flips": 0.1}),
-    "huber, two blocks, noise": case("relu", 0.6, "tanh(2*z)", {"name": "huber", "delta": 0.5}, 1.5, 0.1,
-                                     network={"readout": OPPOSITE}, target={"noise": 0.2}),
+    "huber, two blocks, noise": case(
+        "relu",
+        0.6,
+        "tanh(2*z)",
+        {"name": "huber", "delta": 0.5},
+        1.5,
+        0.1,
+        network={"readout": OPPOSITE},
+        target={"noise": 0.2},
+    ),
     "absolute, labels of two values and noise": case("tanh", 0.8, "sign", "absolute", 2.0, 0.1, target={"noise": 0.1}),
     "quantile": case("gelu", 0.5, "z+He(2,z)/4", {"name": "quantile", "tau": 0.8}, 2.0, 0.1, target={"noise": 0.3}),
     "logistic, trained bias": case("erf", 0.5, "sign(z-0.5)", "logistic", 2.0, 0.1, network={"bias": "trained"}),
-    "huber, two indices": case("tanh", 0.5, "tanh(z1)+z2*z2/2", "huber", 2.0, 0.1, target={"noise": 0.1},
-                               spike={"alignment": [0.7, 0.3]}),
-    "probit, two blocks, noise inside": case("leaky_relu", 1.5, "sign", "probit", 1.5, 0.2,
-                                             network={"readout": OPPOSITE}, target={"probit": 0.3}),
-    "squared hinge, after a step": case("hard_tanh", 1.0, "sign", "squared_hinge", 3.0, 0.05,
-                                        step={"samples": 4.0, "learning_rate": 1.0}),
-    "an expression, after a step": case("tanh", 1.0, "tanh(2*z)", "log(cosh(y - f))", 2.0, 0.1,
-                                        step={"samples": 2.0, "learning_rate": 1.5}, target={"noise": 0.1}),
-    "epsilon insensitive, fixed bias": case("softplus", 0.7, "z", "epsilon_insensitive", 2.0, 0.1,
-                                            network={"bias": 0.3}, target={"noise": 0.1}),
+    "huber, two indices": case(
+        "tanh", 0.5, "tanh(z1)+z2*z2/2", "huber", 2.0, 0.1, target={"noise": 0.1}, spike={"alignment": [0.7, 0.3]}
+    ),
+    "probit, two blocks, noise inside": case(
+        "leaky_relu", 1.5, "sign", "probit", 1.5, 0.2, network={"readout": OPPOSITE}, target={"probit": 0.3}
+    ),
+    "squared hinge, after a step": case(
+        "hard_tanh", 1.0, "sign", "squared_hinge", 3.0, 0.05, step={"samples": 4.0, "learning_rate": 1.0}
+    ),
+    "an expression, after a step": case(
+        "tanh",
+        1.0,
+        "tanh(2*z)",
+        "log(cosh(y - f))",
+        2.0,
+        0.1,
+        step={"samples": 2.0, "learning_rate": 1.5},
+        target={"noise": 0.1},
+    ),
+    "epsilon insensitive, fixed bias": case(
+        "softplus", 0.7, "z", "epsilon_insensitive", 2.0, 0.1, network={"bias": 0.3}, target={"noise": 0.1}
+    ),
     "exponential, flips": case("erf", 0.5, "sign", "exponential", 3.0, 0.3, target={"flips": 0.05}),
-}  # fmt: skip
+}
 
 
 def z_scores(name: str, dimension: int, seeds: int) -> tuple[float, float]:

@@ -16,12 +16,14 @@ from giantstep.system.square_loss import solve_direct
 
 MODEL = {
     "network": {
-        "activation": "relu", "width": 0.5, "readout": {"values": [1.0, -1.0, 1.0], "fractions": [0.2, 0.5, 0.3]},
+        "activation": "relu",
+        "width": 0.5,
+        "readout": {"values": [1.0, -1.0, 1.0], "fractions": [0.2, 0.5, 0.3]},
     },
     "target": {"link": "sign"},
     "fit": {"samples": 2.0, "ridge": 0.1},
     "spike": {"strength": 1.2, "alignment": 0.9, "bulk_variance": 1.3},
-}  # fmt: skip
+}
 ROUNDING = 1e-11  # of two Newton iterations, each to rounding of systems with a condition number below 1e4
 
 

@@ -25,8 +25,13 @@ def rectangle(h: float, k: float, correlation: float, complement: float) -> floa
     cuts = [c for c in (turn, turn - 6 * complement, turn + 6 * complement) if -9.5 < c < min(h, 9.5)]
     value, _ = quad(
         lambda x: math.exp(-0.5 * x * x) / math.sqrt(2 * math.pi) * ndtr((k - correlation * x) / complement),
-        -9.5, min(h, 9.5), points=sorted(cuts) or None, epsabs=1e-14, epsrel=1e-12, limit=400,
-    )  # fmt: skip
+        -9.5,
+        min(h, 9.5),
+        points=sorted(cuts) or None,
+        epsabs=1e-14,
+        epsrel=1e-12,
+        limit=400,
+    )
     return float(value)
 
 

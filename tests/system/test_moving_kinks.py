@@ -169,9 +169,12 @@ def test_averages_over_the_output(text: str, y: float) -> None:
         return math.fsum(quad(integrand, a, b, epsabs=1e-12, epsrel=1e-11)[0] for a, b in parts)
 
     wanted = {
-        0: average(lambda m, g, x: m), 1: average(lambda m, g, x: g), 3: average(lambda m, g, x: g * g),
-        2: average(lambda m, g, x: -g * x), 5: average(lambda m, g, x: -g * (x * x - 1 / delta)),
-    }  # fmt: skip
+        0: average(lambda m, g, x: m),
+        1: average(lambda m, g, x: g),
+        3: average(lambda m, g, x: g * g),
+        2: average(lambda m, g, x: -g * x),
+        5: average(lambda m, g, x: -g * (x * x - 1 / delta)),
+    }
     for row, value in wanted.items():
         assert out[row, 0] == pytest.approx(value, abs=1e-9), row
 

@@ -35,8 +35,23 @@ from giantstep.system.result import Result
 from giantstep.system.solve import solve
 
 Array = np.ndarray
-NAMES = ("T", "zeta", "psi", "Q1", "Q2", "V1", "V2", "zeta_hat", "psi_hat", "Q1_hat", "Q2_hat", "V1_hat", "V2_hat",
-         "adjoint", "m")  # fmt: skip
+NAMES = (
+    "T",
+    "zeta",
+    "psi",
+    "Q1",
+    "Q2",
+    "V1",
+    "V2",
+    "zeta_hat",
+    "psi_hat",
+    "Q1_hat",
+    "Q2_hat",
+    "V1_hat",
+    "V2_hat",
+    "adjoint",
+    "m",
+)
 S = {name: sp.Symbol(f"{name}_1", positive=True) for name in NAMES}
 KAPPA_1, STAR_SQ = sp.symbols("kappa_1 kappa_star_sq", positive=True)
 GAMMA = sp.Symbol("gamma")
@@ -94,15 +109,18 @@ def published() -> dict[sp.Symbol, sp.Expr]:
     level, g, slope = RIDGE + VW_HAT, STIELTJES, SLOPE
     source = MS_HAT**2 + QS_HAT
     return {
-        VS_HAT: N_P * KAPPA_1**2 / D_P * H, QS_HAT: N_P * KAPPA_1**2 / D_P * GG, MS_HAT: N_P * KAPPA_1 / D_P * D,
-        VW_HAT: N_P * STAR_SQ * H, QW_HAT: N_P * STAR_SQ * GG,
-        VS: (1 - Z * g) / VS_HAT, MS: MS_HAT / VS_HAT * (1 - Z * g),
+        VS_HAT: N_P * KAPPA_1**2 / D_P * H,
+        QS_HAT: N_P * KAPPA_1**2 / D_P * GG,
+        MS_HAT: N_P * KAPPA_1 / D_P * D,
+        VW_HAT: N_P * STAR_SQ * H,
+        QW_HAT: N_P * STAR_SQ * GG,
+        VS: (1 - Z * g) / VS_HAT,
+        MS: MS_HAT / VS_HAT * (1 - Z * g),
         VW: D_P / level * (1 / D_P - 1 + Z * g),
-        QS: source / VS_HAT**2 * (1 - 2 * Z * g + Z**2 * slope)
-        - QW_HAT / (level * VS_HAT) * (-Z * g + Z**2 * slope),
+        QS: source / VS_HAT**2 * (1 - 2 * Z * g + Z**2 * slope) - QW_HAT / (level * VS_HAT) * (-Z * g + Z**2 * slope),
         QW: D_P * QW_HAT / level**2 * (1 / D_P - 1 + Z**2 * slope)
         - D_P * source / (level * VS_HAT) * (-Z * g + Z**2 * slope),
-    }  # fmt: skip
+    }
 
 
 def marchenko_pastur() -> sp.Expr:
@@ -114,10 +132,19 @@ def marchenko_pastur() -> sp.Expr:
 #: The change of variables, and lambda in terms of T, which the engine's equation for T gives.
 LEVEL = BETA / S["T"] - S["V1_hat"] / (1 + S["V1_hat"] * S["T"])  # lambda + V2_hat
 CHANGE: dict[sp.Symbol, sp.Expr] = {
-    VS: S["V1"], VW: S["V2"], QW: S["Q2"], QS: S["Q1"] + S["zeta"] ** 2, MS: GAMMA * S["zeta"] + ACROSS * S["psi"],
-    VS_HAT: BETA * S["V1_hat"], VW_HAT: S["V2_hat"], QS_HAT: BETA * S["Q1_hat"], QW_HAT: S["Q2_hat"],
-    MS_HAT: ALPHA * KAPPA_1 * D, N_P: ALPHA / BETA, D_P: 1 / BETA,
-}  # fmt: skip
+    VS: S["V1"],
+    VW: S["V2"],
+    QW: S["Q2"],
+    QS: S["Q1"] + S["zeta"] ** 2,
+    MS: GAMMA * S["zeta"] + ACROSS * S["psi"],
+    VS_HAT: BETA * S["V1_hat"],
+    VW_HAT: S["V2_hat"],
+    QS_HAT: BETA * S["Q1_hat"],
+    QW_HAT: S["Q2_hat"],
+    MS_HAT: ALPHA * KAPPA_1 * D,
+    N_P: ALPHA / BETA,
+    D_P: 1 / BETA,
+}
 
 
 def zero(expr: sp.Expr) -> bool:
@@ -211,9 +238,11 @@ def test_responses_and_norms(theirs: sp.Symbol) -> None:
     m = S["T"] / (1 + S["V1_hat"] * S["T"])
     strength = ALPHA * KAPPA_1 * D / BETA  # of the overlap: zeta = gamma M strength, psi = sqrt(1 - gamma^2) M strength
     solution = {
-        S["zeta"]: GAMMA * m * strength, S["psi"]: ACROSS * m * strength,
-        S["zeta_hat"]: GAMMA * m * strength / S["T"], S["psi_hat"]: ACROSS * strength,
-    }  # fmt: skip
+        S["zeta"]: GAMMA * m * strength,
+        S["psi"]: ACROSS * m * strength,
+        S["zeta_hat"]: GAMMA * m * strength / S["T"],
+        S["psi_hat"]: ACROSS * strength,
+    }
     right = _of_t(published()[theirs].subs({k: v for k, v in CHANGE.items() if k not in (D_P,)}, simultaneous=True))
     assert zero((ours.subs(S["adjoint"], adjoint) - right).subs(solution))
 
@@ -223,10 +252,11 @@ def test_responses_and_norms(theirs: sp.Symbol) -> None:
 
 def model(loss: str, alignment: float, **changes: Any) -> Model:
     data: dict[str, Any] = {
-        "network": {"activation": "erf", "width": 1.4}, "target": {"link": "sign"},
+        "network": {"activation": "erf", "width": 1.4},
+        "target": {"link": "sign"},
         "spike": {"strength": 0.0, "alignment": alignment, "bulk_variance": 1.0},
         "fit": {"samples": 2.1, "ridge": 0.05, "loss": loss},
-    }  # fmt: skip
+    }
     return Model.from_dict(data).replace(changes)
 
 
@@ -296,9 +326,12 @@ def test_a_solution_solves_the_published_system(loss: str, alignment: float, cha
     order = {name: float(result.order_parameters[name].ravel()[0]) for name in ("zeta", "psi", "Q1", "Q2", "V1", "V2")}
     first, star = coefficients()
     found = {
-        VS: order["V1"], VW: order["V2"], QW: order["Q2"], QS: order["Q1"] + order["zeta"] ** 2,
+        VS: order["V1"],
+        VW: order["V2"],
+        QW: order["Q2"],
+        QS: order["Q1"] + order["zeta"] ** 2,
         MS: alignment * order["zeta"] + math.sqrt(1 - alignment**2) * order["psi"],
-    }  # fmt: skip
+    }
     assert alignment * order["psi"] == pytest.approx(math.sqrt(1 - alignment**2) * order["zeta"], abs=1e-12)
     q, m = first**2 * found[QS] + star * found[QW], first * found[MS]
     v = first**2 * found[VS] + star * found[VW]
@@ -308,9 +341,7 @@ def test_a_solution_solves_the_published_system(loss: str, alignment: float, cha
     hats = {name: float(equations[name].subs(given)) for name in (VS_HAT, VW_HAT, QS_HAT, QW_HAT, MS_HAT)}
     z = (fit.ridge + hats[VW_HAT]) / hats[VS_HAT]
     transform = marchenko_pastur().subs(D_P, 1 / beta)
-    given |= hats | {
-        Z: z, STIELTJES: float(transform.subs(Z, z)), SLOPE: float(-sp.diff(transform, Z).subs(Z, z))
-    }
+    given |= hats | {Z: z, STIELTJES: float(transform.subs(Z, z)), SLOPE: float(-sp.diff(transform, Z).subs(Z, z))}
     for name, value in found.items():
         assert float(equations[name].subs(given)) == pytest.approx(value, rel=1e-9), name
     wrong = math.acos(m / math.sqrt(q)) / math.pi  # their generalisation errors

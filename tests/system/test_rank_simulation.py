@@ -46,8 +46,15 @@ def simulated(given: Model, dimension: int, seeds: int, what: str = "srf") -> Si
     there = at_dimension(given, dimension)
     system = finite_system(there, what)  # type: ignore[arg-type]
     return simulate_system(
-        system, what, dimension, seeds, [there.fit.samples], [there.fit.ridge], seed=7, order_parameters=True,
-    )  # type: ignore[arg-type]  # fmt: skip
+        system,
+        what,
+        dimension,
+        seeds,
+        [there.fit.samples],
+        [there.fit.ridge],
+        seed=7,
+        order_parameters=True,
+    )  # type: ignore[arg-type]
 
 
 def scores(given: Model, found: SimulationResult, dimension: int) -> tuple[dict[str, float], np.ndarray]:
@@ -129,9 +136,7 @@ def test_impossible_directions_are_refused(changes: dict[str, object], words: st
 
 
 @pytest.mark.slow
-def test_rare_numbers_of_directions_are_emitted_when_asked_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_rare_numbers_of_directions_are_emitted_when_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GIANTSTEP_CACHE", str(tmp_path))
     given = staircase().replace(
         {"target.link": "z1 + z1*z2 + 0.3*z3", "spike.alignment": [[0.8, 0.0, 0.6], [0.0, 1.0, 0.0]]}

@@ -122,7 +122,7 @@ def test_a_step_at_the_zero_of_the_mean(ridge: float, samples: float, exact: flo
         ({"network.bias": 0.3, "fit.loss": "exponential"}, [0.0]),
     ],
     ids=["plain", "less", "flips", "probit", "aligned", "two-zeros", "two-blocks", "bias"],
-)  # fmt: skip
+)
 def test_the_error_is_that_of_the_definition(changes: dict[str, Any], breaks: list[float]) -> None:
     """Ten times the error that a solution may have by its own estimate."""
     result = gs.solve(case().replace(changes))
@@ -164,7 +164,7 @@ def plain(kappa: Array, mean: Array, spread: float) -> Output:
         (lambda x: np.sin(9.0 * x), [k * np.pi / 9.0 for k in range(-23, 24)]),
     ],
     ids=["one", "close", "almost", "many"],
-)  # fmt: skip
+)
 def test_panels_follow_every_zero(function: Any, zeros: list[float]) -> None:
     """The average of the step, against panels that are put there by hand."""
     edges, spread = np.linspace(-8.0, 8.0, 17), 1e-9
@@ -180,9 +180,7 @@ def test_panels_follow_every_zero(function: Any, zeros: list[float]) -> None:
     steps = 1e-11 * 2.0 ** np.arange(40)
     around = np.array(zeros)[:, None] + np.concatenate([-steps, [0.0], steps])
     by_hand = np.unique(np.concatenate([edges, around.ravel()]))
-    averages = [
-        weight @ step(kappa) for kappa, weight in map(gauss, (found, by_hand[np.abs(by_hand) <= 8.0]))
-    ]
+    averages = [weight @ step(kappa) for kappa, weight in map(gauss, (found, by_hand[np.abs(by_hand) <= 8.0]))]
     assert averages[0] == pytest.approx(averages[1], rel=1e-11)
 
 

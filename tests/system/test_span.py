@@ -71,9 +71,7 @@ def test_answers_are_limits_of_those_at_a_dimension(name: str) -> None:
         values = [result.order_parameters[family] for result in (limit, near, far)]
         size = np.abs(values[0]).max() + np.sqrt(limit.order_parameters["Q2"].max())
         # extrapolated in 1/d: what is left is of order 1/d^2, with room for its coefficient
-        np.testing.assert_allclose(
-            (10.0 * values[2] - values[1]) / 9.0, values[0], rtol=0.0, atol=1e-5 * size
-        )
+        np.testing.assert_allclose((10.0 * values[2] - values[1]) / 9.0, values[0], rtol=0.0, atol=1e-5 * size)
     assert (10.0 * far.test_error - near.test_error) / 9.0 == pytest.approx(limit.test_error, rel=1e-5)
 
 

@@ -31,7 +31,10 @@ def energy(found: Model, bias: float) -> float:
         ("square", 1, {"target__link": "sin", "target__probit": 0.1, "network__activation": "tanh"}, 0.5),
         ("hinge", 1, {"target__flips": 0.1, "network__activation": "relu"}, 0.2),
         pytest.param(
-            "log_cosh", 1, {"target__link": "tanh(z1)+z2/2", "spike__alignment": [0.5, 0.3]}, 0.3,
+            "log_cosh",
+            1,
+            {"target__link": "tanh(z1)+z2/2", "spike__alignment": [0.5, 0.3]},
+            0.3,
             marks=pytest.mark.slow,
         ),
     ],

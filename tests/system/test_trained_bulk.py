@@ -36,11 +36,14 @@ MODELS: dict[str, dict[str, Any]] = {
     "square": {},
     "logistic": {"fit.loss": "logistic", "target.flips": 0.1, "target.probit": 0.2},
     "vocabulary, noise": {
-        "network.readout": VOCABULARY, "fit.loss": "huber", "target.link": "tanh", "target.noise": 0.2
+        "network.readout": VOCABULARY,
+        "fit.loss": "huber",
+        "target.link": "tanh",
+        "target.noise": 0.2,
     },
     "long tails": {"target.link": "linear", "step.samples": 0.2, "network.activation": "-erf(z)"},
     "trained bias": {"network.bias": "trained", "target.link": "tanh(z+0.5)", "fit.samples": 1.0},
-}  # fmt: skip
+}
 
 
 @lru_cache(maxsize=16)
@@ -67,10 +70,15 @@ def test_checks_of_the_kernel(name: str) -> None:
     assert any("one batch" in check.name for check in found)
 
 
-@pytest.mark.parametrize("changes", [
-    {"step.learning_rate": 0.0}, {"network.activation": "linear"},
-    {"network.readout": VOCABULARY, "fit.loss": "logistic", "network.activation": "linear"},
-], ids=["no step", "linear features", "linear features, vocabulary"])  # fmt: skip
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"step.learning_rate": 0.0},
+        {"network.activation": "linear"},
+        {"network.readout": VOCABULARY, "fit.loss": "logistic", "network.activation": "linear"},
+    ],
+    ids=["no step", "linear features", "linear features, vocabulary"],
+)
 def test_without_covariance_it_is_the_isotropic_law(changes: dict[str, Any]) -> None:
     model = PLAIN.replace(changes)
     # at a dimension, as the m of linear features are told apart by terms of finite size only
@@ -111,10 +119,14 @@ def test_equal_values_are_one_block() -> None:
     assert solve(near, dimension=1000).test_error == pytest.approx(solved("square").test_error, rel=0.02)
 
 
-@pytest.mark.parametrize(("changes", "words"), [
-    ({"network.activation": "relu"}, "E sigma''(z) = 0"), ({"network.bias": 0.4}, "bias 0.4"),
-    ({"target.link": "z1*z2+z1"}, "one index"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"network.activation": "relu"}, "E sigma''(z) = 0"),
+        ({"network.bias": 0.4}, "bias 0.4"),
+        ({"target.link": "z1*z2+z1"}, "one index"),
+    ],
+)
 def test_what_is_refused(changes: dict[str, Any], words: str) -> None:
     with pytest.raises(BadInput, match=r"step\.bulk") as caught:
         solve(PLAIN.replace(changes))
@@ -142,10 +154,7 @@ def test_the_isotropic_law_is_another_one() -> None:
     """It is rejected where the trained one holds: few samples in the step, large learning rate."""
     found = simulated("square")
     isotropic = solve(found.model.replace({"step.bulk": "isotropic"}), dimension=300)
-    assert (
-        found.mean("train_error").item() - isotropic.train_error
-        > 4.0 * found.standard_error("train_error").item()
-    )
+    assert found.mean("train_error").item() - isotropic.train_error > 4.0 * found.standard_error("train_error").item()
 
 
 def test_derivation_and_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -30,9 +30,14 @@ def test_expressions(kind: Any) -> None:
     v = v + v.T
     f, kappa, weight = source.normal(size=(3, 7)), source.normal(size=7), source.uniform(size=7)
     point = Point(
-        3, {"r": kind(0.3)}, {"T": kind(t), "V": kind(v), "law": kind(law)},
-        {"f": kind(f), "kappa": kind(kappa)}, kind(weight), {}, {"P": INVERSE},
-    )  # fmt: skip
+        3,
+        {"r": kind(0.3)},
+        {"T": kind(t), "V": kind(v), "law": kind(law)},
+        {"f": kind(f), "kappa": kind(kappa)},
+        kind(weight),
+        {},
+        {"P": INVERSE},
+    )
     entries = np.eye(3) + v * t * law[:, None, None]
     inverses = np.linalg.inv(entries)
     cases = [

@@ -32,8 +32,10 @@ def test_a_wrong_factor_is_found(unknown: str) -> None:
     """One in a million of the body: of the equation that it belongs to, or of one that builds on it."""
 
     def wrong(system: SaddleSystem) -> SaddleSystem:
-        body = {e.unknown: e.body + (e.body.args[0] / 10**6 if unknown in ("adjoint", "m") else e.body / 10**6)
-                for e in system.equations}  # fmt: skip
+        body = {
+            e.unknown: e.body + (e.body.args[0] / 10**6 if unknown in ("adjoint", "m") else e.body / 10**6)
+            for e in system.equations
+        }
         changed = [replace(e, body=body[e.unknown]) if e.unknown == unknown else e for e in system.equations]
         return replace(system, equations=tuple(changed))
 
@@ -42,8 +44,14 @@ def test_a_wrong_factor_is_found(unknown: str) -> None:
 
 
 def test_the_report_tells_checked_from_given_and_assumed() -> None:
-    model = Model.from_dict({"network": {"activation": "tanh", "width": 1.0}, "target": {"link": "sign"},
-                             "step": {"samples": 2.0, "learning_rate": 1.0}, "fit": {"samples": 1.0, "ridge": 0.1}})
+    model = Model.from_dict(
+        {
+            "network": {"activation": "tanh", "width": 1.0},
+            "target": {"link": "sign"},
+            "step": {"samples": 2.0, "learning_rate": 1.0},
+            "fit": {"samples": 1.0, "ridge": 0.1},
+        }
+    )
     rows = list(derivation_checks(model))
     assert all(row.ok for row in rows), [row.line() for row in rows]
     equations = rows[-1]

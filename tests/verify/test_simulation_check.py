@@ -46,12 +46,18 @@ def outcomes(seeds: int = 64) -> set[str]:
 @pytest.mark.parametrize(
     ("error", "spread", "outcome"),
     [
-        (0.0, 0.02, "ok"), (0.0, 0.2, "undecided"),
-        (0.02, 0.06, "undecided"), (0.02, 0.01, "FAILED"),
-        (0.04, 0.06, "undecided"), (0.04, 0.02, "FAILED"), (0.04, 0.3, "undecided"),
-        (0.10, 0.06, "FAILED"), (0.10, 0.02, "FAILED"), (-0.10, 0.06, "FAILED"),
+        (0.0, 0.02, "ok"),
+        (0.0, 0.2, "undecided"),
+        (0.02, 0.06, "undecided"),
+        (0.02, 0.01, "FAILED"),
+        (0.04, 0.06, "undecided"),
+        (0.04, 0.02, "FAILED"),
+        (0.04, 0.3, "undecided"),
+        (0.10, 0.06, "FAILED"),
+        (0.10, 0.02, "FAILED"),
+        (-0.10, 0.06, "FAILED"),
     ],
-)  # fmt: skip
+)
 def test_planted_errors(monkeypatch: pytest.MonkeyPatch, error: float, spread: float, outcome: str) -> None:
     """At the scatter of 6 % a seed that tanh on sign has at d = 200, 64 seeds tell 10 %, and say so of the others."""
     planted(monkeypatch, error, spread)

@@ -31,13 +31,15 @@ SPIKED = Model.from_dict(
 STEPPED = Model.from_dict(
     {
         "network": {
-            "activation": "relu", "width": 0.8, "readout": {"values": [1.0, -0.5], "fractions": [0.5, 0.5]},
+            "activation": "relu",
+            "width": 0.8,
+            "readout": {"values": [1.0, -0.5], "fractions": [0.5, 0.5]},
         },
         "step": {"samples": 2.0, "learning_rate": 1.0},
         "target": {"link": "sin"},
         "fit": {"samples": 1.5, "ridge": 0.1},
     }
-)  # fmt: skip
+)
 
 
 def test_the_verb_is_the_function() -> None:
@@ -59,20 +61,33 @@ def test_sound_models_pass(model: Model) -> None:
 def test_every_check_is_there() -> None:
     names = "\n".join(check.name for check in checks(SPIKED))
     for words in (
-        "Conditional Gaussian equivalence of erf", "closed forms of erf", "kernel of sign",
+        "Conditional Gaussian equivalence of erf",
+        "closed forms of erf",
+        "kernel of sign",
         "solver against the interpreted",
-        "gradient of the free energy", "residual", "training loss", "orders of quadrature",
-        "finer quadrature", "second quadrature", "by the interpreter", "simulation",
-    ):  # fmt: skip
+        "gradient of the free energy",
+        "residual",
+        "training loss",
+        "orders of quadrature",
+        "finer quadrature",
+        "second quadrature",
+        "by the interpreter",
+        "simulation",
+    ):
         assert words in names
 
 
 def test_what_vanishes_by_symmetry_is_measured_by_the_readout() -> None:
     """Opposite neurons of a kinked activation: zeta and its conjugate are zero but for rounding."""
-    model = SPIKED.replace({
-        "network.activation": "relu", "network.readout": {"values": [1.0, -1.0], "fractions": [0.5, 0.5]},
-        "target.noise": 0.0, "target.flips": 0.05, "fit.loss": "logistic",
-    })  # fmt: skip
+    model = SPIKED.replace(
+        {
+            "network.activation": "relu",
+            "network.readout": {"values": [1.0, -1.0], "fractions": [0.5, 0.5]},
+            "target.noise": 0.0,
+            "target.flips": 0.05,
+            "fit.loss": "logistic",
+        }
+    )
     result = solve(model)
     assert np.max(np.abs(result.order_parameters["zeta"])) < 1e-12
     rows = list(kernel_checks(model, solved_again(model, result)))

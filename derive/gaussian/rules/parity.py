@@ -14,6 +14,4 @@ def close(integrand: Any, g: sympy.Symbol) -> tuple[Any, tuple[str, ...]] | None
     if integrand.atoms(sympy.core.function.AppliedUndef, sympy.Derivative):
         return None
     mirrored = integrand.subs(g, -g)
-    return (
-        (sympy.S.Zero, (NAME,)) if mirrored == -integrand or sympy.expand(mirrored + integrand) == 0 else None
-    )
+    return (sympy.S.Zero, (NAME,)) if mirrored == -integrand or sympy.expand(mirrored + integrand) == 0 else None

@@ -61,9 +61,7 @@ def _expanded(integrand: Any, g: sympy.Symbol) -> Any:
     replaced = integrand.replace(
         lambda e: isinstance(e, sympy.sinh | sympy.cosh) and e.has(g), lambda e: e.rewrite(sympy.exp)
     )
-    replaced = replaced.replace(
-        lambda e: isinstance(e, sympy.erfc) and e.has(g), lambda e: 1 - sympy.erf(e.args[0])
-    )
+    replaced = replaced.replace(lambda e: isinstance(e, sympy.erfc) and e.has(g), lambda e: 1 - sympy.erf(e.args[0]))
     expanded = sympy.expand(replaced, power_base=False, power_exp=False, log=False)
     before = None
     while expanded.has(sympy.sin, sympy.cos) and expanded != before:

@@ -63,9 +63,7 @@ class Gradient:
     def to_dict(self) -> dict[str, Any]:
         """The object of ``gradient --json``."""
         return {
-            "gradient": {
-                name: dict(getattr(self, name)) for name in ("test_error", "train_error", "free_energy")
-            },
+            "gradient": {name: dict(getattr(self, name)) for name in ("test_error", "train_error", "free_energy")},
             "residual": self.residual,
             "error": self.error,
             **{name: getattr(self.result, name) for name in ("test_error", "train_error", "free_energy")},
@@ -79,9 +77,13 @@ class Gradient:
 
 
 def gradient(
-    model: Model, keys: Sequence[str] | str | None = None, *, dimension: int | None = None, tolerance: float = 1e-10,
+    model: Model,
+    keys: Sequence[str] | str | None = None,
+    *,
+    dimension: int | None = None,
+    tolerance: float = 1e-10,
     start: Result | None = None,
-) -> Gradient:  # fmt: skip
+) -> Gradient:
     """Derivatives of test error, train error and free energy in the given keys (default: all there are).
 
     Keys: fit.ridge, fit.samples, network.width, and step.learning_rate or spike.strength, spike.bulk_variance.
@@ -143,9 +145,10 @@ def _levels(problem: Problem) -> tuple[Level, ...]:
     if problem.model.target.indices > 1:
         return (*FINE, refined(fine, 1), refined(fine, 2))
     return (
-        fine, replace(fine, order=fine.order + 1, output=60, labels=2),
+        fine,
+        replace(fine, order=fine.order + 1, output=60, labels=2),
         replace(fine, order=fine.order + 1, output=90, labels=4, halvings=1),
-    )  # fmt: skip
+    )
 
 
 def _derivatives(

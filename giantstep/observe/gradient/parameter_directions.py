@@ -123,9 +123,7 @@ def _of_rate(problem: Problem, members: Members) -> tuple[Array, Array]:
     strength = abs(strength)  # the direction of the spike absorbs the sign
     shift = np.array([u * strength for u in values])
     moments = (given.s0, given.e2, given.sigma2, given.variance)
-    bulk = np.array(
-        [scale * slopes.bulk_variance_slope(given.rate, given.samples, u, *moments) for u in values]
-    )
+    bulk = np.array([scale * slopes.bulk_variance_slope(given.rate, given.samples, u, *moments) for u in values])
     return _of_blocks(problem, members, shift * members.shift), _of_blocks(problem, members, bulk)
 
 
@@ -152,6 +150,10 @@ def _of_blocks(problem: Problem, members: Members, rates: Array) -> Array:
 
 
 _KEYS: Mapping[str, Callable[[Problem, Members], Direction]] = {
-    "fit.ridge": _parameter(2), "fit.samples": _parameter(0), "network.width": _width,
-    "step.learning_rate": _learning_rate, "spike.strength": _strength, "spike.bulk_variance": _bulk_variance,
-}  # fmt: skip
+    "fit.ridge": _parameter(2),
+    "fit.samples": _parameter(0),
+    "network.width": _width,
+    "step.learning_rate": _learning_rate,
+    "spike.strength": _strength,
+    "spike.bulk_variance": _bulk_variance,
+}

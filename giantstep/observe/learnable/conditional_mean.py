@@ -57,15 +57,11 @@ def _square(node: Node, given: frozenset[str], panels: int, tolerance: float) ->
     return moments_of(node, 1.0, panels, leaf).square
 
 
-def _leaf(
-    node: Node, names: tuple[str, ...], given: frozenset[str], panels: int, tolerance: float
-) -> list[float]:
+def _leaf(node: Node, names: tuple[str, ...], given: frozenset[str], panels: int, tolerance: float) -> list[float]:
     """E f, E h^2 with h = E[f | given], and zeros for the moments that are not needed."""
     outer = nesting(node, tuple(name for name in names if name in given))
     order = (*outer, *nesting(node, tuple(name for name in names if name not in given)))
     degrees = tuple(degree(node, name) for name in order)
-    average = _OfConditionalMean(
-        node, order, degrees, 1.0, EDGES[panels], tolerance=tolerance, given=len(outer)
-    )
+    average = _OfConditionalMean(node, order, degrees, 1.0, EDGES[panels], tolerance=tolerance, given=len(outer))
     mean, square, *_ = average.level(np.empty((0, 1)))[:, 0].tolist()
     return [mean, square, *[0.0] * len(names)]

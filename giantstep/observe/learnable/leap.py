@@ -111,10 +111,7 @@ def _stage(
             return None
         inside = [[vectors[j, i] for j in range(size)] for i in kept]
         rows = [
-            [
-                mpmath.fsum(x * e[i] for x, e in zip(row, basis[found:], strict=True))
-                for i in range(table.indices)
-            ]
+            [mpmath.fsum(x * e[i] for x, e in zip(row, basis[found:], strict=True)) for i in range(table.indices)]
             for row in inside
         ]
         rows = _reduced(rows)
@@ -166,20 +163,14 @@ def _formula(row: list[Any]) -> str:
     terms = []
     for i, x in enumerate(row):
         text = (
-            f"{float(abs(x)):.6g}"
-            if scale is None
-            else str(abs(Fraction(float(x)).limit_denominator(_NEAT)) * scale)
+            f"{float(abs(x)):.6g}" if scale is None else str(abs(Fraction(float(x)).limit_denominator(_NEAT)) * scale)
         )
         if float(text) != 0.0:
             terms.append(("-" if x < 0 else "+", f"z{i + 1}" if text == "1" else f"{text} z{i + 1}"))
     if len(row) == 1:
         return "z"
     joined = " ".join(f"{sign} {term}" for sign, term in terms)
-    return (
-        joined.removeprefix("+ ").replace("- ", "-", 1)
-        if joined.startswith("- ")
-        else joined.removeprefix("+ ")
-    )
+    return joined.removeprefix("+ ").replace("- ", "-", 1) if joined.startswith("- ") else joined.removeprefix("+ ")
 
 
 def remaining(stages: Sequence[Stage], table: HermiteTable) -> tuple[str, ...]:

@@ -70,9 +70,7 @@ def learnable(
 @lru_cache(maxsize=64)
 def _analysed(target: Target, network: Network | None) -> Learnability:
     if target.flips == 0.5:
-        raise BadInput(
-            "target.flips = 0.5 leaves labels that do not depend on the input", "give less than 0.5"
-        )
+        raise BadInput("target.flips = 0.5 leaves labels that do not depend on the input", "give less than 0.5")
     link = link_of(target.link)
     try:
         return _analysis(link, target, network)

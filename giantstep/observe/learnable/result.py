@@ -189,11 +189,7 @@ class Learnability:
 
     def lines(self) -> list[str]:
         """The table for the terminal."""
-        looked = (
-            ""
-            if self.complete
-            else f", up to degree {self.degree} ({self.norm_beyond:.2g} of E f^2 lies beyond)"
-        )
+        looked = "" if self.complete else f", up to degree {self.degree} ({self.norm_beyond:.2g} of E f^2 lies beyond)"
         zero = "" if self.rule == "polynomial" else f"; zero to within {self.zero:.0e} of sqrt(E f^2)"
         lines = [
             f"target                {self.link}",
@@ -221,10 +217,7 @@ class Learnability:
         lines = []
         blind = [o for o in self.overlap if o.activation == 0.0]
         if self.overlap:
-            rows = [
-                (str(o.order), f"{o.activation:.6g}", f"{o.target:.6g}", f"{o.product:.6g}")
-                for o in self.overlap
-            ]
+            rows = [(str(o.order), f"{o.activation:.6g}", f"{o.target:.6g}", f"{o.product:.6g}") for o in self.overlap]
             head = ("order k", "sigma_k", "g_k", "sigma_k g_k")
             lines += [
                 f"Overlap with a neuron of activation {self.activation}: sum_k sigma_k g_k <w, w_star>^k",
@@ -266,9 +259,7 @@ def _not_found(
         return [f"The target does not depend on {names}."]
     if activation is not None:
         return [f"{activation} does not find {names}: its steps see no component that holds it."]
-    return [
-        f"No tensor up to degree {degree} holds {names}." if not complete else f"No tensor holds {names}."
-    ]
+    return [f"No tensor up to degree {degree} holds {names}." if not complete else f"No tensor holds {names}."]
 
 
 def _or_none(value: int | None) -> str:

@@ -49,9 +49,7 @@ def simulate_steps(
             "choose an activation without jumps",
         )
     if not theory.stages:
-        raise BadInput(
-            f"target.link = {theory.link!r} is constant: there is nothing to find", "give another link"
-        )
+        raise BadInput(f"target.link = {theory.link!r} is constant: there is nothing to find", "give another link")
     orders = _orders(theory, steps)
     system = GiantStepSystem(
         activation=numpy_function(activation),
@@ -67,9 +65,7 @@ def simulate_steps(
     try:
         found = giant_steps(system, dimension, seeds, seed=seed)
     except SimulationError as error:
-        raise BadInput(
-            f"the steps cannot be simulated: {error}", "change the dimension, samples or seeds"
-        ) from None
+        raise BadInput(f"the steps cannot be simulated: {error}", "change the dimension, samples or seeds") from None
     return GiantSteps(tuple(", ".join(stage.names) for stage in theory.stages), found, samples, rate)
 
 

@@ -128,9 +128,7 @@ class Response:
             panels, guess = finer, unknowns
         return None
 
-    def _state(
-        self, z: complex, unknowns: Array, slope: Array, numbers: Numbers, panels: Panels
-    ) -> State | None:
+    def _state(self, z: complex, unknowns: Array, slope: Array, numbers: Numbers, panels: Panels) -> State | None:
         size = np.abs(unknowns[: self.blocks])
         if np.any(unknowns[: self.blocks].imag < -_UPPER * size):
             return None

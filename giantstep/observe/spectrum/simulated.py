@@ -66,21 +66,25 @@ class Eigenvalues:
         mean, error = self.largest(len(theory.outliers) + 1)
         probabilities = np.linspace(0.0, 1.0, _QUANTILES)
         return {
-            "dimension": self.dimension, "seeds": self.seeds, "seed": self.seed, "what": self.what,
+            "dimension": self.dimension,
+            "seeds": self.seeds,
+            "seed": self.seed,
+            "what": self.what,
             "kolmogorov_distance": self.distance(theory),
-            "largest": {
-                "mean": mean.tolist(), "standard_error": [float(e) if np.isfinite(e) else None for e in error]
-            },
-            "quantiles": {
-                "probability": probabilities.tolist(), "x": np.quantile(self.values, probabilities).tolist()
-            },
-        }  # fmt: skip
+            "largest": {"mean": mean.tolist(), "standard_error": [float(e) if np.isfinite(e) else None for e in error]},
+            "quantiles": {"probability": probabilities.tolist(), "x": np.quantile(self.values, probabilities).tolist()},
+        }
 
 
 def simulated_eigenvalues(
-    model: Model, *, dimension: int, seeds: int, what: SystemKind | None = None, seed: int = 0,
+    model: Model,
+    *,
+    dimension: int,
+    seeds: int,
+    what: SystemKind | None = None,
+    seed: int = 0,
     progress: Callable[[int, int, str], object] | None = None,
-) -> Eigenvalues:  # fmt: skip
+) -> Eigenvalues:
     """Eigenvalues of the features' Gram matrix of ``seeds`` finite systems; ``what`` as in ``simulate``.
 
     Sizes are rounded to whole numbers first and the spike computed at the rounded ratios. Raises BadInput.
@@ -90,9 +94,7 @@ def simulated_eigenvalues(
     rounded, what = at_dimension(model, dimension), what or DEFAULT_KIND
     system = finite_system(rounded, what)
     try:
-        values = gram_eigenvalues(
-            system, what, dimension, seeds, rounded.fit.samples, seed=seed, progress=progress
-        )
+        values = gram_eigenvalues(system, what, dimension, seeds, rounded.fit.samples, seed=seed, progress=progress)
     except SimulationError as error:
         raise BadInput(
             f"the simulation cannot be run: {error}", "change the model, the dimension or the seeds"

@@ -111,9 +111,7 @@ def _sampled(part: Bulk) -> dict[str, Any]:
     theta = (np.arange(_SAMPLED) + 0.5) * np.pi / _SAMPLED
     x = part.coordinate.x(theta)
     ends = [{"x": edge.x, "kind": edge.kind} for edge in (part.low, part.high)]
-    return {
-        "low": ends[0], "high": ends[1], "mass": part.mass, "x": x.tolist(), "density": part.density(x).tolist()
-    }  # fmt: skip
+    return {"low": ends[0], "high": ends[1], "mass": part.mass, "x": x.tolist(), "density": part.density(x).tolist()}
 
 
 def spectrum(model: Model, *, dimension: int | None = None) -> Spectrum:
@@ -138,10 +136,19 @@ def spectrum(model: Model, *, dimension: int | None = None) -> Spectrum:
     found, bulks, unresolved, total = _resolved(response)
     floor = _floor(response, found)
     return Spectrum(
-        model, whole.spike, bulks, mass_at_zero(response), unresolved, floor, total,
-        _outliers(response, found, bulks, problem), growing(response, found.on_axis[0]), dimension,
-        time.perf_counter() - begun, response,
-    )  # fmt: skip
+        model,
+        whole.spike,
+        bulks,
+        mass_at_zero(response),
+        unresolved,
+        floor,
+        total,
+        _outliers(response, found, bulks, problem),
+        growing(response, found.on_axis[0]),
+        dimension,
+        time.perf_counter() - begun,
+        response,
+    )
 
 
 def _resolved(response: Response) -> tuple[Scan, tuple[Bulk, ...], float, float]:
