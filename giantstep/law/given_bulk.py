@@ -46,11 +46,7 @@ def given_bulk(model: Model) -> GivenBulk:
         )
     if model.target.indices > 1:
         raise BadInput('step.bulk = "matrix" needs a target of one index', 'use step.bulk = "isotropic"')
-    try:
-        changed = os.stat(step.matrix).st_mtime_ns
-    except OSError as error:
-        raise BadInput(f"step.matrix = {shorten(step.matrix)} cannot be read: {error.strerror}") from None
-    found = _read(step.matrix, changed)
+    found = _read(step.matrix, _changed(step.matrix))
     rows, dimension = found.shape
     if abs(rows / dimension - network.width) > _ROUNDING * network.width:
         raise BadInput(
@@ -58,6 +54,24 @@ def given_bulk(model: Model) -> GivenBulk:
             f"set network.width = {rows / dimension!r}, the number of neurons over the input dimension",
         )
     return found
+
+
+def given_rows(model: Model) -> tuple[Array, Array | None, Array | None]:
+    """(rows [p, d] of mean square norm one, spike, target): what is in the file itself. Raises BadInput."""
+    bulk, path = given_bulk(model), str(model.step and model.step.matrix)
+    arrays = _arrays(path)
+    rows = _checked(path, "bulk", arrays.get("bulk"), 2) / np.sqrt(bulk.variance)
+    if bulk.alignment is None:
+        return rows, None, None
+    return rows, _checked(path, "spike", arrays["spike"], 1), _checked(path, "target", arrays["target"], 1)
+
+
+def _changed(path: str) -> int:
+    """When a file was written last. Raises BadInput where there is none."""
+    try:
+        return os.stat(path).st_mtime_ns
+    except OSError as error:
+        raise BadInput(f"step.matrix = {shorten(path)} cannot be read: {error.strerror}") from None
 
 
 @lru_cache(maxsize=8)

@@ -14,10 +14,12 @@ from numpy.typing import NDArray
 from derive.language.catalogue import lookup
 from derive.language.grammar import ExpressionError, Node, parse, shorten
 from giantstep.law.directions import Directions
+from giantstep.law.given_bulk import given_rows
 from giantstep.law.intermediate_steps import at_strength, is_intermediate, refused
 from giantstep.law.spike import spike_of
 from giantstep.simulate import ConvexLoss, FiniteSystem, SimulationError, finite_sizes
 from giantstep.simulate import simulate as simulate_system
+from giantstep.simulate.surroundings import GivenRows
 from giantstep.simulate.system import SYSTEM_KINDS, Coefficients, Link, SystemKind
 from giantstep.spec.errors import BadInput
 from giantstep.spec.expressions import numpy_function
@@ -128,9 +130,9 @@ def simulate(
 ) -> Simulation:
     """Simulate a model at dimension d, ``seeds`` times; samples and ridges default to those of ``model.fit``.
 
-    what: "srf", the spiked random features that bulk = "isotropic" stands for; "network", the network after
-    its gradient step, whose own bulk "trained" stands for; "gaussian", the conditionally Gaussian features; None:
-    what the model's bulk stands for. Sizes are rounded to whole numbers
+    what: "srf", the spiked random features that bulk = "isotropic" stands for, and bulk = "matrix" around its rows;
+    "network", the network after its gradient step from rows of its own, whose bulk "trained" stands for; "gaussian",
+    the conditionally Gaussian features; None: what the model's bulk stands for. Sizes are rounded to whole numbers
     first and the spike computed at the rounded ratios. The numbers of a seed do not depend on how many
     are run. progress(done, total, message) follows the stages. Raises BadInput for what cannot be simulated,
     and for more memory than there is.
@@ -160,15 +162,9 @@ def simulate(
 
 
 def default_kind(model: Model) -> SystemKind:
-    """What the theory of a model describes: spiked random features, or the network with its trained bulk.
-
-    Raises BadInput for a given bulk, which no simulation draws.
+    """What the theory of a model describes: spiked random features, also around given rows, or the network with its
+    trained bulk.
     """
-    if model.step is not None and model.step.bulk == "matrix":
-        raise BadInput(
-            'a simulation draws its own first layer, not that of step.bulk = "matrix"',
-            "say what to simulate: --what srf, network or gaussian",
-        )
     return "network" if model.step is not None and model.step.bulk == "trained" else DEFAULT_KIND
 
 
@@ -226,6 +222,8 @@ def finite_system(model: Model, what: SystemKind) -> FiniteSystem:
         return system
     spike, given = _spike(model), _directions(model)
     spiked: dict[str, Any] = {"spike": spike, "step": None}
+    if model.step is not None and model.step.bulk == "matrix":
+        spiked["given"] = GivenRows(*given_rows(model))
     if given is not None:
         nothing = 0.0 if model.target.indices == 1 else (0.0,) * model.target.indices
         spiked["spike"] = (spike[0], nothing, spike[2])  # loadings and overlaps take the place of the first two

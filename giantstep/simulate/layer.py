@@ -98,23 +98,63 @@ class FirstLayer:
 
 
 def draw_layer(system: FiniteSystem, sizes: FiniteSizes, what: SystemKind, streams: Streams) -> FirstLayer:
-    """Draw the first layer of one seed. Source: [CUI24] section 2 and Result 3.1."""
+    """Draw the first layer of one seed, in whitened inputs. Source: [CUI24] section 2 and Result 3.1."""
     rows = sphere_rows(streams.layer, sizes.width_count, sizes.dimension)
-    theta = _orthonormal(streams.direction, system.indices, sizes.dimension)
-    if what == "network" and sizes.step_samples is not None:
-        return _after_step(system, sizes, rows, theta, streams)
+    theta = _target_directions(system, sizes, streams)
+    if what == "network":
+        scales = None if system.inputs is None else system.inputs.at(system.inputs.eigenvalues, sizes.dimension)
+        if scales is not None:
+            rows *= np.sqrt(scales)
+        if sizes.step_samples is not None:
+            return _after_step(system, sizes, (rows, theta, scales), streams)
     blocks = len(system.values)
     strength, _, variances = system.spike or (0.0, 1.0, (1.0,) * blocks)
     alignment = np.array(system.alignments, dtype=np.float64)
     if system.loadings is not None:
         return _of_several(system, sizes, what, rows, theta, streams)
-    spike = _direction_at(theta, alignment, streams.direction)
+    spike = _spike_direction(system, sizes, theta, alignment, streams.direction)
+    if what != "network":
+        rows = _around_spike(system, sizes, rows)
     if what != "srf":
         return FirstLayer(rows, theta, spike, 0.0, alignment, np.ones(blocks))
     for part, value, variance in zip(sizes.block_slices(), system.values, variances, strict=True):
         rows[part] *= math.sqrt(variance)
         rows[part] += (value * strength) * spike
     return FirstLayer(rows, theta, spike, strength, alignment, np.array(variances, dtype=np.float64))
+
+
+def _target_directions(system: FiniteSystem, sizes: FiniteSizes, streams: Streams) -> Array:
+    """Orthonormal directions theta [indices, d]: those of the inputs, those given, or drawn."""
+    if system.inputs is not None:
+        return system.inputs.direction(sizes.dimension)[None]
+    if system.given is not None and system.given.target is not None:
+        return system.given.target[None].copy()
+    return _orthonormal(streams.direction, system.indices, sizes.dimension)
+
+
+def _spike_direction(
+    system: FiniteSystem, sizes: FiniteSizes, theta: Array, alignment: Array, generator: np.random.Generator
+) -> Array:
+    """v as given, along the modes of the inputs, or anywhere at its alignment."""
+    if system.given is not None and system.given.spike is not None:
+        return system.given.spike.copy()
+    if system.inputs is None or system.inputs.spike is None:
+        return _direction_at(theta, alignment, generator)
+    along, random = (system.inputs.at(part, sizes.dimension) for part in system.inputs.spike)
+    drawn = along * theta[0] + random * _unit(generator.standard_normal(sizes.dimension))
+    gamma = float(alignment[0])
+    v: Array = gamma * theta[0] + math.sqrt(max(0.0, 1.0 - gamma * gamma)) * _beside(theta, drawn)
+    return v
+
+
+def _around_spike(system: FiniteSystem, sizes: FiniteSizes, rows: Array) -> Array:
+    """Rows of mean square norm one around the spike: those given, or these with the covariance of their block."""
+    if system.given is not None:
+        return system.given.rows.copy()
+    if system.inputs is not None:
+        for part, covariance in zip(sizes.block_slices(), system.inputs.covariances, strict=True):
+            rows[part] *= np.sqrt(system.inputs.at(covariance, sizes.dimension))
+    return rows
 
 
 def _of_several(
@@ -159,16 +199,23 @@ def project(inputs: Array, rows: Array, out: Array) -> None:
     blas.dgemm(1.0, rows.T, inputs.T, trans_a=1, c=out.T, overwrite_c=1)
 
 
-def _after_step(system: FiniteSystem, sizes: FiniteSizes, rows: Array, theta: Array, streams: Streams) -> FirstLayer:
-    """One gradient step from `rows`, in place, and its spike.
+def _after_step(
+    system: FiniteSystem, sizes: FiniteSizes, start: tuple[Array, Array, Array | None], streams: Streams
+) -> FirstLayer:
+    """One gradient step from the rows of ``start`` = (rows, theta, eigenvalues of the inputs), in place, and its spike.
 
     W1 = W0 + (eta/(n0 p)) diag(u) (sigma'(Z) * e)^T X. The spike is the part with sigma' replaced by its
-    mean: r v = (A mean sigma') (1/n0) X^T e with A = eta_tilde/beta.
+    mean: r v = (A mean sigma') (1/n0) X^T e with A = eta_tilde/beta. In whitened inputs each side of W1 has a factor
+    Sigma_in^(1/2): what the step adds is multiplied by Sigma_in.
     """
+    rows, theta, scales = start
     assert sizes.step_samples is not None and system.step is not None
     values = neuron_values(system, sizes)
     scale = system.step[1] / (sizes.beta * sizes.step_samples)
     update, pull, slope = step_direction(system, sizes, rows, theta, values, streams)
+    if scales is not None:
+        update *= scales
+        pull *= scales
     for part, value in zip(sizes.block_slices(), system.values, strict=True):
         update[part] *= scale * value
     rows += update

@@ -11,6 +11,7 @@ import numpy as np
 
 from giantstep.simulate.convex import ConvexLoss
 from giantstep.simulate.errors import Array, SimulationError
+from giantstep.simulate.surroundings import GivenRows, InputSpectrum
 
 Activation: TypeAlias = Callable[[Array], tuple[Array, Array]]
 Link: TypeAlias = Callable[[Array], Array]
@@ -42,6 +43,8 @@ class FiniteSystem:
     them, used by "gaussian"; mu1 multiplies w.x with w of UNIT norm ([CUI24] keeps rows of norm sqrt c).
     loss: of the readout; None is the square loss. The gradient step always has the square loss.
     trained_bias: the common bias is trained with the readout, from `bias` on ([CUI24] App. C.8).
+    given: rows of the first layer, and its directions, for "srf" and "gaussian"; they have a dimension of their own.
+    inputs: their covariance and what follows from it; None: isotropic.
 
     Raises SimulationError for impossible values. Source: [CUI24] section 2 and Results 3.1, 3.2.
     """
@@ -63,6 +66,8 @@ class FiniteSystem:
     trained_bias: bool = False
     loadings: tuple[tuple[float, ...], ...] | None = None
     overlaps: tuple[tuple[float, ...], ...] | None = None
+    given: GivenRows | None = None
+    inputs: InputSpectrum | None = None
 
     @property
     def rank(self) -> int:
@@ -207,6 +212,13 @@ def finite_sizes(system: FiniteSystem, dimension: int, samples: Sequence[float])
         _finite("each of samples (alpha = n/d)", alpha, above=0.0)
     width = _count("width", system.width, dimension)
     counts = tuple(_count("samples", alpha, dimension) for alpha in samples)
+    if system.given is not None:
+        shape = system.given.rows.shape
+        _require(
+            shape == (width, dimension),
+            f"the first layer is given: {shape[0]} rows of length {shape[1]}, and the simulation has {width} rows of "
+            f"length {dimension}; simulate dimension {shape[1]}",
+        )
     step = None if system.step is None else _count("step samples", system.step[0], dimension)
     blocks = _largest_remainder(system.fractions, width)
     for index, size in enumerate(blocks):

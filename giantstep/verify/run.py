@@ -54,12 +54,10 @@ def checks(model: Model, dimension: int = DIMENSION, seeds: int = SEEDS) -> Iter
     yield from function_checks(scalar_function(model.network.activation), problem.blocks)
     if problem.target is not None:
         yield from function_checks(scalar_function(model.target.link), (problem.target,))
-    given = model.step is not None and model.step.bulk == "matrix"  # its own variance, which no simulation draws
-    if model.step is not None and not given:
+    if model.step is not None and model.step.bulk != "matrix":  # which has a variance of its own
         yield step_check(model, problem)
     yield from _solved(model)
-    if not given:
-        yield from simulation_checks(model, dimension, seeds)
+    yield from simulation_checks(model, dimension, seeds)
 
 
 def _solved(model: Model) -> Iterator[Check]:

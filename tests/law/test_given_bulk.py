@@ -193,10 +193,16 @@ def test_recorded_steps() -> None:
     assert coupled_system(2, bulk="matrix").directions == 2  # more than the solver has use for
 
 
-def test_what_is_simulated_has_to_be_said(tmp_path: Path) -> None:
-    """No simulated system draws the given rows."""
+def test_the_given_rows_are_simulated(tmp_path: Path) -> None:
+    """Spiked features around the rows of the file, and their Gaussian model: both errors within 4 standard errors."""
     model = Model.from_toml(saved(tmp_path))
-    with pytest.raises(BadInput, match="its own first layer"):
+    result = solve(model, dimension=D)
+    for what in (None, "gaussian"):
+        found = simulate(model, dimension=D, seeds=8, what=what)  # type: ignore[arg-type]
+        for name in ("test_error", "train_error"):
+            gap = found.mean(name).item() - getattr(result, name)
+            assert abs(gap) < 4.0 * found.standard_error(name).item(), (what, name)
+    with pytest.raises(BadInput, match="simulate dimension 400"):
         simulate(model, dimension=50, seeds=2)
-    assert simulate(model, dimension=50, seeds=2, what="srf").what == "srf"
+    assert simulate(model, dimension=50, seeds=2, what="network").what == "network"  # from rows of its own
     assert set(compare(model, dimension=50, seeds=2).results) == {"isotropic", "trained"}
