@@ -140,6 +140,12 @@ class LabelLaw:
             return None
         return tuple((float(low), float(high), float(value)) for low, high, value in pieces)
 
+    def label_at(self, kappa: Array, s: Array) -> Array:
+        """The label without flips at places s, for one index and one kappa."""
+        link = index_function(self.text)
+        centre = float(self.centre(np.atleast_1d(kappa)[None])[0, 0])
+        return numpy_of(link.expr, link.variables)(centre + float(self.root[0, 0]) * s)
+
     def nodes(self, kappa: Array, width: float, more: Array | None = None) -> tuple[Array, Array, Array]:
         """s [N, J, m], weights [N, J] and labels [N, J] without flips; ``more``: places in s [N, C] to cut at.
 

@@ -19,13 +19,14 @@ from giantstep.system.problem import Problem, problem_of
 from giantstep.system.result import Result
 from giantstep.verify.conditional_law import LabelLaw, features_of
 from giantstep.verify.interpreter import Interpreter, NotEvaluable, Point
-from giantstep.verify.output_averages import Output, loss_averages, test_errors
+from giantstep.verify.output_averages import loss_averages, test_errors
+from giantstep.verify.output_law import Output
 from giantstep.verify.quadrature import Nodes, density, grid_nodes, settled_nodes
 
 Array = np.ndarray
 _GRID = {1: 0.2, 2: 0.3, 3: 0.5}  # steps of the rule where there are several directions or indices
 _TOLERANCE = 1e-9
-_WIDTHS, _SETTLED = (1.0, 0.5, 0.25, 0.125, 0.0625), 1e-10
+_WIDTHS, _SETTLED = (2.0, 1.0, 0.5, 0.25, 0.125, 0.0625), 1e-10
 _SAMPLE = np.array([-3.1, -1.3, -0.2, 0.4, 0.9, 2.2, 4.0])
 _AVERAGES = ("avg_M", "avg_g", "avg_gg", "avg_h")
 _ZEROS = np.linspace(-8.0, 8.0, 1601)
@@ -77,12 +78,12 @@ class Reference:
         variance = np.einsum("bn,cn,bc->n", mu1, mu1, order["Q1"]) + np.einsum("bn,b->n", mu2sq, order["Q2"])
         variance = np.maximum(variance - (slopes**2).sum(axis=0), 1e-300)
         response = np.einsum("bn,cn,bc->n", mu1, mu1, order["V1"]) + np.einsum("bn,b->n", mu2sq, order["V2"])
-        return Output(mean, slopes, variance, response)
+        return Output(mean, slopes, variance, np.maximum(response, 1e-300))  # 0 by underflow far out
 
     def at(self, kappa: Array) -> Array:
-        """Everything that is averaged over kappa, [F, N]: test error and averages over the output, then products of
+        """Everything that is averaged over kappa, [F, N].
 
-        them with the features as they enter the equations.
+        Test error and averages over the output, then products of them with the features as they enter the equations.
         """
         features = self.features(kappa)
         output, loss = self.output(kappa, features), self.result.model.fit.loss

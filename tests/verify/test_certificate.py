@@ -73,7 +73,6 @@ def test_a_misclassification_that_misses_a_narrow_step() -> None:
     assert found[0].measured == pytest.approx(6.6e-4, rel=0.01)
 
 
-@pytest.mark.slow
 def test_a_missed_kink() -> None:
     """The solution of a link whose kink is rounded, given out for that of the kink."""
     kinked = SPIKED.replace({"target.link": "abs(z)", "fit.loss": "square"})

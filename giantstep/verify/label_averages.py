@@ -1,0 +1,126 @@
+"""Averages over output and label where the label varies with the target: over z' first, then over what f adds.
+
+Given kappa and s (z' about its mean, standardised) the output is Gaussian: omega = centre(s) + sqrt(own) xi. Both
+variables keep the unit scale, however small the spread of the output is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from giantstep.spec.fit_loss import FitLoss
+from giantstep.verify.conditional_law import LabelLaw
+from giantstep.verify.interpreter import NotEvaluable
+from giantstep.verify.loss_curve import Curve, curve_of
+from giantstep.verify.output_law import AROUND, Output
+from giantstep.verify.quadrature import density, panels
+
+Array = np.ndarray
+_MOST_CURVES = 8
+_TOGETHER = 400_000  # nodes of (s, xi) that are held together
+_REACH, _PANEL, _ORDER = 9.0, 1.5, 12  # of xi
+_SCAN = np.linspace(-9.5, 9.5, 801)  # of s, where the proximal map is looked at for its kinks
+
+
+@dataclass(frozen=True)
+class _Outputs:
+    """omega of a loss of one curve: sign (centre(s) + sqrt(own) xi), over nodes [N, J] of s with weights.
+
+    along [N, J, m] is E[t | s]; rest [N, m] the covariance of t and omega given s.
+    """
+
+    sign: float
+    centre: Array
+    weight: Array
+    along: Array
+    rest: Array
+    own: Array
+
+
+def averages_over_labels(
+    law: LabelLaw, loss: FitLoss, noise: float, kappa: Array, output: Output, width: float
+) -> dict[str, Array]:
+    """avg_M, avg_g, avg_gg, avg_h [N] and avg_tg [m, N]. Raises NotEvaluable for many labels with a curve each."""
+    nodes = len(law.nodes(kappa[:1], width)[0][0]) * (2 if law.flips else 1)
+    size = max(1, int(_TOGETHER / (nodes * 2.0 * _REACH / (_PANEL * width) * _ORDER)))
+    rows = [slice(start, start + size) for start in range(0, len(kappa), size)]
+    parts = [_averages(law, loss, noise, kappa[here], output.at(here), width) for here in rows]
+    return {name: np.concatenate([part[name] for part in parts], axis=-1) for name in parts[0]}
+
+
+def _averages(
+    law: LabelLaw, loss: FitLoss, noise: float, kappa: Array, output: Output, width: float
+) -> dict[str, Array]:
+    rest = output.slopes.T @ law.rest  # [N, m]
+    own = output.variance + np.einsum("nm,mn->n", rest, output.slopes)
+    own = own + noise if loss.form == "residual" else own
+    turns = _turns(law, loss, kappa, output, own) if len(output.slopes) == 1 else None
+    s, weight, label = law.nodes(kappa, width, turns)
+    if law.flips:
+        s = np.concatenate([s, s], axis=1)
+        weight = np.concatenate([(1.0 - law.flips) * weight, law.flips * weight], axis=1)
+        label = np.concatenate([label, -label], axis=1)
+    along = s @ law.carry.T  # E[t | s], [N, J, m]
+    centre = output.mean[:, None] + np.einsum("njm,mn->nj", along, output.slopes)
+    if loss.form == "residual":
+        outputs = _Outputs(1.0, centre - label, weight, along, rest, own)
+        return _averages_of_curve(outputs, curve_of(loss, 0.0), output.response, width)
+    values = np.unique(label)
+    if len(values) > _MOST_CURVES:
+        raise NotEvaluable("a loss that has another curve for each of many labels")
+    parts = []
+    for value in map(float, values):
+        sign, share = (value if loss.form == "margin" else 1.0), np.where(label == value, weight, 0.0)
+        outputs = _Outputs(sign, sign * centre, share, along, rest, own)
+        parts.append(_averages_of_curve(outputs, curve_of(loss, value), output.response, width))
+    return {name: np.sum([part[name] for part in parts], axis=0) for name in parts[0]}
+
+
+def _averages_of_curve(outputs: _Outputs, curve: Curve, response: Array, width: float) -> dict[str, Array]:
+    count, many = outputs.centre.shape
+    root = np.sqrt(outputs.own)[:, None]
+    even = np.linspace(-_REACH, _REACH, int(np.ceil(2.0 * _REACH / (_PANEL * width))) + 1)
+    marks = (curve.marks(response)[:, None, :] - outputs.centre[..., None]) / root[..., None]
+    edges = np.concatenate([np.broadcast_to(even, (count, many, len(even))), np.clip(marks, -_REACH, _REACH)], axis=2)
+    xi, over = panels(np.sort(edges, axis=2), _ORDER)
+    omega = outputs.centre[..., None] + root[..., None] * xi
+    envelope, g, h = (a.reshape(xi.shape) for a in curve.moreau(omega.reshape(count, -1), response))
+    over = over * density(xi) * outputs.weight[..., None]
+    slope = (over * g).sum(axis=2)  # [N, J]
+    bend = (over * g * xi).sum(axis=(1, 2)) / root[:, 0]
+    along = np.einsum("nj,njm->mn", slope, outputs.along) * outputs.sign + outputs.rest.T * bend
+    return {
+        "avg_M": (over * envelope).sum(axis=(1, 2)),
+        "avg_g": outputs.sign * slope.sum(axis=1),
+        "avg_gg": (over * g * g).sum(axis=(1, 2)),
+        "avg_h": (over * h).sum(axis=(1, 2)),
+        "avg_tg": along,
+    }
+
+
+def _turns(law: LabelLaw, loss: FitLoss, kappa: Array, output: Output, own: Array) -> Array | None:
+    """Where a narrow output passes a kink of the proximal map as s grows, and about it, [N, C]; one index."""
+    if loss.form != "residual" or not curve_of(loss, 0.0).kinks:
+        return None
+    marks = curve_of(loss, 0.0).marks(output.response)
+    found = [_crossings(law, row, output, own, marks, n) for n, row in enumerate(kappa)]
+    most = max(len(places) for places in found)
+    return np.array([[*places, *[np.inf] * (most - len(places))] for places in found])
+
+
+def _crossings(law: LabelLaw, kappa: Array, output: Output, own: Array, marks: Array, n: int) -> list[float]:
+    slope = float(output.slopes[0, n]) * float(law.carry[0, 0])
+    root = float(np.sqrt(own[n]))
+    places: list[float] = []
+    for flip in (1.0, -1.0) if law.flips else (1.0,):
+        u = output.mean[n] + slope * _SCAN - flip * law.label_at(kappa, _SCAN)
+        for mark in marks[n]:
+            (at,) = np.nonzero(np.diff(np.sign(u - mark)))
+            rise = np.abs(u[at + 1] - u[at])
+            place = _SCAN[at] + (_SCAN[1] - _SCAN[0]) * np.abs(u[at] - mark) / np.where(rise > 0.0, rise, 1.0)
+            spread = root * (_SCAN[1] - _SCAN[0]) / np.where(rise > 0.0, rise, np.inf)
+            narrow = (spread > 0.0) & (spread < 0.5)
+            places += list((place[narrow, None] + spread[narrow, None] * AROUND).ravel())
+    return places
