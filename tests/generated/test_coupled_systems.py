@@ -331,6 +331,7 @@ NODES = ("_fill_values", "_fill_kink", "_tails")
             [
                 ("huber", {"target__link": "tanh", "target__noise": 0.2}),
                 ("logistic", {"target__link": "sign(1+z1**2+z2**2)", "spike__alignment": [0.5, 0.3]}),
+                ("huber", {"target__link": "tanh(z1) + z2/2", "target__probit": 0.3, "spike__alignment": [0.5, 0.3]}),
             ],
         ),
     ],
@@ -339,7 +340,7 @@ def test_a_changed_average_is_noticed(rule: str, cases: list[tuple[str, dict[str
     """By the averages that the twin is compared with, or by those of the Jacobian; in a residual or a margin loss."""
     left: list[str] | None = None
     for loss, changes in cases:
-        left = survivors(loss, changes, ("nodes", f"label_{rule}"), (*NODES, "_sums", "_centres", rule), left)
+        left = survivors(loss, changes, ("nodes", f"label_{rule}"), (*NODES, "_sums", "_add", "_centres", rule), left)
         if not left:
             break
     assert left == []

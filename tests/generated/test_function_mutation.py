@@ -27,10 +27,12 @@ CHANGES = (
     (r"\b1\.0\b", "1.1"),
 )
 SHIFTS, WIDTH = np.array([-0.9, 0.3]), 1.1
+STAIRS = "sign(z+2) + abs(z+1.5)/2 - sign(z-1.7)/3 + abs(z-1.3) + abs(z)/5"  # jumps and kinks on both sides of a shift
 #: Lines that compute coefficients, by module; the others estimate errors or choose panels.
 MATHEMATICS = {
     "trapezoid": r"nodes\[\d\] = |nodes\[2, j\] = s|a = nodes|mu[01] \+=|r = nodes|residual \+=",
     "coefficients": r"mu2 -= mu0",
+    "piecewise": r"y = side|a \+= |b \+= |j0 = 0|j[12] = (phi|j0)|jump = |kink = |c[012] = |sum[012] \+= |line = |mu[01] = |mu2sq = ",
 }
 
 
@@ -79,6 +81,7 @@ def survivors(function: str, rule: str, name: str, pattern: str, most: int = 60)
     [
         ("gelu", "near", "trapezoid"),
         ("abs(z)*z", "closed_form", "coefficients"),
+        (STAIRS, "piecewise", "piecewise"),
     ],
 )
 def test_a_changed_rule_is_noticed(function: str, rule: str, name: str) -> None:
