@@ -8,6 +8,7 @@ program.py         functions of a module: statements, and what they unpack
 blockwise.py       a system solved block by block: the square loss, real or complex
 coupled.py         a system whose averages over the output a loss supplies
 bulk.py            equations that another bulk changes
+inputs.py          spectral law of inputs of a given covariance
 sensitivity.py     tangents along parameters of the model
 certificate.py     ``check``: every equation anew, without the lowering of the solver (one_block.py: for K = 1)
 runtime/           hand-written numerics, copied once into generated/runtime/
@@ -27,6 +28,8 @@ from codegen.bulk import RESOLVENT_PATH, bulk_modules, emit_resolvent
 from codegen.certificate import import_line
 from codegen.coupled import COUPLED_IMPORTS, coupled_block, emit_coupled
 from codegen.functions import emit_registered
+from codegen.inputs import PATH as INPUTS_PATH
+from codegen.inputs import emit_inputs
 from codegen.losses import emit_registered_losses
 from codegen.lower.text import WIDTH, wrapped
 from codegen.manifest import signature, source_parts, with_manifest
@@ -68,7 +71,7 @@ def expected_texts() -> dict[str, str]:
     """Everything ``generated/`` holds, the manifest included."""
     systems = {**emit_systems(), **emit_coupled_systems(), **emit_responses()}
     systems |= {f"{FOLDER}/{name}.py": text for name, text in bulk_modules().items()}
-    steps = {STEP_PATH: emit_step(), RESOLVENT_PATH: emit_resolvent()}
+    steps = {STEP_PATH: emit_step(), RESOLVENT_PATH: emit_resolvent(), INPUTS_PATH: emit_inputs()}
     return with_manifest({**emit_registered(), **emit_registered_losses(), **emit_runtime(), **systems, **steps})
 
 

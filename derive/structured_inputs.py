@@ -24,11 +24,14 @@ LENGTH = sp.Symbol("N", positive=True)
 THETA, RANDOM, SPIKE = sp.symbols("theta epsilon v", commutative=True)
 _SOURCE = "THEORY section 10"
 
+Weights = tuple[sp.Expr, sp.Expr, sp.Expr]
+
 
 @dataclass(frozen=True)
 class StructuredInputs:
     """Expressions at the eigenvalue x: covariances of the rows of block b without a step and, not yet over its mean
-    c_b, after one; squared length N^2 of the spike before its factor A mu1; strength; alignment; weights vv, vo, oo.
+    c_b, after one; squared length N^2 of the spike before its factor A mu1; strength; alignment; the parts of the unit
+    spike along theta and without direction; weights vv, vo, oo after a step, and of a spike given by its alignment.
     """
 
     plain: sp.Expr
@@ -37,7 +40,9 @@ class StructuredInputs:
     squared_length: sp.Expr
     strength: sp.Expr
     alignment: sp.Expr
-    weights: tuple[sp.Expr, sp.Expr, sp.Expr]
+    direction: tuple[sp.Expr, sp.Expr]
+    weights: Weights
+    given: Weights
     derivation: Derivation
 
 
@@ -63,8 +68,31 @@ def structured_inputs() -> StructuredInputs:
         _SOURCE,
     )
     moved, mean = _record_step(trace, row)
-    squared, strength, alignment, weights = _record_spike(trace)
-    return StructuredInputs(plain, moved, mean, squared, strength, alignment, weights, trace.finish())
+    squared, strength, alignment = _record_spike(trace)
+    spike = trace.derive(
+        "unit spike",
+        SPIKE,
+        computed("divide", "the direction over its length", "direction of the spike", by=lambda v: v / LENGTH),
+    )
+    trace.assume(
+        "given spike",
+        SPIKE,
+        GAMMA * THETA + sp.sqrt(1 - GAMMA**2) * RANDOM,
+        "a spike of which only the alignment is given, not to have a direction beside the target's",
+        source=_SOURCE,
+        assumption="none: this is what such a model means",
+    )
+    trace.define(
+        "rest of the target",
+        sp.Symbol("theta_perp"),
+        (THETA - GAMMA * SPIKE) / sp.sqrt(1 - GAMMA**2),
+        "the unit vector along what the spike leaves of the target",
+    )
+    weights, of_given = (_record_weights(trace, label) for label in ("unit spike", "given spike"))
+    direction = (sp.expand(spike).coeff(THETA), sp.expand(spike).coeff(RANDOM))
+    return StructuredInputs(
+        plain, moved, mean, squared, strength, alignment, direction, weights, of_given, trace.finish()
+    )
 
 
 def _record_step(trace: Recorder, row: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
@@ -106,8 +134,8 @@ def _record_step(trace: Recorder, row: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
     return moved, mean
 
 
-def _record_spike(trace: Recorder) -> tuple[sp.Expr, sp.Expr, sp.Expr, tuple[sp.Expr, sp.Expr, sp.Expr]]:
-    """Length, alignment and weights of the direction that all rows gain."""
+def _record_spike(trace: Recorder) -> tuple[sp.Expr, sp.Expr, sp.Expr]:
+    """Squared length, strength and alignment of the direction that all rows gain."""
     trace.assume(
         "direction of the spike",
         sp.Symbol("N v"),
@@ -146,12 +174,11 @@ def _record_spike(trace: Recorder) -> tuple[sp.Expr, sp.Expr, sp.Expr, tuple[sp.
         ),
         _SOURCE,
     )
-    trace.define(
-        "rest of the target",
-        sp.Symbol("theta_perp"),
-        (THETA - GAMMA * SPIKE) / sp.sqrt(1 - GAMMA**2),
-        "the unit vector along what the spike leaves of the target",
-    )
+    return squared, strength, alignment
+
+
+def _record_weights(trace: Recorder, spike: str) -> Weights:
+    """How a unit spike and the rest of the target are spread over the spectrum."""
     pairs = (
         ("law_vv", 0, 0, "$v\\cdot v$ at $x$"),
         ("law_vo", 0, 1, "$v\\cdot\\theta_\\perp$ at $x$"),
@@ -159,25 +186,19 @@ def _record_spike(trace: Recorder) -> tuple[sp.Expr, sp.Expr, sp.Expr, tuple[sp.
     )
 
     def weight(first: int, second: int, v: sp.Expr, rest: sp.Expr) -> sp.Expr:
-        directions = (v / LENGTH, rest.subs(SPIKE, v / LENGTH))
+        directions = (v, rest.subs(SPIKE, v))
         return sp.factor(inner(directions[first], directions[second]))
 
-    weights = [
+    vv, vo, oo = (
         trace.derive(
-            name,
+            f"{name}, {spike}",
             family(name)[X],
-            computed(
-                "project",
-                words,
-                spike,
-                "rest of the target",
-                by=lambda v, rest, i=i, j=j: weight(i, j, v, rest),
-            ),
+            computed("project", words, spike, "rest of the target", by=lambda v, rest, i=i, j=j: weight(i, j, v, rest)),
             _SOURCE,
         )
         for name, i, j, words in pairs
-    ]
-    return squared, strength, alignment, (weights[0], weights[1], weights[2])
+    )
+    return vv, vo, oo
 
 
 def inner(first: sp.Expr, second: sp.Expr) -> sp.Expr:

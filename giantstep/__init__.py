@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from giantstep.spec.errors import BadInput, GiantstepError, NotConverged
     from giantstep.spec.fit_loss import FitLoss
     from giantstep.spec.generate import generate
-    from giantstep.spec.model import Fit, Model, Network, Readout, Spike, Step, Target
+    from giantstep.spec.model import Fit, Inputs, Model, Network, Readout, Spike, Step, Target
     from giantstep.sweep.curve import curve
     from giantstep.sweep.dataset import Dataset
     from giantstep.system.result import Result
@@ -37,6 +37,7 @@ _HOME = {
     "GiantstepError": "spec.errors",
     "NotConverged": "spec.errors",
     "Fit": "spec.model",
+    "Inputs": "spec.model",
     "Model": "spec.model",
     "Network": "spec.model",
     "Readout": "spec.model",
@@ -82,6 +83,7 @@ __all__ = [
     "Gains",
     "GiantstepError",
     "Gradient",
+    "Inputs",
     "Learnability",
     "Learned",
     "Model",

@@ -6,7 +6,7 @@ Order of computation, found from the derived system:
        zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 13b9517f433be7f4.
+in X). Generated; do not edit. Signature c7deef8beac25741.
 Regenerate with: giantstep generate
 """
 
@@ -19,7 +19,7 @@ from generated.runtime.contractions import INNER, add, add_product, average, ave
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "13b9517f433be7f419336d4ddd2a0f8507a8f804fcd21302765d46e9a18b3a30"
+SIGNATURE = "c7deef8beac257416bb06a70720b434965e07e6fdf6d1ef5d17996aea05bc34f"
 
 
 kappa, weight, nu0, nu1, nu2sq = range(5)  # rows of node, then mu0, mu1, mu2sq per block

@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 609b7c1b8c55d5a9.
+in X). Generated; do not edit. Signature ad8d153e25379a87.
 Regenerate with: giantstep generate
 """
 
@@ -24,7 +24,7 @@ from generated.runtime.unknowns import (
 )
 
 LOSS = "square"
-SIGNATURE = "609b7c1b8c55d5a91ce8bee3385783208c304c1958c93b23969f17c7568a87af"
+SIGNATURE = "ad8d153e25379a8769e25bd514e8bd6dabb6e506cea2e3d4024355d6d6ca9a45"
 
 
 kappa_1, weight, nu0, nu1, nu2sq, kappa_2 = range(6)  # rows of node, then mu0, mu1, mu2sq per block

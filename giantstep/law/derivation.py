@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Literal
 
 from giantstep.spec.errors import BadInput
 from giantstep.spec.model import Model
@@ -103,10 +103,14 @@ def _parts(model: Model) -> Iterator[Derivation]:
             from derive.polynomial_spikes import polynomial_spikes
 
             yield polynomial_spikes(activation, 3, model.network.initial_bias).derivation
-    if bulk_law(model) == "trained":
+    if model.bulk == "trained":
         from derive.bulk_resolvent import bulk_resolvent
 
         yield bulk_resolvent().derivation
+    if model.bulk == "inputs":
+        from derive.structured_inputs import structured_inputs
+
+        yield structured_inputs().derivation
     title, spikes = f"Features of {activation.name} given $\\kappa$", rank_of(model)
     yield features_given_kappa(of_activation, title, _origin(model), spikes)
     yield target_given_kappa(link, of_link, spikes)
@@ -170,20 +174,13 @@ def is_closed(model: Model) -> bool:
     """Whether the averages over label and output are explicit: the square loss of a clean link of one index."""
     target = model.target
     plain = target.indices == 1 and target.flips == 0.0 and target.probit == 0.0
-    return model.fit.loss.key == "square" and plain and not model.network.trains_bias and bulk_law(model) == "isotropic"
-
-
-def bulk_law(model: Model) -> BulkLaw:
-    """What the rows of the bulk are."""
-    return "isotropic" if model.step is None else cast("BulkLaw", model.step.bulk)
+    return model.fit.loss.key == "square" and plain and not model.network.trains_bias and model.bulk == "isotropic"
 
 
 def system_of(model: Model) -> SaddleSystem:
     """The derived system that a model is solved by: that of the square loss, or the one of any convex loss."""
     spikes = rank_of(model)
-    return (
-        _square_system(spikes) if is_closed(model) else _coupled_system(model.target.indices, spikes, bulk_law(model))
-    )
+    return _square_system(spikes) if is_closed(model) else _coupled_system(model.target.indices, spikes, model.bulk)
 
 
 def rank_of(model: Model) -> int:

@@ -14,6 +14,7 @@ from giantstep.law.directions import Directions, directions_of, rows_of
 from giantstep.law.given_bulk import given_bulk
 from giantstep.law.gradient_step import arguments_of
 from giantstep.law.intermediate_steps import is_intermediate, refused
+from giantstep.law.structured_inputs import input_law
 from giantstep.spec.errors import BadInput
 from giantstep.spec.model import Model, Network, Step, Target
 from giantstep.spec.spike_table import Spike
@@ -68,6 +69,9 @@ def spike_of(model: Model) -> SpikeParameters:
     Raises BadInput for a step with an activation that jumps.
     """
     values = model.network.readout.values
+    if model.inputs is not None:
+        law = input_law(model)
+        return _checked(SpikeParameters(law.strength, (law.alignment,), law.bulk_variance))
     if model.spike is not None:
         c = model.spike.bulk_variance
         bulk = tuple((1.0 - u * u) + u * u * c for u in values)
@@ -107,14 +111,21 @@ def _after_step(network: Network, step: Step, target: Target) -> SpikeParameters
         generated_step.bulk_variance(of.rate, of.samples, u, of.s0, of.e2, of.sigma2, of.variance)
         for u in network.readout.values
     )
-    if not all(math.isfinite(x) for x in (strength, *alignments, *bulk)) or min(bulk) <= 0.0:
-        raise BadInput(
-            f"the gradient step gives strength {strength:.3g}, bulk variances {bulk}",
-            "lower step.learning_rate: the bulk variance has to be positive and finite",
-        )
     # the direction v absorbs the sign
     sign = -1.0 if strength < 0.0 else 1.0
-    return SpikeParameters(sign * strength, tuple(sign * gamma for gamma in _at_most_one(alignments)), bulk)
+    found = SpikeParameters(sign * strength, tuple(sign * gamma for gamma in alignments), bulk)
+    return _checked(found)
+
+
+def _checked(found: SpikeParameters) -> SpikeParameters:
+    """The parameters without rounding of the alignments. Raises BadInput where they are not finite or positive."""
+    bulk = found.bulk_variance
+    if not all(math.isfinite(x) for x in (found.strength, *found.alignments, *bulk)) or min(bulk) <= 0.0:
+        raise BadInput(
+            f"the gradient step gives strength {found.strength:.3g}, bulk variances {bulk}",
+            "lower step.learning_rate: the bulk variance has to be positive and finite",
+        )
+    return replace(found, alignments=_at_most_one(found.alignments))
 
 
 def _at_most_one(alignments: tuple[float, ...]) -> tuple[float, ...]:

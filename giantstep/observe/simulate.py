@@ -17,9 +17,10 @@ from giantstep.law.directions import Directions
 from giantstep.law.given_bulk import given_rows
 from giantstep.law.intermediate_steps import at_strength, is_intermediate, refused
 from giantstep.law.spike import spike_of
+from giantstep.law.structured_inputs import input_law
 from giantstep.simulate import ConvexLoss, FiniteSystem, SimulationError, finite_sizes
 from giantstep.simulate import simulate as simulate_system
-from giantstep.simulate.surroundings import GivenRows
+from giantstep.simulate.surroundings import GivenRows, InputSpectrum
 from giantstep.simulate.system import SYSTEM_KINDS, Coefficients, Link, SystemKind
 from giantstep.spec.errors import BadInput
 from giantstep.spec.expressions import numpy_function
@@ -165,7 +166,7 @@ def default_kind(model: Model) -> SystemKind:
     """What the theory of a model describes: spiked random features, also around given rows, or the network with its
     trained bulk.
     """
-    return "network" if model.step is not None and model.step.bulk == "trained" else DEFAULT_KIND
+    return "network" if model.bulk == "trained" else DEFAULT_KIND
 
 
 def simulate_seed(
@@ -222,7 +223,7 @@ def finite_system(model: Model, what: SystemKind) -> FiniteSystem:
         return system
     spike, given = _spike(model), _directions(model)
     spiked: dict[str, Any] = {"spike": spike, "step": None}
-    if model.step is not None and model.step.bulk == "matrix":
+    if model.bulk == "matrix":
         spiked["given"] = GivenRows(*given_rows(model))
     if given is not None:
         nothing = 0.0 if model.target.indices == 1 else (0.0,) * model.target.indices
@@ -256,7 +257,18 @@ def _bare_system(model: Model) -> FiniteSystem:
         indices=target.indices,
         loss=_loss(model.fit),
         trained_bias=network.trains_bias,
+        inputs=_inputs(model),
     )
+
+
+def _inputs(model: Model) -> InputSpectrum | None:
+    """The covariance of the inputs, and what the spiked features have around their spike."""
+    if model.inputs is None:
+        return None
+    law, (x, shares, target) = input_law(model), model.inputs.spectrum()
+    rows = tuple(tuple(row) for row in law.covariance.tolist())
+    along, random = (tuple(part.tolist()) for part in law.spike)
+    return InputSpectrum(tuple(shares.tolist()), tuple(x.tolist()), tuple(target.tolist()), rows, (along, random))
 
 
 def _link(target: Target) -> Link:

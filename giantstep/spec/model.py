@@ -13,17 +13,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Literal, Self, cast
 
 from derive.language.grammar import did_you_mean, shorten
 from derive.language.links import link_of
 from giantstep.spec.errors import BadInput
 from giantstep.spec.fit_loss import FitLoss, LossKind
+from giantstep.spec.inputs_table import Inputs as Inputs
 from giantstep.spec.link import LinkKind, takes_only_signs
 from giantstep.spec.spike_table import Spike as Spike
 from giantstep.spec.spike_table import check_blocks, check_indices
 from giantstep.spec.tables import Table, build, keys_of, plain, tables_of, toml_text
 from giantstep.spec.validate import Choice, Expression, FileName, Number, NumberOrWord, Numbers, wrong
+
+Bulk = Literal["isotropic", "trained", "matrix", "inputs"]
 
 MAX_FILE_BYTES = 1_000_000
 TRAINED = "trained"
@@ -166,7 +169,7 @@ class Model(Table):
     """Everything a solve needs; hashable and picklable. Raises BadInput for impossible values.
 
     With ``step`` the network takes a giant step, with ``spike`` the spiked model is given directly, with
-    neither it is plain random features.
+    neither it is plain random features. ``inputs``: their covariance, isotropic where left out.
     """
 
     network: Network
@@ -174,6 +177,7 @@ class Model(Table):
     fit: Fit
     step: Step | None = None
     spike: Spike | None = None
+    inputs: Inputs | None = None
 
     def check(self) -> None:
         """Raises BadInput for fields that do not go together."""
@@ -184,6 +188,16 @@ class Model(Table):
             check_indices(self.spike, self.target.link, self.target.indices)
         if self.fit.loss.form == "margin":
             _check_signs(self.fit.loss, self.target)
+        if self.inputs is not None:
+            self.inputs.check_activation(self.network.activation)
+            _check_inputs(self)
+
+    @property
+    def bulk(self) -> Bulk:
+        """The spectral law of the rows around the spike: that of [inputs] where there are some, or step.bulk."""
+        if self.inputs is not None:
+            return "inputs"
+        return "isotropic" if self.step is None else cast(Bulk, self.step.bulk)
 
     @classmethod
     def from_toml(cls, path: str | os.PathLike[str]) -> Self:
@@ -305,6 +319,19 @@ def _check_signs(loss: FitLoss, target: Target) -> None:
             "values",
             f"{_SIGNS}; or a loss for regression, such as square, huber or absolute",
         )
+
+
+def _check_inputs(model: Model) -> None:
+    """What the spectral law of structured inputs is derived for."""
+    known = (
+        (model.target.indices > 1, f"target.link = {shorten(model.target.link)}", "a link of one index"),
+        (model.spike is not None and model.spike.rank > 1, "spike.loadings", "a spike of one direction"),
+        (model.step is not None and model.step.bulk != "isotropic", "step.bulk", 'step.bulk = "isotropic"'),
+        (model.step is not None and model.step.exponent < 0.5, "step.exponent", "the giant step, exponent 1/2"),
+    )
+    for wrong_here, key, allowed in known:
+        if wrong_here:
+            raise BadInput(f"{key} does not go with [inputs]: their law is not derived for it", f"use {allowed}")
 
 
 def _from_text(value: Any, text: bool) -> Any:

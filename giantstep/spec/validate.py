@@ -108,6 +108,34 @@ class Number(Kind):
 
 
 @dataclass(frozen=True)
+class Count(Kind):
+    """A whole number within bounds."""
+
+    meaning: str
+    low: int
+    high: int
+
+    def check(self, key: str, value: object) -> int:
+        """The value as an int. Raises BadInput naming the key, the value and the bounds."""
+        allowed = f"a whole number between {self.low} and {self.high}, {self.meaning}"
+        number = Number(self.meaning).check(key, value)
+        if number != int(number) or not self.low <= number <= self.high:
+            raise wrong(key, value, allowed)
+        return int(number)
+
+
+@dataclass(frozen=True)
+class Optional(Kind):
+    """Another kind, or nothing."""
+
+    kind: Kind
+
+    def check(self, key: str, value: object) -> object:
+        """The value as that kind stores it, None where there is none. Raises BadInput naming the key."""
+        return None if value is None else self.kind.check(key, value)
+
+
+@dataclass(frozen=True)
 class NumberOrWord(Kind):
     """A number, or exactly one word in its place."""
 

@@ -14,6 +14,7 @@ from generated.systems import trained_bulk as trained_equations
 from giantstep.law.given_bulk import given_bulk
 from giantstep.law.moments import ActivationMoments, activation_moments
 from giantstep.law.residual import residual_law
+from giantstep.law.structured_inputs import input_law
 from giantstep.law.trained_bulk import BulkLaw, trained_law
 from giantstep.spec.errors import BadInput
 from giantstep.spec.kernels import function_kernel
@@ -34,7 +35,11 @@ def coupled_at(problem: Problem, level: Level, laws: Resolved | None = None) -> 
 def bulk_arrays(problem: Problem) -> tuple[ModuleType, dict[str, Array]]:
     """The equations of a problem's bulk, and the arrays over its spectrum that they are about. Raises BadInput."""
     model = problem.model
-    if model.step is not None and model.step.bulk == "matrix":
+    if model.bulk == "inputs":
+        inputs = input_law(model)
+        own = [inputs.bulk_variance.index(term.variance) for term in problem.blocks]
+        return trained_equations, {"Sigma": inputs.covariance[own], **inputs.weights}
+    if model.bulk == "matrix":
         given = given_bulk(model)
         return given_equations, {name: getattr(given, name) for name in given_equations.GIVEN}
     law, sigma = bulk_of(problem)

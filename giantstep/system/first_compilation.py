@@ -36,7 +36,7 @@ def warming(model: Model) -> Iterator[None]:
     A process that fails is no error: what it does not compile is compiled here, when it is called.
     """
     (blocks, rank), loss = _sizes(model), model.fit.loss
-    trained = model.step is not None and model.step.bulk != "isotropic"
+    trained = model.bulk != "isotropic"
     coupled = loss.key != "square" or model.network.trains_bias or trained
     cold = next(_once_cold(blocks, coupled, model.target.indices, rank))
     if cold and sys.stderr.isatty():

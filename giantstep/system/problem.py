@@ -70,7 +70,7 @@ class Problem:
     @property
     def own_bulk(self) -> bool:
         """Whether the bulk is another than the isotropic one."""
-        return self.model.step is not None and self.model.step.bulk != "isotropic"
+        return self.model.bulk != "isotropic"
 
 
 @dataclass(frozen=True)

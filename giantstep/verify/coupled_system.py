@@ -129,7 +129,7 @@ def kernel_checks(model: Model, solved: Solved) -> Iterator[Check]:
         yield Check("averages over the output against quadrature", _averages(model, solved, channel), 1e-9)
     long, short = (jacobian_error(solved, step) for step in _STEPS)
     yield Check(f"Jacobian against differences ({long:.0e}, at a shorter step {short:.0e})", min(long, short), 1e-8)
-    if model.step is not None and model.step.bulk == "trained":
+    if model.bulk == "trained":
         yield from bulk_checks(solved.system.problem)
 
 

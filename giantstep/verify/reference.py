@@ -12,7 +12,6 @@ import sympy as sp
 from derive.blocks import Definition
 from derive.directions import directions_of
 from derive.saddle import Equation, SaddleSystem, coupled_system, member
-from giantstep.law.derivation import bulk_law
 from giantstep.system.bulk_system import bulk_arrays
 from giantstep.system.coupled_solver import reduced_order
 from giantstep.system.problem import Problem, problem_of
@@ -58,7 +57,7 @@ class Reference:
     def system(self) -> SaddleSystem:
         """The derived equations of any convex loss."""
         model = self.result.model
-        return coupled_system(model.target.indices, self.rank, bulk_law(model))
+        return coupled_system(model.target.indices, self.rank, model.bulk)
 
     def features(self, kappa: Array) -> Array:
         """mu0, mu1, mu2^2 of every block, [3, K, N]."""

@@ -19,6 +19,7 @@ from giantstep.verify.loss import loss_checks
 from giantstep.verify.simulation import DIMENSION, SEEDS, simulation_checks
 from giantstep.verify.square_loss import halved, solver_checks
 from giantstep.verify.stationarity import gradient_checks
+from giantstep.verify.structured_inputs import input_checks
 from giantstep.verify.trained_bias import bias_checks
 
 __all__ = ["Check", "checks", "verify"]
@@ -54,8 +55,10 @@ def checks(model: Model, dimension: int = DIMENSION, seeds: int = SEEDS) -> Iter
     yield from function_checks(scalar_function(model.network.activation), problem.blocks)
     if problem.target is not None:
         yield from function_checks(scalar_function(model.target.link), (problem.target,))
-    if model.step is not None and model.step.bulk != "matrix":  # which has a variance of its own
+    if model.step is not None and model.bulk not in ("matrix", "inputs"):  # they have variances of their own
         yield step_check(model, problem)
+    if model.bulk == "inputs":
+        yield from input_checks(model)
     yield from _solved(model)
     yield from simulation_checks(model, dimension, seeds)
 

@@ -57,7 +57,7 @@ def simulation_checks(model: Model, dimension: int = DIMENSION, seeds: int = SEE
     """
     largest = max(model.network.width, model.fit.samples, 1.0)
     dimension = max(60, min(dimension, int(_LARGEST / largest)))
-    given = model.step is not None and model.step.bulk == "matrix"
+    given = model.bulk == "matrix"
     try:
         dimension = given_bulk(model).shape[1] if given else dimension
         far = _at(model, dimension, seeds)

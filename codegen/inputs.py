@@ -1,0 +1,85 @@
+"""Emission of the spectral law of inputs of a given covariance: rows, spike and weights over its eigenvalues."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import sympy as sp
+
+from codegen.manifest import signature, sources_of
+from codegen.print.numpy_arrays import Vectorised
+from codegen.text import closing, fitted
+from derive.spectrum import INPUTS, weight_names
+from derive.structured_inputs import LENGTH, structured_inputs
+
+PATH = "structured_inputs.py"
+_STEP = "eigenvalue, law_tr, law_theta, alpha_0, s_1, e_2"
+
+Results = tuple[tuple[str, sp.Expr], ...]
+
+
+def emit_inputs() -> str:
+    """Text of ``generated/structured_inputs.py``."""
+    law = structured_inputs()
+    _, vv, vo, oo = weight_names(INPUTS)
+    functions = (
+        (
+            "rows_after_step",
+            "Covariances [K, J] that a step leaves, not yet over their means; the means, bulk variances c [K].",
+            "eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma",
+            (("Sigma", law.moved), ("c", law.bulk_variance)),
+        ),
+        (
+            "spike_after_step",
+            "Strength r of a block with u = 1, alignment gamma, and N, the length before the factor A mu_1.",
+            f"{_STEP}, A, mu_1",
+            (("N", sp.sqrt(law.squared_length)), ("r", law.strength), ("gamma", law.alignment)),
+        ),
+        (
+            "direction_after_step",
+            "The parts of the unit spike along theta and without direction, at each eigenvalue.",
+            "eigenvalue, alpha_0, s_1, e_2, N",
+            (("along", law.direction[0]), ("random", law.direction[1])),
+        ),
+        (
+            "weights_after_step",
+            "(law_vv, law_vo, law_oo) of the spike of a step.",
+            f"{_STEP}, gamma, N",
+            tuple(zip((vv, vo, oo), law.weights, strict=True)),
+        ),
+        (
+            "weights_of_spike",
+            "(law_vv, law_vo, law_oo) of a spike of which only the alignment is given.",
+            "law_tr, law_theta, gamma",
+            tuple(zip((vv, vo, oo), law.given, strict=True)),
+        ),
+    )
+    canonical = [sp.srepr(expr) for *_, results in functions for _, expr in results]
+    signed = signature([*canonical, str(LENGTH), *sources_of(__name__)])
+    return _TEXT.format(
+        closing=closing(signed), signature=signed, functions="\n\n\n".join(_function(*each) for each in functions)
+    )
+
+
+def _function(name: str, doc: str, arguments: str, results: Iterable[tuple[str, sp.Expr]]) -> str:
+    lines = [f"{target} = {Vectorised().lower(expr).text}" for target, expr in results]
+    body = fitted([*lines, f"return {', '.join(target for target, _ in results)}"], "    ")
+    return "\n".join([f'def {name}({arguments}):\n    """{doc}"""', *body])
+
+
+_TEXT = '''"""Spectral law of features of inputs with a given covariance, of a target of one index  [THEORY section 10].
+
+eigenvalue [J]: of the covariance of the inputs, of mean one; law_tr, law_theta [J]: weights of the trace and of the
+target's direction theta there; u [K]: readout values at initialisation.
+
+{closing}
+"""
+
+# fmt: off
+import numpy as np
+
+SIGNATURE = "{signature}"
+
+
+{functions}
+'''
