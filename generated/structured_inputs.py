@@ -3,14 +3,14 @@
 eigenvalue [J]: of the covariance of the inputs, of mean one; law_tr, law_theta [J]: weights of the trace and of the
 target's direction theta there; u [K]: readout values at initialisation.
 
-Generated; do not edit. Signature cc86489e40d2ebbd, runtime dcc69974194966a7.
+Generated; do not edit. Signature 988f71e70cdab85c, runtime dcc69974194966a7.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "cc86489e40d2ebbd34054c5a9af39da4214e1051c706ff78c98109c1c3f5d403"
+SIGNATURE = "988f71e70cdab85cc58e5aa0696f7ec94da886f8f926febc51c1b8d337175d61"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):
