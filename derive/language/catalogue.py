@@ -11,6 +11,7 @@ from types import MappingProxyType
 
 from derive.language.grammar import (
     CONSTANTS,
+    DEFINED,
     FUNCTIONS,
     ExpressionError,
     Node,
@@ -55,6 +56,7 @@ _ENTRIES = (
 
 #: Registered name -> entry, for activations and links alike.
 REGISTERED: Mapping[str, Entry] = MappingProxyType({entry.name: entry for entry in _ENTRIES})
+_NAMES = tuple(sorted({*REGISTERED, *DEFINED}))
 _BY_TEXT = MappingProxyType({canonical(parse(entry.expression)): entry for entry in _ENTRIES})
 
 
@@ -68,10 +70,11 @@ def lookup(text: str) -> Entry:
     name = text.strip() if isinstance(text, str) else ""
     if name in REGISTERED:
         return REGISTERED[name]
-    if name.isascii() and name.isidentifier() and name not in ("z", *CONSTANTS, *FUNCTIONS):
+    text = f"{name}(z)" if name in DEFINED else text
+    if name.isascii() and name.isidentifier() and name not in ("z", *CONSTANTS, *FUNCTIONS, *DEFINED):
         raise ExpressionError(
-            f"{shorten(name)} is not a registered function",
-            f"{did_you_mean(name, tuple(REGISTERED))}registered are {', '.join(REGISTERED)}; "
+            f"{shorten(name)} is no known function",
+            f"{did_you_mean(name, _NAMES)}known are {', '.join(_NAMES)}; "
             'or write an expression in z, for example "erf(z/sqrt(2))"',
         )
     node = parse(text)
@@ -94,6 +97,8 @@ _LATEX_CALLS: Mapping[str, str] = MappingProxyType(
         "step": r"\Theta\left(%s\right)",
     }
 )
+_LATEX_SYMBOLS: Mapping[str, str] = MappingProxyType({"mul": r" \cdot ", "add": " + ", "sub": " - ", "neg": "-"})
+_UNBRACKETED = frozenset({("add", "add"), ("add", "sub")})  # an operation, and one to its right
 _LATEX_NAMES = frozenset({"exp", "log", "sin", "cos", "sinh", "cosh", "tanh", "arctan"})
 
 
@@ -109,16 +114,12 @@ def latex(node: Node) -> str:
     if node.op == "div":
         return rf"\frac{{{parts[0]}}}{{{parts[1]}}}"
     if node.op == "pow":
-        return f"{_bracketed(node.args[0], atoms_only=True)}^{{{parts[1]}}}"
-    if node.op == "mul":
-        return rf"{_bracketed(node.args[0])} \cdot {_bracketed(node.args[1])}"
-    if node.op == "neg":
-        return f"-{_bracketed(node.args[0])}"
-    if node.op == "add":
-        right = parts[1] if node.args[1].op in ("add", "sub") else _bracketed(node.args[1])
-        return f"{parts[0]} + {right}"
-    if node.op == "sub":
-        return f"{parts[0]} - {_bracketed(node.args[1])}"
+        return f"{_bracketed(node.args[0], parts[0], atoms_only=True)}^{{{parts[1]}}}"
+    if node.op in _LATEX_SYMBOLS:
+        left, right = parts if node.op != "neg" else ("", parts[0])
+        left = _bracketed(node.args[0], left) if node.op == "mul" else left
+        right = right if (node.op, node.args[-1].op) in _UNBRACKETED else _bracketed(node.args[-1], right)
+        return left + _LATEX_SYMBOLS[node.op] + right
     return r"\pi" if node.value == "pi" else str(node.value)
 
 
@@ -128,7 +129,7 @@ def _number_latex(value: object) -> str:
     return str(number) if whole else rf"\frac{{{number.numerator}}}{{{number.denominator}}}"
 
 
-def _bracketed(node: Node, atoms_only: bool = False) -> str:
+def _bracketed(node: Node, text: str, atoms_only: bool = False) -> str:
     compound = {"add", "sub", "neg"} | ({"mul", "div", "pow", "call"} if atoms_only else set())
     fraction = atoms_only and isinstance(node.value, Fraction) and node.value.denominator != 1
-    return rf"\left({latex(node)}\right)" if node.op in compound or fraction else latex(node)
+    return rf"\left({text}\right)" if node.op in compound or fraction else text

@@ -32,6 +32,25 @@ _UNARY = (
 #: Function name -> number of arguments.
 FUNCTIONS: Mapping[str, int] = MappingProxyType(dict.fromkeys(_UNARY, 1) | {"max": 2, "min": 2, "clip": 3, "He": 2})
 ALIASES: Mapping[str, str] = MappingProxyType({"atan": "arctan"})
+#: Function name -> what it stands for, in x: written out while an expression is read.
+DEFINED: Mapping[str, str] = MappingProxyType(
+    {
+        "identity": "x",
+        "linear": "x",
+        "quadratic": "He(2,x)",
+        "cubic": "He(3,x)",
+        "gelu": "x*Phi(x)",
+        "silu": "x*sigmoid(x)",
+        "swish": "x*sigmoid(x)",
+        "mish": "x*tanh(softplus(x))",
+        "softsign": "x/(1+abs(x))",
+        "elu": "relu(x)+exp(min(x,0))-1",
+        "selu": "1.0507009873554805*relu(x)+1.7580993408473768*(exp(min(x,0))-1)",
+        "leaky_relu": "max(x,0.01*x)",
+        "hard_tanh": "clip(x,-1,1)",
+    }
+)
+_CALLABLE = (*FUNCTIONS, *ALIASES, *DEFINED)
 CONSTANTS = ("e", "pi")
 
 # Functions whose value grows no faster than their argument; every other call counts as one new variable.
@@ -56,7 +75,7 @@ _WRITE_INSTEAD = MappingProxyType(
     }
 )
 _ALLOWED = "allowed are numbers, + - * / **, parentheses, the constants pi and e, and the functions " + " ".join(
-    sorted(FUNCTIONS)
+    sorted((*FUNCTIONS, *DEFINED))
 )
 
 
@@ -231,7 +250,7 @@ def _bad_character(text: str, character: str) -> ExpressionError:
 
 
 def _check_name(text: str, name: str, called: bool, variables: tuple[str, ...]) -> None:
-    function = name in FUNCTIONS or name in ALIASES
+    function = name in _CALLABLE
     if called and function or not called and name in variables + CONSTANTS:
         return
     if function:
@@ -242,7 +261,7 @@ def _check_name(text: str, name: str, called: bool, variables: tuple[str, ...]) 
         raise ExpressionError(
             f"in {shorten(text)} '{name}' is called like a function", f"write products with *: {name}*(...)"
         )
-    known = (*FUNCTIONS, *ALIASES) if called else (*variables, *CONSTANTS)
+    known = _CALLABLE if called else (*variables, *CONSTANTS)
     what = "function" if called else "name"
     names = f"the variables are {' '.join(variables)}" if not called else "functions"
     raise ExpressionError(
@@ -254,9 +273,12 @@ def _check_name(text: str, name: str, called: bool, variables: tuple[str, ...]) 
 class _Walker:
     """Whitelist walk over Python's syntax tree of one scanned text."""
 
-    def __init__(self, text: str, variables: tuple[str, ...]) -> None:
-        self.text = text
+    def __init__(self, text: str, variables: tuple[str, ...], argument: _Walked | None = None) -> None:
+        """argument: what the variable of a definition stands for."""
+        self.text = text  # of the user, for messages
+        self.source = text  # of the tree
         self.variables = variables
+        self.argument = argument
 
     def walk(self, tree: ast.expr, depth: int) -> _Walked:
         if depth > MAX_DEPTH:
@@ -264,6 +286,8 @@ class _Walker:
         if isinstance(tree, ast.Constant):
             return self._finish(Node("number", value=self._number(tree)), ())
         if isinstance(tree, ast.Name):
+            if self.argument is not None:
+                return self.argument
             op = "variable" if tree.id in self.variables else "constant"
             return self._finish(Node(op, value=tree.id), ())
         if isinstance(tree, ast.UnaryOp) and isinstance(tree.op, ast.UAdd):
@@ -280,13 +304,15 @@ class _Walker:
 
     def _call(self, written: str, trees: list[ast.expr], depth: int) -> _Walked:
         name = ALIASES.get(written, written)
-        if name not in FUNCTIONS or len(trees) != FUNCTIONS[name]:
-            wanted = FUNCTIONS.get(name, 1)
+        wanted = FUNCTIONS.get(name, 1)
+        if name not in _CALLABLE or len(trees) != wanted:
             raise self._error(
                 f"calls {name} with {len(trees)} arguments",
                 f"{name} takes {wanted} argument{'s' * (wanted > 1)}",
             )
         arguments = tuple(self.walk(tree, depth + 1) for tree in trees)
+        if name in DEFINED:
+            return self._defined(name, arguments[0], depth)
         if name == "He":
             degree = arguments[0].node.value if arguments[0].node.op == "number" else None
             if not isinstance(degree, Fraction) or degree.denominator != 1 or degree > MAX_HERMITE:
@@ -303,8 +329,13 @@ class _Walker:
                 )
         return self._finish(Node("call", tuple(argument.node for argument in arguments), name), arguments)
 
+    def _defined(self, name: str, argument: _Walked, depth: int) -> _Walked:
+        inside = _Walker(self.text, self.variables, argument)
+        inside.source = DEFINED[name]
+        return inside.walk(ast.parse(DEFINED[name], mode="eval").body, depth + 1)
+
     def _number(self, tree: ast.Constant) -> Fraction:
-        literal = self.text[tree.col_offset : tree.end_col_offset]
+        literal = self.source[tree.col_offset : tree.end_col_offset]
         match = _NUMBER.fullmatch(literal)
         if match is None:
             raise self._error(f"holds {shorten(literal)}", "numbers are decimal, like 2, 0.5 or 1e-3")

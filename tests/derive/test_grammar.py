@@ -1,6 +1,8 @@
 """The expression grammar: what it accepts, what it refuses, and that no text is ever evaluated."""
 
+import math
 import random
+from collections.abc import Callable
 from fractions import Fraction
 
 import pytest
@@ -8,7 +10,7 @@ from grammar_cases import refused, tripwires
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from derive.language import grammar
+from derive.language import catalogue, grammar
 from derive.language.catalogue import REGISTERED, latex, lookup
 from derive.language.grammar import FUNCTIONS, ExpressionError, Node, canonical, constant_value, parse
 
@@ -293,3 +295,44 @@ def test_unknown_names_are_answered_with_the_nearest() -> None:
 )
 def test_latex_keeps_the_brackets(text: str, expected: str) -> None:
     assert latex(parse(text)) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "function"),
+    [
+        ("identity", lambda z: z),
+        ("swish", lambda z: z / (1 + math.exp(-z))),
+        ("mish", lambda z: z * math.tanh(math.log1p(math.exp(z)))),
+        ("softsign", lambda z: z / (1 + abs(z))),
+        ("elu", lambda z: z if z > 0 else math.expm1(z)),
+        ("selu", lambda z: 1.0507009873554805 * (z if z > 0 else 1.6732632423543772 * math.expm1(z))),
+        ("gelu(z) + 0.1*z", lambda z: z * math.erfc(-z / math.sqrt(2)) / 2 + z / 10),
+        ("hard_tanh(2*quadratic(z))", lambda z: max(-1.0, min(1.0, 2 * (z * z - 1)))),
+    ],
+)
+def test_named_functions_are_written_out(text: str, function: Callable[[float], float]) -> None:
+    for z in (-1.3, 0.2, 0.9):
+        node = parse(lookup(text).expression.replace("z", f"({z})"))
+        assert constant_value(node) == pytest.approx(function(z), rel=1e-14)
+
+
+def test_a_name_and_what_it_stands_for_are_one_function() -> None:
+    assert lookup("swish") == lookup("silu") == lookup("silu(z)")
+    assert lookup("elu") == lookup("relu(z)+exp(min(z,0))-1")
+
+
+@pytest.mark.parametrize("text", ["*".join(["z"] * 60), "-" * 60 + "z", "z-(" * 40 + "z" + ")" * 40])
+def test_latex_takes_time_in_proportion_to_the_text(text: str) -> None:
+    """Each node is written once: a text twice as long has at most some twice the calls."""
+    calls = 0
+
+    def counted(node: Node) -> str:
+        nonlocal calls
+        calls += 1
+        return original(node)
+
+    original = catalogue.latex
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(catalogue, "latex", counted)
+        catalogue.latex(parse(text))
+    assert calls < 2 * len(text)
