@@ -3,14 +3,14 @@
 e, weight, weight_t, weight_tt: nodes of the law of the residual e of the step, with weights for means of
 functions of e, of those times t = theta.x, and times t^2.
 
-Generated; do not edit. Signature e72a0fe48894d6de.
+Generated; do not edit. Signature eb61df78967828a4.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "e72a0fe48894d6de4c2a185df77121f11100405716f95103f735e66b1e26e0b1"
+SIGNATURE = "eb61df78967828a4ab2ca4595162a9d2fb5838460731fb93f4a666e6c3a345e8"
 
 
 def equation(w, S, alpha_0, e, weight, weight_t, weight_tt):

@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature 5bddd5011134ad99, runtime dcc69974194966a7.
+Generated; do not edit. Signature 781e2dc4420ffef8, runtime 7e066d04f8852e4b.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "5bddd5011134ad99c752936aafb86b68fae9a1b75f48e4aded09edfb80e0bdd2"
+SIGNATURE = "781e2dc4420ffef84ab835523d145ba7cd1e6071c82d6819a63e59ba6c64c64d"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

@@ -3,14 +3,14 @@
 eigenvalue [J]: of the covariance of the inputs, of mean one; law_tr, law_theta [J]: weights of the trace and of the
 target's direction theta there; u [K]: readout values at initialisation.
 
-Generated; do not edit. Signature 988f71e70cdab85c, runtime dcc69974194966a7.
+Generated; do not edit. Signature bfc6f3940ffa2589, runtime 7e066d04f8852e4b.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "988f71e70cdab85cc58e5aa0696f7ec94da886f8f926febc51c1b8d337175d61"
+SIGNATURE = "bfc6f3940ffa2589d12030d12dd270e8ed69a4706fcf2e1e3f226cca144df922"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

@@ -9,9 +9,13 @@ from functools import cached_property
 from typing import Any
 
 from llvmlite import ir
-from numba import cfunc, njit, types
+from numba import njit, types
 from numba.core import cgutils
+from numba.core.ccallback import CFunc
+from numba.core.sigutils import normalize_signature
 from numba.extending import intrinsic
+
+from codegen.runtime.kept_code import keep
 
 _NUMBERS = types.CPointer(types.float64)
 _OPTIONS = {"error_model": "numpy", "nogil": True}
@@ -38,12 +42,9 @@ def kept(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     """Compile with the options of numba; kept on disk where a folder can be written."""
 
     def compile_it(function: Callable[..., Any]) -> Any:
-        try:
-            return njit(cache=True, **options)(function)
-        except RuntimeError as error:
-            if "no locator available" not in str(error):
-                raise
-            return njit(**options)(function)
+        found = njit(**options)(function)
+        keep(found, function)
+        return found
 
     return compile_it
 
@@ -58,12 +59,10 @@ class Compiled:
     @cached_property
     def code(self) -> Any:
         """The compiled function, as numba keeps it."""
-        try:
-            return cfunc(self.signature, cache=True, **_OPTIONS)(self.function)
-        except RuntimeError as error:
-            if "no locator available" not in str(error):
-                raise
-            return cfunc(self.signature, **_OPTIONS)(self.function)
+        found = CFunc(self.function, normalize_signature(self.signature), {}, _OPTIONS)
+        keep(found, self.function)
+        found.compile()
+        return found
 
     @property
     def address(self) -> int:

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature b042480d242a824a, runtime dcc69974194966a7.
+Generated; do not edit. Signature ccd5cdb4d83731c4, runtime 7e066d04f8852e4b.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "b042480d242a824ac9e257161fadbc5e51defbe8281be4fb4ad09afb3e9d170b"
+SIGNATURE = "ccd5cdb4d83731c41fd729920bd030d2e5670d6e9b89eecd7fe98e54e097f247"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 7b3de9f81cb11461, runtime dcc69974194966a7.
+Generated; do not edit. Signature ecb60daa778db236, runtime 7e066d04f8852e4b.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "7b3de9f81cb1146174f57375c105c8b8715d7b3dfbc6110c1e5d607a9b2d9ed0"
+SIGNATURE = "ecb60daa778db2362988f3fd071bab6a469f32ef63219aa4b8166ce8a25c5d2c"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

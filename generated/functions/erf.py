@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature bbb4b353207fa230, runtime dcc69974194966a7.
+Generated; do not edit. Signature 47068f65c7a00b6e, runtime 7e066d04f8852e4b.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "bbb4b353207fa230bd89a648f18610f031374541a18925246aa6bc6c4a327085"
+SIGNATURE = "47068f65c7a00b6e9ff84dd8465c614c26942148bc8f20e290db96589452dac6"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

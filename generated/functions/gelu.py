@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature e2faa6428d599d29, runtime dcc69974194966a7.
+Generated; do not edit. Signature 20b13f1c118217d2, runtime 7e066d04f8852e4b.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "e2faa6428d599d298db15d64dc38a229e2c3fff18db931b375249bb4544fd193"
+SIGNATURE = "20b13f1c118217d2e9f030f3bbdddfcc4455028d4281816ea6d6324eb4877cf6"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature db076345262ae842, runtime dcc69974194966a7.
+Generated; do not edit. Signature 8f063434eec8093e, runtime 7e066d04f8852e4b.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "db076345262ae8425c098e7cb4e368353fe279338a1e9be8a8aa2fd20dee6561"
+SIGNATURE = "8f063434eec8093ee36e745488928081ae1448979db9d7229fffc5e40c463fa6"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature f866560e1f971b98, runtime dcc69974194966a7.
+Generated; do not edit. Signature f6f3444961255903, runtime 7e066d04f8852e4b.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "f866560e1f971b980c4bdf02eab9e178218595fa4f3674e8e50568e4f1006c97"
+SIGNATURE = "f6f34449612559038e4cc8af84d6d93a83900dc69417e082947986fcb8915f68"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

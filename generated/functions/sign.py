@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature facfa6c89e92bcce, runtime dcc69974194966a7.
+Generated; do not edit. Signature 407160d8e4e1afaf, runtime 7e066d04f8852e4b.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "facfa6c89e92bcce5743d44ad36fea7a203b8b39f9086d3ae544f0acd1db07ac"
+SIGNATURE = "407160d8e4e1afafb16893423c0432d81b69ed59e3006518c437b4665d03a9fc"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

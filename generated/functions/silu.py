@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 9e35c414dc493b1f, runtime dcc69974194966a7.
+Generated; do not edit. Signature efebac8b837577c4, runtime 7e066d04f8852e4b.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "9e35c414dc493b1fffe9cb135cebb34618b6c341af5572354353a711ecacaf9e"
+SIGNATURE = "efebac8b837577c45cfff545337e9d655c2c2bbc258207aaaa612b71901c1d74"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

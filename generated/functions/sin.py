@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 428f9d4c17baff04, runtime dcc69974194966a7.
+Generated; do not edit. Signature 823486f28b4d172b, runtime 7e066d04f8852e4b.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "428f9d4c17baff0432ec623034037f5e81c470bf310c4494e2c6f5813491df32"
+SIGNATURE = "823486f28b4d172bb7ffc01e2828879f5b86e89959990966708a9cad10902d8f"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

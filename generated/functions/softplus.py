@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature cd8a44415811e4fe, runtime dcc69974194966a7.
+Generated; do not edit. Signature ef54028bd1dea5c3, runtime 7e066d04f8852e4b.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "cd8a44415811e4fe711718c33d1509e49937e4dba2a16838f854a7910dc64733"
+SIGNATURE = "ef54028bd1dea5c3aaaba2e6464583de0cc1d9703c57305cb5c5ae0ee63e5b5b"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 172f0994201ef87d, runtime dcc69974194966a7.
+Generated; do not edit. Signature 67f53df0dbf26e74, runtime 7e066d04f8852e4b.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "172f0994201ef87db9e6e23042a5c8c2008aec532b33585a6eea1f67f47b2447"
+SIGNATURE = "67f53df0dbf26e74b16404756eb6f7c28bce163e7dccbe4df743008b6ce423f0"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 87e3f4fb7ca3635c, runtime dcc69974194966a7.
+Generated; do not edit. Signature 65e69e3cb643731c, runtime 7e066d04f8852e4b.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "87e3f4fb7ca3635cf4349fc74274c4c6da02d755add3655ef41749795f0acecc"
+SIGNATURE = "65e69e3cb643731c21b0b573f565e1e5d6aeeb9603a74e5b2656510a5295c2f3"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

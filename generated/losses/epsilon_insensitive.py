@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 9576cd8c1f160b72, runtime dcc69974194966a7.
+Generated; do not edit. Signature 6674d83ab64b3392, runtime 7e066d04f8852e4b.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "9576cd8c1f160b72a5b2b74d46d6dc6b77226aa230c45800a4ff17238153371e"
+SIGNATURE = "6674d83ab64b339297fecf201c13d64f151675751bac4eb1393c1ad206b60ccf"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

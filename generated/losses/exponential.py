@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 93361b6b6a6dd3ef, runtime dcc69974194966a7.
+Generated; do not edit. Signature ea8a4e422ed240d2, runtime 7e066d04f8852e4b.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "93361b6b6a6dd3efed2eb70cb5690d06fb3f2b827d2c3bd3b26da1b1d9443a5a"
+SIGNATURE = "ea8a4e422ed240d2458e10492d471855a25b576bb08898316442d63e493b09d5"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

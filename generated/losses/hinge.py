@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature f986f2277356a2f7, runtime dcc69974194966a7.
+Generated; do not edit. Signature 5d9932df53bf68c6, runtime 7e066d04f8852e4b.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "f986f2277356a2f7b436ab8dfc0012220be050ba5bd40aba6e455188212e0585"
+SIGNATURE = "5d9932df53bf68c6eed2209a58cffcb50f3f09acb3b86ba2d2d2d67871a0340a"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

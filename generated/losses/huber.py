@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 7f525c77c5c62060, runtime dcc69974194966a7.
+Generated; do not edit. Signature 1eb2359c1bb3a35f, runtime 7e066d04f8852e4b.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "7f525c77c5c62060a85b634c9bc28158452276dbbee9ac55cba2b56016f72894"
+SIGNATURE = "1eb2359c1bb3a35fdef17eb5e4bbb7327c4813195e88bf6c232a8b13b0aa87d0"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

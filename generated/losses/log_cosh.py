@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 8daba250e5a6d90e, runtime dcc69974194966a7.
+Generated; do not edit. Signature f0f9251c10ef75cc, runtime 7e066d04f8852e4b.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "8daba250e5a6d90e2c4073991ad78a7c2b8163d274de81ac262f76e400b63387"
+SIGNATURE = "f0f9251c10ef75cc3243b5648744165dce3df7cae53b6e2171b825e7c7ec6333"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 6d9ee3691b1bcb7b, runtime dcc69974194966a7.
+Generated; do not edit. Signature f76c6bee4a317d8a, runtime 7e066d04f8852e4b.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "6d9ee3691b1bcb7b09be5740c831ae155491fcd3f99bc36c372d97a4ace30c5b"
+SIGNATURE = "f76c6bee4a317d8a8e3f8e39e3d6840f3cd3f3f20ee8f3f3634a00ab4cb09666"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature 4bd4134424fa713e, runtime dcc69974194966a7.
+Generated; do not edit. Signature 29f94059f67dc864, runtime 7e066d04f8852e4b.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "4bd4134424fa713ef348add945c1cd4d06ce78b89ff3c9bf63e26f5d4711dff4"
+SIGNATURE = "29f94059f67dc86483b876cff7fbbfc6a22420f033e78b3f7ccb8b6dea39491c"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 7091fc57621a0465, runtime dcc69974194966a7.
+Generated; do not edit. Signature e7c1b6bf2a5bdf95, runtime 7e066d04f8852e4b.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "7091fc57621a04652c09d1fc73197abfb6a989d728fa0b564f2b8ce3b92216bc"
+SIGNATURE = "e7c1b6bf2a5bdf957b9c61c05ee1579d87952ec7fbc97974215b01f46b4d371f"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

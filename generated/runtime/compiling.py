@@ -4,7 +4,7 @@ A rule of quadrature is compiled once and serves every function: it asks for val
 that it knows by its address only.
 
 Written by hand, in codegen/runtime/compiling.py.
-Generated; do not edit. Signature 452523246e6ee8a9, runtime dcc69974194966a7.
+Generated; do not edit. Signature 21add5fe3ff84c26, runtime 7e066d04f8852e4b.
 Regenerate with: giantstep generate
 """
 
@@ -15,9 +15,13 @@ from functools import cached_property
 from typing import Any
 
 from llvmlite import ir
-from numba import cfunc, njit, types
+from numba import njit, types
 from numba.core import cgutils
+from numba.core.ccallback import CFunc
+from numba.core.sigutils import normalize_signature
 from numba.extending import intrinsic
+
+from generated.runtime.kept_code import keep
 
 _NUMBERS = types.CPointer(types.float64)
 _OPTIONS = {"error_model": "numpy", "nogil": True}
@@ -44,12 +48,9 @@ def kept(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     """Compile with the options of numba; kept on disk where a folder can be written."""
 
     def compile_it(function: Callable[..., Any]) -> Any:
-        try:
-            return njit(cache=True, **options)(function)
-        except RuntimeError as error:
-            if "no locator available" not in str(error):
-                raise
-            return njit(**options)(function)
+        found = njit(**options)(function)
+        keep(found, function)
+        return found
 
     return compile_it
 
@@ -64,12 +65,10 @@ class Compiled:
     @cached_property
     def code(self) -> Any:
         """The compiled function, as numba keeps it."""
-        try:
-            return cfunc(self.signature, cache=True, **_OPTIONS)(self.function)
-        except RuntimeError as error:
-            if "no locator available" not in str(error):
-                raise
-            return cfunc(self.signature, **_OPTIONS)(self.function)
+        found = CFunc(self.function, normalize_signature(self.signature), {}, _OPTIONS)
+        keep(found, self.function)
+        found.compile()
+        return found
 
     @property
     def address(self) -> int:
@@ -200,4 +199,4 @@ def edge_at(typing: Any, address: Any, k: Any, y: Any, q: Any) -> Any:
 
     return types.float64(types.intp, types.intp, types.float64, q), lowered
 
-SIGNATURE = "452523246e6ee8a954eb1c7fbad86c814e605783546873aa273db41971d450ec"
+SIGNATURE = "21add5fe3ff84c269f14f1094f1998d4254baefc973e1a00dce54e8b3d356994"

@@ -1,7 +1,7 @@
 """Averages over the output and a label that is constant on intervals.
 
 Written by hand, in codegen/runtime/label_intervals.py.
-Generated; do not edit. Signature 452523246e6ee8a9, runtime dcc69974194966a7.
+Generated; do not edit. Signature 21add5fe3ff84c26, runtime 7e066d04f8852e4b.
 Regenerate with: giantstep generate
 """
 
@@ -124,4 +124,4 @@ def intervals(
                 out[12, node] += x1 * h
                 out[13, node] += p2 * h
 
-SIGNATURE = "452523246e6ee8a954eb1c7fbad86c814e605783546873aa273db41971d450ec"
+SIGNATURE = "21add5fe3ff84c269f14f1094f1998d4254baefc973e1a00dce54e8b3d356994"

@@ -1,7 +1,7 @@
 """The proximal map of a piece of a loss, and panels of it that are short enough for a Gauss rule.
 
 Written by hand, in codegen/runtime/prox.py.
-Generated; do not edit. Signature 452523246e6ee8a9, runtime dcc69974194966a7.
+Generated; do not edit. Signature 21add5fe3ff84c26, runtime 7e066d04f8852e4b.
 Regenerate with: giantstep generate
 """
 
@@ -124,4 +124,4 @@ def graded(law, k, kink, x, length, V, y, q, steep, width):
             length *= 0.5
     return length
 
-SIGNATURE = "452523246e6ee8a954eb1c7fbad86c814e605783546873aa273db41971d450ec"
+SIGNATURE = "21add5fe3ff84c269f14f1094f1998d4254baefc973e1a00dce54e8b3d356994"

@@ -6,7 +6,7 @@ Order of computation, found from the derived system:
        zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature c7deef8beac25741.
+in X). Generated; do not edit. Signature 5b7330d4455bc803.
 Regenerate with: giantstep generate
 """
 
@@ -19,7 +19,7 @@ from generated.runtime.contractions import INNER, add, add_product, average, ave
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "c7deef8beac257416bb06a70720b434965e07e6fdf6d1ef5d17996aea05bc34f"
+SIGNATURE = "5b7330d4455bc8034a9b778a3413c2d349f3db475b7dbbce14903144d81d4a8d"
 
 
 kappa, weight, nu0, nu1, nu2sq = range(5)  # rows of node, then mu0, mu1, mu2sq per block

@@ -6,7 +6,7 @@ Order of computation, found from the derived system:
        avg_h, avg_tg, zeta_hat_1, zeta_hat_2, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature cee76ba0ee4a0a9f.
+in X). Generated; do not edit. Signature d6c1a7f5dcb53405.
 Regenerate with: giantstep generate
 """
 
@@ -19,7 +19,7 @@ from generated.runtime.contractions import INNER, add, add_product, average, ave
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "cee76ba0ee4a0a9f5fc4e8715f2c36e3552c6a1b0f861fbb76d629b9482494ff"
+SIGNATURE = "d6c1a7f5dcb534058a0e40dbbe0473ee01c50d94adadc84aeaf9a3314ac66680"
 
 
 kappa_1, weight, nu0, nu1, nu2sq, kappa_2 = range(6)  # rows of node, then mu0, mu1, mu2sq per block

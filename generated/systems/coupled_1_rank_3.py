@@ -6,7 +6,7 @@ Order of computation, found from the derived system:
        avg_gg, avg_h, avg_tg, zeta_hat_1, zeta_hat_2, zeta_hat_3, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 84ea4872b9c6b72d.
+in X). Generated; do not edit. Signature 369263e8a6fbf6b7.
 Regenerate with: giantstep generate
 """
 
@@ -19,7 +19,7 @@ from generated.runtime.contractions import INNER, add, add_product, average, ave
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "84ea4872b9c6b72dbd4d59b3dc3ff72535289ab715d702ad32ca3449e8e3dfb7"
+SIGNATURE = "369263e8a6fbf6b729cfb676dfd6d8d3e7c073ada21e04980758e7ed5e891714"
 
 
 kappa_1, weight, nu0, nu1, nu2sq, kappa_2, kappa_3 = range(7)  # rows of node, then mu0, mu1, mu2sq per block

@@ -6,7 +6,7 @@ Order of computation, found from the derived system:
        avg_gg, avg_h, avg_t_1g, avg_t_2g, zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat_1, psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature cc474d0f8ec415ed.
+in X). Generated; do not edit. Signature def6bcd96d79de52.
 Regenerate with: giantstep generate
 """
 
@@ -19,7 +19,7 @@ from generated.runtime.contractions import INNER, add, add_product, average, ave
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "cc474d0f8ec415ed936e52a412f76f30a818475616055aecaf73107c108dace1"
+SIGNATURE = "def6bcd96d79de52f88e71c4792b00e100761ba9915a8c0b8aa3a0780839ac1f"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = range(6)  # rows of node, then mu0, mu1, mu2sq per block

@@ -7,7 +7,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 4c64bbbe11fca746.
+in X). Generated; do not edit. Signature 219672d081c1e070.
 Regenerate with: giantstep generate
 """
 
@@ -20,7 +20,7 @@ from generated.runtime.contractions import INNER, add, add_product, average, ave
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "4c64bbbe11fca746e9a28c0899b5ea6139c3d8e764cf95a64bed9e420bee2b11"
+SIGNATURE = "219672d081c1e07085241aa1a14da885393e8d6defc749fa62460b02b59f6922"
 
 
 kappa_1, weight, nu0, nu1_1, nu1_2, nu2sq, kappa_2 = range(7)  # rows of node, then mu0, mu1, mu2sq per block

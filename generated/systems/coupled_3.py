@@ -7,7 +7,7 @@ Order of computation, found from the derived system:
        psi_hat_1, psi_hat_2, psi_hat_3, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 661edf8c12f559d6.
+in X). Generated; do not edit. Signature 1201e8f337cb6428.
 Regenerate with: giantstep generate
 """
 
@@ -20,7 +20,7 @@ from generated.runtime.contractions import INNER, add, add_product, average, ave
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "661edf8c12f559d6ce19f51e69324b4a1501144f7d296ebed4672aed69c07f18"
+SIGNATURE = "1201e8f337cb64280f4dc857c37cb291dabd475db58a17fe73c74198cb1b3ddb"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu1_3, nu2sq = range(7)  # rows of node, then mu0, mu1, mu2sq per block

@@ -7,7 +7,7 @@ Order of computation, found from the derived system:
        Q2_hat, V1_hat, V2_hat, psi_hat_1, psi_hat_2, psi_hat_3, psi_hat_4, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 1dc8bea0395cc070.
+in X). Generated; do not edit. Signature 269c487cb122b657.
 Regenerate with: giantstep generate
 """
 
@@ -20,7 +20,7 @@ from generated.runtime.contractions import INNER, add, add_product, average, ave
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "1dc8bea0395cc0709f710ce87c1f323091df66bdb7a7408af90f722c116c7194"
+SIGNATURE = "269c487cb122b657836636b6a04e27854a724051af6b5fec12b3eefab02651b2"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu1_3, nu1_4, nu2sq = range(8)  # rows of node, then mu0, mu1, mu2sq per block

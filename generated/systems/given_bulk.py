@@ -1,6 +1,6 @@
 """Equations of a given bulk, one block  [THEORY section 5].
 
-Generated; do not edit. Signature 1264881d4023b08c.
+Generated; do not edit. Signature 8a7d0e947a894180.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from generated.runtime.certificate import SIGN, Certificate, both, bounded, over
 
-SIGNATURE = "1264881d4023b08cd7f9af897856d33268ffa6c59eb086886daa34afc87efa78"
+SIGNATURE = "8a7d0e947a8941803c7f0528855f57e50d41e4baa521261fff0e022283bba9ff"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 23e363527d27d061.
+Generated; do not edit. Signature a51b9b7d94d4771d.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "23e363527d27d061328849795ef5747fca91c40d1d4a5bb71e90dd54b1b5ed92"
+SIGNATURE = "a51b9b7d94d4771d92f8d321583c676e3ebb9a4c31b5c80c27529693c97e22cc"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

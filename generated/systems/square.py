@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature c5a6e0e670331fae.
+in X). Generated; do not edit. Signature 6693bb9abd12bb38.
 Regenerate with: giantstep generate
 """
 
@@ -24,7 +24,7 @@ from generated.runtime.unknowns import (
 )
 
 LOSS = "square"
-SIGNATURE = "c5a6e0e670331fae58289fbc37b720b97f164ec1b024ed47fe9013c544d91f8c"
+SIGNATURE = "6693bb9abd12bb3878393c8d4ecf9f06c2787c6f3ba19d684835d6fc5d526515"
 
 
 kappa, weight, nu0, nu1, nu2sq = range(5)  # rows of node, then mu0, mu1, mu2sq per block

@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature ad8d153e25379a87.
+in X). Generated; do not edit. Signature 606d338262fd3eb4.
 Regenerate with: giantstep generate
 """
 
@@ -24,7 +24,7 @@ from generated.runtime.unknowns import (
 )
 
 LOSS = "square"
-SIGNATURE = "ad8d153e25379a8769e25bd514e8bd6dabb6e506cea2e3d4024355d6d6ca9a45"
+SIGNATURE = "606d338262fd3eb45c4d8bc41ecdd5823aed687f63027fccafe50ed67b2c602e"
 
 
 kappa_1, weight, nu0, nu1, nu2sq, kappa_2 = range(6)  # rows of node, then mu0, mu1, mu2sq per block

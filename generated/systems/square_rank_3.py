@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 6f7decfb14dd2d76.
+in X). Generated; do not edit. Signature dc8130aa4c904eb0.
 Regenerate with: giantstep generate
 """
 
@@ -24,7 +24,7 @@ from generated.runtime.unknowns import (
 )
 
 LOSS = "square"
-SIGNATURE = "6f7decfb14dd2d76bf18a29a8fc94b01b3f5be8910fd438dbbb84bd0b7311c74"
+SIGNATURE = "dc8130aa4c904eb0c7a8b274fce6495f3179879a9c11be1fd081fe7b6aed8a3e"
 
 
 kappa_1, weight, nu0, nu1, nu2sq, kappa_2, kappa_3 = range(7)  # rows of node, then mu0, mu1, mu2sq per block

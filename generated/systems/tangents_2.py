@@ -1,13 +1,13 @@
 """Tangents of the coupled system, 2 direction(s) beside the spike  [THEORY section 4].
 
-Generated; do not edit. Signature 2fb17ada0d8a1f21.
+Generated; do not edit. Signature 826061a431e4c7f1.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "2fb17ada0d8a1f21166e769de429b32983c59d92b7dbad4d889d1df6adee90fc"
+SIGNATURE = "826061a431e4c7f184fc8dcd2dd7c7e6d015e0d6e17ebdfd6ec526a6c69b332f"
 
 
 def response(table, change, fraction, parameters, rates, state, moves):

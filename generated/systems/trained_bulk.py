@@ -1,6 +1,6 @@
 """Equations of a trained bulk, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature 3e81c246858ef133.
+Generated; do not edit. Signature ab023c0ebc38ff70.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from generated.runtime.certificate import SIGN, Certificate, both, bounded, over
 
-SIGNATURE = "3e81c246858ef13307d206e46eccec2d5fff441b3a91fec7e7efdf17be08a0a5"
+SIGNATURE = "ab023c0ebc38ff70de14d03ed3db6c273c288ad49e25438197105970be6c5a64"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

@@ -9,8 +9,8 @@ from typing import TypeVar
 
 from derive.language.catalogue import REGISTERED, lookup
 from giantstep.spec.errors import BadInput
-from giantstep.spec.kernels import cache_folder, cached_path
 from giantstep.spec.model import Model
+from giantstep.spec.user_cache import cache_folder, cached_path, sealed
 
 Written = TypeVar("Written")
 
@@ -47,6 +47,7 @@ def generate(models: Sequence[Model], check: bool, echo: Callable[[str], None] =
         module = emit(entry)
         registered = entry.name in REGISTERED
         path = generated_root() / module.path if registered else cached_path(entry.name)
+        text = module.text if registered else sealed(module.text)
         if path is None:
             raise BadInput(
                 f"there is no cache folder for the kernel of {entry.expression}",
@@ -54,11 +55,11 @@ def generate(models: Sequence[Model], check: bool, echo: Callable[[str], None] =
             )
         if check:
             present = path.read_text(encoding="utf-8") if path.is_file() else ""
-            if present != module.text:
+            if present != text:
                 same = False
                 echo(f"{path} is not what the sources give; run: giantstep generate")
             continue
-        written = _writing(path.parent, partial(write_atomic, path, module.text))
+        written = _writing(path.parent, partial(write_atomic, path, text))
         echo(f"{entry.expression}: {path} {'written' if written else 'unchanged'}")
     return same
 

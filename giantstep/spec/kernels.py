@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
 import importlib
 import linecache
-import os
 import sys
 from collections.abc import Callable
 from functools import lru_cache
 from importlib import resources
-from importlib.metadata import version
-from pathlib import Path
 from types import ModuleType
 
 import numpy as np
 
 from derive.language.catalogue import REGISTERED, Entry, lookup
-from giantstep import __version__
 from giantstep.spec.errors import BadInput, NotConverged
+from giantstep.spec.user_cache import cached_path, keep_text, kept_text, sealed
 
 _NEGLIGIBLE = 1e-14  # in the tail of a function, relative errors of next to nothing do not count
 _WORST = 1e-9  # a coefficient with a larger estimated error is not used
@@ -51,17 +47,12 @@ def _function_kernel(entry: Entry) -> ModuleType:
 def user_module(stem: str, emitted: Callable[[], str]) -> ModuleType:
     """A module that is not part of `generated/`: from the user's cache, else emitted and put there if possible."""
     name, path = f"_giantstep_{stem}", cached_path(stem)
-    if path is not None and path.is_file():
-        return _from_text(name, path.read_text(encoding="utf-8"), str(path), cached=True)
-    from codegen.manifest import write_atomic
-
+    kept = kept_text(path) if path is not None else None
+    if kept is not None:
+        return _from_text(name, kept, str(path), cached=True)
     text = emitted()
-    try:
-        if path is not None:
-            write_atomic(path, text)
-            return _from_text(name, text, str(path), cached=True)
-    except OSError:
-        pass
+    if path is not None and keep_text(path, text):
+        return _from_text(name, sealed(text), str(path), cached=True)
     return _from_text(name, text, f"<{stem}>", cached=False)
 
 
@@ -98,41 +89,6 @@ def _from_text(name: str, text: str, filename: str, cached: bool) -> ModuleType:
             return _from_text(name, text, f"<{name}>", cached=False)
         raise
     return module
-
-
-def cache_folder() -> Path | None:
-    """Where kernels of user expressions live: $GIANTSTEP_CACHE, else the user's cache folder; None without a home.
-
-    Never a folder that others may write to: what lies there is executed.
-    """
-    given = os.environ.get("GIANTSTEP_CACHE")
-    if given:
-        return Path(given)
-    base = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA")
-    try:
-        root = Path(base) if base else Path.home() / ".cache"
-    except RuntimeError:
-        return None
-    return root / "giantstep"
-
-
-def cached_path(name: str) -> Path | None:
-    """File of a generated user function, where there is a cache; a changed generator gives another folder."""
-    folder = cache_folder()
-    return folder / _generator_version() / f"{name}.py" if folder is not None else None
-
-
-@lru_cache(maxsize=1)
-def _generator_version() -> str:
-    """A digest of everything that generation reads: all files of its packages, and the version of SymPy."""
-    digest = hashlib.sha256(f"{__version__} {version('sympy')}".encode())
-    for package in ("derive", "codegen"):
-        root = Path(str(resources.files(package)))
-        for item in sorted(path for path in root.rglob("*") if path.is_file()):
-            if "__pycache__" not in item.parts:
-                digest.update(f"{item.relative_to(root).as_posix()} {item.stat().st_size} ".encode())
-                digest.update(item.read_bytes())
-    return digest.hexdigest()[:16]
 
 
 def coefficients(text: str, s: np.ndarray, c: float) -> np.ndarray:

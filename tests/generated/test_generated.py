@@ -138,7 +138,7 @@ from codegen.functions import emit
 from codegen.losses import emit_loss
 from codegen.shared import emit_runtime
 from codegen.step import emit_step
-from giantstep.spec.kernels import _generator_version
+from giantstep.spec.user_cache import _generator_version
 texts = [emit("erf").text, emit_loss("huber").text, emit_step(), *emit_runtime().values()]
 print([line for text in texts for line in text.splitlines() if line.startswith("SIGNATURE")], _generator_version())
 """

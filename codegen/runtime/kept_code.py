@@ -1,0 +1,69 @@
+"""Machine code on disk: every file carries a digest; what is damaged is compiled again, a full disk is no error."""
+
+import contextlib
+import hashlib
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+from numba.core.caching import FunctionCache, IndexDataCacheFile
+
+_DIGEST = hashlib.sha256().digest_size
+
+
+class _SealedFiles(IndexDataCacheFile):  # type: ignore[misc]
+    """numba's index and data files, each behind the sha256 of what follows."""
+
+    def _load_index(self) -> Any:
+        found = _opened(self._index_path)
+        return found[2] if found is not None and found[:2] == (self._version, self._source_stamp) else {}
+
+    def _save_index(self, overloads: Any) -> None:
+        self._seal(self._index_path, (self._version, self._source_stamp, overloads))
+
+    def _load_data(self, name: str) -> Any:
+        found = _opened(self._data_path(name))
+        if found is None:
+            raise FileNotFoundError(name)  # numba compiles what it does not find
+        return found
+
+    def _save_data(self, name: str, data: Any) -> None:
+        self._seal(self._data_path(name), data)
+
+    def _seal(self, path: str, content: Any) -> None:
+        data = self._dump(content)
+        with self._open_for_write(path) as file:
+            file.write(hashlib.sha256(data).digest() + data)
+
+
+class _SealedCache(FunctionCache):  # type: ignore[misc]
+    """numba's cache of one function; without room on the disk the function is compiled in each process."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)
+        plain = self._cache_file
+        self._cache_file = _SealedFiles(self._cache_path, self._impl.filename_base, plain._source_stamp)
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        with contextlib.suppress(OSError):
+            super().save_overload(sig, data)
+
+
+def keep(compiled: Any, function: Callable[..., Any]) -> None:
+    """Let numba keep the machine code of a function on disk, where a folder can be written."""
+    try:
+        compiled._cache = _SealedCache(function)
+    except RuntimeError as error:
+        if "no locator available" not in str(error):
+            raise
+
+
+def _opened(path: str) -> Any:
+    """What was sealed in a file; None where there is none or it is not what was written."""
+    try:
+        with open(path, "rb") as file:
+            content = file.read()
+    except OSError:
+        return None
+    digest, data = content[:_DIGEST], content[_DIGEST:]
+    return pickle.loads(data) if hashlib.sha256(data).digest() == digest else None

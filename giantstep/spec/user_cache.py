@@ -1,0 +1,112 @@
+"""Generated modules of user expressions on disk, in a folder that nobody else can write to: they are executed."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import stat
+import warnings
+from functools import lru_cache
+from importlib import resources
+from importlib.metadata import version
+from pathlib import Path
+
+from giantstep import __version__
+
+_SEAL = "# sha256 "  # of everything above, in the last line of a file
+
+
+def cache_folder() -> Path | None:
+    """Where kernels of user expressions live: $GIANTSTEP_CACHE, else the user's cache folder; None without a home."""
+    given = os.environ.get("GIANTSTEP_CACHE")
+    if given:
+        return Path(given)
+    base = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA")
+    try:
+        root = Path(base) if base else Path.home() / ".cache"
+    except RuntimeError:
+        return None
+    return root / "giantstep"
+
+
+def cached_path(name: str) -> Path | None:
+    """File of a generated user function, where there is a cache; a changed generator gives another folder."""
+    folder = cache_folder()
+    return folder / _generator_version() / f"{name}.py" if folder is not None else None
+
+
+def kept_text(path: Path) -> str | None:
+    """What `keep_text` wrote to a file of the cache; None where there is no such file or it is another's or damaged."""
+    try:
+        if not _is_own(path.parent.parent) or not _is_own(path.parent):
+            return None
+        with open(os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0)), encoding="utf-8", newline="") as file:
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode) or not _is_private(status):
+                return None
+            content = file.read()
+    except (OSError, UnicodeDecodeError):
+        return None
+    text, _, _ = content.rpartition(_SEAL)
+    return content if content == sealed(text) else None
+
+
+def keep_text(path: Path, text: str) -> bool:
+    """Write a module into the cache, folders included; False where that cannot be done or would not be safe."""
+    from codegen.manifest import write_atomic
+
+    for folder in (path.parent.parent, path.parent):
+        with contextlib.suppress(OSError):
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            folder.mkdir(mode=0o700, exist_ok=True)
+        if folder.exists() and not _is_own(folder):
+            _warn(folder)
+            return False
+    try:
+        write_atomic(path, sealed(text))
+    except OSError:
+        return False
+    return True
+
+
+def sealed(text: str) -> str:
+    """A text with its digest in a last line."""
+    return f"{text}{_SEAL}{hashlib.sha256(text.encode()).hexdigest()}\n"
+
+
+def _is_own(folder: Path) -> bool:
+    """Whether a folder, links followed, is there and nobody else may write to it."""
+    try:
+        status = os.stat(folder)
+    except OSError:
+        return False
+    return stat.S_ISDIR(status.st_mode) and _is_private(status)
+
+
+def _is_private(status: os.stat_result) -> bool:
+    if not hasattr(os, "getuid"):  # folders of a user on Windows are his own
+        return True
+    return status.st_uid == os.getuid() and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+
+
+def _warn(folder: Path) -> None:
+    warnings.warn(
+        f"the cache {folder} is not used: what lies there is executed, and others own it or may write to it; "
+        "set GIANTSTEP_CACHE to a folder of your own (mode 700)",
+        RuntimeWarning,
+        stacklevel=2,
+    )
+
+
+@lru_cache(maxsize=1)
+def _generator_version() -> str:
+    """A digest of everything that generation reads: all files of its packages, and the version of SymPy."""
+    digest = hashlib.sha256(f"{__version__} {version('sympy')}".encode())
+    for package in ("derive", "codegen"):
+        root = Path(str(resources.files(package)))
+        for item in sorted(path for path in root.rglob("*") if path.is_file()):
+            if "__pycache__" not in item.parts:
+                digest.update(f"{item.relative_to(root).as_posix()} {item.stat().st_size} ".encode())
+                digest.update(item.read_bytes())
+    return digest.hexdigest()[:16]

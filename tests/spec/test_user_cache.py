@@ -1,0 +1,112 @@
+"""The user's cache: what lies there is run only if it is ours, whole and in a folder that nobody else can write to."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from generated.runtime import kept_code
+from giantstep.spec import kernels
+from giantstep.spec.user_cache import cached_path, kept_text, sealed
+
+TEXT = "z**3/7 - z"
+
+
+def moments() -> np.ndarray:
+    """mu0, mu1, mu2^2 at s = 1, c = 1 by a module that this process has not loaded before."""
+    kernels._function_kernel.cache_clear()
+    return kernels.coefficients(TEXT, np.array([1.0]), 1.0)[:, 0]
+
+
+@pytest.fixture
+def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The file of the expression in a cache of its own, written and compiled."""
+    monkeypatch.setenv("GIANTSTEP_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    assert moments() == pytest.approx(RIGHT, rel=1e-13)
+    found = cached_path(kernels.lookup(TEXT).name)
+    assert found is not None and kept_text(found) is not None
+    yield found
+    kernels._function_kernel.cache_clear()
+
+
+#: f = z^3/7 - z with z = 1 + g: f = -6/7 - 4g/7 + 3g^2/7 + g^3/7, in Hermite polynomials of g.
+RIGHT = [-3.0 / 7.0, -1.0 / 7.0, 2.0 * (3.0 / 7.0) ** 2 + 6.0 / 49.0]
+
+
+def test_folders_are_made_for_their_owner_only(path: Path) -> None:
+    for folder in (path.parent, path.parent.parent):
+        assert folder.stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda text: text[: len(text) // 2],
+        lambda text: "",
+        lambda text: text.replace("0.1", "0.2").replace("3.0", "4.0"),
+        lambda text: "raise SystemExit('executed')\n",
+        lambda text: text + "raise SystemExit('executed')\n",
+        lambda text: "\udcff" * 10,
+    ],
+    ids=["cut", "empty", "changed", "foreign", "longer", "no text"],
+)
+def test_a_damaged_module_is_written_again(path: Path, damage: Callable[[str], str]) -> None:
+    whole = path.read_text()
+    path.write_bytes(damage(whole).encode(errors="surrogateescape"))
+    assert moments() == pytest.approx(RIGHT, rel=1e-13)
+    assert path.read_text() == whole
+
+
+def test_a_link_is_not_followed(path: Path, tmp_path: Path) -> None:
+    planted = tmp_path / "planted.py"
+    planted.write_text(sealed("raise SystemExit('executed')\n"))
+    path.unlink()
+    path.symlink_to(planted)
+    assert moments() == pytest.approx(RIGHT, rel=1e-13)
+    assert not path.is_symlink()
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_a_folder_that_others_may_write_to_is_not_used(path: Path, which: int) -> None:
+    path.write_text(sealed("raise SystemExit('executed')\n"))
+    path.parents[which].chmod(0o777)
+    with pytest.warns(RuntimeWarning, match="is not used: what lies there is executed"):
+        assert moments() == pytest.approx(RIGHT, rel=1e-13)
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid") or os.getuid() != 0, reason="only root gives files away")
+def test_a_module_of_another_user_is_not_used(path: Path) -> None:
+    path.write_text(sealed("raise SystemExit('executed')\n"))
+    os.chown(path, 12345, 12345)
+    assert moments() == pytest.approx(RIGHT, rel=1e-13)
+
+
+@pytest.mark.parametrize("ending", ["nbi", "nbc"])
+@pytest.mark.parametrize("content", [b"", b"\x80\x04", b"x" * 4000, None])
+def test_damaged_machine_code_is_compiled_again(path: Path, ending: str, content: bytes | None) -> None:
+    files = sorted((path.parent / "__pycache__").glob(f"*.{ending}"))
+    whole = {file: file.read_bytes() for file in files}
+    for file, data in whole.items():
+        flipped = bytearray(data)
+        flipped[len(data) // 2] ^= 1
+        file.write_bytes(bytes(flipped) if content is None else content)
+    assert files and moments() == pytest.approx(RIGHT, rel=1e-13)
+    for file in files:
+        assert kept_code._opened(str(file)) is not None
+
+
+def test_a_full_disk_is_no_error(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(self: object, content: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    for file in (path.parent / "__pycache__").iterdir():
+        file.unlink()
+    monkeypatch.setattr(kept_code._SealedFiles, "_open_for_write", full)
+    assert moments() == pytest.approx(RIGHT, rel=1e-13)
+    assert not list((path.parent / "__pycache__").glob("*.nb?"))
