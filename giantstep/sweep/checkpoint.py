@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import Any, BinaryIO, Literal, Self, TypeAlias, get_args
+from typing import Any, BinaryIO, Literal, Self, TypeAlias
 
 from giantstep.spec.errors import BadInput
 
@@ -33,7 +33,9 @@ def key_of(description: Mapping[str, Any]) -> str:
 
 
 class Checkpoint:
-    """A file of outcomes by key. Lines that are torn or not ours are ignored; each addition reaches the disk.
+    """A file of outcomes by key, each line with its digest; additions reach the disk at once.
+
+    What is torn, changed or not ours is ignored, and so computed again.
 
     A context manager. Raises BadInput where the file cannot be read or written.
     """
@@ -62,11 +64,7 @@ class Checkpoint:
 
     def add(self, outcomes: Mapping[str, Outcome]) -> None:
         """Append outcomes and force them to the disk."""
-        lines = [
-            {"key": key, "status": one.status, "values": dict(one.values), "reason": one.reason}
-            for key, one in outcomes.items()
-        ]
-        text = "".join(json.dumps(line, separators=(",", ":"), allow_nan=False) + "\n" for line in lines)
+        text = "".join(_line(key, one) + "\n" for key, one in outcomes.items())
         try:
             self._file.write(text.encode())
             self._file.flush()
@@ -102,19 +100,23 @@ class Checkpoint:
         self.close()
 
 
+def _line(key: str, outcome: Outcome) -> str:
+    """[digest of the rest, key, status, values, reason] as JSON. Raises ValueError for what is no finite number."""
+    content = [key, outcome.status, dict(outcome.values), outcome.reason]
+    return json.dumps([_digest(content), *content], separators=(",", ":"), allow_nan=False)
+
+
+def _digest(content: list[Any]) -> str:
+    text = json.dumps(content, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
 def _readable(content: bytes) -> Iterable[tuple[str, Outcome]]:
     for line in content.split(b"\n"):
         try:
-            found = json.loads(line)
-            key, status, values, reason = (found[name] for name in ("key", "status", "values", "reason"))
-        except (ValueError, TypeError, KeyError, RecursionError):
+            digest, *rest = json.loads(line)
+            if digest == _digest(rest):
+                key, status, values, reason = rest
+                yield key, Outcome(status, values, reason)
+        except (ValueError, TypeError, RecursionError):
             continue
-        if isinstance(key, str) and status in get_args(Status) and isinstance(reason, str) and _numbers(values):
-            yield key, Outcome(status, values, reason)
-
-
-def _numbers(values: object) -> bool:
-    return isinstance(values, dict) and all(
-        isinstance(entry, float) or isinstance(entry, list) and all(isinstance(item, float) for item in entry)
-        for entry in values.values()
-    )

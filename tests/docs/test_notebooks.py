@@ -43,7 +43,10 @@ def test_it_is_committed_as_it_ran(path: Path) -> None:
     assert not re.search(r"/(?:home|Users|root|opt|tmp)/|site-packages", text)
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path",
+    [pytest.param(p, id=p.stem, marks=[pytest.mark.slow] * (p.stem != "quickstart")) for p in NOTEBOOKS],
+)
 def test_it_runs_and_prints_the_same_numbers(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     root = str(Path(giantstep.__file__).parents[1])
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH")])))

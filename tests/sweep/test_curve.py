@@ -184,6 +184,24 @@ def test_torn_and_foreign_lines_are_ignored(monkeypatch: pytest.MonkeyPatch, tmp
 
 
 @pytest.mark.parametrize(
+    ("old", "new"), [(b"1", b"2"), (b"test_error", b"test_erroR"), (b"0.", b"NaN"), (b"ok", b"no")]
+)
+def test_a_changed_line_is_computed_again(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, old: bytes, new: bytes
+) -> None:
+    sweep, kept = "fit.samples=1,2,3", tmp_path / "c.partial.jsonl"
+    whole = curve(MODEL, sweep, baselines=False, checkpoint=kept).to_json()
+    first, *others = kept.read_bytes().splitlines(keepends=True)
+    start = first.index(b'"ok"')
+    changed = first[:start] + first[start:].replace(old, new, 1)
+    assert changed != first
+    kept.write_bytes(b"".join([changed, *others]))
+    calls = _count_solves(monkeypatch)
+    assert curve(MODEL, sweep, baselines=False, checkpoint=kept).to_json() == whole
+    assert len(calls) == 1
+
+
+@pytest.mark.parametrize(
     ("change", "options"),
     [({"fit.ridge": 0.06}, {}), ({"target.noise": 0.2}, {}), ({}, {"tolerance": 1e-9})],
 )
