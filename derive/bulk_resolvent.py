@@ -52,6 +52,14 @@ def bulk_resolvent() -> BulkResolvent:
     """Derive the covariance of the bulk and the resolvent of C, of a target of one index."""
     trace = Recorder("Bulk of the trained network")
     factor = _covariance(trace)
+    _leave_one_out(trace)
+    trace_of_one, along = _identities(trace)
+    mixed, cross, own = _along_spike(trace)
+    return BulkResolvent(factor, trace_of_one - 1, along, mixed, cross, own, trace.finish())
+
+
+def _leave_one_out(trace: Recorder) -> None:
+    """What a sample's own presence in C does to it: the factor 1/D."""
     trace.assume(
         "left out",
         sp.Symbol("x.Res_0.x"),
@@ -85,6 +93,10 @@ def bulk_resolvent() -> BulkResolvent:
         ),
         shown=False,
     )
+
+
+def _identities(trace: Recorder) -> tuple[Any, Any]:
+    """The trace of (C + w)(C + w)^-1, and its projection on the target solved for theta.Res.theta."""
     trace_of_one = trace.derive(
         "trace",
         sp.S.One,
@@ -120,6 +132,11 @@ def bulk_resolvent() -> BulkResolvent:
         ),
         _SOURCE,
     )
+    return trace_of_one, along
+
+
+def _along_spike(trace: Recorder) -> tuple[Any, Any, Any]:
+    """E[e t/D], v.Res.theta and v.Res.v: the spike is an average over samples."""
     mixed = trace.derive(
         "spike and target, per sample",
         MIXED,
@@ -156,7 +173,7 @@ def bulk_resolvent() -> BulkResolvent:
         ),
         _SOURCE,
     )
-    return BulkResolvent(factor, trace_of_one - 1, along, mixed, cross, own, trace.finish())
+    return mixed, cross, own
 
 
 def sherman_morrison(resolvent: Any, weight: Any) -> Any:

@@ -57,73 +57,13 @@ class ConditionalCoefficients:
 def conditional_coefficients(f: ScalarFunction) -> ConditionalCoefficients:
     """mu0, mu1, E f^2 and mu2^2 of f(s + sqrt(c) g) with every step recorded. [CUI24, Result 3.2]"""
     recorder = Recorder(f"Conditional Gaussian equivalence of {f.name}")
-    argument = S + sympy.sqrt(C) * G
-    name = sympy.Function("f")
-    recorder.given("function", name(f.z), f.expr, f"the function {f.name}")
-    recorder.define(
-        "pre-activation",
-        f.z,
-        argument,
-        "the pre-activation given $\\kappa$: $s$ is the shift by the spike, $c$ its variance, $g$ a standard normal",
-        _SOURCE,
-    )
-    value = recorder.derive(
-        "value",
-        name(argument),
-        computed(
-            "substitute",
-            "the function at the pre-activation",
-            "function",
-            "pre-activation",
-            by=lambda body, at: body.subs(f.z, at),
-        ),
-        shown=False,
-    )
-    mu0 = _closed(recorder, "mu0", sympy.Symbol("mu_0"), "mean", value, lambda x: x)
-    mu1 = _closed(recorder, "mu1", sympy.Symbol("mu_1"), "linear coefficient", value, lambda x: G * x, _UNIT_ROWS)
+    _record_value(recorder, f)
+    mu0 = _closed(recorder, "mu0", sympy.Symbol("mu_0"), _Moment("mean", lambda x: x))
+    mu1 = _closed(recorder, "mu1", sympy.Symbol("mu_1"), _Moment(f"linear coefficient{_UNIT_ROWS}", lambda x: G * x))
     if mu0.has(S):
-        recorder.derive(
-            "mu1 by Stein",
-            None,
-            computed(
-                "differentiate",
-                "$\\mathbb{E}[g f(s+\\sqrt{c}g)] = \\sqrt{c}\\,\\partial_s\\mathbb{E}[f(s+\\sqrt{c}g)]$",
-                _last(recorder, "mu0"),
-                _last(recorder, "mu1"),
-                by=lambda mean, _: sympy.sqrt(C) * sympy.Derivative(mean, S),
-                before=lambda _, linear: linear,
-            ),
-            "Stein's lemma",
-            shown=False,
-        )
-    second = _closed(recorder, "second", sympy.Symbol("mu_ff"), "second moment", value, lambda x: x**2)
-    difference = recorder.derive(
-        "mu2",
-        sympy.Symbol("mu_2") ** 2,
-        computed(
-            "subtract",
-            "the variance that is left to the noise: the second moment without the mean and the linear part",
-            *(_last(recorder, each) for each in ("second", "mu0", "mu1")),
-            by=_variance_left,
-        ),
-        _SOURCE,
-    )
-    if f.is_polynomial:
-        mu2sq = recorder.derive(
-            "mu2 by Parseval",
-            None,
-            computed(
-                "expand",
-                "the sum $\\sum_{k\\ge2} c^k(\\mathbb{E}f^{(k)})^2/k!$, which has no cancellation",
-                "function",
-                "mu2",
-                by=lambda body, _: _parseval(body, f.z),
-                before=lambda _, difference: difference,
-            ),
-            "Hermite expansion in g, Parseval",
-        )
-    else:
-        mu2sq = difference
+        _record_stein(recorder)
+    second = _closed(recorder, "second", sympy.Symbol("mu_ff"), _Moment("second moment", lambda x: x**2))
+    mu2sq = _rest_of_variance(recorder, f)
     recorder.derive(
         "mu1 in the paper",
         sympy.Symbol("mu_1_paper"),
@@ -140,21 +80,96 @@ def conditional_coefficients(f: ScalarFunction) -> ConditionalCoefficients:
     return ConditionalCoefficients(S, C, mu0, mu1, second, mu2sq, recorder.finish(), MappingProxyType(labels))
 
 
-def _closed(
-    recorder: Recorder,
-    label: str,
-    name: Any,
-    words: str,
-    value: Any,
-    weighted: Callable[[Any], Any],
-    assumption: str = "",
-) -> Any:
-    """Derive a coefficient, the average of the weighted value, and, where a rule closes it, its closed form."""
-    node = Expectation(weighted(value), G)
+def _record_value(recorder: Recorder, f: ScalarFunction) -> None:
+    """The function at the pre-activation s + sqrt(c) g."""
+    name, argument = sympy.Function("f"), S + sympy.sqrt(C) * G
+    recorder.given("function", name(f.z), f.expr, f"the function {f.name}")
+    recorder.define(
+        "pre-activation",
+        f.z,
+        argument,
+        "the pre-activation given $\\kappa$: $s$ is the shift by the spike, $c$ its variance, $g$ a standard normal",
+        _SOURCE,
+    )
     recorder.derive(
+        "value",
+        name(argument),
+        computed(
+            "substitute",
+            "the function at the pre-activation",
+            "function",
+            "pre-activation",
+            by=lambda body, at: body.subs(f.z, at),
+        ),
+        shown=False,
+    )
+
+
+def _record_stein(recorder: Recorder) -> None:
+    """mu1 as the derivative of mu0 in the shift."""
+    recorder.derive(
+        "mu1 by Stein",
+        None,
+        computed(
+            "differentiate",
+            "$\\mathbb{E}[g f(s+\\sqrt{c}g)] = \\sqrt{c}\\,\\partial_s\\mathbb{E}[f(s+\\sqrt{c}g)]$",
+            _last(recorder, "mu0"),
+            _last(recorder, "mu1"),
+            by=lambda mean, _: sympy.sqrt(C) * sympy.Derivative(mean, S),
+            before=lambda _, linear: linear,
+        ),
+        "Stein's lemma",
+        shown=False,
+    )
+
+
+def _rest_of_variance(recorder: Recorder, f: ScalarFunction) -> Any:
+    """mu2^2, for polynomials as a sum of squares."""
+    difference = recorder.derive(
+        "mu2",
+        sympy.Symbol("mu_2") ** 2,
+        computed(
+            "subtract",
+            "the variance that is left to the noise: the second moment without the mean and the linear part",
+            *(_last(recorder, each) for each in ("second", "mu0", "mu1")),
+            by=_variance_left,
+        ),
+        _SOURCE,
+    )
+    if not f.is_polynomial:
+        return difference
+    return recorder.derive(
+        "mu2 by Parseval",
+        None,
+        computed(
+            "expand",
+            "the sum $\\sum_{k\\ge2} c^k(\\mathbb{E}f^{(k)})^2/k!$, which has no cancellation",
+            "function",
+            "mu2",
+            by=lambda body, _: _parseval(body, f.z),
+            before=lambda _, difference: difference,
+        ),
+        "Hermite expansion in g, Parseval",
+    )
+
+
+@dataclass(frozen=True)
+class _Moment:
+    """words: which average it is; weighted: what it is the average of, from the value of the function."""
+
+    words: str
+    weighted: Callable[[Any], Any]
+
+    def of(self, value: Any) -> Any:
+        return Expectation(self.weighted(value), G)
+
+
+def _closed(recorder: Recorder, label: str, name: Any, moment: _Moment) -> Any:
+    """Derive a coefficient and, where a rule closes the average, its closed form."""
+    node = recorder.derive(
         f"{label} definition",
         name,
-        computed("average", f"the {words}{assumption}", "value", by=lambda value: Expectation(weighted(value), G)),
+        computed("average", f"the {moment.words}", "value", by=moment.of),
         _SOURCE,
     )
     if not close(node)[1]:

@@ -31,7 +31,7 @@ from derive.labels import (
     suffixes,
 )
 from derive.language.grammar import ExpressionError
-from derive.network_step import DIMENSION, A, record_row_after_step
+from derive.network_step import DIMENSION, SAMPLES, A, record_row_after_step
 from derive.operations import by_parts, close_all, closed_form, computed, limit
 from derive.scalar import ScalarFunction
 from derive.trace import Derivation, Recorder
@@ -45,6 +45,7 @@ SECOND = sympy.Symbol("sigma_2", real=True)
 VARIANCE = sympy.Symbol("v_sigma", nonnegative=True)
 Z = sympy.Symbol("z", real=True)  # w_k.x: independent of t = Theta.x to leading order in d
 SIGMA = sympy.Function("sigma")(Z)
+_EQUAL, _DIFFERENT = sympy.symbols("q_equal q_different", positive=True)
 
 _STEP = "[CUI24, Result 3.1 and App. A]"
 _ORDER = "to leading order in d, n0/d and p/d fixed"
@@ -95,8 +96,13 @@ def gradient_step_map(
     recorder = Recorder(f"One giant gradient step of {activation.name} on {link.name}")
     channel = Channel(len(target.variables), flips, probit)
     overlaps = numbered("s_1", channel.indices)
-    strength, alignments = _spike(recorder, channel, overlaps)
-    bulk = _bulk(recorder, channel)
+    with recorder.between():
+        record_row_after_step(recorder)
+    _record_residual_moments(recorder, channel)
+    _record_mean_of_slope(recorder)
+    strength, alignments = _spike(recorder, overlaps)
+    _record_drift(recorder, channel)
+    bulk = _bulk(recorder)
     moments, closed = _recorded(recorder, sigma, target, overlaps)
     return GradientStepMap(
         strength,
@@ -150,10 +156,8 @@ def _general_steps(overlaps: Sequence[sympy.Symbol]) -> dict[sympy.Symbol, str]:
     }
 
 
-def _spike(recorder: Recorder, channel: Channel, overlaps: Sequence[sympy.Symbol]) -> tuple[Any, tuple[Any, ...]]:
-    """The part of the gradient that all rows have in common: its length and its overlaps with the target."""
-    with recorder.between():
-        record_row_after_step(recorder)
+def _record_residual_moments(recorder: Recorder, channel: Channel) -> None:
+    """The residual of the network at initialisation."""
     recorder.define("mean of the features", MU0, Expectation(SIGMA, Z), "the mean of a neuron at initialisation")
     recorder.assume(
         "network at initialisation",
@@ -164,6 +168,10 @@ def _spike(recorder: Recorder, channel: Channel, overlaps: Sequence[sympy.Symbol
         assumption=_ORDER,
     )
     record_residual_moments(recorder, channel)
+
+
+def _record_mean_of_slope(recorder: Recorder) -> None:
+    """The mean of sigma', by which all rows move in the same direction."""
     recorder.assume(
         "gradient",
         sympy.Symbol("g_k"),
@@ -194,6 +202,10 @@ def _spike(recorder: Recorder, channel: Channel, overlaps: Sequence[sympy.Symbol
         ),
         "Stein's lemma",
     )
+
+
+def _spike(recorder: Recorder, overlaps: Sequence[sympy.Symbol]) -> tuple[Any, tuple[Any, ...]]:
+    """The part of the gradient that all rows have in common: its length and its overlaps with the target."""
     norm = _squared_norm(recorder, "spike", overlaps, E2)
     strength = recorder.derive(
         "strength",
@@ -208,7 +220,7 @@ def _spike(recorder: Recorder, channel: Channel, overlaps: Sequence[sympy.Symbol
         ),
         "[CUI24, eq. (9)]",
     )
-    indexed = zip(numbered("gamma", channel.indices), overlaps, suffixes(channel.indices), strict=True)
+    indexed = zip(numbered("gamma", len(overlaps)), overlaps, suffixes(len(overlaps)), strict=True)
     alignments = tuple(
         recorder.derive(
             f"alignment{suffix}",
@@ -230,22 +242,41 @@ def _spike(recorder: Recorder, channel: Channel, overlaps: Sequence[sympy.Symbol
 def _squared_norm(recorder: Recorder, label: str, means: Sequence[Any], square: Any) -> str:
     """The label of |(1/n0) sum q_i x_i|^2 -> sum_j mean_j^2 + square/alpha0, mean_j = E[q t_j] along the directions
     that q knows, square = E q^2.
-
-    At finite d: n0 terms i = i', E[q^2 |x|^2], and n0 (n0 - 1) products of independent ones, (E[q x])^2.
     """
+    _record_pairs_of_samples(recorder, label, means, square)
+    finite, found = f"squared norm of the {label} at finite d", f"squared norm of the {label}"
+    parts = (f"{part}, {label}" for part in ("pairs of samples", "equal samples", "different samples"))
+    recorder.derive(
+        finite,
+        sympy.Symbol("N"),
+        computed(
+            "substitute",
+            "$n_0=\\alpha_0d$",
+            *parts,
+            by=lambda pairs, same, other: pairs.subs({_EQUAL: same, _DIFFERENT: other}).subs(
+                SAMPLES, ALPHA0 * DIMENSION
+            ),
+        ),
+        shown=False,
+    )
+    recorder.derive(found, None, limit(finite, DIMENSION, sympy.oo, "the limit $d\\to\\infty$"), _STEP)
+    return found
+
+
+def _record_pairs_of_samples(recorder: Recorder, label: str, means: Sequence[Any], square: Any) -> None:
+    """At finite d: n0 terms i = i', E[q^2 |x|^2], and n0 (n0 - 1) products of independent ones, (E[q x])^2."""
     # E[q^2 t^2], of order one
     along = [sympy.Symbol(each.name, positive=True) for each in numbered("q_4", len(means))]
-    n, equal, different = sympy.symbols("n_0 q_equal q_different", positive=True)
     recorder.define(
         f"equal samples, {label}",
-        equal,
+        _EQUAL,
         sum(along) + (DIMENSION - len(means)) * square,
         "$\\mathbb{E}[q^2|x|^2]$, with $q_4=\\mathbb{E}[q^2t^2]$ along the directions that $q$ knows",
         _STEP,
     )
     recorder.define(
         f"different samples, {label}",
-        different,
+        _DIFFERENT,
         sum(mean**2 for mean in means),
         "$|\\mathbb{E}[q\\,x]|^2$ of two independent samples",
         _STEP,
@@ -253,35 +284,16 @@ def _squared_norm(recorder: Recorder, label: str, means: Sequence[Any], square: 
     recorder.assume(
         f"pairs of samples, {label}",
         sympy.Symbol("N"),
-        (n * equal + n * (n - 1) * different) / n**2,
+        (SAMPLES * _EQUAL + SAMPLES * (SAMPLES - 1) * _DIFFERENT) / SAMPLES**2,
         "the squared norm of $\\frac{1}{n_0}\\sum_iq_ix_i$ to concentrate on its mean: $n_0$ equal and "
         "$n_0(n_0-1)$ different pairs",
         source=_STEP,
         assumption="law of large numbers",
     )
-    recorder.derive(
-        f"squared norm of the {label} at finite d",
-        sympy.Symbol("N"),
-        computed(
-            "substitute",
-            "$n_0=\\alpha_0d$",
-            *(f"{part}, {label}" for part in ("pairs of samples", "equal samples", "different samples")),
-            by=lambda pairs, same, other: pairs.subs({equal: same, different: other}).subs(n, ALPHA0 * DIMENSION),
-        ),
-        shown=False,
-    )
-    found = f"squared norm of the {label}"
-    recorder.derive(
-        found,
-        None,
-        limit(f"squared norm of the {label} at finite d", DIMENSION, sympy.oo, "the limit $d\\to\\infty$"),
-        _STEP,
-    )
-    return found
 
 
-def _bulk(recorder: Recorder, channel: Channel) -> Any:
-    """The squared norm of a bulk row.
+def _record_drift(recorder: Recorder, channel: Channel) -> None:
+    """What is left of sigma' without its mean, along a row and in its variance.
 
     The second Hermite tensor C of the residual also moves row k by A u_k sigma_2 Theta C Theta^T w_k, which is
     of squared norm 1/d: it stretches the bulk along the target's directions and has no part in c.
@@ -324,6 +336,10 @@ def _bulk(recorder: Recorder, channel: Channel) -> Any:
         "Stein's lemma",
     )
     recorder.define("variance of sigma'", VARIANCE, Expectation(slope**2, Z) - MU1**2, "the variance of $\\sigma'(z)$")
+
+
+def _bulk(recorder: Recorder) -> Any:
+    """The squared norm of a bulk row."""
     drift = recorder.derive(
         "drift of a row",
         sympy.Symbol("delta_w"),

@@ -186,6 +186,27 @@ def averages_over_output(link: IndexFunction, form: str, *, flips: bool, probit:
     form: of the loss; the label noise of a "residual" loss is one Gaussian with the noise of the output.
     """
     trace = Recorder("Averages over label and output given $\\kappa$")
+    variables = (*_record_channel(trace, link, flips=flips, probit=probit, noise=noise), XI)
+    _record_scaled_noise(trace, len(link.variables), DELTA(KAPPA) + NOISE * int(noise and form == "residual"))
+    trace.derive(
+        "average over the output",
+        sp.Symbol("avg_F"),
+        computed(
+            "average",
+            "any function of label and output averaged at fixed $\\kappa$",
+            "label of the channel",
+            "output given kappa",
+            by=lambda y, omega: _expectation(y, omega, (*variables, *((LABEL_NOISE,) if noise else ()))),
+        ),
+        _CHANNEL,
+    )
+    return trace.finish()
+
+
+def _record_channel(
+    trace: Recorder, link: IndexFunction, *, flips: bool, probit: bool, noise: bool
+) -> tuple[sp.Symbol, ...]:
+    """The label of a sample; returns the standard normals inside the link."""
     count = len(link.variables)
     t, inner = numbered("t", count), numbered("n", count) if probit else ()
     label = _clean(count)
@@ -196,6 +217,11 @@ def averages_over_output(link: IndexFunction, form: str, *, flips: bool, probit:
         trace.given("label with noise inside the link", label, noisy, "$n$ are standard normals, one for each index")
     channel = (FLIP * label if flips else label) + (sp.sqrt(NOISE) * LABEL_NOISE if noise else 0)
     trace.given("label of the channel", LABEL, channel, _channel_rule(flips, noise), _CHANNEL)
+    return (*t, *inner)
+
+
+def _record_scaled_noise(trace: Recorder, count: int, spread: sp.Expr) -> None:
+    """The output, and its noise x over the variance ``spread`` that it has together with the label's."""
     trace.define(
         "output given kappa",
         OUTPUT,
@@ -203,9 +229,7 @@ def averages_over_output(link: IndexFunction, form: str, *, flips: bool, probit:
         "mean, slope along $t$ and standard deviation of the output",
         _CHANNEL,
     )
-    spread = DELTA(KAPPA)
-    if noise and form == "residual":
-        spread = DELTA(KAPPA) + NOISE
+    if spread.has(NOISE):
         trace.derive(
             "residual of the output",
             OUTPUT - LABEL,
@@ -226,20 +250,6 @@ def averages_over_output(link: IndexFunction, form: str, *, flips: bool, probit:
         source="Stein 1981, Ann. Stat. 9, 1135",
         rule="the noise of the output over its variance: $\\langle\\partial_\\omega F\\rangle=\\langle xF\\rangle$",
     )
-    variables = (*t, *inner, XI, *((LABEL_NOISE,) if noise else ()))
-    trace.derive(
-        "average over the output",
-        sp.Symbol("avg_F"),
-        computed(
-            "average",
-            "any function of label and output averaged at fixed $\\kappa$",
-            "label of the channel",
-            "output given kappa",
-            by=lambda y, omega: _expectation(y, omega, variables),
-        ),
-        _CHANNEL,
-    )
-    return trace.finish()
 
 
 def _one_gaussian(output: sp.Expr, label: sp.Expr) -> sp.Expr:

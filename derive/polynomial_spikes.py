@@ -87,7 +87,7 @@ def polynomial_spikes(activation: ScalarFunction | None, order: int = 3, bias: A
             )
             for k in range(order + 1)
         )
-    exponent = _cost(trace)
+    exponent = _exponent_of(trace, _cost(trace))
     return PolynomialSpikes(exponent, orders, trace.finish())
 
 
@@ -192,7 +192,7 @@ def _cost(trace: Recorder) -> Any:
         source="THEORY section 6",
         assumption="no other term of order 1/d grows with the overlap",
     )
-    cost = trace.derive(
+    return trace.derive(
         "cost",
         sp.Symbol("Phi_m"),
         computed(
@@ -204,6 +204,10 @@ def _cost(trace: Recorder) -> Any:
         ),
         _SOURCE,
     )
+
+
+def _exponent_of(trace: Recorder, cost: Any) -> Any:
+    """The power of the dimension that the cost is."""
 
     def power(body: Any) -> Any:
         return sp.expand(sp.simplify(DIMENSION * sp.diff(sp.expand_log(sp.log(body), force=True), DIMENSION)))

@@ -123,42 +123,12 @@ def coupled_system(directions: int = 1, spikes: int = 1, bulk: BulkLaw = "isotro
 
 
 def _system(name: str, before: tuple[Derivation, ...], energy: FreeEnergy) -> SaddleSystem:
-    energetic = energy.energetic
-    direct = energy.spectral.stationarity is None
+    energetic, spectral = energy.energetic, energy.spectral
     bulk = f", {energy.law.title}" * bool(energy.law.title)
     trace = Recorder(f"Saddle-point equations, {f'{name} loss' if before else 'any convex loss'}{bulk}")
     for part in (*before, energetic.derivation, energy.derivation):
         trace.extend(part)
-    gradient = _Gradient(energy)
-    spectral = energy.spectral
-    equations = [Equation(d.name, d.name, d.indices, d.body, "explicit") for d in spectral.definitions]
-    if spectral.stationarity is not None:
-        equations.append(_solve_for(trace, "T", "T", "dL/dT", "[CUI24] App. D"))
-        equations.append(gradient.adjoint(trace))
-    paired = pairs(energetic.directions, energetic.spikes)
-    conditions = {name: gradient.total(trace, name) for name, _ in paired}
-    for unknown, fixes in paired:
-        equations.append(_solve_for(trace, f"slope in {unknown}", fixes, f"d/d{unknown}", "[CUI24] Result 3.3, App. D"))
-    if direct:  # Q2 by its own equation, under the name of the unknown that carries it
-        equations = [replace(e, unknown="adjoint") if e.unknown == "Q2" else e for e in equations]
-        equations.append(Equation("Q2", "Q2", (B,), ADJOINT[B], "explicit"))
-    m_body = trace.derive(
-        "d/dm",
-        sp.S.Zero,
-        computed(
-            "differentiate",
-            "stationarity of the free energy in $m$, which has no ridge of its own as d grows",
-            "free energy",
-            by=lambda body: gradient.partial(body, "m"),
-            before=lambda body: sp.Derivative(body, member("m"), evaluate=False),
-        ),
-        "[CUI24] App. C",
-    )
-    equations.append(Equation("d/dm", "m", (B,), m_body, "implicit"))
-    stationarity = tuple(
-        Equation(f"d/d{unknown}", unknown, member(unknown).indices, body, "implicit")
-        for unknown, body in conditions.items()
-    )
+    equations, stationarity = _equations(trace, energy)
     return SaddleSystem(
         name,
         energetic.fields,
@@ -167,7 +137,7 @@ def _system(name: str, before: tuple[Derivation, ...], energy: FreeEnergy) -> Sa
         energetic.spikes,
         spectral.inverse,
         spectral.parallel,
-        tuple(equations),
+        equations,
         stationarity,
         energetic.training_error,
         energetic.test_error,
@@ -175,6 +145,28 @@ def _system(name: str, before: tuple[Derivation, ...], energy: FreeEnergy) -> Sa
         trace.finish(),
         energy.law,
     )
+
+
+def _equations(trace: Recorder, energy: FreeEnergy) -> tuple[tuple[Equation, ...], tuple[Equation, ...]]:
+    """The equations, solved for their unknowns, and the stationarity conditions that they come from."""
+    gradient, spectral = _Gradient(energy), energy.spectral
+    equations = [Equation(d.name, d.name, d.indices, d.body, "explicit") for d in spectral.definitions]
+    if spectral.stationarity is not None:
+        equations.append(_solve_for(trace, "T", "T", "dL/dT", "[CUI24] App. D"))
+        equations.append(gradient.adjoint(trace))
+    paired = pairs(energy.energetic.directions, energy.energetic.spikes)
+    conditions = {name: gradient.total(trace, name) for name, _ in paired}
+    for unknown, fixes in paired:
+        equations.append(_solve_for(trace, f"slope in {unknown}", fixes, f"d/d{unknown}", "[CUI24] Result 3.3, App. D"))
+    if spectral.stationarity is None:  # Q2 by its own equation, under the name of the unknown that carries it
+        equations = [replace(e, unknown="adjoint") if e.unknown == "Q2" else e for e in equations]
+        equations.append(Equation("Q2", "Q2", (B,), ADJOINT[B], "explicit"))
+    equations.append(gradient.of_constant_direction(trace))
+    stationarity = tuple(
+        Equation(f"d/d{unknown}", unknown, member(unknown).indices, body, "implicit")
+        for unknown, body in conditions.items()
+    )
+    return tuple(equations), stationarity
 
 
 class _Gradient:
@@ -219,6 +211,22 @@ class _Gradient:
 
         step = computed("differentiate", rule, *steps, by=by, before=before)
         return trace.derive(f"slope in {name}", sp.Symbol("dPhi"), step, "[CUI24] App. C", shown=False)
+
+    def of_constant_direction(self, trace: Recorder) -> Equation:
+        """The equation of m, which has no conjugate."""
+        body = trace.derive(
+            "d/dm",
+            sp.S.Zero,
+            computed(
+                "differentiate",
+                "stationarity of the free energy in $m$, which has no ridge of its own as d grows",
+                "free energy",
+                by=lambda body: self.partial(body, "m"),
+                before=lambda body: sp.Derivative(body, member("m"), evaluate=False),
+            ),
+            "[CUI24] App. C",
+        )
+        return Equation("d/dm", "m", (B,), body, "implicit")
 
     def adjoint(self, trace: Recorder) -> Equation:
         """The linear system of the adjoint: sum_e adjoint_e dE_e/dT_b = dPhi/dT_b / w, E the stationarity of T.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import mpmath
@@ -14,27 +15,34 @@ from derive.labels import FLIPS, MU0, NOISE, PROBIT, UBAR
 from derive.network_step import A
 
 
-def evaluate(
-    step: GradientStepMap,
-    learning_rate_over_width: Any,
-    samples: Any,
-    values: Sequence[Any] = (1,),
-    fractions: Sequence[Any] = (1,),
-    noise: Any = 0,
-    dps: int = 30,
-    *,
-    flips: Any = 0,
-    probit: Any = 0,
-) -> dict[str, Any]:
-    """Numbers (mpf) to about `dps` digits: A = eta_tilde/beta, alpha0, readout vocabulary and label noise in.
+@dataclass(frozen=True)
+class StepInputs:
+    """What one step is taken with: rate A = eta_tilde/beta, samples alpha0, the readout's values and their fractions,
+    and the noise of the labels. Floats are taken at their exact binary value.
+    """
+
+    rate: Any
+    samples: Any
+    values: Sequence[Any] = (1,)
+    fractions: Sequence[Any] = (1,)
+    noise: Any = 0
+    flips: Any = 0
+    probit: Any = 0
+
+    def symbols(self) -> dict[Any, Any]:
+        """The symbols of the map with their values."""
+        mean = sum((_exact(v) * _exact(f) for v, f in zip(self.values, self.fractions, strict=True)), sympy.S.Zero)
+        named = {NOISE: self.noise, A: self.rate, ALPHA0: self.samples, FLIPS: self.flips, PROBIT: self.probit}
+        return {UBAR: mean, **{symbol: _exact(value) for symbol, value in named.items()}}
+
+
+def evaluate(step: GradientStepMap, inputs: StepInputs, dps: int = 30) -> dict[str, Any]:
+    """Numbers (mpf) to about `dps` digits.
 
     Returns mu0, mu1, s0, e2, second, variance, strength, and as tuples s1 and alignments (one per index) and
-    bulk_variance (one per readout value). Floats are taken at their exact binary value. Raises QuadratureError
-    where a moment does not exist.
+    bulk_variance (one per readout value). Raises QuadratureError where a moment does not exist.
     """
-    mean = sum((_exact(v) * _exact(f) for v, f in zip(values, fractions, strict=True)), sympy.S.Zero)
-    known: dict[Any, Any] = {UBAR: mean, NOISE: _exact(noise), A: _exact(learning_rate_over_width)}
-    known |= {ALPHA0: _exact(samples), FLIPS: _exact(flips), PROBIT: _exact(probit)}
+    known = inputs.symbols()
     for symbol, expression in step.closed.items():
         known[symbol] = sympy.N(expression.subs(known), dps + 10)
     names = {"mu0": MU0, "mu1": MU1, "s0": S0, "e2": E2, "second": SECOND, "variance": VARIANCE}
@@ -44,7 +52,7 @@ def evaluate(
         result["strength"] = _number(step.strength.subs(known), dps)
         result["alignments"] = tuple(_number(each.subs(known), dps) for each in step.alignments)
         result["bulk_variance"] = tuple(
-            _number(step.bulk_variance.subs({**known, U: _exact(value)}), dps) for value in values
+            _number(step.bulk_variance.subs({**known, U: _exact(value)}), dps) for value in inputs.values
         )
     return result
 

@@ -223,30 +223,12 @@ def _record_closed(trace: Recorder, prox: sp.Expr, envelope: sp.Expr, g: sp.Expr
         ),
         _SOURCE,
     )
-    trace.derive(
-        "closed g",
-        None,
-        computed(
-            "differentiate",
-            "$g=-\\partial_\\omega M_V$ in each region",
-            "closed envelope",
-            by=lambda _: g,
-            before=minus_slope,
-        ),
-        _SOURCE,
-    )
-    trace.derive(
-        "closed h",
-        None,
-        computed(
-            "differentiate",
-            "$h=-\\partial_\\omega g$ in each region",
-            "closed g",
-            by=lambda _: h,
-            before=minus_slope,
-        ),
-        _SOURCE,
-    )
+    for label, of, found, rule in (
+        ("closed g", "closed envelope", g, "$g=-\\partial_\\omega M_V$ in each region"),
+        ("closed h", "closed g", h, "$h=-\\partial_\\omega g$ in each region"),
+    ):
+        slope = computed("differentiate", rule, of, by=lambda _, value=found: value, before=minus_slope)
+        trace.derive(label, None, slope, _SOURCE)
 
 
 def _record_along(trace: Recorder, analysis: LossAnalysis, regions: tuple[ProxRegion, ...]) -> None:

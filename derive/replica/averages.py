@@ -56,13 +56,15 @@ class Minimum(sp.Expr):
 def sample_derivation() -> Derivation:
     """From the average over one sample to the Moreau envelope and its slopes."""
     trace = Recorder("One sample in the replicated partition function")
-    _record_average(trace)
+    _record_weight(trace)
+    _record_no_replicas(trace)
+    _record_zero_temperature(trace)
     _record_slopes(trace)
     return trace.finish()
 
 
-def _record_average(trace: Recorder) -> None:
-    """n -> 0 and zero temperature."""
+def _record_weight(trace: Recorder) -> None:
+    """The Boltzmann weight of one replica, independent of the others given xi."""
     trace.define(
         "independent given xi",
         sp.Symbol("omega^r"),
@@ -95,6 +97,10 @@ def _record_average(trace: Recorder) -> None:
         ),
         _SOURCE,
     )
+
+
+def _record_no_replicas(trace: Recorder) -> None:
+    """n replicas, and n -> 0."""
     trace.derive(
         "all replicas",
         sp.Symbol("E^n"),
@@ -119,6 +125,10 @@ def _record_average(trace: Recorder) -> None:
         ),
         _SOURCE,
     )
+
+
+def _record_zero_temperature(trace: Recorder) -> None:
+    """The weight becomes the Moreau envelope."""
     trace.derive(
         "zero temperature",
         sp.log(WEIGHT(XI)),

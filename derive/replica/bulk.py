@@ -43,63 +43,21 @@ def spectral_potential(trace: Recorder, law: SpectralLaw) -> Spectral:
 
 def _gaussian_rows(trace: Recorder, law: SpectralLaw) -> Spectral:
     """Rows Gaussian given the law: the potential is extremal in T."""
-    names = _names(law)
-    p, s, m = (family(names[letter]) for letter in "PSM")
-    at = law.over
-    inverse = _inverse(
-        trace,
-        law,
-        sp.KroneckerDelta(B, C) + V1_HAT[B, C] * T[C] * _of_block(law, C),
-        "the matrix under the logarithm, row $b$ and column $c$, and its inverse $P$",
-    )
-    potential = BlockSum(T[B] * (RIDGE + V2_HAT[B]) - BETA * FRACTION[B] * sp.log(T[B]), B)
-    potential += _over_points(law, law.trace * LogDet(names["P"], *at))
-    trace.assume(
-        "spectral potential",
-        sp.Symbol("L"),
-        potential,
-        "the log-determinant of $A=\\lambda+\\hat{V}^{(2)}+W\\hat{V}^{(1)}W^T$, over $d$, to have the deterministic "
-        "equivalent $\\mathcal{L}$, extremal in $T$, up to a constant",
-        source=law.source,
-        assumption=law.assumption,
-    )
-    s_definition = Definition(names["S"], (B, C, *at), BlockSum(p[(B, E, *at)] * V1_HAT[E, C], E))
+    names, at = _names(law), law.over
+    inverse = _record_potential(trace, law)
+    s_definition = Definition(names["S"], (B, C, *at), BlockSum(family(names["P"])[(B, E, *at)] * V1_HAT[E, C], E))
     trace.define(
         "S",
-        s[(B, C, *at)],
+        family(names["S"])[(B, C, *at)],
         s_definition.body,
         "$S=P\\hat{V}^{(1)}$: the inverse of $T\\Sigma$ plus the inverse of $\\hat{V}^{(1)}$ without inverting either",
         "THEORY section 4",
     )
     calculus = Calculus(inverses={names["P"]: inverse})
-    trace.derive(
-        "slope in T",
-        sp.Derivative(sp.Symbol("L"), T[B]),
-        computed(
-            "differentiate",
-            "Jacobi's formula for the log-determinant",
-            "spectral potential",
-            "P",
-            by=lambda body, _: calculus.derivative(body, T[B]),
-        ),
-        law.source,
-        shown=False,
-    )
-    stationarity = trace.derive(
-        "T",
-        sp.S.Zero,
-        computed(
-            "substitute",
-            "stationarity of the potential in $T_b$, the Marchenko-Pastur equation",
-            "slope in T",
-            "S",
-            by=lambda slope, _: canonical(contract(fold(slope, s_definition))),
-        ),
-        law.source,
-    )
+    stationarity = _stationary_in_t(trace, law, calculus, s_definition)
     response = trace.derive(
         "M",
-        m[(B, C, *at)],
+        family(names["M"])[(B, C, *at)],
         computed(
             "differentiate",
             "the derivative of the log-determinant at a point along $\\hat{V}^{(1)}$: the response "
@@ -115,7 +73,58 @@ def _gaussian_rows(trace: Recorder, law: SpectralLaw) -> Spectral:
         ParallelSum(names["S"], B, C, V1_HAT[B, C], diagonal, names["P"], transposed=False, over=at),
         ParallelSum(names["M"], B, C, diagonal, V1_HAT[B, C], names["P"], transposed=True, over=at),
     )
-    return Spectral(inverse, (s_definition, m_definition), parallel, stationarity, m[(B, C, *at)])
+    return Spectral(inverse, (s_definition, m_definition), parallel, stationarity, family(names["M"])[(B, C, *at)])
+
+
+def _record_potential(trace: Recorder, law: SpectralLaw) -> MatrixInverse:
+    """The potential L, a log-determinant, and the inverse P of the matrix in it."""
+    inverse = _inverse(
+        trace,
+        law,
+        sp.KroneckerDelta(B, C) + V1_HAT[B, C] * T[C] * _of_block(law, C),
+        "the matrix under the logarithm, row $b$ and column $c$, and its inverse $P$",
+    )
+    potential = BlockSum(T[B] * (RIDGE + V2_HAT[B]) - BETA * FRACTION[B] * sp.log(T[B]), B)
+    potential += _over_points(law, law.trace * LogDet(inverse.name, *law.over))
+    trace.assume(
+        "spectral potential",
+        sp.Symbol("L"),
+        potential,
+        "the log-determinant of $A=\\lambda+\\hat{V}^{(2)}+W\\hat{V}^{(1)}W^T$, over $d$, to have the deterministic "
+        "equivalent $\\mathcal{L}$, extremal in $T$, up to a constant",
+        source=law.source,
+        assumption=law.assumption,
+    )
+    return inverse
+
+
+def _stationary_in_t(trace: Recorder, law: SpectralLaw, calculus: Calculus, s: Definition) -> sp.Expr:
+    """dL/dT, with P V1_hat under its name S."""
+    trace.derive(
+        "slope in T",
+        sp.Derivative(sp.Symbol("L"), T[B]),
+        computed(
+            "differentiate",
+            "Jacobi's formula for the log-determinant",
+            "spectral potential",
+            "P",
+            by=lambda body, _: calculus.derivative(body, T[B]),
+        ),
+        law.source,
+        shown=False,
+    )
+    return trace.derive(
+        "T",
+        sp.S.Zero,
+        computed(
+            "substitute",
+            "stationarity of the potential in $T_b$, the Marchenko-Pastur equation",
+            "slope in T",
+            "S",
+            by=lambda slope, _: canonical(contract(fold(slope, s))),
+        ),
+        law.source,
+    )
 
 
 def _given_rows(trace: Recorder, law: SpectralLaw) -> Spectral:

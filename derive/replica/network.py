@@ -278,12 +278,7 @@ def _record_symmetry(trace: Recorder, vectors: Sequence[str]) -> None:
 
 def _symmetric(trace: Recorder, slopes: Sequence[sp.Expr], numbers: Sequence[str]) -> ConditionalOutput:
     """Mean, slopes, Delta and V: the replica-symmetric values put in."""
-
-    def alike(expr: sp.Expr) -> sp.Expr:
-        gone = {name: lambda b, _, name=name: family(name)[b] for name in _one_index(expr)}
-        return _put(expr, gone).replace(lambda e: family_name(e) in fields, lambda e: e.func(KAPPA))
-
-    fields = {str(f.func.__name__) for f in slopes}
+    fields = frozenset(str(f.func.__name__) for f in slopes)
     rule = "all replicas alike"
     mean = trace.derive(
         "conditional mean of the output",
@@ -293,7 +288,7 @@ def _symmetric(trace: Recorder, slopes: Sequence[sp.Expr], numbers: Sequence[str
             f"the centred parts average to zero; {rule}",
             "output given kappa",
             "replica symmetry",
-            by=lambda output, _: alike(_without_noise(output)),
+            by=lambda output, _: _alike(_without_noise(output), fields),
         ),
         _EQUIVALENCE,
     )
@@ -306,25 +301,17 @@ def _symmetric(trace: Recorder, slopes: Sequence[sp.Expr], numbers: Sequence[str
                 rule,
                 f"slope of a replica{number}",
                 "replica symmetry",
-                by=lambda body, _: alike(body),
+                by=lambda body, _: _alike(body, fields),
             ),
             _EQUIVALENCE,
         )
         for slope, number in zip(slopes, numbers, strict=True)
     )
+    return ConditionalOutput(mean, found, *_record_two_replicas(trace, fields))
 
-    def covariance(body: sp.Expr, symmetric: sp.Tuple) -> sp.Expr:
-        of_pairs, of_blocks = symmetric
-        return alike(
-            _put(
-                body,
-                {
-                    "Q1": lambda b, c, *_: rename(of_pairs, {B: b, C: c}),
-                    "Q2": lambda b, *_: rename(of_blocks, {B: b}),
-                },
-            )
-        )
 
+def _record_two_replicas(trace: Recorder, fields: frozenset[str]) -> tuple[sp.Expr, sp.Expr]:
+    """Delta and V: the covariance of two different replicas, and what one has with itself beyond that."""
     whole = ("covariance given kappa and t", "replica symmetry")
     delta = trace.derive(
         "conditional variance of the output",
@@ -333,7 +320,7 @@ def _symmetric(trace: Recorder, slopes: Sequence[sp.Expr], numbers: Sequence[str
             "substitute",
             "the covariance of two different replicas",
             *whole,
-            by=lambda *e: _replica_part(covariance(*e), 0),
+            by=lambda *e: _replica_part(_symmetric_covariance(*e, fields), 0),
         ),
         _EQUIVALENCE,
     )
@@ -344,11 +331,26 @@ def _symmetric(trace: Recorder, slopes: Sequence[sp.Expr], numbers: Sequence[str
             "substitute",
             "what a replica with itself has more than that, times $\\beta_T$",
             *whole,
-            by=lambda *e: _replica_part(covariance(*e), 1),
+            by=lambda *e: _replica_part(_symmetric_covariance(*e, fields), 1),
         ),
         _EQUIVALENCE,
     )
-    return ConditionalOutput(mean, found, delta, response)
+    return delta, response
+
+
+def _alike(expr: sp.Expr, fields: frozenset[str]) -> sp.Expr:
+    """Overlaps with one replica, and functions of kappa, the same for every replica."""
+    gone = {name: lambda b, _, name=name: family(name)[b] for name in _one_index(expr)}
+    return _put(expr, gone).replace(lambda e: family_name(e) in fields, lambda e: e.func(KAPPA))
+
+
+def _symmetric_covariance(body: sp.Expr, symmetric: sp.Tuple, fields: frozenset[str]) -> sp.Expr:
+    of_pairs, of_blocks = symmetric
+    places = {
+        "Q1": lambda b, c, *_: rename(of_pairs, {B: b, C: c}),
+        "Q2": lambda b, *_: rename(of_blocks, {B: b}),
+    }
+    return _alike(_put(body, places), fields)
 
 
 def _without_noise(output: sp.Expr) -> sp.Expr:

@@ -48,6 +48,30 @@ def conjugate_pairs(trace: Recorder, directions: int, spikes: int) -> sp.Expr:
 
     zeta_hat and V1_hat are those of the whole bulk W W^T, whose overlap is Q1 + sum_j zeta_j zeta_j^T.
     """
+    _record_pair(trace)
+    words = [f"${sp.latex(zeta[B])}$" for zeta, _ in zeta_families(spikes)]
+    trace.define(
+        "overlap of the whole bulk",
+        sp.Symbol("a W W^T a/p"),
+        Q1[B, C] + sp.Add(*(zeta[B] * zeta[C] for zeta, _ in zeta_families(spikes))),
+        f"across the spike and along it; {', '.join(words)} the part along it",
+    )
+    return trace.derive(
+        "conjugate pairs",
+        sp.Symbol("pairs"),
+        computed(
+            "sum",
+            "all overlaps with their conjugates; those linear in the readout have $\\beta_T$ times a conjugate",
+            "overlap times conjugate at n = 0",
+            "overlap of the whole bulk",
+            by=lambda pair, whole: _all_pairs(pair, whole, directions, spikes),
+        ),
+        _SOURCE,
+    )
+
+
+def _record_pair(trace: Recorder) -> None:
+    """One overlap between replicas times its conjugate, n -> 0."""
     trace.assume(
         "overlap matrix",
         sp.Symbol("Q^rs"),
@@ -85,25 +109,6 @@ def conjugate_pairs(trace: Recorder, directions: int, spikes: int) -> sp.Expr:
             "the derivative in $n$ at $n=0$ over $-\\beta_T$, to leading order in $\\beta_T$",
             "overlap times conjugate",
             by=lambda total: sp.limit(sp.expand(per_replica(total) / -TEMPERATURE), TEMPERATURE, sp.oo),
-        ),
-        _SOURCE,
-    )
-    words = [f"${sp.latex(zeta[B])}$" for zeta, _ in zeta_families(spikes)]
-    trace.define(
-        "overlap of the whole bulk",
-        sp.Symbol("a W W^T a/p"),
-        Q1[B, C] + sp.Add(*(zeta[B] * zeta[C] for zeta, _ in zeta_families(spikes))),
-        f"across the spike and along it; {', '.join(words)} the part along it",
-    )
-    return trace.derive(
-        "conjugate pairs",
-        sp.Symbol("pairs"),
-        computed(
-            "sum",
-            "all overlaps with their conjugates; those linear in the readout have $\\beta_T$ times a conjugate",
-            "overlap times conjugate at n = 0",
-            "overlap of the whole bulk",
-            by=lambda pair, whole: _all_pairs(pair, whole, directions, spikes),
         ),
         _SOURCE,
     )

@@ -12,7 +12,7 @@ from codegen.twin import Twin, twin
 from derive.coefficients import conditional_coefficients
 from derive.gaussian.quadrature import QuadratureError
 from derive.scalar import ScalarFunction
-from derive.step_numbers import evaluate
+from derive.step_numbers import StepInputs, evaluate
 from giantstep.law.derivation import step_map_of
 from giantstep.quadrature.panels import Term
 from giantstep.spec.errors import NotConverged
@@ -73,16 +73,16 @@ def step_check(model: Model, problem: Problem) -> Check:
     assert model.step is not None
     network = model.network
     try:
-        exact = evaluate(
-            step_map_of(model),
+        inputs = StepInputs(
             model.step.learning_rate / network.width,
             model.step.samples,
             network.readout.values,
             network.readout.fractions,
             model.target.noise,
-            flips=model.target.flips,
-            probit=model.target.probit,
+            model.target.flips,
+            model.target.probit,
         )
+        exact = evaluate(step_map_of(model), inputs)
     except QuadratureError as error:
         raise NotConverged(
             f"the map of the step cannot be checked for the link {model.target.link!r}: {error}",

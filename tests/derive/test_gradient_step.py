@@ -11,7 +11,7 @@ from derive.gradient_step import gradient_step_map
 from derive.labels import FLIPS, PROBIT, index_function
 from derive.language.grammar import ExpressionError
 from derive.scalar import scalar_function
-from derive.step_numbers import evaluate
+from derive.step_numbers import StepInputs, evaluate
 
 
 def step_map(activation: str, link: str, bias: float = 0, **noise):
@@ -31,7 +31,7 @@ def test_the_published_formulas_come_out() -> None:
 
 def test_odd_activation_and_uniform_readout() -> None:
     """[CUI24] eq. (9)-(12): e2 = E sigma_star^2, no drift along the row."""
-    found = evaluate(step_map("erf", "sign"), 0.7, 1.5, dps=25)
+    found = evaluate(step_map("erf", "sign"), StepInputs(0.7, 1.5), 25)
     with mpmath.workdps(25):
         mu1 = 2 / mpmath.sqrt(3 * mpmath.pi)  # E[z erf z]
         slope2 = 4 / (mpmath.pi * mpmath.sqrt(5))  # E[erf'^2]
@@ -46,7 +46,8 @@ def test_odd_activation_and_uniform_readout() -> None:
 
 def test_relu_moments_in_closed_form() -> None:
     """E relu = 1/sqrt(2 pi), E[z relu] = 1/2, E relu'' = phi(0), Var relu' = 1/4; two values of the readout, noise."""
-    found = evaluate(step_map("relu", "relu"), 0.5, 2.0, (1.0, -0.5), (0.25, 0.75), noise=0.25, dps=25)
+    inputs = StepInputs(0.5, 2.0, (1.0, -0.5), (0.25, 0.75), noise=0.25)
+    found = evaluate(step_map("relu", "relu"), inputs, 25)
     with mpmath.workdps(25):
         phi0 = 1 / mpmath.sqrt(2 * mpmath.pi)
         ubar = mpmath.mpf(-0.125)
@@ -68,7 +69,7 @@ def test_moments_stay_expectations_where_there_is_no_closed_form() -> None:
 
 def test_bias_shifts_the_activation() -> None:
     """sigma(z + b) = (z + b)^2: mu0 = 1 + b^2, mu1 = 2 b, sigma'' = 2, Var sigma' = 4."""
-    found = evaluate(step_map("z**2", "sin", bias=0.5), 1.0, 1.0, dps=20)
+    found = evaluate(step_map("z**2", "sin", bias=0.5), StepInputs(1.0, 1.0), 20)
     for name, value in (("mu0", 1.25), ("mu1", 1.0), ("second", 2.0), ("variance", 4.0)):
         assert abs(found[name] - value) < 1e-18
 
@@ -108,7 +109,7 @@ def test_the_formulas_of_several_indices_come_out() -> None:
 def test_moments_of_noisy_labels_in_closed_form() -> None:
     """A sign is flipped with probability p and sees z + sqrt(t) n: E[z y] = (1 - 2 p) sqrt(2/pi)/sqrt(1 + t)."""
     step = step_map("relu", "sign", flips=FLIPS, probit=PROBIT)
-    found = evaluate(step, 1.0, 2.0, noise=0.25, flips=0.125, probit=0.5, dps=25)
+    found = evaluate(step, StepInputs(1.0, 2.0, noise=0.25, flips=0.125, probit=0.5), 25)
     with mpmath.workdps(25):
         phi0 = 1 / mpmath.sqrt(2 * mpmath.pi)
         assert abs(found["s1"][0] - 0.75 * 2 * phi0 / mpmath.sqrt(1.5)) < 1e-23
@@ -119,7 +120,7 @@ def test_moments_of_noisy_labels_in_closed_form() -> None:
 def test_moments_of_two_indices_in_closed_form() -> None:
     """y = relu(z1) z2 + z1 at z + sqrt(t) n = s g: E y = 0, E z1 y = 1, E z2 y = s phi(0), E y^2 = s^4/2 + s^2."""
     step = step_map("tanh", "relu(z1)*z2 + z1", probit=PROBIT)
-    found = evaluate(step, 1.0, 2.0, probit=0.5, dps=25)
+    found = evaluate(step, StepInputs(1.0, 2.0, probit=0.5), 25)
     with mpmath.workdps(25):
         scale = mpmath.sqrt(1.5)
         assert found["s0"] == 0

@@ -9,7 +9,7 @@ import pytest
 from derive.gradient_step import gradient_step_map
 from derive.labels import FLIPS, PROBIT, index_function
 from derive.scalar import scalar_function
-from derive.step_numbers import evaluate
+from derive.step_numbers import StepInputs, evaluate
 
 DIMENSION, WIDTH, SAMPLES, RATE = 1000, 500, 1500, 1.3
 VALUES = np.array([1.0, -0.5])
@@ -57,8 +57,8 @@ def test_against_the_finite_size_step(name: str) -> None:
     """
     case = CASES[name]
     step = gradient_step_map(scalar_function(case.activation), index_function(case.text), flips=FLIPS, probit=PROBIT)
-    alpha0, noise = SAMPLES / DIMENSION, {"flips": case.flips, "probit": case.probit}
-    found = evaluate(step, RATE, alpha0, VALUES.tolist(), (0.5, 0.5), case.noise, 12, **noise)
+    inputs = StepInputs(RATE, SAMPLES / DIMENSION, VALUES.tolist(), (0.5, 0.5), case.noise, case.flips, case.probit)
+    found = evaluate(step, inputs, 12)
     wanted = np.array([float(x) for x in (found["strength"], *found["alignments"], *found["bulk_variance"])])
     measured = np.array([_finite_size(case, seed) for seed in range(SEEDS)])
     error = measured.std(axis=0, ddof=1) / np.sqrt(SEEDS)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from derive.step_numbers import evaluate
+from derive.step_numbers import StepInputs, evaluate
 from giantstep.law.derivation import step_map_of
 from giantstep.law.spike import SpikeParameters, spike_of
 from giantstep.spec.errors import BadInput
@@ -36,17 +36,16 @@ MODELS = {
 def test_against_the_derived_map(name: str) -> None:
     one = MODELS[name]
     target = one.target
-    exact = evaluate(
-        step_map_of(one),
+    inputs = StepInputs(
         STEP.learning_rate / 1.25,
         STEP.samples,
         VOCABULARY.values,
         VOCABULARY.fractions,
         target.noise,
-        20,
-        flips=target.flips,
-        probit=target.probit,
+        target.flips,
+        target.probit,
     )
+    exact = evaluate(step_map_of(one), inputs, 20)
     found = spike_of(one)
     sign = math.copysign(1.0, exact["strength"])
     assert found.strength == pytest.approx(sign * float(exact["strength"]), rel=1e-11)
