@@ -159,11 +159,11 @@ def cost_exponent(k, e):
 ORDERS = {orders}
 
 
-def mean_features(rho, tilt, spread, moments):
+def mean_features(rho, drift, spread, moments):
     """Coefficients in kappa of the orders 0 ... ORDERS of the mean features in readout times rate, lowest power first.
 
-    rho: strength per rate; (1 + w tilt)^2 + w^2 spread: bulk variance at w = readout times rate; moments: E[He_n sigma]
-    for n = 0 ... 2 ORDERS.
+    rho: strength per rate; (1 + w drift)^2 + w^2 spread: bulk variance at w = readout times rate; moments:
+    E[He_n sigma] for n = 0 ... 2 ORDERS.
     """
     {moments_of_sigma} = moments
 {polynomials}

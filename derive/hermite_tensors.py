@@ -17,8 +17,8 @@ from derive.gaussian.quadrature import QuadratureError
 from derive.gaussian.rules import close
 from derive.gaussian.special import hermite_polynomial
 from derive.language.links import Link
-from derive.language.parse import to_sympy
 from derive.ridges import Separated, separated
+from derive.to_sympy import to_sympy
 
 EXACT_DPS, CLOSED_DPS, QUADRATURE_DPS = 200, 50, 20
 _G = sympy.Symbol("g", real=True)

@@ -16,9 +16,9 @@ import sympy
 from derive.gaussian.expectation import Expectation
 from derive.gaussian.rules import close
 from derive.language.links import link_of
-from derive.language.parse import to_sympy
 from derive.operations import computed
 from derive.scalar import ScalarFunction
+from derive.to_sympy import to_sympy
 from derive.trace import Operation, Recorder
 
 UBAR = sympy.Symbol("ubar", real=True)

@@ -61,7 +61,7 @@ def limit(of: str, variable: Any, to: Any, rule: str) -> Operation:
 
 
 def closed_form(of: str, words: str = "") -> Operation:
-    """The expectations of a step by the table of closed Gaussian integrals; the rule names what was used."""
+    """The expectations of a step by the rules for Gaussian integrals; the rule names what was used."""
 
     def run(body: Any) -> Any:
         found, names = close_all(body)

@@ -16,8 +16,8 @@ from typing import Any
 import sympy as sp
 
 from derive.blocks import KAPPA
-from derive.gaussian.hermite import coefficient
 from derive.gaussian.special import hermite_polynomial
+from derive.hermite_coefficients import coefficient
 from derive.network_step import DIMENSION
 from derive.operations import computed
 from derive.scalar import ScalarFunction
@@ -27,7 +27,7 @@ from derive.trace import Derivation, Recorder
 EXPONENT = sp.Symbol("e", positive=True)
 ORDER = sp.Symbol("k", positive=True)
 W, SLOPE = sp.Symbol("w", real=True), sp.Symbol("rho", real=True)
-TILT, SPREAD = sp.Symbol("tilt", real=True), sp.Symbol("spread", nonnegative=True)
+DRIFT, SPREAD = sp.Symbol("drift", real=True), sp.Symbol("spread", nonnegative=True)
 _STRENGTH, _PREFACTOR = sp.Symbol("r", positive=True), sp.Symbol("r_0", positive=True)
 _U, _AMPLITUDE, _RESPONSE = (
     sp.Symbol("u", real=True),
@@ -106,7 +106,7 @@ def _orders(trace: Recorder, order: int) -> tuple[Any, ...]:
     trace.define(
         "bulk variance",
         sp.Symbol("c"),
-        (1 + W * TILT) ** 2 + W**2 * SPREAD,
+        (1 + W * DRIFT) ** 2 + W**2 * SPREAD,
         "the norm of the rows as a function of $w$: it changes with the spike",
         "[CUI24] App. A",
     )

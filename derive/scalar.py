@@ -12,7 +12,7 @@ from derive.gaussian.breakpoints import Pieces, split
 from derive.gaussian.numeric import mpmath_function
 from derive.language.catalogue import Entry, lookup
 from derive.language.grammar import ExpressionError, parse
-from derive.language.parse import to_sympy
+from derive.to_sympy import to_sympy
 
 Parity = Literal["odd", "even", "none"]
 

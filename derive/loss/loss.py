@@ -18,10 +18,10 @@ import sympy as sp
 
 from derive.language.grammar import ExpressionError, parse
 from derive.language.loss_catalogue import REGISTERED, Form, LossEntry, lookup
-from derive.language.parse import to_sympy
 from derive.loss.label_cells import LabelCell, LabelRange, label_cells
 from derive.loss.logarithms import tame_logarithms
 from derive.loss.pieces import MovingKinks, Sample, limit_at, split_by_sign
+from derive.to_sympy import to_sympy
 
 U = sp.Symbol("u", real=True)
 Y = sp.Symbol("y", real=True)

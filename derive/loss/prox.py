@@ -19,7 +19,7 @@ from derive.loss.curvature_scan import function_of
 from derive.loss.envelope import OMEGA_U, AlongProx, L, along_prox
 from derive.loss.loss import OMEGA, VARIANCE, F, Loss, LossAnalysis, U, Y, analyse_loss, edge_slopes
 from derive.loss.pieces import limit_at
-from derive.loss.prox_twin import prox_value
+from derive.loss.prox_value import prox_value
 from derive.operations import computed, substitute
 from derive.trace import Derivation, Recorder
 

@@ -320,7 +320,7 @@ def _record_two_replicas(trace: Recorder, fields: frozenset[str]) -> tuple[sp.Ex
             "substitute",
             "the covariance of two different replicas",
             *whole,
-            by=lambda *e: _replica_part(_symmetric_covariance(*e, fields), 0),
+            by=lambda body, alike: _replica_part(_symmetric_covariance(body, alike, fields), 0),
         ),
         _EQUIVALENCE,
     )
@@ -331,7 +331,7 @@ def _record_two_replicas(trace: Recorder, fields: frozenset[str]) -> tuple[sp.Ex
             "substitute",
             "what a replica with itself has more than that, times $\\beta_T$",
             *whole,
-            by=lambda *e: _replica_part(_symmetric_covariance(*e, fields), 1),
+            by=lambda body, alike: _replica_part(_symmetric_covariance(body, alike, fields), 1),
         ),
         _EQUIVALENCE,
     )

@@ -77,7 +77,7 @@ def arguments_of(network: Network, step: Step, target: Target) -> StepArguments:
 
 
 def scale_of_step(network: Network, step: Step, target: Target) -> tuple[float, float, float]:
-    """(rho, tilt, spread): strength w rho and bulk variance (1 + w tilt)^2 + w^2 spread at w = readout times rate.
+    """(rho, drift, spread): strength w rho and bulk variance (1 + w drift)^2 + w^2 spread at w = readout times rate.
 
     Raises BadInput where the step is not defined.
     """
@@ -87,9 +87,9 @@ def scale_of_step(network: Network, step: Step, target: Target) -> tuple[float, 
         return float(generated_step.bulk_variance(of.rate, of.samples, u, of.s0, of.e2, of.sigma2, of.variance))
 
     strength = float(generated_step.strength(of.rate, of.samples, of.mu1, of.length, of.e2))
-    tilt = 0.25 * (variance(1.0) - variance(-1.0))
-    spread = 0.5 * (variance(1.0) + variance(-1.0)) - 1.0 - tilt * tilt
-    return abs(strength), tilt, max(0.0, spread)
+    drift = 0.25 * (variance(1.0) - variance(-1.0))
+    spread = 0.5 * (variance(1.0) + variance(-1.0)) - 1.0 - drift * drift
+    return abs(strength), drift, max(0.0, spread)
 
 
 def _link_moments(target: Target) -> LinkMoments:

@@ -95,10 +95,10 @@ def _orders(network: Network, step: Step, target: Target) -> tuple[tuple[float, 
     """The orders of the mean features in the strength, with largest coefficient one; zeros where one vanishes."""
     kernel = function_kernel(network.activation)
     moments = hermite_moments(network.activation, kernel.BREAKPOINTS, 2 * ORDERS, network.initial_bias)
-    rho, tilt, spread = scale_of_step(network, step, target)
-    found = mean_features(rho, tilt, spread, moments)
+    rho, drift, spread = scale_of_step(network, step, target)
+    found = mean_features(rho, drift, spread, moments)
     largest = max(map(abs, moments))
-    size = max(abs(rho), abs(tilt), spread**0.5)
+    size = max(abs(rho), abs(drift), spread**0.5)
     scaled = []
     for k, polynomial in enumerate(found):
         top = max(map(abs, polynomial))

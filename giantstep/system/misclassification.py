@@ -62,8 +62,8 @@ def bivariate_normal(h: Array, k: Array, correlation: Array, complement: Array) 
         first = np.where(h != 0.0, (k - correlation * h) / (h * complement), np.sign(k) * np.inf)
         second = np.where(k != 0.0, (h - correlation * k) / (k * complement), np.sign(h) * np.inf)
         both_zero = (h == 0.0) & (k == 0.0)
-        tilt = (1.0 - correlation) / complement
-        first, second = np.where(both_zero, tilt, first), np.where(both_zero, tilt, second)
+        one_sided = (1.0 - correlation) / complement
+        first, second = np.where(both_zero, one_sided, first), np.where(both_zero, one_sided, second)
     apart = (h * k < 0.0) | ((h * k == 0.0) & (h + k < 0.0))
     result = 0.5 * (ndtr(h) + ndtr(k)) - owens_t(h, first) - owens_t(k, second) - 0.5 * apart
     return np.asarray(np.clip(result, 0.0, 1.0))

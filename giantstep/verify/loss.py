@@ -15,7 +15,7 @@ from codegen.output_twin import Fields, LossCurve
 from derive.gaussian.numeric import mpmath_function
 from derive.loss.loss import F, LossAnalysis, Y, analyse_loss, loss_of_entry
 from derive.loss.prox import prox_value
-from derive.loss.prox_twin import MoreauValues, moreau_values
+from derive.loss.prox_value import MoreauValues, moreau_values
 from giantstep.law.labels import Points
 from giantstep.law.multi_index_labels import has_kinks, moments_given_kappa
 from giantstep.spec.fit_loss import FitLoss

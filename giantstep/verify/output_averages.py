@@ -131,15 +131,20 @@ def _group_of_step(
 
 
 def _turns_of_step(
-    edges: tuple[float, float], tilt: Array, spread: Array, centre: Array, sign: float, middle: Array
+    edges: tuple[float, float], slopes: Array, spread: Array, centre: Array, sign: float, middle: Array
 ) -> Array:
     """Where the probability of an interval of the label turns as a function of u, and around, [N, C]."""
-    found = [np.empty((len(tilt), 0))]
+    found = [np.empty((len(slopes), 0))]
     for edge in edges:
         if not math.isinf(edge):
             with np.errstate(all="ignore"):
+<<<<<<< HEAD
                 place, width = (edge - centre) / tilt, spread / np.abs(tilt)
                 turns = middle[:, None] + sign * (place[:, None] + width[:, None] * AROUND)
+=======
+                place, width = (edge - centre) / slopes, spread / np.abs(slopes)
+                turns = middle[:, None] + sign * (place[:, None] + width[:, None] * _AROUND)
+>>>>>>> e45765b (derive: layers from the grammar to the equations, no cycle; plain names)
             found.append(np.clip(np.nan_to_num(turns, nan=1e9, posinf=1e9, neginf=-1e9), -1e9, 1e9))
     return np.concatenate(found, axis=1)
 

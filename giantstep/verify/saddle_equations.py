@@ -219,7 +219,7 @@ def _random_loss(directions: int) -> tuple[dict[str, Definition], list[str]]:
     along = dict.fromkeys(directions_of("t", directions), sp.S.Zero)
     for j in range(_KINDS):
         own = [f"{word}{j}" for word in ("share", "weight", "label", "rest")]
-        slopes = directions_of(f"tilt{j}", directions)
+        slopes = directions_of(f"slope_of_label{j}", directions)
         names += [*own, *slopes]
         p, a, y, rest = (field(name) for name in own)
         gain = a / (1 + a * field("V"))

@@ -4,7 +4,7 @@ import mpmath
 import pytest
 import sympy
 
-from derive.gaussian.hermite import coefficient, coefficient_by_derivatives, expand, hermite_polynomial
+from derive.hermite_coefficients import coefficient, coefficient_by_derivatives, expand, hermite_polynomial
 from derive.language.catalogue import REGISTERED
 from derive.scalar import scalar_function
 

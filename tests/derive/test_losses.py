@@ -113,7 +113,7 @@ def test_aliases_are_the_same_loss(name: str) -> None:
 
 
 def _expression(text: str) -> Any:
-    from derive.language.parse import to_sympy
+    from derive.to_sympy import to_sympy
 
     return to_sympy(parse(text, ("y", "f")), {"y": Y, "f": F})
 

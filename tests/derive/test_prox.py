@@ -32,7 +32,7 @@ from derive.gaussian.numeric import mpmath_function
 from derive.loss.envelope import OMEGA_U, L, along_prox
 from derive.loss.loss import OMEGA, VARIANCE, F, U, Y, analyse_loss, loss_of
 from derive.loss.prox import MoreauRecord, moreau
-from derive.loss.prox_twin import moreau_values, prox_value
+from derive.loss.prox_value import moreau_values, prox_value
 
 
 @pytest.fixture(autouse=True, scope="module")

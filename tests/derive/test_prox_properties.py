@@ -31,7 +31,7 @@ from derive.check import check_derivation
 from derive.loss.convexity import NotConvex
 from derive.loss.loss import VARIANCE, analyse_loss, loss_of
 from derive.loss.prox import moreau
-from derive.loss.prox_twin import MoreauValues, moreau_values, prox_value
+from derive.loss.prox_value import MoreauValues, moreau_values, prox_value
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -35,7 +35,7 @@ from solver_cases import twin_of as twin_of_square
 from codegen.coupled_twin import OBSERVABLES
 from codegen.output_twin import Fields, LossCurve, node_averages
 from derive.loss.loss import analyse_loss, loss_of
-from derive.loss.prox_twin import moreau_values
+from derive.loss.prox_value import moreau_values
 from giantstep.spec.kernels import solver_kernel
 from giantstep.spec.model import Model
 from giantstep.system.coupled_system import CoupledSystem

@@ -28,7 +28,7 @@ from derive.blocks import KAPPA, block_field
 from derive.evaluate import Evaluator, State
 from derive.loss.convexity import check_convex
 from derive.loss.loss import LossAnalysis, analyse_loss, loss_of
-from derive.loss.prox_twin import moreau_values
+from derive.loss.prox_value import moreau_values
 from derive.saddle import SaddleSystem
 from giantstep.spec.model import Model
 from giantstep.system.coupled_system import CoupledSystem, gauss_rule

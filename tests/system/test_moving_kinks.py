@@ -20,7 +20,7 @@ from scipy.optimize import minimize_scalar
 from derive.loss.convexity import NotConvex, check_convex
 from derive.loss.loss import analyse_loss, loss_of
 from derive.loss.prox import moreau
-from derive.loss.prox_twin import moreau_values
+from derive.loss.prox_value import moreau_values
 from giantstep.observe.simulate import simulate
 from giantstep.simulate.convex import Labelled
 from giantstep.spec.fit_loss import FitLoss

@@ -1,4 +1,4 @@
-"""Closed forms of Gaussian expectations: a table of rules, tried in order. No rule calls `sympy.integrate`.
+"""Closed forms of Gaussian expectations: rules, tried in order. No rule calls `sympy.integrate`.
 
 An expectation that no rule closes stays what it is and becomes quadrature.
 """
@@ -15,7 +15,7 @@ from derive.gaussian.rules.tidy import tidy
 
 __all__ = ["RULES", "close"]
 
-#: The table: each rule gives (closed form, its names) for an integrand and one variable, or None.
+#: Each rule gives (closed form, its names) for an integrand and one variable, or None.
 RULES = (polynomial.close, parity.close, piecewise.close, smooth.close)
 
 

@@ -88,14 +88,14 @@ def _expectation(breakpoints: tuple[Any, ...], pieces: list[Any], mean: Any, var
     keys = sorted({key for piece in pieces for key in piece}, key=sympy.default_sort_key)
     total = sympy.S.Zero
     for tau, rho in keys:
-        factor, m, v = _tilt(mean, variance, tau, rho)
+        factor, m, v = _completed_square(mean, variance, tau, rho)
         if factor is None:
             return None
         total += factor * _sum_over_cuts(breakpoints, [piece.get((tau, rho), {}) for piece in pieces], m, v)
     return total
 
 
-def _tilt(mean: Any, variance: Any, tau: Any, rho: Any) -> tuple[Any, Any, Any]:
+def _completed_square(mean: Any, variance: Any, tau: Any, rho: Any) -> tuple[Any, Any, Any]:
     """exp(tau w + rho w^2) joined to the density N(mean, variance): factor, new mean, new variance."""
     if tau == 0 and rho == 0:
         return sympy.S.One, mean, variance

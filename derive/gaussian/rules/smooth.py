@@ -103,7 +103,7 @@ def _parsed(term: Any, g: sympy.Symbol) -> _Term | None:
 def _term_value(term: _Term, names: dict[str, None]) -> Any:
     if any(x != 0 for x in term.exponent):
         names[EXPONENTIAL] = None
-        return _tilted(term, names)
+        return _completed_square(term, names)
     if term.trig:
         names[TRIGONOMETRIC] = None
         function, a, b = term.trig[0]
@@ -114,7 +114,7 @@ def _term_value(term: _Term, names: dict[str, None]) -> Any:
     return None if value is None else term.coefficient * value
 
 
-def _tilted(term: _Term, names: dict[str, None]) -> Any:
+def _completed_square(term: _Term, names: dict[str, None]) -> Any:
     """g -> m + tau h: exp(e0 + e1 g + e2 g^2) joins the Gaussian weight. None if not integrable."""
     e0, e1, e2 = term.exponent
     precision = ratio(1 - 2 * e2)
@@ -154,7 +154,7 @@ def _error_moment(power: int, errors: tuple[tuple[Any, Any, Any], ...], names: d
         rest = errors[:position] + errors[position + 1 :]
         scale, height = _DENSITY[function]
         density = (sympy.expand(-scale * a**2), sympy.expand(-2 * scale * a * b), sympy.expand(-scale * b**2))
-        inner = _tilted(_Term(height * b, power - 1, density, (), rest), names)
+        inner = _completed_square(_Term(height * b, power - 1, density, (), rest), names)
         if inner is None:
             return None
         total += inner
