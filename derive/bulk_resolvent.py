@@ -17,8 +17,9 @@ import sympy as sp
 from derive.gaussian.expectation import Expectation
 from derive.gradient_step import ALPHA0, VARIANCE, U
 from derive.network_step import DIMENSION, A
-from derive.operations import computed
-from derive.trace import Derivation, Recorder
+from derive.operations import computed, equal
+from derive.replica.matrices import OnInverse
+from derive.trace import Claim, Derivation, Recorder
 
 SHIFT = sp.Symbol("w", positive=True)  # the resolvent is (C + w)^-1
 TRACE = sp.Symbol("S", positive=True)  # (1/d) tr (C + w)^-1
@@ -28,6 +29,7 @@ RESIDUAL = sp.Function("residual_e", real=True)(OVERLAP)
 ALONG = sp.Symbol("S_theta", positive=True)  # theta.(C + w)^-1 theta
 MIXED = sp.Symbol("S_v", real=True)  # E[e t/D]
 _SOURCE = "THEORY section 5"
+_LARGE = "an identity of large matrices, written down sample by sample; nothing is carried out"
 _LIMIT = "x of a left-out sample is independent of the resolvent; d, n0 large at fixed ratio"
 
 
@@ -78,6 +80,7 @@ def _leave_one_out(trace: Recorder) -> None:
             "the sample put back into $C$ with its weight $e^2/n_0$",
             "left out",
             by=lambda quadratic: sp.factor(sherman_morrison(quadratic, -weight)),
+            test=Claim(lambda found, quadratic: _one_more_sample(found, quadratic, weight)),
         ),
         "Sherman and Morrison (1950)",
     )
@@ -90,6 +93,7 @@ def _leave_one_out(trace: Recorder) -> None:
             "leave one out",
             "left out",
             by=lambda inside, outside: sp.simplify(inside / outside),
+            test=equal(lambda inside, outside: inside / outside),
         ),
         shown=False,
     )
@@ -105,6 +109,7 @@ def _identities(trace: Recorder) -> tuple[Any, Any]:
             "the trace of $(C+w)(C+w)^{-1}$, sample by sample",
             "shrinking",
             by=lambda shrunk: SHIFT * TRACE + TRACE * Expectation(RESIDUAL**2 * shrunk, OVERLAP),
+            test=_LARGE,
         ),
         _SOURCE,
     )
@@ -117,6 +122,7 @@ def _identities(trace: Recorder) -> tuple[Any, Any]:
             "part across $\\theta$ averages out",
             "shrinking",
             by=lambda shrunk: SHIFT * ALONG + ALONG * Expectation(RESIDUAL**2 * OVERLAP**2 * shrunk, OVERLAP),
+            test=_LARGE,
         ),
         _SOURCE,
         shown=False,
@@ -129,6 +135,7 @@ def _identities(trace: Recorder) -> tuple[Any, Any]:
             "solved for $\\theta\\cdot\\mathrm{Res}\\,\\theta$",
             "projection on the target",
             by=lambda projected: _solved(projected - 1, ALONG),
+            test=Claim(lambda root, projected: (projected.xreplace({ALONG: root}), sp.S.One)),
         ),
         _SOURCE,
     )
@@ -145,6 +152,7 @@ def _along_spike(trace: Recorder) -> tuple[Any, Any, Any]:
             "a sample of $v=\\frac{1}{n\\,n_0}\\sum_ie_ix_i$ left out of the resolvent",
             "shrinking",
             by=lambda shrunk: Expectation(RESIDUAL * OVERLAP * shrunk, OVERLAP),
+            test=_LARGE,
         ),
         _SOURCE,
     )
@@ -157,6 +165,7 @@ def _along_spike(trace: Recorder) -> tuple[Any, Any, Any]:
             "spike and target, per sample",
             "resolvent along the target",
             by=lambda *_: ALONG * MIXED / LENGTH,
+            test=_LARGE,
         ),
         _SOURCE,
     )
@@ -170,6 +179,7 @@ def _along_spike(trace: Recorder) -> tuple[Any, Any, Any]:
             "spike and target, per sample",
             "resolvent along the target",
             by=lambda shrunk, *_: (_equal(shrunk) + ALONG * MIXED**2) / LENGTH**2,
+            test=_LARGE,
         ),
         _SOURCE,
     )
@@ -185,6 +195,14 @@ def sherman_morrison(resolvent: Any, weight: Any) -> Any:
     q = sp.Dummy("q")
     (root,) = sp.solve(sp.Eq(q, resolvent * (1 + weight * q)), q)
     return sp.factor(root)
+
+
+def _one_more_sample(found: Any, quadratic: Any, weight: Any) -> tuple[Any, Any]:
+    """x.Res.x of a matrix with the sample in it, and the result by x.Res.x of the matrix without it."""
+    size = sp.Symbol("K", integer=True, positive=True)
+    matrix, sample = sp.MatrixSymbol("C", size, size), sp.MatrixSymbol("x", size, 1)
+    with_it = sp.MatAdd(matrix, weight * sample * sample.T)
+    return OnInverse(with_it, sample), sp.Subs(found, TRACE, OnInverse(matrix, sample) * TRACE / quadratic)
 
 
 def _equal(shrunk: Any) -> Any:

@@ -12,7 +12,7 @@ import sympy
 from derive.gaussian.expectation import Expectation
 from derive.gaussian.rules import close
 from derive.gaussian.rules.tidy import tidy
-from derive.operations import computed
+from derive.operations import AVERAGE_WRITTEN, computed, equal, put_in
 from derive.scalar import ScalarFunction
 from derive.trace import Derivation, Recorder
 
@@ -72,6 +72,7 @@ def conditional_coefficients(f: ScalarFunction) -> ConditionalCoefficients:
             "the same with rows that keep their norm $\\sqrt{c}$, as printed there",
             _last(recorder, "mu1"),
             by=lambda linear: tidy(linear / sympy.sqrt(C)),
+            test=equal(lambda linear: linear / sympy.sqrt(C)),
         ),
         _SOURCE,
     )
@@ -100,6 +101,7 @@ def _record_value(recorder: Recorder, f: ScalarFunction) -> None:
             "function",
             "pre-activation",
             by=lambda body, at: body.subs(f.z, at),
+            test=put_in(lambda at: {f.z: at}),
         ),
         shown=False,
     )
@@ -133,6 +135,7 @@ def _rest_of_variance(recorder: Recorder, f: ScalarFunction) -> Any:
             "the variance that is left to the noise: the second moment without the mean and the linear part",
             *(_last(recorder, each) for each in ("second", "mu0", "mu1")),
             by=_variance_left,
+            test=equal(lambda whole, mean, linear: whole - mean**2 - linear**2),
         ),
         _SOURCE,
     )
@@ -169,7 +172,7 @@ def _closed(recorder: Recorder, label: str, name: Any, moment: _Moment) -> Any:
     node = recorder.derive(
         f"{label} definition",
         name,
-        computed("average", f"the {moment.words}", "value", by=moment.of),
+        computed("average", f"the {moment.words}", "value", by=moment.of, test=AVERAGE_WRITTEN),
         _SOURCE,
     )
     if not close(node)[1]:

@@ -17,12 +17,12 @@ from derive.directions import directions_of
 from derive.gaussian.expectation import Expectation
 from derive.loss.loss import OMEGA, VARIANCE, F, Y
 from derive.loss.quadratic import MoreauEnvelope
-from derive.operations import computed
+from derive.operations import computed, equal
 from derive.output import average, output_averages
 from derive.replica.averages import XI, sample_derivation
 from derive.replica.network import conditional_output
 from derive.symbols import ALPHA, DELTA, MEAN, NOISE, NU0, NU2SQ, RISK, V
-from derive.trace import Derivation, Operation, Recorder
+from derive.trace import Claim, Derivation, Operation, Recorder
 
 B, C = index("b"), index("c")
 REST = sp.Symbol("y_rest", real=True)
@@ -66,6 +66,7 @@ def quadratic_energy(envelope: MoreauEnvelope, spikes: int = 1) -> Energetic:
             "conditional risk",
             "envelope",
             by=lambda _, found: ALPHA * Expectation(RISK(KAPPA) * _quadratic_weight(found), KAPPA),
+            test=equal(lambda _, found: ALPHA * Expectation(_at_risk(found), KAPPA)),
         ),
         "[CUI24] eq. (86)",
     )
@@ -76,6 +77,9 @@ def quadratic_energy(envelope: MoreauEnvelope, spikes: int = 1) -> Energetic:
         "loss",
         "prox",
         by=lambda _, loss, prox: envelope.loss.error_scale * Expectation(RISK(KAPPA) * _at_prox(loss, prox), KAPPA),
+        test=equal(
+            lambda _, loss, prox: envelope.loss.error_scale * Expectation(_at_risk(loss.xreplace({F: prox})), KAPPA)
+        ),
     )
     errors = _errors(trace, training)
     return Energetic(expression, fields, *errors, trace.finish(), spikes=spikes)
@@ -96,6 +100,7 @@ def output_energy(directions: int = 1, spikes: int = 1) -> Energetic:
             "the envelope averaged over label and output given $\\kappa$, for each sample",
             "energetic part of a sample",
             by=lambda _: ALPHA * Expectation(average("avg_M"), KAPPA),
+            test="names the average of a sample, which the kernel of a loss supplies",
         ),
         "[CUI24] eq. (86)",
     )
@@ -106,6 +111,7 @@ def output_energy(directions: int = 1, spikes: int = 1) -> Energetic:
         "Moreau envelope",
         "minimiser",
         by=_loss_at_prox,
+        test=Claim(_square_of_distance),
     )
     errors = _errors(trace, training)
     return Energetic(expression, fields[:-1], *errors, trace.finish(), directions, averages.partials, spikes)
@@ -150,9 +156,16 @@ def _conditional_risk(trace: Recorder, slopes: list[sp.Expr]) -> sp.Expr:
             "label",
             "output",
             by=lambda y, omega: second_moment(y - omega, variances),
+            test=equal(lambda y, omega: _gaussian_average((y - omega) ** 2, t)),
         ),
         "THEORY section 4",
     )
+
+
+def _gaussian_average(body: sp.Expr, t: list[sp.Symbol]) -> sp.Expr:
+    """Over t, xi and a normal rest of the label with its variance."""
+    rest = sp.sqrt(NU2SQ(KAPPA) + NOISE) * REST
+    return Expectation(body.xreplace({REST: rest}), *t, XI, REST)
 
 
 def second_moment(linear: sp.Expr, variances: dict[sp.Symbol, sp.Expr]) -> sp.Expr:
@@ -172,6 +185,11 @@ def _quadratic_weight(envelope: sp.Expr) -> sp.Expr:
     return weight.subs(VARIANCE, V(KAPPA))
 
 
+def _at_risk(quadratic: sp.Expr) -> sp.Expr:
+    """A multiple of (y - omega)^2 where that is the conditional risk."""
+    return quadratic.xreplace({Y: sp.sqrt(RISK(KAPPA)), OMEGA: sp.S.Zero, VARIANCE: V(KAPPA)})
+
+
 def _at_prox(loss: sp.Expr, prox: sp.Expr) -> sp.Expr:
     return sp.factor(loss.subs(F, prox) / (Y - OMEGA) ** 2).subs(VARIANCE, V(KAPPA))
 
@@ -186,6 +204,15 @@ def _loss_at_prox(envelope: Any, minimiser: sp.Expr) -> sp.Expr:
     return Expectation(average("avg_M") - coefficient * average("avg_gg"), KAPPA)
 
 
+def _square_of_distance(found: sp.Expr, envelope: Any, minimiser: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
+    """What the envelope has beside the loss, at the prox; and the same in the result, for averages of a point g."""
+    objective, variable = envelope.args
+    g, loss = sp.Symbol("g", real=True), sp.Function("ell", real=True)
+    distance = objective.replace(loss, lambda *_: sp.S.Zero).xreplace({variable: minimiser})
+    values = {average("avg_M"): sp.S.Zero, average("avg_gg"): g**2}
+    return -distance.xreplace({VARIANCE: V(KAPPA)}), found.integrand.xreplace(values)
+
+
 def _errors(trace: Recorder, training: Operation) -> tuple[sp.Expr, sp.Expr]:
     """Derive training and test error as averages over kappa; the latter against the clean target."""
     found = trace.derive("training error", sp.Symbol("train_error"), training, "[CUI24] eq. (91)")
@@ -197,6 +224,7 @@ def _errors(trace: Recorder, training: Operation) -> tuple[sp.Expr, sp.Expr]:
             "the conditional risk, against the clean target",
             "conditional risk",
             by=lambda risk: Expectation(risk.subs(NOISE, 0), KAPPA),
+            test=equal(lambda risk: sp.Subs(Expectation(risk, KAPPA), NOISE, 0)),
         ),
         "[CUI24] eq. (24)",
     )

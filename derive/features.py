@@ -6,13 +6,14 @@ from typing import Literal
 
 import sympy as sp
 
-from derive.blocks import KAPPA, family, index
+from derive.blocks import KAPPA, Definition, MatrixInverse, block_field, family, index
 from derive.coefficients import ConditionalCoefficients
 from derive.directions import coordinates_of_kappa, directions_of
-from derive.operations import computed
+from derive.operations import computed, equal, put_in
+from derive.random_loss import random_loss
 from derive.saddle import SaddleSystem
 from derive.symbols import MU0, MU1, MU2SQ, SYMMETRIC
-from derive.tangent import Tangent
+from derive.tangent import Tangent, tangent_name
 from derive.trace import Derivation, Recorder
 
 B = index("b")
@@ -62,7 +63,13 @@ def features_given_kappa(of: ConditionalCoefficients, title: str, origin: Origin
         trace.derive(
             f"{name} of a block",
             function(B, KAPPA),
-            computed("substitute", f"{rule}, given $\\kappa$", of.labels[name], by=lambda body: body.subs(place)),
+            computed(
+                "substitute",
+                f"{rule}, given $\\kappa$",
+                of.labels[name],
+                by=lambda body: body.subs(place),
+                test=put_in(lambda: place),
+            ),
             _EQUIVALENCE,
         )
     return trace.finish()
@@ -97,7 +104,20 @@ def bias_condition(system: SaddleSystem) -> tuple[sp.Expr, Derivation]:
             "$\\partial_s$ is a derivative of a coefficient in its shift",
             "free energy",
             by=calculus.of,
+            test=equal(lambda phi: sp.Derivative(phi, BIAS), *_shifted(system)),
         ),
         "[CUI24] App. C.8",
     )
     return slope, trace.finish()
+
+
+def _shifted(system: SaddleSystem) -> tuple[Definition | MatrixInverse, ...]:
+    """Coefficients that are linear in the bias, with the slopes that the derivative names; and what knows them."""
+
+    def coefficient(name: str) -> Definition:
+        at_zero, slope = (block_field(each)(B, KAPPA) for each in (f"{name}_0", tangent_name(name)))
+        return Definition(name, (B,), at_zero + BIAS * slope)
+
+    matrices = tuple(Definition(e.unknown, e.indices, e.body) for e in system.equations if e.unknown in ("S", "M"))
+    loss = random_loss(system.directions).averages if system.partials else ()
+    return (*map(coefficient, COEFFICIENTS), *system.fields, *matrices, system.inverse, *loss)

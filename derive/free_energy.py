@@ -13,12 +13,12 @@ import sympy as sp
 from derive.blocks import BlockSum, index
 from derive.canonical import canonical
 from derive.energetic import Energetic
-from derive.operations import computed
+from derive.operations import COMPOSED, computed, equal
 from derive.replica.bulk import Spectral, quadratic_form, spectral_potential, spike_response
 from derive.replica.readout import conjugate_pairs, gaussian_integral, zeta_families
 from derive.spectrum import ISOTROPIC, SpectralLaw
 from derive.symbols import BETA, INVERSE_DIMENSION, M_, SYMMETRIC, V1_HAT, T
-from derive.trace import Derivation, Recorder
+from derive.trace import Claim, Derivation, Recorder
 
 B, C = index("b"), index("c")
 M_HAT = sp.Symbol("m_hat", real=True)
@@ -67,6 +67,7 @@ def free_energy(energetic: Energetic, law: SpectralLaw = ISOTROPIC) -> FreeEnerg
             _last(trace, "entropic part"),
             "finite size",
             by=lambda energy, pairs, form, size: energy + BETA * (pairs - form / 2) + size,
+            test=COMPOSED,
         ),
         "[CUI24] eq. (86)-(90)",
     )
@@ -103,6 +104,7 @@ def _without_spike(
             "conjugate pairs",
             name,
             by=lambda body, _: body + _along_spike(energetic.spikes) / 2,
+            test=Claim(lambda pairs, *_: (_curvature(pairs, 0, energetic.spikes), _zeros(energetic.spikes))),
         ),
         "[CUI24] eq. (108)-(116)",
     )
@@ -115,6 +117,12 @@ def _without_spike(
             "entropic part",
             name,
             by=lambda body, response: _with_response(body, response, energetic.spikes),
+            test=Claim(
+                lambda found, body, _: (
+                    sp.Tuple(_without_sources(body, energetic.spikes), *_curvature(found, 1, energetic.spikes)),
+                    sp.Tuple(_without_sources(found, energetic.spikes), *_diagonal(energetic.spikes)),
+                )
+            ),
         ),
         "[CUI24] eq. (108)-(116)",
     )
@@ -127,15 +135,33 @@ def _along_spike(spikes: int) -> sp.Expr:
     return BlockSum(BlockSum(V1_HAT[B, C] * squares, B), C)
 
 
+def _curvature(body: sp.Expr, which: int, spikes: int) -> sp.Tuple:
+    """Second derivatives in zeta (0) or in zeta_hat (1) between blocks, for every direction of the spike."""
+    families = [pair[which] for pair in zeta_families(spikes)]
+    return sp.Tuple(*(sp.Derivative(body, each[B], each[C], evaluate=False) for each in families))
+
+
+def _zeros(spikes: int) -> sp.Tuple:
+    return sp.Tuple(*([sp.S.Zero] * spikes))
+
+
+def _diagonal(spikes: int) -> sp.Tuple:
+    """Twice the response T of a block with itself, and none between blocks."""
+    return sp.Tuple(*([2 * T[B] * sp.KroneckerDelta(B, C)] * spikes))
+
+
+def _without_sources(body: sp.Expr, spikes: int) -> sp.Expr:
+    hats = [hat for _, hat in zeta_families(spikes)]
+    return body.replace(lambda e: isinstance(e, sp.Indexed) and e.base in hats, lambda _: sp.S.Zero)
+
+
 def _with_response(R: sp.Expr, response: sp.MatrixExpr, spikes: int) -> sp.Expr:
     """R with the sources along the spike on another, diagonal response."""
     factor, (matrix,) = response.as_coeff_matrices() if isinstance(response, sp.MatMul) else (sp.S.One, [response])
     if str(matrix) != "T":
         raise ValueError(f"the response along the spike, {response}, is not a multiple of T")
-    hats = [hat for _, hat in zeta_families(spikes)]
-    gone = R.replace(lambda e: isinstance(e, sp.Indexed) and e.base in hats, lambda _: sp.S.Zero)
-    along = sp.Add(*(BlockSum(factor * T[B] * hat[B] ** 2, B) for hat in hats))
-    return canonical(gone + along, SYMMETRIC)
+    along = sp.Add(*(BlockSum(factor * T[B] * hat[B] ** 2, B) for _, hat in zeta_families(spikes)))
+    return canonical(_without_sources(R, spikes) + along, SYMMETRIC)
 
 
 def _finite_size(trace: Recorder) -> sp.Expr:
@@ -157,6 +183,7 @@ def _finite_size(trace: Recorder) -> sp.Expr:
             "$\\sqrt{p}\\,\\hat{m}\\,1_b$ on the inverse",
             "response of the constant direction",
             by=lambda response: M_HAT * M_[B] - response * M_HAT**2 / 2,
+            test=COMPOSED,
         ),
         "THEORY section 6",
         shown=False,
@@ -169,9 +196,16 @@ def _finite_size(trace: Recorder) -> sp.Expr:
             "stationarity in $\\hat{m}$, summed over blocks; kept on request",
             "pair of m",
             by=_extremal,
+            test=equal(_parabola),
         ),
         "THEORY section 6",
     )
+
+
+def _parabola(pair: sp.Expr) -> sp.Expr:
+    """-p'^2/(2 p'') of a quadratic function of m_hat without constant, its slopes at zero; summed over blocks."""
+    slope, curvature = (sp.Subs(sp.Derivative(pair, (M_HAT, k)), M_HAT, 0) for k in (1, 2))
+    return -BETA * BlockSum(slope**2 / (2 * curvature), B)
 
 
 def _extremal(pair: sp.Expr) -> sp.Expr:

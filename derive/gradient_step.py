@@ -17,6 +17,7 @@ from typing import Any
 
 import sympy
 
+from derive.blocks import BlockSum
 from derive.gaussian.expectation import Expectation
 from derive.labels import (
     MU0,
@@ -31,10 +32,11 @@ from derive.labels import (
     suffixes,
 )
 from derive.language.grammar import ExpressionError
-from derive.network_step import DIMENSION, SAMPLES, A, record_row_after_step
-from derive.operations import by_parts, close_all, closed_form, computed, limit
+from derive.network_step import DIMENSION, ROW, SAMPLE, SAMPLES, VALUE, A, J, SigmaPrime, W, X, record_row_after_step
+from derive.network_step import RESIDUAL as RESIDUALS
+from derive.operations import AVERAGE_WRITTEN, COMPOSED, by_parts, close_all, closed_form, computed, limit, put_in
 from derive.scalar import ScalarFunction
-from derive.trace import Derivation, Recorder
+from derive.trace import Claim, Derivation, Recorder
 
 ALPHA0 = sympy.Symbol("alpha_0", positive=True)
 U = sympy.Symbol("u", real=True)
@@ -127,13 +129,16 @@ def _recorded(
         of_activation = general.xreplace({sympy.Derivative(SIGMA, Z): slope}).xreplace({SIGMA: value})
         return of_activation.replace(STAR, target.at)
 
+    def functions_put_in(found: Any, general: Any, value: Any, _: Any) -> tuple[Any, Any]:
+        return general.replace(STAR, target.at).subs(SIGMA, value).doit(), found
+
     moments, closed = {}, {}
     for symbol, general in _general_steps(overlaps).items():
         rule = f"moments of {sigma.name} and {target.name}"
         moments[symbol] = recorder.derive(
             f"moment {symbol}",
             symbol,
-            computed("substitute", rule, general, "activation", "link", by=put),
+            computed("substitute", rule, general, "activation", "link", by=put, test=Claim(functions_put_in)),
             _STEP,
         )
         closed[symbol], rules = close_all(moments[symbol])
@@ -188,6 +193,7 @@ def _record_mean_of_slope(recorder: Recorder) -> None:
             "the mean over $z$ of the weight per residual",
             "gradient",
             by=lambda weight: Expectation(weight / sympy.Symbol("e"), Z),
+            test=AVERAGE_WRITTEN,
             before=lambda weight: Expectation(weight / sympy.Symbol("e"), Z),
         ),
         shown=False,
@@ -217,6 +223,7 @@ def _spike(recorder: Recorder, overlaps: Sequence[sympy.Symbol]) -> tuple[Any, t
             "mean of sigma'",
             norm,
             by=lambda *found: A * MU1 * sympy.sqrt(found[-1]),
+            test=Claim(_length_of_common_part),
         ),
         "[CUI24, eq. (9)]",
     )
@@ -231,12 +238,21 @@ def _spike(recorder: Recorder, overlaps: Sequence[sympy.Symbol]) -> tuple[Any, t
                 f"overlap with the target{suffix}",
                 norm,
                 by=lambda _, length, s1=symbol: s1 / sympy.sqrt(length),
+                test=COMPOSED,
             ),
             "[CUI24, eq. (10)]",
         )
         for gamma, symbol, suffix in indexed
     )
     return strength, alignments
+
+
+def _length_of_common_part(strength: Any, row: Any, _: Any, norm: Any) -> tuple[Any, Any]:
+    """The length of the row's change with sigma' at its mean and u = 1, and A mu1 times that of the average of e x."""
+    change = (row - W[ROW, J]).replace(SigmaPrime, lambda _: MU1).xreplace({VALUE[ROW]: sympy.S.One})
+    average = BlockSum(RESIDUALS[SAMPLE] * X[SAMPLE, J], SAMPLE) / SAMPLES
+    squared = BlockSum(average**2, J)
+    return BlockSum(change**2, J), sympy.expand(strength**2 / norm) * squared
 
 
 def _squared_norm(recorder: Recorder, label: str, means: Sequence[Any], square: Any) -> str:
@@ -256,6 +272,7 @@ def _squared_norm(recorder: Recorder, label: str, means: Sequence[Any], square: 
             by=lambda pairs, same, other: pairs.subs({_EQUAL: same, _DIFFERENT: other}).subs(
                 SAMPLES, ALPHA0 * DIMENSION
             ),
+            test=put_in(lambda same, other: {_EQUAL: same, _DIFFERENT: other, SAMPLES: ALPHA0 * DIMENSION}),
         ),
         shown=False,
     )
@@ -350,6 +367,7 @@ def _bulk(recorder: Recorder) -> Any:
             "mean residual",
             "slope along the row",
             by=lambda along, s0, linear: sympy.cancel(sympy.expand(along) / sympy.expand(s0 * linear)) * S0 * SECOND,
+            test=Claim(lambda drift, along, s0, linear: (along, sympy.Subs(drift, (S0, SECOND), (s0, linear)))),
         ),
         _STEP,
     )
@@ -375,6 +393,7 @@ def _bulk(recorder: Recorder) -> Any:
             "drift of a row",
             norm,
             by=lambda _, along, across: (1 + A * U * along) ** 2 + (A * U) ** 2 * across,
+            test="adds the squares of two orthogonal parts of a row; nothing is carried out",
         ),
         "[CUI24, eq. (11)-(12)]",
     )

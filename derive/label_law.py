@@ -13,11 +13,11 @@ from derive.coefficients import ConditionalCoefficients
 from derive.directions import coordinates_of_kappa, directions_of
 from derive.gaussian.expectation import Expectation
 from derive.labels import FLIPS, PROBIT, IndexFunction, numbered
-from derive.operations import computed
+from derive.operations import AVERAGE_WRITTEN, computed, put_in
 from derive.output import X
 from derive.replica.averages import XI
 from derive.symbols import DELTA, MEAN, NOISE, NU0, NU2SQ
-from derive.trace import Derivation, Operation, Recorder
+from derive.trace import Claim, Derivation, Operation, Recorder
 
 LABEL, OUTPUT = sp.Symbol("y", real=True), sp.Symbol("omega", real=True)
 FLIP = sp.Symbol("varphi", real=True)
@@ -152,7 +152,13 @@ def _hermite(
             yield (
                 label,
                 function,
-                computed("substitute", rule, coefficients.labels[name], by=lambda body: body.subs(place)),
+                computed(
+                    "substitute",
+                    rule,
+                    coefficients.labels[name],
+                    by=lambda body: body.subs(place),
+                    test=put_in(lambda: place),
+                ),
             )
         return
     t, clean = numbered("t", count), _clean(count)
@@ -164,7 +170,13 @@ def _hermite(
         yield (
             label,
             function,
-            computed("average", rule, "clean label", by=lambda _, weight=weight: Expectation(weight * clean, *t)),
+            computed(
+                "average",
+                rule,
+                "clean label",
+                by=lambda _, weight=weight: Expectation(weight * clean, *t),
+                test=AVERAGE_WRITTEN,
+            ),
         )
     yield (
         "nu2sq",
@@ -176,6 +188,7 @@ def _hermite(
             "nu0",
             *names,
             by=lambda *_: Expectation(clean**2, *t) - squares,
+            test=AVERAGE_WRITTEN,
         ),
     )
 
@@ -197,6 +210,7 @@ def averages_over_output(link: IndexFunction, form: str, *, flips: bool, probit:
             "label of the channel",
             "output given kappa",
             by=lambda y, omega: _expectation(y, omega, (*variables, *((LABEL_NOISE,) if noise else ()))),
+            test=AVERAGE_WRITTEN,
         ),
         _CHANNEL,
     )
@@ -240,6 +254,7 @@ def _record_scaled_noise(trace: Recorder, count: int, spread: sp.Expr) -> None:
                 "output given kappa",
                 "label of the channel",
                 by=_one_gaussian,
+                test=Claim(_second_moments),
             ),
             _CHANNEL,
         )
@@ -258,6 +273,11 @@ def _one_gaussian(output: sp.Expr, label: sp.Expr) -> sp.Expr:
     noises = (XI, LABEL_NOISE)
     variance = sp.Add(*(difference.coeff(noise) ** 2 for noise in noises))
     return difference.subs(dict.fromkeys(noises, 0)) + sp.sqrt(variance) * XI
+
+
+def _second_moments(result: sp.Expr, output: sp.Expr, label: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
+    """E[(omega - y)^2] over both noises, and over the one that stands for them: Gaussians of the same mean."""
+    return Expectation((output - label) ** 2, XI, LABEL_NOISE), Expectation(result**2, XI)
 
 
 def _channel_rule(flips: bool, noise: bool) -> str:
@@ -299,10 +319,21 @@ def misclassification(count: int) -> tuple[sp.Expr, Derivation]:
             "averaged over $\\kappa$ and $t$",
             "output given kappa and t",
             by=lambda omega: Expectation(_tail(_clean(count), omega), KAPPA, *numbered("t", count)),
+            test=Claim(lambda _, omega: _density_of_tail(omega)),
         ),
         _CHANNEL,
     )
     return error, trace.finish()
+
+
+def _density_of_tail(output: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
+    """Minus the slope of P(omega < 0) in the mean, and the Gaussian density of the output at zero."""
+    spread = output.coeff(XI)
+    centre = output.subs(XI, 0)
+    place = sp.Symbol("place", real=True)
+    found = _tail(sp.S.One, place + spread * XI)
+    density = sp.exp(-(centre**2) / (2 * spread**2)) / sp.sqrt(2 * sp.pi * spread**2)
+    return -sp.Subs(sp.Derivative(found, place), place, centre), density
 
 
 def _tail(label: sp.Expr, output: sp.Expr) -> sp.Expr:

@@ -16,7 +16,7 @@ import sympy
 from derive.gaussian.expectation import Expectation
 from derive.gaussian.rules import close
 from derive.language.links import link_of
-from derive.operations import computed
+from derive.operations import computed, equal
 from derive.scalar import ScalarFunction
 from derive.to_sympy import to_sympy
 from derive.trace import Operation, Recorder
@@ -178,6 +178,7 @@ def _record_residual(recorder: Recorder, channel: Channel) -> None:
             "label",
             "network at initialisation",
             by=lambda y, _: y - UBAR * MU0,
+            test=equal(lambda y, output: y - output),
         ),
         _SOURCE,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import sympy as sp
@@ -10,7 +11,7 @@ from derive.blocks import BlockSum, Definition, family, index, rename
 from derive.calculus import Calculus
 from derive.operations import computed
 from derive.symbols import BETA
-from derive.trace import Recorder
+from derive.trace import Claim, Recorder
 
 SAMPLE, J, K, ROW = index("i"), index("j"), index("k"), index("l")
 A = sp.Symbol("A", real=True)
@@ -66,6 +67,7 @@ def record_row_after_step(trace: Recorder) -> sp.Expr:
         source,
     )
     labels = ("pre-activation", "network", "residual of a sample")
+    hidden = [_defined(name, trace.right_side(label)) for name, label in zip("hfe", labels, strict=True)]
     trace.derive(
         "gradient of the loss",
         sp.Derivative(sp.Symbol("L_0"), W[ROW, J]),
@@ -75,6 +77,7 @@ def record_row_after_step(trace: Recorder) -> sp.Expr:
             "loss of the step",
             *labels,
             by=_gradient,
+            test=Claim(_differences_of_loss, tuple(replace(d, body=_activation(d.body)) for d in hidden)),
         ),
         source,
     )
@@ -94,20 +97,46 @@ def record_row_after_step(trace: Recorder) -> sp.Expr:
             "width",
             "rate",
             by=_moved,
+            test=Claim(_one_step),
         ),
         source,
     )
 
 
 def _gradient(loss: sp.Expr, pre: sp.Expr, output: sp.Expr, residual: sp.Expr) -> sp.Expr:
-    bodies = (("h", (K, SAMPLE), pre), ("f", (SAMPLE,), output), ("e", (SAMPLE,), residual))
-    calculus = Calculus({name: Definition(name, indices, body) for name, indices, body in bodies})
+    calculus = Calculus({name: _defined(name, body) for name, body in zip("hfe", (pre, output, residual), strict=True)})
     found = calculus.derivative(loss, W[ROW, J])
     (over_samples,) = found.atoms(BlockSum)
     return found.xreplace({over_samples: BlockSum(rename(over_samples.body, {over_samples.bound: SAMPLE}), SAMPLE)})
+
+
+def _defined(name: str, body: sp.Expr) -> Definition:
+    """Pre-activation h of a neuron on a sample, output f and residual e of a sample."""
+    return Definition(name, (K, SAMPLE) if name == "h" else (SAMPLE,), body)
 
 
 def _moved(gradient: sp.Expr, readout: sp.Expr, rate: sp.Expr, neurons: sp.Expr, size: sp.Expr) -> sp.Expr:
     step = (RATE * gradient).subs(READOUT[ROW], readout).subs(RATE, rate).subs(NEURONS, neurons)
     (giant,) = sp.solve(sp.Eq(A, size), GIANT)
     return W[ROW, J] - step.subs(GIANT, giant)
+
+
+def _activation(body: sp.Expr) -> sp.Expr:
+    """The activation as an undefined function of its argument, and its slope as the derivative of that."""
+    place, function = sp.Symbol("z_sigma", real=True), sp.Function("sigma", real=True)
+    slope = sp.Derivative(function(place), place)
+    return body.replace(SigmaPrime, lambda x: sp.Subs(slope, place, x)).replace(Sigma, function)
+
+
+def _differences_of_loss(result: sp.Expr, loss: sp.Expr, *_: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
+    """Differences of the loss as a function of the weights, and the gradient found."""
+    return sp.Derivative(loss, W[ROW, J], evaluate=False), _activation(result)
+
+
+def _one_step(
+    result: sp.Expr, gradient: sp.Expr, readout: sp.Expr, rate: sp.Expr, neurons: sp.Expr, size: sp.Expr
+) -> tuple[sp.Expr, sp.Expr]:
+    """w - eta grad with everything written in eta_tilde, beta and d."""
+    before = W[ROW, J] - RATE * gradient.xreplace({READOUT[ROW]: readout})
+    left = sp.Subs(before, (RATE, NEURONS), (rate, neurons))
+    return _activation(left), _activation(sp.Subs(result, A, size))

@@ -9,7 +9,7 @@ import sympy
 
 from derive.gaussian.expectation import Expectation, inverse_stein
 from derive.gaussian.rules import close
-from derive.trace import Operation
+from derive.trace import Claim, Operation
 
 
 def differentiate(of: str, *by: Any, rule: str, sign: int = 1) -> Operation:
@@ -34,7 +34,12 @@ def substitute(of: str, places: Mapping[Any, Any], rule: str, reads: tuple[str, 
         found = iter(rest)
         return body.subs({old: next(found) if isinstance(new, str) else new for old, new in places.items()})
 
-    return Operation("substitute", rule, (of, *labels, *reads), run)
+    def sides(result: Any, body: Any, *rest: Any) -> tuple[Any, Any]:
+        found = iter(rest)
+        values = [next(found) if isinstance(new, str) else new for new in places.values()]
+        return sympy.Subs(body, tuple(places), tuple(values)), result
+
+    return Operation("substitute", rule, (of, *labels, *reads), run, claim=Claim(sides))
 
 
 def solve_for(of: str, unknown: Any, rule: str) -> Operation:
@@ -46,7 +51,7 @@ def solve_for(of: str, unknown: Any, rule: str) -> Operation:
             raise ValueError(f"{body} has {len(roots)} roots in {unknown}")
         return sympy.factor(roots[0])
 
-    return Operation("solve", rule, (of,), run)
+    return Operation("solve", rule, (of,), run, claim=root_of(unknown))
 
 
 def limit(of: str, variable: Any, to: Any, rule: str) -> Operation:
@@ -93,8 +98,41 @@ def by_parts(of: str, variable: Any, rule: str) -> Operation:
     return Operation("integrate by parts", rule, (of,), run, lambda e: e)
 
 
+AVERAGE_WRITTEN = "writes an average down; it is carried out where a rule closes it"
+COMPOSED = "puts recorded expressions together; nothing is carried out"
+
+
 def computed(
-    name: str, rule: str, *of: str, by: Callable[..., Any], before: Callable[..., Any] | None = None
+    name: str,
+    rule: str,
+    *of: str,
+    by: Callable[..., Any],
+    before: Callable[..., Any] | None = None,
+    test: Claim | str | None = None,
 ) -> Operation:
-    """Any other computation on recorded steps, under the name of what it does."""
-    return Operation(name, rule, of, by, before)
+    """Any other computation on recorded steps, under the name of what it does.
+
+    test: what can be tested about the result, or in words why there is nothing.
+    """
+    claim, untested = (None, test) if isinstance(test, str) else (test, "")
+    return Operation(name, rule, of, by, before, claim, untested)
+
+
+def equal(left: Callable[..., Any], *definitions: Any) -> Claim:
+    """The claim that the result is equal to an expression in the right sides read."""
+    return Claim(lambda result, *inputs: (left(*inputs), result), definitions)
+
+
+def put_in(places: Callable[..., Mapping[Any, Any]]) -> Claim:
+    """The claim that the result is the first right side at other values of some symbols."""
+
+    def sides(result: Any, body: Any, *rest: Any) -> tuple[Any, Any]:
+        found = places(*rest)
+        return sympy.Subs(body, tuple(found), tuple(found.values())), result
+
+    return Claim(sides)
+
+
+def root_of(unknown: Any) -> Claim:
+    """The claim that the first right side vanishes where an unknown that stands in it has the value found."""
+    return Claim(lambda result, body, *_: (body.xreplace({unknown: result}), sympy.S.Zero))

@@ -16,15 +16,18 @@ import sympy as sp
 
 from derive.blocks import KAPPA, block_field
 from derive.directions import directions_of
+from derive.gaussian.expectation import Expectation
 from derive.operations import computed
-from derive.replica.averages import ENVELOPE, G, sample_derivation
+from derive.replica.averages import ENVELOPE, XI, G, sample_derivation
 from derive.symbols import DELTA
-from derive.trace import Derivation, Recorder
+from derive.trace import Claim, Derivation, Recorder
 
 H = sp.Symbol("h", real=True)
 X = sp.Symbol("x", real=True)
 X2 = sp.Symbol("xx", real=True)  # x^2 - 1/Delta, the second Hermite polynomial: Stein's lemma applied twice
 _SLOPE_OF_H = sp.Symbol("h_omega", real=True)
+_FIELDS = {name: sp.Symbol(name, positive=True) for name in ("V", "mean", "Delta")}
+_V0, _W = sp.Symbol("V_0", positive=True), sp.Symbol("omega_test", real=True)
 _SOURCE = "THEORY section 4; [CUI24] App. C"
 
 
@@ -71,6 +74,7 @@ def output_averages(directions: int = 1) -> OutputAverages:
                         "differentiation under the average and Stein's lemma",
                         "envelope in V",
                         by=lambda _, p=polynomial: _averaged(p),
+                        test=Claim(lambda found, _, p=monomial, q=polynomial, f=field: algebra.sides(p, q, f, found)),
                     ),
                     _SOURCE,
                 )
@@ -102,6 +106,26 @@ class _Algebra:
             return self._heat(p)
         direction = self.t[directions_of("slope", len(self.t)).index(field)]
         return self._stein(direction * self._along_omega(p))
+
+    def sides(self, p: sp.Expr, polynomial: sp.Expr, field: str, found: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
+        """The average of p differentiated, and the result with averages of its monomials, for one smooth envelope."""
+        place = {DELTA(KAPPA): _FIELDS["Delta"]}
+        averages = {average(_name(m)): self._average(m) for m in _monomials(polynomial)}
+        left = sp.Derivative(self._average(p), _FIELDS.get(field, sp.Symbol(field, positive=True)))
+        right = found.xreplace(averages).xreplace(place)
+        return tuple(sp.Subs(side, _V0, _FIELDS["V"]) for side in (left, right))
+
+    def _average(self, monomial: sp.Expr) -> sp.Expr:
+        """Over t and xi, of an envelope that is a polynomial in omega and moves with V as -g^2/2."""
+        slopes = (sp.Symbol(name, positive=True) for name in directions_of("slope", len(self.t)))
+        along = sp.Add(*(slope * t for slope, t in zip(slopes, self.t, strict=True)))
+        centre = {_W: _FIELDS["mean"] + along + sp.sqrt(_FIELDS["Delta"]) * XI}
+        at_v0 = sp.Add(*(sp.Rational(k + 2, 7 - k) * _W**k for k in range(1, 5)))
+        envelope = at_v0 - (_FIELDS["V"] - _V0) * sp.diff(at_v0, _W) ** 2 / 2
+        values = {ENVELOPE: envelope, G: -sp.diff(envelope, _W), H: sp.diff(envelope, _W, 2)}
+        scaled = XI / sp.sqrt(_FIELDS["Delta"])
+        moved = monomial.xreplace(values).xreplace(centre)
+        return Expectation(moved.xreplace({X: scaled, X2: scaled**2 - 1 / _FIELDS["Delta"]}), *self.t, XI)
 
     def _along_omega(self, p: sp.Expr) -> sp.Expr:
         return (

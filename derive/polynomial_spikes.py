@@ -16,13 +16,14 @@ from typing import Any
 import sympy as sp
 
 from derive.blocks import KAPPA
+from derive.gaussian.expectation import Expectation
 from derive.gaussian.special import hermite_polynomial
 from derive.hermite_coefficients import coefficient
 from derive.network_step import DIMENSION
-from derive.operations import computed
+from derive.operations import computed, equal, put_in
 from derive.scalar import ScalarFunction
 from derive.symbols import BETA, INVERSE_DIMENSION
-from derive.trace import Derivation, Recorder
+from derive.trace import Claim, Derivation, Recorder
 
 EXPONENT = sp.Symbol("e", positive=True)
 ORDER = sp.Symbol("k", positive=True)
@@ -82,6 +83,7 @@ def polynomial_spikes(activation: ScalarFunction | None, order: int = 3, bias: A
                     f"order {k}",
                     "activation",
                     by=put,
+                    test=equal(lambda general, _: _with_moments(general, sigma.at(G))),
                 ),
                 _SOURCE,
             )
@@ -119,6 +121,7 @@ def _orders(trace: Recorder, order: int) -> tuple[Any, ...]:
             "shift",
             "bulk variance",
             by=lambda shift, variance: _series(shift + sp.sqrt(variance) * G, order),
+            test=Claim(lambda z, shift, variance: _slopes_in_w(shift + sp.sqrt(variance) * G, z, order)),
         ),
         _SOURCE,
         shown=False,
@@ -133,6 +136,7 @@ def _orders(trace: Recorder, order: int) -> tuple[Any, ...]:
                 "$h_n=E\\,He_n\\sigma$",
                 "pre-activation",
                 by=lambda z, k=k: _coefficient(z, k),
+                test=Claim(lambda found, z, k=k: _slope_of_mean(found, z, k)),
             ),
             _SOURCE,
         )
@@ -152,6 +156,29 @@ def _coefficient(z: Any, k: int) -> Any:
         found = sp.expand(displacement**n).coeff(W, k) / sp.factorial(n)
         total += _by_parts(found, n)
     return sp.collect(sp.expand(total), KAPPA)
+
+
+def _slopes_in_w(body: Any, series: Any, order: int) -> tuple[Any, Any]:
+    """Derivatives in w at zero, of a function and of its Taylor polynomial."""
+    left, right = (
+        sp.Tuple(*(sp.Subs(sp.Derivative(e, (W, k)) if k else e, W, 0) for k in range(order + 1)))
+        for e in (body, series)
+    )
+    return left, right
+
+
+def _slope_of_mean(found: Any, z: Any, k: int) -> tuple[Any, Any]:
+    """The k-th derivative of E sigma(z) in w at zero over k!, sigma unknown, and the result with its moments."""
+    sigma = sp.Function("sigma", real=True)
+    mean = Expectation(sigma(z), G)
+    left = sp.Subs(sp.Derivative(mean, (W, k)) if k else mean, W, 0) / sp.factorial(k)
+    return left, _with_moments(found, sigma(G))
+
+
+def _with_moments(body: Any, value: Any) -> Any:
+    """h_n as averages of the function with Hermite polynomials."""
+    orders = {h: int(str(h)[2:]) for h in _moments_in(body)}
+    return body.xreplace({h: Expectation(hermite_polynomial(n, G) * value, G) for h, n in orders.items()})
 
 
 def _by_parts(weight: Any, times: int) -> Any:
@@ -181,6 +208,7 @@ def _cost(trace: Recorder) -> Any:
             "the overlap along $u^k$ that gives $P_k$ the amplitude $a_k$",
             "strength",
             by=lambda strength: _AMPLITUDE / (_U * strength) ** ORDER,
+            test=Claim(lambda overlap, strength: (overlap * (_U * strength) ** ORDER, _AMPLITUDE)),
         ),
         _SOURCE,
     )
@@ -201,6 +229,7 @@ def _cost(trace: Recorder) -> Any:
             "cost of an overlap",
             "overlap",
             by=lambda of, overlap: of.subs({M_OVERLAP: overlap, INVERSE_DIMENSION: 1 / DIMENSION}),
+            test=put_in(lambda overlap: {M_OVERLAP: overlap, INVERSE_DIMENSION: 1 / DIMENSION}),
         ),
         _SOURCE,
     )

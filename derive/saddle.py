@@ -17,11 +17,12 @@ from derive.free_energy import FreeEnergy, free_energy
 from derive.gaussian.expectation import Expectation
 from derive.loss.loss import Loss
 from derive.loss.quadratic import SQUARE, moreau_envelope
-from derive.operations import computed
+from derive.operations import computed, equal
 from derive.printing import latex_of
+from derive.random_loss import random_loss
 from derive.spectrum import LAWS, LawName, SpectralLaw
-from derive.symbols import ADJOINT, SYMMETRIC
-from derive.trace import Derivation, Recorder
+from derive.symbols import ADJOINT, SYMMETRIC, T
+from derive.trace import Claim, Derivation, Recorder
 
 B, C, E = index("b"), index("c"), index("e")
 
@@ -184,6 +185,13 @@ class _Gradient:
                 inverses={inverse.name: inverse},
             )
 
+    @property
+    def definitions(self) -> tuple[Definition | MatrixInverse, ...]:
+        """What the symbols in the functional stand for, where a difference has to know."""
+        energetic, spectral = self.energy.energetic, self.energy.spectral
+        loss = random_loss(energetic.directions).averages if energetic.partials else ()
+        return (*energetic.fields, *spectral.definitions, spectral.inverse, *loss)
+
     def partial(self, expr: sp.Expr, name: str) -> sp.Expr:
         """d expr / d name at fixed T."""
         return self.calculus.derivative(expr, member(name))
@@ -205,11 +213,10 @@ class _Gradient:
             return result
 
         def before(phi: sp.Expr, *of_t: sp.Expr) -> sp.Expr:
-            slopes = [sp.Derivative(rename(e, {B: E}), member(name), evaluate=False) for e in of_t]
-            moved = sp.Add(*(BlockSum(ADJOINT[E] * slope, E) for slope in slopes))
+            moved = sp.Add(*(_on_adjoint(e, member(name)) for e in of_t))
             return sp.Derivative(phi, member(name), evaluate=False) - weight * moved
 
-        step = computed("differentiate", rule, *steps, by=by, before=before)
+        step = computed("differentiate", rule, *steps, by=by, test=equal(before, *self.definitions))
         return trace.derive(f"slope in {name}", sp.Symbol("dPhi"), step, "[CUI24] App. C", shown=False)
 
     def of_constant_direction(self, trace: Recorder) -> Equation:
@@ -223,6 +230,7 @@ class _Gradient:
                 "free energy",
                 by=lambda body: self.partial(body, "m"),
                 before=lambda body: sp.Derivative(body, member("m"), evaluate=False),
+                test=equal(lambda body: sp.Derivative(body, member("m"), evaluate=False), *self.definitions),
             ),
             "[CUI24] App. C",
         )
@@ -242,6 +250,7 @@ class _Gradient:
                 "the equation of $T$ differentiated in $T_b$, on the adjoint",
                 "T",
                 by=self._response_of_t,
+                test=equal(lambda e: _on_adjoint(e, T[B]), *self.definitions),
             ),
             source,
             shown=False,
@@ -254,6 +263,9 @@ class _Gradient:
                 "the free energy depends on the conjugates through $T$ as well; the adjoint carries that dependence",
                 "free energy",
                 by=self._dependence_on_t,
+                test=equal(
+                    lambda phi: sp.Derivative(phi, T[B], evaluate=False) / self.energy.weight_of_R, *self.definitions
+                ),
             ),
             source,
         )
@@ -288,10 +300,22 @@ def _solve_for(trace: Recorder, condition: str, unknown: str, label: str, source
             f"stationarity, solved for ${latex_of(wanted)}$",
             condition,
             by=lambda body: _alone(body, wanted, label),
+            test=Claim(lambda root, body: (_with_root(body, wanted, root), sp.S.Zero)),
         ),
         source,
     )
     return Equation(label, unknown, wanted.indices, solution, "explicit")
+
+
+def _on_adjoint(stationarity: sp.Expr, moved: sp.Indexed) -> sp.Expr:
+    """The derivatives of the equations of T in a member, summed with the adjoint."""
+    return BlockSum(ADJOINT[E] * sp.Derivative(rename(stationarity, {B: E}), moved, evaluate=False), E)
+
+
+def _with_root(body: sp.Expr, wanted: sp.Indexed, root: sp.Expr) -> sp.Expr:
+    """A condition with the root in the place of the member that stands alone in it."""
+    held = {node: sp.Dummy() for node in body.atoms(BlockSum, Expectation)}
+    return body.xreplace(held).xreplace({wanted: root}).xreplace({dummy: node for node, dummy in held.items()})
 
 
 def _alone(body: sp.Expr, wanted: sp.Indexed, label: str) -> sp.Expr:

@@ -6,15 +6,17 @@ has a weight at each eigenvalue x, and rows have a covariance there. Source: THE
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import sympy as sp
 
 from derive.blocks import BlockSum, family, index
+from derive.gaussian.expectation import Expectation
 from derive.gradient_step import ALPHA0, E2, MU1, S0, SECOND, VARIANCE
 from derive.network_step import A
-from derive.operations import computed
-from derive.trace import Derivation, Recorder
+from derive.operations import COMPOSED, computed, equal
+from derive.trace import Derivation, Operation, Recorder
 
 B, X = index("b"), index("x")
 EIGENVALUE, TRACE, TARGET = family("eigenvalue"), family("law_tr"), family("law_theta")
@@ -22,6 +24,7 @@ VALUE = family("u")
 S1, GAMMA = sp.Symbol("s_1", real=True), sp.Symbol("gamma", real=True)
 LENGTH = sp.Symbol("N", positive=True)
 THETA, RANDOM, SPIKE = sp.symbols("theta epsilon v", commutative=True)
+_NORMALS = _OF_THETA, _OF_RANDOM = sp.symbols("n_theta n_epsilon", real=True)
 _SOURCE = "THEORY section 10"
 
 Weights = tuple[sp.Expr, sp.Expr, sp.Expr]
@@ -64,6 +67,7 @@ def structured_inputs() -> StructuredInputs:
             "rows of a uniform direction, the mean eigenvalue being one",
             "row of a neuron",
             by=lambda root: root**2,
+            test=COMPOSED,
         ),
         _SOURCE,
     )
@@ -72,7 +76,9 @@ def structured_inputs() -> StructuredInputs:
     spike = trace.derive(
         "unit spike",
         SPIKE,
-        computed("divide", "the direction over its length", "direction of the spike", by=lambda v: v / LENGTH),
+        computed(
+            "divide", "the direction over its length", "direction of the spike", by=lambda v: v / LENGTH, test=COMPOSED
+        ),
     )
     trace.assume(
         "given spike",
@@ -117,6 +123,7 @@ def _record_step(trace: Recorder, row: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
             "the two parts are independent",
             "moved row",
             by=lambda parts: sp.Add(*(e**2 for e in parts)),
+            test=equal(lambda parts: Expectation((parts[0] * _OF_THETA + parts[1] * _OF_RANDOM) ** 2, *_NORMALS)),
         ),
         _SOURCE,
     )
@@ -128,6 +135,7 @@ def _record_step(trace: Recorder, row: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
             "the mean over the spectrum, by which rows of unit norm are divided",
             "covariance after a step",
             by=lambda body: BlockSum(TRACE[X] * body, X),
+            test=COMPOSED,
         ),
         _SOURCE,
     )
@@ -154,13 +162,20 @@ def _record_spike(trace: Recorder) -> tuple[sp.Expr, sp.Expr, sp.Expr]:
             "$\\theta$ has the weight $w_\\theta$ at $x$, $\\epsilon$ that of the trace",
             spike,
             by=lambda v: BlockSum(inner(v, v), X),
+            test=equal(lambda v: BlockSum(_product(v, v), X)),
         ),
         _SOURCE,
     )
     strength = trace.derive(
         "strength",
         sp.Symbol("r"),
-        computed("take the length", "$A\\mu_1$ times the length", "squared length", by=lambda _: A * MU1 * LENGTH),
+        computed(
+            "take the length",
+            "$A\\mu_1$ times the length",
+            "squared length",
+            by=lambda _: A * MU1 * LENGTH,
+            test=COMPOSED,
+        ),
         _SOURCE,
     )
     alignment = trace.derive(
@@ -171,6 +186,7 @@ def _record_spike(trace: Recorder) -> tuple[sp.Expr, sp.Expr, sp.Expr]:
             "$v\\cdot\\theta$",
             spike,
             by=lambda v: BlockSum(inner(v, THETA), X) / LENGTH,
+            test=equal(lambda v: BlockSum(_product(v, THETA), X) / LENGTH),
         ),
         _SOURCE,
     )
@@ -185,17 +201,22 @@ def _record_weights(trace: Recorder, spike: str) -> Weights:
         ("law_oo", 1, 1, "$\\theta_\\perp\\cdot\\theta_\\perp$ at $x$"),
     )
 
-    def weight(first: int, second: int, v: sp.Expr, rest: sp.Expr) -> sp.Expr:
-        directions = (v, rest.subs(SPIKE, v))
-        return sp.factor(inner(directions[first], directions[second]))
+    def projected(i: int, j: int, words: str) -> Operation:
+        def of(product: Callable[..., sp.Expr], v: sp.Expr, rest: sp.Expr) -> sp.Expr:
+            directions = (v, rest.subs(SPIKE, v))
+            return product(directions[i], directions[j])
+
+        return computed(
+            "project",
+            words,
+            spike,
+            "rest of the target",
+            by=lambda v, rest: sp.factor(of(inner, v, rest)),
+            test=equal(lambda v, rest: of(_product, v, rest)),
+        )
 
     vv, vo, oo = (
-        trace.derive(
-            f"{name}, {spike}",
-            family(name)[X],
-            computed("project", words, spike, "rest of the target", by=lambda v, rest, i=i, j=j: weight(i, j, v, rest)),
-            _SOURCE,
-        )
+        trace.derive(f"{name}, {spike}", family(name)[X], projected(i, j, words), _SOURCE)
         for name, i, j, words in pairs
     )
     return vv, vo, oo
@@ -205,3 +226,9 @@ def inner(first: sp.Expr, second: sp.Expr) -> sp.Expr:
     """The product at x of two directions linear in theta and epsilon, which have no product with each other."""
     parts = [[sp.expand(u).coeff(unit) for u in (first, second)] for unit in (THETA, RANDOM)]
     return parts[0][0] * parts[0][1] * TARGET[X] + parts[1][0] * parts[1][1] * TRACE[X]
+
+
+def _product(first: sp.Expr, second: sp.Expr) -> sp.Expr:
+    """The same as an average: theta and epsilon as independent normal numbers with their weights for variances."""
+    places = {THETA: sp.sqrt(TARGET[X]) * _OF_THETA, RANDOM: sp.sqrt(TRACE[X]) * _OF_RANDOM}
+    return Expectation(first.xreplace(places) * second.xreplace(places), *_NORMALS)

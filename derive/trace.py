@@ -29,7 +29,8 @@ class Operation:
 
     name: of the kind of operation; rule: it in words (text between dollar signs is mathematics); of: labels of the
     steps it reads; run: the right sides of these -> the result, or a pair of the result and more words for the rule;
-    before: the right sides -> the same thing not carried out, where SymPy can write it down.
+    before: the right sides -> the same thing not carried out, where SymPy can write it down; claim: what can be tested
+    about the result, before = result without one; untested: in words, why there is nothing to test.
     """
 
     name: str
@@ -37,6 +38,25 @@ class Operation:
     of: tuple[str, ...]
     run: Callable[..., Any]
     before: Callable[..., Any] | None = None
+    claim: Claim | None = None
+    untested: str = ""
+
+    def claimed(self, result: Any, inputs: Sequence[Any]) -> tuple[Any, Any] | None:
+        """Two expressions that are equal if the operation was carried out rightly."""
+        if self.claim is not None:
+            left, right = self.claim.sides(result, *inputs)
+            return sympy.sympify(left), sympy.sympify(right)
+        return None if self.before is None else (self.before(*inputs), result)
+
+
+@dataclass(frozen=True)
+class Claim:
+    """sides: (result, right sides read) -> two expressions that are equal at every point; definitions: of the families
+    and functions in them that are no unknowns of their own.
+    """
+
+    sides: Callable[..., tuple[Any, Any]]
+    definitions: tuple[Any, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -44,8 +64,9 @@ class DerivationStep:
     """One equation `lhs = rhs` of a derivation.
 
     rule: the operation in words; source: paper and equation; assumption: what has to hold. A "derived" step was
-    computed by ``operation`` from the steps ``of``; ``before`` is the operation not carried out, so that before = rhs
-    can be put to the test. shown: one of the equations of the theory; the others lead from one to the next.
+    computed by ``operation`` from the steps ``of``; ``sides`` are equal at every point if it was carried out rightly,
+    ``definitions`` say what they need, and ``untested`` why there are none. shown: one of the equations of the theory;
+    the others lead from one to the next.
     """
 
     label: str
@@ -57,7 +78,9 @@ class DerivationStep:
     kind: StepKind = "derived"
     operation: str = ""
     of: tuple[str, ...] = ()
-    before: sympy.Basic | None = None
+    sides: tuple[sympy.Basic, sympy.Basic] | None = None
+    definitions: tuple[Any, ...] = ()
+    untested: str = ""
     shown: bool = True
 
     def __post_init__(self) -> None:
@@ -191,7 +214,9 @@ class Recorder:
                 kind="derived",
                 operation=operation.name,
                 of=operation.of,
-                before=before,
+                sides=operation.claimed(rhs, inputs),
+                definitions=operation.claim.definitions if operation.claim is not None else (),
+                untested=operation.untested,
                 shown=shown,
             )
         )

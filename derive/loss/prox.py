@@ -20,8 +20,9 @@ from derive.loss.envelope import OMEGA_U, AlongProx, L, along_prox
 from derive.loss.loss import OMEGA, VARIANCE, F, Loss, LossAnalysis, U, Y, analyse_loss, edge_slopes
 from derive.loss.pieces import limit_at
 from derive.loss.prox_value import prox_value
-from derive.operations import computed, substitute
-from derive.trace import Derivation, Recorder
+from derive.minimum import Minimiser
+from derive.operations import computed, equal, substitute
+from derive.trace import Claim, Derivation, Recorder
 
 __all__ = ["MoreauRecord", "ProxRegion", "moreau", "prox_value"]
 
@@ -207,6 +208,7 @@ def _record_closed(trace: Recorder, prox: sp.Expr, envelope: sp.Expr, g: sp.Expr
             "loss",
             "omega",
             by=lambda *_: prox,
+            test=Claim(lambda found, loss, _: _everywhere(Minimiser(_objective(loss), U), found)),
         ),
         _SOURCE,
     )
@@ -220,6 +222,7 @@ def _record_closed(trace: Recorder, prox: sp.Expr, envelope: sp.Expr, g: sp.Expr
             "envelope",
             "closed prox",
             by=lambda *_: envelope,
+            test=Claim(lambda found, loss, _, place: _everywhere(sp.Subs(_objective(loss), U, place), found)),
         ),
         _SOURCE,
     )
@@ -227,15 +230,51 @@ def _record_closed(trace: Recorder, prox: sp.Expr, envelope: sp.Expr, g: sp.Expr
         ("closed g", "closed envelope", g, "$g=-\\partial_\\omega M_V$ in each region"),
         ("closed h", "closed g", h, "$h=-\\partial_\\omega g$ in each region"),
     ):
-        slope = computed("differentiate", rule, of, by=lambda _, value=found: value, before=minus_slope)
+        differences = Claim(lambda result, body: _everywhere(minus_slope(body), result))
+        slope = computed(
+            "differentiate", rule, of, by=lambda _, value=found: value, before=minus_slope, test=differences
+        )
         trace.derive(label, None, slope, _SOURCE)
+
+
+def _objective(loss: sp.Expr) -> sp.Expr:
+    return (U - OMEGA_U) ** 2 / (2 * VARIANCE) + loss
+
+
+def _everywhere(left: sp.Expr, right: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
+    """Both sides at centres in all regions."""
+    centres = [sp.Rational(k, 16) for k in (-80, -33, -15, -3, 2, 9, 21, 43, 90)]
+    left, right = (sp.Tuple(*(sp.Subs(side, OMEGA_U, x) for x in centres)) for side in (left, right))
+    return left, right
+
+
+def _with_piece(body: sp.Expr, piece: sp.Expr) -> sp.Expr:
+    """An expression of an unknown loss rho with a piece of one in its place; derivatives are left as they are."""
+    return body.replace(sp.Function("rho"), lambda x: piece.subs(U, x))
+
+
+def _for_both_labels(body: sp.Expr, loss: Loss) -> sp.Expr:
+    return sp.Tuple(*(sp.Subs(body, Y, label) for label in (1, -1))) if loss.form == "margin" else body
+
+
+def _chain_rule(found: sp.Expr, body: sp.Expr, g: sp.Symbol) -> tuple[sp.Expr, sp.Expr]:
+    """-dM/domega of a function of omega_u, and the result with g its slope there."""
+    envelope = sp.Function("M", real=True)
+    slope = sp.Subs(-sp.Derivative(envelope(OMEGA_U), OMEGA_U), OMEGA_U, body)
+    return -sp.Derivative(envelope(body), OMEGA), found.xreplace({g: slope})
 
 
 def _record_along(trace: Recorder, analysis: LossAnalysis, regions: tuple[ProxRegion, ...]) -> None:
     for number, region in enumerate(regions, start=1):
         suffix = f" in region {number}" if len(regions) > 1 else ""
         if region.along is None:
-            at_kink = computed("substitute", "the prox stays at the kink", "objective", by=lambda _, r=region: r.g)
+            at_kink = computed(
+                "substitute",
+                "the prox stays at the kink",
+                "objective",
+                by=lambda _, r=region: r.g,
+                test=equal(lambda phi, r=region: -sp.Subs(sp.Derivative(phi, OMEGA_U), L, r.prox)),
+            )
             trace.derive(f"g{suffix}", sp.Symbol("g"), at_kink, _SOURCE)
             continue
         along, centre = region.along, f"omega{suffix or ' of the loss'}"
@@ -248,6 +287,7 @@ def _record_along(trace: Recorder, analysis: LossAnalysis, regions: tuple[ProxRe
                 "omega",
                 "loss",
                 by=lambda *_, a=along: a.omega,
+                test=equal(lambda omega, _, r=region: _with_piece(omega, analysis.pieces[r.piece or 0])),
             ),
             _SOURCE,
         )
@@ -310,6 +350,9 @@ def _record_map(trace: Recorder, loss: Loss) -> None:
             "$u=sf-o$ solved for $f$, with $s^2=1$",
             "variable of the loss",
             by=lambda body: sp.solve(body - prox, F)[0].subs(1 / Y, Y) if sign == Y else sp.solve(body - prox, F)[0],
+            test=Claim(
+                lambda found, body: (_for_both_labels(body.xreplace({F: found}), loss), _for_both_labels(prox, loss))
+            ),
         ),
         _SOURCE,
     )
@@ -322,6 +365,7 @@ def _record_map(trace: Recorder, loss: Loss) -> None:
                 "$g=-\\partial_\\omega M_V$, the chain rule through $\\omega_u$",
                 "variable of the output",
                 by=lambda body: sp.diff(body, OMEGA) * g,
+                test=Claim(lambda found, body: _chain_rule(found, body, g)),
             ),
             _SOURCE,
         )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import sympy as sp
 
 from derive.loss.loss import OMEGA, REGISTERED_LOSSES, VARIANCE, F, Loss, Y
-from derive.operations import computed, differentiate, solve_for
+from derive.operations import COMPOSED, computed, differentiate, put_in, solve_for
 from derive.trace import Derivation, Operation, Recorder
 
 SQUARE = REGISTERED_LOSSES["square"]
@@ -44,6 +44,7 @@ def moreau_envelope(loss: Loss) -> MoreauEnvelope:
             "the loss plus the squared distance to $\\omega$ over $2V$",
             "loss",
             by=lambda body: (F - OMEGA) ** 2 / (2 * VARIANCE) + body,
+            test=COMPOSED,
         ),
         shown=False,
     )
@@ -70,6 +71,7 @@ def moreau_envelope(loss: Loss) -> MoreauEnvelope:
             "proximal objective",
             "prox",
             by=lambda body, root: sp.factor(body.subs(F, root)),
+            test=put_in(lambda root: {F: root}),
         ),
         source,
     )

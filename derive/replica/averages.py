@@ -7,16 +7,16 @@ standard normal xi. The average over a replica becomes, at zero temperature, the
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
 
 import sympy as sp
 
 from derive.gaussian.expectation import Expectation
-from derive.operations import computed
+from derive.minimum import Minimum
+from derive.operations import AVERAGE_WRITTEN, COMPOSED, computed, equal
 from derive.replica.matrices import REPLICAS, per_replica
 from derive.replica.network import TEMPERATURE, R, S
 from derive.symbols import ALPHA
-from derive.trace import Derivation, Recorder
+from derive.trace import Claim, Derivation, Recorder
 
 XI = sp.Symbol("xi", real=True)
 CENTRE, SPREAD, RESPONSE = (
@@ -29,27 +29,6 @@ LABEL, OUTPUT = sp.Symbol("y", real=True), sp.Symbol("w", real=True)
 LOSS, WEIGHT = sp.Function("ell", real=True), sp.Function("I", positive=True)
 ENVELOPE, G = sp.Symbol("M", real=True), sp.Symbol("g", real=True)
 _SOURCE = "[CUI24] App. C"
-
-
-class Minimum(sp.Expr):
-    """``min over x of phi(x)`` for a function with one minimum."""
-
-    is_commutative = True
-    is_real = True
-
-    def __new__(cls, function: sp.Expr, variable: sp.Symbol) -> sp.Expr:
-        return sp.Expr.__new__(cls, function, variable)
-
-    @property
-    def free_symbols(self) -> set[sp.Basic]:
-        found: set[sp.Basic] = self.args[0].free_symbols - {self.args[1]}
-        return found
-
-    def _latex(self, printer: Any) -> str:
-        return rf"\min_{{{printer._print(self.args[1])}}}\left[{printer._print(self.args[0])}\right]"
-
-    def _sympystr(self, printer: Any) -> str:
-        return f"min_{printer._print(self.args[1])}[{printer._print(self.args[0])}]"
 
 
 @lru_cache(maxsize=1)
@@ -80,6 +59,7 @@ def _record_weight(trace: Recorder) -> None:
             "second moment over $\\xi$ and $\\eta$: that of the replica-symmetric outputs",
             "independent given xi",
             by=_checked_covariance,
+            test=equal(_averaged_pair),
         ),
         _SOURCE,
         shown=False,
@@ -94,6 +74,7 @@ def _record_weight(trace: Recorder) -> None:
             "energy of an output",
             "independent given xi",
             by=_boltzmann,
+            test=Claim(_over_private_noise),
         ),
         _SOURCE,
     )
@@ -109,6 +90,7 @@ def _record_no_replicas(trace: Recorder) -> None:
             "the replicas are independent given $\\xi$ and have equal weights",
             "weight of a replica",
             by=lambda _: Expectation(WEIGHT(XI) ** REPLICAS, XI),
+            test=AVERAGE_WRITTEN,
         ),
         _SOURCE,
         shown=False,
@@ -137,13 +119,16 @@ def _record_zero_temperature(trace: Recorder) -> None:
             "Laplace's method as $\\beta_T\\to\\infty$: the exponent at its minimum, to leading order",
             "weight of a replica",
             by=laplace,
+            test=Claim(_cold_logarithm),
         ),
         _SOURCE,
     )
     trace.derive(
         "Moreau envelope",
         sp.Function("M_V")(LABEL, CENTRE),
-        computed("divide", "what is left over $-\\beta_T$", "zero temperature", by=lambda e: -e / TEMPERATURE),
+        computed(
+            "divide", "what is left over $-\\beta_T$", "zero temperature", by=lambda e: -e / TEMPERATURE, test=COMPOSED
+        ),
         _SOURCE,
     )
     trace.derive(
@@ -155,6 +140,7 @@ def _record_zero_temperature(trace: Recorder) -> None:
             "number of replicas to zero",
             "Moreau envelope",
             by=lambda logarithm, envelope: Expectation(envelope.subs(CENTRE, MEAN + sp.sqrt(SPREAD) * XI), XI),
+            test=Claim(_cold_weights),
         ),
         _SOURCE,
         shown=False,
@@ -166,7 +152,13 @@ def _record_slopes(trace: Recorder) -> None:
     trace.derive(
         "exponent",
         sp.Function("phi")(OUTPUT),
-        computed("read off", "what the envelope minimises", "Moreau envelope", by=lambda envelope: envelope.args[0]),
+        computed(
+            "read off",
+            "what the envelope minimises",
+            "Moreau envelope",
+            by=lambda envelope: envelope.args[0],
+            test=COMPOSED,
+        ),
         shown=False,
     )
     trace.derive(
@@ -177,6 +169,7 @@ def _record_slopes(trace: Recorder) -> None:
             "$g=-\\partial_\\omega M_V$: $w$ is stationary, so that only the explicit dependence counts",
             "exponent",
             by=lambda phi: sp.cancel(-sp.diff(phi, CENTRE)),
+            test=Claim(lambda g, phi: _at_minimum(-sp.Derivative(_minimum(phi), CENTRE), g, phi)),
         ),
         _SOURCE,
     )
@@ -188,6 +181,7 @@ def _record_slopes(trace: Recorder) -> None:
             "solved for the minimiser $w$, the proximal map",
             "g of the envelope",
             by=lambda g: sp.expand(sp.solve(g - G, OUTPUT)[0]),
+            test=Claim(lambda place, g: (g.xreplace({OUTPUT: place}), G)),
         ),
         _SOURCE,
     )
@@ -200,9 +194,53 @@ def _record_slopes(trace: Recorder) -> None:
             "exponent",
             "minimiser",
             by=lambda phi, place: sp.cancel(sp.diff(phi, RESPONSE).subs(OUTPUT, place)),
+            test=Claim(
+                lambda found, phi, _: _at_minimum(
+                    sp.Derivative(_minimum(phi), RESPONSE), found.xreplace({G: (OUTPUT - CENTRE) / RESPONSE}), phi
+                )
+            ),
         ),
         _SOURCE,
     )
+
+
+def _averaged_pair(output: sp.Expr) -> sp.Expr:
+    """<omega^r omega^s> - mean^2 of two replicas, r and s being 0 or 1."""
+    own = sp.symbols("eta_0 eta_1", real=True)
+
+    def noise(replica: sp.Symbol) -> sp.Expr:
+        return sp.Add(*(sp.KroneckerDelta(replica, k) * eta for k, eta in enumerate(own)))
+
+    pair = (output - MEAN).xreplace({PRIVATE[R]: noise(R)}) * (output - MEAN).xreplace({PRIVATE[R]: noise(S)})
+    return Expectation(pair, XI, *own)
+
+
+def _over_private_noise(weight: sp.Expr, loss: sp.Expr, output: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
+    """The average of the Boltzmann weight over eta, and the integral over the output."""
+    eta = sp.Symbol("eta_own", real=True)
+    left = Expectation(sp.exp(-TEMPERATURE * loss.xreplace({OUTPUT: output})).xreplace({PRIVATE[R]: eta}), eta)
+    return left, sp.Subs(weight, CENTRE, MEAN + sp.sqrt(SPREAD) * XI)
+
+
+def _cold_logarithm(found: sp.Expr, integral: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
+    """The logarithm of the integral over beta_T as that grows, and what was found over it."""
+    return sp.Limit(sp.log(integral) / TEMPERATURE, TEMPERATURE, sp.oo), found / TEMPERATURE
+
+
+def _cold_weights(found: sp.Expr, logarithm: sp.Expr, envelope: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
+    """-1/beta_T times the averaged logarithm of weights exp(-beta_T M)."""
+    there = sp.Subs(envelope, CENTRE, MEAN + sp.sqrt(SPREAD) * XI)
+    return -logarithm.replace(WEIGHT, lambda _: sp.exp(-TEMPERATURE * there)) / TEMPERATURE, found
+
+
+def _minimum(phi: sp.Expr) -> sp.Expr:
+    return Minimum(phi, OUTPUT)
+
+
+def _at_minimum(left: sp.Expr, right: sp.Expr, phi: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
+    """Both sides at the omega for which any given w is the minimum of phi."""
+    place = OUTPUT + RESPONSE * sp.Derivative(LOSS(LABEL, OUTPUT), OUTPUT)
+    return sp.Subs(left, CENTRE, place), sp.Subs(right, CENTRE, place)
 
 
 def _covariance(output: sp.Expr) -> sp.Expr:

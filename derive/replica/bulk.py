@@ -14,7 +14,7 @@ import sympy as sp
 from derive.blocks import BlockSum, Definition, LogDet, MatrixInverse, ParallelSum, family, index
 from derive.calculus import Calculus, contract
 from derive.canonical import canonical, fold
-from derive.operations import computed
+from derive.operations import computed, equal
 from derive.replica.readout import psi_families, zeta_families
 from derive.spectrum import SpectralLaw
 from derive.symbols import BETA, FRACTION, Q1_HAT, Q2_HAT, RIDGE, SYMMETRIC, V1_HAT, V2_HAT, T
@@ -64,6 +64,7 @@ def _gaussian_rows(trace: Recorder, law: SpectralLaw) -> Spectral:
             "$((T\\Sigma)^{-1}+\\hat{V}^{(1)})^{-1}$",
             "P",
             by=lambda _: calculus.derivative(LogDet(names["P"], *at), V1_HAT[C, B]),
+            test=equal(lambda _: sp.Derivative(LogDet(names["P"], *at), V1_HAT[C, B], evaluate=False), inverse),
         ),
         law.source,
     )
@@ -109,6 +110,7 @@ def _stationary_in_t(trace: Recorder, law: SpectralLaw, calculus: Calculus, s: D
             "spectral potential",
             "P",
             by=lambda body, _: calculus.derivative(body, T[B]),
+            test=equal(lambda body, _: sp.Derivative(body, T[B], evaluate=False), *calculus.inverses.values()),
         ),
         law.source,
         shown=False,
@@ -122,6 +124,7 @@ def _stationary_in_t(trace: Recorder, law: SpectralLaw, calculus: Calculus, s: D
             "slope in T",
             "S",
             by=lambda slope, _: canonical(contract(fold(slope, s))),
+            test=equal(lambda slope, _: slope, s, *calculus.inverses.values()),
         ),
         law.source,
     )
@@ -154,6 +157,7 @@ def _given_rows(trace: Recorder, law: SpectralLaw) -> Spectral:
             "spectral potential",
             "P",
             by=lambda body, _: calculus.derivative(body, V2_HAT[B]),
+            test=equal(lambda body, _: sp.Derivative(body, V2_HAT[B], evaluate=False), inverse),
         ),
         law.source,
     )
@@ -165,6 +169,7 @@ def _given_rows(trace: Recorder, law: SpectralLaw) -> Spectral:
             "the derivative of the log-determinant at a point along $\\hat{V}^{(1)}$",
             "P",
             by=lambda _: calculus.derivative(LogDet(name, *law.over), V1_HAT[C, B]),
+            test=equal(lambda _: sp.Derivative(LogDet(name, *law.over), V1_HAT[C, B], evaluate=False), inverse),
         ),
         law.source,
     )
@@ -222,6 +227,11 @@ def quadratic_form(trace: Recorder, law: SpectralLaw, spectral: Spectral, direct
             by=lambda _, potential, response, __: canonical(
                 _sources(law, spectral, directions, spikes) + _noise(spectral, potential), SYMMETRIC
             ),
+            test=equal(
+                lambda _, potential, *__: _sources(law, spectral, directions, spikes) + _along_coupling(potential),
+                *spectral.definitions,
+                spectral.inverse,
+            ),
         ),
         law.source,
     )
@@ -260,6 +270,13 @@ def _noise(spectral: Spectral, potential: sp.Expr) -> sp.Expr:
     return (over_points.xreplace({determinant: along}) + BlockSum(Q2_HAT[B] * of_norm, B)) / BETA
 
 
+def _along_coupling(potential: sp.Expr) -> sp.Expr:
+    """Tr A^-1 B/p: differences of the potential along the conjugates, at fixed T."""
+    matrices = BlockSum(BlockSum(Q1_HAT[B, C] * sp.Derivative(potential, V1_HAT[B, C], evaluate=False), B), C)
+    vectors = BlockSum(Q2_HAT[B] * sp.Derivative(potential, V2_HAT[B], evaluate=False), B)
+    return (matrices + vectors) / BETA
+
+
 def spike_response(trace: Recorder, law: SpectralLaw, spikes: int) -> sp.MatrixExpr | None:
     """The response along the spike once the spike is taken out of the bulk, where matrix algebra closes it; else None.
 
@@ -286,6 +303,7 @@ def spike_response(trace: Recorder, law: SpectralLaw, spikes: int) -> sp.MatrixE
             "the downdate of $WW^T$ by $(Wv_j)(Wv_j)^T$: $I\\to(I^{-1}-\\hat{V}^{(1)})^{-1}$",
             f"{name}: response",
             by=lambda body: downdated(body, hat),
+            test=equal(lambda body: sp.Inverse(sp.MatAdd(sp.Inverse(body), sp.MatMul(-1, hat)))),
         ),
         "[CUI24] eq. (108)-(116)",
     )

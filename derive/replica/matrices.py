@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import mpmath
 import sympy as sp
 
 REPLICAS = sp.Symbol("n", positive=True)
@@ -30,6 +31,10 @@ class LogDeterminant(sp.Expr):
     def _eval_derivative(self, symbol: sp.Symbol) -> sp.Expr:
         (matrix,) = self.args
         return sp.Trace(sp.Inverse(matrix) * matrix.diff(symbol).doit()).doit()
+
+    def numerical_value(self, values: Any, where: Any) -> Any:
+        """At a random point."""
+        return mpmath.log(mpmath.det(values.matrix(self.args[0], where)))
 
     def _latex(self, printer: Any) -> str:
         return rf"\log\det\left({printer._print(self.args[0])}\right)"
@@ -54,6 +59,11 @@ class OnInverse(sp.Expr):
         matrix, vector = self.args
         inverse = sp.Inverse(matrix)
         return -sp.Trace(inverse * matrix.diff(symbol).doit() * inverse * vector * vector.T).doit()
+
+    def numerical_value(self, values: Any, where: Any) -> Any:
+        """At a random point."""
+        matrix, vector = (values.matrix(each, where) for each in self.args)
+        return (vector.T * matrix**-1 * vector)[0]
 
     def _latex(self, printer: Any) -> str:
         matrix, vector = map(printer._print, self.args)

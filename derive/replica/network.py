@@ -11,12 +11,13 @@ from dataclasses import dataclass
 
 import sympy as sp
 
-from derive.blocks import KAPPA, BlockSum, block_field, family, family_name, index, rename
+from derive.blocks import KAPPA, BlockSum, Definition, block_field, family, family_name, index, rename
 from derive.calculus import contract
 from derive.directions import coordinates_of_kappa, directions_of
-from derive.operations import computed
+from derive.gaussian.expectation import Expectation
+from derive.operations import COMPOSED, computed, equal
 from derive.symbols import M_, MU0, MU1, MU2SQ, Q1, Q2, RIDGE, V1, V2
-from derive.trace import Recorder
+from derive.trace import Claim, Recorder
 
 B, C, NEURON = index("b"), index("c"), index("k")
 R, S = index("r"), index("s")  # replicas
@@ -24,8 +25,10 @@ TEMPERATURE = sp.Symbol("beta_T", positive=True)  # the inverse temperature
 WIDTH = sp.Symbol("p", positive=True)
 READOUT, FEATURE = family("a"), family("phi")
 PRE, NOISE, ACROSS = family("h"), family("xi_b"), family("h_perp")
+ACROSS_T = sp.Symbol("t", real=True)
 _EQUIVALENCE = "[CUI24] Result 3.2, App. C"
 _SYMMETRY = "[CUI24] App. C"
+_CENTRED = tuple(Definition(name, (B, R), sp.S.Zero) for name in ("h_perp", "xi_b"))
 
 
 @dataclass(frozen=True)
@@ -125,6 +128,7 @@ def _record_output(trace: Recorder) -> None:
             "features",
             "overlaps",
             by=_by_blocks,
+            test=Claim(_neuron_by_neuron),
         ),
         _EQUIVALENCE,
     )
@@ -143,6 +147,14 @@ def _by_blocks(output: sp.Expr, features: sp.Expr, overlaps: sp.Tuple) -> sp.Exp
     return BlockSum(found, over_blocks.bound)
 
 
+def _neuron_by_neuron(
+    found: sp.Expr, output: sp.Expr, features: sp.Expr, overlaps: sp.Tuple
+) -> tuple[sp.Expr, sp.Expr]:
+    """The output with the features in it, and the result with the sums in the place of their names."""
+    names = (M_[B, R], PRE[B, R], NOISE[B, R])
+    return _put(output, {"phi": lambda *_: features}), found.xreplace(dict(zip(names, overlaps, strict=True)))
+
+
 def _put(expr: sp.Expr, places: dict[str, Callable[..., sp.Expr]]) -> sp.Expr:
     """Members of families replaced by functions of their indices."""
     return expr.replace(lambda e: family_name(e) in places, lambda e: places[str(family_name(e))](*e.indices))
@@ -152,6 +164,11 @@ def _linear_coefficient(output: sp.Expr, overlap: sp.Expr) -> sp.Expr:
     """<t f>: of the terms of the output only the rest of the input knows t."""
     terms = sp.Add.make_args(sp.expand(output.body))
     return BlockSum(sp.Add(*(_put(e, {"h_perp": lambda *_: overlap}) for e in terms if e.has(ACROSS))), output.bound)
+
+
+def _along_t(output: sp.Expr, overlap: sp.Expr) -> sp.Expr:
+    """The output where the rest of the input is t times its overlap and a part without t."""
+    return output.xreplace({ACROSS[B, R]: overlap * ACROSS_T + family("h_rest")[B, R]})
 
 
 def _record_components(trace: Recorder, kappas: Sequence[sp.Expr], zeta: Sequence[sp.IndexedBase]) -> None:
@@ -173,6 +190,7 @@ def _record_components(trace: Recorder, kappas: Sequence[sp.Expr], zeta: Sequenc
             "output of a replica",
             "components",
             by=lambda output, split: _put(output, {"h": lambda *_: split}),
+            test=equal(lambda output, _: output, Definition("h", (B, R), trace.right_side("components"))),
         ),
         _EQUIVALENCE,
     )
@@ -197,6 +215,7 @@ def _record_slopes(trace: Recorder, psi: Sequence[sp.IndexedBase], slopes: Seque
                 "output given kappa",
                 f"overlap along the target{number}",
                 by=_linear_coefficient,
+                test=equal(lambda f, overlap: Expectation(ACROSS_T * _along_t(f, overlap), ACROSS_T)),
             ),
             _EQUIVALENCE,
         )
@@ -220,6 +239,7 @@ def _record_covariance(trace: Recorder, slopes: Sequence[sp.Expr]) -> None:
             "output given kappa",
             "second moments",
             by=_second_moment,
+            test=equal(_by_slopes),
         ),
         _EQUIVALENCE,
     )
@@ -233,6 +253,7 @@ def _record_covariance(trace: Recorder, slopes: Sequence[sp.Expr]) -> None:
             "covariance given kappa",
             *names,
             by=lambda whole, *_: whole - sp.Add(*(f.func(KAPPA, R) * f.func(KAPPA, S) for f in slopes)),
+            test=COMPOSED,
         ),
         _EQUIVALENCE,
     )
@@ -248,6 +269,16 @@ def _second_moment(output: sp.Expr, moments: sp.Tuple) -> sp.Expr:
         total += contract(BlockSum(pair, C)) if moment.has(sp.KroneckerDelta) else sp.S.Zero
         total = total if moment.has(sp.KroneckerDelta) else total + BlockSum(BlockSum(pair, B), C)
     return _tidied(total)
+
+
+def _by_slopes(output: sp.Expr, moments: sp.Tuple) -> sp.Expr:
+    """<f^r f^s> of outputs linear in Gaussians: slopes in them, by their covariances."""
+    total = sp.S.Zero
+    for moment, name in zip(moments, (ACROSS, NOISE), strict=True):
+        mine = sp.Derivative(output, name[B, R], evaluate=False)
+        its = sp.Derivative(rename(output, {R: S}), name[C, S], evaluate=False)
+        total += BlockSum(BlockSum(mine * its * moment, B), C)
+    return total
 
 
 def _tidied(total: sp.Expr) -> sp.Expr:
@@ -289,6 +320,7 @@ def _symmetric(trace: Recorder, slopes: Sequence[sp.Expr], numbers: Sequence[str
             "output given kappa",
             "replica symmetry",
             by=lambda output, _: _alike(_without_noise(output), fields),
+            test=Claim(lambda mean, output, _: _same_in_all(mean, output, fields), _CENTRED),
         ),
         _EQUIVALENCE,
     )
@@ -302,6 +334,7 @@ def _symmetric(trace: Recorder, slopes: Sequence[sp.Expr], numbers: Sequence[str
                 f"slope of a replica{number}",
                 "replica symmetry",
                 by=lambda body, _: _alike(body, fields),
+                test=Claim(lambda found, body, _: _same_in_all(found, body, fields)),
             ),
             _EQUIVALENCE,
         )
@@ -321,6 +354,7 @@ def _record_two_replicas(trace: Recorder, fields: frozenset[str]) -> tuple[sp.Ex
             "the covariance of two different replicas",
             *whole,
             by=lambda body, alike: _replica_part(_symmetric_covariance(body, alike, fields), 0),
+            test=Claim(lambda found, body, alike: _between_two(found, body, alike, fields)),
         ),
         _EQUIVALENCE,
     )
@@ -332,6 +366,7 @@ def _record_two_replicas(trace: Recorder, fields: frozenset[str]) -> tuple[sp.Ex
             "what a replica with itself has more than that, times $\\beta_T$",
             *whole,
             by=lambda body, alike: _replica_part(_symmetric_covariance(body, alike, fields), 1),
+            test=Claim(lambda found, body, alike: _with_itself(found, body, alike, fields)),
         ),
         _EQUIVALENCE,
     )
@@ -351,6 +386,24 @@ def _symmetric_covariance(body: sp.Expr, symmetric: sp.Tuple, fields: frozenset[
         "Q2": lambda b, *_: rename(of_blocks, {B: b}),
     }
     return _alike(_put(body, places), fields)
+
+
+def _same_in_all(found: sp.Expr, body: sp.Expr, fields: frozenset[str]) -> tuple[sp.Expr, sp.Expr]:
+    """An expression of one replica, and the result where overlaps and functions are those of this replica."""
+    here = {name: lambda b, name=name: family(name)[b, R] for name in _one_index(body) - {"h_perp", "xi_b"}}
+    back = _put(found, here).replace(lambda e: family_name(e) in fields, lambda e: e.func(KAPPA, R))
+    return body, back
+
+
+def _between_two(found: sp.Expr, body: sp.Expr, alike: sp.Tuple, fields: frozenset[str]) -> tuple[sp.Expr, sp.Expr]:
+    """The covariance of replicas 0 and 1, and the result."""
+    return sp.Subs(_symmetric_covariance(body, alike, fields), (R, S), (0, 1)), found
+
+
+def _with_itself(found: sp.Expr, body: sp.Expr, alike: sp.Tuple, fields: frozenset[str]) -> tuple[sp.Expr, sp.Expr]:
+    """beta_T times what the variance of a replica has beyond the covariance of two, and the result."""
+    whole = _symmetric_covariance(body, alike, fields)
+    return TEMPERATURE * (sp.Subs(whole, (R, S), (0, 0)) - sp.Subs(whole, (R, S), (0, 1))), found
 
 
 def _without_noise(output: sp.Expr) -> sp.Expr:

@@ -12,11 +12,11 @@ import sympy as sp
 
 from derive.blocks import BlockSum, family, index
 from derive.directions import directions_of
-from derive.operations import computed
-from derive.replica.matrices import LogDeterminant, OnInverse, ReplicaMatrix, per_replica
-from derive.replica.network import TEMPERATURE
+from derive.operations import COMPOSED, computed, equal
+from derive.replica.matrices import REPLICAS, LogDeterminant, OnInverse, ReplicaMatrix, per_replica
+from derive.replica.network import TEMPERATURE, R, S
 from derive.symbols import Q1, Q1_HAT, Q2, Q2_HAT, V1, V1_HAT, V2, V2_HAT
-from derive.trace import Recorder
+from derive.trace import Claim, Recorder
 
 B, C = index("b"), index("c")
 _SOURCE = "[CUI24] App. C"
@@ -65,6 +65,7 @@ def conjugate_pairs(trace: Recorder, directions: int, spikes: int) -> sp.Expr:
             "overlap times conjugate at n = 0",
             "overlap of the whole bulk",
             by=lambda pair, whole: _all_pairs(pair, whole, directions, spikes),
+            test=COMPOSED,
         ),
         _SOURCE,
     )
@@ -98,6 +99,7 @@ def _record_pair(trace: Recorder) -> None:
             "overlap matrix",
             "conjugate matrix",
             by=lambda q, hat: _replica(q).contracted(_replica(hat)),
+            test=Claim(_pair_by_pair),
         ),
         shown=False,
     )
@@ -109,6 +111,7 @@ def _record_pair(trace: Recorder) -> None:
             "the derivative in $n$ at $n=0$ over $-\\beta_T$, to leading order in $\\beta_T$",
             "overlap times conjugate",
             by=lambda total: sp.limit(sp.expand(per_replica(total) / -TEMPERATURE), TEMPERATURE, sp.oo),
+            test=equal(lambda total: sp.Limit(_slope_at_no_replica(total) / -TEMPERATURE, TEMPERATURE, sp.oo)),
         ),
         _SOURCE,
     )
@@ -151,13 +154,20 @@ def gaussian_integral(trace: Recorder) -> sp.Expr:
             "eigenvalues over replicas",
             "precision of the readouts",
             by=_integral,
+            test=Claim(_all_replicas_at_once),
         ),
         _SOURCE,
     )
     trace.derive(
         "Gaussian integral at n = 0",
         sp.Symbol("log G_0"),
-        computed("take the limit n -> 0", "the derivative in $n$ at $n=0$", "Gaussian integral", by=per_replica),
+        computed(
+            "take the limit n -> 0",
+            "the derivative in $n$ at $n=0$",
+            "Gaussian integral",
+            by=per_replica,
+            test=equal(_slope_at_no_replica),
+        ),
         _SOURCE,
     )
     return trace.derive(
@@ -168,9 +178,33 @@ def gaussian_integral(trace: Recorder) -> sp.Expr:
             "$2/(p\\,\\beta_T)$ times it as $\\beta_T\\to\\infty$, where the determinant does not count",
             "Gaussian integral at n = 0",
             by=_cold,
+            test=equal(lambda e: sp.Limit(2 * e / (_WIDTH * TEMPERATURE), TEMPERATURE, sp.oo)),
         ),
         _SOURCE,
     )
+
+
+def _pair_by_pair(total: sp.Expr, overlaps: sp.Expr, conjugates: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
+    """The sum over pairs of replicas, element by element, and the result for as many replicas."""
+
+    def element(row: sp.Expr) -> sp.Expr:
+        return row[1] + sp.KroneckerDelta(R, S) * (row[0] - row[1])
+
+    pairs = BlockSum(BlockSum(element(overlaps) * element(conjugates), R), S)
+    return pairs, sp.Subs(total, REPLICAS, BlockSum(sp.S.One, R))
+
+
+def _slope_at_no_replica(total: sp.Expr) -> sp.Expr:
+    return sp.Subs(sp.Derivative(total, REPLICAS), REPLICAS, 0)
+
+
+def _all_replicas_at_once(found: sp.Expr, matrices: sp.Tuple) -> tuple[sp.Expr, sp.Expr]:
+    """Determinant and quadratic form of the matrix of two replicas, and the result for as many."""
+    own, shared, source = matrices
+    ones = sp.OneMatrix(2, 2)
+    whole = sp.MatAdd(sp.KroneckerProduct(sp.Identity(2), own), sp.KroneckerProduct(ones, shared))
+    vector = sp.KroneckerProduct(sp.OneMatrix(2, 1), source)
+    return (OnInverse(whole, vector) - LogDeterminant(whole)) / 2, sp.Subs(found, REPLICAS, 2)
 
 
 def _integral(matrices: sp.Tuple) -> sp.Expr:

@@ -2,66 +2,57 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 import mpmath
 
-from derive.check import check_step
+from derive.check import StepCheck, check_derivation
 from derive.gaussian.expectation import Expectation
 from derive.printing import plain_text
-from derive.trace import Derivation, DerivationStep
+from derive.trace import DerivationStep
 from giantstep.law.derivation import derive, system_of
 from giantstep.spec.model import Model
 from giantstep.verify.check import Check
-from giantstep.verify.saddle_equations import DIGITS, equation_checks
+from giantstep.verify.saddle_equations import equation_checks
 
-_AVERAGES = 25  # digits of identities between averages
 _WIDTH = 46
+_ALLOWED = {True: mpmath.mpf("1e-20"), False: mpmath.mpf("1e-45")}  # with averages over given functions, without
+_REASONS = 3
 
 
 def derivation_checks(model: Model) -> Iterator[Check]:
-    """One row for every part of the derivation: the worst difference of two sides, in units of what digits allow.
+    """One row for every part of the derivation: the worst difference of two sides, in units of what is allowed.
 
-    A step is checked where its operation and the result are numbers at a random point (averages by a quadrature of
-    their own), or where its equation makes the derivative of the functional vanish. What a user gives, a notation and
-    an assumption have nothing to compare; the note counts them, and the steps that cannot be evaluated.
+    A step is compared at a random point: what it claims about its result, by differences, quadrature and sums that
+    share no rule with the operation. The equations are also checked to make the derivative of the functional vanish.
+    What a user gives, a notation and an assumption have nothing to compare; the note counts them, and the steps that
+    cannot be compared, with the reason.
     """
-    system = system_of(model)
-    equations = {check.label: check.error * 10.0 ** (DIGITS - 5) for check in equation_checks(system)}
     for part in derive(model).parts:
-        found = {**_of_sides(part), **{s.label: equations[s.label] for s in part.steps if s.label in equations}}
-        if found:
-            name = f"{_shortened(part.title)}: {len(found)} of {len(part.steps)} steps"
-            yield Check(name, max(found.values()), 1.0, note=_counted(part, found))
+        found = check_derivation(part)
+        compared = [
+            _ratio(step, check) for step, check in zip(part.steps, found, strict=True) if check.error is not None
+        ]
+        name = f"{_shortened(part.title)}: {len(compared)} of {len(part.steps)} steps"
+        yield Check(name, max(compared, default=0.0), 1.0, note=_counted(found))
+    system = system_of(model)
+    worst = max(float(check.error) for check in equation_checks(system))
+    yield Check("equations: derivatives of the functional at their roots", worst, 1e-45)
 
 
-def _of_sides(part: Derivation) -> dict[str, float]:
-    ratios = {s.label: _ratio(s) for s in part.steps if s.kind == "derived"}
-    return {label: ratio for label, ratio in ratios.items() if ratio is not None}
+def _ratio(step: DerivationStep, check: StepCheck) -> float:
+    averaged = any(side.has(Expectation) for side in step.sides or ())
+    return float(check.error / _ALLOWED[averaged])
 
 
-def _ratio(step: DerivationStep) -> float | None:
-    """The operation not carried out against its result, in units of what their digits allow.
-
-    None where a side is no number, or where both are the same expression, which would prove nothing.
-    """
-    left = step.before
-    if left is None or left == step.rhs:
-        return None
-    averaged = left.has(Expectation) or step.rhs.has(Expectation)
-    digits = _AVERAGES if averaged else DIGITS
-    error = check_step(step, digits).error
-    return None if error is None else float(error * mpmath.mpf(10) ** (digits - 5))
-
-
-def _counted(part: Derivation, found: dict[str, float]) -> str:
-    left = [s for s in part.steps if s.label not in found]
-    kinds = {
-        "given or defined": sum(s.kind in ("given", "notation") for s in left),
-        "assumed": sum(s.kind == "assumption" for s in left),
-        "not evaluable": sum(s.kind == "derived" for s in left),
-    }
-    return ", ".join(f"{count} {words}" for words, count in kinds.items() if count)
+def _counted(found: tuple[StepCheck, ...]) -> str:
+    kinds: Counter[str] = Counter(check.outcome for check in found)
+    words = {"given": "given or defined", "assumed": "assumed", "not evaluable": "not evaluable"}
+    counts = ", ".join(f"{kinds[kind]} {name}" for kind, name in words.items() if kinds[kind])
+    reasons = Counter(check.reason for check in found if check.reason)
+    told = "; ".join(f"{count}: {reason}" for reason, count in reasons.most_common(_REASONS))
+    return f"{counts} ({told})" if told else counts
 
 
 def _shortened(title: str) -> str:

@@ -138,13 +138,8 @@ def _turns_of_step(
     for edge in edges:
         if not math.isinf(edge):
             with np.errstate(all="ignore"):
-<<<<<<< HEAD
-                place, width = (edge - centre) / tilt, spread / np.abs(tilt)
-                turns = middle[:, None] + sign * (place[:, None] + width[:, None] * AROUND)
-=======
                 place, width = (edge - centre) / slopes, spread / np.abs(slopes)
-                turns = middle[:, None] + sign * (place[:, None] + width[:, None] * _AROUND)
->>>>>>> e45765b (derive: layers from the grammar to the equations, no cycle; plain names)
+                turns = middle[:, None] + sign * (place[:, None] + width[:, None] * AROUND)
             found.append(np.clip(np.nan_to_num(turns, nan=1e9, posinf=1e9, neginf=-1e9), -1e9, 1e9))
     return np.concatenate(found, axis=1)
 

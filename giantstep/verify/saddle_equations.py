@@ -16,8 +16,9 @@ import mpmath
 import numpy as np
 import sympy as sp
 
-from derive.blocks import KAPPA, Definition, block_field
+from derive.blocks import Definition
 from derive.directions import directions_of
+from derive.random_loss import random_loss
 from derive.saddle import Equation, SaddleSystem, member, pairs
 from derive.symbols import SYMMETRIC
 from giantstep.verify.interpreter import Interpreter, Point
@@ -152,8 +153,8 @@ def _random_point(system: SaddleSystem, source: random.Random) -> Point:
     columns = {name: draw(_BLOCKS, _NODES) for name in ("mu0", "mu1", "mu2sq")}
     columns |= {name: draw(_NODES) for name in ("nu0", "nu2sq", *directions_of("kappa", system.spikes))}
     columns |= {name: draw(_NODES) for name in directions_of("nu1", system.directions)}
-    loss, more = _random_loss(system.directions)
-    columns |= {name: draw(_NODES) for name in more}
+    loss = random_loss(system.directions)
+    columns |= {name: draw(_NODES) for name in loss.names}
     explicit = {e.unknown: Definition(e.unknown, e.indices, e.body) for e in system.equations if e.kind == "explicit"}
     hidden = {name: d for name, d in explicit.items() if name in ("M", "S", "Mx", "Sx")}
     if _spectrum_is_given(system):
@@ -166,7 +167,7 @@ def _random_point(system: SaddleSystem, source: random.Random) -> Point:
         families,
         columns,
         draw(_NODES),
-        {d.name: d for d in system.fields} | (loss if system.partials else {}) | hidden,
+        {d.name: d for d in system.fields} | ({d.name: d for d in loss.averages} if system.partials else {}) | hidden,
         {system.inverse.name: system.inverse},
     )
     return _consistent(system, point)
@@ -207,29 +208,3 @@ def _consistent(system: SaddleSystem, point: Point) -> Point:
             matrix[i, j] = column[i]
     found = mpmath.lu_solve(matrix, mpmath.matrix(list(-origin)))
     return replace(point, families={**point.families, "adjoint": np.array(list(found), dtype=object)})
-
-
-def _random_loss(directions: int) -> tuple[dict[str, Definition], list[str]]:
-    """Averages of losses a (y - f)^2/2 with weights a and labels of several kinds, and the columns they are made of."""
-
-    def field(name: str) -> Any:
-        return block_field(name)(KAPPA)
-
-    names, totals = [], dict.fromkeys(("M", "g", "gg", "h"), sp.S.Zero)
-    along = dict.fromkeys(directions_of("t", directions), sp.S.Zero)
-    for j in range(_KINDS):
-        own = [f"{word}{j}" for word in ("share", "weight", "label", "rest")]
-        slopes = directions_of(f"slope_of_label{j}", directions)
-        names += [*own, *slopes]
-        p, a, y, rest = (field(name) for name in own)
-        gain = a / (1 + a * field("V"))
-        off = [field(t) - field(s) for t, s in zip(slopes, directions_of("slope", directions), strict=True)]
-        risk = (y - field("mean")) ** 2 + sp.Add(*(x**2 for x in off)) + field("Delta") + rest
-        totals["M"] += p * gain * risk / 2
-        totals["g"] += p * gain * (y - field("mean"))
-        totals["gg"] += p * gain**2 * risk
-        totals["h"] += p * gain
-        for name, x in zip(along, off, strict=True):
-            along[name] += p * gain * x
-    found = {f"avg_{name}": body for name, body in totals.items()} | {f"avg_{t}g": body for t, body in along.items()}
-    return {name: Definition(name, (), body) for name, body in found.items()}, names

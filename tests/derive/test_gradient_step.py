@@ -87,10 +87,10 @@ def test_jumps_are_refused(name: str) -> None:
 )
 def test_every_step_holds_to_fifty_digits(activation: str, link: str, noise: dict) -> None:
     derivation = step_map(activation, link, **noise).derivation
-    checks = check_derivation(derivation, dps=50)
-    assert len(checks) >= 10
-    for check in checks:
-        assert check.error is not None and check.error < 1e-49, check.label
+    found = [check for check in check_derivation(derivation) if check.outcome == "compared"]
+    assert len(found) >= 20
+    for check in found:
+        assert check.error < 1e-49, check.label
     turned = "rotation of the noise inside the link"
     assert (turned in {step.label for step in derivation.steps}) == bool(noise)
 

@@ -58,12 +58,12 @@ def test_records(text: str) -> None:
 @pytest.mark.parametrize("text", ALL)
 def test_every_recorded_step_holds(text: str) -> None:
     derivation = moreau(loss_of(text)).derivation
-    checks = {check.label: check.error for check in check_derivation(derivation, dps=40)}
-    assert len(checks) >= 6
-    # the point of the check may lie outside the domain of a piece such as (-u)^1.5
-    known = [error for error in checks.values() if error is not None]
-    assert len(known) == len(checks) or text == "abs(y-f)**1.5"
-    assert len(known) >= 6 and max(known) < mpmath.mpf(10) ** -38
+    checks = check_derivation(derivation)
+    known = [check.error for check in checks if check.outcome == "compared"]
+    # a loss of one piece and a variable that is f itself leave nothing to carry out
+    trivial = {check.label for check in checks if check.outcome == "not evaluable"}
+    assert all(label.endswith(("loss", "prox in f")) for label in trivial)
+    assert len(known) >= 10 and max(known) < mpmath.mpf(10) ** -38
     latex = derivation.latex()
     assert latex.count(r"\begin{align}") == len(derivation.steps) and r"\omega_{u}" in latex
 
@@ -162,7 +162,9 @@ def test_far_out(text: str, omega: float, variance: float) -> None:
         ("huber", 1.0, 1.0, {"tau": 1.0}),
     ],
 )
-def test_what_the_twin_refuses(text: str, y: float, variance: float, parameters: dict[str, float]) -> None:
+def test_what_the_proximal_map_in_numbers_refuses(
+    text: str, y: float, variance: float, parameters: dict[str, float]
+) -> None:
     with pytest.raises(ValueError, match=f"no proximal map of the {text} loss"):
         prox_value(analyse_loss(loss_of(text)), y, 0.3, variance, parameters)
 
@@ -174,7 +176,9 @@ def test_the_generic_identities() -> None:
     assert sp.simplify(along.h - rho.diff(L, 2) / (1 + VARIANCE * rho.diff(L, 2))) == 0
     assert sp.simplify(along.g_V + along.g * along.h) == 0
     assert sp.simplify(along.h_V - (along.g * along.h_omega - along.h**2)) == 0
-    assert {check.error for check in check_derivation(derivation)} == {0}
+    found = check_derivation(derivation)
+    assert [check.outcome for check in found] == ["given", *(["compared"] * (len(found) - 1))]
+    assert max(check.error for check in found[1:]) < 1e-45
 
 
 def test_the_map_in_f_is_recorded() -> None:

@@ -54,7 +54,8 @@ def test_the_report_tells_checked_from_given_and_assumed() -> None:
     )
     rows = list(derivation_checks(model))
     assert all(row.ok for row in rows), [row.line() for row in rows]
-    equations = rows[-1]
+    equations = next(row for row in rows if row.name.startswith("Saddle-point equations"))
     count = int(equations.name.partition(": ")[2].split()[0])
-    assert equations.name.startswith("Saddle-point equations") and count >= 14
-    assert "given or defined" in equations.note and "assumed" in equations.note
+    assert count >= 55
+    for words in ("given or defined", "assumed", "not evaluable", "nothing is carried out"):
+        assert words in equations.note
