@@ -1,4 +1,4 @@
-"""What is derived for a model: coefficients, the gradient step, the equations; as records that print themselves."""
+"""What is derived for a model, as records that print themselves: coefficients, step, equations. Loads SymPy."""
 
 from __future__ import annotations
 
@@ -6,16 +6,28 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+from derive.bulk_resolvent import bulk_resolvent
+from derive.coefficients import conditional_coefficients
+from derive.features import Origin, bias_condition, features_given_kappa
+from derive.gradient_step import GradientStepMap, gradient_step_map
+from derive.label_law import averages_over_output, misclassification, target_given_kappa
+from derive.labels import FLIPS, PROBIT, index_function
+from derive.language.catalogue import lookup
+from derive.language.grammar import ExpressionError
+from derive.language.links import link_of
+from derive.loss.loss import loss_of_entry
+from derive.loss.prox import moreau
+from derive.loss.quadratic import SQUARE
+from derive.polynomial_spikes import polynomial_spikes
+from derive.saddle import BulkLaw, SaddleSystem, coupled_system, saddle_system
+from derive.scalar import scalar_function
+from derive.structured_inputs import structured_inputs
+from derive.trace import Derivation, DerivationStep
+from giantstep.law.spike import spike_of
 from giantstep.spec.errors import BadInput
 from giantstep.spec.model import Model
-
-if TYPE_CHECKING:
-    from derive.features import Origin
-    from derive.gradient_step import GradientStepMap
-    from derive.saddle import BulkLaw, SaddleSystem
-    from derive.trace import Derivation, DerivationStep
 
 Format = Literal["text", "latex", "markdown"]
 FORMATS: tuple[Format, ...] = ("text", "latex", "markdown")
@@ -61,8 +73,6 @@ def derive(model: Model) -> ModelDerivation:
 
     Raises BadInput for a function or a loss that cannot be analysed, or a step that is not defined.
     """
-    from derive.language.grammar import ExpressionError
-
     try:
         return ModelDerivation(model, tuple(_titled(model, part) for part in _parts(model)))
     except ExpressionError as error:
@@ -71,9 +81,6 @@ def derive(model: Model) -> ModelDerivation:
 
 def _titled(model: Model, part: Derivation) -> Derivation:
     """With the user's expression in the title, where it has the name of its kernel."""
-    from derive.language.catalogue import lookup
-    from derive.language.links import link_of
-
     network, target, loss = model.network, model.target, model.fit.loss
     shown = {
         lookup(network.activation).name: network.activation,
@@ -84,12 +91,6 @@ def _titled(model: Model, part: Derivation) -> Derivation:
 
 
 def _parts(model: Model) -> Iterator[Derivation]:
-    from derive.coefficients import conditional_coefficients
-    from derive.features import features_given_kappa
-    from derive.label_law import target_given_kappa
-    from derive.labels import index_function
-    from derive.scalar import scalar_function
-
     activation, link = scalar_function(model.network.activation), index_function(model.target.link)
     of_activation, of_link = conditional_coefficients(activation), None
     yield of_activation.derivation
@@ -100,16 +101,10 @@ def _parts(model: Model) -> Iterator[Derivation]:
     if model.step is not None:
         yield step_map_of(model).derivation
         if model.step.exponent < 0.5:
-            from derive.polynomial_spikes import polynomial_spikes
-
             yield polynomial_spikes(activation, 3, model.network.initial_bias).derivation
     if model.bulk == "trained":
-        from derive.bulk_resolvent import bulk_resolvent
-
         yield bulk_resolvent().derivation
     if model.bulk == "inputs":
-        from derive.structured_inputs import structured_inputs
-
         yield structured_inputs().derivation
     title, spikes = f"Features of {activation.name} given $\\kappa$", rank_of(model)
     yield features_given_kappa(of_activation, title, _origin(model), spikes)
@@ -126,12 +121,6 @@ def _equations(model: Model) -> Iterator[Derivation]:
     if is_closed(model):
         yield system_of(model).derivation
         return
-    from derive.features import bias_condition
-    from derive.label_law import averages_over_output, misclassification
-    from derive.labels import index_function
-    from derive.loss.loss import loss_of_entry
-    from derive.loss.prox import moreau
-
     target, loss = model.target, model.fit.loss
     yield moreau(loss_of_entry(loss.entry)).derivation
     yield averages_over_output(
@@ -156,10 +145,6 @@ def step_map_of(model: Model) -> GradientStepMap:
 
     Raises ExpressionError for an activation that jumps.
     """
-    from derive.gradient_step import gradient_step_map
-    from derive.labels import FLIPS, PROBIT, index_function
-    from derive.scalar import scalar_function
-
     target = model.target
     return gradient_step_map(
         scalar_function(model.network.activation),
@@ -187,24 +172,17 @@ def rank_of(model: Model) -> int:
     """The number of directions that kappa has: those of the spike that the features know."""
     if model.spike is None or model.spike.loadings is None:
         return 1
-    from giantstep.law.spike import spike_of
-
     directions = spike_of(model).directions
     return 1 if directions is None else directions.rank
 
 
 @lru_cache(maxsize=3)
 def _square_system(spikes: int) -> SaddleSystem:
-    from derive.loss.quadratic import SQUARE
-    from derive.saddle import saddle_system
-
     return saddle_system(SQUARE, spikes)
 
 
 @lru_cache(maxsize=4)
 def _coupled_system(directions: int, spikes: int, bulk: BulkLaw) -> SaddleSystem:
-    from derive.saddle import coupled_system
-
     return coupled_system(directions, spikes, bulk)
 
 

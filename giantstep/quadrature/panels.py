@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.polynomial.legendre import leggauss, legvander
+from numpy.polynomial.legendre import legvander
 from numpy.polynomial.polynomial import polyval
 
+from giantstep.quadrature.gauss import legendre
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.kernels import coefficients, function_kernel
 
@@ -143,7 +144,7 @@ def unresolved(terms: Sequence[Term], edges: np.ndarray) -> np.ndarray:
     """Which panels have a Legendre tail above the tolerance, relative to the scale of each coefficient."""
     order = ORDERS[0]
     kappa, _ = nodes(edges, order)
-    points, weights = leggauss(order)
+    points, weights = legendre(order)
     to_legendre = (legvander(points, order - 1) * weights[:, None]).T * (np.arange(order)[:, None] + 0.5)
     nearest = np.minimum(np.abs(edges[:-1]), np.abs(edges[1:])) * (edges[:-1] * edges[1:] > 0.0)
     damping = np.exp(-0.25 * nearest**2)
@@ -162,7 +163,7 @@ def unresolved(terms: Sequence[Term], edges: np.ndarray) -> np.ndarray:
 
 def nodes(edges: np.ndarray, order: int) -> tuple[np.ndarray, np.ndarray]:
     """Gauss-Legendre nodes and weights times the standard normal density."""
-    points, weights = leggauss(order)
+    points, weights = legendre(order)
     half, middle = 0.5 * np.diff(edges)[:, None], 0.5 * (edges[1:] + edges[:-1])[:, None]
     kappa = (middle + half * points).ravel()
     return kappa, (half * weights).ravel() * np.exp(-0.5 * kappa * kappa) / math.sqrt(2.0 * math.pi)

@@ -8,10 +8,10 @@ from functools import lru_cache
 from types import ModuleType
 
 import numpy as np
-from numpy.polynomial.legendre import leggauss
 
 from generated.runtime.unknowns import RESIDUAL, TURNED, UNKNOWN
 from giantstep.law.labels import Intervals, Labels
+from giantstep.quadrature.gauss import legendre
 from giantstep.quadrature.panels import ORDERS, meshes, nodes, rows_at
 from giantstep.system.discretisation import Level, Resolved, clean_law, coordinates, resolved
 from giantstep.system.loss_kernels import coupled_kernel, loss_kernel
@@ -280,4 +280,4 @@ def _unknowns(kernel: ModuleType, blocks: int, functions: int) -> tuple[Array, A
 @lru_cache(maxsize=64)
 def gauss_rule(steps: int) -> Array:
     """The Gauss-Legendre rule [2, n] on (-1, 1) that goes with a trapezoid of that many steps."""
-    return np.array(leggauss(max(6, round(steps / 2.5))))
+    return np.array(legendre(max(6, round(steps / 2.5))))

@@ -13,11 +13,11 @@ from dataclasses import dataclass, replace
 from types import ModuleType
 
 import numpy as np
-from numpy.polynomial.legendre import leggauss
 from numpy.typing import NDArray
 
 from giantstep.law.directions import noisy_indices
 from giantstep.law.labels import Points, is_constant, with_noise
+from giantstep.quadrature.gauss import legendre
 from giantstep.spec.kernels import function_kernel
 from giantstep.spec.link import link_values
 from giantstep.system.bulk_system import coupled_at
@@ -250,7 +250,7 @@ def _averages(system: CoupledSystem, panels: _Panels) -> Array:
 def _law(system: CoupledSystem, panels: _Panels, order: int) -> Points:
     """Labels at the nodes of each panel, [panel, node], with the noise of a loss that is not of the residual."""
     target, channel = system.problem.model.target, _channel(system.problem)
-    points, weights = leggauss(order)
+    points, weights = legendre(order)
     half, middle = 0.5 * (panels.high - panels.low)[:, None], 0.5 * (panels.high + panels.low)[:, None]
     t = middle + half * points
     weight = half * weights * np.exp(-0.5 * t * t) / math.sqrt(2.0 * math.pi)

@@ -12,10 +12,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.polynomial.legendre import leggauss, legvander
+from numpy.polynomial.legendre import legvander
 from numpy.typing import NDArray
 
 from giantstep.law.labels import Intervals, Labels
+from giantstep.quadrature.gauss import legendre
 from giantstep.quadrature.panels import nodes
 
 Array = np.ndarray
@@ -176,7 +177,7 @@ def _distinct(edges: Array) -> Array:
 
 def _halved(edges: Array, averaged: Averaged) -> Array:
     """Panels halved until the last Legendre coefficients of every function on them are small."""
-    points, weights = leggauss(_ORDER)
+    points, weights = legendre(_ORDER)
     tails = (legvander(points, _ORDER - 1)[:, -2:] * weights[:, None]).T * (np.arange(_ORDER)[-2:, None] + 0.5)
     for _ in range(_HALVINGS):
         kappa, weight = nodes(edges, _ORDER)
