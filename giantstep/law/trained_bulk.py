@@ -127,6 +127,8 @@ def _newton(nodes: tuple[float, Array, Array, Array, Array], w: complex, s: comp
         if not step < max(0.5 * before, 1e-14 * abs(s)):
             break
         s, before = s - value / slope, step
+        if step < 1e-13 * abs(s):  # the next one would be its square
+            break
     right = np.imag(s) * np.imag(w) < 0.0 if np.imag(w) else np.real(s) > 0.0
     return complex(s) if right and before <= 1e-12 * abs(s) else None
 

@@ -37,6 +37,7 @@ def every_model(matrix: str) -> dict[str, Model]:
     several = {**RANK_2, "alignment": [[0.6, 0.1], [0.2, 0.5]]}
     trained = {**STEP, "bulk": "trained"}
     bias = {"bias": "trained"}
+    lumps = {"eigenvalues": [2.0, 0.2], "weights": [0.3, 0.7], "target": [1.0, 0.5]}
     return {
         "random features": _model("tanh", "tanh"),
         "step, noise": _model("tanh", "tanh", target={"noise": 0.1}, step=STEP),
@@ -52,6 +53,8 @@ def every_model(matrix: str) -> dict[str, Model]:
         "trained bulk, logistic": _model("tanh", "sign", "logistic", network={"readout": TWO}, step=trained),
         "trained bulk, trained bias": _model("tanh", SMOOTH, network=bias, step=trained),
         "given bulk": _model("tanh", "tanh", step={**STEP, "bulk": "matrix", "matrix": matrix}),
+        "structured inputs": _model("tanh", "tanh", target={"noise": 0.1}, inputs=lumps),
+        "structured inputs, step": _model("relu", "relu", network={"readout": TWO}, step=STEP, inputs=lumps),
         "exponent": _model("tanh", SMOOTH, network={"readout": TWO}, step={**STEP, "exponent": 0.3}),
         "exponent, two indices": _model("erf", "z1 + z1*z2", step={**STEP, "exponent": 0.2}),
     }

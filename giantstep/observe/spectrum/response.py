@@ -7,7 +7,7 @@ the sum of V2_b at ridge -z. Source: [CUI24] App. F; THEORY section 7.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from types import ModuleType
@@ -15,8 +15,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from generated.runtime.unknowns import RESIDUAL, TURNED, UNKNOWN
+from generated.runtime.unknowns import DIRECTION, RESIDUAL, TURNED, UNKNOWN
 from giantstep.observe.spectrum.nodes import Nodes
+from giantstep.observe.spectrum.rows import Hats, Rows, rows_of
 from giantstep.observe.spectrum.tensor_nodes import TensorNodes
 from giantstep.quadrature.tensor import Shape
 from giantstep.spec.errors import NotConverged
@@ -44,6 +45,7 @@ class KappaNodes(Protocol):
         """The choice that resolves a function of the rows, None where there is none."""
 
 
+_STEP = 1e-5  # of differences along the unknowns, relative to their sizes
 _SETTLED = 1e-14
 _STALLED = 1e-6  # near a hard edge rounding leaves no more
 _MOST = 14
@@ -79,10 +81,12 @@ class Response:
     problem: Problem
     nodes: KappaNodes = field(init=False)
     kernel: ModuleType = field(init=False)
+    rows: Rows | None = field(init=False)
     span: Span | None = field(init=False)
 
     def __post_init__(self) -> None:
         self.kernel = generated_module("generated.systems.square")
+        self.rows = rows_of(self.problem)
         blocks, loadings = self.problem.blocks, self.problem.loadings
         self.nodes = Nodes(blocks) if loadings is None else TensorNodes(Shape(blocks, loadings, None))
         limit = replace(self.problem, target=None, parameters=np.array([*self.problem.parameters[:4], 0.0]))
@@ -166,9 +170,46 @@ class Response:
         given = self._given(node, z, numbers)
         self.kernel.ridge_slopes(*given)
         slope, matrix = np.zeros(self.count, complex), np.empty((self.count, self.count), complex)
+        if self.rows is not None:
+            return numbers, *self._of_rows(self.rows, given, numbers)
         slope[: self.blocks] = numbers["slope_T"]
         self.kernel.jacobian(0, *given, numbers.work, self.members, matrix)
         return numbers, residual, matrix, slope
+
+    def _of_rows(self, rows: Rows, given: tuple[Array, ...], numbers: Numbers) -> tuple[Array, Array, Array]:
+        """Residual, its Jacobian and its derivative in the ridge, of rows that are not isotropic.
+
+        ``V1 = M/beta`` and the equation of T hold for every law of the rows; T and M move along the tangents of the
+        conjugates that the kernel gives.
+        """
+        ridge, beta = given[2][2], given[2][1].real
+        share, shift = beta * self.problem.fraction, ridge + numbers["V2_hat"]
+        at = tuple(x.copy() for x in (numbers["T"], numbers["V1_hat"], shift, numbers["V1"]))
+
+        def residual(t: Array, hat: Array, shift: Array, own: Array) -> Array:
+            hats = Hats(t, hat, shift)
+            m = rows.response(hats)
+            return np.concatenate([t - rows.trace(hats, m, share), (own - m / beta)[self.first, self.second]])
+
+        def along(direction: tuple[Array, ...]) -> Array:
+            ends = [residual(*(x + h * d for x, d in zip(at, direction, strict=True))) for h in (_STEP, -_STEP)]
+            return np.asarray((ends[0] - ends[1]) / (2.0 * _STEP))
+
+        size = max(float(np.abs(shift).min()), 1e-300)
+        slope = along((0.0 * at[0], 0.0 * at[1], np.full_like(shift, size), 0.0 * at[3])) / size
+        columns = [along(direction) / size for direction, size in self._tangents(given, numbers)]
+        return residual(*at), np.stack(columns, axis=1), slope
+
+    def _tangents(self, given: tuple[Array, ...], numbers: Numbers) -> Iterator[tuple[tuple[Array, ...], float]]:
+        """Directions of (T, V1_hat, shift, V1) along each unknown, with the size of the unknown they are scaled by."""
+        sizes = self.scale(numbers.work[self.members[0, UNKNOWN, : self.count]])
+        places, one = self.members[0, DIRECTION, : self.count], np.empty((1, 1), complex)
+        turned = places + self.members[0, TURNED, : self.count]
+        for column, size in enumerate(sizes.tolist()):
+            numbers.work[places] = numbers.work[turned] = 0.0
+            self.kernel.jacobian(0, *given, numbers.work, self.members[:, :, column : column + 1].copy(), one)
+            moved = ("d_T", "d_V1_hat", "d_V2_hat", "d_V1")
+            yield tuple(size * numbers[name].copy() for name in moved), size
 
     def scale(self, unknowns: Array) -> Array:
         """Sizes that the unknowns are measured by: of V1_bc the root of V1_bb V1_cc."""
@@ -231,6 +272,15 @@ class Response:
             each = 0.5 * (found[places[i], places[i]] + found[places[j], places[j]]) - one
             found[places[i], places[j]] = found[places[j], places[i]] = both - each
         return found
+
+    def sources(self, state: State) -> Array:
+        """[K, K]: zeta_hat by zeta, the spike taken out of the rows; beta/T_b where these are isotropic."""
+        beta, k = self.problem.parameters[1], self.blocks
+        if self.rows is None:
+            return np.diag(beta / state.unknowns[:k])
+        numbers = self._residual(self._node(self.nodes.table(state.panels)), state.z, state.unknowns)
+        hats = Hats(state.unknowns[:k], numbers["V1_hat"], numbers["V2_hat"] - state.z)
+        return np.asarray(beta * (np.linalg.inv(self.rows.response(hats, "law_vv")) - numbers["V1_hat"]))
 
     def _overlaps(self, rows: Array, state: State, inverse_dimension: float) -> Array:
         """The matrix [2K, 2K] of one direction, the first column of the rows."""

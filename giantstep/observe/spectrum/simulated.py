@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from giantstep.observe.simulate import DEFAULT_KIND, at_dimension, checked_count, finite_system
+from giantstep.observe.simulate import at_dimension, checked_count, default_kind, finite_system
 from giantstep.simulate.eigenvalues import gram_eigenvalues
 from giantstep.simulate.errors import SimulationError
 from giantstep.simulate.system import SystemKind
@@ -91,7 +91,7 @@ def simulated_eigenvalues(
     """
     checked_count("seeds", seeds, 1)
     checked_count("seed", seed, 0)
-    rounded, what = at_dimension(model, dimension), what or DEFAULT_KIND
+    rounded, what = at_dimension(model, dimension), what or default_kind(model)
     system = finite_system(rounded, what)
     try:
         values = gram_eigenvalues(system, what, dimension, seeds, rounded.fit.samples, seed=seed, progress=progress)

@@ -123,11 +123,6 @@ def spectrum(model: Model, *, dimension: int | None = None) -> Spectrum:
     Source: [CUI24] App. F; THEORY section 7.
     """
     begun = time.perf_counter()
-    if model.step is not None and model.step.bulk != "isotropic":
-        raise BadInput(
-            f"the spectrum is that of the isotropic bulk, and step.bulk = {model.step.bulk!r}",
-            "set step.bulk=isotropic",
-        )
     limit = is_intermediate(model) and dimension is None
     bias = solve(model, dimension=dimension).bias if model.network.trains_bias else None
     whole = problem_of(random_features(model) if limit else model, dimension, bias)

@@ -1,0 +1,165 @@
+"""The response M of rows that are not isotropic, at complex ridge: what the spectrum needs of a bulk [THEORY 5, 10].
+
+``M = T Sigma (1 + V1_hat T Sigma)^-1`` is averaged over the trace, and along the spike. Points of a spectrum are summed
+over. The spectrum of the trained bulk is known by its resolvent: M is a sum of 1/(1 + nu x) over a few complex nu.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any, Protocol
+
+import numpy as np
+
+from generated import bulk_resolvent
+from generated.systems import given_bulk as given_equations
+from generated.systems import trained_bulk as trained_equations
+from giantstep.law.residual import ResidualLaw, residual_law
+from giantstep.law.trained_bulk import BulkLaw, resolvent_trace
+from giantstep.spec.errors import NotConverged
+from giantstep.system.bulk_system import bulk_arrays, bulk_of, initial_output, mean_square
+from giantstep.system.problem import Problem
+
+Array = np.ndarray
+_LEVEL = 1  # of refinement of the residual's law
+_FAR = 4.0  # times the contour's reach: sums over its nodes are then exact
+_REAL = 1e-12  # of an imaginary part, relative
+_BESIDE = 1e-5  # of the real axis, relative: where the resolvent outside the spectrum is looked for
+
+
+@dataclass(frozen=True)
+class Hats:
+    """What M depends on: T [K], V1_hat [K, K] and ridge + V2_hat [K], complex."""
+
+    t: Array
+    v1: Array
+    shift: Array
+
+
+class Rows(Protocol):
+    """The rows of a bulk."""
+
+    def response(self, hats: Hats, weight: str = "law_tr") -> Array:
+        """M [K, K] averaged over a weight: of the trace, or law_vv along the spike."""
+
+    def trace(self, hats: Hats, response: Array, share: Array) -> Array:
+        """T [K] that goes with the response M over the trace; share: neurons of each block per input dimension."""
+
+
+def gaussian_trace(hats: Hats, response: Array, share: Array) -> Array:
+    """``T_b = beta pi_b/(ridge + V2_hat_b + (V1_hat M)_bb/T_b)`` of Gaussian rows, whatever their covariance."""
+    return np.asarray(share / (hats.shift + np.einsum("bc,cb->b", hats.v1, response) / hats.t))
+
+
+def rows_of(problem: Problem) -> Rows | None:
+    """The rows of a problem's bulk, None where they are isotropic. Raises BadInput."""
+    if not problem.own_bulk:
+        return None
+    if problem.model.bulk == "trained" and len((law := bulk_of(problem)[0]).x) > 1:  # one point: no step to speak of
+        return TrainedRows(problem, law)
+    equations, arrays = bulk_arrays(problem)
+    return GivenRows(arrays) if equations is given_equations else PointRows(arrays)
+
+
+@dataclass(frozen=True)
+class PointRows:
+    """Gaussian rows with covariances at the points of a spectrum, by the generated equations."""
+
+    arrays: Mapping[str, Array]
+
+    def response(self, hats: Hats, weight: str = "law_tr") -> Array:
+        """See ``Rows``."""
+        return np.asarray(_chain(trained_equations, hats, self.arrays)["Mx"] @ self.arrays[weight])
+
+    def trace(self, hats: Hats, response: Array, share: Array) -> Array:
+        """See ``Rows``."""
+        return gaussian_trace(hats, response, share)
+
+
+@dataclass(frozen=True)
+class GivenRows:
+    """Rows of given singular values, one block, by the generated equations."""
+
+    arrays: Mapping[str, Array]
+
+    def response(self, hats: Hats, weight: str = "law_tr") -> Array:
+        """See ``Rows``."""
+        along = self.arrays["law_rows" if weight == "law_tr" else weight]
+        return np.asarray(_chain(given_equations, hats, self.arrays)["Px"] @ (along * self.arrays["spectrum"]))
+
+    def trace(self, hats: Hats, response: Array, share: Array) -> Array:
+        """The resolvent itself: of given rows T is explicit."""
+        return np.asarray((_chain(given_equations, hats, self.arrays)["Px"] @ self.arrays["law_rows"]).diagonal())
+
+
+def _chain(equations: ModuleType, hats: Hats, arrays: Mapping[str, Array]) -> dict[str, Any]:
+    """What follows from the conjugates at the points, of a spike without a source."""
+    zero = np.zeros(len(hats.t))
+    state: dict[str, Any] = {"T": hats.t, "V1_hat": hats.v1, "ridge": hats.shift, "V2_hat": zero}
+    state |= {"identity": np.eye(len(zero)), "zeta": zero, "average_zeta_hat": zero, **arrays}
+    with np.errstate(all="ignore"):
+        equations.chain(state)
+    return state
+
+
+class TrainedRows:
+    """Rows of covariance ``Sigma_b = s_b + t_b x`` over the spectrum of C, which is known by its resolvent."""
+
+    def __init__(self, problem: Problem, law: BulkLaw) -> None:
+        model = problem.model
+        assert model.step is not None
+        self.law, self.samples = law, model.step.samples
+        self.residual: ResidualLaw = residual_law(model.target, initial_output(model), _LEVEL)
+        variances = np.array([term.variance for term in problem.blocks])
+        self.constant, self.slope = 1.0 / variances, (1.0 - 1.0 / variances) / mean_square(model)
+        self.length = float(np.sqrt(self.residual.overlap**2 + self.residual.square / self.samples))
+        self.reach = _FAR * float(np.max(np.abs(law.x)))
+        self.near: dict[int, complex] = {}
+
+    def response(self, hats: Hats, weight: str = "law_tr") -> Array:
+        """See ``Rows``; P = (A + x B)^-1 by the eigenvalues nu of B A^-1."""
+        identity = np.eye(len(hats.t))
+        inverse = np.linalg.inv(identity + hats.v1 * (hats.t * self.constant))
+        nu, vectors = np.linalg.eig(hats.v1 * (hats.t * self.slope) @ inverse)
+        means = np.array([self._means(complex(each), weight, j) for j, each in enumerate(nu)])
+        left, right = inverse @ vectors, np.linalg.inv(vectors)
+        plain, along = ((left * column) @ right for column in means.T)
+        return np.asarray((hats.t * self.constant)[:, None] * plain + (hats.t * self.slope)[:, None] * along)
+
+    def trace(self, hats: Hats, response: Array, share: Array) -> Array:
+        """See ``Rows``."""
+        return gaussian_trace(hats, response, share)
+
+    def _means(self, nu: complex, weight: str, which: int) -> tuple[complex, complex]:
+        """Means of 1/(1 + nu x) and x/(1 + nu x)."""
+        if abs(nu) * self.reach < 1.0:
+            terms = self.law.weights[weight] / (1.0 + nu * self.law.x)
+            return complex(terms.sum()), complex((terms * self.law.x).sum())
+        w = 1.0 / nu
+        s = self._trace(w, which)
+        if weight == "law_vv":
+            s = complex(bulk_resolvent.projections(w, s, self.length, self.samples, *self._nodes())[2])
+        return w * s, w * (1.0 - w * s)
+
+    def _trace(self, w: complex, which: int) -> complex:
+        """(1/d) tr (C + w)^-1, from that of the last call; on the negative axis outside the spectrum, its limit."""
+        if abs(w.imag) > _REAL * abs(w) or w.real > 0.0:
+            w = w if abs(w.imag) > _REAL * abs(w) else complex(w.real)
+            self.near[which] = resolvent_trace(self.residual, self.samples, w, self.near.get(which))
+            return self.near[which]
+        s = resolvent_trace(self.residual, self.samples, complex(w.real, _BESIDE * abs(w)), self.near.get(which))
+        self.near[which] = s
+        real = float(s.real)
+        for _ in range(12):
+            value, slope = bulk_resolvent.equation(w.real, real, self.samples, *self._nodes())
+            step = float(value / slope)
+            real -= step
+            if abs(step) < 1e-14 * abs(real):
+                return complex(real)
+        raise NotConverged(f"the resolvent of the trained bulk was not found at w = {w.real}")
+
+    def _nodes(self) -> tuple[Array, Array, Array, Array]:
+        law = self.residual
+        return law.e, law.weight, law.weight_t, law.weight_tt
