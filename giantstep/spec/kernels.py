@@ -13,6 +13,7 @@ from types import ModuleType
 import numpy as np
 
 from derive.language.catalogue import REGISTERED, Entry, lookup
+from giantstep.spec.emission import emitted
 from giantstep.spec.errors import BadInput, NotConverged
 from giantstep.spec.user_cache import cached_path, keep_text, kept_text, sealed
 
@@ -36,21 +37,16 @@ def _function_kernel(entry: Entry) -> ModuleType:
     if entry.name in REGISTERED:
         return generated_module(f"generated.functions.{entry.name}")
 
-    def emitted() -> str:
-        from codegen.functions import emit
-
-        return emit(entry).text
-
-    return user_module(entry.name, emitted)
+    return user_module(entry.name, lambda: emitted("function", entry.expression))
 
 
-def user_module(stem: str, emitted: Callable[[], str]) -> ModuleType:
+def user_module(stem: str, emit: Callable[[], str]) -> ModuleType:
     """A module that is not part of `generated/`: from the user's cache, else emitted and put there if possible."""
     name, path = f"_giantstep_{stem}", cached_path(stem)
     kept = kept_text(path) if path is not None else None
     if kept is not None:
         return _from_text(name, kept, str(path), cached=True)
-    text = emitted()
+    text = emit()
     if path is not None and keep_text(path, text):
         return _from_text(name, sealed(text), str(path), cached=True)
     return _from_text(name, text, f"<{stem}>", cached=False)

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from numba import typeof
 
+from giantstep.spec.emission import environment
 from giantstep.spec.kernels import function_kernel, solver_kernel
 from giantstep.spec.model import Model
 from giantstep.system.state import run_solver
@@ -165,7 +166,7 @@ def _child(model: Model) -> subprocess.Popen[str] | None:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env=_environment(),
+            env=environment(),
             text=True,
         )
         assert child.stdin is not None
@@ -174,11 +175,6 @@ def _child(model: Model) -> subprocess.Popen[str] | None:
     except OSError:
         return None
     return child
-
-
-def _environment() -> dict[str, str]:
-    """This process's environment, with its own search path: the child imports the same packages."""
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)}
 
 
 if __name__ == "__main__":

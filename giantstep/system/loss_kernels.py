@@ -7,6 +7,7 @@ from importlib.util import find_spec
 from types import ModuleType
 
 from derive.language.loss_catalogue import REGISTERED
+from giantstep.spec.emission import Refused, emitted
 from giantstep.spec.errors import BadInput
 from giantstep.spec.fit_loss import FitLoss
 from giantstep.spec.kernels import generated_module, user_module
@@ -28,18 +29,10 @@ def _loss_kernel(key: str, expression: str) -> ModuleType:
 
 
 def _emitted(expression: str) -> str:
-    """The text of the kernel of a loss that has been found to be convex."""
-    from codegen.losses import emit_analysed
-    from derive.loss.convexity import check_convex
-    from derive.loss.loss import analyse_loss, loss_of
-
     try:
-        loss = loss_of(expression)
-        check_convex(loss)
-        return emit_analysed(analyse_loss(loss)).text
-    except ValueError as error:  # not in the grammar, not convex, or without numba text
-        reason = getattr(error, "message", str(error))
-        raise BadInput(f"the loss {expression!r} cannot be used: {reason}", getattr(error, "hint", "")) from None
+        return emitted("loss", expression)
+    except Refused as error:  # not in the grammar, not convex, or without numba text
+        raise BadInput(f"the loss {expression!r} cannot be used: {error}", error.hint) from None
 
 
 def coupled_kernel(directions: int, spikes: int = 1) -> ModuleType:
@@ -55,9 +48,9 @@ def coupled_kernel(directions: int, spikes: int = 1) -> ModuleType:
 
 @lru_cache(maxsize=8)
 def _rare_system(name: str, directions: int, spikes: int) -> ModuleType:
-    def emitted() -> str:
+    def text() -> str:
         from codegen.emit import emit_coupled_system
 
         return emit_coupled_system(directions, spikes)
 
-    return user_module(name, emitted)
+    return user_module(name, text)

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from codegen.functions import emit
 from generated.runtime import kept_code
 from giantstep.spec import kernels
 from giantstep.spec.user_cache import cached_path, kept_text, sealed
@@ -23,10 +24,17 @@ def moments() -> np.ndarray:
     return kernels.coefficients(TEXT, np.array([1.0]), 1.0)[:, 0]
 
 
+@pytest.fixture(scope="module")
+def text() -> str:
+    """The module of the expression, derived once for all of these tests."""
+    return emit(TEXT).text
+
+
 @pytest.fixture
-def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def path(text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """The file of the expression in a cache of its own, written and compiled."""
     monkeypatch.setenv("GIANTSTEP_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(kernels, "emitted", lambda kind, expression: text)
     monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
     assert moments() == pytest.approx(RIGHT, rel=1e-13)
     found = cached_path(kernels.lookup(TEXT).name)
