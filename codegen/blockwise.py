@@ -8,7 +8,7 @@ tangents of the residuals.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from string import Template
 
 import sympy as sp
@@ -16,17 +16,28 @@ import sympy as sp
 from codegen.certificate import emit_check
 from codegen.lower.affine import equations
 from codegen.lower.text import Text, indented
-from codegen.one_block import emit_check_one_block
-from codegen.plan import Block, Node, Plan, residual
+from codegen.plan import Block, Node, Plan, analyse, residual
 from codegen.program import ARGUMENTS, Program
+from codegen.system_module import FOLDER, module_text, of_spike, suffix
 from codegen.templates import read
+from derive.loss.loss import Loss
+from derive.loss.quadratic import SQUARE
+from derive.saddle import saddle_system
 from derive.symbols import RIDGE
 
-IMPORTS = """\
-from generated.runtime.contractions import INNER, add, add_product, average, average_of_product, clear, short, sum_of
-from generated.runtime.unknowns import (
-    DIRECTION, FAMILY, IMAGE, RESIDUAL, TURNED, UNKNOWN, WEIGHT, invert, solve_linear, strengthen, subtract,
-)"""
+RANKS = (1, 2, 3)  # directions of the spike
+
+
+def emit_systems(loss: Loss = SQUARE, spikes: Iterable[int] = RANKS) -> dict[str, str]:
+    """Path below ``generated/`` -> text: the solver of a loss with explicit averages, by the rank of the spike."""
+    texts = {}
+    for rank in spikes:
+        system = saddle_system(loss, rank)
+        plan = analyse(system)
+        title = f"of the {system.name} loss, {of_spike(rank)}any number of blocks K"
+        text = module_text(system, title, plan.report().splitlines(), emit_blockwise(plan), __name__)
+        texts[f"{FOLDER}/{loss.name}{suffix(rank)}.py"] = text
+    return texts
 
 
 def emit_blockwise(plan: Plan) -> str:
@@ -39,8 +50,7 @@ def emit_blockwise(plan: Plan) -> str:
     pieces = re.findall(r"^def (_\w+)", "\n".join(functions), re.MULTILINE)
     known = [*program.places.constants(), f"BLOCKS = {_torn(plan)!r}  # unknowns of the stages of a solve"]
     listed = f"PIECES = ({', '.join([*pieces, 'solve_linear', 'strengthen', 'subtract'])})"
-    checks = [emit_check_one_block(plan), emit_check(plan)]
-    return "\n\n\n".join(["\n".join(known), *functions, listed, *_entries(program, plan), *checks]) + "\n"
+    return "\n\n\n".join(["\n".join(known), *functions, listed, *_entries(program, plan), emit_check(plan)]) + "\n"
 
 
 def _torn(plan: Plan) -> tuple[tuple[str, ...], ...]:

@@ -10,42 +10,43 @@ from collections.abc import Iterable, Sequence
 
 import sympy as sp
 
-from codegen.certificate import emit_check, import_line
+from codegen.certificate import emit_check
 from codegen.coupled import coupled_block
 from codegen.lower.text import wrapped
-from codegen.manifest import signature, source_parts
+from codegen.manifest import signature, sources_of
 from codegen.plan import Block, Node, Plan, explicit_order, nodes_of, residual
 from codegen.print.numpy_arrays import Array, Vectorised
+from codegen.system_module import FOLDER, runtime_imports
 from derive.blocks import KAPPA, BlockSum, family, names_in
 from derive.bulk_resolvent import OVERLAP, RESIDUAL, BulkResolvent, bulk_resolvent
 from derive.canonical import canonical
 from derive.gaussian.expectation import Expectation
-from derive.saddle import BulkLaw, SaddleSystem, coupled_system, member
-from derive.spectrum import GIVEN, TRAINED, weight_names
+from derive.saddle import SaddleSystem, coupled_system, member
+from derive.spectrum import GIVEN, TRAINED, SpectralLaw, weight_names
 from derive.symbols import SYMMETRIC
 from derive.tangent import Tangent, tangent_name
 
 RESOLVENT_PATH = "bulk_resolvent.py"
-SOURCES = ("bulk.py", "certificate.py", "plan.py", "print/numpy_arrays.py", "print/pairs.py")
 
 
-def bulk_modules() -> dict[str, str]:
-    """Name below ``generated/systems/`` -> text of the equations of the bulks that are not isotropic."""
+def emit_bulks() -> dict[str, str]:
+    """Path below ``generated/`` -> text of the equations of the bulks that are not isotropic."""
     return {
-        "trained_bulk": emit_bulk("trained", ("Sigma", *weight_names(TRAINED)), "a trained bulk, any number of blocks"),
-        "given_bulk": emit_bulk("matrix", ("spectrum", *weight_names(GIVEN)), "a given bulk, one block"),
+        f"{FOLDER}/trained_bulk.py": emit_bulk(TRAINED, "Sigma", "a trained bulk, any number of blocks"),
+        f"{FOLDER}/given_bulk.py": emit_bulk(GIVEN, "spectrum", "a given bulk, one block"),
     }
 
 
 # --- the equations of the bulk --------------------------------------------------------------------------------------
 
 
-def emit_bulk(bulk: BulkLaw, given: tuple[str, ...], scope: str) -> str:
-    """Text of the module of the equations that a bulk changes; given: arrays over its spectrum.
+def emit_bulk(law: SpectralLaw, points: str, scope: str) -> str:
+    """Text of the module of the equations that a bulk changes; points: name of the array of its spectrum.
 
     Raises ValueError where an average over kappa is not one of the isotropic system.
     """
-    system, plain = coupled_system(bulk=bulk), coupled_system()
+    given = (points, *weight_names(law))
+    system, plain = coupled_system(bulk=law.name), coupled_system()
     block = _block(system, plain)
     chain, inputs = _chain(plain, block)
     torn = tuple(node for node in block.torn if node.name != "m")
@@ -64,13 +65,12 @@ def emit_bulk(bulk: BulkLaw, given: tuple[str, ...], scope: str) -> str:
         _function(
             "free_energy", "The free energy, stored as such.", [Node("free_energy", "family", (), system.free_energy)]
         ),
-        emit_check(Plan(system, (block,), given=given), one_block=False),
+        emit_check(Plan(system, (block,))),
     ]
     return _module(
         f"Equations of {scope}",
         [sp.srepr(e.body) for e in system.equations],
         "\n\n\n".join(["\n".join(parts[:3]), *parts[3:]]),
-        checked=True,
     )
 
 
@@ -228,9 +228,10 @@ def _of_law(name: str, doc: str, arguments: str, results: Sequence[tuple[str, sp
     return "\n".join([head, *body, f"    return {returned}"])
 
 
-def _module(title: str, canonical_forms: Iterable[str], body: str, note: str = "", checked: bool = False) -> str:
-    signed = signature([title, *canonical_forms, *source_parts(SOURCES)])
+def _module(title: str, canonical_forms: Iterable[str], body: str, note: str = "") -> str:
+    signed = signature([title, *canonical_forms, *sources_of(__name__)])
     note = f"\n{note}\n" if note else ""
+    imports = f"\n{found}\n" if (found := runtime_imports(body)) else ""
     text = f'''"""{title}  [THEORY section 5].
 {note}
 Generated; do not edit. Signature {signed[:16]}.
@@ -239,7 +240,7 @@ Regenerate with: giantstep generate
 
 # fmt: off
 import numpy as np
-{chr(10) + import_line(body) + chr(10) if checked else ""}
+{imports}
 SIGNATURE = "{signed}"
 
 

@@ -1,80 +1,77 @@
-"""``check``: every equation of a system anew from its solution, in NumPy: no lowering is shared with the solver."""
+"""``check``: every equation of a system anew from its solution, from its text: nothing is shared with the solver.
+
+The grammar of the text and its evaluation stand in ``codegen/runtime/equation_text.py`` and ``certificate.py``.
+"""
 
 from __future__ import annotations
 
 import sympy as sp
+from sympy.core.function import AppliedUndef
+from sympy.printing.precedence import PRECEDENCE
+from sympy.printing.str import StrPrinter
 
-from codegen.lower.text import indented, words
-from codegen.places import BLOCK_COLUMNS, PARAMETERS, scalar_columns
+from codegen.places import scalar_columns
 from codegen.plan import Plan, ordered_fields
-from codegen.print.pairs import Pairs
-from derive.blocks import BlockSum, family, index, names_in
-
-_DOC = '"""Worst residual over all equations, each relative to the sum of its terms in absolute value."""'
-_HELPERS = ("SIGN", "Certificate", "both", "bounded", "over", "worse")
+from derive.blocks import BlockSum, family, family_name, index, member_indices
+from derive.gaussian.expectation import Expectation
 
 
-def import_line(body: str) -> str:
-    """The import of what a module uses of the runtime for ``check``."""
-    used = words(body.splitlines())
-    return f"from generated.runtime.certificate import {', '.join(name for name in _HELPERS if name in used)}"
+class EquationPrinter(StrPrinter):
+    """Text of an index expression: ``sum(x, b)`` over a block index, ``E(x)`` over kappa, members in brackets."""
+
+    printmethod = "_no_class_prints_itself"
+
+    def _print_Indexed(self, expr: sp.Indexed) -> str:
+        return self._member(str(family_name(expr)), expr.indices)
+
+    def _print_Function(self, expr: sp.Expr) -> str:
+        if not isinstance(expr, AppliedUndef):
+            raise ValueError(f"no text for {expr.func.__name__}: {expr}")
+        return self._member(str(family_name(expr)), member_indices(expr))
+
+    def _print_KroneckerDelta(self, expr: sp.KroneckerDelta) -> str:
+        return self._member("delta", expr.args)
+
+    def _print_BlockSum(self, expr: BlockSum) -> str:
+        return f"sum({self._print(expr.body)}, {expr.bound})"
+
+    def _print_Expectation(self, expr: Expectation) -> str:
+        return f"E({self._print(expr.integrand)})"
+
+    def _member(self, name: str, indices: tuple[sp.Expr, ...]) -> str:
+        kappa = [str(i) for i in indices if not str(i).startswith("kappa")]
+        return f"{name}[{', '.join(kappa)}]" if kappa else name
+
+    def parenthesize(self, item: sp.Expr, level: int, strict: bool = False) -> str:
+        """A sum over blocks is a call here: it needs no brackets."""
+        level = PRECEDENCE["Lambda"] if isinstance(item, BlockSum) else level
+        return str(super().parenthesize(item, level, strict))
 
 
-def emit_check(plan: Plan, one_block: bool = True) -> str:
-    """The function ``check(node, fraction, parameters, state)``; ``state`` maps names to arrays.
+def emit_check(plan: Plan) -> str:
+    """The equations of a system as text, and the function ``check(node, fraction, parameters, state)``.
 
-    one_block: whether the module has a function of its own for that.
+    ``state`` maps names to arrays.
     """
-    system, pairs = plan.system, Pairs()
-    scalars = scalar_columns(system.directions, system.spikes)
-    lines = [_DOC]
-    if one_block:
-        lines += ["if len(fraction) == 1:", "    return check_one_block(node, parameters, state)"]
-    lines += [f"{', '.join(PARAMETERS)} = parameters.tolist()", "K = len(fraction)", "identity = np.eye(K)"]
-    lines += ["given, found = both(node), Certificate(state)"]
-    lines += [f"{name} = given[:, {place}]" for place, name in enumerate(scalars) if name != "weight"]
-    lines.append(f"weight = node[{scalars.index('weight')}]")
-    for place, name in enumerate(BLOCK_COLUMNS):
-        start = f"{len(scalars)}{('', ' + K', ' + 2*K')[place]}"
-        lines.append(f"{name} = given[:, {start}:{start} + K]")
-    lines += [f'{name} = both(state["{name}"])' for name in (*_first_read(plan), *plan.given)]
-    lines += [f"{name} = {_average(name)}" for name in sorted(system.partials)]
-    for node in ordered_fields(system):
-        body = pairs.lower(node.body).text
-        lines += [*pairs.taken(), f"{node.name} = both(({body})[0])"]
+    system, text = plan.system, EquationPrinter().doprint
     labels = {e.unknown: e.label for e in system.equations}
-    for name, condition, explicit in _conditions(plan):
-        text = pairs.lower(condition).text
-        call = f'{name} = found.explicit("{name}", {text})' if explicit else f"found.implicit({text})"
-        lines += [*pairs.taken(), f"{call}  # {labels.get(name, name)}"]
-    lines.append("return found.worst()")
-    return "\n".join(["def check(node, fraction, parameters, state):", *indented(lines)])
+    lines = [f"{node.name} = {text(node.body)}" for node in ordered_fields(system)]
+    for name, left, right in _conditions(plan):
+        lines.append(f"{text(left)} = {text(right)}  # {labels.get(name, name)}")
+    columns = scalar_columns(system.directions, system.spikes)
+    odd = tuple(name for name in sorted(system.partials) if name.endswith("g") and not name.endswith("gg"))
+    arguments = f"EQUATIONS, {columns!r}" + (f", odd={odd!r}" if odd else "")
+    return "\n".join(['EQUATIONS = """', *lines, '"""', f"check = Certificate({arguments}).check"])
 
 
-def _average(name: str) -> str:
-    """An average over the output; that of an odd function of g beside the root of the average of g^2."""
-    odd = name.endswith("g") and not name.endswith("gg")
-    return f'bounded(state["{name}"], state["avg_gg"])' if odd else f'both(state["{name}"])'
-
-
-def _conditions(plan: Plan) -> list[tuple[str, sp.Expr, bool]]:
-    """(unknown, body, whether unknown = body or body = 0), in the order of the plan."""
+def _conditions(plan: Plan) -> list[tuple[str, sp.Expr, sp.Expr]]:
+    """(unknown, left side, right side) in the order of the plan; an implicit equation has 0 on its left."""
     system, inverse, e = plan.system, plan.system.inverse, index("e")
     row, column = inverse.row, inverse.column
     product = BlockSum(family(inverse.name)[(row, e, *inverse.over)] * inverse.at(e, column, *inverse.over), e)
-    found = {inverse.name: (product - sp.KroneckerDelta(row, column), False)}
-    found |= {q.unknown: (q.body, q.kind == "explicit") for q in system.equations}
+    found = {inverse.name: (sp.S.Zero, product - sp.KroneckerDelta(row, column))}
+    for q in system.equations:
+        left = family(q.unknown)[q.indices] if q.kind == "explicit" else sp.S.Zero
+        found[q.unknown] = left, q.body
     order = [node.name for block in plan.blocks for node in (*block.chain, *block.torn)]
     return [(name, *found[name]) for name in order if name in found]
-
-
-def _first_read(plan: Plan) -> list[str]:
-    """Unknowns that are read before the line of their own equation, or have none that gives them."""
-    conditions = _conditions(plan)
-    unknowns = {name for name, _, _ in conditions}
-    read = set().union(*(names_in(node.body) for node in ordered_fields(plan.system))) & unknowns
-    known: set[str] = set()
-    for name, body, explicit in conditions:
-        read |= (names_in(body) & unknowns) - known
-        known |= {name} if explicit else set()
-    return [name for name, _, _ in conditions if name in read]

@@ -13,7 +13,6 @@ import sympy as sp
 from sympy.utilities.iterables import strongly_connected_components
 
 from codegen.certificate import emit_check
-from codegen.one_block import emit_check_one_block
 from codegen.plan import (
     Block,
     Node,
@@ -26,16 +25,42 @@ from codegen.plan import (
     smallest_tear,
 )
 from codegen.program import OBSERVABLES, Program
+from codegen.system_module import FOLDER, module_text, of_spike, suffix
 from codegen.templates import read
 from derive.blocks import KAPPA, block_field, names_in
 from derive.directions import directions_of
+from derive.language.links import MAX_INDICES
 from derive.output import output_averages
-from derive.saddle import SaddleSystem, member
+from derive.saddle import SaddleSystem, coupled_system, member
 from derive.tangent import Tangent, tangent_name
 
-COUPLED_IMPORTS = """\
-from generated.runtime.contractions import INNER, add, add_product, average, average_of_product, clear, short, sum_of
-from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert"""
+SEVERAL = ((1, 2), (2, 2), (1, 3))  # (directions of the target, of the spike) of the systems that are committed
+
+
+def emit_coupled_systems(
+    directions: Iterable[int] = range(1, MAX_INDICES + 1), several: Iterable[tuple[int, int]] = SEVERAL
+) -> dict[str, str]:
+    """Path below ``generated/`` -> text: the system of any convex loss, by the number of directions of the target.
+
+    several: (directions of the target, directions of the spike) where these are more than one.
+    """
+    wanted = (*((count, 1) for count in directions), *several)
+    return {f"{FOLDER}/{coupled_name(*each)}.py": emit_coupled_system(*each) for each in wanted}
+
+
+def emit_coupled_system(directions: int, spikes: int) -> str:
+    """Text of the system of any convex loss for some numbers of directions of the target and of the spike."""
+    system = coupled_system(directions, spikes)
+    block = coupled_block(system)
+    torn, chain = ", ".join(n.name for n in block.torn), ", ".join(n.name for n in block.chain)
+    order = [f"1. nonlinear in {torn}; then {chain}", "avg_*: supplied by the module of the loss"]
+    title = f"of any convex loss, {directions} direction(s) beside the spike, {of_spike(spikes)}any number of blocks K"
+    return module_text(system, title, order, emit_coupled(system, block), __name__)
+
+
+def coupled_name(directions: int, spikes: int = 1) -> str:
+    """Name of the module of a coupled system."""
+    return f"coupled_{directions}{suffix(spikes)}"
 
 
 def coupled_block(system: SaddleSystem) -> Block:
@@ -64,7 +89,6 @@ def emit_coupled(system: SaddleSystem, block: Block) -> str:
     _reserve(program, block, (*slopes, *averages))
     before, after = _halves(block)
     residuals = [Node(f"residual_{n.name}", "family", n.indices, residual(n)) for n in block.torn]
-    plan = Plan(system, (block,))
     functions = [
         program.function(
             "fields",
@@ -85,8 +109,7 @@ def emit_coupled(system: SaddleSystem, block: Block) -> str:
         ),
         read("jacobian"),
         program.observables(f"out = ({', '.join(OBSERVABLES)}).", entry=True),
-        emit_check_one_block(plan),
-        emit_check(plan),
+        emit_check(Plan(system, (block,))),
     ]
     known = [
         *program.places.constants(),

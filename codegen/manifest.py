@@ -13,6 +13,7 @@ import os
 import re
 import tempfile
 from collections.abc import Iterable, Mapping
+from functools import cache
 from importlib import resources
 from pathlib import Path
 
@@ -21,6 +22,7 @@ import sympy
 MANIFEST = "MANIFEST.json"
 #: Files of the folder that no generator writes.
 KEPT = ("__init__.py", MANIFEST)
+_PACKAGES = ("codegen", "derive")
 _SIGNATURE = re.compile(r'^SIGNATURE = "([0-9a-f]{64})"$', re.MULTILINE)
 
 
@@ -58,29 +60,18 @@ def text_digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 
-def source_parts(names: Iterable[str]) -> tuple[str, ...]:
-    """The SymPy version and, for each file of the codegen package (as "templates/entry.py"), its name and
-    sha256.
-    """
-    folder = resources.files("codegen")
-    found = [f"sympy {sympy.__version__}"]
-    for name in sorted(names):
-        found.append(f"{name} {text_digest(folder.joinpath(name).read_text(encoding='utf-8'))}")
-    return tuple(found)
-
-
 def sources_of(module: str) -> tuple[str, ...]:
-    """The SymPy version and the files that a module of this package is made of: name and sha256 of each.
+    """The SymPy version and the files that the texts of a module of ``codegen`` are made of: name and sha256 of each.
 
-    These are the modules that it imports, and those that they import in turn, as far as they belong to the package;
-    a folder that is imported counts with everything in it that is not Python.
+    These are the modules that it imports, and those that they import in turn, as far as they belong to ``codegen`` or
+    ``derive``; a folder that is imported counts with everything in it that is not Python.
     """
     found = [f"sympy {sympy.__version__}"]
     return (*found, *(f"{name} {text_digest(text)}" for name, text in sorted(read_by(module).items())))
 
 
 def read_by(module: str) -> dict[str, str]:
-    """File name below the package -> text, for a module and all of the package that it imports."""
+    """File, as "codegen/plan.py", -> text, for a module and all of both packages that it imports."""
     texts: dict[str, str] = {}
     waiting = [module]
     while waiting:
@@ -92,29 +83,31 @@ def read_by(module: str) -> dict[str, str]:
     return texts
 
 
+@cache
 def _files(module: str) -> dict[str, str]:
     package, _, below = module.partition(".")
     place = resources.files(package)
     for part in below.split(".") if below else ():
         place = place.joinpath(part)
-    path = below.replace(".", "/")
+    path = module.replace(".", "/")
     if not place.is_dir():
-        alone = resources.files(package).joinpath(f"{path}.py")
+        alone = resources.files(package).joinpath(f"{below.replace('.', '/')}.py")
         return {f"{path}.py": alone.read_text(encoding="utf-8")} if alone.is_file() else {}
     inside = (item for item in place.iterdir() if item.is_file() and not item.name.endswith((".py", ".pyc")))
-    folder = {f"{path}/{item.name}": item.read_text(encoding="utf-8") for item in inside} if path else {}
-    return folder | {f"{path}/__init__.py".lstrip("/"): place.joinpath("__init__.py").read_text(encoding="utf-8")}
+    folder = {f"{path}/{item.name}": item.read_text(encoding="utf-8") for item in inside} if below else {}
+    return folder | {f"{path}/__init__.py": place.joinpath("__init__.py").read_text(encoding="utf-8")}
 
 
-def _imports(text: str) -> list[str]:
-    """Modules of the package that a text imports, anywhere in it."""
+@cache
+def _imports(text: str) -> tuple[str, ...]:
+    """Modules of both packages that a text imports, anywhere in it."""
     names = []
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import):
             names += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             names += [str(node.module), *(f"{node.module}.{alias.name}" for alias in node.names)]
-    return [name for name in names if name.partition(".")[0] == "codegen"]
+    return tuple(name for name in names if name.partition(".")[0] in _PACKAGES)
 
 
 def write_atomic(path: Path, text: str) -> bool:

@@ -8,7 +8,7 @@ affine the component is one linear solve.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from itertools import combinations
 from typing import Literal
@@ -18,12 +18,10 @@ from sympy.utilities.iterables import strongly_connected_components
 
 from derive.blocks import (
     KAPPA,
-    BlockSum,
     Definition,
     block_field,
     fresh_indices,
     names_in,
-    rebuild,
     used_indices,
 )
 from derive.calculus import Calculus
@@ -82,12 +80,10 @@ class Block:
 
 @dataclass(frozen=True)
 class Plan:
-    """The order of computation of a whole system; ``given``: families that are no unknowns of it."""
+    """The order of computation of a whole system."""
 
     system: SaddleSystem
     blocks: tuple[Block, ...]
-    single: bool = False
-    given: tuple[str, ...] = ()
 
     def report(self) -> str:
         """The structure in words, one line a block."""
@@ -174,37 +170,6 @@ def explicit_order(names: list[str], inside: Mapping[str, set[str]]) -> list[str
         return list(TopologicalSorter(graph).static_order())
     except CycleError:
         return None
-
-
-def single_block(plan: Plan) -> Plan:
-    """The plan for K = 1: sums have one term, indices are gone, and every loop over blocks with them."""
-
-    def node(n: Node) -> Node:
-        return replace(n, indices=(), body=at_one_block(n.body))
-
-    def entry(e: JacobianEntry) -> JacobianEntry:
-        return replace(e, row_indices=(), column_indices=(), body=at_one_block(e.body))
-
-    blocks = tuple(
-        replace(
-            b,
-            torn=tuple(map(node, b.torn)),
-            chain=tuple(map(node, b.chain)),
-            jacobian=tuple(map(entry, b.jacobian)),
-            tangents=tuple(map(node, b.tangents)),
-        )
-        for b in plan.blocks
-    )
-    return replace(plan, blocks=blocks, single=True)
-
-
-def at_one_block(expr: sp.Expr) -> sp.Expr:
-    """An index expression with the single block 0."""
-    if isinstance(expr, BlockSum):
-        return at_one_block(expr.body)
-    if isinstance(expr, sp.Symbol):
-        return sp.S.Zero if expr.is_integer else expr
-    return rebuild(expr, [at_one_block(arg) for arg in expr.args]) if expr.args else expr
 
 
 def residual(node: Node) -> sp.Expr:

@@ -13,12 +13,13 @@ import sympy as sp
 
 from codegen.coupled import coupled_block, tangent_of
 from codegen.lower.text import Text, wrapped
-from codegen.manifest import signature, source_parts
+from codegen.manifest import signature, sources_of
 from codegen.places import BLOCK_COLUMNS, PARAMETERS, scalar_columns
 from codegen.plan import Block, chain_calculus, residual
 from codegen.print.numpy_arrays import Vectorised
 from codegen.printers import numba_assignments
 from codegen.program import OBSERVABLES
+from codegen.system_module import FOLDER
 from derive.gaussian.expectation import Expectation
 from derive.gradient_step import gradient_step_map
 from derive.labels import FLIPS, PROBIT
@@ -38,8 +39,6 @@ from derive.sensitivity import (
 )
 from derive.tangent import tangent_name
 
-FOLDER = "systems"
-SOURCES = ("coupled.py", "sensitivity.py", "plan.py", "print/numpy_arrays.py")
 SLOPES_PATH = f"{FOLDER}/slopes.py"
 _LENGTH = sp.Symbol("s_11", nonnegative=True)
 
@@ -56,7 +55,7 @@ def emit_response(directions: int) -> str:
     block = coupled_block(system)
     body = _response(system, block)
     canonical = [sp.srepr(equation.body) for equation in system.equations]
-    signed = signature([f"response {directions}", *canonical, *source_parts(SOURCES)])
+    signed = signature([f"response {directions}", *canonical, *sources_of(__name__)])
     text = _HEADER.format(directions=directions, short=signed[:16], signature=signed) + body
     return "\n".join(wrapped(text.splitlines())) + "\n"
 
@@ -116,7 +115,7 @@ def emit_slopes() -> str:
     strength = step.strength.xreplace({overlap**2: _LENGTH})
     moved = step_slopes(strength, step.bulk_variance, A)
     bodies = [*slopes.values(), *(expr for _, expr in moved)]
-    signed = signature([sp.srepr(sp.Tuple(*bodies)), *source_parts(("sensitivity.py", "printers.py"))])
+    signed = signature([sp.srepr(sp.Tuple(*bodies)), *sources_of(__name__)])
     (first,), (second,) = ([pair] for pair in moved)
     return _SLOPES.format(
         short=signed[:16],

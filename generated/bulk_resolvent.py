@@ -3,14 +3,14 @@
 e, weight, weight_t, weight_tt: nodes of the law of the residual e of the step, with weights for means of
 functions of e, of those times t = theta.x, and times t^2.
 
-Generated; do not edit. Signature eb61df78967828a4.
+Generated; do not edit. Signature 3712448323a5b3a1.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "eb61df78967828a4ab2ca4595162a9d2fb5838460731fb93f4a666e6c3a345e8"
+SIGNATURE = "3712448323a5b3a18f583c292a0f755ac19dfea20f5a64b0958839a8ca5fbb36"
 
 
 def equation(w, S, alpha_0, e, weight, weight_t, weight_tt):

@@ -3,14 +3,14 @@
 eigenvalue [J]: of the covariance of the inputs, of mean one; law_tr, law_theta [J]: weights of the trace and of the
 target's direction theta there; u [K]: readout values at initialisation.
 
-Generated; do not edit. Signature bfc6f3940ffa2589, runtime 7e066d04f8852e4b.
+Generated; do not edit. Signature f8cf4cb5361511ca, runtime 2936585039a2372a.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "bfc6f3940ffa2589d12030d12dd270e8ed69a4706fcf2e1e3f226cca144df922"
+SIGNATURE = "f8cf4cb5361511ca2cafd17f9126d37cfa15c56d50cdb79b5d34b53590206765"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

@@ -1,65 +1,91 @@
-"""Residuals of a system beside the size of their terms, in NumPy: what says how well a solution solves its equations.
+"""How well a solution solves its equations: residuals beside the size of their terms.
 
-Every array has a first axis of two: values, and sums of the absolute values of all terms. Sums and products act on both
-alike where ``SIGN`` stands for a minus, so that one line gives a residual and what its rounding errors are relative to.
+The equations are evaluated from their text, contraction by contraction; nothing of the solver is used. Every array has
+its values and bounds: sums of the absolute values of all terms, which the rounding errors of the values are relative
+to. An unknown whose equation has been evaluated is known to the bound of that.
 """
+
+from functools import cached_property
 
 import numpy as np
 
-SIGN = np.array([-1.0, 1.0])
+from codegen.runtime.compiling import kept
+from codegen.runtime.contraction_layout import layout_of
+from codegen.runtime.contractions import ALONG
+from codegen.runtime.equation_text import EQUAL, FUNCTION, MINUS, RECIPROCAL, Contractions
 
 
-def both(values):
-    """Values and their absolute values."""
-    return np.array((values, np.abs(values)))
+@kept(**{**ALONG, "no_cpython_wrapper": False})
+def evaluate(rows, value, bound):
+    """Evaluate contractions in order; the worst residual relative to the largest bound of its equation.
 
-
-def bounded(values, squares):
-    """Averages of an odd function of the output, which may cancel, beside the root of that of its square."""
-    return np.array((values, np.sqrt(squares)))
-
-
-def over(pair):
-    """Reciprocals of values and their absolute values."""
-    return both(1.0 / pair[0])
-
-
-def worse(worst, difference, scale):
-    """The larger of worst and this residual relative to its scale, numbers all; infinite for nan."""
-    difference = abs(difference)
-    if not difference < np.inf:
-        return np.inf
-    return worst if difference == 0.0 else max(worst, difference / scale)
+    rows[i] = (kind, lengths of the loops, places of three operands, their strides loop by loop); the values may be
+    complex, as those of a quadrature along a contour.
+    """
+    worst = 0.0
+    for r in rows:
+        kind, largest, scale = r[0], 0.0, 0.0
+        for i in range(r[1]):
+            for j in range(r[2]):
+                for k in range(r[3]):
+                    x = r[5] + i * r[8] + j * r[11] + k * r[14]
+                    y = r[6] + i * r[9] + j * r[12] + k * r[15]
+                    z = r[7] + i * r[10] + j * r[13] + k * r[16]
+                    if kind <= MINUS and r[17] == 0:
+                        total, size = 0.0 * value[0], 0.0
+                        for n in range(r[4]):
+                            total += value[y + n * r[18]] * value[z + n * r[19]]
+                            size += bound[y + n * r[18]] * bound[z + n * r[19]]
+                        value[x] += total if kind < MINUS else -total
+                        bound[x] += size
+                        continue
+                    sign = 1.0 if kind < MINUS else -1.0
+                    for n in range(r[4]):
+                        a, b, c = x + n * r[17], y + n * r[18], z + n * r[19]
+                        if kind <= MINUS:
+                            value[a] += sign * value[b] * value[c]
+                            bound[a] += bound[b] * bound[c]
+                        elif kind == RECIPROCAL:
+                            value[a] = 1.0 / value[b]
+                            bound[a] = abs(value[a])
+                        elif kind == FUNCTION:
+                            bound[a] = abs(value[a])
+                        else:
+                            difference = abs(value[a] - value[c]) if kind == EQUAL else abs(value[a])
+                            if not difference < np.inf:
+                                return np.inf
+                            largest, scale = max(largest, difference), max(scale, bound[c])
+                            bound[a] = bound[c]
+        if largest > 0.0:
+            worst = max(worst, largest / scale)
+    return worst
 
 
 class Certificate:
-    """Collects the equations of a system at the values of its unknowns ``state``."""
+    """``check`` of a module: its equations as text, and what is given at a node before the features of the blocks.
 
-    def __init__(self, state):
-        self.state = state
-        self.differences = []
-        self.scales = []
+    odd: averages over the output of odd functions of it, which may cancel; the root of that of the square bounds them.
+    """
 
-    def explicit(self, name, body):
-        """The equation ``name = body``; the unknown beside the size of the terms of its equation."""
-        value = self.state[name]
-        pair = np.empty((2, *np.shape(value)), np.result_type(value, body))
-        pair[0], pair[1] = value, body[1]
-        self.differences.append((value - body[0]).ravel())
-        self.scales.append(pair[1].ravel())
-        return pair
+    def __init__(self, equations, columns, odd=()):
+        self.equations, self.columns, self.odd = equations, columns, odd
 
-    def implicit(self, body):
-        """The equation ``body = 0``."""
-        self.differences.append(body[0].ravel())
-        self.scales.append(body[1].ravel())
+    @cached_property
+    def contractions(self):
+        """The contractions that evaluate the equations."""
+        return Contractions(self.equations, self.columns)
 
-    def worst(self):
-        """The largest residual of an equation relative to the largest of its terms; infinite for nan."""
-        starts = np.cumsum([0, *(part.size for part in self.differences[:-1])])
-        difference = np.maximum.reduceat(np.abs(np.concatenate(self.differences)), starts)
-        scale = np.maximum.reduceat(np.abs(np.concatenate(self.scales)), starts)
-        if not np.all(np.isfinite(difference)):
-            return np.inf
-        with np.errstate(divide="ignore"):
-            return float(np.max(difference[difference > 0.0] / scale[difference > 0.0], initial=0.0))
+    def check(self, node, fraction, parameters, state):
+        """Worst residual over all equations, each relative to the sum of its terms in absolute value."""
+        families = {name: state[name] for name in self.contractions.families}
+        shapes = tuple([family.shape for family in families.values()])
+        layout = layout_of(self.contractions, len(fraction), node.shape[1], shapes)
+        complexes = any(family.dtype.kind == "c" for family in families.values())
+        value = layout.start.astype(complex) if complexes else layout.start.copy()
+        value[layout.given] = np.concatenate((parameters, fraction, node.ravel()))
+        for name, family in families.items():
+            value[layout.families[name]] = family.ravel()
+        bound = np.abs(value)
+        for name in self.odd:
+            bound[layout.families[name]] = np.sqrt(state["avg_gg"])
+        return float(evaluate(layout.rows, value, bound))

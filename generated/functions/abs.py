@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 6b4e344ef98e837d, runtime 7e066d04f8852e4b.
+Generated; do not edit. Signature a48753ae5a841a33, runtime 2936585039a2372a.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "6b4e344ef98e837dffe4d51ecbc42b04797be91c01a50c18766bf2385d8a2875"
+SIGNATURE = "a48753ae5a841a3302d4dc560e74da48107e41d06bb1a6aae6dbc1e676c74894"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature ccd5cdb4d83731c4, runtime 7e066d04f8852e4b.
+Generated; do not edit. Signature 34a40df68f811924, runtime 2936585039a2372a.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "ccd5cdb4d83731c41fd729920bd030d2e5670d6e9b89eecd7fe98e54e097f247"
+SIGNATURE = "34a40df68f8119242d5bfedb0a1e69db66a419f2b935697ce3962a99f864f708"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

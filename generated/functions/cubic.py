@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature ecb60daa778db236, runtime 7e066d04f8852e4b.
+Generated; do not edit. Signature 2d8487f3c3c0e786, runtime 2936585039a2372a.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "ecb60daa778db2362988f3fd071bab6a469f32ef63219aa4b8166ce8a25c5d2c"
+SIGNATURE = "2d8487f3c3c0e786c345495e8f6cfa02c0eae8dde6d3adaf66bec17f07b2de09"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 47068f65c7a00b6e, runtime 7e066d04f8852e4b.
+Generated; do not edit. Signature 614220c3ac5d6196, runtime 2936585039a2372a.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "47068f65c7a00b6e9ff84dd8465c614c26942148bc8f20e290db96589452dac6"
+SIGNATURE = "614220c3ac5d6196e0d568440b1441018416fe2d3541e9e14975e2f30c127a53"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 20b13f1c118217d2, runtime 7e066d04f8852e4b.
+Generated; do not edit. Signature 034be42d819784a1, runtime 2936585039a2372a.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "20b13f1c118217d2e9f030f3bbdddfcc4455028d4281816ea6d6324eb4877cf6"
+SIGNATURE = "034be42d819784a1eb353579a5c5112b229dbeeac462f52d31f0b65f6788638c"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 8f063434eec8093e, runtime 7e066d04f8852e4b.
+Generated; do not edit. Signature ed4366db4ee4fffe, runtime 2936585039a2372a.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "8f063434eec8093ee36e745488928081ae1448979db9d7229fffc5e40c463fa6"
+SIGNATURE = "ed4366db4ee4fffeb2912304d56611f7b3b0fe1221885006fdba15a904fe5766"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

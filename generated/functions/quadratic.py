@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 8f0155811a5e7674, runtime 7e066d04f8852e4b.
+Generated; do not edit. Signature a0a4edab2d43507e, runtime 2936585039a2372a.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "8f0155811a5e7674b12b6e9ab87559d8a53324e29bac7d570370fcf5df82f488"
+SIGNATURE = "a0a4edab2d43507e8d69151bd0d92eb26154e6ab377b6cc0012e5246a0dc12d2"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

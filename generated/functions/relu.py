@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature f6f3444961255903, runtime 7e066d04f8852e4b.
+Generated; do not edit. Signature 39013d0c05d2f3ee, runtime 2936585039a2372a.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "f6f34449612559038e4cc8af84d6d93a83900dc69417e082947986fcb8915f68"
+SIGNATURE = "39013d0c05d2f3eebaaf3b6c154de2f237415770f8df92f19018f86e282c4242"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

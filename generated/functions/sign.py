@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 407160d8e4e1afaf, runtime 7e066d04f8852e4b.
+Generated; do not edit. Signature d24321242bde7812, runtime 2936585039a2372a.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "407160d8e4e1afafb16893423c0432d81b69ed59e3006518c437b4665d03a9fc"
+SIGNATURE = "d24321242bde7812608ca4a1b052ef137f2654aa2a7843120e02804e26b1a96b"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

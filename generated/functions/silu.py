@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature efebac8b837577c4, runtime 7e066d04f8852e4b.
+Generated; do not edit. Signature 208d55f0ee15bfce, runtime 2936585039a2372a.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "efebac8b837577c45cfff545337e9d655c2c2bbc258207aaaa612b71901c1d74"
+SIGNATURE = "208d55f0ee15bfce4e92611cb0184a69d1c71366479889abb80493c3bd291fa8"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

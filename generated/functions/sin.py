@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 823486f28b4d172b, runtime 7e066d04f8852e4b.
+Generated; do not edit. Signature e2fc6d95977a8c29, runtime 2936585039a2372a.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "823486f28b4d172bb7ffc01e2828879f5b86e89959990966708a9cad10902d8f"
+SIGNATURE = "e2fc6d95977a8c29b4630cf790e2309f7b236f25055dd402a0e07f7399e526ea"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

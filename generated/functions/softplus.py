@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature ef54028bd1dea5c3, runtime 7e066d04f8852e4b.
+Generated; do not edit. Signature b779b13a42d1fe94, runtime 2936585039a2372a.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "ef54028bd1dea5c3aaaba2e6464583de0cc1d9703c57305cb5c5ae0ee63e5b5b"
+SIGNATURE = "b779b13a42d1fe94e2e60a940c811ba79865cf657f72668d209aa818450c9dc4"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

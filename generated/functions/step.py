@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature b23cc699c7fa9bd7, runtime 7e066d04f8852e4b.
+Generated; do not edit. Signature d447fb04630c58ee, runtime 2936585039a2372a.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "b23cc699c7fa9bd7ed848dd96af023253a64fd57855f2ff9567db022752e062b"
+SIGNATURE = "d447fb04630c58eeafe219fa20f9348bfb568e64df32b6f4e90b5af697246a8f"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 67f53df0dbf26e74, runtime 7e066d04f8852e4b.
+Generated; do not edit. Signature a0891b1d584ffa6f, runtime 2936585039a2372a.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "67f53df0dbf26e74b16404756eb6f7c28bce163e7dccbe4df743008b6ce423f0"
+SIGNATURE = "a0891b1d584ffa6fcdd7de3c20c8b5165bf79307bb1ffc64ed7dcea63fcbc310"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

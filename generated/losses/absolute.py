@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 65e69e3cb643731c, runtime 7e066d04f8852e4b.
+Generated; do not edit. Signature 9b288fa5cf43e556, runtime 2936585039a2372a.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "65e69e3cb643731c21b0b573f565e1e5d6aeeb9603a74e5b2656510a5295c2f3"
+SIGNATURE = "9b288fa5cf43e55639920e6710229c102dd9ad7198566bc2d674d0f80db55f66"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

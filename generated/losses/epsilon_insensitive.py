@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 6674d83ab64b3392, runtime 7e066d04f8852e4b.
+Generated; do not edit. Signature f6f7da04b5933d23, runtime 2936585039a2372a.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "6674d83ab64b339297fecf201c13d64f151675751bac4eb1393c1ad206b60ccf"
+SIGNATURE = "f6f7da04b5933d2306dce1080d1ff93d1070362089bbdcefa85a408754751eb2"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature ea8a4e422ed240d2, runtime 7e066d04f8852e4b.
+Generated; do not edit. Signature 02e9eea9560f8915, runtime 2936585039a2372a.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "ea8a4e422ed240d2458e10492d471855a25b576bb08898316442d63e493b09d5"
+SIGNATURE = "02e9eea9560f891573a48ea04d9821499bdc1fbf3d8b1e52a550ba5d7e16984a"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature 5d9932df53bf68c6, runtime 7e066d04f8852e4b.
+Generated; do not edit. Signature 3a9297cc0380b14c, runtime 2936585039a2372a.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "5d9932df53bf68c6eed2209a58cffcb50f3f09acb3b86ba2d2d2d67871a0340a"
+SIGNATURE = "3a9297cc0380b14ca985ccdf6b3f140c1eb54b5bde8ab0202358438d4f954088"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 1eb2359c1bb3a35f, runtime 7e066d04f8852e4b.
+Generated; do not edit. Signature 293b03844126ddba, runtime 2936585039a2372a.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "1eb2359c1bb3a35fdef17eb5e4bbb7327c4813195e88bf6c232a8b13b0aa87d0"
+SIGNATURE = "293b03844126ddbae84a622cbace13c71bf529c250326db5b6fd407f685cdc88"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature f0f9251c10ef75cc, runtime 7e066d04f8852e4b.
+Generated; do not edit. Signature 378947a75da57679, runtime 2936585039a2372a.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "f0f9251c10ef75cc3243b5648744165dce3df7cae53b6e2171b825e7c7ec6333"
+SIGNATURE = "378947a75da57679b87060a3d3d99ef217957ed75433de8ec2c96a2b4afde048"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 9bd7b8e5f47d1126, runtime 7e066d04f8852e4b.
+Generated; do not edit. Signature 7d566a966277fabe, runtime 2936585039a2372a.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "9bd7b8e5f47d112652915c85aaaa7fcdf2aed115b23cbf612defee805dd06656"
+SIGNATURE = "7d566a966277fabe3e0200519e819f0d9c759545bc5fa6df70f6497fc7d42eb2"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature f76c6bee4a317d8a, runtime 7e066d04f8852e4b.
+Generated; do not edit. Signature 6047ef62fc2797d6, runtime 2936585039a2372a.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "f76c6bee4a317d8a8e3f8e39e3d6840f3cd3f3f20ee8f3f3634a00ab4cb09666"
+SIGNATURE = "6047ef62fc2797d6bb07cd42eba42022acf897864d34f88d33f4960566aad067"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature 29f94059f67dc864, runtime 7e066d04f8852e4b.
+Generated; do not edit. Signature 5dc448611b053f6b, runtime 2936585039a2372a.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "29f94059f67dc86483b876cff7fbbfc6a22420f033e78b3f7ccb8b6dea39491c"
+SIGNATURE = "5dc448611b053f6bc248f7bcc26fcb86a9028e9636165bfcc1c12471d3b4b994"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature b89044a45d8d2eef, runtime 7e066d04f8852e4b.
+Generated; do not edit. Signature f1ca83d7b0f3b592, runtime 2936585039a2372a.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "b89044a45d8d2eef5059601058a8748bc107bc5244be59a90df34f31b5951ef9"
+SIGNATURE = "f1ca83d7b0f3b592dd49bf41368c89a99d4457c60ce9ead73e7cbb1a0d5b48ef"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature e7c1b6bf2a5bdf95, runtime 7e066d04f8852e4b.
+Generated; do not edit. Signature 605b42013974dd96, runtime 2936585039a2372a.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "e7c1b6bf2a5bdf957b9c61c05ee1579d87952ec7fbc97974215b01f46b4d371f"
+SIGNATURE = "605b42013974dd96b2244eab83e27abedb6bee913f5ba012c913a2be00d790ed"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature 50225d71c68844e9, runtime 7e066d04f8852e4b.
+Generated; do not edit. Signature 57d5433cf572dcdc, runtime 2936585039a2372a.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "50225d71c68844e944b78d6a3fddde878eb871a00881a598d0902e942030814e"
+SIGNATURE = "57d5433cf572dcdcabbd016efeb4aa82cdef794390eb87cc224dfaa39c9016b7"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

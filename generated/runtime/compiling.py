@@ -4,7 +4,7 @@ A rule of quadrature is compiled once and serves every function: it asks for val
 that it knows by its address only.
 
 Written by hand, in codegen/runtime/compiling.py.
-Generated; do not edit. Signature 21add5fe3ff84c26, runtime 7e066d04f8852e4b.
+Generated; do not edit. Signature a49dc30938d9a9fe, runtime 2936585039a2372a.
 Regenerate with: giantstep generate
 """
 
@@ -15,13 +15,9 @@ from functools import cached_property
 from typing import Any
 
 from llvmlite import ir
-from numba import njit, types
+from numba import cfunc, njit, types
 from numba.core import cgutils
-from numba.core.ccallback import CFunc
-from numba.core.sigutils import normalize_signature
 from numba.extending import intrinsic
-
-from generated.runtime.kept_code import keep
 
 _NUMBERS = types.CPointer(types.float64)
 _OPTIONS = {"error_model": "numpy", "nogil": True}
@@ -48,9 +44,12 @@ def kept(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     """Compile with the options of numba; kept on disk where a folder can be written."""
 
     def compile_it(function: Callable[..., Any]) -> Any:
-        found = njit(**options)(function)
-        keep(found, function)
-        return found
+        try:
+            return njit(cache=True, **options)(function)
+        except RuntimeError as error:
+            if "no locator available" not in str(error):
+                raise
+            return njit(**options)(function)
 
     return compile_it
 
@@ -65,10 +64,12 @@ class Compiled:
     @cached_property
     def code(self) -> Any:
         """The compiled function, as numba keeps it."""
-        found = CFunc(self.function, normalize_signature(self.signature), {}, _OPTIONS)
-        keep(found, self.function)
-        found.compile()
-        return found
+        try:
+            return cfunc(self.signature, cache=True, **_OPTIONS)(self.function)
+        except RuntimeError as error:
+            if "no locator available" not in str(error):
+                raise
+            return cfunc(self.signature, **_OPTIONS)(self.function)
 
     @property
     def address(self) -> int:
@@ -199,4 +200,4 @@ def edge_at(typing: Any, address: Any, k: Any, y: Any, q: Any) -> Any:
 
     return types.float64(types.intp, types.intp, types.float64, q), lowered
 
-SIGNATURE = "21add5fe3ff84c269f14f1094f1998d4254baefc973e1a00dce54e8b3d356994"
+SIGNATURE = "a49dc30938d9a9fe0ed2cd0b84c7d58a52ee9ac32db409b2b986bc3e6ba619a5"

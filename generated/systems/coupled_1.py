@@ -6,20 +6,19 @@ Order of computation, found from the derived system:
        zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 5b7330d4455bc803.
+in X). Generated; do not edit. Signature 8a42f4ea60cc361a.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
-import numpy as np
 from numba import njit
 
-from generated.runtime.certificate import SIGN, Certificate, both, bounded, over, worse
+from generated.runtime.certificate import Certificate
 from generated.runtime.contractions import INNER, add, add_product, average, average_of_product, clear, short, sum_of
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "5b7330d4455bc8034a9b778a3413c2d349f3db475b7dbbce14903144d81d4a8d"
+SIGNATURE = "8a42f4ea60cc361ae37145651e50539e31c2c8cac8317d619635607d6b2bc00b"
 
 
 kappa, weight, nu0, nu1, nu2sq = range(5)  # rows of node, then mu0, mu1, mu2sq per block
@@ -422,178 +421,33 @@ def observables(node, fraction, numbers, vector, matrix, field, out):
         + beta*(0.5*sum1 + 0.5*sum2 - 0.5*sum3 - 0.5*sum4 + sum7 - 0.5*(sum5 + sum6)/beta))
 
 
-def check_one_block(node, parameters, state):
-    """``check`` for one block."""
-    alpha, beta, ridge, noise, inverse_dimension = parameters.tolist()
-    kappa = node[0]
-    weight = node[1]
-    nu0 = node[2]
-    nu1 = node[3]
-    nu2sq = node[4]
-    mu0 = node[5]
-    mu1 = node[6]
-    mu2sq = node[7]
-    Q2 = float(state["Q2"][0])
-    V2 = float(state["V2"][0])
-    zeta_hat = float(state["zeta_hat"][0])
-    Q1_hat = float(state["Q1_hat"][0, 0])
-    Q2_hat = float(state["Q2_hat"][0])
-    V1_hat = float(state["V1_hat"][0, 0])
-    V2_hat = float(state["V2_hat"][0])
-    psi_hat = float(state["psi_hat"][0])
-    P = float(state["P"][0, 0])
-    M = float(state["M"][0, 0])
-    S = float(state["S"][0, 0])
-    adjoint = float(state["adjoint"][0])
-    m = float(state["m"][0])
-    Q1 = float(state["Q1"][0, 0])
-    T = float(state["T"][0])
-    V1 = float(state["V1"][0, 0])
-    psi = float(state["psi"][0])
-    zeta = float(state["zeta"][0])
-    avg_M = state["avg_M"]
-    avg_g = state["avg_g"]
-    avg_gg = state["avg_gg"]
-    avg_h = state["avg_h"]
-    avg_tg = state["avg_tg"]
-    fraction, worst = 1.0, 0.0
-    V = V1*(mu1**2) + V2*mu2sq
-    slope = psi*mu1
-    mean = m*mu0 + zeta*kappa*mu1
-    Delta = Q1*(mu1**2) + Q2*mu2sq - slope**2
-    x0 = mu1*weight
-    x1 = avg_gg**0.5
-    x2 = abs(avg_h)
-    x3 = weight*abs(mu1)
-    x4 = mu1**2
-    x5 = avg_gg*weight
-    x6 = avg_h*weight
-    x7 = abs(avg_gg)
-    x8 = weight*x4
-    x9 = weight*abs(mu2sq)
-    average0 = np.dot(x0, (avg_tg + avg_h*slope))
-    average1 = np.dot(x3, (x1 + x2*abs(slope)))
-    average2 = np.dot(avg_g, mu0*weight)
-    average3 = np.dot(weight, x1*abs(mu0))
-    average4 = np.dot(x4, x5)
-    average5 = np.dot(mu2sq, x5)
-    average6 = np.dot(x4, x6)
-    average7 = np.dot(mu2sq, x6)
-    average8 = np.dot(x7, x8)
-    average9 = np.dot(x2, x8)
-    average10 = np.dot(x7, x9)
-    average11 = np.dot(x2, x9)
-    average12 = np.dot(avg_g, x0*kappa)
-    average13 = np.dot(x1, x3*abs(kappa))
-    scale_Q2 = abs(adjoint)
-    worst = worse(worst, Q2 - adjoint, scale_Q2)  # d/dV2_hat
-    scale_V2 = abs(1.0/beta)*abs(T)
-    worst = worse(worst, V2 - T/beta, scale_V2)  # d/dQ2_hat
-    scale_zeta_hat = average13*alpha*abs(1.0/beta)
-    worst = worse(worst, zeta_hat - average12*alpha/beta, scale_zeta_hat)  # d/dzeta
-    scale_Q1_hat = average8*alpha*abs(1.0/beta)
-    worst = worse(worst, Q1_hat - average4*alpha/beta, scale_Q1_hat)  # d/dV1
-    scale_Q2_hat = average10*alpha*abs(1.0/beta)
-    worst = worse(worst, Q2_hat - average5*alpha/beta, scale_Q2_hat)  # d/dV2
-    scale_V1_hat = average9*alpha*abs(1.0/beta)
-    worst = worse(worst, V1_hat - average6*alpha/beta, scale_V1_hat)  # d/dQ1
-    scale_V2_hat = average11*alpha*abs(1.0/beta)
-    worst = worse(worst, V2_hat - average7*alpha/beta, scale_V2_hat)  # d/dQ2
-    scale_psi_hat = average1*alpha*abs(1.0/beta)
-    worst = worse(worst, psi_hat - average0*alpha/beta, scale_psi_hat)  # d/dpsi
-    scale_P = 1.0 + (1.0 + abs(T)*scale_V1_hat)*abs(P)
-    worst = worse(worst, -1.0 + (1.0 + T*V1_hat)*P, scale_P)  # P
-    scale_M = abs(T)*abs(P)
-    worst = worse(worst, M - T*P, scale_M)  # M
-    scale_S = abs(P)*scale_V1_hat
-    worst = worse(worst, S - P*V1_hat, scale_S)  # S
-    scale_adjoint = (zeta_hat**2 + (P**2)*(scale_psi_hat**2) + (S**2)*abs(adjoint) + abs(1.0/beta)*scale_Q2_hat
-        + inverse_dimension*(m**2)/T**2 + (P**2)*abs(1.0/beta)*scale_Q1_hat + beta*abs(adjoint)*abs(fraction)/T**2)
-    # adjoint
-    worst = worse(worst, beta*adjoint*fraction/T**2 - zeta_hat**2 - Q2_hat/beta - (psi_hat**2)*(P**2) - (S**2)*adjoint
-        - inverse_dimension*(m**2)/T**2 - (P**2)*Q1_hat/beta, scale_adjoint)
-    scale_m = average3*alpha + inverse_dimension*beta*abs(m)/abs(T)
-    worst = worse(worst, inverse_dimension*beta*m/T - average2*alpha, scale_m)  # d/dm
-    scale_Q1 = (P**2)*abs(adjoint) + (scale_psi_hat**2)*(scale_M**2) + (scale_M**2)*abs(1.0/beta)*scale_Q1_hat
-    worst = worse(worst, Q1 - (psi_hat**2)*(M**2) - (P**2)*adjoint - (M**2)*Q1_hat/beta, scale_Q1)  # d/dV1_hat
-    scale_T = beta*abs(fraction)/abs(ridge + V2_hat + S)
-    worst = worse(worst, T - beta*fraction/(ridge + V2_hat + S), scale_T)  # dL/dT
-    scale_V1 = abs(1.0/beta)*scale_M
-    worst = worse(worst, V1 - M/beta, scale_V1)  # d/dQ1_hat
-    scale_psi = scale_psi_hat*scale_M
-    worst = worse(worst, psi - psi_hat*M, scale_psi)  # d/dpsi_hat
-    scale_zeta = scale_T*scale_zeta_hat
-    worst = worse(worst, zeta - T*zeta_hat, scale_zeta)  # d/dzeta_hat
-    return worst
-
-
-def check(node, fraction, parameters, state):
-    """Worst residual over all equations, each relative to the sum of its terms in absolute value."""
-    if len(fraction) == 1:
-        return check_one_block(node, parameters, state)
-    alpha, beta, ridge, noise, inverse_dimension = parameters.tolist()
-    K = len(fraction)
-    identity = np.eye(K)
-    given, found = both(node), Certificate(state)
-    kappa = given[:, 0]
-    nu0 = given[:, 2]
-    nu1 = given[:, 3]
-    nu2sq = given[:, 4]
-    weight = node[1]
-    mu0 = given[:, 5:5 + K]
-    mu1 = given[:, 5 + K:5 + K + K]
-    mu2sq = given[:, 5 + 2*K:5 + 2*K + K]
-    Q2 = both(state["Q2"])
-    V2 = both(state["V2"])
-    P = both(state["P"])
-    adjoint = both(state["adjoint"])
-    m = both(state["m"])
-    Q1 = both(state["Q1"])
-    T = both(state["T"])
-    V1 = both(state["V1"])
-    psi = both(state["psi"])
-    zeta = both(state["zeta"])
-    avg_M = both(state["avg_M"])
-    avg_g = bounded(state["avg_g"], state["avg_gg"])
-    avg_gg = both(state["avg_gg"])
-    avg_h = both(state["avg_h"])
-    avg_tg = bounded(state["avg_tg"], state["avg_gg"])
-    V = both((np.einsum('Ab,Abn->An', V2, mu2sq) + np.einsum('Acn->An', mu1*np.einsum('Abc,Abn->Acn', V1, mu1)))[0])
-    slope = both((np.einsum('Ab,Abn->An', psi, mu1))[0])
-    mean = both((np.einsum('Abn->An', m[:, :, None]*mu0 + zeta[:, :, None]*kappa[:, None, :]*mu1))[0])
-    Delta = both((SIGN[:, None]*(slope**2) + np.einsum('Ab,Abn->An', Q2, mu2sq)
-        + np.einsum('Acn->An', mu1*np.einsum('Abc,Abn->Acn', Q1, mu1)))[0])
-    Q2 = found.explicit("Q2", adjoint)  # d/dV2_hat
-    V2 = found.explicit("V2", T/beta)  # d/dQ2_hat
-    x0 = weight[None, :]*kappa*avg_g
-    zeta_hat = found.explicit("zeta_hat", alpha/beta*np.einsum('An,Abn->Ab', x0, mu1))  # d/dzeta
-    x1 = weight[None, :]*avg_gg
-    Q1_hat = found.explicit("Q1_hat", alpha/beta*np.einsum('Abn,Acn->Abc', x1[:, None, :]*mu1, mu1))  # d/dV1
-    Q2_hat = found.explicit("Q2_hat", alpha/beta*np.einsum('An,Abn->Ab', x1, mu2sq))  # d/dV2
-    x2 = weight[None, :]*avg_h
-    V1_hat = found.explicit("V1_hat", alpha/beta*np.einsum('Abn,Acn->Abc', x2[:, None, :]*mu1, mu1))  # d/dQ1
-    V2_hat = found.explicit("V2_hat", alpha/beta*np.einsum('An,Abn->Ab', x2, mu2sq))  # d/dQ2
-    x3 = weight[None, :]*(avg_h*slope + avg_tg)
-    psi_hat = found.explicit("psi_hat", alpha/beta*np.einsum('An,Abn->Ab', x3, mu1))  # d/dpsi
-    # P
-    found.implicit(SIGN[:, None, None]*identity[None, :, :] + np.einsum('Ace,Abe->Abc',
-        T[:, :, None]*V1_hat.transpose(0, 2, 1) + identity[None, :, :], P))
-    M = found.explicit("M", T[:, :, None]*P)  # M
-    S = found.explicit("S", np.einsum('Abe,Ace->Abc', P, V1_hat.transpose(0, 2, 1)))  # S
-    # adjoint
-    found.implicit(SIGN[:, None]*(np.einsum('Aa,Aab->Ab', psi_hat, P.transpose(0, 2, 1))**2)
-        + SIGN[:, None]*(zeta_hat**2) + SIGN[:, None]*np.einsum('Aab,Aa->Ab', S**2, adjoint)
-        + SIGN[:, None]*np.einsum('Aab,Aab->Ab', np.einsum('Abc,Aac->Aab', P, Q1_hat), P.transpose(0, 2, 1))/beta
-        + SIGN[:, None]*Q2_hat/beta + inverse_dimension*SIGN[:, None]*(over(T)**2)*(m**2)
-        + beta*fraction[None, :]*(over(T)**2)*adjoint)
-    x4 = weight[None, :]*avg_g
-    found.implicit(alpha*SIGN[:, None]*np.einsum('An,Abn->Ab', x4, mu0) + inverse_dimension*beta*over(T)*m)  # d/dm
-    # d/dV1_hat
-    Q1 = found.explicit("Q1", np.einsum('Aac,Aab->Abc', np.einsum('Acd,Aad->Aac', M, Q1_hat), M)/beta
-        + np.einsum('Aa,Aab->Ab', psi_hat, M)[:, :, None]*np.einsum('Aa,Aac->Ac', psi_hat, M)[:, None, :]
-        + np.einsum('Aab,Aac->Abc', adjoint[:, :, None]*P, P))
-    T = found.explicit("T", beta*fraction[None, :]*over(ridge + V2_hat + np.einsum('Abb->Ab', S)))  # dL/dT
-    V1 = found.explicit("V1", M/beta)  # d/dQ1_hat
-    psi = found.explicit("psi", np.einsum('Aa,Aab->Ab', psi_hat, M))  # d/dpsi_hat
-    zeta = found.explicit("zeta", T*zeta_hat)  # d/dzeta_hat
-    return found.worst()
+EQUATIONS = """
+V = sum(mu2sq[b]*V2[b], b) + sum(sum(mu1[b]*mu1[c]*V1[b, c], b), c)
+slope = sum(mu1[b]*psi[b], b)
+mean = sum(kappa*mu1[b]*zeta[b] + mu0[b]*m[b], b)
+Delta = -slope**2 + sum(mu2sq[b]*Q2[b], b) + sum(sum(mu1[b]*mu1[c]*Q1[b, c], b), c)
+Q2[b] = adjoint[b]  # d/dV2_hat
+V2[b] = T[b]/beta  # d/dQ2_hat
+zeta_hat[b] = alpha*E(kappa*avg_g*mu1[b])/beta  # d/dzeta
+Q1_hat[b, c] = alpha*E(avg_gg*mu1[b]*mu1[c])/beta  # d/dV1
+Q2_hat[b] = alpha*E(avg_gg*mu2sq[b])/beta  # d/dV2
+V1_hat[b, c] = alpha*E(avg_h*mu1[b]*mu1[c])/beta  # d/dQ1
+V2_hat[b] = alpha*E(avg_h*mu2sq[b])/beta  # d/dQ2
+psi_hat[b] = alpha*E((avg_h*slope + avg_tg)*mu1[b])/beta  # d/dpsi
+0 = -delta[b, c] + sum((delta[c, e] + T[c]*V1_hat[e, c])*P[b, e], e)  # P
+M[b, c] = P[b, c]*T[b]  # M
+S[b, c] = sum(P[b, e]*V1_hat[e, c], e)  # S
+# adjoint
+0 = (beta*adjoint[b]*fraction[b]/T[b]**2 - inverse_dimension*m[b]**2/T[b]**2 - sum(P[b, a]*psi_hat[a], a)**2
+    - sum(S[a, b]**2*adjoint[a], a) - zeta_hat[b]**2 - sum(sum(P[b, c]*Q1_hat[a, c], c)*P[b, a], a)/beta
+    - Q2_hat[b]/beta)
+0 = -alpha*E(avg_g*mu0[b]) + beta*inverse_dimension*m[b]/T[b]  # d/dm
+# d/dV1_hat
+Q1[b, c] = (sum(M[a, b]*psi_hat[a], a)*sum(M[a, c]*psi_hat[a], a) + sum(P[a, b]*P[a, c]*adjoint[a], a)
+    + sum(sum(M[c, d]*Q1_hat[a, d], d)*M[a, b], a)/beta)
+T[b] = beta*fraction[b]/(ridge + S[b, b] + V2_hat[b])  # dL/dT
+V1[b, c] = M[b, c]/beta  # d/dQ1_hat
+psi[b] = sum(M[a, b]*psi_hat[a], a)  # d/dpsi_hat
+zeta[b] = T[b]*zeta_hat[b]  # d/dzeta_hat
+"""
+check = Certificate(EQUATIONS, ('kappa', 'weight', 'nu0', 'nu1', 'nu2sq'), odd=('avg_g', 'avg_tg')).check

@@ -7,20 +7,19 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 219672d081c1e070.
+in X). Generated; do not edit. Signature 5574e977e30a8fda.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
-import numpy as np
 from numba import njit
 
-from generated.runtime.certificate import SIGN, Certificate, both, bounded, over, worse
+from generated.runtime.certificate import Certificate
 from generated.runtime.contractions import INNER, add, add_product, average, average_of_product, clear, short, sum_of
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "219672d081c1e07085241aa1a14da885393e8d6defc749fa62460b02b59f6922"
+SIGNATURE = "5574e977e30a8fdaf55885d3478ca6a8d544b3911aef5c937c929ffd0c4f7b89"
 
 
 kappa_1, weight, nu0, nu1_1, nu1_2, nu2sq, kappa_2 = range(7)  # rows of node, then mu0, mu1, mu2sq per block
@@ -516,220 +515,40 @@ def observables(node, fraction, numbers, vector, matrix, field, out):
         + beta*(0.5*sum1 + 0.5*sum2 - 0.5*sum3 - 0.5*sum4 - 0.5*sum5 - 0.5*sum6 + sum9 - 0.5*(sum7 + sum8)/beta))
 
 
-def check_one_block(node, parameters, state):
-    """``check`` for one block."""
-    alpha, beta, ridge, noise, inverse_dimension = parameters.tolist()
-    kappa_1 = node[0]
-    weight = node[1]
-    nu0 = node[2]
-    nu1_1 = node[3]
-    nu1_2 = node[4]
-    nu2sq = node[5]
-    kappa_2 = node[6]
-    mu0 = node[7]
-    mu1 = node[8]
-    mu2sq = node[9]
-    Q2 = float(state["Q2"][0])
-    V2 = float(state["V2"][0])
-    zeta_hat_1 = float(state["zeta_hat_1"][0])
-    zeta_hat_2 = float(state["zeta_hat_2"][0])
-    Q1_hat = float(state["Q1_hat"][0, 0])
-    Q2_hat = float(state["Q2_hat"][0])
-    V1_hat = float(state["V1_hat"][0, 0])
-    V2_hat = float(state["V2_hat"][0])
-    psi_hat_1 = float(state["psi_hat_1"][0])
-    psi_hat_2 = float(state["psi_hat_2"][0])
-    P = float(state["P"][0, 0])
-    M = float(state["M"][0, 0])
-    S = float(state["S"][0, 0])
-    adjoint = float(state["adjoint"][0])
-    m = float(state["m"][0])
-    Q1 = float(state["Q1"][0, 0])
-    T = float(state["T"][0])
-    V1 = float(state["V1"][0, 0])
-    psi_1 = float(state["psi_1"][0])
-    psi_2 = float(state["psi_2"][0])
-    zeta_1 = float(state["zeta_1"][0])
-    zeta_2 = float(state["zeta_2"][0])
-    avg_M = state["avg_M"]
-    avg_g = state["avg_g"]
-    avg_gg = state["avg_gg"]
-    avg_h = state["avg_h"]
-    avg_t_1g = state["avg_t_1g"]
-    avg_t_2g = state["avg_t_2g"]
-    fraction, worst = 1.0, 0.0
-    V = V1*(mu1**2) + V2*mu2sq
-    slope_1 = psi_1*mu1
-    slope_2 = psi_2*mu1
-    mean = m*mu0 + zeta_1*kappa_1*mu1 + zeta_2*kappa_2*mu1
-    Delta = Q1*(mu1**2) + Q2*mu2sq - slope_1**2 - slope_2**2
-    x0 = mu1*weight
-    x1 = avg_gg**0.5
-    x2 = abs(avg_h)
-    x3 = weight*abs(mu1)
-    x4 = mu1**2
-    x5 = avg_gg*weight
-    x6 = avg_h*weight
-    x7 = abs(avg_gg)
-    x8 = weight*x4
-    x9 = weight*abs(mu2sq)
-    x10 = avg_g*x0
-    x11 = x1*x3
-    average0 = np.dot(x0, (avg_t_1g + avg_h*slope_1))
-    average1 = np.dot(x0, (avg_t_2g + avg_h*slope_2))
-    average2 = np.dot(x3, (x1 + x2*abs(slope_1)))
-    average3 = np.dot(x3, (x1 + x2*abs(slope_2)))
-    average4 = np.dot(avg_g, mu0*weight)
-    average5 = np.dot(weight, x1*abs(mu0))
-    average6 = np.dot(x4, x5)
-    average7 = np.dot(mu2sq, x5)
-    average8 = np.dot(x4, x6)
-    average9 = np.dot(mu2sq, x6)
-    average10 = np.dot(x7, x8)
-    average11 = np.dot(x2, x8)
-    average12 = np.dot(x7, x9)
-    average13 = np.dot(x2, x9)
-    average14 = np.dot(kappa_1, x10)
-    average15 = np.dot(kappa_2, x10)
-    average16 = np.dot(x11, abs(kappa_1))
-    average17 = np.dot(x11, abs(kappa_2))
-    scale_Q2 = abs(adjoint)
-    worst = worse(worst, Q2 - adjoint, scale_Q2)  # d/dV2_hat
-    scale_V2 = abs(1.0/beta)*abs(T)
-    worst = worse(worst, V2 - T/beta, scale_V2)  # d/dQ2_hat
-    scale_zeta_hat_1 = average16*alpha*abs(1.0/beta)
-    worst = worse(worst, zeta_hat_1 - average14*alpha/beta, scale_zeta_hat_1)  # d/dzeta_1
-    scale_zeta_hat_2 = average17*alpha*abs(1.0/beta)
-    worst = worse(worst, zeta_hat_2 - average15*alpha/beta, scale_zeta_hat_2)  # d/dzeta_2
-    scale_Q1_hat = average10*alpha*abs(1.0/beta)
-    worst = worse(worst, Q1_hat - average6*alpha/beta, scale_Q1_hat)  # d/dV1
-    scale_Q2_hat = average12*alpha*abs(1.0/beta)
-    worst = worse(worst, Q2_hat - average7*alpha/beta, scale_Q2_hat)  # d/dV2
-    scale_V1_hat = average11*alpha*abs(1.0/beta)
-    worst = worse(worst, V1_hat - average8*alpha/beta, scale_V1_hat)  # d/dQ1
-    scale_V2_hat = average13*alpha*abs(1.0/beta)
-    worst = worse(worst, V2_hat - average9*alpha/beta, scale_V2_hat)  # d/dQ2
-    scale_psi_hat_1 = average2*alpha*abs(1.0/beta)
-    worst = worse(worst, psi_hat_1 - average0*alpha/beta, scale_psi_hat_1)  # d/dpsi_1
-    scale_psi_hat_2 = average3*alpha*abs(1.0/beta)
-    worst = worse(worst, psi_hat_2 - average1*alpha/beta, scale_psi_hat_2)  # d/dpsi_2
-    scale_P = 1.0 + (1.0 + abs(T)*scale_V1_hat)*abs(P)
-    worst = worse(worst, -1.0 + (1.0 + T*V1_hat)*P, scale_P)  # P
-    scale_M = abs(T)*abs(P)
-    worst = worse(worst, M - T*P, scale_M)  # M
-    scale_S = abs(P)*scale_V1_hat
-    worst = worse(worst, S - P*V1_hat, scale_S)  # S
-    scale_adjoint = (zeta_hat_1**2 + zeta_hat_2**2 + (P**2)*(scale_psi_hat_1**2) + (P**2)*(scale_psi_hat_2**2)
-        + (S**2)*abs(adjoint) + abs(1.0/beta)*scale_Q2_hat + inverse_dimension*(m**2)/T**2
-        + (P**2)*abs(1.0/beta)*scale_Q1_hat + beta*abs(adjoint)*abs(fraction)/T**2)
-    # adjoint
-    worst = worse(worst, beta*adjoint*fraction/T**2 - zeta_hat_1**2 - zeta_hat_2**2 - Q2_hat/beta
-        - (psi_hat_1**2)*(P**2) - (psi_hat_2**2)*(P**2) - (S**2)*adjoint - inverse_dimension*(m**2)/T**2
-        - (P**2)*Q1_hat/beta, scale_adjoint)
-    scale_m = average5*alpha + inverse_dimension*beta*abs(m)/abs(T)
-    worst = worse(worst, inverse_dimension*beta*m/T - average4*alpha, scale_m)  # d/dm
-    scale_Q1 = ((P**2)*abs(adjoint) + (scale_psi_hat_1**2)*(scale_M**2) + (scale_psi_hat_2**2)*(scale_M**2)
-        + (scale_M**2)*abs(1.0/beta)*scale_Q1_hat)
-    # d/dV1_hat
-    worst = worse(worst, Q1 - (psi_hat_1**2)*(M**2) - (psi_hat_2**2)*(M**2) - (P**2)*adjoint - (M**2)*Q1_hat/beta,
-        scale_Q1)
-    scale_T = beta*abs(fraction)/abs(ridge + V2_hat + S)
-    worst = worse(worst, T - beta*fraction/(ridge + V2_hat + S), scale_T)  # dL/dT
-    scale_V1 = abs(1.0/beta)*scale_M
-    worst = worse(worst, V1 - M/beta, scale_V1)  # d/dQ1_hat
-    scale_psi_1 = scale_psi_hat_1*scale_M
-    worst = worse(worst, psi_1 - psi_hat_1*M, scale_psi_1)  # d/dpsi_hat_1
-    scale_psi_2 = scale_psi_hat_2*scale_M
-    worst = worse(worst, psi_2 - psi_hat_2*M, scale_psi_2)  # d/dpsi_hat_2
-    scale_zeta_1 = scale_T*scale_zeta_hat_1
-    worst = worse(worst, zeta_1 - T*zeta_hat_1, scale_zeta_1)  # d/dzeta_hat_1
-    scale_zeta_2 = scale_T*scale_zeta_hat_2
-    worst = worse(worst, zeta_2 - T*zeta_hat_2, scale_zeta_2)  # d/dzeta_hat_2
-    return worst
-
-
-def check(node, fraction, parameters, state):
-    """Worst residual over all equations, each relative to the sum of its terms in absolute value."""
-    if len(fraction) == 1:
-        return check_one_block(node, parameters, state)
-    alpha, beta, ridge, noise, inverse_dimension = parameters.tolist()
-    K = len(fraction)
-    identity = np.eye(K)
-    given, found = both(node), Certificate(state)
-    kappa_1 = given[:, 0]
-    nu0 = given[:, 2]
-    nu1_1 = given[:, 3]
-    nu1_2 = given[:, 4]
-    nu2sq = given[:, 5]
-    kappa_2 = given[:, 6]
-    weight = node[1]
-    mu0 = given[:, 7:7 + K]
-    mu1 = given[:, 7 + K:7 + K + K]
-    mu2sq = given[:, 7 + 2*K:7 + 2*K + K]
-    Q2 = both(state["Q2"])
-    V2 = both(state["V2"])
-    P = both(state["P"])
-    adjoint = both(state["adjoint"])
-    m = both(state["m"])
-    Q1 = both(state["Q1"])
-    T = both(state["T"])
-    V1 = both(state["V1"])
-    psi_1 = both(state["psi_1"])
-    psi_2 = both(state["psi_2"])
-    zeta_1 = both(state["zeta_1"])
-    zeta_2 = both(state["zeta_2"])
-    avg_M = both(state["avg_M"])
-    avg_g = bounded(state["avg_g"], state["avg_gg"])
-    avg_gg = both(state["avg_gg"])
-    avg_h = both(state["avg_h"])
-    avg_t_1g = bounded(state["avg_t_1g"], state["avg_gg"])
-    avg_t_2g = bounded(state["avg_t_2g"], state["avg_gg"])
-    V = both((np.einsum('Ab,Abn->An', V2, mu2sq) + np.einsum('Acn->An', mu1*np.einsum('Abc,Abn->Acn', V1, mu1)))[0])
-    slope_1 = both((np.einsum('Ab,Abn->An', psi_1, mu1))[0])
-    slope_2 = both((np.einsum('Ab,Abn->An', psi_2, mu1))[0])
-    mean = both((np.einsum('Abn->An', m[:, :, None]*mu0 + zeta_1[:, :, None]*kappa_1[:, None, :]*mu1
-        + zeta_2[:, :, None]*kappa_2[:, None, :]*mu1))[0])
-    Delta = both((SIGN[:, None]*(slope_1**2) + SIGN[:, None]*(slope_2**2) + np.einsum('Ab,Abn->An', Q2, mu2sq)
-        + np.einsum('Acn->An', mu1*np.einsum('Abc,Abn->Acn', Q1, mu1)))[0])
-    Q2 = found.explicit("Q2", adjoint)  # d/dV2_hat
-    V2 = found.explicit("V2", T/beta)  # d/dQ2_hat
-    x0 = weight[None, :]*avg_g*kappa_1
-    zeta_hat_1 = found.explicit("zeta_hat_1", alpha/beta*np.einsum('An,Abn->Ab', x0, mu1))  # d/dzeta_1
-    x1 = weight[None, :]*avg_g*kappa_2
-    zeta_hat_2 = found.explicit("zeta_hat_2", alpha/beta*np.einsum('An,Abn->Ab', x1, mu1))  # d/dzeta_2
-    x2 = weight[None, :]*avg_gg
-    Q1_hat = found.explicit("Q1_hat", alpha/beta*np.einsum('Abn,Acn->Abc', x2[:, None, :]*mu1, mu1))  # d/dV1
-    Q2_hat = found.explicit("Q2_hat", alpha/beta*np.einsum('An,Abn->Ab', x2, mu2sq))  # d/dV2
-    x3 = weight[None, :]*avg_h
-    V1_hat = found.explicit("V1_hat", alpha/beta*np.einsum('Abn,Acn->Abc', x3[:, None, :]*mu1, mu1))  # d/dQ1
-    V2_hat = found.explicit("V2_hat", alpha/beta*np.einsum('An,Abn->Ab', x3, mu2sq))  # d/dQ2
-    x4 = weight[None, :]*(avg_h*slope_1 + avg_t_1g)
-    psi_hat_1 = found.explicit("psi_hat_1", alpha/beta*np.einsum('An,Abn->Ab', x4, mu1))  # d/dpsi_1
-    x5 = weight[None, :]*(avg_h*slope_2 + avg_t_2g)
-    psi_hat_2 = found.explicit("psi_hat_2", alpha/beta*np.einsum('An,Abn->Ab', x5, mu1))  # d/dpsi_2
-    # P
-    found.implicit(SIGN[:, None, None]*identity[None, :, :] + np.einsum('Ace,Abe->Abc',
-        T[:, :, None]*V1_hat.transpose(0, 2, 1) + identity[None, :, :], P))
-    M = found.explicit("M", T[:, :, None]*P)  # M
-    S = found.explicit("S", np.einsum('Abe,Ace->Abc', P, V1_hat.transpose(0, 2, 1)))  # S
-    # adjoint
-    found.implicit(SIGN[:, None]*(np.einsum('Aa,Aab->Ab', psi_hat_1, P.transpose(0, 2, 1))**2)
-        + SIGN[:, None]*(np.einsum('Aa,Aab->Ab', psi_hat_2, P.transpose(0, 2, 1))**2) + SIGN[:, None]*(zeta_hat_1**2)
-        + SIGN[:, None]*(zeta_hat_2**2) + SIGN[:, None]*np.einsum('Aab,Aa->Ab', S**2, adjoint)
-        + SIGN[:, None]*np.einsum('Aab,Aab->Ab', np.einsum('Abc,Aac->Aab', P, Q1_hat), P.transpose(0, 2, 1))/beta
-        + SIGN[:, None]*Q2_hat/beta + inverse_dimension*SIGN[:, None]*(over(T)**2)*(m**2)
-        + beta*fraction[None, :]*(over(T)**2)*adjoint)
-    x6 = weight[None, :]*avg_g
-    found.implicit(alpha*SIGN[:, None]*np.einsum('An,Abn->Ab', x6, mu0) + inverse_dimension*beta*over(T)*m)  # d/dm
-    # d/dV1_hat
-    Q1 = found.explicit("Q1", np.einsum('Aac,Aab->Abc', np.einsum('Acd,Aad->Aac', M, Q1_hat), M)/beta
-        + np.einsum('Aa,Aab->Ab', psi_hat_1, M)[:, :, None]*np.einsum('Aa,Aac->Ac', psi_hat_1, M)[:, None, :]
-        + np.einsum('Aa,Aab->Ab', psi_hat_2, M)[:, :, None]*np.einsum('Aa,Aac->Ac', psi_hat_2, M)[:, None, :]
-        + np.einsum('Aab,Aac->Abc', adjoint[:, :, None]*P, P))
-    T = found.explicit("T", beta*fraction[None, :]*over(ridge + V2_hat + np.einsum('Abb->Ab', S)))  # dL/dT
-    V1 = found.explicit("V1", M/beta)  # d/dQ1_hat
-    psi_1 = found.explicit("psi_1", np.einsum('Aa,Aab->Ab', psi_hat_1, M))  # d/dpsi_hat_1
-    psi_2 = found.explicit("psi_2", np.einsum('Aa,Aab->Ab', psi_hat_2, M))  # d/dpsi_hat_2
-    zeta_1 = found.explicit("zeta_1", T*zeta_hat_1)  # d/dzeta_hat_1
-    zeta_2 = found.explicit("zeta_2", T*zeta_hat_2)  # d/dzeta_hat_2
-    return found.worst()
+EQUATIONS = """
+V = sum(mu2sq[b]*V2[b], b) + sum(sum(mu1[b]*mu1[c]*V1[b, c], b), c)
+slope_1 = sum(mu1[b]*psi_1[b], b)
+slope_2 = sum(mu1[b]*psi_2[b], b)
+mean = sum(kappa_1*mu1[b]*zeta_1[b] + kappa_2*mu1[b]*zeta_2[b] + mu0[b]*m[b], b)
+Delta = -slope_1**2 - slope_2**2 + sum(mu2sq[b]*Q2[b], b) + sum(sum(mu1[b]*mu1[c]*Q1[b, c], b), c)
+Q2[b] = adjoint[b]  # d/dV2_hat
+V2[b] = T[b]/beta  # d/dQ2_hat
+zeta_hat_1[b] = alpha*E(avg_g*kappa_1*mu1[b])/beta  # d/dzeta_1
+zeta_hat_2[b] = alpha*E(avg_g*kappa_2*mu1[b])/beta  # d/dzeta_2
+Q1_hat[b, c] = alpha*E(avg_gg*mu1[b]*mu1[c])/beta  # d/dV1
+Q2_hat[b] = alpha*E(avg_gg*mu2sq[b])/beta  # d/dV2
+V1_hat[b, c] = alpha*E(avg_h*mu1[b]*mu1[c])/beta  # d/dQ1
+V2_hat[b] = alpha*E(avg_h*mu2sq[b])/beta  # d/dQ2
+psi_hat_1[b] = alpha*E((avg_h*slope_1 + avg_t_1g)*mu1[b])/beta  # d/dpsi_1
+psi_hat_2[b] = alpha*E((avg_h*slope_2 + avg_t_2g)*mu1[b])/beta  # d/dpsi_2
+0 = -delta[b, c] + sum((delta[c, e] + T[c]*V1_hat[e, c])*P[b, e], e)  # P
+M[b, c] = P[b, c]*T[b]  # M
+S[b, c] = sum(P[b, e]*V1_hat[e, c], e)  # S
+# adjoint
+0 = (beta*adjoint[b]*fraction[b]/T[b]**2 - inverse_dimension*m[b]**2/T[b]**2 - sum(P[b, a]*psi_hat_1[a], a)**2
+    - sum(P[b, a]*psi_hat_2[a], a)**2 - sum(S[a, b]**2*adjoint[a], a) - zeta_hat_1[b]**2 - zeta_hat_2[b]**2
+    - sum(sum(P[b, c]*Q1_hat[a, c], c)*P[b, a], a)/beta - Q2_hat[b]/beta)
+0 = -alpha*E(avg_g*mu0[b]) + beta*inverse_dimension*m[b]/T[b]  # d/dm
+# d/dV1_hat
+Q1[b, c] = (sum(M[a, b]*psi_hat_1[a], a)*sum(M[a, c]*psi_hat_1[a], a)
+    + sum(M[a, b]*psi_hat_2[a], a)*sum(M[a, c]*psi_hat_2[a], a) + sum(P[a, b]*P[a, c]*adjoint[a], a)
+    + sum(sum(M[c, d]*Q1_hat[a, d], d)*M[a, b], a)/beta)
+T[b] = beta*fraction[b]/(ridge + S[b, b] + V2_hat[b])  # dL/dT
+V1[b, c] = M[b, c]/beta  # d/dQ1_hat
+psi_1[b] = sum(M[a, b]*psi_hat_1[a], a)  # d/dpsi_hat_1
+psi_2[b] = sum(M[a, b]*psi_hat_2[a], a)  # d/dpsi_hat_2
+zeta_1[b] = T[b]*zeta_hat_1[b]  # d/dzeta_hat_1
+zeta_2[b] = T[b]*zeta_hat_2[b]  # d/dzeta_hat_2
+"""
+check = (Certificate(EQUATIONS, ('kappa_1', 'weight', 'nu0', 'nu1_1', 'nu1_2', 'nu2sq', 'kappa_2'),
+    odd=('avg_g', 'avg_t_1g', 'avg_t_2g')).check)

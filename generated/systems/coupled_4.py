@@ -7,20 +7,19 @@ Order of computation, found from the derived system:
        Q2_hat, V1_hat, V2_hat, psi_hat_1, psi_hat_2, psi_hat_3, psi_hat_4, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 269c487cb122b657.
+in X). Generated; do not edit. Signature 953207f1e6373548.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
-import numpy as np
 from numba import njit
 
-from generated.runtime.certificate import SIGN, Certificate, both, bounded, over, worse
+from generated.runtime.certificate import Certificate
 from generated.runtime.contractions import INNER, add, add_product, average, average_of_product, clear, short, sum_of
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "269c487cb122b657836636b6a04e27854a724051af6b5fec12b3eefab02651b2"
+SIGNATURE = "953207f1e63735488497d0a2c85246cad029851b3114a8d707b54c02977994d4"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu1_3, nu1_4, nu2sq = range(8)  # rows of node, then mu0, mu1, mu2sq per block
@@ -640,245 +639,48 @@ def observables(node, fraction, numbers, vector, matrix, field, out):
         - 0.5*(sum8 + sum9)/beta))
 
 
-def check_one_block(node, parameters, state):
-    """``check`` for one block."""
-    alpha, beta, ridge, noise, inverse_dimension = parameters.tolist()
-    kappa = node[0]
-    weight = node[1]
-    nu0 = node[2]
-    nu1_1 = node[3]
-    nu1_2 = node[4]
-    nu1_3 = node[5]
-    nu1_4 = node[6]
-    nu2sq = node[7]
-    mu0 = node[8]
-    mu1 = node[9]
-    mu2sq = node[10]
-    Q2 = float(state["Q2"][0])
-    V2 = float(state["V2"][0])
-    zeta_hat = float(state["zeta_hat"][0])
-    Q1_hat = float(state["Q1_hat"][0, 0])
-    Q2_hat = float(state["Q2_hat"][0])
-    V1_hat = float(state["V1_hat"][0, 0])
-    V2_hat = float(state["V2_hat"][0])
-    psi_hat_1 = float(state["psi_hat_1"][0])
-    psi_hat_2 = float(state["psi_hat_2"][0])
-    psi_hat_3 = float(state["psi_hat_3"][0])
-    psi_hat_4 = float(state["psi_hat_4"][0])
-    P = float(state["P"][0, 0])
-    M = float(state["M"][0, 0])
-    S = float(state["S"][0, 0])
-    adjoint = float(state["adjoint"][0])
-    m = float(state["m"][0])
-    Q1 = float(state["Q1"][0, 0])
-    T = float(state["T"][0])
-    V1 = float(state["V1"][0, 0])
-    psi_1 = float(state["psi_1"][0])
-    psi_2 = float(state["psi_2"][0])
-    psi_3 = float(state["psi_3"][0])
-    psi_4 = float(state["psi_4"][0])
-    zeta = float(state["zeta"][0])
-    avg_M = state["avg_M"]
-    avg_g = state["avg_g"]
-    avg_gg = state["avg_gg"]
-    avg_h = state["avg_h"]
-    avg_t_1g = state["avg_t_1g"]
-    avg_t_2g = state["avg_t_2g"]
-    avg_t_3g = state["avg_t_3g"]
-    avg_t_4g = state["avg_t_4g"]
-    fraction, worst = 1.0, 0.0
-    V = V1*(mu1**2) + V2*mu2sq
-    slope_1 = psi_1*mu1
-    slope_2 = psi_2*mu1
-    slope_3 = psi_3*mu1
-    slope_4 = psi_4*mu1
-    mean = m*mu0 + zeta*kappa*mu1
-    Delta = Q1*(mu1**2) + Q2*mu2sq - slope_1**2 - slope_2**2 - slope_3**2 - slope_4**2
-    x0 = mu1*weight
-    x1 = avg_gg**0.5
-    x2 = abs(avg_h)
-    x3 = weight*abs(mu1)
-    x4 = mu1**2
-    x5 = avg_gg*weight
-    x6 = avg_h*weight
-    x7 = abs(avg_gg)
-    x8 = weight*x4
-    x9 = weight*abs(mu2sq)
-    average0 = np.dot(x0, (avg_t_1g + avg_h*slope_1))
-    average1 = np.dot(x0, (avg_t_2g + avg_h*slope_2))
-    average2 = np.dot(x0, (avg_t_3g + avg_h*slope_3))
-    average3 = np.dot(x0, (avg_t_4g + avg_h*slope_4))
-    average4 = np.dot(x3, (x1 + x2*abs(slope_1)))
-    average5 = np.dot(x3, (x1 + x2*abs(slope_2)))
-    average6 = np.dot(x3, (x1 + x2*abs(slope_3)))
-    average7 = np.dot(x3, (x1 + x2*abs(slope_4)))
-    average8 = np.dot(avg_g, mu0*weight)
-    average9 = np.dot(weight, x1*abs(mu0))
-    average10 = np.dot(x4, x5)
-    average11 = np.dot(mu2sq, x5)
-    average12 = np.dot(x4, x6)
-    average13 = np.dot(mu2sq, x6)
-    average14 = np.dot(x7, x8)
-    average15 = np.dot(x2, x8)
-    average16 = np.dot(x7, x9)
-    average17 = np.dot(x2, x9)
-    average18 = np.dot(avg_g, x0*kappa)
-    average19 = np.dot(x1, x3*abs(kappa))
-    scale_Q2 = abs(adjoint)
-    worst = worse(worst, Q2 - adjoint, scale_Q2)  # d/dV2_hat
-    scale_V2 = abs(1.0/beta)*abs(T)
-    worst = worse(worst, V2 - T/beta, scale_V2)  # d/dQ2_hat
-    scale_zeta_hat = average19*alpha*abs(1.0/beta)
-    worst = worse(worst, zeta_hat - average18*alpha/beta, scale_zeta_hat)  # d/dzeta
-    scale_Q1_hat = average14*alpha*abs(1.0/beta)
-    worst = worse(worst, Q1_hat - average10*alpha/beta, scale_Q1_hat)  # d/dV1
-    scale_Q2_hat = average16*alpha*abs(1.0/beta)
-    worst = worse(worst, Q2_hat - average11*alpha/beta, scale_Q2_hat)  # d/dV2
-    scale_V1_hat = average15*alpha*abs(1.0/beta)
-    worst = worse(worst, V1_hat - average12*alpha/beta, scale_V1_hat)  # d/dQ1
-    scale_V2_hat = average17*alpha*abs(1.0/beta)
-    worst = worse(worst, V2_hat - average13*alpha/beta, scale_V2_hat)  # d/dQ2
-    scale_psi_hat_1 = average4*alpha*abs(1.0/beta)
-    worst = worse(worst, psi_hat_1 - average0*alpha/beta, scale_psi_hat_1)  # d/dpsi_1
-    scale_psi_hat_2 = average5*alpha*abs(1.0/beta)
-    worst = worse(worst, psi_hat_2 - average1*alpha/beta, scale_psi_hat_2)  # d/dpsi_2
-    scale_psi_hat_3 = average6*alpha*abs(1.0/beta)
-    worst = worse(worst, psi_hat_3 - average2*alpha/beta, scale_psi_hat_3)  # d/dpsi_3
-    scale_psi_hat_4 = average7*alpha*abs(1.0/beta)
-    worst = worse(worst, psi_hat_4 - average3*alpha/beta, scale_psi_hat_4)  # d/dpsi_4
-    scale_P = 1.0 + (1.0 + abs(T)*scale_V1_hat)*abs(P)
-    worst = worse(worst, -1.0 + (1.0 + T*V1_hat)*P, scale_P)  # P
-    scale_M = abs(T)*abs(P)
-    worst = worse(worst, M - T*P, scale_M)  # M
-    scale_S = abs(P)*scale_V1_hat
-    worst = worse(worst, S - P*V1_hat, scale_S)  # S
-    scale_adjoint = (zeta_hat**2 + (P**2)*(scale_psi_hat_1**2) + (P**2)*(scale_psi_hat_2**2)
-        + (P**2)*(scale_psi_hat_3**2) + (P**2)*(scale_psi_hat_4**2) + (S**2)*abs(adjoint) + abs(1.0/beta)*scale_Q2_hat
-        + inverse_dimension*(m**2)/T**2 + (P**2)*abs(1.0/beta)*scale_Q1_hat + beta*abs(adjoint)*abs(fraction)/T**2)
-    # adjoint
-    worst = worse(worst, beta*adjoint*fraction/T**2 - zeta_hat**2 - Q2_hat/beta - (psi_hat_1**2)*(P**2)
-        - (psi_hat_2**2)*(P**2) - (psi_hat_3**2)*(P**2) - (psi_hat_4**2)*(P**2) - (S**2)*adjoint
-        - inverse_dimension*(m**2)/T**2 - (P**2)*Q1_hat/beta, scale_adjoint)
-    scale_m = average9*alpha + inverse_dimension*beta*abs(m)/abs(T)
-    worst = worse(worst, inverse_dimension*beta*m/T - average8*alpha, scale_m)  # d/dm
-    scale_Q1 = ((P**2)*abs(adjoint) + (scale_psi_hat_1**2)*(scale_M**2) + (scale_psi_hat_2**2)*(scale_M**2)
-        + (scale_psi_hat_3**2)*(scale_M**2) + (scale_psi_hat_4**2)*(scale_M**2)
-        + (scale_M**2)*abs(1.0/beta)*scale_Q1_hat)
-    # d/dV1_hat
-    worst = worse(worst, Q1 - (psi_hat_1**2)*(M**2) - (psi_hat_2**2)*(M**2) - (psi_hat_3**2)*(M**2)
-        - (psi_hat_4**2)*(M**2) - (P**2)*adjoint - (M**2)*Q1_hat/beta, scale_Q1)
-    scale_T = beta*abs(fraction)/abs(ridge + V2_hat + S)
-    worst = worse(worst, T - beta*fraction/(ridge + V2_hat + S), scale_T)  # dL/dT
-    scale_V1 = abs(1.0/beta)*scale_M
-    worst = worse(worst, V1 - M/beta, scale_V1)  # d/dQ1_hat
-    scale_psi_1 = scale_psi_hat_1*scale_M
-    worst = worse(worst, psi_1 - psi_hat_1*M, scale_psi_1)  # d/dpsi_hat_1
-    scale_psi_2 = scale_psi_hat_2*scale_M
-    worst = worse(worst, psi_2 - psi_hat_2*M, scale_psi_2)  # d/dpsi_hat_2
-    scale_psi_3 = scale_psi_hat_3*scale_M
-    worst = worse(worst, psi_3 - psi_hat_3*M, scale_psi_3)  # d/dpsi_hat_3
-    scale_psi_4 = scale_psi_hat_4*scale_M
-    worst = worse(worst, psi_4 - psi_hat_4*M, scale_psi_4)  # d/dpsi_hat_4
-    scale_zeta = scale_T*scale_zeta_hat
-    worst = worse(worst, zeta - T*zeta_hat, scale_zeta)  # d/dzeta_hat
-    return worst
-
-
-def check(node, fraction, parameters, state):
-    """Worst residual over all equations, each relative to the sum of its terms in absolute value."""
-    if len(fraction) == 1:
-        return check_one_block(node, parameters, state)
-    alpha, beta, ridge, noise, inverse_dimension = parameters.tolist()
-    K = len(fraction)
-    identity = np.eye(K)
-    given, found = both(node), Certificate(state)
-    kappa = given[:, 0]
-    nu0 = given[:, 2]
-    nu1_1 = given[:, 3]
-    nu1_2 = given[:, 4]
-    nu1_3 = given[:, 5]
-    nu1_4 = given[:, 6]
-    nu2sq = given[:, 7]
-    weight = node[1]
-    mu0 = given[:, 8:8 + K]
-    mu1 = given[:, 8 + K:8 + K + K]
-    mu2sq = given[:, 8 + 2*K:8 + 2*K + K]
-    Q2 = both(state["Q2"])
-    V2 = both(state["V2"])
-    P = both(state["P"])
-    adjoint = both(state["adjoint"])
-    m = both(state["m"])
-    Q1 = both(state["Q1"])
-    T = both(state["T"])
-    V1 = both(state["V1"])
-    psi_1 = both(state["psi_1"])
-    psi_2 = both(state["psi_2"])
-    psi_3 = both(state["psi_3"])
-    psi_4 = both(state["psi_4"])
-    zeta = both(state["zeta"])
-    avg_M = both(state["avg_M"])
-    avg_g = bounded(state["avg_g"], state["avg_gg"])
-    avg_gg = both(state["avg_gg"])
-    avg_h = both(state["avg_h"])
-    avg_t_1g = bounded(state["avg_t_1g"], state["avg_gg"])
-    avg_t_2g = bounded(state["avg_t_2g"], state["avg_gg"])
-    avg_t_3g = bounded(state["avg_t_3g"], state["avg_gg"])
-    avg_t_4g = bounded(state["avg_t_4g"], state["avg_gg"])
-    V = both((np.einsum('Ab,Abn->An', V2, mu2sq) + np.einsum('Acn->An', mu1*np.einsum('Abc,Abn->Acn', V1, mu1)))[0])
-    slope_1 = both((np.einsum('Ab,Abn->An', psi_1, mu1))[0])
-    slope_2 = both((np.einsum('Ab,Abn->An', psi_2, mu1))[0])
-    slope_3 = both((np.einsum('Ab,Abn->An', psi_3, mu1))[0])
-    slope_4 = both((np.einsum('Ab,Abn->An', psi_4, mu1))[0])
-    mean = both((np.einsum('Abn->An', m[:, :, None]*mu0 + zeta[:, :, None]*kappa[:, None, :]*mu1))[0])
-    Delta = both((SIGN[:, None]*(slope_1**2) + SIGN[:, None]*(slope_2**2) + SIGN[:, None]*(slope_3**2)
-        + SIGN[:, None]*(slope_4**2) + np.einsum('Ab,Abn->An', Q2, mu2sq)
-        + np.einsum('Acn->An', mu1*np.einsum('Abc,Abn->Acn', Q1, mu1)))[0])
-    Q2 = found.explicit("Q2", adjoint)  # d/dV2_hat
-    V2 = found.explicit("V2", T/beta)  # d/dQ2_hat
-    x0 = weight[None, :]*kappa*avg_g
-    zeta_hat = found.explicit("zeta_hat", alpha/beta*np.einsum('An,Abn->Ab', x0, mu1))  # d/dzeta
-    x1 = weight[None, :]*avg_gg
-    Q1_hat = found.explicit("Q1_hat", alpha/beta*np.einsum('Abn,Acn->Abc', x1[:, None, :]*mu1, mu1))  # d/dV1
-    Q2_hat = found.explicit("Q2_hat", alpha/beta*np.einsum('An,Abn->Ab', x1, mu2sq))  # d/dV2
-    x2 = weight[None, :]*avg_h
-    V1_hat = found.explicit("V1_hat", alpha/beta*np.einsum('Abn,Acn->Abc', x2[:, None, :]*mu1, mu1))  # d/dQ1
-    V2_hat = found.explicit("V2_hat", alpha/beta*np.einsum('An,Abn->Ab', x2, mu2sq))  # d/dQ2
-    x3 = weight[None, :]*(avg_h*slope_1 + avg_t_1g)
-    psi_hat_1 = found.explicit("psi_hat_1", alpha/beta*np.einsum('An,Abn->Ab', x3, mu1))  # d/dpsi_1
-    x4 = weight[None, :]*(avg_h*slope_2 + avg_t_2g)
-    psi_hat_2 = found.explicit("psi_hat_2", alpha/beta*np.einsum('An,Abn->Ab', x4, mu1))  # d/dpsi_2
-    x5 = weight[None, :]*(avg_h*slope_3 + avg_t_3g)
-    psi_hat_3 = found.explicit("psi_hat_3", alpha/beta*np.einsum('An,Abn->Ab', x5, mu1))  # d/dpsi_3
-    x6 = weight[None, :]*(avg_h*slope_4 + avg_t_4g)
-    psi_hat_4 = found.explicit("psi_hat_4", alpha/beta*np.einsum('An,Abn->Ab', x6, mu1))  # d/dpsi_4
-    # P
-    found.implicit(SIGN[:, None, None]*identity[None, :, :] + np.einsum('Ace,Abe->Abc',
-        T[:, :, None]*V1_hat.transpose(0, 2, 1) + identity[None, :, :], P))
-    M = found.explicit("M", T[:, :, None]*P)  # M
-    S = found.explicit("S", np.einsum('Abe,Ace->Abc', P, V1_hat.transpose(0, 2, 1)))  # S
-    # adjoint
-    found.implicit(SIGN[:, None]*(np.einsum('Aa,Aab->Ab', psi_hat_1, P.transpose(0, 2, 1))**2)
-        + SIGN[:, None]*(np.einsum('Aa,Aab->Ab', psi_hat_2, P.transpose(0, 2, 1))**2)
-        + SIGN[:, None]*(np.einsum('Aa,Aab->Ab', psi_hat_3, P.transpose(0, 2, 1))**2)
-        + SIGN[:, None]*(np.einsum('Aa,Aab->Ab', psi_hat_4, P.transpose(0, 2, 1))**2) + SIGN[:, None]*(zeta_hat**2)
-        + SIGN[:, None]*np.einsum('Aab,Aa->Ab', S**2, adjoint)
-        + SIGN[:, None]*np.einsum('Aab,Aab->Ab', np.einsum('Abc,Aac->Aab', P, Q1_hat), P.transpose(0, 2, 1))/beta
-        + SIGN[:, None]*Q2_hat/beta + inverse_dimension*SIGN[:, None]*(over(T)**2)*(m**2)
-        + beta*fraction[None, :]*(over(T)**2)*adjoint)
-    x7 = weight[None, :]*avg_g
-    found.implicit(alpha*SIGN[:, None]*np.einsum('An,Abn->Ab', x7, mu0) + inverse_dimension*beta*over(T)*m)  # d/dm
-    # d/dV1_hat
-    Q1 = found.explicit("Q1", np.einsum('Aac,Aab->Abc', np.einsum('Acd,Aad->Aac', M, Q1_hat), M)/beta
-        + np.einsum('Aa,Aab->Ab', psi_hat_1, M)[:, :, None]*np.einsum('Aa,Aac->Ac', psi_hat_1, M)[:, None, :]
-        + np.einsum('Aa,Aab->Ab', psi_hat_2, M)[:, :, None]*np.einsum('Aa,Aac->Ac', psi_hat_2, M)[:, None, :]
-        + np.einsum('Aa,Aab->Ab', psi_hat_3, M)[:, :, None]*np.einsum('Aa,Aac->Ac', psi_hat_3, M)[:, None, :]
-        + np.einsum('Aa,Aab->Ab', psi_hat_4, M)[:, :, None]*np.einsum('Aa,Aac->Ac', psi_hat_4, M)[:, None, :]
-        + np.einsum('Aab,Aac->Abc', adjoint[:, :, None]*P, P))
-    T = found.explicit("T", beta*fraction[None, :]*over(ridge + V2_hat + np.einsum('Abb->Ab', S)))  # dL/dT
-    V1 = found.explicit("V1", M/beta)  # d/dQ1_hat
-    psi_1 = found.explicit("psi_1", np.einsum('Aa,Aab->Ab', psi_hat_1, M))  # d/dpsi_hat_1
-    psi_2 = found.explicit("psi_2", np.einsum('Aa,Aab->Ab', psi_hat_2, M))  # d/dpsi_hat_2
-    psi_3 = found.explicit("psi_3", np.einsum('Aa,Aab->Ab', psi_hat_3, M))  # d/dpsi_hat_3
-    psi_4 = found.explicit("psi_4", np.einsum('Aa,Aab->Ab', psi_hat_4, M))  # d/dpsi_hat_4
-    zeta = found.explicit("zeta", T*zeta_hat)  # d/dzeta_hat
-    return found.worst()
+EQUATIONS = """
+V = sum(mu2sq[b]*V2[b], b) + sum(sum(mu1[b]*mu1[c]*V1[b, c], b), c)
+slope_1 = sum(mu1[b]*psi_1[b], b)
+slope_2 = sum(mu1[b]*psi_2[b], b)
+slope_3 = sum(mu1[b]*psi_3[b], b)
+slope_4 = sum(mu1[b]*psi_4[b], b)
+mean = sum(kappa*mu1[b]*zeta[b] + mu0[b]*m[b], b)
+Delta = (-slope_1**2 - slope_2**2 - slope_3**2 - slope_4**2 + sum(mu2sq[b]*Q2[b], b)
+    + sum(sum(mu1[b]*mu1[c]*Q1[b, c], b), c))
+Q2[b] = adjoint[b]  # d/dV2_hat
+V2[b] = T[b]/beta  # d/dQ2_hat
+zeta_hat[b] = alpha*E(kappa*avg_g*mu1[b])/beta  # d/dzeta
+Q1_hat[b, c] = alpha*E(avg_gg*mu1[b]*mu1[c])/beta  # d/dV1
+Q2_hat[b] = alpha*E(avg_gg*mu2sq[b])/beta  # d/dV2
+V1_hat[b, c] = alpha*E(avg_h*mu1[b]*mu1[c])/beta  # d/dQ1
+V2_hat[b] = alpha*E(avg_h*mu2sq[b])/beta  # d/dQ2
+psi_hat_1[b] = alpha*E((avg_h*slope_1 + avg_t_1g)*mu1[b])/beta  # d/dpsi_1
+psi_hat_2[b] = alpha*E((avg_h*slope_2 + avg_t_2g)*mu1[b])/beta  # d/dpsi_2
+psi_hat_3[b] = alpha*E((avg_h*slope_3 + avg_t_3g)*mu1[b])/beta  # d/dpsi_3
+psi_hat_4[b] = alpha*E((avg_h*slope_4 + avg_t_4g)*mu1[b])/beta  # d/dpsi_4
+0 = -delta[b, c] + sum((delta[c, e] + T[c]*V1_hat[e, c])*P[b, e], e)  # P
+M[b, c] = P[b, c]*T[b]  # M
+S[b, c] = sum(P[b, e]*V1_hat[e, c], e)  # S
+# adjoint
+0 = (beta*adjoint[b]*fraction[b]/T[b]**2 - inverse_dimension*m[b]**2/T[b]**2 - sum(P[b, a]*psi_hat_1[a], a)**2
+    - sum(P[b, a]*psi_hat_2[a], a)**2 - sum(P[b, a]*psi_hat_3[a], a)**2 - sum(P[b, a]*psi_hat_4[a], a)**2
+    - sum(S[a, b]**2*adjoint[a], a) - zeta_hat[b]**2 - sum(sum(P[b, c]*Q1_hat[a, c], c)*P[b, a], a)/beta
+    - Q2_hat[b]/beta)
+0 = -alpha*E(avg_g*mu0[b]) + beta*inverse_dimension*m[b]/T[b]  # d/dm
+# d/dV1_hat
+Q1[b, c] = (sum(M[a, b]*psi_hat_1[a], a)*sum(M[a, c]*psi_hat_1[a], a)
+    + sum(M[a, b]*psi_hat_2[a], a)*sum(M[a, c]*psi_hat_2[a], a)
+    + sum(M[a, b]*psi_hat_3[a], a)*sum(M[a, c]*psi_hat_3[a], a)
+    + sum(M[a, b]*psi_hat_4[a], a)*sum(M[a, c]*psi_hat_4[a], a) + sum(P[a, b]*P[a, c]*adjoint[a], a)
+    + sum(sum(M[c, d]*Q1_hat[a, d], d)*M[a, b], a)/beta)
+T[b] = beta*fraction[b]/(ridge + S[b, b] + V2_hat[b])  # dL/dT
+V1[b, c] = M[b, c]/beta  # d/dQ1_hat
+psi_1[b] = sum(M[a, b]*psi_hat_1[a], a)  # d/dpsi_hat_1
+psi_2[b] = sum(M[a, b]*psi_hat_2[a], a)  # d/dpsi_hat_2
+psi_3[b] = sum(M[a, b]*psi_hat_3[a], a)  # d/dpsi_hat_3
+psi_4[b] = sum(M[a, b]*psi_hat_4[a], a)  # d/dpsi_hat_4
+zeta[b] = T[b]*zeta_hat[b]  # d/dzeta_hat
+"""
+check = (Certificate(EQUATIONS, ('kappa', 'weight', 'nu0', 'nu1_1', 'nu1_2', 'nu1_3', 'nu1_4', 'nu2sq'),
+    odd=('avg_g', 'avg_t_1g', 'avg_t_2g', 'avg_t_3g', 'avg_t_4g')).check)

@@ -1,15 +1,15 @@
 """Equations of a given bulk, one block  [THEORY section 5].
 
-Generated; do not edit. Signature 8a7d0e947a894180.
+Generated; do not edit. Signature 064e93d729bc4079.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-from generated.runtime.certificate import SIGN, Certificate, both, bounded, over
+from generated.runtime.certificate import Certificate
 
-SIGNATURE = "8a7d0e947a8941803c7f0528855f57e50d41e4baa521261fff0e022283bba9ff"
+SIGNATURE = "064e93d729bc40796b0cdca3fb158d67797c72284ac1781942355da598fa1bee"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')
@@ -359,107 +359,48 @@ def free_energy(s):
     s["free_energy"] = free_energy
 
 
-def check(node, fraction, parameters, state):
-    """Worst residual over all equations, each relative to the sum of its terms in absolute value."""
-    alpha, beta, ridge, noise, inverse_dimension = parameters.tolist()
-    K = len(fraction)
-    identity = np.eye(K)
-    given, found = both(node), Certificate(state)
-    kappa = given[:, 0]
-    nu0 = given[:, 2]
-    nu1 = given[:, 3]
-    nu2sq = given[:, 4]
-    weight = node[1]
-    mu0 = given[:, 5:5 + K]
-    mu1 = given[:, 5 + K:5 + K + K]
-    mu2sq = given[:, 5 + 2*K:5 + 2*K + K]
-    Q2 = both(state["Q2"])
-    V2 = both(state["V2"])
-    Px = both(state["Px"])
-    adjoint = both(state["adjoint"])
-    m = both(state["m"])
-    Q1 = both(state["Q1"])
-    T = both(state["T"])
-    V1 = both(state["V1"])
-    psi = both(state["psi"])
-    zeta = both(state["zeta"])
-    spectrum = both(state["spectrum"])
-    law_rows = both(state["law_rows"])
-    law_vv = both(state["law_vv"])
-    law_vo = both(state["law_vo"])
-    law_oo = both(state["law_oo"])
-    avg_M = both(state["avg_M"])
-    avg_g = bounded(state["avg_g"], state["avg_gg"])
-    avg_gg = both(state["avg_gg"])
-    avg_h = both(state["avg_h"])
-    avg_tg = bounded(state["avg_tg"], state["avg_gg"])
-    V = both((np.einsum('Ab,Abn->An', V2, mu2sq) + np.einsum('Acn->An', mu1*np.einsum('Abc,Abn->Acn', V1, mu1)))[0])
-    slope = both((np.einsum('Ab,Abn->An', psi, mu1))[0])
-    mean = both((np.einsum('Abn->An', m[:, :, None]*mu0 + zeta[:, :, None]*kappa[:, None, :]*mu1))[0])
-    Delta = both((SIGN[:, None]*(slope**2) + np.einsum('Ab,Abn->An', Q2, mu2sq)
-        + np.einsum('Acn->An', mu1*np.einsum('Abc,Abn->Acn', Q1, mu1)))[0])
-    Q2 = found.explicit("Q2", adjoint)  # Q2
-    V2 = found.explicit("V2", T/beta)  # d/dQ2_hat
-    x0 = weight[None, :]*avg_gg
-    Q1_hat = found.explicit("Q1_hat", alpha/beta*np.einsum('Abn,Acn->Abc', x0[:, None, :]*mu1, mu1))  # d/dV1
-    Q2_hat = found.explicit("Q2_hat", alpha/beta*np.einsum('An,Abn->Ab', x0, mu2sq))  # d/dV2
-    x1 = weight[None, :]*avg_h
-    V1_hat = found.explicit("V1_hat", alpha/beta*np.einsum('Abn,Acn->Abc', x1[:, None, :]*mu1, mu1))  # d/dQ1
-    V2_hat = found.explicit("V2_hat", alpha/beta*np.einsum('An,Abn->Ab', x1, mu2sq))  # d/dQ2
-    x2 = weight[None, :]*(avg_h*slope + avg_tg)
-    psi_hat = found.explicit("psi_hat", alpha/beta*np.einsum('An,Abn->Ab', x2, mu1))  # d/dpsi
-    x3 = weight[None, :]*kappa*avg_g
-    # d/dzeta
-    zeta_hat = found.explicit("zeta_hat", alpha/beta*np.einsum('An,Abn->Ab', x3, mu1)
-        + np.einsum('Aa,Aab->Ab', zeta, V1_hat))
-    # Px
-    found.implicit((SIGN[:, None, None]*identity[None, :, :])[:, :, :, None]
-        + np.einsum('Acex,Abex->Abcx', ((ridge + V2_hat)[:, None, :]*identity[None, :, :])[:, :, :, None]
-        + spectrum[:, None, None, :]*V1_hat.transpose(0, 2, 1)[:, :, :, None], Px))
-    # d/dV2_hat
-    adjoint = found.explicit("adjoint", (beta*(inverse_dimension*np.einsum('Aa,Aab->Ab', (over(T)**2)*(m**2),
-        np.einsum('Aabc,Aabc->Aab', law_rows[:, None, None, :]*Px, Px.transpose(0, 2, 1, 3)))
-        + np.einsum('Aab,Aab->Ab', (law_oo*spectrum)[:, :, None]*np.einsum('Ac,Aabc->Aab', psi_hat,
-        Px.transpose(0, 3, 1, 2)), np.einsum('Ac,Aabc->Aab', psi_hat, Px.transpose(0, 3, 2, 1)))
-        + np.einsum('Aab,Aab->Ab', (law_vo*spectrum)[:, :, None]*np.einsum('Ac,Aabc->Aab', psi_hat,
-        Px.transpose(0, 3, 1, 2)), np.einsum('Ac,Aabc->Aab', zeta_hat, Px.transpose(0, 3, 2, 1)))
-        + np.einsum('Aab,Aab->Ab', (law_vo*spectrum)[:, :, None]*np.einsum('Ac,Aabc->Aab', psi_hat,
-        Px.transpose(0, 3, 2, 1)), np.einsum('Ac,Aabc->Aab', zeta_hat, Px.transpose(0, 3, 1, 2)))
-        + np.einsum('Aab,Aab->Ab', (law_vv*spectrum)[:, :, None]*np.einsum('Ac,Aabc->Aab', zeta_hat,
-        Px.transpose(0, 3, 1, 2)), np.einsum('Ac,Aabc->Aab', zeta_hat, Px.transpose(0, 3, 2, 1))))
-        + np.einsum('Aab,Aa->Ab', np.einsum('Aabc,Aabc->Aab', law_rows[:, None, None, :]*Px, Px.transpose(0, 2, 1, 3)),
-        Q2_hat) + np.einsum('Aa,Aab->Ab', law_rows*spectrum, np.einsum('Aabc,Aabc->Aab',
-        np.einsum('Acd,Aabd->Aabc', Q1_hat, Px.transpose(0, 3, 2, 1)), Px.transpose(0, 3, 1, 2))))/beta)
-    x4 = weight[None, :]*avg_g
-    found.implicit(alpha*SIGN[:, None]*np.einsum('An,Abn->Ab', x4, mu0) + inverse_dimension*beta*over(T)*m)  # d/dm
-    # d/dV1_hat
-    Q1 = found.explicit("Q1", (beta*(inverse_dimension*np.einsum('Aa,Aabc->Abc', (over(T)**2)*(m**2),
-        np.einsum('Aabd,Aacd->Aabc', (law_rows*spectrum)[:, None, None, :]*Px, Px.transpose(0, 2, 1, 3)))
-        + SIGN[:, None, None]*zeta[:, :, None]*zeta[:, None, :]
-        + np.einsum('Aac,Aab->Abc', ((spectrum**2)*law_oo)[:, :, None]*np.einsum('Ad,Aacd->Aac', psi_hat,
-        Px.transpose(0, 3, 1, 2)), np.einsum('Ad,Aabd->Aab', psi_hat, Px.transpose(0, 3, 2, 1)))
-        + np.einsum('Aac,Aab->Abc', ((spectrum**2)*law_vo)[:, :, None]*np.einsum('Ad,Aacd->Aac', psi_hat,
-        Px.transpose(0, 3, 1, 2)), np.einsum('Ad,Aabd->Aab', zeta_hat, Px.transpose(0, 3, 2, 1)))
-        + np.einsum('Aab,Aac->Abc', ((spectrum**2)*law_vo)[:, :, None]*np.einsum('Ad,Aabd->Aab', psi_hat,
-        Px.transpose(0, 3, 2, 1)), np.einsum('Ad,Aacd->Aac', zeta_hat, Px.transpose(0, 3, 1, 2)))
-        + np.einsum('Aac,Aab->Abc', ((spectrum**2)*law_vv)[:, :, None]*np.einsum('Ad,Aacd->Aac', zeta_hat,
-        Px.transpose(0, 3, 1, 2)), np.einsum('Ad,Aabd->Aab', zeta_hat, Px.transpose(0, 3, 2, 1))))
-        + np.einsum('Aabc,Aa->Abc', np.einsum('Aabd,Aacd->Aabc', (law_rows*spectrum)[:, None, None, :]*Px,
-        Px.transpose(0, 2, 1, 3)), Q2_hat) + np.einsum('Aa,Aabc->Abc', (spectrum**2)*law_rows,
-        np.einsum('Aabd,Aacd->Aabc', np.einsum('Ade,Aabe->Aabd', Q1_hat, Px.transpose(0, 3, 2, 1)),
-        Px.transpose(0, 3, 1, 2))))/beta)
-    T = found.explicit("T", np.einsum('Aa,Aab->Ab', law_rows, np.einsum('Abba->Aab', Px)))  # T
-    V1 = found.explicit("V1", np.einsum('Aa,Aabc->Abc', law_rows*spectrum, Px.transpose(0, 3, 2, 1))/beta)  # d/dQ1_hat
-    # d/dpsi_hat
-    psi = found.explicit("psi", 0.5*np.einsum('Aa,Aab->Ab', law_oo*spectrum,
-        np.einsum('Ac,Aabc->Aab', psi_hat, Px.transpose(0, 3, 1, 2)))
-        + 0.5*np.einsum('Aa,Aab->Ab', law_oo*spectrum, np.einsum('Ac,Aabc->Aab', psi_hat, Px.transpose(0, 3, 2, 1)))
-        + 0.5*np.einsum('Aa,Aab->Ab', law_vo*spectrum, np.einsum('Ac,Aabc->Aab', zeta_hat, Px.transpose(0, 3, 1, 2)))
-        + 0.5*np.einsum('Aa,Aab->Ab', law_vo*spectrum, np.einsum('Ac,Aabc->Aab', zeta_hat, Px.transpose(0, 3, 2, 1))))
-    # d/dzeta_hat
-    zeta = found.explicit("zeta", 0.5*np.einsum('Aa,Aab->Ab', law_vo*spectrum,
-        np.einsum('Ac,Aabc->Aab', psi_hat, Px.transpose(0, 3, 1, 2)))
-        + 0.5*np.einsum('Aa,Aab->Ab', law_vo*spectrum, np.einsum('Ac,Aabc->Aab', psi_hat, Px.transpose(0, 3, 2, 1)))
-        + 0.5*np.einsum('Aa,Aab->Ab', law_vv*spectrum, np.einsum('Ac,Aabc->Aab', zeta_hat, Px.transpose(0, 3, 1, 2)))
-        + 0.5*np.einsum('Aa,Aab->Ab', law_vv*spectrum, np.einsum('Ac,Aabc->Aab', zeta_hat, Px.transpose(0, 3, 2, 1))))
-    return found.worst()
+EQUATIONS = """
+V = sum(mu2sq[b]*V2[b], b) + sum(sum(mu1[b]*mu1[c]*V1[b, c], b), c)
+slope = sum(mu1[b]*psi[b], b)
+mean = sum(kappa*mu1[b]*zeta[b] + mu0[b]*m[b], b)
+Delta = -slope**2 + sum(mu2sq[b]*Q2[b], b) + sum(sum(mu1[b]*mu1[c]*Q1[b, c], b), c)
+Q2[b] = adjoint[b]  # Q2
+V2[b] = T[b]/beta  # d/dQ2_hat
+Q1_hat[b, c] = alpha*E(avg_gg*mu1[b]*mu1[c])/beta  # d/dV1
+Q2_hat[b] = alpha*E(avg_gg*mu2sq[b])/beta  # d/dV2
+V1_hat[b, c] = alpha*E(avg_h*mu1[b]*mu1[c])/beta  # d/dQ1
+V2_hat[b] = alpha*E(avg_h*mu2sq[b])/beta  # d/dQ2
+psi_hat[b] = alpha*E((avg_h*slope + avg_tg)*mu1[b])/beta  # d/dpsi
+zeta_hat[b] = alpha*E(kappa*avg_g*mu1[b])/beta + sum(V1_hat[a, b]*zeta[a], a)  # d/dzeta
+0 = -delta[b, c] + sum(((ridge + V2_hat[e])*delta[c, e] + V1_hat[e, c]*spectrum[x])*Px[b, e, x], e)  # Px
+# d/dV2_hat
+adjoint[b] = ((beta*(inverse_dimension*sum(sum(Px[a, b, c]*Px[b, a, c]*law_rows[c], c)*m[a]**2/T[a]**2, a)
+    + sum(sum(Px[b, c, a]*psi_hat[c], c)*sum(Px[c, b, a]*psi_hat[c], c)*law_oo[a]*spectrum[a], a)
+    + sum(sum(Px[b, c, a]*psi_hat[c], c)*sum(Px[c, b, a]*zeta_hat[c], c)*law_vo[a]*spectrum[a], a)
+    + sum(sum(Px[b, c, a]*zeta_hat[c], c)*sum(Px[c, b, a]*psi_hat[c], c)*law_vo[a]*spectrum[a], a)
+    + sum(sum(Px[b, c, a]*zeta_hat[c], c)*sum(Px[c, b, a]*zeta_hat[c], c)*law_vv[a]*spectrum[a], a))
+    + sum(sum(Px[a, b, c]*Px[b, a, c]*law_rows[c], c)*Q2_hat[a], a)
+    + sum(sum(sum(Px[d, b, a]*Q1_hat[c, d], d)*Px[b, c, a], c)*law_rows[a]*spectrum[a], a))/beta)
+0 = -alpha*E(avg_g*mu0[b]) + beta*inverse_dimension*m[b]/T[b]  # d/dm
+# d/dV1_hat
+Q1[b, c] = ((beta*(inverse_dimension*sum(sum(Px[a, b, d]*Px[c, a, d]*law_rows[d]*spectrum[d], d)*m[a]**2/T[a]**2, a)
+    + sum(sum(Px[c, d, a]*psi_hat[d], d)*sum(Px[d, b, a]*psi_hat[d], d)*law_oo[a]*spectrum[a]**2, a)
+    + sum(sum(Px[c, d, a]*psi_hat[d], d)*sum(Px[d, b, a]*zeta_hat[d], d)*law_vo[a]*spectrum[a]**2, a)
+    + sum(sum(Px[c, d, a]*zeta_hat[d], d)*sum(Px[d, b, a]*psi_hat[d], d)*law_vo[a]*spectrum[a]**2, a)
+    + sum(sum(Px[c, d, a]*zeta_hat[d], d)*sum(Px[d, b, a]*zeta_hat[d], d)*law_vv[a]*spectrum[a]**2, a)
+    - zeta[b]*zeta[c]) + sum(sum(Px[a, b, d]*Px[c, a, d]*law_rows[d]*spectrum[d], d)*Q2_hat[a], a)
+    + sum(sum(sum(Px[e, b, a]*Q1_hat[d, e], e)*Px[c, d, a], d)*law_rows[a]*spectrum[a]**2, a))/beta)
+T[b] = sum(Px[b, b, a]*law_rows[a], a)  # T
+V1[b, c] = sum(Px[c, b, a]*law_rows[a]*spectrum[a], a)/beta  # d/dQ1_hat
+# d/dpsi_hat
+psi[b] = (sum(sum(Px[b, c, a]*psi_hat[c], c)*law_oo[a]*spectrum[a], a)/2
+    + sum(sum(Px[b, c, a]*zeta_hat[c], c)*law_vo[a]*spectrum[a], a)/2
+    + sum(sum(Px[c, b, a]*psi_hat[c], c)*law_oo[a]*spectrum[a], a)/2
+    + sum(sum(Px[c, b, a]*zeta_hat[c], c)*law_vo[a]*spectrum[a], a)/2)
+# d/dzeta_hat
+zeta[b] = (sum(sum(Px[b, c, a]*psi_hat[c], c)*law_vo[a]*spectrum[a], a)/2
+    + sum(sum(Px[b, c, a]*zeta_hat[c], c)*law_vv[a]*spectrum[a], a)/2
+    + sum(sum(Px[c, b, a]*psi_hat[c], c)*law_vo[a]*spectrum[a], a)/2
+    + sum(sum(Px[c, b, a]*zeta_hat[c], c)*law_vv[a]*spectrum[a], a)/2)
+"""
+check = Certificate(EQUATIONS, ('kappa', 'weight', 'nu0', 'nu1', 'nu2sq'), odd=('avg_g', 'avg_tg')).check

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature a51b9b7d94d4771d.
+Generated; do not edit. Signature ad10f0a9503977c7.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "a51b9b7d94d4771d92f8d321583c676e3ebb9a4c31b5c80c27529693c97e22cc"
+SIGNATURE = "ad10f0a9503977c75daf0027448b2450dac48d08e6cff384755250bdef4ee12b"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 6693bb9abd12bb38.
+in X). Generated; do not edit. Signature 01363aea780bb655.
 Regenerate with: giantstep generate
 """
 
@@ -17,14 +17,13 @@ Regenerate with: giantstep generate
 import numpy as np
 from numba import njit
 
-from generated.runtime.certificate import SIGN, Certificate, both, over, worse
+from generated.runtime.certificate import Certificate
 from generated.runtime.contractions import INNER, add, add_product, average, average_of_product, clear, short, sum_of
-from generated.runtime.unknowns import (
-    DIRECTION, FAMILY, IMAGE, RESIDUAL, TURNED, UNKNOWN, WEIGHT, invert, solve_linear, strengthen, subtract,
-)
+from generated.runtime.unknowns import (DIRECTION, FAMILY, IMAGE, RESIDUAL, TURNED, UNKNOWN, WEIGHT, invert,
+    solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "6693bb9abd12bb3878393c8d4ecf9f06c2787c6f3ba19d684835d6fc5d526515"
+SIGNATURE = "01363aea780bb655ac229af14250bb81fc23eaf381cef82c4c8e3c4bf7072b20"
 
 
 kappa, weight, nu0, nu1, nu2sq = range(5)  # rows of node, then mu0, mu1, mu2sq per block
@@ -429,173 +428,34 @@ def solve(node, fraction, parameters, work, vector, matrix, field, members, size
     return total
 
 
-def check_one_block(node, parameters, state):
-    """``check`` for one block."""
-    alpha, beta, ridge, noise, inverse_dimension = parameters.tolist()
-    kappa = node[0]
-    weight = node[1]
-    nu0 = node[2]
-    nu1 = node[3]
-    nu2sq = node[4]
-    mu0 = node[5]
-    mu1 = node[6]
-    mu2sq = node[7]
-    V2 = float(state["V2"][0])
-    V1_hat = float(state["V1_hat"][0, 0])
-    V2_hat = float(state["V2_hat"][0])
-    P = float(state["P"][0, 0])
-    M = float(state["M"][0, 0])
-    S = float(state["S"][0, 0])
-    T = float(state["T"][0])
-    V1 = float(state["V1"][0, 0])
-    zeta_hat = float(state["zeta_hat"][0])
-    m = float(state["m"][0])
-    zeta = float(state["zeta"][0])
-    psi_hat = float(state["psi_hat"][0])
-    psi = float(state["psi"][0])
-    Q2 = float(state["Q2"][0])
-    Q1_hat = float(state["Q1_hat"][0, 0])
-    Q2_hat = float(state["Q2_hat"][0])
-    adjoint = float(state["adjoint"][0])
-    Q1 = float(state["Q1"][0, 0])
-    fraction, worst = 1.0, 0.0
-    V = V1*(mu1**2) + V2*mu2sq
-    slope = psi*mu1
-    mean = m*mu0 + zeta*kappa*mu1
-    Delta = Q1*(mu1**2) + Q2*mu2sq - slope**2
-    risk = noise + (nu0 - mean)**2 + (nu1 - slope)**2 + Delta + nu2sq
-    x0 = mu1**2
-    x1 = 1.0 + V
-    x2 = weight/x1
-    x3 = weight/abs(x1)
-    x4 = abs(mu2sq)
-    x5 = weight*x0
-    x6 = x1**2
-    x7 = risk/x6
-    x8 = x2*(mean - nu0)
-    x9 = x3*(abs(mean) + abs(nu0))
-    x10 = abs(risk)/abs(x6)
-    x11 = abs(mu1)
-    average0 = np.dot(x0, x2)
-    average1 = np.dot(mu2sq, x2)
-    average2 = np.dot(x0, x3)
-    average3 = np.dot(x3, x4)
-    average4 = np.dot(x5, x7)
-    average5 = np.dot(mu2sq, weight*x7)
-    average6 = np.dot(mu0, x8)
-    average7 = np.dot(mu1, nu1*x2)
-    average8 = np.dot(x9, abs(mu0))
-    average9 = np.dot(x10, x5)
-    average10 = np.dot(weight, x10*x4)
-    average11 = np.dot(x11, x3*abs(nu1))
-    average12 = np.dot(mu1, x8*kappa)
-    average13 = np.dot(x11, x9*abs(kappa))
-    scale_V2 = abs(1.0/beta)*abs(T)
-    worst = worse(worst, V2 - T/beta, scale_V2)  # d/dQ2_hat
-    scale_V1_hat = average2*alpha*abs(1.0/beta)
-    worst = worse(worst, V1_hat - average0*alpha/beta, scale_V1_hat)  # d/dQ1
-    scale_V2_hat = average3*alpha*abs(1.0/beta)
-    worst = worse(worst, V2_hat - average1*alpha/beta, scale_V2_hat)  # d/dQ2
-    scale_P = 1.0 + (1.0 + abs(T)*scale_V1_hat)*abs(P)
-    worst = worse(worst, -1.0 + (1.0 + T*V1_hat)*P, scale_P)  # P
-    scale_M = abs(T)*abs(P)
-    worst = worse(worst, M - T*P, scale_M)  # M
-    scale_S = abs(P)*scale_V1_hat
-    worst = worse(worst, S - P*V1_hat, scale_S)  # S
-    scale_T = beta*abs(fraction)/abs(ridge + V2_hat + S)
-    worst = worse(worst, T - beta*fraction/(ridge + V2_hat + S), scale_T)  # dL/dT
-    scale_V1 = abs(1.0/beta)*scale_M
-    worst = worse(worst, V1 - M/beta, scale_V1)  # d/dQ1_hat
-    scale_zeta_hat = average13*alpha*abs(1.0/beta)
-    worst = worse(worst, average12*alpha/beta + zeta_hat, scale_zeta_hat)  # d/dzeta
-    scale_m = average8*alpha + inverse_dimension*beta*abs(m)/abs(T)
-    worst = worse(worst, average6*alpha + inverse_dimension*beta*m/T, scale_m)  # d/dm
-    scale_zeta = scale_T*scale_zeta_hat
-    worst = worse(worst, zeta - T*zeta_hat, scale_zeta)  # d/dzeta_hat
-    scale_psi_hat = average11*alpha*abs(1.0/beta)
-    worst = worse(worst, psi_hat - average7*alpha/beta, scale_psi_hat)  # d/dpsi
-    scale_psi = scale_psi_hat*scale_M
-    worst = worse(worst, psi - psi_hat*M, scale_psi)  # d/dpsi_hat
-    scale_Q2 = abs(adjoint)
-    worst = worse(worst, Q2 - adjoint, scale_Q2)  # d/dV2_hat
-    scale_Q1_hat = average9*alpha*abs(1.0/beta)
-    worst = worse(worst, Q1_hat - average4*alpha/beta, scale_Q1_hat)  # d/dV1
-    scale_Q2_hat = average10*alpha*abs(1.0/beta)
-    worst = worse(worst, Q2_hat - average5*alpha/beta, scale_Q2_hat)  # d/dV2
-    scale_adjoint = (zeta_hat**2 + (P**2)*(scale_psi_hat**2) + (S**2)*abs(adjoint) + abs(1.0/beta)*scale_Q2_hat
-        + inverse_dimension*(m**2)/T**2 + (P**2)*abs(1.0/beta)*scale_Q1_hat + beta*abs(adjoint)*abs(fraction)/T**2)
-    # adjoint
-    worst = worse(worst, beta*adjoint*fraction/T**2 - zeta_hat**2 - Q2_hat/beta - (psi_hat**2)*(P**2) - (S**2)*adjoint
-        - inverse_dimension*(m**2)/T**2 - (P**2)*Q1_hat/beta, scale_adjoint)
-    scale_Q1 = (P**2)*abs(adjoint) + (scale_psi_hat**2)*(scale_M**2) + (scale_M**2)*abs(1.0/beta)*scale_Q1_hat
-    worst = worse(worst, Q1 - (psi_hat**2)*(M**2) - (P**2)*adjoint - (M**2)*Q1_hat/beta, scale_Q1)  # d/dV1_hat
-    return worst
-
-
-def check(node, fraction, parameters, state):
-    """Worst residual over all equations, each relative to the sum of its terms in absolute value."""
-    if len(fraction) == 1:
-        return check_one_block(node, parameters, state)
-    alpha, beta, ridge, noise, inverse_dimension = parameters.tolist()
-    K = len(fraction)
-    identity = np.eye(K)
-    given, found = both(node), Certificate(state)
-    kappa = given[:, 0]
-    nu0 = given[:, 2]
-    nu1 = given[:, 3]
-    nu2sq = given[:, 4]
-    weight = node[1]
-    mu0 = given[:, 5:5 + K]
-    mu1 = given[:, 5 + K:5 + K + K]
-    mu2sq = given[:, 5 + 2*K:5 + 2*K + K]
-    V2 = both(state["V2"])
-    P = both(state["P"])
-    T = both(state["T"])
-    V1 = both(state["V1"])
-    m = both(state["m"])
-    zeta = both(state["zeta"])
-    psi = both(state["psi"])
-    Q2 = both(state["Q2"])
-    adjoint = both(state["adjoint"])
-    Q1 = both(state["Q1"])
-    V = both((np.einsum('Ab,Abn->An', V2, mu2sq) + np.einsum('Acn->An', mu1*np.einsum('Abc,Abn->Acn', V1, mu1)))[0])
-    slope = both((np.einsum('Ab,Abn->An', psi, mu1))[0])
-    mean = both((np.einsum('Abn->An', m[:, :, None]*mu0 + zeta[:, :, None]*kappa[:, None, :]*mu1))[0])
-    Delta = both((SIGN[:, None]*(slope**2) + np.einsum('Ab,Abn->An', Q2, mu2sq)
-        + np.einsum('Acn->An', mu1*np.einsum('Abc,Abn->Acn', Q1, mu1)))[0])
-    risk = both((noise + (SIGN[:, None]*mean + nu0)**2 + (SIGN[:, None]*slope + nu1)**2 + Delta + nu2sq)[0])
-    V2 = found.explicit("V2", T/beta)  # d/dQ2_hat
-    x0 = over(1.0 + V)
-    x1 = weight[None, :]*x0
-    V1_hat = found.explicit("V1_hat", alpha/beta*np.einsum('Abn,Acn->Abc', x1[:, None, :]*mu1, mu1))  # d/dQ1
-    V2_hat = found.explicit("V2_hat", alpha/beta*np.einsum('An,Abn->Ab', x1, mu2sq))  # d/dQ2
-    # P
-    found.implicit(SIGN[:, None, None]*identity[None, :, :] + np.einsum('Ace,Abe->Abc',
-        T[:, :, None]*V1_hat.transpose(0, 2, 1) + identity[None, :, :], P))
-    M = found.explicit("M", T[:, :, None]*P)  # M
-    S = found.explicit("S", np.einsum('Abe,Ace->Abc', P, V1_hat.transpose(0, 2, 1)))  # S
-    T = found.explicit("T", beta*fraction[None, :]*over(ridge + V2_hat + np.einsum('Abb->Ab', S)))  # dL/dT
-    V1 = found.explicit("V1", M/beta)  # d/dQ1_hat
-    x2 = weight[None, :]*kappa*x0*(SIGN[:, None]*nu0 + mean)
-    zeta_hat = found.explicit("zeta_hat", alpha/beta*SIGN[:, None]*np.einsum('An,Abn->Ab', x2, mu1))  # d/dzeta
-    x3 = weight[None, :]*x0*(SIGN[:, None]*nu0 + mean)
-    found.implicit(alpha*np.einsum('An,Abn->Ab', x3, mu0) + inverse_dimension*beta*over(T)*m)  # d/dm
-    zeta = found.explicit("zeta", T*zeta_hat)  # d/dzeta_hat
-    x4 = weight[None, :]*x0*nu1
-    psi_hat = found.explicit("psi_hat", alpha/beta*np.einsum('An,Abn->Ab', x4, mu1))  # d/dpsi
-    psi = found.explicit("psi", np.einsum('Aa,Aab->Ab', psi_hat, M))  # d/dpsi_hat
-    Q2 = found.explicit("Q2", adjoint)  # d/dV2_hat
-    x5 = weight[None, :]*(x0**2)*risk
-    Q1_hat = found.explicit("Q1_hat", alpha/beta*np.einsum('Abn,Acn->Abc', x5[:, None, :]*mu1, mu1))  # d/dV1
-    Q2_hat = found.explicit("Q2_hat", alpha/beta*np.einsum('An,Abn->Ab', x5, mu2sq))  # d/dV2
-    # adjoint
-    found.implicit(SIGN[:, None]*(np.einsum('Aa,Aab->Ab', psi_hat, P.transpose(0, 2, 1))**2)
-        + SIGN[:, None]*(zeta_hat**2) + SIGN[:, None]*np.einsum('Aab,Aa->Ab', S**2, adjoint)
-        + SIGN[:, None]*np.einsum('Aab,Aab->Ab', np.einsum('Abc,Aac->Aab', P, Q1_hat), P.transpose(0, 2, 1))/beta
-        + SIGN[:, None]*Q2_hat/beta + inverse_dimension*SIGN[:, None]*(over(T)**2)*(m**2)
-        + beta*fraction[None, :]*(over(T)**2)*adjoint)
-    # d/dV1_hat
-    Q1 = found.explicit("Q1", np.einsum('Aac,Aab->Abc', np.einsum('Acd,Aad->Aac', M, Q1_hat), M)/beta
-        + np.einsum('Aa,Aab->Ab', psi_hat, M)[:, :, None]*np.einsum('Aa,Aac->Ac', psi_hat, M)[:, None, :]
-        + np.einsum('Aab,Aac->Abc', adjoint[:, :, None]*P, P))
-    return found.worst()
+EQUATIONS = """
+V = sum(mu2sq[b]*V2[b], b) + sum(sum(mu1[b]*mu1[c]*V1[b, c], b), c)
+slope = sum(mu1[b]*psi[b], b)
+mean = sum(kappa*mu1[b]*zeta[b] + mu0[b]*m[b], b)
+Delta = -slope**2 + sum(mu2sq[b]*Q2[b], b) + sum(sum(mu1[b]*mu1[c]*Q1[b, c], b), c)
+risk = noise + (-mean + nu0)**2 + (nu1 - slope)**2 + Delta + nu2sq
+V2[b] = T[b]/beta  # d/dQ2_hat
+V1_hat[b, c] = alpha*E(mu1[b]*mu1[c]/(V + 1))/beta  # d/dQ1
+V2_hat[b] = alpha*E(mu2sq[b]/(V + 1))/beta  # d/dQ2
+0 = -delta[b, c] + sum((delta[c, e] + T[c]*V1_hat[e, c])*P[b, e], e)  # P
+M[b, c] = P[b, c]*T[b]  # M
+S[b, c] = sum(P[b, e]*V1_hat[e, c], e)  # S
+T[b] = beta*fraction[b]/(ridge + S[b, b] + V2_hat[b])  # dL/dT
+V1[b, c] = M[b, c]/beta  # d/dQ1_hat
+zeta_hat[b] = -alpha*E(kappa*(mean - nu0)*mu1[b]/(V + 1))/beta  # d/dzeta
+0 = alpha*E((mean - nu0)*mu0[b]/(V + 1)) + beta*inverse_dimension*m[b]/T[b]  # d/dm
+zeta[b] = T[b]*zeta_hat[b]  # d/dzeta_hat
+psi_hat[b] = alpha*E(mu1[b]*nu1/(V + 1))/beta  # d/dpsi
+psi[b] = sum(M[a, b]*psi_hat[a], a)  # d/dpsi_hat
+Q2[b] = adjoint[b]  # d/dV2_hat
+Q1_hat[b, c] = alpha*E(mu1[b]*mu1[c]*risk/(V + 1)**2)/beta  # d/dV1
+Q2_hat[b] = alpha*E(mu2sq[b]*risk/(V + 1)**2)/beta  # d/dV2
+# adjoint
+0 = (beta*adjoint[b]*fraction[b]/T[b]**2 - inverse_dimension*m[b]**2/T[b]**2 - sum(P[b, a]*psi_hat[a], a)**2
+    - sum(S[a, b]**2*adjoint[a], a) - zeta_hat[b]**2 - sum(sum(P[b, c]*Q1_hat[a, c], c)*P[b, a], a)/beta
+    - Q2_hat[b]/beta)
+# d/dV1_hat
+Q1[b, c] = (sum(M[a, b]*psi_hat[a], a)*sum(M[a, c]*psi_hat[a], a) + sum(P[a, b]*P[a, c]*adjoint[a], a)
+    + sum(sum(M[c, d]*Q1_hat[a, d], d)*M[a, b], a)/beta)
+"""
+check = Certificate(EQUATIONS, ('kappa', 'weight', 'nu0', 'nu1', 'nu2sq')).check

@@ -1,13 +1,13 @@
 """Tangents of the coupled system, 1 direction(s) beside the spike  [THEORY section 4].
 
-Generated; do not edit. Signature 5270e178bab2d2d0.
+Generated; do not edit. Signature 82bb8d53c0565e87.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "5270e178bab2d2d07b7605b18eb00360bd4b73f9f63836ef1a83d864e72fc12c"
+SIGNATURE = "82bb8d53c0565e878adb02520cc68c6fe8135c38d74bfa9103d934d58c7fcd02"
 
 
 def response(table, change, fraction, parameters, rates, state, moves):

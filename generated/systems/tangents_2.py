@@ -1,13 +1,13 @@
 """Tangents of the coupled system, 2 direction(s) beside the spike  [THEORY section 4].
 
-Generated; do not edit. Signature 826061a431e4c7f1.
+Generated; do not edit. Signature b2120336fec23462.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "826061a431e4c7f184fc8dcd2dd7c7e6d015e0d6e17ebdfd6ec526a6c69b332f"
+SIGNATURE = "b2120336fec234629d109872f4daf1720dc607c27aeba0ec23f48f7b7a1ebd25"
 
 
 def response(table, change, fraction, parameters, rates, state, moves):

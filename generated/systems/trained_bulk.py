@@ -1,15 +1,15 @@
 """Equations of a trained bulk, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature ab023c0ebc38ff70.
+Generated; do not edit. Signature 4a0e1c90f603d7d7.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-from generated.runtime.certificate import SIGN, Certificate, both, bounded, over
+from generated.runtime.certificate import Certificate
 
-SIGNATURE = "ab023c0ebc38ff70de14d03ed3db6c273c288ad49e25438197105970be6c5a64"
+SIGNATURE = "4a0e1c90f603d7d71af070e7bb5d30f049208109361e5bd66b6050660af63ce0"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')
@@ -346,101 +346,42 @@ def free_energy(s):
     s["free_energy"] = free_energy
 
 
-def check(node, fraction, parameters, state):
-    """Worst residual over all equations, each relative to the sum of its terms in absolute value."""
-    alpha, beta, ridge, noise, inverse_dimension = parameters.tolist()
-    K = len(fraction)
-    identity = np.eye(K)
-    given, found = both(node), Certificate(state)
-    kappa = given[:, 0]
-    nu0 = given[:, 2]
-    nu1 = given[:, 3]
-    nu2sq = given[:, 4]
-    weight = node[1]
-    mu0 = given[:, 5:5 + K]
-    mu1 = given[:, 5 + K:5 + K + K]
-    mu2sq = given[:, 5 + 2*K:5 + 2*K + K]
-    Q2 = both(state["Q2"])
-    V2 = both(state["V2"])
-    Px = both(state["Px"])
-    adjoint = both(state["adjoint"])
-    m = both(state["m"])
-    Q1 = both(state["Q1"])
-    T = both(state["T"])
-    V1 = both(state["V1"])
-    psi = both(state["psi"])
-    zeta = both(state["zeta"])
-    Sigma = both(state["Sigma"])
-    law_tr = both(state["law_tr"])
-    law_vv = both(state["law_vv"])
-    law_vo = both(state["law_vo"])
-    law_oo = both(state["law_oo"])
-    avg_M = both(state["avg_M"])
-    avg_g = bounded(state["avg_g"], state["avg_gg"])
-    avg_gg = both(state["avg_gg"])
-    avg_h = both(state["avg_h"])
-    avg_tg = bounded(state["avg_tg"], state["avg_gg"])
-    V = both((np.einsum('Ab,Abn->An', V2, mu2sq) + np.einsum('Acn->An', mu1*np.einsum('Abc,Abn->Acn', V1, mu1)))[0])
-    slope = both((np.einsum('Ab,Abn->An', psi, mu1))[0])
-    mean = both((np.einsum('Abn->An', m[:, :, None]*mu0 + zeta[:, :, None]*kappa[:, None, :]*mu1))[0])
-    Delta = both((SIGN[:, None]*(slope**2) + np.einsum('Ab,Abn->An', Q2, mu2sq)
-        + np.einsum('Acn->An', mu1*np.einsum('Abc,Abn->Acn', Q1, mu1)))[0])
-    Q2 = found.explicit("Q2", adjoint)  # d/dV2_hat
-    V2 = found.explicit("V2", T/beta)  # d/dQ2_hat
-    x0 = weight[None, :]*avg_gg
-    Q1_hat = found.explicit("Q1_hat", alpha/beta*np.einsum('Abn,Acn->Abc', x0[:, None, :]*mu1, mu1))  # d/dV1
-    Q2_hat = found.explicit("Q2_hat", alpha/beta*np.einsum('An,Abn->Ab', x0, mu2sq))  # d/dV2
-    x1 = weight[None, :]*avg_h
-    V1_hat = found.explicit("V1_hat", alpha/beta*np.einsum('Abn,Acn->Abc', x1[:, None, :]*mu1, mu1))  # d/dQ1
-    V2_hat = found.explicit("V2_hat", alpha/beta*np.einsum('An,Abn->Ab', x1, mu2sq))  # d/dQ2
-    x2 = weight[None, :]*(avg_h*slope + avg_tg)
-    psi_hat = found.explicit("psi_hat", alpha/beta*np.einsum('An,Abn->Ab', x2, mu1))  # d/dpsi
-    # Px
-    found.implicit((SIGN[:, None, None]*identity[None, :, :])[:, :, :, None]
-        + np.einsum('Acex,Abex->Abcx', T[:, :, None, None]*V1_hat.transpose(0, 2, 1)[:, :, :, None]*Sigma[:, :, None,
-        :] + identity[None, :, :, None], Px))
-    x3 = weight[None, :]*kappa*avg_g
-    # d/dzeta
-    zeta_hat = found.explicit("zeta_hat", alpha/beta*np.einsum('An,Abn->Ab', x3, mu1)
-        + np.einsum('Aa,Aab->Ab', zeta, V1_hat))
-    Mx = found.explicit("Mx", T[:, :, None, None]*Sigma[:, :, None, :]*Px)  # Mx
-    Sx = found.explicit("Sx", np.einsum('Ace,Abex->Abcx', V1_hat.transpose(0, 2, 1), Px))  # Sx
-    # adjoint
-    found.implicit(SIGN[:, None]*np.einsum('Aab,Aa->Ab', np.einsum('Abc,Aabc->Aab', Sigma,
-        (law_tr[:, None, :]*Sigma)[:, :, None, :]*(Sx**2)), adjoint)
-        + SIGN[:, None]*np.einsum('Aab,Aab->Ab', law_oo[:, :,
-        None]*(np.einsum('Ac,Aabc->Aab', psi_hat, Px.transpose(0, 3, 1, 2))**2), Sigma.transpose(0, 2, 1))
-        + SIGN[:, None]*np.einsum('Aab,Aab->Ab', law_vv[:, :,
-        None]*(np.einsum('Ac,Aabc->Aab', zeta_hat, Px.transpose(0, 3, 1, 2))**2), Sigma.transpose(0, 2, 1))
-        + (2.0*SIGN)[:, None]*np.einsum('Aab,Aab->Ab', (law_vo[:, :, None]*np.einsum('Ac,Aabc->Aab', psi_hat,
-        Px.transpose(0, 3, 1, 2)))*np.einsum('Ac,Aabc->Aab', zeta_hat, Px.transpose(0, 3, 1, 2)),
-        Sigma.transpose(0, 2, 1)) + SIGN[:, None]*np.einsum('Aab,Aab->Ab',
-        law_tr[:, :, None]*np.einsum('Aabc,Aabc->Aab', np.einsum('Acd,Aabd->Aabc', Q1_hat, Px.transpose(0, 3, 1, 2)),
-        Px.transpose(0, 3, 1, 2)), Sigma.transpose(0, 2, 1))/beta + SIGN[:, None]*Q2_hat/beta
-        + inverse_dimension*SIGN[:, None]*(over(T)**2)*(m**2) + beta*fraction[None, :]*(over(T)**2)*adjoint)
-    x4 = weight[None, :]*avg_g
-    found.implicit(alpha*SIGN[:, None]*np.einsum('An,Abn->Ab', x4, mu0) + inverse_dimension*beta*over(T)*m)  # d/dm
-    # d/dV1_hat
-    Q1 = found.explicit("Q1", np.einsum('Aabc,Aa->Abc', np.einsum('Aacd,Aabd->Aabc',
-        np.einsum('Ade,Aace->Aacd', Q1_hat, Mx.transpose(0, 3, 1, 2)), Mx.transpose(0, 3, 1, 2)), law_tr)/beta
-        + SIGN[:, None, None]*zeta[:, :, None]*zeta[:, None, :]
-        + np.einsum('Aabc,Aa->Abc', np.einsum('Aabd,Aacd->Aabc', (law_tr[:, None, :]*Sigma)[:, :, None, :]*Px, Px),
-        adjoint) + np.einsum('Aab,Aac->Abc', law_oo[:, :, None]*np.einsum('Ad,Aabd->Aab', psi_hat,
-        Mx.transpose(0, 3, 1, 2)), np.einsum('Ad,Aacd->Aac', psi_hat, Mx.transpose(0, 3, 1, 2)))
-        + np.einsum('Aab,Aac->Abc', law_vo[:, :, None]*np.einsum('Ad,Aabd->Aab', psi_hat, Mx.transpose(0, 3, 1, 2)),
-        np.einsum('Ad,Aacd->Aac', zeta_hat, Mx.transpose(0, 3, 1, 2)))
-        + np.einsum('Aac,Aab->Abc', law_vo[:, :, None]*np.einsum('Ad,Aacd->Aac', psi_hat, Mx.transpose(0, 3, 1, 2)),
-        np.einsum('Ad,Aabd->Aab', zeta_hat, Mx.transpose(0, 3, 1, 2)))
-        + np.einsum('Aab,Aac->Abc', law_vv[:, :, None]*np.einsum('Ad,Aabd->Aab', zeta_hat, Mx.transpose(0, 3, 1, 2)),
-        np.einsum('Ad,Aacd->Aac', zeta_hat, Mx.transpose(0, 3, 1, 2))))
-    # dL/dT
-    T = found.explicit("T", beta*fraction[None, :]*over(ridge
-        + np.einsum('Aab,Aab->Ab', law_tr[:, :, None]*Sigma.transpose(0, 2, 1), np.einsum('Abba->Aab', Sx)) + V2_hat))
-    V1 = found.explicit("V1", np.einsum('Aa,Aabc->Abc', law_tr, Mx.transpose(0, 3, 1, 2))/beta)  # d/dQ1_hat
-    # d/dpsi_hat
-    psi = found.explicit("psi", np.einsum('Aab,Aa->Ab', np.einsum('Ac,Aabc->Aab', psi_hat, Mx.transpose(0, 3, 1, 2)),
-        law_oo) + np.einsum('Aab,Aa->Ab', np.einsum('Ac,Aabc->Aab', zeta_hat, Mx.transpose(0, 3, 1, 2)), law_vo))
-    # d/dzeta_hat
-    zeta = found.explicit("zeta", np.einsum('Aab,Aa->Ab', np.einsum('Ac,Aabc->Aab', psi_hat, Mx.transpose(0, 3, 1, 2)),
-        law_vo) + np.einsum('Aab,Aa->Ab', np.einsum('Ac,Aabc->Aab', zeta_hat, Mx.transpose(0, 3, 1, 2)), law_vv))
-    return found.worst()
+EQUATIONS = """
+V = sum(mu2sq[b]*V2[b], b) + sum(sum(mu1[b]*mu1[c]*V1[b, c], b), c)
+slope = sum(mu1[b]*psi[b], b)
+mean = sum(kappa*mu1[b]*zeta[b] + mu0[b]*m[b], b)
+Delta = -slope**2 + sum(mu2sq[b]*Q2[b], b) + sum(sum(mu1[b]*mu1[c]*Q1[b, c], b), c)
+Q2[b] = adjoint[b]  # d/dV2_hat
+V2[b] = T[b]/beta  # d/dQ2_hat
+Q1_hat[b, c] = alpha*E(avg_gg*mu1[b]*mu1[c])/beta  # d/dV1
+Q2_hat[b] = alpha*E(avg_gg*mu2sq[b])/beta  # d/dV2
+V1_hat[b, c] = alpha*E(avg_h*mu1[b]*mu1[c])/beta  # d/dQ1
+V2_hat[b] = alpha*E(avg_h*mu2sq[b])/beta  # d/dQ2
+psi_hat[b] = alpha*E((avg_h*slope + avg_tg)*mu1[b])/beta  # d/dpsi
+0 = -delta[b, c] + sum((delta[c, e] + Sigma[c, x]*T[c]*V1_hat[e, c])*Px[b, e, x], e)  # Px
+zeta_hat[b] = alpha*E(kappa*avg_g*mu1[b])/beta + sum(V1_hat[a, b]*zeta[a], a)  # d/dzeta
+Mx[b, c, x] = Px[b, c, x]*Sigma[b, x]*T[b]  # Mx
+Sx[b, c, x] = sum(Px[b, e, x]*V1_hat[e, c], e)  # Sx
+# adjoint
+0 = (beta*adjoint[b]*fraction[b]/T[b]**2 - inverse_dimension*m[b]**2/T[b]**2
+    - sum(sum(Sigma[a, c]*Sigma[b, c]*Sx[a, b, c]**2*law_tr[c], c)*adjoint[a], a)
+    - sum(sum(Px[b, c, a]*psi_hat[c], c)**2*Sigma[b, a]*law_oo[a], a)
+    - sum(sum(Px[b, c, a]*zeta_hat[c], c)**2*Sigma[b, a]*law_vv[a], a)
+    - 2*sum(sum(Px[b, c, a]*psi_hat[c], c)*sum(Px[b, c, a]*zeta_hat[c], c)*Sigma[b, a]*law_vo[a], a)
+    - sum(sum(sum(Px[b, d, a]*Q1_hat[c, d], d)*Px[b, c, a], c)*Sigma[b, a]*law_tr[a], a)/beta - Q2_hat[b]/beta)
+0 = -alpha*E(avg_g*mu0[b]) + beta*inverse_dimension*m[b]/T[b]  # d/dm
+# d/dV1_hat
+Q1[b, c] = (sum(sum(Px[a, b, d]*Px[a, c, d]*Sigma[a, d]*law_tr[d], d)*adjoint[a], a)
+    + sum(sum(Mx[b, d, a]*psi_hat[d], d)*sum(Mx[c, d, a]*psi_hat[d], d)*law_oo[a], a)
+    + sum(sum(Mx[b, d, a]*psi_hat[d], d)*sum(Mx[c, d, a]*zeta_hat[d], d)*law_vo[a], a)
+    + sum(sum(Mx[b, d, a]*zeta_hat[d], d)*sum(Mx[c, d, a]*psi_hat[d], d)*law_vo[a], a)
+    + sum(sum(Mx[b, d, a]*zeta_hat[d], d)*sum(Mx[c, d, a]*zeta_hat[d], d)*law_vv[a], a) - zeta[b]*zeta[c]
+    + sum(sum(sum(Mx[c, e, a]*Q1_hat[d, e], e)*Mx[b, d, a], d)*law_tr[a], a)/beta)
+T[b] = beta*fraction[b]/(ridge + sum(Sigma[b, a]*Sx[b, b, a]*law_tr[a], a) + V2_hat[b])  # dL/dT
+V1[b, c] = sum(Mx[b, c, a]*law_tr[a], a)/beta  # d/dQ1_hat
+# d/dpsi_hat
+psi[b] = sum(sum(Mx[b, c, a]*psi_hat[c], c)*law_oo[a], a) + sum(sum(Mx[b, c, a]*zeta_hat[c], c)*law_vo[a], a)
+# d/dzeta_hat
+zeta[b] = sum(sum(Mx[b, c, a]*psi_hat[c], c)*law_vo[a], a) + sum(sum(Mx[b, c, a]*zeta_hat[c], c)*law_vv[a], a)
+"""
+check = Certificate(EQUATIONS, ('kappa', 'weight', 'nu0', 'nu1', 'nu2sq'), odd=('avg_g', 'avg_tg')).check

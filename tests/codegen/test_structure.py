@@ -14,19 +14,11 @@ from typing import Any
 import mpmath
 import pytest
 import sympy as sp
+from one_block import at_one_block
 
-from codegen.plan import (
-    Block,
-    Plan,
-    analyse,
-    at_one_block,
-    dependencies,
-    nodes_of,
-    residual,
-    single_block,
-)
+from codegen.plan import Block, Plan, analyse, dependencies, nodes_of, residual
 from codegen.system_twin import state_of
-from derive.blocks import KAPPA, BlockSum, family_name, index, names_in, rename
+from derive.blocks import KAPPA, family_name, index, names_in, rename
 from derive.evaluate import Evaluator, State
 from derive.loss.quadratic import SQUARE
 from derive.saddle import Equation, SaddleSystem, member, saddle_system
@@ -214,25 +206,6 @@ def test_plan_does_not_depend_on_hash_seeds() -> None:
         )
         digests.add(done.stdout)
     assert len(digests) == 1
-
-
-def test_single_block_has_no_sums_and_no_indices() -> None:
-    for block in single_block(plan()).blocks:
-        for node in (*block.torn, *block.chain):
-            assert node.indices == () and not node.body.has(BlockSum)
-        for entry in block.jacobian:
-            assert entry.row_indices == entry.column_indices == ()
-            assert not [s for s in entry.body.free_symbols if isinstance(s, sp.Symbol) and s.is_integer]
-
-
-@pytest.mark.parametrize("number", [1, 2, 6])
-def test_single_block_jacobian_is_that_of_one_block(number: int) -> None:
-    general, single = plan().blocks[number - 1], single_block(plan()).blocks[number - 1]
-    with mpmath.workdps(30):
-        evaluator = Evaluator(chained(solved_at(1, general), general))
-        for a, b in zip(general.jacobian, single.jacobian, strict=True):
-            indices = (*a.row_indices, *a.column_indices)
-            assert abs(evaluator.value(a.body, dict.fromkeys(indices, 0)) - evaluator.value(b.body)) <= 1e-25
 
 
 def test_one_block_of_a_delta_is_one() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import mpmath
 import pytest
 import sympy as sp
+from one_block import at_one_block
 from saddle_cases import CASES, DIFFERENCE, DIGITS, EXACT, adjoint
 from saddle_oracle import (
     HATS,
@@ -26,7 +27,6 @@ from saddle_oracle import (
     t_equation,
 )
 
-from codegen.plan import at_one_block
 from derive.blocks import KAPPA, family_name
 from derive.evaluate import Evaluator
 from derive.gaussian.expectation import Expectation

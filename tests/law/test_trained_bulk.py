@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 import sympy as sp
+from one_block import at_one_block
 
-from codegen.plan import at_one_block
 from derive.bulk_resolvent import bulk_resolvent
 from derive.check import check_derivation
 from derive.saddle import SaddleSystem, coupled_system

@@ -22,10 +22,10 @@ from typing import Any
 import numpy as np
 import pytest
 import sympy as sp
+from one_block import at_one_block
 from scipy.integrate import quad
 from scipy.special import erf, ndtr
 
-from codegen.plan import at_one_block
 from derive.blocks import KAPPA, block_field, family_name
 from derive.gaussian.expectation import Expectation
 from derive.saddle import SaddleSystem, coupled_system

@@ -1,0 +1,213 @@
+"""Equations as text to contractions of two arrays at a time, for the certificate of a solution.
+
+One equation a line, in the order of evaluation: ``V = ...`` defines a function of kappa, ``T[b] = ...`` is what an
+unknown equals, ``0 = ...`` what vanishes. ``sum(x, b)`` adds over an index, ``E(x)`` averages over the nodes of kappa;
+a name without indices is a parameter or a function of kappa. Behind ``#`` stands the label of the equation.
+"""
+
+import ast
+from itertools import combinations
+
+PLUS, MINUS, RECIPROCAL, FUNCTION, EQUAL, VANISH = range(6)
+LOOPS = 4  # of a contraction at most
+PARAMETERS = ("alpha", "beta", "ridge", "noise", "inverse_dimension")
+FEATURES = ("mu0", "mu1", "mu2sq")
+NODE = "n"  # the axis of the nodes of kappa
+
+
+def lines_of(text):
+    """[left side, right side] of every equation; a line that is indented continues the one before."""
+    found = []
+    for line in text.splitlines():
+        code = line.partition("#")[0].rstrip()
+        if code.startswith(" "):
+            found[-1] += " " + code.strip()
+        elif code:
+            found.append(code)
+    return [line.split(" = ", 1) for line in found]
+
+
+class Contractions:
+    """The contractions that evaluate equations, in order.
+
+    registers: for every array the numbers of its axes; rows: (kind, axes of the loops, registers of three operands, for
+    each of these pairs (loop, place of an axis)); given: name -> letters of what has the first registers: parameters,
+    fractions, columns at the nodes, features, the identity; families, constants: name or value -> register.
+    Within this class an operand is (register, letters of its axes).
+    """
+
+    def __init__(self, text, columns):
+        self.registers, self.rows, self.axes = [], [], 0
+        self.families, self.constants = {}, {}
+        self.functions, self.shared, self.letters = {}, {}, {}
+        shapes = {**dict.fromkeys(PARAMETERS, ()), "fraction": ("b",), **dict.fromkeys(columns, (NODE,))}
+        self.given = {**shapes, **dict.fromkeys(FEATURES, ("b", NODE)), "delta": ("b", "c")}
+        self.known = {name: self._array(letters) for name, letters in self.given.items()}
+        self.one, self.minus = self._constant(1.0), self._constant(-1.0)
+        self.weight = self._given("weight", (NODE,))
+        self.node_axis = self.letters[NODE]
+        self.text = ""  # of the right side at hand
+        for left, right in lines_of(text):
+            self.text = right
+            self._equation(*(ast.parse(side, mode="eval").body for side in (left, right)))
+
+    def _equation(self, left, right):
+        self.letters = {NODE: self.node_axis}
+        if isinstance(left, ast.Name):
+            self.functions[left.id] = found = self._operand(right)
+            self._row(FUNCTION, (NODE,), found, found, found)
+        elif isinstance(left, ast.Constant):
+            found = self._operand(right)
+            self._row(VANISH, found[1], found, found, found)
+        else:
+            target = self._leaf(left)
+            self._row(EQUAL, target[1], target, target, self._operand(right))
+
+    # --- arrays ------------------------------------------------------------------------------------------------------
+
+    def _constant(self, value):
+        if value not in self.constants:
+            self.constants[value] = self._register(())
+        return self.constants[value], ()
+
+    def _given(self, name, letters):
+        """An array that is given; the first one with a letter tells how long that axis is."""
+        if name not in self.known:
+            self.known[name] = self.families[name] = self._array(letters)
+        register = self.known[name]
+        for letter, axis in zip(letters, self.registers[register], strict=True):
+            self.letters.setdefault(letter, axis)
+        return register, letters
+
+    def _array(self, letters):
+        """A register with axes of its own."""
+        first, self.axes = self.axes, self.axes + len(letters)
+        return self._register(tuple(range(first, self.axes)))
+
+    def _new(self, letters):
+        return self._register(tuple(self.letters[letter] for letter in letters)), tuple(letters)
+
+    def _register(self, axes):
+        self.registers.append(axes)
+        return len(self.registers) - 1
+
+    def _leaf(self, node):
+        if isinstance(node, ast.Constant):
+            return self._constant(float(node.value))
+        if isinstance(node, ast.Name):
+            letters = () if node.id in PARAMETERS else (NODE,)
+            return self.functions.get(node.id) or self._given(node.id, letters)
+        place = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        letters, name = tuple(letter.id for letter in place), node.value.id
+        return self._given(name, (*letters, NODE) if name in FEATURES else letters)
+
+    # --- expressions -------------------------------------------------------------------------------------------------
+
+    def _operand(self, node):
+        """The array of an expression."""
+        if isinstance(node, (ast.Constant, ast.Name, ast.Subscript)):
+            return self._leaf(node)
+        text, letters = self.text[node.col_offset : node.end_col_offset], sorted(self._free(node))
+        if text in self.shared:
+            return self.shared[text]
+        found = self._new(letters)
+        self._add(node, found, PLUS)
+        if letters == [NODE]:
+            self.shared[text] = found
+        return found
+
+    def _add(self, node, into, kind):
+        """Add an expression to an array, or subtract it."""
+        if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub)):
+            self._add(node.left, into, kind)
+            self._add(node.right, into, kind if isinstance(node.op, ast.Add) else MINUS - kind)
+        elif isinstance(node, ast.UnaryOp):
+            self._add(node.operand, into, MINUS - kind)
+        elif isinstance(node, ast.Call):
+            outside = dict(self.letters)
+            self._multiply(*self._integrand(node), into, kind)
+            self.letters = outside
+        else:
+            self._multiply(self._factors(node), set(), into, kind)
+
+    def _integrand(self, node):
+        """(factors below sums and averages, letters that are summed); what depends on kappa alone is one factor."""
+        summed = set()
+        while isinstance(node, ast.Call) and node.func.id == "sum":
+            summed |= {node.args[1].id}
+            node = node.args[0]
+        if not isinstance(node, ast.Call):
+            return self._factors(node), summed
+        factors = self._factors(node.args[0])
+        alone = [self.weight, *sorted(factor for factor in factors if factor[1] == (NODE,))]
+        if str(alone) not in self.shared:
+            self.shared[str(alone)] = self._new((NODE,))
+            self._multiply(alone, set(), self.shared[str(alone)], PLUS)
+        return [self.shared[str(alone)], *(factor for factor in factors if factor[1] != (NODE,))], {*summed, NODE}
+
+    def _factors(self, node, below=False):
+        """Arrays whose product an expression is; ``below``: its reciprocal."""
+        if isinstance(node, ast.UnaryOp):
+            return [self.minus, *self._factors(node.operand, below)]
+        if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Mult, ast.Div)):
+            return self._factors(node.left, below) + self._factors(node.right, below != isinstance(node.op, ast.Div))
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
+            return self._factors(node.left, below) * node.right.value
+        found = self._operand(node)
+        return [self._reciprocal(found) if below else found]
+
+    def _reciprocal(self, operand):
+        if ("1/", operand) not in self.shared:
+            found = self.shared["1/", operand] = self._new(operand[1])
+            self._row(RECIPROCAL, operand[1], found, operand, operand)
+        return self.shared["1/", operand]
+
+    def _free(self, node):
+        """Letters that an expression depends on; how long their axes are is known then."""
+        if isinstance(node, ast.Call):
+            outside, bound = set(self.letters), node.args[1].id if node.func.id == "sum" else NODE
+            free = self._free(node.args[0]) - {bound}
+            if bound not in outside:
+                del self.letters[bound]  # another sum may use it for another axis
+            return free
+        if isinstance(node, ast.BinOp):
+            return self._free(node.left) | self._free(node.right)
+        return self._free(node.operand) if isinstance(node, ast.UnaryOp) else set(self._leaf(node)[1])
+
+    # --- products ----------------------------------------------------------------------------------------------------
+
+    def _multiply(self, factors, summed, into, kind):
+        """Add a product, summed over some letters, to an array: two factors at a time, those of few axes first."""
+        sign = MINUS - kind if factors.count(self.minus) % 2 else kind
+        left = [factor for factor in factors if factor != self.minus] or [self.one]
+        while len(left) > 2:
+            a, b = min(combinations(left, 2), key=_cost)
+            left.remove(a)
+            left.remove(b)
+            kept = {*into[1]}.union(*(other[1] for other in left))
+            left.append(self._pair(a, b, sorted({*a[1], *b[1]} & kept)))
+        a, b = (*left, self.one)[:2]
+        letters = {*a[1], *b[1]}
+        if letters & summed and not set(into[1]) <= letters:
+            a, b = self._pair(a, b, sorted(letters - summed)), self.one
+        self._row(sign, (*into[1], *sorted(letters & summed)), into, a, b)
+
+    def _pair(self, a, b, letters):
+        found = self._new(letters)
+        self._row(PLUS, (*letters, *sorted({*a[1], *b[1]} - {*letters})), found, a, b)
+        return found
+
+    def _row(self, kind, letters, *operands):
+        """The loop over the nodes comes last: it is the longest."""
+        loops = sorted(dict.fromkeys(letters), key=lambda letter: letter == NODE)
+        if len(loops) > LOOPS:
+            raise ValueError(f"a contraction over {loops}")
+        axes = [self.letters[letter] for letter in loops]
+        places = [[(loops.index(letter), axis) for axis, letter in enumerate(own)] for _, own in operands]
+        self.rows.append((kind, axes, [register for register, _ in operands], places))
+
+
+def _cost(pair):
+    """Axes of a product, that of the nodes before all others."""
+    letters = {*pair[0][1], *pair[1][1]}
+    return (NODE in letters) * 10 + len(letters)
