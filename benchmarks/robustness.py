@@ -3,7 +3,7 @@
 Usage: python benchmarks/robustness.py [--models 10000] [--seed 0] [--workers 1] [--recheck 10]
 
 Every answer has to pass conditions that do not come from the solver (``suspicions``); a refusal has to be a sentence.
-A sample of the answers is solved again at 25 digits by the interpretive twin.
+A sample of the answers is solved again at 25 digits by the interpreted system.
 """
 
 from __future__ import annotations
@@ -170,14 +170,14 @@ def _kind(message: str) -> str:
 
 
 def recheck(outcome: Outcome, digits: int = 25) -> float:
-    """Largest relative difference of an order parameter from the twin's, on the coarser table of the solve."""
+    """Largest relative difference of an order parameter from the reference's, on the coarser table of the solve."""
     from codegen.plan import analyse
-    from codegen.system_twin import solve_twin, state_of
     from derive.saddle import saddle_system
     from giantstep.quadrature.panels import ORDERS
     from giantstep.spec.kernels import solver_kernel
     from giantstep.system.problem import problem_of
     from giantstep.system.square_loss import _run
+    from giantstep.verify.reference_system import solve_reference, state_of
 
     problem = problem_of(Model.from_dict(outcome.model), outcome.dimension)
     run = _run(solver_kernel("square"), problem, ORDERS[0], 0)
@@ -188,15 +188,15 @@ def recheck(outcome: Outcome, digits: int = 25) -> float:
 
     plan = analyse(saddle_system())
     state = state_of(run.node.T.tolist(), problem.fraction.tolist(), problem.parameters.tolist(), plan)
-    twin = solve_twin(plan, state, {"T": members("T"), "V1": members("V1")}, digits)
+    reference = solve_reference(plan, state, {"T": members("T"), "V1": members("V1")}, digits)
     worst = 0.0
     for name in ORDER_PARAMETERS:
         ours = members(name)
-        scale = max(abs(float(x)) for x in twin.families[name].values())
+        scale = max(abs(float(x)) for x in reference.families[name].values())
         if name in ("m", "zeta", "psi"):  # zero by symmetry, say: relative to the norm of the readout
-            scale = max(scale, math.sqrt(max(abs(float(x)) for x in twin.families["Q2"].values())))
+            scale = max(scale, math.sqrt(max(abs(float(x)) for x in reference.families["Q2"].values())))
         scale = scale or 1.0
-        worst = max(worst, *(abs(ours[p] - float(x)) / scale for p, x in twin.families[name].items()))
+        worst = max(worst, *(abs(ours[p] - float(x)) / scale for p, x in reference.families[name].items()))
     return worst
 
 
@@ -214,7 +214,7 @@ def main() -> None:
     parser.add_argument("--models", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--workers", type=int, default=1)
-    parser.add_argument("--recheck", type=int, default=10, help="number of answers solved again by the twin")
+    parser.add_argument("--recheck", type=int, default=10, help="number of answers solved again by the reference")
     options = parser.parse_args()
     outcomes = []
     for outcome in attempts(options.models, options.seed, options.workers):
@@ -227,17 +227,17 @@ def main() -> None:
             print(f"  {outcome.reason} {outcome.model}", flush=True)
     report(outcomes)
     solved = [o for o in outcomes if o.status == "solved"]
-    from codegen.system_twin import TwinError
+    from giantstep.verify.reference_system import NotSolved
 
-    # equal blocks leave the limit of infinite dimension singular, which the twin refuses
+    # equal blocks leave the limit of infinite dimension singular, which the reference refuses
     regular = [o for o in solved if o.dimension is not None or len(o.model["network"]["readout"]["values"]) == 1]
     for outcome in random.Random(options.seed).sample(regular, min(options.recheck, len(regular))):
         try:
             difference = recheck(outcome)
-        except TwinError as refusal:  # m is free: no mean feature, an odd activation without spike, say
-            print(f"model {outcome.number}: the twin refuses, {refusal}", flush=True)
+        except NotSolved as refusal:  # m is free: no mean feature, an odd activation without spike, say
+            print(f"model {outcome.number}: the reference refuses, {refusal}", flush=True)
             continue
-        print(f"model {outcome.number}: order parameters differ from the twin's by {difference:.1e}", flush=True)
+        print(f"model {outcome.number}: order parameters differ from the reference's by {difference:.1e}", flush=True)
 
 
 def report(outcomes: list[Outcome]) -> None:

@@ -3,14 +3,14 @@
 e, weight, weight_t, weight_tt: nodes of the law of the residual e of the step, with weights for means of
 functions of e, of those times t = theta.x, and times t^2.
 
-Generated; do not edit. Signature 3712448323a5b3a1.
+Generated; do not edit. Signature a42a69708775fc13.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "3712448323a5b3a18f583c292a0f755ac19dfea20f5a64b0958839a8ca5fbb36"
+SIGNATURE = "a42a69708775fc13472066987300749b910b591f245df2a297e2a8d332be2ce8"
 
 
 def equation(w, S, alpha_0, e, weight, weight_t, weight_tt):

@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature f3a183e2ac82cd81, runtime 2936585039a2372a.
+Generated; do not edit. Signature e1cf3abc0a55cce6, runtime 06094f07b984149b.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "f3a183e2ac82cd8160d198612f8b3fe207d56362ee12eabfcd34cb78b4f019f5"
+SIGNATURE = "e1cf3abc0a55cce6a53877f4e7aec75bca3f3dda2ba36560c3e1bcded287053f"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):
@@ -61,45 +61,45 @@ def cost_exponent(k, e):
 ORDERS = 6
 
 
-def mean_features(rho, tilt, spread, moments):
+def mean_features(rho, drift, spread, moments):
     """Coefficients in kappa of the orders 0 ... ORDERS of the mean features in readout times rate, lowest power first.
 
-    rho: strength per rate; (1 + w tilt)^2 + w^2 spread: bulk variance at w = readout times rate; moments: E[He_n sigma]
-    for n = 0 ... 2 ORDERS.
+    rho: strength per rate; (1 + w drift)^2 + w^2 spread: bulk variance at w = readout times rate; moments:
+    E[He_n sigma] for n = 0 ... 2 ORDERS.
     """
     h_0, h_1, h_2, h_3, h_4, h_5, h_6, h_7, h_8, h_9, h_10, h_11, h_12 = moments
     x0 = 0.5*h_2
-    x1 = tilt*tilt
+    x1 = drift*drift
     x2 = 0.5*h_4
     x3 = h_3*rho
     x4 = rho*rho
-    x5 = tilt*x2
-    x6 = tilt**3
+    x5 = drift*x2
+    x6 = drift**3
     x7 = 0.16666666666666666*x6
     x8 = 0.5*x3
     x9 = h_5*rho
     x10 = 0.5*x9
     x11 = rho**3
     x12 = 0.16666666666666666*x11
-    x13 = spread*spread
+    x13 = drift**4
     x14 = 0.125*h_4
-    x15 = tilt**4
-    x16 = 0.25*h_6
-    x17 = 0.041666666666666664*x15
+    x15 = 0.25*h_6
+    x16 = 0.041666666666666664*x13
+    x17 = spread*spread
     x18 = spread*x1
     x19 = 0.25*h_4
-    x20 = spread*tilt
+    x20 = drift*spread
     x21 = h_7*rho
     x22 = x19*x4
-    x23 = x16*x4
+    x23 = x15*x4
     x24 = rho**4
     x25 = 0.041666666666666664*x24
-    x26 = tilt**5
+    x26 = drift**5
     x27 = 0.008333333333333333*x26
     x28 = 0.125*h_6
     x29 = 0.08333333333333333*h_8
-    x30 = spread*x6
-    x31 = tilt*x13
+    x30 = drift*x17
+    x31 = spread*x6
     x32 = 0.125*x9
     x33 = 0.25*x21
     x34 = h_9*rho
@@ -107,50 +107,50 @@ def mean_features(rho, tilt, spread, moments):
     x36 = h_5*x35
     x37 = h_7*x35
     x38 = 0.008333333333333333*rho**5
-    x39 = tilt**6
+    x39 = drift**6
     x40 = 0.020833333333333332*x39
-    x41 = 0.020833333333333332*h_6
-    x42 = 0.0625*h_8
-    x43 = spread*x15
+    x41 = 0.0625*h_8
+    x42 = 0.020833333333333332*h_6
+    x43 = spread*x13
     x44 = 0.020833333333333332*h_10
     x45 = 0.0625*h_6
     x46 = 0.125*h_8
-    x47 = x1*x13
+    x47 = x1*x17
     x48 = 0.125*x21
     x49 = 0.08333333333333333*x34
-    x50 = x15*x4
+    x50 = x13*x4
     x51 = x18*x4
-    x52 = x24*x41
+    x52 = x24*x42
     p_0_0 = h_0
-    p_1_0 = h_2*tilt
+    p_1_0 = drift*h_2
     p_1_1 = h_1*rho
     p_2_0 = spread*x0 + x0*x1 + x1*x2
-    p_2_1 = tilt*x3
+    p_2_1 = drift*x3
     p_2_2 = x0*x4
     p_3_0 = h_6*x7 + spread*x5 + x2*x6
     p_3_1 = spread*x8 + x1*x10 + x1*x8
     p_3_2 = x4*x5
     p_3_3 = h_3*x12
-    p_4_0 = h_8*x17 + x13*x14 + x14*x15 + x15*x16 + x16*x18 + x18*x19
+    p_4_0 = h_8*x16 + x13*x14 + x13*x15 + x14*x17 + x15*x18 + x18*x19
     p_4_1 = x10*x20 + x10*x6 + x21*x7
     p_4_2 = spread*x22 + x1*x22 + x1*x23
-    p_4_3 = h_5*tilt*x12
+    p_4_3 = drift*h_5*x12
     p_4_4 = h_4*x25
-    p_5_0 = h_10*x27 + x16*x30 + x26*x28 + x26*x29 + x28*x31 + x29*x30
-    p_5_1 = x13*x32 + x15*x32 + x15*x33 + x17*x34 + x18*x33 + 0.25*x18*x9
+    p_5_0 = h_10*x27 + x15*x31 + x26*x28 + x26*x29 + x28*x30 + x29*x31
+    p_5_1 = x13*x32 + x13*x33 + x16*x34 + x17*x32 + x18*x33 + 0.25*x18*x9
     p_5_2 = x20*x23 + x23*x6 + x29*x4*x6
     p_5_3 = spread*x36 + x1*x36 + x1*x37
-    p_5_4 = h_6*tilt*x25
+    p_5_4 = drift*h_6*x25
     p_5_5 = h_5*x38
     p_6_0 = (
-        h_10*x40 + 0.001388888888888889*h_12*x39 + h_6*x40 + spread**3*x41 + x39*x42 + x42*x47 + x43*x44 + x43*x45 +
+        h_10*x40 + 0.001388888888888889*h_12*x39 + h_6*x40 + spread**3*x42 + x39*x41 + x41*x47 + x43*x44 + x43*x45 +
         x43*x46 + x45*x47
     )
-    p_6_1 = h_11*rho*x27 + x26*x48 + x26*x49 + x30*x33 + x30*x49 + x31*x48
-    p_6_2 = x13*x4*x45 + x28*x51 + x44*x50 + x45*x50 + x46*x50 + x46*x51
+    p_6_1 = h_11*rho*x27 + x26*x48 + x26*x49 + x30*x48 + x31*x33 + x31*x49
+    p_6_2 = x17*x4*x45 + x28*x51 + x44*x50 + x45*x50 + x46*x50 + x46*x51
     p_6_3 = 0.027777777777777776*h_9*x11*x6 + x20*x37 + x37*x6
     p_6_4 = 0.020833333333333332*h_8*x1*x24 + spread*x52 + x1*x52
-    p_6_5 = h_7*tilt*x38
+    p_6_5 = drift*h_7*x38
     p_6_6 = 0.001388888888888889*h_6*rho**6
     return (
         (p_0_0,),

@@ -3,14 +3,14 @@
 eigenvalue [J]: of the covariance of the inputs, of mean one; law_tr, law_theta [J]: weights of the trace and of the
 target's direction theta there; u [K]: readout values at initialisation.
 
-Generated; do not edit. Signature f8cf4cb5361511ca, runtime 2936585039a2372a.
+Generated; do not edit. Signature 2388e01fd6d196f8, runtime 06094f07b984149b.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "f8cf4cb5361511ca2cafd17f9126d37cfa15c56d50cdb79b5d34b53590206765"
+SIGNATURE = "2388e01fd6d196f8488b637f3f8ec506a5adbaf524a695d1ff51d307007e2719"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

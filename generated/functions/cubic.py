@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 2d8487f3c3c0e786, runtime 2936585039a2372a.
+Generated; do not edit. Signature 9106f95c13c9780d, runtime 06094f07b984149b.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "2d8487f3c3c0e786c345495e8f6cfa02c0eae8dde6d3adaf66bec17f07b2de09"
+SIGNATURE = "9106f95c13c9780d11b8f6c7e798fe2ef9de0acad5f92d1a0b760b66ad5c1bbf"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

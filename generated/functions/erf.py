@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 614220c3ac5d6196, runtime 2936585039a2372a.
+Generated; do not edit. Signature d7f7779659b803b8, runtime 06094f07b984149b.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "614220c3ac5d6196e0d568440b1441018416fe2d3541e9e14975e2f30c127a53"
+SIGNATURE = "d7f7779659b803b877ce57394e7a082af4c8ea19f76d5ab734a7cde09e21ba82"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature a0a4edab2d43507e, runtime 2936585039a2372a.
+Generated; do not edit. Signature 77c70d58662225d1, runtime 06094f07b984149b.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "a0a4edab2d43507e8d69151bd0d92eb26154e6ab377b6cc0012e5246a0dc12d2"
+SIGNATURE = "77c70d58662225d16d45b96035e0dc912a0c2bebbade97a439080c3aedca557e"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature d24321242bde7812, runtime 2936585039a2372a.
+Generated; do not edit. Signature 33d02961411c14f5, runtime 06094f07b984149b.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "d24321242bde7812608ca4a1b052ef137f2654aa2a7843120e02804e26b1a96b"
+SIGNATURE = "33d02961411c14f536175e47a58c302e6f7415eb6507cd86354fc1b1b442300c"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

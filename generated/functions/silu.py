@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 208d55f0ee15bfce, runtime 2936585039a2372a.
+Generated; do not edit. Signature 8a22f756b00ec4f2, runtime 06094f07b984149b.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "208d55f0ee15bfce4e92611cb0184a69d1c71366479889abb80493c3bd291fa8"
+SIGNATURE = "8a22f756b00ec4f27c035990dda6fe7d26aa8367625c8eb56c0d1fad403d9fb7"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

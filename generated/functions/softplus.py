@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature b779b13a42d1fe94, runtime 2936585039a2372a.
+Generated; do not edit. Signature 2c3b1120918042ba, runtime 06094f07b984149b.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "b779b13a42d1fe94e2e60a940c811ba79865cf657f72668d209aa818450c9dc4"
+SIGNATURE = "2c3b1120918042baadb26f27f541e60343f5b6b2e5c5176c22f7b0c1fb10eb4e"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

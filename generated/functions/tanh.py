@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature a0891b1d584ffa6f, runtime 2936585039a2372a.
+Generated; do not edit. Signature 195c903ab03c760c, runtime 06094f07b984149b.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "a0891b1d584ffa6fcdd7de3c20c8b5165bf79307bb1ffc64ed7dcea63fcbc310"
+SIGNATURE = "195c903ab03c760c37656d53fd45c1c96be3c1aad27926986c34204eb742fa51"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 9b288fa5cf43e556, runtime 2936585039a2372a.
+Generated; do not edit. Signature 7110fc95137a5276, runtime 06094f07b984149b.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "9b288fa5cf43e55639920e6710229c102dd9ad7198566bc2d674d0f80db55f66"
+SIGNATURE = "7110fc95137a5276cfb4ce0e6af0f06da30848762d16ccf22105907f8495b04d"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature f6f7da04b5933d23, runtime 2936585039a2372a.
+Generated; do not edit. Signature 623c232151f313b9, runtime 06094f07b984149b.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "f6f7da04b5933d2306dce1080d1ff93d1070362089bbdcefa85a408754751eb2"
+SIGNATURE = "623c232151f313b992396b8b80d0b80409960cbc5d5ba09a831ce0d644884f2d"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 02e9eea9560f8915, runtime 2936585039a2372a.
+Generated; do not edit. Signature 361b4d625b6372a2, runtime 06094f07b984149b.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "02e9eea9560f891573a48ea04d9821499bdc1fbf3d8b1e52a550ba5d7e16984a"
+SIGNATURE = "361b4d625b6372a2516db00d33ac7a5b3476d5afdbdab794fca70480218a4c5b"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature 3a9297cc0380b14c, runtime 2936585039a2372a.
+Generated; do not edit. Signature 74b259c40ffa4015, runtime 06094f07b984149b.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "3a9297cc0380b14ca985ccdf6b3f140c1eb54b5bde8ab0202358438d4f954088"
+SIGNATURE = "74b259c40ffa401533a2ec24d92addbab39054b609dd6deb8db8e4e247606d36"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 293b03844126ddba, runtime 2936585039a2372a.
+Generated; do not edit. Signature 2fe790d288203b18, runtime 06094f07b984149b.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "293b03844126ddbae84a622cbace13c71bf529c250326db5b6fd407f685cdc88"
+SIGNATURE = "2fe790d288203b189ad23d6c80cd833a2eb91a6b791188a816c26a7052ba521a"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 378947a75da57679, runtime 2936585039a2372a.
+Generated; do not edit. Signature 3b9b77086d2b3941, runtime 06094f07b984149b.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "378947a75da57679b87060a3d3d99ef217957ed75433de8ec2c96a2b4afde048"
+SIGNATURE = "3b9b77086d2b39413c4aea645c9918ee40a22b33d6bffb9afdee7e30437cad2c"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 605b42013974dd96, runtime 2936585039a2372a.
+Generated; do not edit. Signature a8a9d1e5e1e0c9ee, runtime 06094f07b984149b.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "605b42013974dd96b2244eab83e27abedb6bee913f5ba012c913a2be00d790ed"
+SIGNATURE = "a8a9d1e5e1e0c9ee269b7181c2d8764d55c0852da1c07d891eff2cdbc5a314c0"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

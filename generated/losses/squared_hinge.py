@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature 57d5433cf572dcdc, runtime 2936585039a2372a.
+Generated; do not edit. Signature 1ab1133d4783d029, runtime 06094f07b984149b.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "57d5433cf572dcdcabbd016efeb4aa82cdef794390eb87cc224dfaa39c9016b7"
+SIGNATURE = "1ab1133d4783d029ac0e42cdd9bf6ea63522d651271ae6e8038e69e83a7e18be"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

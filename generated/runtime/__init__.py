@@ -1,10 +1,10 @@
 """Hand-written numerics that all generated functions and losses share.
 
 Written by hand, in codegen/runtime/__init__.py.
-Generated; do not edit. Signature a49dc30938d9a9fe, runtime 2936585039a2372a.
+Generated; do not edit. Signature 3a5b8ae9b321df73, runtime 06094f07b984149b.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 
-SIGNATURE = "a49dc30938d9a9fe0ed2cd0b84c7d58a52ee9ac32db409b2b986bc3e6ba619a5"
+SIGNATURE = "3a5b8ae9b321df736f27ea81954eb33f4d44e1b436d7d52f6ea4f198301e49c9"

@@ -4,7 +4,7 @@ A rule of quadrature is compiled once and serves every function: it asks for val
 that it knows by its address only.
 
 Written by hand, in codegen/runtime/compiling.py.
-Generated; do not edit. Signature a49dc30938d9a9fe, runtime 2936585039a2372a.
+Generated; do not edit. Signature 3a5b8ae9b321df73, runtime 06094f07b984149b.
 Regenerate with: giantstep generate
 """
 
@@ -15,9 +15,13 @@ from functools import cached_property
 from typing import Any
 
 from llvmlite import ir
-from numba import cfunc, njit, types
+from numba import njit, types
 from numba.core import cgutils
+from numba.core.ccallback import CFunc
+from numba.core.sigutils import normalize_signature
 from numba.extending import intrinsic
+
+from generated.runtime.kept_code import keep
 
 _NUMBERS = types.CPointer(types.float64)
 _OPTIONS = {"error_model": "numpy", "nogil": True}
@@ -44,12 +48,9 @@ def kept(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     """Compile with the options of numba; kept on disk where a folder can be written."""
 
     def compile_it(function: Callable[..., Any]) -> Any:
-        try:
-            return njit(cache=True, **options)(function)
-        except RuntimeError as error:
-            if "no locator available" not in str(error):
-                raise
-            return njit(**options)(function)
+        found = njit(**options)(function)
+        keep(found, function)
+        return found
 
     return compile_it
 
@@ -64,12 +65,10 @@ class Compiled:
     @cached_property
     def code(self) -> Any:
         """The compiled function, as numba keeps it."""
-        try:
-            return cfunc(self.signature, cache=True, **_OPTIONS)(self.function)
-        except RuntimeError as error:
-            if "no locator available" not in str(error):
-                raise
-            return cfunc(self.signature, **_OPTIONS)(self.function)
+        found = CFunc(self.function, normalize_signature(self.signature), {}, _OPTIONS)
+        keep(found, self.function)
+        found.compile()
+        return found
 
     @property
     def address(self) -> int:
@@ -200,4 +199,4 @@ def edge_at(typing: Any, address: Any, k: Any, y: Any, q: Any) -> Any:
 
     return types.float64(types.intp, types.intp, types.float64, q), lowered
 
-SIGNATURE = "a49dc30938d9a9fe0ed2cd0b84c7d58a52ee9ac32db409b2b986bc3e6ba619a5"
+SIGNATURE = "3a5b8ae9b321df736f27ea81954eb33f4d44e1b436d7d52f6ea4f198301e49c9"

@@ -4,7 +4,7 @@ Their loops are the long ones of a solver. Sums may be taken in any order, so th
 machine; everything else runs over a few blocks and asks for short code instead (``short``).
 
 Written by hand, in codegen/runtime/contractions.py.
-Generated; do not edit. Signature a49dc30938d9a9fe, runtime 2936585039a2372a.
+Generated; do not edit. Signature 3a5b8ae9b321df73, runtime 06094f07b984149b.
 Regenerate with: giantstep generate
 """
 
@@ -94,4 +94,4 @@ def add_product(field, row, factor, node, first, second):
     for n in range(node.shape[1]):
         field[row, n] += factor * node[first, n] * node[second, n]
 
-SIGNATURE = "a49dc30938d9a9fe0ed2cd0b84c7d58a52ee9ac32db409b2b986bc3e6ba619a5"
+SIGNATURE = "3a5b8ae9b321df736f27ea81954eb33f4d44e1b436d7d52f6ea4f198301e49c9"

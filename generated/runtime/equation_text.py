@@ -5,7 +5,7 @@ unknown equals, ``0 = ...`` what vanishes. ``sum(x, b)`` adds over an index, ``E
 a name without indices is a parameter or a function of kappa. Behind ``#`` stands the label of the equation.
 
 Written by hand, in codegen/runtime/equation_text.py.
-Generated; do not edit. Signature a49dc30938d9a9fe, runtime 2936585039a2372a.
+Generated; do not edit. Signature 3a5b8ae9b321df73, runtime 06094f07b984149b.
 Regenerate with: giantstep generate
 """
 
@@ -218,4 +218,4 @@ def _cost(pair):
     letters = {*pair[0][1], *pair[1][1]}
     return (NODE in letters) * 10 + len(letters)
 
-SIGNATURE = "a49dc30938d9a9fe0ed2cd0b84c7d58a52ee9ac32db409b2b986bc3e6ba619a5"
+SIGNATURE = "3a5b8ae9b321df736f27ea81954eb33f4d44e1b436d7d52f6ea4f198301e49c9"

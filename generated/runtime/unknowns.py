@@ -8,7 +8,7 @@ of a matrix one is an unknown; the other lies ``TURNED`` further. ``FAMILY`` num
 (row n), the unknowns (n + 1), the weights of the finite-size term (n + 2), and room for the elimination.
 
 Written by hand, in codegen/runtime/unknowns.py.
-Generated; do not edit. Signature a49dc30938d9a9fe, runtime 2936585039a2372a.
+Generated; do not edit. Signature 3a5b8ae9b321df73, runtime 06094f07b984149b.
 Regenerate with: giantstep generate
 """
 
@@ -150,4 +150,4 @@ def invert(matrix, row, K):
                 matrix[row, i, other] = entry
             order[k], order[other] = order[other], order[k]
 
-SIGNATURE = "a49dc30938d9a9fe0ed2cd0b84c7d58a52ee9ac32db409b2b986bc3e6ba619a5"
+SIGNATURE = "3a5b8ae9b321df736f27ea81954eb33f4d44e1b436d7d52f6ea4f198301e49c9"

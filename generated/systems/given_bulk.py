@@ -1,6 +1,6 @@
 """Equations of a given bulk, one block  [THEORY section 5].
 
-Generated; do not edit. Signature 064e93d729bc4079.
+Generated; do not edit. Signature 2425bae9ed2c2852.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from generated.runtime.certificate import Certificate
 
-SIGNATURE = "064e93d729bc40796b0cdca3fb158d67797c72284ac1781942355da598fa1bee"
+SIGNATURE = "2425bae9ed2c2852e6943b6643a05eaf73b49fd4f52ea15276bcaade0cc45d86"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

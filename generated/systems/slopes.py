@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature ad10f0a9503977c7.
+Generated; do not edit. Signature 81915e66247de146.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "ad10f0a9503977c75daf0027448b2450dac48d08e6cff384755250bdef4ee12b"
+SIGNATURE = "81915e66247de1465e4d784d44ca55db04d3ddb3c079064107da0b4a22e15597"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -1,6 +1,6 @@
 """Equations of a trained bulk, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature 4a0e1c90f603d7d7.
+Generated; do not edit. Signature 359e6eb21a6310d0.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from generated.runtime.certificate import Certificate
 
-SIGNATURE = "4a0e1c90f603d7d71af070e7bb5d30f049208109361e5bd66b6050660af63ce0"
+SIGNATURE = "359e6eb21a6310d0a4add63967434564910b6fa12c79e593574fecb1dc6c055d"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

@@ -10,8 +10,6 @@ from typing import Any
 import mpmath
 import numpy as np
 
-from codegen.label_twin import Channel
-from codegen.output_twin import LossCurve, node_averages
 from codegen.places import BLOCK_COLUMNS, PARAMETERS, scalar_columns
 from derive.evaluate import Place, State
 from derive.labels import index_function
@@ -31,6 +29,8 @@ from giantstep.system.problem import Problem, problem_of
 from giantstep.system.result import Result
 from giantstep.verify.check import Check
 from giantstep.verify.loss import fields_at, kernel_check, label_check
+from giantstep.verify.reference_labels import Channel
+from giantstep.verify.reference_output import LossCurve, node_averages
 from giantstep.verify.trained_bulk import bulk_checks
 
 Array = np.ndarray
@@ -115,7 +115,7 @@ def _takes_a_minute(model: Model) -> bool:
     """Whether averages to 22 digits do: up to two directions of the label's law, and a loss of one variable."""
     target = model.target
     light = target.indices * (2 if target.probit else 1) <= 2 and rank_of(model) * target.indices <= 2
-    smooth = not has_kinks(target.link)  # the twin averages labels of several indices on a grid
+    smooth = not has_kinks(target.link)  # the reference averages labels of several indices on a grid
     return model.fit.loss.form != "general" and light and smooth
 
 

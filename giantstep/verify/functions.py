@@ -8,7 +8,6 @@ from typing import Any
 import mpmath
 import numpy as np
 
-from codegen.twin import Twin, twin
 from derive.coefficients import conditional_coefficients
 from derive.gaussian.quadrature import QuadratureError
 from derive.scalar import ScalarFunction
@@ -20,11 +19,12 @@ from giantstep.spec.kernels import coefficients
 from giantstep.spec.model import Model
 from giantstep.system.problem import Problem
 from giantstep.verify.check import Check
+from giantstep.verify.reference_function import ReferenceFunction, reference_function
 
 
 def function_checks(function: ScalarFunction, terms: Sequence[Term]) -> Iterator[Check]:
     """Closed forms (where there are any) and kernels against quadrature at shifts and variances of the model."""
-    derived, quadrature = conditional_coefficients(function), twin(function)
+    derived, quadrature = conditional_coefficients(function), reference_function(function)
     closed = kernel = 0.0
     for term in dict.fromkeys(terms):
         for kappa in (-1.7, 0.4, 2.3):
@@ -43,7 +43,7 @@ def function_checks(function: ScalarFunction, terms: Sequence[Term]) -> Iterator
     yield Check(f"kernel of {function.name} against quadrature", kernel, 1e-11)
 
 
-def _exact(quadrature: Twin, shift: float, variance: float) -> Sequence[Any] | None:
+def _exact(quadrature: ReferenceFunction, shift: float, variance: float) -> Sequence[Any] | None:
     try:
         values: Sequence[Any] = quadrature.coefficients(shift, variance, 20)
     except ValueError:  # too many waves for quadrature to be a check

@@ -10,8 +10,6 @@ from typing import Any
 import mpmath
 import numpy as np
 
-from codegen.label_twin import REACH, Channel, LabelNode, legendre
-from codegen.output_twin import Fields, LossCurve
 from derive.gaussian.numeric import mpmath_function
 from derive.loss.loss import F, LossAnalysis, Y, analyse_loss, loss_of_entry
 from derive.loss.prox import prox_value
@@ -23,6 +21,8 @@ from giantstep.spec.link import link_values
 from giantstep.spec.model import Model
 from giantstep.system.coupled_system import CoupledSystem, gauss_rule
 from giantstep.verify.check import Check
+from giantstep.verify.reference_labels import REACH, Channel, LabelNode, legendre
+from giantstep.verify.reference_output import Fields, LossCurve
 
 _DIGITS = 50
 _STEP = mpmath.mpf("1e-15")  # of central differences, whose error is its square
@@ -38,18 +38,18 @@ def loss_checks(model: Model) -> Iterator[Check]:
     loss = model.fit.loss
     analysis, numbers = analyse_loss(loss_of_entry(loss.entry)), dict(loss.parameters)
     source = random.Random(7)
-    minimum = slopes = twin = 0.0
+    minimum = slopes = curve = 0.0
     for number in range(_POINTS):
         y = mpmath.mpf(source.choice((-1, 1)) if loss.form == "margin" else source.randint(-2000, 2000) / 999)
         omega, v = mpmath.mpf(source.randint(-3000, 3000)) / 997, mpmath.mpf(source.randint(50, 4000)) / 991
         with mpmath.workdps(_DIGITS + 15):
             minimum = max(minimum, _not_least(analysis, numbers, y, omega, v))
             slopes = max(slopes, _slopes(analysis, numbers, y, omega, v))
-        twin = max(twin, _curve_differs(analysis, numbers, y, omega, v)) if number < 3 else twin
+        curve = max(curve, _curve_differs(analysis, numbers, y, omega, v)) if number < 3 else curve
     yield Check(f"proximal map of {_short(loss)}: the least value of its objective", minimum, 10.0 ** (5 - _DIGITS))
     # differences of step 1e-15: its square times a ratio of derivatives
     yield Check(f"envelope of {_short(loss)}: slopes and curvature by differences", slopes, 1e-25)
-    yield Check(f"envelope of {_short(loss)}: two evaluators", twin, 1e-18)
+    yield Check(f"envelope of {_short(loss)}: two evaluators", curve, 1e-18)
 
 
 def _short(loss: FitLoss) -> str:

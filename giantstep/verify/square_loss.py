@@ -13,7 +13,6 @@ import mpmath
 import numpy as np
 
 from codegen.plan import Block, Plan, analyse, nodes_of
-from codegen.system_twin import OBSERVABLES, TwinError, TwinSolution, solve_block, solve_twin, state_of
 from derive.directions import directions_of
 from derive.evaluate import Evaluator, Place, State
 from derive.loss.quadratic import SQUARE
@@ -29,6 +28,14 @@ from giantstep.system.solve import RESIDUAL
 from giantstep.system.square_loss import shape_of
 from giantstep.system.state import run_solver
 from giantstep.verify.check import Check
+from giantstep.verify.reference_system import (
+    OBSERVABLES,
+    NotSolved,
+    ReferenceSolution,
+    solve_block,
+    solve_reference,
+    state_of,
+)
 
 _DIGITS = 25
 _EACH = {2: 5, 3: 3}  # nodes of the small table for each of several directions
@@ -44,7 +51,7 @@ class _Compared:
     families: Mapping[str, np.ndarray]
     out: np.ndarray
     residual: float
-    twin: TwinSolution
+    reference: ReferenceSolution
     plan: Plan
 
 
@@ -61,7 +68,7 @@ def solver_checks(model: Model) -> Iterator[Check]:
     dimension = None if len(model.network.readout.values) == 1 else _DIMENSION
     try:
         compared = _compare(model, problem_of(model, dimension))
-    except TwinError:  # features without a mean: m is free as d grows
+    except NotSolved:  # features without a mean: m is free as d grows
         compared = _compare(model, problem_of(model, _DIMENSION))
     yield Check("residual of the equations on a small table", compared.residual, RESIDUAL)
     for names, label in ((ORDER_PARAMETERS, "order parameters"), (OBSERVABLES, "errors and free energy")):
@@ -99,7 +106,7 @@ def _compare(model: Model, problem: Problem) -> _Compared:
     plan = _plan(problem.rank)
     state = state_of(table.tolist(), problem.fraction.tolist(), problem.parameters.tolist(), plan)
     start = {node.name: _members(families[node.name]) for node in plan.blocks[0].torn}
-    return _Compared(families, solved.out, residual, solve_twin(plan, state, start, _DIGITS), plan)
+    return _Compared(families, solved.out, residual, solve_reference(plan, state, start, _DIGITS), plan)
 
 
 def _members(values: np.ndarray) -> dict[Place, float]:
@@ -112,9 +119,9 @@ def _difference(compared: _Compared, names: Sequence[str]) -> float:
     for name in _members_of(names, compared):
         if name in OBSERVABLES:
             ours = np.array([compared.out[OBSERVABLES.index(name)]])
-            exact = np.array([float(compared.twin.observables[name])])
+            exact = np.array([float(compared.reference.observables[name])])
         else:
-            ours, exact = compared.families[name], np.array(compared.twin.array(name))
+            ours, exact = compared.families[name], np.array(compared.reference.array(name))
         scale = float(np.abs(exact).max())
         if name.startswith(("m", "zeta", "psi")):  # what vanishes by symmetry is compared to the size of the readout
             scale = max(scale, 1e-3 * _output_scale(compared))
@@ -139,14 +146,14 @@ def _gradient(compared: _Compared, conjugates: bool) -> float:
 
     Order parameters by one complex step; conjugates by central differences with T solved again.
     """
-    system, state = compared.plan.system, compared.twin.state
+    system, state = compared.plan.system, compared.reference.state
     energy = system.free_energy
-    size = abs(compared.twin.observables["free_energy"])
+    size = abs(compared.reference.observables["free_energy"])
     worst = mpmath.mpf(0)
     for condition in (*system.stationarity, system.equation("m")):
         if ("_hat" in condition.unknown) != conjugates:
             continue
-        for place, value in compared.twin.families[condition.unknown].items():
+        for place, value in compared.reference.families[condition.unknown].items():
             if condition.unknown in SYMMETRIC and place != tuple(sorted(place)):
                 continue
             if conjugates:

@@ -11,7 +11,6 @@ import mpmath
 import numpy as np
 
 from codegen.plan import Block, nodes_of
-from codegen.system_twin import solve_block
 from derive.blocks import KAPPA, block_field
 from derive.directions import directions_of
 from derive.evaluate import Evaluator, Place, State
@@ -23,6 +22,7 @@ from giantstep.spec.model import Model
 from giantstep.system.coupled_system import CoupledSystem, floored
 from giantstep.verify.check import Check
 from giantstep.verify.coupled_system import Solved, families_of, state_of
+from giantstep.verify.reference_system import solve_block
 
 _DIGITS = 22
 _STENCIL = ((-2, 1), (-1, -8), (1, 8), (2, -1))  # of a first derivative, over 12

@@ -1,4 +1,4 @@
-"""Emitted function modules against their mpmath twins; printers, manifest and determinism of the text.
+"""Emitted function modules against their mpmath references; printers, manifest and determinism of the text.
 
 Error model of a kernel, with eps = 2^-52 and scale = sqrt(E f^2): mu0, mu1 and mu2 are right to the error it
 returns (or 16 eps) times scale; mu2^2 to 1e-12 of itself and what rounding f at 40 eps of scale makes of it.
@@ -34,11 +34,11 @@ from codegen.manifest import (
 )
 from codegen.printers import Unprintable, mpmath_text, numba_assignments, numba_text
 from codegen.stable import stabilised
-from codegen.twin import twin
 from derive.coefficients import conditional_coefficients
 from derive.gaussian.numeric import mpmath_function
 from derive.language.catalogue import REGISTERED, lookup
 from derive.scalar import scalar_function
+from giantstep.verify.reference_function import reference_function
 
 ROOT = Path(__file__).resolve().parents[2]
 EPS = 2.0**-52
@@ -85,10 +85,10 @@ def evaluate(module: ModuleType, s: object, c: float) -> tuple[np.ndarray, float
 
 
 def oracle(text: str, s: float, c: float) -> tuple[Any, ...]:
-    """The twin; where f has too many waves for it, the closed form at 60 digits."""
+    """The reference; where f has too many waves for it, the closed form at 60 digits."""
     function = scalar_function(text)
     try:
-        return twin(function).coefficients(s, c, digits=16)
+        return reference_function(function).coefficients(s, c, digits=16)
     except ValueError:
         found = conditional_coefficients(function)
         with mpmath.workdps(60):
@@ -130,14 +130,14 @@ def points(seed: int, number: int) -> list[tuple[float, float]]:
 
 
 @pytest.mark.parametrize("name", sorted(REGISTERED))
-def test_registered_function_against_its_twin(name: str, kernels: dict[str, ModuleType]) -> None:
+def test_registered_function_against_the_reference(name: str, kernels: dict[str, ModuleType]) -> None:
     for s, c in [*EDGES, *points(len(name), 1)]:
         assert_accurate(kernels[name], name, s, c)
 
 
 @pytest.mark.parametrize("text", USER)
-def test_user_expression_against_its_twin(text: str, kernels: dict[str, ModuleType]) -> None:
-    # where f oscillates the twin is slow at large variance
+def test_user_expression_against_the_reference(text: str, kernels: dict[str, ModuleType]) -> None:
+    # where f oscillates the reference is slow at large variance
     for s, c in [(0.0, 0.2), (1.1, 1e-2), *([] if "sin" in text else [(0.9, 4.0), (-3.0, 0.3), (7.0, 1e4)])]:
         assert_accurate(kernels[text], text, s, c)
 
@@ -146,7 +146,7 @@ def test_user_expression_against_its_twin(text: str, kernels: dict[str, ModuleTy
 @pytest.mark.parametrize(
     "text", [*sorted(REGISTERED), "tanh(30*(z-1))", "exp(-z**2)", "log(cosh(z))", "relu(z)*tanh(z)"]
 )
-def test_many_points_against_the_twin(text: str, kernels: dict[str, ModuleType]) -> None:
+def test_many_points_against_the_reference(text: str, kernels: dict[str, ModuleType]) -> None:
     for s, c in points(7, 40):
         assert_accurate(kernels[text], text, s, c)
 
@@ -166,7 +166,7 @@ def test_parity_zero_variance_and_values(name: str, kernels: dict[str, ModuleTyp
     values = np.empty_like(s)
     module.value(s, values)
     assert error == 0.0 and np.array_equal(out, [values, 0 * s, 0 * s])
-    exact, _ = twin(scalar_function(name)).function()
+    exact, _ = reference_function(scalar_function(name)).function()
     for z, value in zip(s, values, strict=True):
         with mpmath.workdps(80):
             assert abs(value - exact(mpmath.mpf(z))) <= 4 * EPS * max(abs(value), 1e-290)
@@ -175,7 +175,7 @@ def test_parity_zero_variance_and_values(name: str, kernels: dict[str, ModuleTyp
 @pytest.mark.parametrize("name", ["sign", "step", "relu", "hard_tanh"])
 def test_values_on_breakpoints(name: str, kernels: dict[str, ModuleType]) -> None:
     module = kernels[name]
-    exact, breakpoints = twin(scalar_function(name)).function()
+    exact, breakpoints = reference_function(scalar_function(name)).function()
     assert module.BREAKPOINTS == tuple(float(b) for b in breakpoints) != ()
     values = np.empty(len(breakpoints))
     module.value(np.array(module.BREAKPOINTS), values)
@@ -200,13 +200,13 @@ def test_error_is_honest_where_quadrature_gives_up(kernels: dict[str, ModuleType
     text = "tanh(z)*sin(20*z)"
     for s, c in [(0.3, 2e2), (-40.0, 2e2), (3.0, 40.0)]:
         out, estimate = evaluate(kernels[text], s, c)
-        found = twin_by_sampling(text, s, c)
+        found = reference_by_sampling(text, s, c)
         assert abs(out[0, 0] - found) <= max(estimate, 1e-9)
     _, estimate = evaluate(kernels[text], 0.3, 1e6)
     assert estimate > 1e-3
 
 
-def twin_by_sampling(text: str, s: float, c: float) -> float:
+def reference_by_sampling(text: str, s: float, c: float) -> float:
     """E f by a trapezoid rule far finer than its waves."""
     g = np.linspace(-10, 10, 2_000_001)
     z = s + math.sqrt(c) * g

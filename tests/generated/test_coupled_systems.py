@@ -1,8 +1,8 @@
-"""The coupled kernels against their mpmath twin: solutions, averages, observables, Jacobian; and mutations of them.
+"""The coupled kernels against references in mpmath: solutions, averages, observables, Jacobian; and mutations of them.
 
-At a solution x of the kernels the residual R of the twin, at the very same numbers, gives the error J^-1 R of every
-order parameter. Both sides are one system on a few nodes of kappa, so what is left is rounding: 1e-16 times the number
-of terms and the condition of J, which is below 1e4 in these models.
+At a solution x of the kernels the residual R of the reference, at the very same numbers, gives the error J^-1 R of
+every order parameter. Both sides are one system on a few nodes of kappa, so what is left is rounding: 1e-16 times the
+number of terms and the condition of J, which is below 1e4 in these models.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
+from coupled_reference import OBSERVABLES
 from interpreted import interpreted, runtime_text
 from loss_cases import (
     MARGIN,
@@ -24,16 +25,14 @@ from loss_cases import (
     families,
     loss_table,
     model,
+    reference_of,
     small_system,
     solved,
-    twin_of,
     vector,
 )
+from solver_cases import reference_of as reference_of_square
 from solver_cases import run, small_table
-from solver_cases import twin_of as twin_of_square
 
-from codegen.coupled_twin import OBSERVABLES
-from codegen.output_twin import Fields, LossCurve, node_averages
 from derive.loss.loss import analyse_loss, loss_of
 from derive.loss.prox_value import moreau_values
 from giantstep.spec.kernels import solver_kernel
@@ -41,6 +40,7 @@ from giantstep.spec.model import Model
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import Level
 from giantstep.system.problem import problem_of
+from giantstep.verify.reference_output import Fields, LossCurve, node_averages
 
 DIGITS = 25
 CLOSE = 1e-11  # asked for: 1e-9
@@ -81,7 +81,7 @@ TWO = {"target__link": "tanh(z1) + z2/2", "target__noise": 0.5, "spike__alignmen
 
 
 def compared(found: Model, nodes: int, level: Level = FINEST) -> tuple[float, float]:
-    """(error of the order parameters, error of the observables), relative, against the twin on that many nodes."""
+    """(error of the order parameters, error of the observables), relative, against the reference on that many nodes."""
     blocks = len(found.network.readout.values)
     system, x = solved(problem_of(found, None if blocks == 1 else 300), nodes, level)
     return errors(system, x)
@@ -89,12 +89,12 @@ def compared(found: Model, nodes: int, level: Level = FINEST) -> tuple[float, fl
 
 def errors(system: CoupledSystem, x: Any) -> tuple[float, float]:
     with mpmath.workdps(DIGITS):
-        twin = twin_of(system)
-        state = twin.state(families(system, x))
-        residual = np.array([float(r) for r in vector(system, twin.residual(state))])
-        exact = {name: float(value) for name, value in twin.observables(state).items()}
+        reference = reference_of(system)
+        state = reference.state(families(system, x))
+        residual = np.array([float(r) for r in vector(system, reference.residual(state))])
+        exact = {name: float(value) for name, value in reference.observables(state).items()}
         if system.loss.FORM == "margin":
-            exact["test_error"] = float(twin.misclassified(state))
+            exact["test_error"] = float(reference.misclassified(state))
     exact["train_error"] *= system.problem.model.fit.loss.entry.error_scale
     system.residual(x)
     order = np.linalg.solve(system.jacobian(), residual) / system.scale(x)
@@ -103,7 +103,7 @@ def errors(system: CoupledSystem, x: Any) -> tuple[float, float]:
 
 
 @pytest.mark.parametrize(("name", "blocks", "channel"), TURNS)
-def test_solution_is_that_of_the_twin(name: str, blocks: int, channel: dict[str, Any]) -> None:
+def test_solution_is_that_of_the_reference(name: str, blocks: int, channel: dict[str, Any]) -> None:
     order, observed = compared(model(loss_table(name), blocks, **channel), 3 + blocks)
     assert order < CLOSE
     assert observed < CLOSE
@@ -147,11 +147,11 @@ def test_losses_of_a_user(loss: str) -> None:
 
 
 def test_square_loss_by_two_routes() -> None:
-    """The coupled system of the square loss has the solution of the twin of the direct solver."""
+    """The coupled system of the square loss has the solution of the reference of the direct solver."""
     problem = problem_of(model("square", 2, target__link="sin", target__noise=0.05), 50)
     table = small_table(problem, 12)
     data = (table, problem.fraction, problem.parameters)
-    exact = twin_of_square(run(solver_kernel("square"), *data), *data)
+    exact = reference_of_square(run(solver_kernel("square"), *data), *data)
     system, x = solved(problem, 12, Level(8, 64, labels=2))
     names = {name: system.view(name) for name in ("m", "zeta", "psi", "Q1", "Q2", "V1", "V2")}
     order = {name: np.array(exact.array(name)) for name in names}
@@ -188,11 +188,11 @@ def test_jacobian_is_the_derivative_of_the_residual(name: str, blocks: int, chan
         assert np.all(np.abs(slope - jacobian[:, column]) * scale[column] < 1e-7 * size), system.kernel.UNKNOWNS
 
 
-# --- the twin itself --------------------------------------------------------------------------------------------
+# --- the reference itself --------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["logistic", "probit", "huber", "smoothed_hinge"])
-def test_proximal_map_of_the_twin(name: str) -> None:
+def test_proximal_map_of_the_reference(name: str) -> None:
     """Warm starts along the grid give what bracketing at every point gives."""
     with mpmath.workdps(DIGITS):
         analysis = analyse_loss(loss_of(name))
@@ -213,23 +213,23 @@ def test_proximal_map_of_the_twin(name: str) -> None:
         ("log_cosh", {"target__link": "tanh"}),
     ],
 )
-def test_quadrature_of_the_twin_has_settled(name: str, changes: dict[str, Any]) -> None:
-    """Twice as many panels in omega change nothing: the error of the twin itself."""
+def test_quadrature_of_the_reference_has_settled(name: str, changes: dict[str, Any]) -> None:
+    """Twice as many panels in omega change nothing: the error of the reference itself."""
     system = small_system(problem_of(model(name, **changes)), 3)
     with mpmath.workdps(DIGITS):
-        twin = twin_of(system)
-        curve = LossCurve(twin.loss, twin.numbers)
+        reference = reference_of(system)
+        curve = LossCurve(reference.loss, reference.numbers)
         fields = Fields(mpmath.mpf("0.8"), mpmath.mpf("0.3"), (mpmath.mpf("0.5"),), mpmath.mpf("0.4"))
-        once, twice = (node_averages(curve, twin.channel, mpmath.mpf("0.6"), fields, finer) for finer in (1, 2))
+        once, twice = (node_averages(curve, reference.channel, mpmath.mpf("0.6"), fields, finer) for finer in (1, 2))
         assert max(abs(once[key] - twice[key]) for key in once) < 1e-14
 
 
-def test_label_noise_of_a_margin_loss_is_refused_by_the_twin() -> None:
+def test_label_noise_of_a_margin_loss_is_refused_by_the_reference() -> None:
     system = small_system(problem_of(model("logistic")), 3)
-    twin = twin_of(system)
+    reference = reference_of(system)
     fields = Fields(*(mpmath.mpf(1), mpmath.mpf(0), (mpmath.mpf(0),), mpmath.mpf(1)))
     with pytest.raises(ValueError, match="residual"):
-        node_averages(LossCurve(twin.loss, {}), replace(twin.channel, noise=0.1), 0, fields)
+        node_averages(LossCurve(reference.loss, {}), replace(reference.channel, noise=0.1), 0, fields)
 
 
 # --- mutations --------------------------------------------------------------------------------------------------
@@ -337,7 +337,7 @@ NODES = ("_fill_values", "_fill_kink", "_tails")
     ],
 )
 def test_a_changed_average_is_noticed(rule: str, cases: list[tuple[str, dict[str, Any]]]) -> None:
-    """By the averages that the twin is compared with, or by those of the Jacobian; in a residual or a margin loss."""
+    """By the averages of the equations or by those of the Jacobian; in a residual or a margin loss."""
     left: list[str] | None = None
     for loss, changes in cases:
         left = survivors(loss, changes, ("nodes", f"label_{rule}"), (*NODES, "_sums", "_add", "_centres", rule), left)
@@ -355,7 +355,7 @@ SYSTEM = re.compile(r"\s*((vector|matrix|field)\[\w+[^]]*\]|x\d+|sum\d+|\w+_n|av
 
 
 def test_a_changed_equation_is_noticed() -> None:
-    """The solution of the twin does not solve a changed system, or has other errors, or the Jacobian is off.
+    """The solution of the reference does not solve a changed system, or has other errors, or the Jacobian is off.
 
     Two blocks: the text is the same for one, where a changed index changes nothing.
     """

@@ -1,8 +1,8 @@
 """The averages over the output of every registered loss against two that share nothing with the emitted text.
 
-The mpmath twin has its own proximal map and its own quadrature in omega, for the five averages of the equations. The
-oracle (losses typed in by hand, the prox by bisection, t integrated outside on panels that end where the label jumps)
-has all fourteen, those of the Jacobian included, and holds for laws of the label as steep as one likes.
+The mpmath reference has its own proximal map and its own quadrature in omega, for the five averages of the equations.
+The oracle (losses typed in by hand, the prox by bisection, t integrated outside on panels that end where the label
+jumps) has all fourteen, those of the Jacobian included, and holds for laws of the label as steep as one likes.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ import numpy as np
 import pytest
 from loss_cases import MARGIN, PARAMETERS, RESIDUAL, Array, channel_of, loss_table, model
 
-from codegen.output_twin import Fields, LossCurve, node_averages
 from derive.loss.loss import analyse_loss, loss_of
 from giantstep.law.labels import Intervals, label_law
 from giantstep.spec.model import Model
 from giantstep.system.coupled_solver import FINE, refined
 from giantstep.system.coupled_system import gauss_rule
 from giantstep.system.loss_kernels import loss_kernel
+from giantstep.verify.reference_output import Fields, LossCurve, node_averages
 
 #: Of the averages of the absolute values, at the resolution after one refinement.
 CLOSE = 1e-9
@@ -136,8 +136,8 @@ def test_all_averages_by_definition_at_many_places(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_averages_of_the_equations_are_those_of_the_twin(name: str) -> None:
-    """Blurred or constant labels, for which the panels of the twin need not know where the label jumps."""
+def test_averages_of_the_equations_are_those_of_the_reference(name: str) -> None:
+    """Blurred or constant labels, for which the panels of the reference need not know where the label jumps."""
     for number in (1, 2):
         case = random_case(name, number)
         changes = {"target.probit": 0.3, "spike.alignment": (0.7, -0.4)[number % 2]}

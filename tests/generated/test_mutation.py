@@ -1,4 +1,4 @@
-"""Changed coefficients in a generated solver are noticed: by its twin, by its own check, by the check of the check."""
+"""Changed coefficients in a generated solver are noticed: by the reference, by its own check, by that of the check."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from types import ModuleType
 
 import numpy as np
 import pytest
-from solver_cases import SCRATCH, distance, model, plan, residual, run, small_table, twin_of
+from solver_cases import SCRATCH, distance, model, plan, reference_of, residual, run, small_table
 
 from generated.runtime import contractions, unknowns
 from generated.runtime.certificate import Certificate
@@ -95,14 +95,14 @@ def test_a_changed_coefficient_is_noticed() -> None:
     data = (small_table(problem, 8), problem.fraction, problem.parameters)
     text = source(square)
     unchanged = run(interpreted(text), *data)
-    twin = twin_of(unchanged, *data)
-    assert distance(unchanged, twin) < 1e-10
+    reference = reference_of(unchanged, *data)
+    assert distance(unchanged, reference) < 1e-10
     survivors = []
     for change, mutant in mutants(text, solve_lines(text), 60):
         try:
             with np.errstate(all="ignore"):
                 solved = run(interpreted(mutant), *data)
-                noticed = solved.status < 0 or not distance(solved, twin) < 1e-9
+                noticed = solved.status < 0 or not distance(solved, reference) < 1e-9
                 noticed = noticed or not residual(square, solved, *data) < 1e-10
         except (ZeroDivisionError, OverflowError, IndexError, NameError):
             noticed = True

@@ -1,4 +1,4 @@
-"""The generated solvers against the interpretive twin, and the laws they must obey."""
+"""The generated solvers against the interpreted system, and the laws they must obey."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
-from solver_cases import distance, model, plan, residual, run, small_table, twin_of
+from solver_cases import distance, model, plan, reference_of, residual, run, small_table
 
-from codegen.system_twin import TwinError, equation_residuals
 from generated.runtime.unknowns import RESIDUAL, TURNED, UNKNOWN
 from generated.systems import square
 from giantstep.spec.model import Model
 from giantstep.system.result import ORDER_PARAMETERS
 from giantstep.system.solve import problem_of, solve
 from giantstep.system.state import State, members, run_solver
+from giantstep.verify.reference_system import NotSolved, equation_residuals
 
 CASES: list[tuple[int, dict[str, Any]]] = [
     (1, {}),
@@ -28,7 +28,7 @@ CASES: list[tuple[int, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("blocks", "changes"), CASES)
-def test_kernels_agree_with_the_twin(blocks: int, changes: dict[str, Any]) -> None:
+def test_kernels_agree_with_the_reference(blocks: int, changes: dict[str, Any]) -> None:
     """To 1e-10 of each family, the condition of the linear systems being below 1e5 here."""
     problem = problem_of(model(blocks, **changes))
     table = small_table(problem)
@@ -36,16 +36,16 @@ def test_kernels_agree_with_the_twin(blocks: int, changes: dict[str, Any]) -> No
     solved = run(square, *data)
     assert solved.status > 0
     assert residual(square, solved, *data) < 1e-12
-    twin = twin_of(solved, *data)
-    assert distance(solved, twin) < 1e-10
-    # the twin is a solution by its own account: 30 digits, magnitudes below 1e4
+    reference = reference_of(solved, *data)
+    assert distance(solved, reference) < 1e-10
+    # the reference is a solution by its own account: 30 digits, magnitudes below 1e4
     with mpmath.workdps(40):
-        assert max(equation_residuals(plan().system, twin.state).values()) < 1e-26
+        assert max(equation_residuals(plan().system, reference.state).values()) < 1e-26
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(12))
-def test_kernels_agree_with_the_twin_at_random_models(seed: int) -> None:
+def test_kernels_agree_with_the_reference_at_random_models(seed: int) -> None:
     draw = np.random.default_rng(seed)
     blocks = 1 + seed % 3
     changes = {
@@ -62,15 +62,15 @@ def test_kernels_agree_with_the_twin_at_random_models(seed: int) -> None:
     table = small_table(problem, 40)
     solved = run(square, table, problem.fraction, problem.parameters)
     # the condition number of the equations of m is at most 1e5 here
-    assert distance(solved, twin_of(solved, table, problem.fraction, problem.parameters)) < 1e-10
+    assert distance(solved, reference_of(solved, table, problem.fraction, problem.parameters)) < 1e-10
 
 
-def test_twin_says_what_it_cannot_solve() -> None:
+def test_reference_says_what_it_cannot_solve() -> None:
     problem = problem_of(model(2, **{"network.readout": {"values": [1.0, 1.0], "fractions": [0.5, 0.5]}}))
     table = small_table(problem)
     solved = run(square, table, problem.fraction, problem.parameters)
-    with pytest.raises(TwinError, match="block 2 is singular"):
-        twin_of(solved, table, problem.fraction, problem.parameters)
+    with pytest.raises(NotSolved, match="block 2 is singular"):
+        reference_of(solved, table, problem.fraction, problem.parameters)
 
 
 def test_a_start_from_other_nodes_leads_to_the_same_solution() -> None:

@@ -1,4 +1,4 @@
-"""Small models of every loss, coupled systems on a few nodes of kappa, and their mpmath twins, for tests."""
+"""Small models of every loss, coupled systems on a few nodes of kappa, and their mpmath references, for tests."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from typing import Any
 
 import mpmath
 import numpy as np
+from coupled_reference import CoupledReference, places
 from numpy.typing import NDArray
 
-from codegen.coupled_twin import CoupledTwin, places
-from codegen.label_twin import Channel
 from derive import saddle
 from derive.labels import index_function
 from derive.loss.loss import analyse_loss, loss_of
@@ -26,6 +25,7 @@ from giantstep.system.discretisation import Level, resolved_on
 from giantstep.system.loss_kernels import loss_kernel
 from giantstep.system.newton import newton
 from giantstep.system.problem import Problem
+from giantstep.verify.reference_labels import Channel
 
 Array = NDArray[np.float64]
 RESIDUAL = ("square", "absolute", "quantile", "huber", "log_cosh", "epsilon_insensitive")
@@ -105,11 +105,11 @@ def channel_of(model: Model, alignments: tuple[float, ...]) -> Channel:
     return Channel(link, alignments, target.flips, target.probit, target.noise)
 
 
-def twin_of(system: CoupledSystem) -> CoupledTwin:
-    """The twin on the table of a system."""
+def reference_of(system: CoupledSystem) -> CoupledReference:
+    """The reference on the table of a system."""
     problem = system.problem
     loss = problem.model.fit.loss
-    return CoupledTwin(
+    return CoupledReference(
         equations(system.directions),
         system.table.tolist(),
         problem.fraction.tolist(),

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from codegen.plan import Plan, analyse
-from codegen.system_twin import OBSERVABLES, solve_twin, state_of
 from derive.loss.quadratic import SQUARE
 from derive.saddle import saddle_system
 from giantstep.spec.kernels import coefficients
@@ -20,6 +19,7 @@ from giantstep.spec.model import Model
 from giantstep.system.result import ORDER_PARAMETERS
 from giantstep.system.solve import Problem
 from giantstep.system.state import State, run_solver
+from giantstep.verify.reference_system import OBSERVABLES, solve_reference, state_of
 
 Array = NDArray[np.float64]
 SCRATCH = ("residual_", "d_", "weight_", "average_", "part_", "slope_")  # rows that are no unknowns
@@ -73,23 +73,23 @@ def plan() -> Plan:
     return analyse(saddle_system(SQUARE))
 
 
-def twin_of(solved: Solved, table: Array, fraction: Array, parameters: Array, digits: int = 30) -> Any:
+def reference_of(solved: Solved, table: Array, fraction: Array, parameters: Array, digits: int = 30) -> Any:
     state = state_of(table.tolist(), fraction.tolist(), parameters.tolist(), plan())
     start = {
         name: {place: float(solved.families[name][place]) for place in np.ndindex(solved.families[name].shape)}
         for name in ("T", "V1")
     }
-    return solve_twin(plan(), state, start, digits)
+    return solve_reference(plan(), state, start, digits)
 
 
-def distance(solved: Solved, twin: Any) -> float:
+def distance(solved: Solved, reference: Any) -> float:
     """Largest difference in an order parameter or an observable, relative to the largest member of its family."""
     worst = 0.0
     for name in ORDER_PARAMETERS:
-        wanted = np.array(twin.array(name))
+        wanted = np.array(reference.array(name))
         scale = float(np.abs(wanted).max()) or 1.0
         worst = max(worst, float(np.abs(solved.families[name] - wanted).max()) / scale)
     for position, name in enumerate(OBSERVABLES):
-        exact = float(twin.observables[name])
+        exact = float(reference.observables[name])
         worst = max(worst, abs(float(solved.out[position]) - exact) / abs(exact))
     return worst if math.isfinite(worst) else math.inf

@@ -21,9 +21,7 @@ from interpreted import interpreted
 from loss_cases import MARGIN, RESIDUAL, channel_of, equations, loss_table, model
 from saddle_oracle import Point, random_point, solve_t, state_of_point
 
-from codegen.label_twin import Channel
 from codegen.losses import emit_analysed
-from codegen.output_twin import Fields, LossCurve, node_averages
 from derive.blocks import KAPPA, block_field
 from derive.evaluate import Evaluator, State
 from derive.loss.convexity import check_convex
@@ -37,6 +35,8 @@ from giantstep.system.merged_blocks import merged
 from giantstep.system.problem import Problem, problem_of
 from giantstep.system.result import Result
 from giantstep.system.solve import solve
+from giantstep.verify.reference_labels import Channel
+from giantstep.verify.reference_output import Fields, LossCurve, node_averages
 
 Array = np.ndarray
 
@@ -94,7 +94,7 @@ def nodes(kernel: ModuleType, y: float, centre: float, spread: float, v: float) 
 @settings(max_examples=10, deadline=None, derandomize=True, phases=QUICK)
 @given(losses, st.floats(-4, 4), st.floats(-1, 1), st.floats(-2, 2))
 def test_the_emitted_proximal_map(text: str, centre: float, spread: float, v: float) -> None:
-    """Firmly non-expansive, 0 <= h <= 1/V, -g a subgradient everywhere (Fenchel and Moreau), and that of the twin."""
+    """Firmly non-expansive, 0 <= h <= 1/V, -g a subgradient everywhere (Fenchel and Moreau); the reference's."""
     analysis, kernel = emitted(text)
     spread, v = 10.0**spread, 10.0**v
     omega, weight, g, h, envelope = nodes(kernel, 1.0, centre, spread, v)
@@ -112,18 +112,18 @@ def test_the_emitted_proximal_map(text: str, centre: float, spread: float, v: fl
     margin = analysis.loss.form == "margin"
     heavy = np.flatnonzero(weight > 1e-6 * weight.max())  # not those of a part that rounding opens between two pieces
     for i in heavy[[len(heavy) // 3, len(heavy) // 2]]:
-        twin = moreau_values(analysis, 1.0 if margin else 0.0, float(omega[i]), v, digits=20)
+        reference = moreau_values(analysis, 1.0 if margin else 0.0, float(omega[i]), v, digits=20)
         close = 1e-10 * (1.0 + abs(float(omega[i])))
-        assert abs(float(twin.prox) - prox[i]) < close and abs(float(twin.g) - g[i]) < close / v + 1e-12
-        assert abs(float(twin.h) - h[i]) < 1e-8 * (1.0 + h[i])
-        assert abs(float(twin.envelope) - envelope[i]) < 1e-9 * (1.0 + abs(envelope[i]))
+        assert abs(float(reference.prox) - prox[i]) < close and abs(float(reference.g) - g[i]) < close / v + 1e-12
+        assert abs(float(reference.h) - h[i]) < 1e-8 * (1.0 + h[i])
+        assert abs(float(reference.envelope) - envelope[i]) < 1e-9 * (1.0 + abs(envelope[i]))
 
 
 # --- the free energy ----------------------------------------------------------------------------------------------
 DIGITS = 25
 STEP = mpmath.mpf("1e-3")
 STENCIL = ((-2, 1), (-1, -8), (1, 8), (2, -1))  # of a first derivative, over 12
-#: Quadrature of the twin, 1e-14, over the step; the fourth power of the step times a fifth derivative.
+#: Quadrature of the reference, 1e-14, over the step; the fourth power of the step times a fifth derivative.
 CLOSE = 1e-8
 
 

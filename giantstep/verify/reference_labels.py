@@ -1,4 +1,4 @@
-"""The law of the label given kappa by its definition, for the twin of the coupled system: steps, or nodes."""
+"""The law of the label given kappa by its definition, for the reference of the coupled system: steps, or nodes."""
 
 from __future__ import annotations
 

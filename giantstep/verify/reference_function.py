@@ -1,4 +1,4 @@
-"""The mpmath twin of an emitted function module: the same coefficients at any precision, by another path.
+"""The coefficients of a function at any precision in mpmath, by another path than its emitted module.
 
 The text is printed from the same expression by another printer with exact rationals, and integrated by
 mpmath.quad between breakpoints and marks around the features of f. For tests and for `giantstep verify`.
@@ -26,7 +26,7 @@ _RATIO = 3  # of the distances of successive marks from a feature
 
 
 @dataclass(frozen=True)
-class Twin:
+class ReferenceFunction:
     """Coefficients of one function at any precision; `text` defines f(z) and breakpoints() with mpmath."""
 
     name: str
@@ -36,7 +36,7 @@ class Twin:
     def function(self) -> tuple[Callable[[Any], Any], list[Any]]:
         """f of an mpf, at its value on breakpoints, and the breakpoints at the current precision."""
         names: dict[str, Any] = {"mpmath": mpmath}
-        exec(compile(self.text, f"<twin of {self.name}>", "exec"), names)  # noqa: S102 - printed node by node
+        exec(compile(self.text, f"<reference of {self.name}>", "exec"), names)  # noqa: S102 - printed node by node
         return names["f"], names["breakpoints"]()
 
     def coefficients(self, s: Any, c: Any, digits: int = 20) -> tuple[Any, Any, Any, Any]:
@@ -106,15 +106,15 @@ class Twin:
         return [*kept, reach]
 
 
-def twin(scalar: ScalarFunction) -> Twin:
-    """The twin of a scalar function. Raises Unprintable where it has no mpmath text."""
+def reference_function(scalar: ScalarFunction) -> ReferenceFunction:
+    """The reference of a scalar function. Raises Unprintable where it has no mpmath text."""
     edges = [mpmath_text(breakpoint) for breakpoint in scalar.breakpoints]
     lines = ["def breakpoints():", f"    return [{', '.join(edges)}]", "", "", "def f(z):"]
     for position, edge in enumerate(edges):
         lines += [f"    if z < {edge}:", *_returned(scalar.pieces[position][2])]
         lines += [f"    if z == {edge}:", *_returned(scalar.at(scalar.breakpoints[position]))]
     lines += [line[4:] for line in _returned(scalar.pieces[-1][2])]
-    return Twin(scalar.name, "\n".join(lines) + "\n", hints_of(scalar))
+    return ReferenceFunction(scalar.name, "\n".join(lines) + "\n", hints_of(scalar))
 
 
 def _returned(expression: Any) -> list[str]:

@@ -1,4 +1,4 @@
-"""The mpmath twin of the coupled system of any convex loss: averages by quadrature over the output, then the equations.
+"""The coupled system of any convex loss in mpmath: averages by quadrature over the output, then the equations.
 
 Nothing of the emitted text is used: the proximal map is bracketed and solved at every node of omega, the law of the
 label is integrated by its definition, and the equations are evaluated node by node of the expression tree.
@@ -12,21 +12,21 @@ from typing import Any
 
 import mpmath
 
-from codegen.label_twin import Channel
-from codegen.output_twin import Fields, LossCurve, misclassification, node_averages
 from codegen.places import BLOCK_COLUMNS, PARAMETERS, scalar_columns
 from derive.blocks import KAPPA, Definition, block_field
 from derive.directions import directions_of
 from derive.evaluate import Evaluator, Place, State
 from derive.loss.loss import LossAnalysis
 from derive.saddle import RANK, SaddleSystem, member
+from giantstep.verify.reference_labels import Channel
+from giantstep.verify.reference_output import Fields, LossCurve, misclassification, node_averages
 
 OBSERVABLES = ("test_error", "train_error", "free_energy")
 Families = Mapping[str, Mapping[Place, Any]]
 
 
 @dataclass(frozen=True)
-class CoupledTwin:
+class CoupledReference:
     """A coupled system on a table [N][4 + D + 3K] (columns as in the kernels), floats at their exact binary value.
 
     ``unknowns``: the families that the residuals are functions of, all others follow from them; ``loss`` with the

@@ -1,4 +1,4 @@
-"""The mpmath twin of a solver: the same saddle-point system at any precision, by interpretation of its plan.
+"""A saddle-point system at any precision in mpmath, by interpretation of the plan of its solver.
 
 Neither the emitted text nor the symbolic Jacobians are used: residuals are evaluated node by node of the expression
 tree, nonlinear blocks by Newton with a numerical Jacobian from a given start, linear ones from their affine residual.
@@ -22,12 +22,12 @@ _GUARD = 15
 _MOST_STEPS = 40
 
 
-class TwinError(ArithmeticError):
-    """A block of the system that the twin could not solve from the start it was given."""
+class NotSolved(ArithmeticError):
+    """A block of the system that the reference could not solve from the start it was given."""
 
 
 @dataclass(frozen=True)
-class TwinSolution:
+class ReferenceSolution:
     """All unknowns as {indices: mpf}, the observables, and the state they were evaluated in."""
 
     families: Mapping[str, Mapping[Place, Any]]
@@ -76,24 +76,26 @@ def state_of(
     )
 
 
-def solve_twin(plan: Plan, state: State, start: Mapping[str, Mapping[Place, Any]], digits: int = 30) -> TwinSolution:
+def solve_reference(
+    plan: Plan, state: State, start: Mapping[str, Mapping[Place, Any]], digits: int = 30
+) -> ReferenceSolution:
     """Solve the system along the plan to about ``digits`` digits.
 
     start: members of the torn families of the nonlinear blocks, for example a double-precision solution.
-    Raises TwinError where Newton does not settle or a linear block is singular.
+    Raises NotSolved where Newton does not settle or a linear block is singular.
     """
     with mpmath.workdps(digits + _GUARD):
         for number, block in enumerate(plan.blocks, start=1):
             state = solve_block(state, block, start, digits, number)
         evaluator = Evaluator(state)
         observed = {name: evaluator.value(getattr(plan.system, name)) for name in OBSERVABLES}
-    return TwinSolution(state.families, observed, state)
+    return ReferenceSolution(state.families, observed, state)
 
 
 def solve_block(
     state: State, block: Block, start: Mapping[str, Mapping[Place, Any]], digits: int = 30, number: int = 0
 ) -> State:
-    """The state with the unknowns of one block, at the current working precision. Raises TwinError."""
+    """The state with the unknowns of one block, at the current working precision. Raises NotSolved."""
     if block.kind == "nonlinear":
         state = _put(state, block, _newton(state, block, _flat(state, block, start), digits, number))
     elif block.kind == "linear":
@@ -161,7 +163,7 @@ def _newton(state: State, block: Block, first: list[Any], digits: int, number: i
         if size > mpmath.mpf("1e-4") * previous or size > mpmath.mpf("1e-6"):
             matrix = None
         previous = size
-    raise TwinError(f"Newton did not settle in block {number} ({', '.join(block.names)}) from the given start")
+    raise NotSolved(f"Newton did not settle in block {number} ({', '.join(block.names)}) from the given start")
 
 
 def _numerical_jacobian(state: State, block: Block, point: list[Any], here: list[Any], digits: int) -> Any:
@@ -202,4 +204,4 @@ def _linear_solve(matrix: Any, right: Sequence[Any], number: int) -> list[Any]:
     try:
         return list(mpmath.lu_solve(scaled, vector))
     except ZeroDivisionError:
-        raise TwinError(f"block {number} is singular; give an inverse_dimension > 0") from None
+        raise NotSolved(f"block {number} is singular; give an inverse_dimension > 0") from None
