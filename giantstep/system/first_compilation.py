@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from numba import typeof
 
+from generated.runtime.certificate import evaluate
 from giantstep.spec.emission import environment
 from giantstep.spec.kernels import function_kernel, solver_kernel
 from giantstep.spec.model import Model
@@ -116,6 +117,7 @@ def compile_beside(model: Model) -> None:
     for name in dict.fromkeys(names):
         module = function_kernel(name)
         module.FUNCTION.rules[0](np.zeros(1), 1.0, np.empty((7, 1)), np.empty(module.SCRATCH_SHAPE))
+    _compile(evaluate, (np.zeros((1, 1), np.uint64), np.ones(1), np.ones(1)))
     print(flush=True)
     for kernel, given in reversed(_coupled(model)):
         _compile(kernel, given)
