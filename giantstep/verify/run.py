@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 from derive.scalar import scalar_function
 from giantstep.law.derivation import is_closed
+from giantstep.law.intermediate_steps import at_strength
 from giantstep.spec.model import Model
 from giantstep.system.problem import problem_of
 from giantstep.system.solve import solve
@@ -51,12 +52,13 @@ def verify(model: Model, echo: Callable[[str], object], *, dimension: int = DIME
 def checks(model: Model, dimension: int = DIMENSION, seeds: int = SEEDS) -> Iterator[Check]:
     """All checks of a model, from the derivation up to simulation."""
     yield from derivation_checks(model)
-    problem = problem_of(model)
+    problem = problem_of(model, powers=True)
     yield from function_checks(scalar_function(model.network.activation), problem.blocks)
     if problem.target is not None:
         yield from function_checks(scalar_function(model.target.link), (problem.target,))
     if model.step is not None and model.bulk not in ("matrix", "inputs"):  # they have variances of their own
-        yield step_check(model, problem)
+        giant = at_strength(model, 1)  # a step below the giant one is the same map at another rate
+        yield step_check(giant, problem_of(giant))
     if model.bulk == "inputs":
         yield from input_checks(model)
     yield from _solved(model)

@@ -67,7 +67,7 @@ def solver_checks(model: Model) -> Iterator[Check]:
     """
     dimension = None if len(model.network.readout.values) == 1 else _DIMENSION
     try:
-        compared = _compare(model, problem_of(model, dimension))
+        compared = _compare(model, problem_of(model, dimension, powers=True))
     except NotSolved:  # features without a mean: m is free as d grows
         compared = _compare(model, problem_of(model, _DIMENSION))
     yield Check("residual of the equations on a small table", compared.residual, RESIDUAL)
@@ -194,7 +194,7 @@ def _moved(state: State, name: str, place: Place, by: Any) -> State:
 
 def halved(model: Model, result: Result) -> float:
     """Relative change of the test error where the panels of kappa are halved."""
-    problem = problem_of(model)
+    problem = problem_of(model, powers=True)
     assert problem.target is not None
     if problem.rank == 1:
         rows = table(problem.blocks, problem.target, ORDERS[-1], 1)
