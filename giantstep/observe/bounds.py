@@ -28,14 +28,18 @@ from giantstep.observe.conditional_model import Conditional, conditional
 from giantstep.observe.minimise import least, least_positive
 from giantstep.observe.polynomial_error import polynomial_errors
 from giantstep.quadrature.panels import ORDERS
-from giantstep.spec.errors import BadInput
+from giantstep.spec.errors import BadInput, NotConverged
 from giantstep.spec.model import Model
 from giantstep.system.problem import Problem, problem_of
+from giantstep.system.span import orthonormal
 
 Array = np.ndarray
 Kind = Literal["lower", "upper"]
 RATES = (1e-3, 1e3)  # learning rates that are searched
 _RATES, _RATES_WITH_BIAS = 61, 25
+_EPS = 2.2e-16  # of the features: an error of _EPS/least in a bound whose mean features differ by ``least``
+_LEAST = 1e-11
+_DEPENDENT = 1e-14  # what dependent features differ by, at most: more than that may be more than rounding
 _BIASES = np.linspace(-4.0, 4.0, 17)  # in units of the spread of a pre-activation
 
 
@@ -45,7 +49,7 @@ class Bound:
 
     zeta: [K, q] with loadings; learning_rate: of the step, None without one; at_edge: whether the search for it ended
     at the edge of its range; bias: of every neuron, the best one where it is trained; error: change between two orders
-    of quadrature.
+    of quadrature, and what rounding makes of mean features that hardly differ.
     """
 
     value: float
@@ -117,7 +121,7 @@ def bounds(
     rates: the range of learning rates; ``optimise=False`` leaves the search out; dimension: of a step below the giant
     one, which has a strength there, and no limit. The upper bound is that of the square loss at its best ridge. Raises
     BadInput for a loss of the margin, whose test error is no squared one, and NotConverged where kappa is not
-    resolved. Source: [CUI24] eq. (26)-(28), (132); THEORY section 7.
+    resolved or a spike is lost in rounding. Source: [CUI24] eq. (26)-(28), (132); THEORY section 7.
     """
     if model.fit.loss.form == "margin":
         raise BadInput(
@@ -148,7 +152,7 @@ def bound(model: Model, kind: Kind, dimension: int | None = None) -> Bound:
     features = _features(model, dimension)
     bias = _best_bias(features, kind) if model.network.trains_bias else model.network.initial_bias
     coarse, fine = (_at(model, features(bias), kind, order) for order in ORDERS)
-    return replace(fine, error=abs(fine.value - coarse.value))
+    return replace(fine, error=abs(fine.value - coarse.value) + fine.error)
 
 
 def best_bound(model: Model, kind: Kind, rates: tuple[float, float] = RATES, dimension: int | None = None) -> Bound:
@@ -194,10 +198,10 @@ def _best_bias(features: Callable[[float], Problem], kind: Kind) -> float:
 
 def _at(model: Model, problem: Problem, kind: Kind, order: int) -> Bound:
     parts = conditional(problem, order)
-    value, m, zeta, psi = lower_of(parts) if kind == "lower" else upper_of(parts)
+    value, m, zeta, psi, rounding = lower_of(parts) if kind == "lower" else upper_of(parts)
     rate = None if model.step is None else model.step.learning_rate
     zeta, psi = _along_given(problem, zeta, psi)
-    return Bound(value, m, zeta, psi, problem.bias, rate, False, 0.0)
+    return Bound(value, m, zeta, psi, problem.bias, rate, False, rounding * value)
 
 
 def _along_given(problem: Problem, zeta: Array, psi: Array) -> tuple[Array, Array]:
@@ -209,36 +213,56 @@ def _along_given(problem: Problem, zeta: Array, psi: Array) -> tuple[Array, Arra
     return found["zeta"], found["psi"].reshape(psi.shape)
 
 
-def lower_of(parts: Conditional) -> tuple[float, Array, Array, Array]:
-    """(bound, m, zeta, psi): best in the span of all mu0_b and kappa_j mu1_b, and of t_d mu1_b for each direction."""
-    blocks, rank = parts.mu0.shape[1], parts.kappa.shape[1]
+def lower_of(parts: Conditional) -> tuple[float, Array, Array, Array, float]:
+    """(bound, m, zeta, psi, relative rounding): best in the span of all mu0_b, kappa_j mu1_b and t_d mu1_b."""
+    blocks, rank, sizes = parts.mu0.shape[1], parts.kappa.shape[1], _sizes(parts)
     along = parts.mu1[:, :, None] * parts.kappa[:, None, :]
     seen = np.column_stack([parts.mu0, along.reshape(len(along), -1)])
-    weights, value = _projected(seen, parts.nu0, parts.weight)
-    across = [_projected(parts.mu1, column, parts.weight) for column in parts.nu1.T]
-    psi = np.stack([found for found, _ in across], axis=-1)
-    total = value + sum(left for _, left in across) + float(parts.weight @ parts.nu2sq)
-    return total, weights[:blocks], weights[blocks:].reshape(blocks, rank), psi
+    weights, value, rounding = _projected(
+        seen, parts.nu0, parts.weight, np.concatenate([sizes, np.repeat(sizes, rank)])
+    )
+    across = [_projected(parts.mu1, column, parts.weight, sizes) for column in parts.nu1.T]
+    psi = np.stack([found for found, _, _ in across], axis=-1)
+    total = value + sum(left for _, left, _ in across) + float(parts.weight @ parts.nu2sq)
+    return total, weights[:blocks], weights[blocks:].reshape(blocks, rank), psi, rounding
 
 
-def upper_of(parts: Conditional) -> tuple[float, Array, Array, Array]:
-    """(bound, m, zeta = 0, psi = 0): m fits the labels as they are, and is judged by the clean ones."""
-    m, _ = _fitted(parts)
+def upper_of(parts: Conditional) -> tuple[float, Array, Array, Array, float]:
+    """(bound, m, zeta = 0, psi = 0, relative rounding): m fits the noisy labels, judged by the clean ones."""
+    m, _, rounding = _fitted(parts)
     blocks, directions = parts.mu0.shape[1], parts.nu1.shape[1]
     unseen = (parts.nu0 - parts.mu0 @ m) ** 2 + (parts.nu1**2).sum(axis=1) + parts.nu2sq
-    return float(parts.weight @ unseen), m, np.zeros((blocks, parts.kappa.shape[1])), np.zeros((blocks, directions))
+    zeta, psi = np.zeros((blocks, parts.kappa.shape[1])), np.zeros((blocks, directions))
+    return float(parts.weight @ unseen), m, zeta, psi, rounding
 
 
-def _fitted(parts: Conditional) -> tuple[Array, float]:
-    return _projected(parts.mu0, parts.noisy, parts.weight)
+def _fitted(parts: Conditional) -> tuple[Array, float, float]:
+    return _projected(parts.mu0, parts.noisy, parts.weight, _sizes(parts))
 
 
-def _projected(columns: Array, goal: Array, weight: Array) -> tuple[Array, float]:
-    """Weighted least squares: coefficients of the columns, of least norm where they are collinear, and what is left."""
+def _sizes(parts: Conditional) -> Array:
+    """Norms of the features, [K], beside which mu0 and mu1 have rounding errors."""
+    return np.asarray(np.sqrt(np.einsum("n,nb->b", parts.weight, parts.mu0**2 + parts.mu1**2 + parts.mu2sq)))
+
+
+def _projected(columns: Array, goal: Array, weight: Array, sizes: Array) -> tuple[Array, float, float]:
+    """Weighted least squares: coefficients of the columns, of least norm where they are collinear, what is left, and
+
+    the relative error that rounding makes.
+
+    sizes: of numbers whose rounding the columns carry. Raises NotConverged where columns are so small or so nearly
+    collinear that rounding decides.
+    """
     root = np.sqrt(weight)
-    matrix = root[:, None] * columns
-    size = np.sqrt((matrix**2).sum(axis=0))
-    size[size == 0.0] = 1.0
-    found = np.linalg.lstsq(matrix / size, root * goal, rcond=1e-13)[0] / size
-    left = root * goal - matrix @ found
-    return found, float(left @ left)
+    span = orthonormal(root[:, None] * columns, sizes)
+    if span.least < _LEAST or span.dropped > _DEPENDENT:
+        hidden = span.dropped if span.dropped > _DEPENDENT else span.least
+        raise NotConverged(
+            f"mean features differ by {hidden:.1e} of their size, which rounding hides: the best readout of them "
+            "is not determined",
+            "raise the strength of the spike or the learning rate, or set it to zero",
+        )
+    along = np.einsum("n,ni->i", weight * goal, span.functions(columns))
+    left = root * (goal - span.functions(columns) @ along)
+    found = span.outward(along, 1.0 / np.where(sizes > 0.0, sizes, 1.0) ** 2)
+    return found, float(left @ left), _EPS / span.least

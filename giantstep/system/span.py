@@ -29,13 +29,16 @@ ROUNDING = 1e-13
 class Span:
     """``e_i = sum_b mu0_b basis[b, i]`` and ``mu0_b = sum_i e_i coordinates[i, b]``, [K, K], zero from the rank on.
 
-    null [K, K - rank]: combinations of the mean features that vanish.
+    null [K, K - rank]: combinations of the mean features that vanish; least: what the last e_i had beside the others,
+    relative to its size: rounding makes of it an error of some 1e-16/least; dropped: what was taken for rounding.
     """
 
     basis: Array
     coordinates: Array
     null: Array
     rank: int
+    least: float
+    dropped: float
 
     def columns(self, rows: Array) -> Array:
         """A table with e_i in the place of mu0_b: zero columns from the rank on; read-only."""
@@ -99,13 +102,14 @@ def orthonormal(columns: Array, sizes: Array) -> Span:
     sizes = np.where(sizes > 0.0, sizes, 1.0)
     rest, orthogonal = columns / sizes, np.zeros_like(columns)
     basis, coordinates = np.zeros((count, count)), np.zeros((count, count))
-    waiting, rank = list(range(count)), 0
+    waiting, rank, least, dropped = list(range(count)), 0, 1.0, 0.0
     while waiting:
         norms = np.sqrt((rest[:, waiting] ** 2).sum(axis=0))
         place = int(np.argmax(norms))
         if not norms[place] > ROUNDING:
+            dropped = float(norms[place])
             break
-        chosen = waiting.pop(place)
+        chosen, least = waiting.pop(place), min(least, float(norms[place]))
         vector, combination = rest[:, chosen], np.zeros(count)
         combination[chosen] = 1.0 / sizes[chosen]
         combination -= np.einsum("bi,i->b", basis, coordinates[:, chosen])
@@ -126,7 +130,7 @@ def orthonormal(columns: Array, sizes: Array) -> Span:
             coordinates[rank, other] = part
         rank += 1
     dependent = np.eye(count)[:, waiting] / sizes[waiting] - np.einsum("bi,iw->bw", basis, coordinates[:, waiting])
-    return Span(basis, coordinates * sizes, dependent, rank)
+    return Span(basis, coordinates * sizes, dependent, rank, least, dropped)
 
 
 def _product(first: Array, second: Array) -> float:
