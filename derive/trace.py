@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from typing import Any, Literal
 
 import sympy
@@ -64,8 +65,9 @@ class DerivationStep:
     """One equation `lhs = rhs` of a derivation.
 
     rule: the operation in words; source: paper and equation; assumption: what has to hold. A "derived" step was
-    computed by ``operation`` from the steps ``of``; ``sides`` are equal at every point if it was carried out rightly,
-    ``definitions`` say what they need, and ``untested`` why there are none. shown: one of the equations of the theory;
+    computed by ``operation`` from the steps ``of``; ``sides`` are equal at every point if it was carried out rightly
+    (``claimed`` writes them down when they are asked for), ``definitions`` say what they need, and ``untested`` why
+    there are none. shown: one of the equations of the theory;
     the others lead from one to the next.
     """
 
@@ -78,7 +80,9 @@ class DerivationStep:
     kind: StepKind = "derived"
     operation: str = ""
     of: tuple[str, ...] = ()
-    sides: tuple[sympy.Basic, sympy.Basic] | None = None
+    claimed: Callable[[], tuple[sympy.Basic, sympy.Basic] | None] | None = field(
+        default=None, repr=False, compare=False
+    )
     definitions: tuple[Any, ...] = ()
     untested: str = ""
     shown: bool = True
@@ -86,6 +90,11 @@ class DerivationStep:
     def __post_init__(self) -> None:
         if self.kind not in _KINDS:
             raise ValueError(f"kind of step '{self.label}' is {self.kind!r}; allowed: {', '.join(_KINDS)}")
+
+    @cached_property
+    def sides(self) -> tuple[sympy.Basic, sympy.Basic] | None:
+        """Two expressions that are equal at every point if the step is right; None where nothing can be tested."""
+        return None if self.claimed is None else self.claimed()
 
     def sentence(self) -> str:
         """What this step does, in words, with what it starts from and its source."""
@@ -214,7 +223,7 @@ class Recorder:
                 kind="derived",
                 operation=operation.name,
                 of=operation.of,
-                sides=operation.claimed(rhs, inputs),
+                claimed=partial(operation.claimed, rhs, inputs),
                 definitions=operation.claim.definitions if operation.claim is not None else (),
                 untested=operation.untested,
                 shown=shown,

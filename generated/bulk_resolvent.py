@@ -3,14 +3,14 @@
 e, weight, weight_t, weight_tt: nodes of the law of the residual e of the step, with weights for means of
 functions of e, of those times t = theta.x, and times t^2.
 
-Generated; do not edit. Signature a42a69708775fc13.
+Generated; do not edit. Signature e153143d972310aa.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "a42a69708775fc13472066987300749b910b591f245df2a297e2a8d332be2ce8"
+SIGNATURE = "e153143d972310aa78dea2d85a01d14ce21dd50dba01208d36456a8bc5abf60c"
 
 
 def equation(w, S, alpha_0, e, weight, weight_t, weight_tt):

@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature e1cf3abc0a55cce6, runtime 06094f07b984149b.
+Generated; do not edit. Signature 497f50a7a8bbee2f, runtime 06094f07b984149b.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "e1cf3abc0a55cce6a53877f4e7aec75bca3f3dda2ba36560c3e1bcded287053f"
+SIGNATURE = "497f50a7a8bbee2f5860cfe2415225ad0bf5bf6f24fb4e837eeaf27a06beae4b"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

@@ -3,14 +3,14 @@
 eigenvalue [J]: of the covariance of the inputs, of mean one; law_tr, law_theta [J]: weights of the trace and of the
 target's direction theta there; u [K]: readout values at initialisation.
 
-Generated; do not edit. Signature 2388e01fd6d196f8, runtime 06094f07b984149b.
+Generated; do not edit. Signature 28b3b2b5627b759d, runtime 06094f07b984149b.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "2388e01fd6d196f8488b637f3f8ec506a5adbaf524a695d1ff51d307007e2719"
+SIGNATURE = "28b3b2b5627b759d6b16fcc706391e127fa61eb850b716e8f4d84bbb33663104"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 9106f95c13c9780d, runtime 06094f07b984149b.
+Generated; do not edit. Signature 2bfe3026d503739c, runtime 06094f07b984149b.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "9106f95c13c9780d11b8f6c7e798fe2ef9de0acad5f92d1a0b760b66ad5c1bbf"
+SIGNATURE = "2bfe3026d503739c609a49a3a468e7b81d903852acb4f0768bdc9724ee8215ca"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 8fd33f9b7fcde07c, runtime 06094f07b984149b.
+Generated; do not edit. Signature c8e3ad73ad303a07, runtime 06094f07b984149b.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "8fd33f9b7fcde07c97144287e2e67254aa239469d4a0563dcc06f46bf82e3df0"
+SIGNATURE = "c8e3ad73ad303a072b4afdf11e43b5854709f4dae2220e457fbc83dd46eff879"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 77c70d58662225d1, runtime 06094f07b984149b.
+Generated; do not edit. Signature 3a391bfb9d0eec5f, runtime 06094f07b984149b.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "77c70d58662225d16d45b96035e0dc912a0c2bebbade97a439080c3aedca557e"
+SIGNATURE = "3a391bfb9d0eec5ffb22876c6491ef238d68002e783e9440c4cbed20e170c684"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

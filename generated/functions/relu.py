@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 7cb075dd7d2c0905, runtime 06094f07b984149b.
+Generated; do not edit. Signature 7f99b90c0083e223, runtime 06094f07b984149b.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "7cb075dd7d2c09057c2ef51114f429d5d73d19d1f0b4f9333ee7928d1e078dfd"
+SIGNATURE = "7f99b90c0083e22335179c37a493b36c3783c7426eeb602ce19172735532256a"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

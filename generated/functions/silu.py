@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 8a22f756b00ec4f2, runtime 06094f07b984149b.
+Generated; do not edit. Signature 54e6321a0046b6c1, runtime 06094f07b984149b.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "8a22f756b00ec4f27c035990dda6fe7d26aa8367625c8eb56c0d1fad403d9fb7"
+SIGNATURE = "54e6321a0046b6c16df4fb2597661f947d00a102c4b83c80d629f282a546559c"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 2c3b1120918042ba, runtime 06094f07b984149b.
+Generated; do not edit. Signature 63ea45a08b241491, runtime 06094f07b984149b.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "2c3b1120918042baadb26f27f541e60343f5b6b2e5c5176c22f7b0c1fb10eb4e"
+SIGNATURE = "63ea45a08b2414919a21890576da17a596c69fd6f1441af07487d61e810c2f31"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 2731d903d81c5b78, runtime 06094f07b984149b.
+Generated; do not edit. Signature b2069e9dc548616f, runtime 06094f07b984149b.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "2731d903d81c5b78f8dd2122bcd9714320a18f833e07b211142cb8c46cd36503"
+SIGNATURE = "b2069e9dc548616fbbe5067d51409301c73da772ff42454ab3aa402eaae6e09c"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 195c903ab03c760c, runtime 06094f07b984149b.
+Generated; do not edit. Signature af46f2c0bd3d7e31, runtime 06094f07b984149b.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "195c903ab03c760c37656d53fd45c1c96be3c1aad27926986c34204eb742fa51"
+SIGNATURE = "af46f2c0bd3d7e31b983f499a44a992cc06dcdbb395b60b5678e46f22160a762"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 623c232151f313b9, runtime 06094f07b984149b.
+Generated; do not edit. Signature 7fae58e308f463cc, runtime 06094f07b984149b.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "623c232151f313b992396b8b80d0b80409960cbc5d5ba09a831ce0d644884f2d"
+SIGNATURE = "7fae58e308f463cc1132cc00b801dce5e46c6d2d4ccc2af49a9d747dc88e17c0"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 361b4d625b6372a2, runtime 06094f07b984149b.
+Generated; do not edit. Signature bcf2c595aae410ab, runtime 06094f07b984149b.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "361b4d625b6372a2516db00d33ac7a5b3476d5afdbdab794fca70480218a4c5b"
+SIGNATURE = "bcf2c595aae410abb92e6dd0641f1c73324c2b5277547d9ab604df35767f446b"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

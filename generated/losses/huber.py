@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 2fe790d288203b18, runtime 06094f07b984149b.
+Generated; do not edit. Signature 98dd3eed2d48b9f1, runtime 06094f07b984149b.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "2fe790d288203b189ad23d6c80cd833a2eb91a6b791188a816c26a7052ba521a"
+SIGNATURE = "98dd3eed2d48b9f181830b4e03d58ef094efa8fdb1f190ff4591162cb5d87ddc"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

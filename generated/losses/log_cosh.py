@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 3b9b77086d2b3941, runtime 06094f07b984149b.
+Generated; do not edit. Signature 22d737553137d3cc, runtime 06094f07b984149b.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "3b9b77086d2b39413c4aea645c9918ee40a22b33d6bffb9afdee7e30437cad2c"
+SIGNATURE = "22d737553137d3cc5af338218e5bf239a9cb523b230a3f09fc107122d2b423c1"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 136b8bcdf243b41c, runtime 06094f07b984149b.
+Generated; do not edit. Signature 22e54e265e6f2c33, runtime 06094f07b984149b.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "136b8bcdf243b41c8e492f11ea4d39dff760b3c136f2bb877e10085f7444fb8a"
+SIGNATURE = "22e54e265e6f2c3313ded592c93826757dadb77b12e719db0d37dc2d95475679"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature b4cf64fb7b7166b4, runtime 06094f07b984149b.
+Generated; do not edit. Signature 025b049f9922d5b1, runtime 06094f07b984149b.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "b4cf64fb7b7166b48f487c310464d249ce86978c70fab2525944fbf4b57bee8d"
+SIGNATURE = "025b049f9922d5b1598f740a1498742d1542752404fe6459893e093635270089"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature 2097abc6eae1e16d, runtime 06094f07b984149b.
+Generated; do not edit. Signature 6850f41430c55980, runtime 06094f07b984149b.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "2097abc6eae1e16de4c04cfa40d6eb101a32498b1da97d569af96ffd016af760"
+SIGNATURE = "6850f41430c5598050823f5a968f80986f5307b4733f06e1efec314d68d65a8d"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature a8a9d1e5e1e0c9ee, runtime 06094f07b984149b.
+Generated; do not edit. Signature db810a1965602f79, runtime 06094f07b984149b.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "a8a9d1e5e1e0c9ee269b7181c2d8764d55c0852da1c07d891eff2cdbc5a314c0"
+SIGNATURE = "db810a1965602f79f27414707b618ac68dbc0f64c71e6d132a5cb9e9bf9856f8"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

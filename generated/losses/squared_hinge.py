@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature 1ab1133d4783d029, runtime 06094f07b984149b.
+Generated; do not edit. Signature 85620db6ce766c74, runtime 06094f07b984149b.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "1ab1133d4783d029ac0e42cdd9bf6ea63522d651271ae6e8038e69e83a7e18be"
+SIGNATURE = "85620db6ce766c743e4d4a44143b5a84e2399f2caac3ee57e3d29978f95966d1"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -7,7 +7,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature c98e6dd2ec1f6e0a.
+in X). Generated; do not edit. Signature 4cc9afd6e3a0746a.
 Regenerate with: giantstep generate
 """
 
@@ -19,7 +19,7 @@ from generated.runtime.contractions import INNER, add, add_product, average, ave
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "c98e6dd2ec1f6e0a5fae16ab1bc44b9b5352336082ac2328736219b6a3cb0204"
+SIGNATURE = "4cc9afd6e3a0746aba7f158496be06690da9511c93a98da779ee198c71c85def"
 
 
 kappa_1, weight, nu0, nu1_1, nu1_2, nu2sq, kappa_2 = range(7)  # rows of node, then mu0, mu1, mu2sq per block

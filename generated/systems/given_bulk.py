@@ -1,6 +1,6 @@
 """Equations of a given bulk, one block  [THEORY section 5].
 
-Generated; do not edit. Signature 2425bae9ed2c2852.
+Generated; do not edit. Signature c9b3937c2e8926d1.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from generated.runtime.certificate import Certificate
 
-SIGNATURE = "2425bae9ed2c2852e6943b6643a05eaf73b49fd4f52ea15276bcaade0cc45d86"
+SIGNATURE = "c9b3937c2e8926d10ab26964947e1a14d1bd67e4289921d3145c29e18335b582"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

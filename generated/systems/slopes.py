@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 81915e66247de146.
+Generated; do not edit. Signature 5b8d6185c97ec873.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "81915e66247de1465e4d784d44ca55db04d3ddb3c079064107da0b4a22e15597"
+SIGNATURE = "5b8d6185c97ec87337687b82259a84255466ecf427b9064618547221586cc043"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

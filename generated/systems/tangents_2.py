@@ -1,13 +1,13 @@
 """Tangents of the coupled system, 2 direction(s) beside the spike  [THEORY section 4].
 
-Generated; do not edit. Signature c8438e81f2ba92ea.
+Generated; do not edit. Signature cfa0df3dc4c9e712.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "c8438e81f2ba92eaaa9a8224946b25bb4750f97e1a00eee70e65af87d5fe5422"
+SIGNATURE = "cfa0df3dc4c9e712af4965e0586c0d93e2d711789b988780c1539c244897ad5c"
 
 
 def response(table, change, fraction, parameters, rates, state, moves):

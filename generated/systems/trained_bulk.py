@@ -1,6 +1,6 @@
 """Equations of a trained bulk, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature 359e6eb21a6310d0.
+Generated; do not edit. Signature 3ffccc7767c5ebc5.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from generated.runtime.certificate import Certificate
 
-SIGNATURE = "359e6eb21a6310d0a4add63967434564910b6fa12c79e593574fecb1dc6c055d"
+SIGNATURE = "3ffccc7767c5ebc54bb1f2c8b32a1a7594749f3733a5532c99654d680ce277af"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')
