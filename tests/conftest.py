@@ -1,4 +1,4 @@
-"""Fixtures of the tests of the command line: a model file, and the program called in this process."""
+"""Which tests are long, and fixtures of the command line: a model file, and the program called in this process."""
 
 from __future__ import annotations
 
@@ -8,6 +8,16 @@ import pytest
 from cli_cases import TEXT, Run
 
 from giantstep.cli.main import main
+
+LONG = Path(__file__).with_name("long_tests.txt")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests of the list as slow."""
+    lines = {line for line in LONG.read_text(encoding="utf-8").splitlines() if not line.startswith("#")}
+    for item in items:
+        if item.nodeid in lines:
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture
