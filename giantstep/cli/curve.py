@@ -24,6 +24,7 @@ from giantstep.cli.options import (
     set_keys,
 )
 from giantstep.cli.progress import Bars
+from giantstep.cli.stopping import Stopped
 from giantstep.spec.errors import BadInput, NotConverged
 from giantstep.spec.files import PICTURES, check_writable
 
@@ -104,6 +105,8 @@ def _curve(arguments: argparse.Namespace) -> int:
                 baselines=not arguments.no_baselines,
                 tolerance=arguments.tolerance,
             )
+    except Stopped as stopped:
+        raise Stopped(stopped.code, _saved(checkpoint)) from None
     except KeyboardInterrupt:
         raise KeyboardInterrupt(_saved(checkpoint)) from None
     _write(arguments, dataset)
@@ -165,8 +168,10 @@ def _executor(jobs: int) -> Iterator[Executor | None]:
 
 
 def _begin_worker() -> None:
-    """Ctrl-C is for the first process, which stops the others; where it vanishes, they leave too."""
+    """Signals of a terminal are for the first process, which stops the others; where it vanishes, they leave too."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if hasattr(signal, "SIGHUP"):
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
     threading.Thread(target=_leave_with_parent, daemon=True).start()
 
 

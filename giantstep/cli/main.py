@@ -1,7 +1,10 @@
-"""The command ``giantstep``: exit 0 done, 1 a check failed, 2 bad input, 3 not converged, 70 a bug, 130 interrupted."""
+"""The command ``giantstep``: exit 0 done, 1 a check failed, 2 bad input, 3 not converged, 70 a bug, 74 output not
+written, 130 interrupted, 143 and 129 ended by SIGTERM and SIGHUP.
+"""
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import warnings
@@ -24,11 +27,13 @@ from giantstep.cli import (
     verify,
 )
 from giantstep.cli.options import Parser, spread
+from giantstep.cli.stopping import Stopped, stopping
 from giantstep.spec.errors import BadInput, GiantstepError
 
 BUG = 70
 INTERRUPTED = 130
 BROKEN_PIPE = 141
+UNWRITTEN = 74
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -41,15 +46,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with warnings.catch_warnings():
             if not debug:
                 warnings.simplefilter("ignore")
-            code = _run(sys.argv[1:] if arguments is None else arguments)
-        sys.stdout.flush()
+            with stopping():
+                code = _run(sys.argv[1:] if arguments is None else arguments)
+        if sys.stdout is not None:  # None where it was closed before the start
+            sys.stdout.flush()
         return code
     except BrokenPipeError:
-        return _quiet()
+        return _quiet(BROKEN_PIPE)
     except KeyboardInterrupt as interrupt:
         if debug:
             raise
-        return _fail("interrupted" + (f": {interrupt}" if str(interrupt) else ""), "", INTERRUPTED)
+        code = interrupt.code if isinstance(interrupt, Stopped) else INTERRUPTED
+        return _fail("interrupted" + (f": {interrupt}" if str(interrupt) else ""), "", code)
     except GiantstepError as error:
         if debug:
             raise
@@ -62,15 +70,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
             "use a smaller dimension or grid, or fewer --jobs",
             BadInput.exit_code,
         )
+    except OSError as error:
+        if debug or error.errno not in (errno.ENOSPC, errno.EIO, errno.EDQUOT):
+            return _bug(error, debug)
+        _fail(f"the output could not be written: {error.strerror}", "free some space, or write elsewhere", UNWRITTEN)
+        return _quiet(UNWRITTEN)
     except Exception as error:
-        if debug:
-            raise
-        text = " ".join(str(error).split())[:300]
-        return _fail(
-            f"this is a bug in giantstep ({type(error).__name__}: {text})",
-            "run again with GIANTSTEP_DEBUG=1 for the traceback, and report it",
-            BUG,
-        )
+        return _bug(error, debug)
+
+
+def _bug(error: Exception, debug: bool) -> int:
+    if debug:
+        raise error
+    text = " ".join(str(error).split())[:300]
+    return _fail(
+        f"this is a bug in giantstep ({type(error).__name__}: {text})",
+        "run again with GIANTSTEP_DEBUG=1 for the traceback, and report it",
+        BUG,
+    )
 
 
 def parser() -> Parser:
@@ -122,10 +139,10 @@ def _fail(message: str, hint: str, code: int) -> int:
     return code
 
 
-def _quiet() -> int:
-    """The reader has gone, which is no error; keep the interpreter from writing once more at its end."""
+def _quiet(code: int) -> int:
+    """Nobody reads what is written: keep the interpreter from trying once more at its end."""
     try:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (OSError, ValueError):
-        return BROKEN_PIPE
-    return BROKEN_PIPE
+        return code
+    return code

@@ -8,6 +8,7 @@ Sources: [CUI24] Cui et al. 2024, arXiv:2402.04980.
 
 import math
 import os
+import stat
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -28,6 +29,7 @@ from giantstep.spec.validate import Choice, Expression, FileName, Number, Number
 
 Bulk = Literal["isotropic", "trained", "matrix", "inputs"]
 
+_OPENED = ("/dev/fd/", "/proc/self/fd/", "/dev/stdin")  # pipes that have a writer
 MAX_FILE_BYTES = 1_000_000
 TRAINED = "trained"
 
@@ -206,6 +208,8 @@ class Model(Table):
             raise wrong("the path of the model file", path, "text or a Path")
         shown = shorten(os.fspath(path), 200)
         try:
+            if stat.S_ISFIFO(os.stat(path).st_mode) and not os.fspath(path).startswith(_OPENED):
+                raise BadInput(f"{shown} is a pipe, and nobody may ever write to it", "give the path of a model file")
             with open(path, "rb") as stream:
                 content = stream.read(MAX_FILE_BYTES + 1)
         except FileNotFoundError:

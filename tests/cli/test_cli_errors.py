@@ -106,8 +106,23 @@ def test_interruption_says_what_was_saved(
     assert code == 130 and "nothing was saved" in err
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with a name")
+def test_a_pipe_that_nobody_writes_to_is_refused(run: Run, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "model.toml")
+    code, _, err = run("solve", str(tmp_path / "model.toml"))
+    assert code == 2 and "is a pipe" in err
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+@pytest.mark.parametrize(("where", "code", "words"), [("> /dev/full", 74, "could not be written"), (">&-", 0, "")])
+def test_output_that_cannot_be_written_is_no_bug(model: str, where: str, code: int, words: str) -> None:
+    command = f"{sys.executable} -m giantstep.cli derive {model} {where}"
+    done = subprocess.run(command, shell=True, stderr=subprocess.PIPE, text=True, timeout=120)
+    assert done.returncode == code and words in done.stderr and "bug" not in done.stderr
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of a terminal")
-@pytest.mark.parametrize(("how", "code"), [("SIGINT", 130), ("SIGKILL", -9)])
+@pytest.mark.parametrize(("how", "code"), [("SIGINT", 130), ("SIGTERM", 143), ("SIGHUP", 129), ("SIGKILL", -9)])
 def test_stopping_a_sweep_stops_all_its_processes_quietly(model: str, tmp_path: Path, how: str, code: int) -> None:
     output = tmp_path / "c.json"
     program = subprocess.Popen(
@@ -142,10 +157,10 @@ def test_stopping_a_sweep_stops_all_its_processes_quietly(model: str, tmp_path: 
     if how == "SIGINT":
         os.killpg(program.pid, signal.SIGINT)  # as a terminal does
     else:
-        program.kill()
+        program.send_signal(getattr(signal, how))
     _, err = program.communicate(timeout=60)
     assert program.returncode == code, err
-    if how == "SIGINT":
+    if how != "SIGKILL":
         assert len(err.splitlines()) == 1 and "finished points are saved" in err
     assert not output.exists()
     while _alive(program.pid) and time.monotonic() < deadline:
