@@ -13,7 +13,7 @@ from codegen.manifest import runtime_sources, signature, sources_of
 from derive.saddle import SaddleSystem
 
 FOLDER = "systems"
-_USED = ("certificate.py", "contractions.py", "unknowns.py")  # of the runtime, by systems
+_USED = ("certificate.py", "compiling.py", "contractions.py", "unknowns.py")  # of the runtime, by systems
 
 
 def suffix(spikes: int) -> str:
@@ -31,7 +31,7 @@ def module_text(system: SaddleSystem, title: str, order: Sequence[str], body: st
     canonical = [sp.srepr(equation.body) for equation in system.equations]
     canonical += [sp.srepr(definition.body) for definition in system.fields]
     signed = signature([title, *canonical, *sources_of(emitter)])
-    numpy = "import numpy as np\n" if "np" in words(body.splitlines()) else ""
+    numpy = "import numpy as np\n\n" if "np" in words(body.splitlines()) else ""
     head = f'''"""Saddle-point equations {title}
 [CUI24, Result 3.3, App. C; THEORY section 4].
 
@@ -43,9 +43,7 @@ Regenerate with: giantstep generate
 """
 
 # fmt: off
-{numpy}from numba import njit
-
-{runtime_imports(body)}
+{numpy}{runtime_imports(body)}
 
 LOSS = "{system.name}"
 SIGNATURE = "{signed}"
@@ -55,7 +53,7 @@ SIGNATURE = "{signed}"
 
 def runtime_imports(body: str) -> str:
     """The imports of what a body uses of the runtime."""
-    used, lines = words(body.splitlines()), []
+    used, lines = words(body.splitlines()) - _public(body), []
     for file, text in runtime_sources().items():
         names = ", ".join(sorted(used & _public(text), key=lambda name: (not name.isupper(), name)))
         line = f"from generated.runtime.{file.removesuffix('.py')} import "

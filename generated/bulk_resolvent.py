@@ -3,14 +3,14 @@
 e, weight, weight_t, weight_tt: nodes of the law of the residual e of the step, with weights for means of
 functions of e, of those times t = theta.x, and times t^2.
 
-Generated; do not edit. Signature e153143d972310aa.
+Generated; do not edit. Signature a491cb6a27b02508.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "e153143d972310aa78dea2d85a01d14ce21dd50dba01208d36456a8bc5abf60c"
+SIGNATURE = "a491cb6a27b025085b2e178ae63763f27296bb10baa64a39b9c900d9f2be07ab"
 
 
 def equation(w, S, alpha_0, e, weight, weight_t, weight_tt):

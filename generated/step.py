@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature 497f50a7a8bbee2f, runtime 06094f07b984149b.
+Generated; do not edit. Signature b6b76a81bcb5906b, runtime b1ed4abb97ca2055.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "497f50a7a8bbee2f5860cfe2415225ad0bf5bf6f24fb4e837eeaf27a06beae4b"
+SIGNATURE = "b6b76a81bcb5906bd93f3356a0ea78e9488f9dbf2a2c279277f21a373008cd4c"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

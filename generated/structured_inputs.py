@@ -3,14 +3,14 @@
 eigenvalue [J]: of the covariance of the inputs, of mean one; law_tr, law_theta [J]: weights of the trace and of the
 target's direction theta there; u [K]: readout values at initialisation.
 
-Generated; do not edit. Signature 28b3b2b5627b759d, runtime 06094f07b984149b.
+Generated; do not edit. Signature 3bd3439747b8233a, runtime b1ed4abb97ca2055.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "28b3b2b5627b759d6b16fcc706391e127fa61eb850b716e8f4d84bbb33663104"
+SIGNATURE = "3bd3439747b8233a0e90623008914a2299d57b566dc7c686a6766df8f23c5d0d"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

@@ -12,7 +12,7 @@ import numpy as np
 from codegen.runtime.compiling import kept
 from codegen.runtime.contraction_layout import layout_of
 from codegen.runtime.contractions import ALONG
-from codegen.runtime.equation_text import EQUAL, FUNCTION, MINUS, RECIPROCAL, Contractions
+from codegen.runtime.equation_text import EQUAL, MINUS, RECIPROCAL, Contractions
 
 
 @kept(**{**ALONG, "no_cpython_wrapper": False})
@@ -47,8 +47,6 @@ def evaluate(rows, value, bound):
                             bound[a] += bound[b] * bound[c]
                         elif kind == RECIPROCAL:
                             value[a] = 1.0 / value[b]
-                            bound[a] = abs(value[a])
-                        elif kind == FUNCTION:
                             bound[a] = abs(value[a])
                         else:
                             difference = abs(value[a] - value[c]) if kind == EQUAL else abs(value[a])

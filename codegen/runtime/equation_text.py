@@ -8,7 +8,7 @@ a name without indices is a parameter or a function of kappa. Behind ``#`` stand
 import ast
 from itertools import combinations
 
-PLUS, MINUS, RECIPROCAL, FUNCTION, EQUAL, VANISH = range(6)
+PLUS, MINUS, RECIPROCAL, EQUAL, VANISH = range(5)
 LOOPS = 4  # of a contraction at most
 PARAMETERS = ("alpha", "beta", "ridge", "noise", "inverse_dimension")
 FEATURES = ("mu0", "mu1", "mu2sq")
@@ -55,7 +55,6 @@ class Contractions:
         self.letters = {NODE: self.node_axis}
         if isinstance(left, ast.Name):
             self.functions[left.id] = found = self._operand(right)
-            self._row(FUNCTION, (NODE,), found, found, found)
         elif isinstance(left, ast.Constant):
             found = self._operand(right)
             self._row(VANISH, found[1], found, found, found)

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature fcebc980bf260e9a, runtime 06094f07b984149b.
+Generated; do not edit. Signature e774a6ed03b83b33, runtime b1ed4abb97ca2055.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "fcebc980bf260e9abb8d7c435efc75d6c45b4e5e2aadec7a7d43707cb0040c54"
+SIGNATURE = "e774a6ed03b83b33207a8e48a07264a38be884af151ecc3d3487d4299872825b"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

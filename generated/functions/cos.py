@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 3a2276eb34a2d89f, runtime 06094f07b984149b.
+Generated; do not edit. Signature 92c0d4166a82f804, runtime b1ed4abb97ca2055.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "3a2276eb34a2d89f5b6a7d7223e43f3aea015af5eb94beb7b726f8b5b9b5a054"
+SIGNATURE = "92c0d4166a82f804a1ac1bf7e8cf440ce56367f2d1672510c0ba6a65680fe419"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 2bfe3026d503739c, runtime 06094f07b984149b.
+Generated; do not edit. Signature b9dbb7ebaad8de0a, runtime b1ed4abb97ca2055.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "2bfe3026d503739c609a49a3a468e7b81d903852acb4f0768bdc9724ee8215ca"
+SIGNATURE = "b9dbb7ebaad8de0a748787d6877497dde102eba29683ca686989994ec9ad1c10"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

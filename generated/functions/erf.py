@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 6fae7884e95deab9, runtime 06094f07b984149b.
+Generated; do not edit. Signature a39a54ff6b6943c3, runtime b1ed4abb97ca2055.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "6fae7884e95deab92c3cf2bfa79f124cd3027515c2d23505332c2bf8ccc28667"
+SIGNATURE = "a39a54ff6b6943c3fa28fb2a9689a627f6cc1c698bae43a2b58a1947ac2373bc"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 4d0e4e68e3f0973f, runtime 06094f07b984149b.
+Generated; do not edit. Signature 6d42c516bec66e30, runtime b1ed4abb97ca2055.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "4d0e4e68e3f0973fe24f541d08d63b999a296168d8b9dcdde5a4a73ce9226313"
+SIGNATURE = "6d42c516bec66e300fd6f5f5d6ffb19e0af4a7db90e4b08eafb716826e026314"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 9adab07360181cef, runtime 06094f07b984149b.
+Generated; do not edit. Signature e89f14f94a334a40, runtime b1ed4abb97ca2055.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "9adab07360181cef367f873daff802899a5dd1facb8f9d8ceb77cc61e07e3ce4"
+SIGNATURE = "e89f14f94a334a40046a76eae52356a53235ce42ff9c15ec119335a769b9f7b2"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 88844e0a87f15286, runtime 06094f07b984149b.
+Generated; do not edit. Signature 532901bc3ccbf9fa, runtime b1ed4abb97ca2055.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "88844e0a87f15286d5ab0f665978edc07cb36522985222a00d4d94050284040e"
+SIGNATURE = "532901bc3ccbf9fa115bb400976fa64d5d71995ea6210b20dacbc1dc22458eef"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 3a391bfb9d0eec5f, runtime 06094f07b984149b.
+Generated; do not edit. Signature df6acb612d6d7452, runtime b1ed4abb97ca2055.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "3a391bfb9d0eec5ffb22876c6491ef238d68002e783e9440c4cbed20e170c684"
+SIGNATURE = "df6acb612d6d74523a4423321eb3bc281114793c369e845101b08c4d7afcd59d"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

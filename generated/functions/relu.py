@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 7f99b90c0083e223, runtime 06094f07b984149b.
+Generated; do not edit. Signature 5511fdbb095aecda, runtime b1ed4abb97ca2055.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "7f99b90c0083e22335179c37a493b36c3783c7426eeb602ce19172735532256a"
+SIGNATURE = "5511fdbb095aecda5a8c282bb837a2508088f8d6a59eaa6e8ef258584f100268"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 6cfa6e9fd5e04f5e, runtime 06094f07b984149b.
+Generated; do not edit. Signature 843195b32211d30a, runtime b1ed4abb97ca2055.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "6cfa6e9fd5e04f5e7ab3e0cae9b4f86c04c5df017345049999a2a09bb82c7331"
+SIGNATURE = "843195b32211d30ac5d94142ed149630e00a0c8096cc9b2f9b6c8bb4df7acc0e"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 54e6321a0046b6c1, runtime 06094f07b984149b.
+Generated; do not edit. Signature 268d40c5492c0258, runtime b1ed4abb97ca2055.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "54e6321a0046b6c16df4fb2597661f947d00a102c4b83c80d629f282a546559c"
+SIGNATURE = "268d40c5492c025877fb71f9f7ba0aae2beb0132b6a3e58c0c572601b788168e"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

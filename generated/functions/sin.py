@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 252a4b0d8d24ecba, runtime 06094f07b984149b.
+Generated; do not edit. Signature d2f842c0748e3aab, runtime b1ed4abb97ca2055.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "252a4b0d8d24ecba4f53260213e08215a305045cb3234a47570e446893f301a8"
+SIGNATURE = "d2f842c0748e3aabfc5cf8a9c7256115b74217b6627915a9a0628d4a6d1303fe"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 63ea45a08b241491, runtime 06094f07b984149b.
+Generated; do not edit. Signature 5be1cd2663701d62, runtime b1ed4abb97ca2055.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "63ea45a08b2414919a21890576da17a596c69fd6f1441af07487d61e810c2f31"
+SIGNATURE = "5be1cd2663701d622eb16f98a50502067544266e116df798e98a34421361ee17"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature b2069e9dc548616f, runtime 06094f07b984149b.
+Generated; do not edit. Signature 6b7a9c52cde7178b, runtime b1ed4abb97ca2055.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "b2069e9dc548616fbbe5067d51409301c73da772ff42454ab3aa402eaae6e09c"
+SIGNATURE = "6b7a9c52cde7178b583c8f010e12a9c7409af890928f835ab8fc284fd75f1ad7"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature af46f2c0bd3d7e31, runtime 06094f07b984149b.
+Generated; do not edit. Signature 53742a8b20b9df78, runtime b1ed4abb97ca2055.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "af46f2c0bd3d7e31b983f499a44a992cc06dcdbb395b60b5678e46f22160a762"
+SIGNATURE = "53742a8b20b9df78b3df489eeee6da9ad9871d6821baacc1ffbdd8a3ed73f61e"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

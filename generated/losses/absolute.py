@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 431e5d886882af4f, runtime 06094f07b984149b.
+Generated; do not edit. Signature 6988753664f41d69, runtime b1ed4abb97ca2055.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "431e5d886882af4f7c850dfd201633441f6f57ae72d40a10bfc77c73dc13ab5f"
+SIGNATURE = "6988753664f41d69094ec53e2afcc9cb91befd21f388aeaf8507a90260d13588"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

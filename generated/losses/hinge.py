@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature 18f1cda827bf9344, runtime 06094f07b984149b.
+Generated; do not edit. Signature 26dc1de842f94609, runtime b1ed4abb97ca2055.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "18f1cda827bf9344422103c10b3c48be11e02e88b7b6b3d39dcd00e5c54d6bc9"
+SIGNATURE = "26dc1de842f94609cdf51dada4eeaa0eac252f7e4b2e0552bd7adeaedd71dc21"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

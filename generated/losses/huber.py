@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 98dd3eed2d48b9f1, runtime 06094f07b984149b.
+Generated; do not edit. Signature 1916707458ba2ea4, runtime b1ed4abb97ca2055.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "98dd3eed2d48b9f181830b4e03d58ef094efa8fdb1f190ff4591162cb5d87ddc"
+SIGNATURE = "1916707458ba2ea48b5b85df18c42dcde2dbe74ba0475251a6413db091ebc1ac"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

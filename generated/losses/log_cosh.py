@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 22d737553137d3cc, runtime 06094f07b984149b.
+Generated; do not edit. Signature e0447ff405274c89, runtime b1ed4abb97ca2055.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "22d737553137d3cc5af338218e5bf239a9cb523b230a3f09fc107122d2b423c1"
+SIGNATURE = "e0447ff405274c89b9a0fdcce1a74cd65fc4e850ff89e8ad909b93c02d653f26"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

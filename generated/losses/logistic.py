@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 22e54e265e6f2c33, runtime 06094f07b984149b.
+Generated; do not edit. Signature ff16aeef239631eb, runtime b1ed4abb97ca2055.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "22e54e265e6f2c3313ded592c93826757dadb77b12e719db0d37dc2d95475679"
+SIGNATURE = "ff16aeef239631eb3dccb72efa09df41abb4b32632ade60f1b904ea56ae77eac"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature f4e881be535d37b6, runtime 06094f07b984149b.
+Generated; do not edit. Signature a1840371e9246038, runtime b1ed4abb97ca2055.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "f4e881be535d37b610fe985bceeb693f13a75f5ed5777cae0c48bbdc5382f685"
+SIGNATURE = "a1840371e92460383de7d05a3bc2c7f73b5bb7742601e8ac239fce25b35cb25c"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature 6850f41430c55980, runtime 06094f07b984149b.
+Generated; do not edit. Signature 1413e064a7c04dd0, runtime b1ed4abb97ca2055.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "6850f41430c5598050823f5a968f80986f5307b4733f06e1efec314d68d65a8d"
+SIGNATURE = "1413e064a7c04dd01040671e6e20c9c66f57feac4deb35e65449e54de3cf8ffc"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

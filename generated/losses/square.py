@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature db810a1965602f79, runtime 06094f07b984149b.
+Generated; do not edit. Signature cd6c29f5cd251387, runtime b1ed4abb97ca2055.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "db810a1965602f79f27414707b618ac68dbc0f64c71e6d132a5cb9e9bf9856f8"
+SIGNATURE = "cd6c29f5cd2513876ad9620e9b4cf927532d0536c90c2cc2c50aeea9b37418f0"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

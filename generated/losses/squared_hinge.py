@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature 85620db6ce766c74, runtime 06094f07b984149b.
+Generated; do not edit. Signature ca1a32d88fac3d82, runtime b1ed4abb97ca2055.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "85620db6ce766c743e4d4a44143b5a84e2399f2caac3ee57e3d29978f95966d1"
+SIGNATURE = "ca1a32d88fac3d82c40f7a4f701f8309dcf9daf028b75da1c5fb75d88a8daa05"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

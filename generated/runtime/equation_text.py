@@ -5,7 +5,7 @@ unknown equals, ``0 = ...`` what vanishes. ``sum(x, b)`` adds over an index, ``E
 a name without indices is a parameter or a function of kappa. Behind ``#`` stands the label of the equation.
 
 Written by hand, in codegen/runtime/equation_text.py.
-Generated; do not edit. Signature 3a5b8ae9b321df73, runtime 06094f07b984149b.
+Generated; do not edit. Signature 2e0d8cfa7e4f8707, runtime b1ed4abb97ca2055.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ Regenerate with: giantstep generate
 import ast
 from itertools import combinations
 
-PLUS, MINUS, RECIPROCAL, FUNCTION, EQUAL, VANISH = range(6)
+PLUS, MINUS, RECIPROCAL, EQUAL, VANISH = range(5)
 LOOPS = 4  # of a contraction at most
 PARAMETERS = ("alpha", "beta", "ridge", "noise", "inverse_dimension")
 FEATURES = ("mu0", "mu1", "mu2sq")
@@ -61,7 +61,6 @@ class Contractions:
         self.letters = {NODE: self.node_axis}
         if isinstance(left, ast.Name):
             self.functions[left.id] = found = self._operand(right)
-            self._row(FUNCTION, (NODE,), found, found, found)
         elif isinstance(left, ast.Constant):
             found = self._operand(right)
             self._row(VANISH, found[1], found, found, found)
@@ -218,4 +217,4 @@ def _cost(pair):
     letters = {*pair[0][1], *pair[1][1]}
     return (NODE in letters) * 10 + len(letters)
 
-SIGNATURE = "3a5b8ae9b321df736f27ea81954eb33f4d44e1b436d7d52f6ea4f198301e49c9"
+SIGNATURE = "2e0d8cfa7e4f8707a4199762d2327e7d17738978613718090491cf8862e740a3"

@@ -6,19 +6,18 @@ Order of computation, found from the derived system:
        zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 9ec8d89e649b00a1.
+in X). Generated; do not edit. Signature cb1607070c085360.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
-from numba import njit
-
 from generated.runtime.certificate import Certificate
+from generated.runtime.compiling import kept
 from generated.runtime.contractions import INNER, add, add_product, average, average_of_product, clear, short, sum_of
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "9ec8d89e649b00a197fc40364cbd7bded165de03c811432a179f096d0cb53bd8"
+SIGNATURE = "cb1607070c085360dd88cdd920f372937d25f553794503380526a100a389b449"
 
 
 kappa, weight, nu0, nu1, nu2sq = range(5)  # rows of node, then mu0, mu1, mu2sq per block
@@ -48,7 +47,7 @@ AVERAGES = ('avg_M', 'avg_g', 'avg_h', 'avg_gg', 'avg_gh', 'avg_hx', 'avg_ggh', 
 SLOPES = ('slope',)
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@kept(error_model="numpy", nogil=True)
 def fields(node, fraction, numbers, vector, matrix, field):
     """Everything up to the law of the output, from the unknowns."""
     short()
@@ -90,7 +89,7 @@ def fields(node, fraction, numbers, vector, matrix, field):
         field[Delta, n] = Delta_n
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@kept(error_model="numpy", nogil=True)
 def residual(node, fraction, numbers, vector, matrix, field):
     """The residuals of the unknowns, given the averages over the output."""
     short()
@@ -172,7 +171,7 @@ def residual(node, fraction, numbers, vector, matrix, field):
             matrix[residual_V1, b, c] = matrix[V1, b, c] - matrix[M, b, c]/beta
 
 
-@njit(cache=True, **INNER)
+@kept(**INNER)
 def _tangents(node, fraction, numbers, vector, matrix, field):
     """What the residuals do along a direction of the unknowns."""
     short()
@@ -356,7 +355,7 @@ def _tangents(node, fraction, numbers, vector, matrix, field):
             matrix[d_residual_V1, b, c] = matrix[d_V1, b, c] - matrix[d_M, b, c]/beta
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@kept(error_model="numpy", nogil=True)
 def jacobian(node, fraction, numbers, vector, matrix, field, work, members, first, result):
     """result[i, k] = d residual i/d unknown first + k, a symmetric pair moving together; members: places in work."""
     short()
@@ -371,7 +370,7 @@ def jacobian(node, fraction, numbers, vector, matrix, field, work, members, firs
             result[i, k] = work[members[IMAGE, i]]
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@kept(error_model="numpy", nogil=True)
 def observables(node, fraction, numbers, vector, matrix, field, out):
     """out = (test_error, train_error, free_energy)."""
     short()

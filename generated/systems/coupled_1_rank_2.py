@@ -6,19 +6,18 @@ Order of computation, found from the derived system:
        avg_h, avg_tg, zeta_hat_1, zeta_hat_2, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 527d06f30527e2ce.
+in X). Generated; do not edit. Signature baa82b5f7ddb9914.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
-from numba import njit
-
 from generated.runtime.certificate import Certificate
+from generated.runtime.compiling import kept
 from generated.runtime.contractions import INNER, add, add_product, average, average_of_product, clear, short, sum_of
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "527d06f30527e2ce1bca8ec322416349deab332569c7ecced5091828c3a4341d"
+SIGNATURE = "baa82b5f7ddb9914aaa186429651a9a4bc72daf149e70031cd3f3941913c272f"
 
 
 kappa_1, weight, nu0, nu1, nu2sq, kappa_2 = range(6)  # rows of node, then mu0, mu1, mu2sq per block
@@ -50,7 +49,7 @@ AVERAGES = ('avg_M', 'avg_g', 'avg_h', 'avg_gg', 'avg_gh', 'avg_hx', 'avg_ggh', 
 SLOPES = ('slope',)
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@kept(error_model="numpy", nogil=True)
 def fields(node, fraction, numbers, vector, matrix, field):
     """Everything up to the law of the output, from the unknowns."""
     short()
@@ -96,7 +95,7 @@ def fields(node, fraction, numbers, vector, matrix, field):
         field[Delta, n] = Delta_n
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@kept(error_model="numpy", nogil=True)
 def residual(node, fraction, numbers, vector, matrix, field):
     """The residuals of the unknowns, given the averages over the output."""
     short()
@@ -183,7 +182,7 @@ def residual(node, fraction, numbers, vector, matrix, field):
             matrix[residual_V1, b, c] = matrix[V1, b, c] - matrix[M, b, c]/beta
 
 
-@njit(cache=True, **INNER)
+@kept(**INNER)
 def _tangents(node, fraction, numbers, vector, matrix, field):
     """What the residuals do along a direction of the unknowns."""
     short()
@@ -376,7 +375,7 @@ def _tangents(node, fraction, numbers, vector, matrix, field):
             matrix[d_residual_V1, b, c] = matrix[d_V1, b, c] - matrix[d_M, b, c]/beta
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@kept(error_model="numpy", nogil=True)
 def jacobian(node, fraction, numbers, vector, matrix, field, work, members, first, result):
     """result[i, k] = d residual i/d unknown first + k, a symmetric pair moving together; members: places in work."""
     short()
@@ -391,7 +390,7 @@ def jacobian(node, fraction, numbers, vector, matrix, field, work, members, firs
             result[i, k] = work[members[IMAGE, i]]
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@kept(error_model="numpy", nogil=True)
 def observables(node, fraction, numbers, vector, matrix, field, out):
     """out = (test_error, train_error, free_energy)."""
     short()

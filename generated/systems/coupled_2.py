@@ -6,19 +6,18 @@ Order of computation, found from the derived system:
        avg_gg, avg_h, avg_t_1g, avg_t_2g, zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat_1, psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 9e8b7b83ce83d71c.
+in X). Generated; do not edit. Signature d1044c7d3f4aa307.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
-from numba import njit
-
 from generated.runtime.certificate import Certificate
+from generated.runtime.compiling import kept
 from generated.runtime.contractions import INNER, add, add_product, average, average_of_product, clear, short, sum_of
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "9e8b7b83ce83d71c783b9b15d8efe152b200344a2114887fb2f473d37eede792"
+SIGNATURE = "d1044c7d3f4aa3076257955d7af76f79e6df1077a67d2ca5bfc02ba445b875da"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = range(6)  # rows of node, then mu0, mu1, mu2sq per block
@@ -53,7 +52,7 @@ AVERAGES = ('avg_M', 'avg_g', 'avg_h', 'avg_gg', 'avg_gh', 'avg_hx', 'avg_ggh', 
 SLOPES = ('slope_1', 'slope_2')
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@kept(error_model="numpy", nogil=True)
 def fields(node, fraction, numbers, vector, matrix, field):
     """Everything up to the law of the output, from the unknowns."""
     short()
@@ -99,7 +98,7 @@ def fields(node, fraction, numbers, vector, matrix, field):
         field[Delta, n] = Delta_n
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@kept(error_model="numpy", nogil=True)
 def residual(node, fraction, numbers, vector, matrix, field):
     """The residuals of the unknowns, given the averages over the output."""
     short()
@@ -194,7 +193,7 @@ def residual(node, fraction, numbers, vector, matrix, field):
             matrix[residual_V1, b, c] = matrix[V1, b, c] - matrix[M, b, c]/beta
 
 
-@njit(cache=True, **INNER)
+@kept(**INNER)
 def _tangents(node, fraction, numbers, vector, matrix, field):
     """What the residuals do along a direction of the unknowns."""
     short()
@@ -420,7 +419,7 @@ def _tangents(node, fraction, numbers, vector, matrix, field):
             matrix[d_residual_V1, b, c] = matrix[d_V1, b, c] - matrix[d_M, b, c]/beta
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@kept(error_model="numpy", nogil=True)
 def jacobian(node, fraction, numbers, vector, matrix, field, work, members, first, result):
     """result[i, k] = d residual i/d unknown first + k, a symmetric pair moving together; members: places in work."""
     short()
@@ -435,7 +434,7 @@ def jacobian(node, fraction, numbers, vector, matrix, field, work, members, firs
             result[i, k] = work[members[IMAGE, i]]
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@kept(error_model="numpy", nogil=True)
 def observables(node, fraction, numbers, vector, matrix, field, out):
     """out = (test_error, train_error, free_energy)."""
     short()

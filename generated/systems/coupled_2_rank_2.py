@@ -7,19 +7,18 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 4cc9afd6e3a0746a.
+in X). Generated; do not edit. Signature 2bf5e166aaee81a6.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
-from numba import njit
-
 from generated.runtime.certificate import Certificate
+from generated.runtime.compiling import kept
 from generated.runtime.contractions import INNER, add, add_product, average, average_of_product, clear, short, sum_of
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "4cc9afd6e3a0746aba7f158496be06690da9511c93a98da779ee198c71c85def"
+SIGNATURE = "2bf5e166aaee81a662c143b84cc42b1a31ff42232811f0ab6e4401eaa5df8db9"
 
 
 kappa_1, weight, nu0, nu1_1, nu1_2, nu2sq, kappa_2 = range(7)  # rows of node, then mu0, mu1, mu2sq per block
@@ -56,7 +55,7 @@ AVERAGES = ('avg_M', 'avg_g', 'avg_h', 'avg_gg', 'avg_gh', 'avg_hx', 'avg_ggh', 
 SLOPES = ('slope_1', 'slope_2')
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@kept(error_model="numpy", nogil=True)
 def fields(node, fraction, numbers, vector, matrix, field):
     """Everything up to the law of the output, from the unknowns."""
     short()
@@ -106,7 +105,7 @@ def fields(node, fraction, numbers, vector, matrix, field):
         field[Delta, n] = Delta_n
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@kept(error_model="numpy", nogil=True)
 def residual(node, fraction, numbers, vector, matrix, field):
     """The residuals of the unknowns, given the averages over the output."""
     short()
@@ -206,7 +205,7 @@ def residual(node, fraction, numbers, vector, matrix, field):
             matrix[residual_V1, b, c] = matrix[V1, b, c] - matrix[M, b, c]/beta
 
 
-@njit(cache=True, **INNER)
+@kept(**INNER)
 def _tangents(node, fraction, numbers, vector, matrix, field):
     """What the residuals do along a direction of the unknowns."""
     short()
@@ -441,7 +440,7 @@ def _tangents(node, fraction, numbers, vector, matrix, field):
             matrix[d_residual_V1, b, c] = matrix[d_V1, b, c] - matrix[d_M, b, c]/beta
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@kept(error_model="numpy", nogil=True)
 def jacobian(node, fraction, numbers, vector, matrix, field, work, members, first, result):
     """result[i, k] = d residual i/d unknown first + k, a symmetric pair moving together; members: places in work."""
     short()
@@ -456,7 +455,7 @@ def jacobian(node, fraction, numbers, vector, matrix, field, work, members, firs
             result[i, k] = work[members[IMAGE, i]]
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@kept(error_model="numpy", nogil=True)
 def observables(node, fraction, numbers, vector, matrix, field, out):
     """out = (test_error, train_error, free_energy)."""
     short()

@@ -7,19 +7,18 @@ Order of computation, found from the derived system:
        Q2_hat, V1_hat, V2_hat, psi_hat_1, psi_hat_2, psi_hat_3, psi_hat_4, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 7654a29122efb788.
+in X). Generated; do not edit. Signature c821e343809cafae.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
-from numba import njit
-
 from generated.runtime.certificate import Certificate
+from generated.runtime.compiling import kept
 from generated.runtime.contractions import INNER, add, add_product, average, average_of_product, clear, short, sum_of
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "7654a29122efb788ce693d742b1a28508225bbfe3361f7d0c10b065d00b41fe5"
+SIGNATURE = "c821e343809cafaeaf8aeeda9060e1ced1addfa0008456480b2538a64ee6ba18"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu1_3, nu1_4, nu2sq = range(8)  # rows of node, then mu0, mu1, mu2sq per block
@@ -65,7 +64,7 @@ AVERAGES = ('avg_M', 'avg_g', 'avg_h', 'avg_gg', 'avg_gh', 'avg_hx', 'avg_ggh', 
 SLOPES = ('slope_1', 'slope_2', 'slope_3', 'slope_4')
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@kept(error_model="numpy", nogil=True)
 def fields(node, fraction, numbers, vector, matrix, field):
     """Everything up to the law of the output, from the unknowns."""
     short()
@@ -120,7 +119,7 @@ def fields(node, fraction, numbers, vector, matrix, field):
         field[Delta, n] = Delta_n
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@kept(error_model="numpy", nogil=True)
 def residual(node, fraction, numbers, vector, matrix, field):
     """The residuals of the unknowns, given the averages over the output."""
     short()
@@ -243,7 +242,7 @@ def residual(node, fraction, numbers, vector, matrix, field):
             matrix[residual_V1, b, c] = matrix[V1, b, c] - matrix[M, b, c]/beta
 
 
-@njit(cache=True, **INNER)
+@kept(**INNER)
 def _tangents(node, fraction, numbers, vector, matrix, field):
     """What the residuals do along a direction of the unknowns."""
     short()
@@ -553,7 +552,7 @@ def _tangents(node, fraction, numbers, vector, matrix, field):
             matrix[d_residual_V1, b, c] = matrix[d_V1, b, c] - matrix[d_M, b, c]/beta
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@kept(error_model="numpy", nogil=True)
 def jacobian(node, fraction, numbers, vector, matrix, field, work, members, first, result):
     """result[i, k] = d residual i/d unknown first + k, a symmetric pair moving together; members: places in work."""
     short()
@@ -568,7 +567,7 @@ def jacobian(node, fraction, numbers, vector, matrix, field, work, members, firs
             result[i, k] = work[members[IMAGE, i]]
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@kept(error_model="numpy", nogil=True)
 def observables(node, fraction, numbers, vector, matrix, field, out):
     """out = (test_error, train_error, free_energy)."""
     short()

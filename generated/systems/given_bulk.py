@@ -1,6 +1,6 @@
 """Equations of a given bulk, one block  [THEORY section 5].
 
-Generated; do not edit. Signature c9b3937c2e8926d1.
+Generated; do not edit. Signature 8f588245d6b05498.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from generated.runtime.certificate import Certificate
 
-SIGNATURE = "c9b3937c2e8926d10ab26964947e1a14d1bd67e4289921d3145c29e18335b582"
+SIGNATURE = "8f588245d6b054989309e9c52b1b191f422b74466e847c8bb78b5557a0cdf85d"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

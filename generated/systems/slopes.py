@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 5b8d6185c97ec873.
+Generated; do not edit. Signature a4b8a2a6f5a56645.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "5b8d6185c97ec87337687b82259a84255466ecf427b9064618547221586cc043"
+SIGNATURE = "a4b8a2a6f5a566455cb5d99f4adc9606db491485331e4682d1dab82f9cbbd3bf"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -9,21 +9,21 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 55f92f78a676d47b.
+in X). Generated; do not edit. Signature c02329419321a9d1.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
-from numba import njit
 
 from generated.runtime.certificate import Certificate
+from generated.runtime.compiling import kept
 from generated.runtime.contractions import INNER, add, add_product, average, average_of_product, clear, short, sum_of
 from generated.runtime.unknowns import (DIRECTION, FAMILY, IMAGE, RESIDUAL, TURNED, UNKNOWN, WEIGHT, invert,
     solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "55f92f78a676d47b606412eb2a0c8d0307e9d65d23d70a423a7ac58805ae4e3a"
+SIGNATURE = "c02329419321a9d1716998ab74711fbbf7c06bc3d51a8871978dc48ac685600b"
 
 
 kappa, weight, nu0, nu1, nu2sq = range(5)  # rows of node, then mu0, mu1, mu2sq per block
@@ -42,7 +42,7 @@ FIELDS = ('V', 'weight_1', 'd_V', 'mean', 'part_1', 'weight_2', 'slope', 'Delta'
 BLOCKS = (('T', 'V1'), ('m', 'zeta'), ('adjoint', 'Q1'))  # unknowns of the stages of a solve
 
 
-@njit(cache=True, **INNER)
+@kept(**INNER)
 def _equations_1(node, fraction, numbers, vector, matrix, field):
     """Block 1, nonlinear: V2, V, V1_hat, V2_hat, P, M, S."""
     short()
@@ -82,7 +82,7 @@ def _equations_1(node, fraction, numbers, vector, matrix, field):
         vector[residual_T, b] = -beta*fraction[b]/(ridge + matrix[S, b, b] + vector[V2_hat, b]) + vector[T, b]
 
 
-@njit(cache=True, **INNER)
+@kept(**INNER)
 def _tangents_1(node, fraction, numbers, vector, matrix, field):
     """Block 1: what the residuals do along a direction of T, V1."""
     short()
@@ -131,7 +131,7 @@ def _tangents_1(node, fraction, numbers, vector, matrix, field):
             + vector[V2_hat, b])*(ridge + matrix[S, b, b] + vector[V2_hat, b])) + vector[d_T, b])
 
 
-@njit(cache=True, **INNER)
+@kept(**INNER)
 def _equations_2(node, fraction, numbers, vector, matrix, field):
     """Block 2, linear: mean, zeta_hat; one = 0: without the terms free of these."""
     short()
@@ -165,7 +165,7 @@ def _equations_2(node, fraction, numbers, vector, matrix, field):
         vector[residual_zeta, b] = -vector[T, b]*vector[zeta_hat, b] + vector[zeta, b]
 
 
-@njit(cache=True, **INNER)
+@kept(**INNER)
 def _equations_3(node, fraction, numbers, vector, matrix, field):
     """Block 3, explicit: psi_hat, psi, slope."""
     short()
@@ -189,7 +189,7 @@ def _equations_3(node, fraction, numbers, vector, matrix, field):
         add(field, slope, vector[psi, b], node, mu1 + b)
 
 
-@njit(cache=True, **INNER)
+@kept(**INNER)
 def _equations_6(node, fraction, numbers, vector, matrix, field):
     """Block 6, linear: Q2, Delta, risk, Q1_hat, Q2_hat; one = 0: without the terms free of these."""
     short()
@@ -254,7 +254,7 @@ def _equations_6(node, fraction, numbers, vector, matrix, field):
             matrix[residual_Q1, b, c] = -one*sum7*sum8 - sum5 + matrix[Q1, b, c] - sum6/beta
 
 
-@njit(cache=True, **INNER)
+@kept(**INNER)
 def _observables(node, fraction, numbers, vector, matrix, field, out):
     """out = (test_error, train_error, free_energy)."""
     short()
@@ -305,7 +305,7 @@ def _observables(node, fraction, numbers, vector, matrix, field, out):
         + beta*(0.5*sum1 + 0.5*sum2 - 0.5*sum3 - 0.5*sum4 + sum7 - 0.5*(sum5 + sum6)/beta))
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@kept(error_model="numpy", nogil=True)
 def ridge_slopes(node, fraction, numbers, vector, matrix, field):
     """Derivatives in the ridge of the residuals of the first stage, where they have one."""
     short()
@@ -320,7 +320,7 @@ PIECES = (_equations_1, _tangents_1, _equations_2, _equations_3, _equations_6, _
     subtract)
 
 
-@njit(cache=True, error_model="numpy", nogil=True, no_cfunc_wrapper=True)
+@kept(error_model="numpy", nogil=True, no_cfunc_wrapper=True)
 def residual(stage, node, fraction, numbers, vector, matrix, field):
     """The residuals of a stage and what leads to them, from its unknowns; all may be complex, as for complex ridge."""
     if stage == 0:
@@ -331,7 +331,7 @@ def residual(stage, node, fraction, numbers, vector, matrix, field):
         _equations_6(node, fraction, numbers, vector, matrix, field)
 
 
-@njit(cache=True, error_model="numpy", nogil=True, no_cfunc_wrapper=True)
+@kept(error_model="numpy", nogil=True, no_cfunc_wrapper=True)
 def jacobian(stage, node, fraction, numbers, vector, matrix, field, work, members, result):
     """result[i, k] = d residual i/d unknown k of a stage, a symmetric pair moving together; members: places in work.
 
@@ -356,7 +356,7 @@ def jacobian(stage, node, fraction, numbers, vector, matrix, field, work, member
             result[i, column] = work[members[stage, get, i]]
 
 
-@njit(cache=True, error_model="numpy", nogil=True, no_cfunc_wrapper=True)
+@kept(error_model="numpy", nogil=True, no_cfunc_wrapper=True)
 def solve(node, fraction, parameters, work, vector, matrix, field, members, sizes, system, warm, out):
     """Solve the system; out = (test error, training error, free energy).
 

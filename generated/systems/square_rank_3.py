@@ -9,21 +9,21 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 84e3d8800b46758f.
+in X). Generated; do not edit. Signature 77283ffd289be364.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
-from numba import njit
 
 from generated.runtime.certificate import Certificate
+from generated.runtime.compiling import kept
 from generated.runtime.contractions import INNER, add, add_product, average, average_of_product, clear, short, sum_of
 from generated.runtime.unknowns import (DIRECTION, FAMILY, IMAGE, RESIDUAL, TURNED, UNKNOWN, WEIGHT, invert,
     solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "84e3d8800b46758fc5a25f5d90897ac6a5e5f8f9cc227490f3cb7196fcb8725d"
+SIGNATURE = "77283ffd289be364b9ec8aa1487217fc2c942f31443e9a3a345ae0b1512df7c5"
 
 
 kappa_1, weight, nu0, nu1, nu2sq, kappa_2, kappa_3 = range(7)  # rows of node, then mu0, mu1, mu2sq per block
@@ -45,7 +45,7 @@ FIELDS = ('V', 'weight_1', 'd_V', 'mean', 'part_1', 'part_2', 'part_3', 'weight_
 BLOCKS = (('T', 'V1'), ('m', 'zeta_1', 'zeta_2', 'zeta_3'), ('adjoint', 'Q1'))  # unknowns of the stages of a solve
 
 
-@njit(cache=True, **INNER)
+@kept(**INNER)
 def _equations_1(node, fraction, numbers, vector, matrix, field):
     """Block 1, nonlinear: V2, V, V1_hat, V2_hat, P, M, S."""
     short()
@@ -85,7 +85,7 @@ def _equations_1(node, fraction, numbers, vector, matrix, field):
         vector[residual_T, b] = -beta*fraction[b]/(ridge + matrix[S, b, b] + vector[V2_hat, b]) + vector[T, b]
 
 
-@njit(cache=True, **INNER)
+@kept(**INNER)
 def _tangents_1(node, fraction, numbers, vector, matrix, field):
     """Block 1: what the residuals do along a direction of T, V1."""
     short()
@@ -134,7 +134,7 @@ def _tangents_1(node, fraction, numbers, vector, matrix, field):
             + vector[V2_hat, b])*(ridge + matrix[S, b, b] + vector[V2_hat, b])) + vector[d_T, b])
 
 
-@njit(cache=True, **INNER)
+@kept(**INNER)
 def _equations_2(node, fraction, numbers, vector, matrix, field):
     """Block 2, linear: mean, zeta_hat_1, zeta_hat_2, zeta_hat_3; one = 0: without the terms free of these."""
     short()
@@ -182,7 +182,7 @@ def _equations_2(node, fraction, numbers, vector, matrix, field):
         vector[residual_zeta_3, b] = -vector[T, b]*vector[zeta_hat_3, b] + vector[zeta_3, b]
 
 
-@njit(cache=True, **INNER)
+@kept(**INNER)
 def _equations_3(node, fraction, numbers, vector, matrix, field):
     """Block 3, explicit: psi_hat, psi, slope."""
     short()
@@ -206,7 +206,7 @@ def _equations_3(node, fraction, numbers, vector, matrix, field):
         add(field, slope, vector[psi, b], node, mu1 + b)
 
 
-@njit(cache=True, **INNER)
+@kept(**INNER)
 def _equations_6(node, fraction, numbers, vector, matrix, field):
     """Block 6, linear: Q2, Delta, risk, Q1_hat, Q2_hat; one = 0: without the terms free of these."""
     short()
@@ -272,7 +272,7 @@ def _equations_6(node, fraction, numbers, vector, matrix, field):
             matrix[residual_Q1, b, c] = -one*sum7*sum8 - sum5 + matrix[Q1, b, c] - sum6/beta
 
 
-@njit(cache=True, **INNER)
+@kept(**INNER)
 def _observables(node, fraction, numbers, vector, matrix, field, out):
     """out = (test_error, train_error, free_energy)."""
     short()
@@ -328,7 +328,7 @@ def _observables(node, fraction, numbers, vector, matrix, field, out):
         + beta*(0.5*sum1 + 0.5*sum2 - 0.5*sum3 - 0.5*sum4 - 0.5*sum5 - 0.5*sum6 + sum9 - 0.5*(sum7 + sum8)/beta))
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@kept(error_model="numpy", nogil=True)
 def ridge_slopes(node, fraction, numbers, vector, matrix, field):
     """Derivatives in the ridge of the residuals of the first stage, where they have one."""
     short()
@@ -343,7 +343,7 @@ PIECES = (_equations_1, _tangents_1, _equations_2, _equations_3, _equations_6, _
     subtract)
 
 
-@njit(cache=True, error_model="numpy", nogil=True, no_cfunc_wrapper=True)
+@kept(error_model="numpy", nogil=True, no_cfunc_wrapper=True)
 def residual(stage, node, fraction, numbers, vector, matrix, field):
     """The residuals of a stage and what leads to them, from its unknowns; all may be complex, as for complex ridge."""
     if stage == 0:
@@ -354,7 +354,7 @@ def residual(stage, node, fraction, numbers, vector, matrix, field):
         _equations_6(node, fraction, numbers, vector, matrix, field)
 
 
-@njit(cache=True, error_model="numpy", nogil=True, no_cfunc_wrapper=True)
+@kept(error_model="numpy", nogil=True, no_cfunc_wrapper=True)
 def jacobian(stage, node, fraction, numbers, vector, matrix, field, work, members, result):
     """result[i, k] = d residual i/d unknown k of a stage, a symmetric pair moving together; members: places in work.
 
@@ -379,7 +379,7 @@ def jacobian(stage, node, fraction, numbers, vector, matrix, field, work, member
             result[i, column] = work[members[stage, get, i]]
 
 
-@njit(cache=True, error_model="numpy", nogil=True, no_cfunc_wrapper=True)
+@kept(error_model="numpy", nogil=True, no_cfunc_wrapper=True)
 def solve(node, fraction, parameters, work, vector, matrix, field, members, sizes, system, warm, out):
     """Solve the system; out = (test error, training error, free energy).
 

@@ -1,13 +1,13 @@
 """Tangents of the coupled system, 2 direction(s) beside the spike  [THEORY section 4].
 
-Generated; do not edit. Signature cfa0df3dc4c9e712.
+Generated; do not edit. Signature 25c07fed5b98bf68.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "cfa0df3dc4c9e712af4965e0586c0d93e2d711789b988780c1539c244897ad5c"
+SIGNATURE = "25c07fed5b98bf684f0e541f7ad4bd3091fd7789b6c4ea5fced669b808ecf147"
 
 
 def response(table, change, fraction, parameters, rates, state, moves):

@@ -1,6 +1,6 @@
 """Equations of a trained bulk, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature 3ffccc7767c5ebc5.
+Generated; do not edit. Signature 17db4ab9ccc6a497.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from generated.runtime.certificate import Certificate
 
-SIGNATURE = "3ffccc7767c5ebc54bb1f2c8b32a1a7594749f3733a5532c99654d680ce277af"
+SIGNATURE = "17db4ab9ccc6a497093640ae4721cf3059366e9cbcf7040ab9fdd920298f2a05"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

@@ -31,7 +31,7 @@ from giantstep.quadrature.panels import ORDERS
 from giantstep.spec.errors import BadInput, NotConverged
 from giantstep.spec.model import Model
 from giantstep.system.problem import Problem, problem_of
-from giantstep.system.span import orthonormal
+from giantstep.system.span import ROUNDING, at_unit_strength, orthonormal
 
 Array = np.ndarray
 Kind = Literal["lower", "upper"]
@@ -198,6 +198,9 @@ def _best_bias(features: Callable[[float], Problem], kind: Kind) -> float:
 
 def _at(model: Model, problem: Problem, kind: Kind, order: int) -> Bound:
     parts = conditional(problem, order)
+    strong = at_unit_strength(problem)
+    if strong is not None and _rank(conditional(strong, ORDERS[0]), kind) > _rank(parts, kind):
+        raise _hidden(ROUNDING)
     value, m, zeta, psi, rounding = lower_of(parts) if kind == "lower" else upper_of(parts)
     rate = None if model.step is None else model.step.learning_rate
     zeta, psi = _along_given(problem, zeta, psi)
@@ -216,11 +219,7 @@ def _along_given(problem: Problem, zeta: Array, psi: Array) -> tuple[Array, Arra
 def lower_of(parts: Conditional) -> tuple[float, Array, Array, Array, float]:
     """(bound, m, zeta, psi, relative rounding): best in the span of all mu0_b, kappa_j mu1_b and t_d mu1_b."""
     blocks, rank, sizes = parts.mu0.shape[1], parts.kappa.shape[1], _sizes(parts)
-    along = parts.mu1[:, :, None] * parts.kappa[:, None, :]
-    seen = np.column_stack([parts.mu0, along.reshape(len(along), -1)])
-    weights, value, rounding = _projected(
-        seen, parts.nu0, parts.weight, np.concatenate([sizes, np.repeat(sizes, rank)])
-    )
+    weights, value, rounding = _projected(_seen(parts), parts.nu0, parts.weight, _seen_sizes(parts))
     across = [_projected(parts.mu1, column, parts.weight, sizes) for column in parts.nu1.T]
     psi = np.stack([found for found, _, _ in across], axis=-1)
     total = value + sum(left for _, left, _ in across) + float(parts.weight @ parts.nu2sq)
@@ -234,6 +233,31 @@ def upper_of(parts: Conditional) -> tuple[float, Array, Array, Array, float]:
     unseen = (parts.nu0 - parts.mu0 @ m) ** 2 + (parts.nu1**2).sum(axis=1) + parts.nu2sq
     zeta, psi = np.zeros((blocks, parts.kappa.shape[1])), np.zeros((blocks, directions))
     return float(parts.weight @ unseen), m, zeta, psi, rounding
+
+
+def _rank(parts: Conditional, kind: Kind) -> int:
+    """How many functions of kappa the readout has to itself."""
+    columns, sizes = (_seen(parts), _seen_sizes(parts)) if kind == "lower" else (parts.mu0, _sizes(parts))
+    return orthonormal(np.sqrt(parts.weight)[:, None] * columns, sizes).rank
+
+
+def _hidden(size: float) -> NotConverged:
+    return NotConverged(
+        f"mean features differ by {size:.1e} of their size or less, which rounding hides: the best readout of them is "
+        "not determined",
+        "raise the strength of the spike or the learning rate, or set it to zero",
+    )
+
+
+def _seen(parts: Conditional) -> Array:
+    """mu0_b and kappa_j mu1_b, [N, K (1 + q)]."""
+    along = parts.mu1[:, :, None] * parts.kappa[:, None, :]
+    return np.column_stack([parts.mu0, along.reshape(len(along), -1)])
+
+
+def _seen_sizes(parts: Conditional) -> Array:
+    sizes = _sizes(parts)
+    return np.concatenate([sizes, np.repeat(sizes, parts.kappa.shape[1])])
 
 
 def _fitted(parts: Conditional) -> tuple[Array, float, float]:
@@ -256,12 +280,7 @@ def _projected(columns: Array, goal: Array, weight: Array, sizes: Array) -> tupl
     root = np.sqrt(weight)
     span = orthonormal(root[:, None] * columns, sizes)
     if span.least < _LEAST or span.dropped > _DEPENDENT:
-        hidden = span.dropped if span.dropped > _DEPENDENT else span.least
-        raise NotConverged(
-            f"mean features differ by {hidden:.1e} of their size, which rounding hides: the best readout of them "
-            "is not determined",
-            "raise the strength of the spike or the learning rate, or set it to zero",
-        )
+        raise _hidden(span.dropped if span.dropped > _DEPENDENT else span.least)
     along = np.einsum("n,ni->i", weight * goal, span.functions(columns))
     left = root * (goal - span.functions(columns) @ along)
     found = span.outward(along, 1.0 / np.where(sizes > 0.0, sizes, 1.0) ** 2)

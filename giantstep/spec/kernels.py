@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import importlib
 import linecache
+import os
 import sys
 from collections.abc import Callable
 from functools import lru_cache
-from importlib import resources
 from types import ModuleType
 
 import numpy as np
@@ -45,11 +45,11 @@ def user_module(stem: str, emit: Callable[[], str]) -> ModuleType:
     name, path = f"_giantstep_{stem}", cached_path(stem)
     kept = kept_text(path) if path is not None else None
     if kept is not None:
-        return _from_text(name, kept, str(path), cached=True)
+        return _from_text(name, kept, str(path))
     text = emit()
     if path is not None and keep_text(path, text):
-        return _from_text(name, sealed(text), str(path), cached=True)
-    return _from_text(name, text, f"<{stem}>", cached=False)
+        return _from_text(name, sealed(text), str(path))
+    return _from_text(name, text, f"<{stem}>")
 
 
 def solver_kernel(loss: str, spikes: int = 1) -> ModuleType:
@@ -57,33 +57,19 @@ def solver_kernel(loss: str, spikes: int = 1) -> ModuleType:
     return generated_module(f"generated.systems.{loss}{f'_rank_{spikes}' if spikes > 1 else ''}")
 
 
-@lru_cache(maxsize=64)
 def generated_module(name: str) -> ModuleType:
-    """A module of `generated/`; compiled without a cache on disk where none can be written."""
-    try:
-        return importlib.import_module(name)
-    except RuntimeError as error:
-        if "no locator available" not in str(error):
-            raise
-    package, _, stem = name.rpartition(".")
-    text = resources.files(package).joinpath(f"{stem}.py").read_text(encoding="utf-8")
-    return _from_text(f"_giantstep_uncached_{stem}", text, f"<{name}>", cached=False)
+    """A module of `generated/`."""
+    return importlib.import_module(name)
 
 
-def _from_text(name: str, text: str, filename: str, cached: bool) -> ModuleType:
+def _from_text(name: str, text: str, filename: str) -> ModuleType:
     """Execute an emitted module under ``name``; numba needs it in sys.modules, and its source for messages."""
-    if not cached:
-        text = text.replace("cache=True, ", "")
+    if not os.path.isfile(filename):
         linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
     module = ModuleType(name)
     module.__file__ = filename
     sys.modules[name] = module
-    try:
-        exec(compile(text, filename, "exec"), module.__dict__)
-    except RuntimeError as error:
-        if cached and "no locator available" in str(error):
-            return _from_text(name, text, f"<{name}>", cached=False)
-        raise
+    exec(compile(text, filename, "exec"), module.__dict__)
     return module
 
 

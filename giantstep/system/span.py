@@ -9,13 +9,15 @@ so the equations in m are nearly singular. In coordinates c of orthonormal funct
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
 
 from giantstep.quadrature.panels import ORDERS, Term, table
 from giantstep.quadrature.tensor import Shape, tensor_table
+from giantstep.spec.errors import NotConverged
 from giantstep.spec.matrix import Rows
 from giantstep.system.problem import Problem
 
@@ -23,6 +25,7 @@ Array = np.ndarray
 # What a mean feature has beside the others, relative to the norm of its block's features, and is taken for rounding:
 # where features are dependent 1e-16 to 1e-15 is left, by measurement.
 ROUNDING = 1e-13
+_NEAR = 1e-9
 
 
 @dataclass(frozen=True)
@@ -74,12 +77,49 @@ class Span:
 def span_of(problem: Problem) -> Span | None:
     """The span of the mean features of a problem; None where m is regularised, or where it is one that is not zero.
 
-    Source: THEORY section 4, the condition that fixes m.
+    Raises NotConverged where rounding hides a feature that counts. Source: THEORY section 4, what fixes m.
     """
     if problem.parameters[4] > 0.0:
         return None
     span = _span(problem.blocks, problem.loadings, problem.target)
+    if span.rank < len(problem.blocks) and _hides(problem, span.rank):
+        raise NotConverged(
+            "the mean features of the readout values differ by less than rounding, and at infinite dimension the "
+            "readout reads any difference",
+            "give a dimension, a stronger spike or a larger learning rate; make values equal that are nearly so",
+        )
     return None if len(problem.blocks) == span.rank == 1 else span
+
+
+def _hides(problem: Problem, rank: int) -> bool:
+    """Whether features that are dependent in double precision are not so by themselves.
+
+    The rank does not depend on the strength of the spike: a weak one, whose features differ by powers of it, is held
+    against one that moves pre-activations by their own spread. Unequal values within 1e-9 are never dependent.
+    """
+    if problem.loadings is None:
+        sizes = sorted(abs(term.scale) for term in problem.blocks)
+        if any(0.0 < b - a < _NEAR * b for a, b in zip(sizes, sizes[1:], strict=False)):
+            return True
+    strong = at_unit_strength(problem)
+    return strong is not None and _span(strong.blocks, strong.loadings, strong.target).rank > rank
+
+
+def at_unit_strength(problem: Problem) -> Problem | None:
+    """A problem with a weak spike, all its strengths raised until one moves pre-activations by their own spread.
+
+    None where one does already, where there is no spike, and in the limit of a small step.
+    """
+    blocks, loadings = problem.blocks, problem.loadings
+    if any(term.polynomial is not None for term in blocks):
+        return None
+    rows = [(term.scale,) for term in blocks] if loadings is None else loadings
+    strength = max(math.hypot(*row) / math.sqrt(term.variance) for row, term in zip(rows, blocks, strict=True))
+    if not 0.0 < strength < 1.0:
+        return None
+    if loadings is None:
+        return replace(problem, blocks=tuple(replace(term, scale=term.scale / strength) for term in blocks))
+    return replace(problem, loadings=tuple(tuple(x / strength for x in row) for row in loadings))
 
 
 @lru_cache(maxsize=128)

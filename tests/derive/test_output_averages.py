@@ -107,7 +107,8 @@ def test_what_is_derived(directions: int) -> None:
     for partial in derived.partials.values():
         for expression in partial.values():
             assert {f for f in expression.atoms(sp.Function) if f != DELTA(KAPPA)} <= named
-    assert {check.error for check in check_derivation(derived.derivation)} <= {None, 0}
+    checks = check_derivation(derived.derivation)
+    assert checks and all(check.error is None or check.error < 1e-45 for check in checks)
 
 
 def test_the_identities_of_the_envelope() -> None:

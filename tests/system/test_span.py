@@ -7,7 +7,7 @@ import pytest
 from undetermined_cases import cases, gaussian_values, model
 
 from giantstep.observe.gradient.gradient import gradient
-from giantstep.spec.errors import BadInput
+from giantstep.spec.errors import BadInput, NotConverged
 from giantstep.spec.model import Model
 from giantstep.system.problem import problem_of
 from giantstep.system.solve import solve
@@ -100,3 +100,25 @@ def test_equal_features_are_told_apart_by_next_to_nothing() -> None:
     found, other, one = (solve(case).test_error for case in (close, wider, single))
     assert found == pytest.approx(other, rel=1e-3)
     assert abs(found - one) > 3.0 * abs(found - other)
+
+
+@pytest.mark.parametrize(("values", "strength"), [([1.0, -0.5], 1e-4), ([1.0, -0.5], 1e-6), ([1.0, 1.0 + 1e-13], 1.5)])
+def test_features_that_rounding_hides_are_not_left_out(values: list[float], strength: float) -> None:
+    """tanh of a weak spike: the cubes of the values tell the blocks apart, and at infinite dimension that counts.
+
+    At strength 1e-4 the answer without them was .501874526, with them it is .3553323.
+    """
+    weak = Model.from_dict(
+        {
+            "network": {"activation": "tanh", "width": 20.0, "readout": {"values": values, "fractions": [0.5, 0.5]}},
+            "spike": {"strength": strength, "alignment": 1.0, "bulk_variance": 1.0},
+            "target": {"link": "sign"},
+            "fit": {"samples": 50.0, "ridge": 0.01},
+        }
+    )
+    with pytest.raises(NotConverged, match="differ by less than rounding"):
+        solve(weak)
+    assert solve(weak, dimension=1000).test_error < 1.0
+    dependent = weak.replace({"network.activation": "quadratic"})
+    if values[1] < 0.0:  # one function of kappa whatever the strength
+        assert solve(dependent).test_error > 0.0
