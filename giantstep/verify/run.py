@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from derive.scalar import scalar_function
 from giantstep.law.derivation import is_closed
 from giantstep.law.intermediate_steps import at_strength
+from giantstep.observe.simulate import checked_count
 from giantstep.spec.model import Model
 from giantstep.system.problem import problem_of
 from giantstep.system.solve import solve
@@ -33,8 +34,10 @@ def verify(model: Model, echo: Callable[[str], object], *, dimension: int = DIME
     proximal map, its averages and the Jacobian; the reported solution by a second quadrature and the reference
     interpreter; residual, free energy and its gradient; simulation at ``dimension`` with ``seeds`` seeds. A check that
     cannot tell is shown as undecided, with what it would need; it is no failure. Raises GiantstepError where the model
-    cannot be solved at all.
+    cannot be solved at all, BadInput for counts that are none.
     """
+    checked_count("dimension", dimension, 2)
+    checked_count("seeds", seeds, 1)
     echo(f"{'check':<64} {'measured':>9} {'allowed':>9}")
     outcomes = []
     for check in checks(model, dimension, seeds):
