@@ -270,12 +270,10 @@ def _sizes(parts: Conditional) -> Array:
 
 
 def _projected(columns: Array, goal: Array, weight: Array, sizes: Array) -> tuple[Array, float, float]:
-    """Weighted least squares: coefficients of the columns, of least norm where they are collinear, what is left, and
+    """Weighted least squares: (coefficients of the columns, what is left, relative error by rounding).
 
-    the relative error that rounding makes.
-
-    sizes: of numbers whose rounding the columns carry. Raises NotConverged where columns are so small or so nearly
-    collinear that rounding decides.
+    Of coefficients that are not determined those of least norm. sizes: of numbers whose rounding the columns carry.
+    Raises NotConverged where columns are so small or so nearly collinear that rounding decides.
     """
     root = np.sqrt(weight)
     span = orthonormal(root[:, None] * columns, sizes)
