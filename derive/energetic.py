@@ -20,7 +20,7 @@ from derive.loss.quadratic import MoreauEnvelope
 from derive.operations import computed, equal
 from derive.output import average, output_averages
 from derive.replica.averages import XI, sample_derivation
-from derive.replica.network import conditional_output
+from derive.replica.symmetry import conditional_output
 from derive.symbols import ALPHA, DELTA, MEAN, NOISE, NU0, NU2SQ, RISK, V
 from derive.trace import Claim, Derivation, Operation, Recorder
 

@@ -20,18 +20,25 @@ from derive.blocks import KAPPA, BlockSum, Definition, LogDet, MatrixInverse, fa
 from derive.gaussian.expectation import Expectation
 from derive.gaussian.numeric import mpmath_function
 from derive.gaussian.quadrature import QuadratureError
+from derive.high_precision import (
+    DIGITS,
+    GAUSS,
+    STEP,
+    NotEvaluable,
+    exponential_integral,
+    gauss_rule,
+    minimum_of,
+)
 from derive.matrix_values import SIDE, matrix_value
 from derive.symbols import SYMMETRIC
 
 Where = Mapping[sp.Symbol, Any]
 Key = tuple[str, tuple[Any, ...]]
 
-DIGITS = 50
-WORKING = 170  # digits: differences of step 1e-32 in 1e-32, twice, leave 100
 SIZE = 2  # values of an index
-_STEP, _FAR, _AVERAGE = 32, 90, 60
+_FAR, _AVERAGE = 90, 60
 _WIDE = 64  # minima are looked for in (-64, 64)
-_GAUSS, _OF_KAPPA = 40, 2  # nodes; what stands under an average over kappa is true of any measure
+_OF_KAPPA = 2  # nodes; what stands under an average over kappa is true of any measure
 _STRUCTURE = (
     AppliedUndef,
     sp.Indexed,
@@ -43,10 +50,6 @@ _STRUCTURE = (
     LogDet,
     sp.KroneckerDelta,
 )
-
-
-class NotEvaluable(ValueError):
-    """An expression without a number, and why."""
 
 
 class RandomValues:
@@ -227,7 +230,7 @@ class RandomValues:
     def _difference(self, body: Any, variables: Sequence[Any], where: Where) -> Any:
         if not variables:
             return self.at(body, where)
-        (variable, *rest), step = variables, mpmath.mpf(10) ** -_STEP
+        (variable, *rest), step = variables, mpmath.mpf(10) ** -STEP
 
         def moved(by: Any) -> Any:
             value = self.at(variable, where) + by
@@ -294,7 +297,7 @@ class RandomValues:
     def _rule(self, integrand: Any, variable: sp.Symbol) -> list[tuple[Any, Any]]:
         if str(variable).startswith(str(KAPPA)):
             return gauss_rule(_OF_KAPPA)
-        degree = _degree(integrand, variable) if integrand.is_polynomial(variable) else 2 * _GAUSS - 1
+        degree = _degree(integrand, variable) if integrand.is_polynomial(variable) else 2 * GAUSS - 1
         return gauss_rule(degree // 2 + 1)
 
     def _nested(self, integrand: Any, rules: list[tuple[Any, list[tuple[Any, Any]]]], where: Where) -> Any:
@@ -340,18 +343,6 @@ class RandomValues:
     }
 
 
-def minimum_of(function: Callable[[Any], Any], start: Any) -> Any:
-    """Where a smooth convex function is least: Newton's method by differences."""
-    step, place = mpmath.mpf(10) ** -_STEP, start
-    for _ in range(60):
-        left, here, right = (function(place + k * step) for k in (-1, 0, 1))
-        change = (right - left) * step / (2 * (right - 2 * here + left))
-        place -= change
-        if abs(change) < mpmath.mpf(10) ** -(DIGITS + 15):
-            return place
-    raise NotEvaluable("a minimum that Newton's method does not find")
-
-
 def is_index(symbol: Any) -> bool:
     """Whether a symbol counts blocks, neurons, samples, components or replicas."""
     return bool(isinstance(symbol, sp.Symbol) and symbol.is_integer and not symbol.is_positive)
@@ -360,48 +351,6 @@ def is_index(symbol: Any) -> bool:
 def free_indices(*expressions: Any) -> list[sp.Symbol]:
     """Indices that need a value."""
     return sorted({s for e in expressions for s in _free(sp.sympify(e)) if is_index(s)}, key=str)
-
-
-def exponential_integral(logarithm: Callable[[Any], Any]) -> Any:
-    """The integral of exp(logarithm) over the line."""
-    step, centre = mpmath.mpf(10) ** -_STEP, minimum_of(lambda x: -logarithm(x), mpmath.mpf(0))
-    top = logarithm(centre)
-    curvature = -(logarithm(centre + step) - 2 * top + logarithm(centre - step)) / step**2
-    width = 1 / mpmath.sqrt(curvature)
-    rule = gauss_rule(2 * _GAUSS)
-    total = mpmath.fsum(w * mpmath.exp(logarithm(centre + width * x) - top + x**2 / 2) for x, w in rule)
-    return mpmath.exp(top) * width * mpmath.sqrt(2 * mpmath.pi) * total
-
-
-@lru_cache(maxsize=64)
-def gauss_rule(count: int) -> list[tuple[Any, Any]]:
-    """(node, weight) of the Gauss rule of a standard normal at WORKING digits: roots of He_n by Newton's method."""
-    starts = _roots_in_doubles(count)
-    with mpmath.workdps(WORKING + 20):
-        found = []
-        for x in starts:
-            for _ in range(9):
-                value, before = _hermite(count, x)
-                x -= value / (count * before)
-            _, before = _hermite(count, x)
-            found.append((x, mpmath.factorial(count) / (count * before) ** 2))
-    return found
-
-
-def _hermite(count: int, x: Any) -> tuple[Any, Any]:
-    """(He_n, He_{n-1}) at x."""
-    value, before = x * 0 + 1, x * 0
-    for k in range(count):
-        value, before = x * value - k * before, value
-    return value, before
-
-
-def _roots_in_doubles(count: int) -> list[Any]:
-    """Where He_n changes its sign, on a grid much finer than its roots are apart."""
-    edge, step = (4 * count + 2) ** 0.5, 0.01
-    grid = [-edge - step / 3 + step * k for k in range(int(2 * edge / step) + 3)]
-    signs = [_hermite(count, x)[0] > 0 for x in grid]
-    return [mpmath.mpf(x + step / 2) for x, here, there in zip(grid, signs, signs[1:], strict=False) if here != there]
 
 
 @lru_cache(maxsize=65536)

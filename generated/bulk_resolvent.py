@@ -3,14 +3,14 @@
 e, weight, weight_t, weight_tt: nodes of the law of the residual e of the step, with weights for means of
 functions of e, of those times t = theta.x, and times t^2.
 
-Generated; do not edit. Signature a491cb6a27b02508.
+Generated; do not edit. Signature b1e72e2b6758f057.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "a491cb6a27b025085b2e178ae63763f27296bb10baa64a39b9c900d9f2be07ab"
+SIGNATURE = "b1e72e2b6758f0573fcf1030f49810e00e0bee560a822303e4099754ce4f5e94"
 
 
 def equation(w, S, alpha_0, e, weight, weight_t, weight_tt):

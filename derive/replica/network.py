@@ -7,7 +7,6 @@ Gaussian, and everything about the readouts that they depend on are the overlaps
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import sympy as sp
 
@@ -16,7 +15,7 @@ from derive.calculus import contract
 from derive.directions import coordinates_of_kappa, directions_of
 from derive.gaussian.expectation import Expectation
 from derive.operations import COMPOSED, computed, equal
-from derive.symbols import M_, MU0, MU1, MU2SQ, Q1, Q2, RIDGE, V1, V2
+from derive.symbols import M_, MU0, MU1, MU2SQ, Q1, Q2, RIDGE
 from derive.trace import Claim, Recorder
 
 B, C, NEURON = index("b"), index("c"), index("k")
@@ -26,35 +25,24 @@ WIDTH = sp.Symbol("p", positive=True)
 READOUT, FEATURE = family("a"), family("phi")
 PRE, NOISE, ACROSS = family("h"), family("xi_b"), family("h_perp")
 ACROSS_T = sp.Symbol("t", real=True)
-_EQUIVALENCE = "[CUI24] Result 3.2, App. C"
-_SYMMETRY = "[CUI24] App. C"
-_CENTRED = tuple(Definition(name, (B, R), sp.S.Zero) for name in ("h_perp", "xi_b"))
+EQUIVALENCE = "[CUI24] Result 3.2, App. C"
+CENTRED = tuple(Definition(name, (B, R), sp.S.Zero) for name in ("h_perp", "xi_b"))
 
 
-@dataclass(frozen=True)
-class ConditionalOutput:
-    """Mean, slopes along the rest of the target, variance Delta and response V of the output, functions of kappa."""
+def outputs_of_replicas(trace: Recorder, directions: int, spikes: int) -> tuple[sp.Expr, ...]:
+    """Derive mean and covariance of the outputs of all replicas given kappa in R^spikes and t in R^directions.
 
-    mean: sp.Expr
-    slopes: tuple[sp.Expr, ...]
-    delta: sp.Expr
-    response: sp.Expr
-
-
-def conditional_output(trace: Recorder, directions: int, spikes: int) -> ConditionalOutput:
-    """Derive the law of the outputs of all replicas given kappa in R^spikes and t in R^directions."""
-    kappas, names = coordinates_of_kappa(spikes), directions_of("zeta", spikes)
-    zeta = [family(name) for name in names]
+    Returns the slopes along the rest of the target, functions of kappa.
+    """
+    kappas, zeta = coordinates_of_kappa(spikes), [family(name) for name in directions_of("zeta", spikes)]
     psi = [family(name) for name in directions_of("psi", directions)]
-    slopes = [block_field(name)(KAPPA) for name in directions_of("slope", directions)]
-    with trace.between():
-        _record_partition_function(trace)
-        _record_output(trace)
-        _record_components(trace, kappas, zeta)
-        _record_slopes(trace, psi, slopes)
-        _record_covariance(trace, slopes)
-        _record_symmetry(trace, [*names, *(str(each.label) for each in psi)])
-    return _symmetric(trace, slopes, _numbers(directions))
+    slopes = tuple(block_field(name)(KAPPA) for name in directions_of("slope", directions))
+    _record_partition_function(trace)
+    _record_output(trace)
+    _record_components(trace, kappas, zeta)
+    _record_slopes(trace, psi, slopes)
+    _record_covariance(trace, slopes)
+    return slopes
 
 
 def _record_partition_function(trace: Recorder) -> None:
@@ -104,7 +92,7 @@ def _record_output(trace: Recorder) -> None:
         features,
         "the features of block $b$ to be, for learning, their mean, a linear part in $h_k=w_k\\cdot x$ and "
         "independent noise $\\xi_k$",
-        source=_EQUIVALENCE,
+        source=EQUIVALENCE,
         assumption="conditional Gaussian equivalence, given $\\kappa$",
     )
     trace.define(
@@ -130,13 +118,13 @@ def _record_output(trace: Recorder) -> None:
             by=_by_blocks,
             test=Claim(_neuron_by_neuron),
         ),
-        _EQUIVALENCE,
+        EQUIVALENCE,
     )
 
 
 def _by_blocks(output: sp.Expr, features: sp.Expr, overlaps: sp.Tuple) -> sp.Expr:
     """The output with the features put in and every sum over neurons replaced by its name."""
-    inserted = _put(output, {"phi": lambda *_: features})
+    inserted = put(output, {"phi": lambda *_: features})
     sums = dict(zip(overlaps, (M_[B, R], PRE[B, R], NOISE[B, R]), strict=True))
     (over_blocks,) = [node for node in inserted.atoms(BlockSum) if node.bound == B]
     inner, rest = over_blocks.body, inserted / over_blocks
@@ -152,10 +140,10 @@ def _neuron_by_neuron(
 ) -> tuple[sp.Expr, sp.Expr]:
     """The output with the features in it, and the result with the sums in the place of their names."""
     names = (M_[B, R], PRE[B, R], NOISE[B, R])
-    return _put(output, {"phi": lambda *_: features}), found.xreplace(dict(zip(names, overlaps, strict=True)))
+    return put(output, {"phi": lambda *_: features}), found.xreplace(dict(zip(names, overlaps, strict=True)))
 
 
-def _put(expr: sp.Expr, places: dict[str, Callable[..., sp.Expr]]) -> sp.Expr:
+def put(expr: sp.Expr, places: dict[str, Callable[..., sp.Expr]]) -> sp.Expr:
     """Members of families replaced by functions of their indices."""
     return expr.replace(lambda e: family_name(e) in places, lambda e: places[str(family_name(e))](*e.indices))
 
@@ -163,7 +151,7 @@ def _put(expr: sp.Expr, places: dict[str, Callable[..., sp.Expr]]) -> sp.Expr:
 def _linear_coefficient(output: sp.Expr, overlap: sp.Expr) -> sp.Expr:
     """<t f>: of the terms of the output only the rest of the input knows t."""
     terms = sp.Add.make_args(sp.expand(output.body))
-    return BlockSum(sp.Add(*(_put(e, {"h_perp": lambda *_: overlap}) for e in terms if e.has(ACROSS))), output.bound)
+    return BlockSum(sp.Add(*(put(e, {"h_perp": lambda *_: overlap}) for e in terms if e.has(ACROSS))), output.bound)
 
 
 def _along_t(output: sp.Expr, overlap: sp.Expr) -> sp.Expr:
@@ -189,16 +177,16 @@ def _record_components(trace: Recorder, kappas: Sequence[sp.Expr], zeta: Sequenc
             "the split put in",
             "output of a replica",
             "components",
-            by=lambda output, split: _put(output, {"h": lambda *_: split}),
+            by=lambda output, split: put(output, {"h": lambda *_: split}),
             test=equal(lambda output, _: output, Definition("h", (B, R), trace.right_side("components"))),
         ),
-        _EQUIVALENCE,
+        EQUIVALENCE,
     )
 
 
 def _record_slopes(trace: Recorder, psi: Sequence[sp.IndexedBase], slopes: Sequence[sp.Expr]) -> None:
     """The linear coefficients of the output in the components t along the rest of the target."""
-    for each, slope, number in zip(psi, slopes, _numbers(len(slopes)), strict=True):
+    for each, slope, number in zip(psi, slopes, numbers(len(slopes)), strict=True):
         trace.define(
             f"overlap along the target{number}",
             sp.Symbol("<t h_perp>"),
@@ -217,7 +205,7 @@ def _record_slopes(trace: Recorder, psi: Sequence[sp.IndexedBase], slopes: Seque
                 by=_linear_coefficient,
                 test=equal(lambda f, overlap: Expectation(ACROSS_T * _along_t(f, overlap), ACROSS_T)),
             ),
-            _EQUIVALENCE,
+            EQUIVALENCE,
         )
 
 
@@ -241,9 +229,9 @@ def _record_covariance(trace: Recorder, slopes: Sequence[sp.Expr]) -> None:
             by=_second_moment,
             test=equal(_by_slopes),
         ),
-        _EQUIVALENCE,
+        EQUIVALENCE,
     )
-    names = [f"slope of a replica{number}" for number in _numbers(len(slopes))]
+    names = [f"slope of a replica{number}" for number in numbers(len(slopes))]
     trace.derive(
         "covariance given kappa and t",
         sp.Symbol("C^rs"),
@@ -255,7 +243,7 @@ def _record_covariance(trace: Recorder, slopes: Sequence[sp.Expr]) -> None:
             by=lambda whole, *_: whole - sp.Add(*(f.func(KAPPA, R) * f.func(KAPPA, S) for f in slopes)),
             test=COMPOSED,
         ),
-        _EQUIVALENCE,
+        EQUIVALENCE,
     )
 
 
@@ -292,144 +280,5 @@ def _tidied(total: sp.Expr) -> sp.Expr:
     return sp.Add(*parts)
 
 
-def _record_symmetry(trace: Recorder, vectors: Sequence[str]) -> None:
-    """The replica-symmetric values at zero-temperature scaling: fluctuations between replicas are of order 1/beta_T."""
-    delta = sp.KroneckerDelta(R, S) / TEMPERATURE
-    words = "all replicas to be alike, with fluctuations $V/\\beta_T$ at the inverse temperature $\\beta_T$"
-    trace.assume(
-        "replica symmetry",
-        sp.Tuple(Q1[B, C, R, S], Q2[B, R, S]),
-        sp.Tuple(Q1[B, C] + delta * V1[B, C], Q2[B] + delta * V2[B]),
-        words,
-        source=_SYMMETRY,
-        assumption="replica symmetry, exact for a convex problem; also $m^r=m$ and the same for "
-        + ", ".join(f"${sp.latex(sp.Symbol(name))}$" for name in vectors),
-    )
-
-
-def _symmetric(trace: Recorder, slopes: Sequence[sp.Expr], numbers: Sequence[str]) -> ConditionalOutput:
-    """Mean, slopes, Delta and V: the replica-symmetric values put in."""
-    fields = frozenset(str(f.func.__name__) for f in slopes)
-    rule = "all replicas alike"
-    mean = trace.derive(
-        "conditional mean of the output",
-        block_field("mean")(KAPPA),
-        computed(
-            "average",
-            f"the centred parts average to zero; {rule}",
-            "output given kappa",
-            "replica symmetry",
-            by=lambda output, _: _alike(_without_noise(output), fields),
-            test=Claim(lambda mean, output, _: _same_in_all(mean, output, fields), _CENTRED),
-        ),
-        _EQUIVALENCE,
-    )
-    found = tuple(
-        trace.derive(
-            f"slope along the rest of the target{number}",
-            slope,
-            computed(
-                "substitute",
-                rule,
-                f"slope of a replica{number}",
-                "replica symmetry",
-                by=lambda body, _: _alike(body, fields),
-                test=Claim(lambda found, body, _: _same_in_all(found, body, fields)),
-            ),
-            _EQUIVALENCE,
-        )
-        for slope, number in zip(slopes, numbers, strict=True)
-    )
-    return ConditionalOutput(mean, found, *_record_two_replicas(trace, fields))
-
-
-def _record_two_replicas(trace: Recorder, fields: frozenset[str]) -> tuple[sp.Expr, sp.Expr]:
-    """Delta and V: the covariance of two different replicas, and what one has with itself beyond that."""
-    whole = ("covariance given kappa and t", "replica symmetry")
-    delta = trace.derive(
-        "conditional variance of the output",
-        block_field("Delta")(KAPPA),
-        computed(
-            "substitute",
-            "the covariance of two different replicas",
-            *whole,
-            by=lambda body, alike: _replica_part(_symmetric_covariance(body, alike, fields), 0),
-            test=Claim(lambda found, body, alike: _between_two(found, body, alike, fields)),
-        ),
-        _EQUIVALENCE,
-    )
-    response = trace.derive(
-        "conditional response of the output",
-        block_field("V")(KAPPA),
-        computed(
-            "substitute",
-            "what a replica with itself has more than that, times $\\beta_T$",
-            *whole,
-            by=lambda body, alike: _replica_part(_symmetric_covariance(body, alike, fields), 1),
-            test=Claim(lambda found, body, alike: _with_itself(found, body, alike, fields)),
-        ),
-        _EQUIVALENCE,
-    )
-    return delta, response
-
-
-def _alike(expr: sp.Expr, fields: frozenset[str]) -> sp.Expr:
-    """Overlaps with one replica, and functions of kappa, the same for every replica."""
-    gone = {name: lambda b, _, name=name: family(name)[b] for name in _one_index(expr)}
-    return _put(expr, gone).replace(lambda e: family_name(e) in fields, lambda e: e.func(KAPPA))
-
-
-def _symmetric_covariance(body: sp.Expr, symmetric: sp.Tuple, fields: frozenset[str]) -> sp.Expr:
-    of_pairs, of_blocks = symmetric
-    places = {
-        "Q1": lambda b, c, *_: rename(of_pairs, {B: b, C: c}),
-        "Q2": lambda b, *_: rename(of_blocks, {B: b}),
-    }
-    return _alike(_put(body, places), fields)
-
-
-def _same_in_all(found: sp.Expr, body: sp.Expr, fields: frozenset[str]) -> tuple[sp.Expr, sp.Expr]:
-    """An expression of one replica, and the result where overlaps and functions are those of this replica."""
-    here = {name: lambda b, name=name: family(name)[b, R] for name in _one_index(body) - {"h_perp", "xi_b"}}
-    back = _put(found, here).replace(lambda e: family_name(e) in fields, lambda e: e.func(KAPPA, R))
-    return body, back
-
-
-def _between_two(found: sp.Expr, body: sp.Expr, alike: sp.Tuple, fields: frozenset[str]) -> tuple[sp.Expr, sp.Expr]:
-    """The covariance of replicas 0 and 1, and the result."""
-    return sp.Subs(_symmetric_covariance(body, alike, fields), (R, S), (0, 1)), found
-
-
-def _with_itself(found: sp.Expr, body: sp.Expr, alike: sp.Tuple, fields: frozenset[str]) -> tuple[sp.Expr, sp.Expr]:
-    """beta_T times what the variance of a replica has beyond the covariance of two, and the result."""
-    whole = _symmetric_covariance(body, alike, fields)
-    return TEMPERATURE * (sp.Subs(whole, (R, S), (0, 0)) - sp.Subs(whole, (R, S), (0, 1))), found
-
-
-def _without_noise(output: sp.Expr) -> sp.Expr:
-    gone = {str(name.label): lambda *_: sp.S.Zero for name in (ACROSS, NOISE)}
-    return BlockSum(sp.expand_mul(_put(output.body, gone)), output.bound)
-
-
-def _one_index(expr: sp.Expr) -> set[str]:
-    """Names of the families with a block and a replica as indices."""
-    return {str(family_name(e)) for e in expr.atoms(sp.Indexed) if len(e.indices) == 2 and R in e.indices}
-
-
-def _replica_part(covariance: sp.Expr, power: int) -> sp.Expr:
-    """The part of a covariance without delta_rs (0), or the coefficient of delta_rs/beta_T (1)."""
-    parts = []
-    for term in sp.Add.make_args(covariance):
-        sums, body = [], term
-        while isinstance(body, BlockSum):
-            sums.append(body.bound)
-            body = body.body
-        kept = TEMPERATURE**power * sp.expand(body).coeff(sp.KroneckerDelta(R, S), power)
-        for bound in reversed(sums):
-            kept = BlockSum(kept, bound)
-        parts.append(kept)
-    return sp.Add(*parts)
-
-
-def _numbers(count: int) -> tuple[str, ...]:
+def numbers(count: int) -> tuple[str, ...]:
     return ("",) if count == 1 else tuple(f", direction {i + 1}" for i in range(count))

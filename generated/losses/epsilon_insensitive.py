@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 7112f9583bd187b2, runtime b1ed4abb97ca2055.
+Generated; do not edit. Signature 81a4f4936075d94c, runtime b1ed4abb97ca2055.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "7112f9583bd187b271f677122e838befb11f2952287b081d93341a5240a2b3cd"
+SIGNATURE = "81a4f4936075d94c4361106d3c9edfaaa327bfb26b5d40126c4ac3df5ca401a0"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature e0447ff405274c89, runtime b1ed4abb97ca2055.
+Generated; do not edit. Signature 971d415e1a14d56b, runtime b1ed4abb97ca2055.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "e0447ff405274c89b9a0fdcce1a74cd65fc4e850ff89e8ad909b93c02d653f26"
+SIGNATURE = "971d415e1a14d56bc60f7e41c5eb29bc38a23e19fca3b75e08cc36763e9fdd7d"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

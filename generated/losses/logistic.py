@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature ff16aeef239631eb, runtime b1ed4abb97ca2055.
+Generated; do not edit. Signature 89e518390160c562, runtime b1ed4abb97ca2055.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "ff16aeef239631eb3dccb72efa09df41abb4b32632ade60f1b904ea56ae77eac"
+SIGNATURE = "89e518390160c562d2ed4af85a3bb5de6e3ef5182eb8dc93d0d73a1f326aab8c"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature cfcb70f40a237a8e, runtime b1ed4abb97ca2055.
+Generated; do not edit. Signature 32e202f189756409, runtime b1ed4abb97ca2055.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "cfcb70f40a237a8ee1191ddc9ebff7b7a987d65b84765deef7efd17944a15608"
+SIGNATURE = "32e202f18975640988657684963657a7bd67ff568efb4fa0283ea5d73da32b2c"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature a1840371e9246038, runtime b1ed4abb97ca2055.
+Generated; do not edit. Signature d44868ca073318d6, runtime b1ed4abb97ca2055.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "a1840371e92460383de7d05a3bc2c7f73b5bb7742601e8ac239fce25b35cb25c"
+SIGNATURE = "d44868ca073318d6538c23fe4fdae8b1a773cf1be4388dd77206e5f697afe1ce"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

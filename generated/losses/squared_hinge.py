@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature ca1a32d88fac3d82, runtime b1ed4abb97ca2055.
+Generated; do not edit. Signature 966aae053fdc5272, runtime b1ed4abb97ca2055.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "ca1a32d88fac3d82c40f7a4f701f8309dcf9daf028b75da1c5fb75d88a8daa05"
+SIGNATURE = "966aae053fdc527241fba73488fc255d7ad2e56b4d6169ac307918a7d13293ac"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -7,7 +7,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 2bf5e166aaee81a6.
+in X). Generated; do not edit. Signature 23f8068be8ec7a19.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.contractions import INNER, add, add_product, average, ave
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "2bf5e166aaee81a662c143b84cc42b1a31ff42232811f0ab6e4401eaa5df8db9"
+SIGNATURE = "23f8068be8ec7a19adac7ef7245fb45fed28d76d14b7357b21ca0cd47c4c6301"
 
 
 kappa_1, weight, nu0, nu1_1, nu1_2, nu2sq, kappa_2 = range(7)  # rows of node, then mu0, mu1, mu2sq per block

@@ -1,6 +1,6 @@
 """Equations of a given bulk, one block  [THEORY section 5].
 
-Generated; do not edit. Signature 8f588245d6b05498.
+Generated; do not edit. Signature b5af33f361b0a317.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from generated.runtime.certificate import Certificate
 
-SIGNATURE = "8f588245d6b054989309e9c52b1b191f422b74466e847c8bb78b5557a0cdf85d"
+SIGNATURE = "b5af33f361b0a317e122530f58d2798535cb4f6f13dcbba15b91efc0b07baa91"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature a4b8a2a6f5a56645.
+Generated; do not edit. Signature c93fd776af186434.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "a4b8a2a6f5a566455cb5d99f4adc9606db491485331e4682d1dab82f9cbbd3bf"
+SIGNATURE = "c93fd776af186434551aced2ceeb76c3d00e362595a2a223f30530da03a9398c"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -1,6 +1,6 @@
 """Equations of a trained bulk, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature 17db4ab9ccc6a497.
+Generated; do not edit. Signature 361fa9dab9b09c0d.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from generated.runtime.certificate import Certificate
 
-SIGNATURE = "17db4ab9ccc6a497093640ae4721cf3059366e9cbcf7040ab9fdd920298f2a05"
+SIGNATURE = "361fa9dab9b09c0ddfb389dc68d5b90b14efea042ae5f70be15fc50831ad8476"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

@@ -16,12 +16,13 @@ from derive.check import check_derivation, check_step
 from derive.features import bias_condition
 from derive.gaussian.expectation import Expectation
 from derive.gradient_step import gradient_step_map
+from derive.high_precision import WORKING, NotEvaluable, gauss_rule
 from derive.labels import FLIPS, PROBIT
 from derive.loss.loss import loss_of
 from derive.loss.prox import moreau
 from derive.loss.quadratic import SQUARE
 from derive.polynomial_spikes import polynomial_spikes
-from derive.random_values import WORKING, NotEvaluable, RandomValues, gauss_rule
+from derive.random_values import RandomValues
 from derive.saddle import coupled_system, saddle_system
 from derive.scalar import scalar_function
 from derive.structured_inputs import structured_inputs

@@ -17,8 +17,9 @@ from derive.blocks import KAPPA
 from derive.operations import computed
 from derive.replica.averages import CENTRE, LABEL, LOSS, OUTPUT, RESPONSE, Minimum, sample_derivation
 from derive.replica.matrices import REPLICAS, LogDeterminant, OnInverse, ReplicaMatrix, per_replica
-from derive.replica.network import TEMPERATURE, B, C, R, S, conditional_output
+from derive.replica.network import TEMPERATURE, B, C, R, S
 from derive.replica.readout import conjugate_pairs, gaussian_integral
+from derive.replica.symmetry import conditional_output
 from derive.trace import Derivation, Recorder
 
 A_, B_, C_, D_ = (sp.Rational(x) for x in ("1.7", "0.43", "2.1", "-0.26"))
