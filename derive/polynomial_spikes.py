@@ -28,6 +28,7 @@ from derive.trace import Claim, Derivation, Recorder
 EXPONENT = sp.Symbol("e", positive=True)
 ORDER = sp.Symbol("k", positive=True)
 W, SLOPE = sp.Symbol("w", real=True), sp.Symbol("rho", real=True)
+BIAS = sp.Symbol("bias", real=True)
 DRIFT, SPREAD = sp.Symbol("drift", real=True), sp.Symbol("spread", nonnegative=True)
 _STRENGTH, _PREFACTOR = sp.Symbol("r", positive=True), sp.Symbol("r_0", positive=True)
 _U, _AMPLITUDE, _RESPONSE = (
@@ -53,7 +54,8 @@ class PolynomialSpikes:
 def polynomial_spikes(activation: ScalarFunction | None, order: int = 3, bias: Any = 0) -> PolynomialSpikes:
     """Derive which polynomials of kappa are features, up to an order.
 
-    Their coefficients are written in h_n = E[He_n sigma], numbers where an activation with a fixed bias is given.
+    Their coefficients are written in h_n = E[He_n sigma], numbers where an activation with a fixed bias is given. A
+    bias of None is trained: the h_n are functions of it.
     """
     trace = Recorder(
         "Polynomials of $\\kappa$ learned by steps below the giant one" + (f", {activation.name}" if activation else "")
@@ -66,7 +68,9 @@ def polynomial_spikes(activation: ScalarFunction | None, order: int = 3, bias: A
         _SOURCE,
     )
     orders = _orders(trace, order)
-    if activation is not None:
+    if bias is None:
+        _functions_of_the_bias(trace, order)
+    if activation is not None and bias is not None:
         sigma = activation.shifted(bias)
         trace.given("activation", sp.Function("sigma")(sigma.z), sigma.expr, f"the activation {activation.name}")
 
@@ -91,6 +95,41 @@ def polynomial_spikes(activation: ScalarFunction | None, order: int = 3, bias: A
         )
     exponent = _exponent_of(trace, _cost(trace))
     return PolynomialSpikes(exponent, orders, trace.finish())
+
+
+def _functions_of_the_bias(trace: Recorder, order: int) -> None:
+    """What the orders are where the bias is trained: their leading coefficients, and the slopes of these."""
+    neuron = sp.Function("sigma", real=True)(G + BIAS)
+    for k in range(order + 1):
+        trace.define(f"moment {k}", hermite_moment(k), Expectation(hermite_polynomial(k, G) * neuron, G), "at the bias")
+        trace.derive(
+            f"moment {k} in the bias",
+            sp.Derivative(hermite_moment(k), BIAS),
+            computed(
+                "differentiate",
+                "Stein's lemma: $h_k'=h_{k+1}$, so that no $h_k$ vanishes but at single biases, or is a derivative of "
+                "a polynomial that has none",
+                f"moment {k}",
+                by=lambda _, k=k: Expectation(hermite_polynomial(k + 1, G) * neuron, G),
+                test=Claim(lambda found, moment: (sp.Derivative(moment, BIAS), found)),
+            ),
+            "Stein's lemma",
+        )
+        trace.derive(
+            f"leading coefficient {k}",
+            sp.Symbol(f"P_{k}{k}"),
+            computed(
+                "differentiate",
+                "the coefficient of $\\kappa^k$: where no $h_k$ vanishes the orders up to $l$ span the polynomials of "
+                "degree $l$, whatever the bias",
+                f"order {k}",
+                by=lambda body, k=k: sp.diff(body, KAPPA, k) / sp.factorial(k),
+                before=lambda body, k=k: (
+                    (sp.Derivative(body, (KAPPA, k), evaluate=False) if k else body) / sp.factorial(k)
+                ),
+            ),
+            _SOURCE,
+        )
 
 
 def hermite_moment(n: int) -> sp.Symbol:

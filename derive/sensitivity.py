@@ -16,7 +16,7 @@ from derive.gaussian.expectation import Expectation
 from derive.operations import by_parts, computed
 from derive.symbols import ALPHA, BETA, RIDGE
 from derive.tangent import Tangent, tangent_name
-from derive.trace import Derivation, Recorder
+from derive.trace import Claim, Derivation, Recorder
 
 COEFFICIENTS = ("mu0", "mu1", "mu2sq")
 RATES: Mapping[sp.Symbol, sp.Symbol] = {
@@ -25,6 +25,7 @@ RATES: Mapping[sp.Symbol, sp.Symbol] = {
 S, C, G = sp.Symbol("s", real=True), sp.Symbol("c", positive=True), sp.Symbol("g", real=True)
 PHI, REST = sp.Function("phi", real=True), sp.Function("rest", real=True)
 MU0, MU1 = sp.Symbol("mu_0", real=True), sp.Symbol("mu_1", real=True)
+NEURON = sp.Function("sigma", real=True)(S + sp.sqrt(C) * G)
 _SOURCE = "Stein's lemma"
 
 
@@ -57,7 +58,7 @@ def coefficient_slopes() -> CoefficientSlopes:
     trace.define(
         "phi",
         PHI(G),
-        sp.Function("sigma")(S + sp.sqrt(C) * G),
+        NEURON,
         "a neuron given $\\kappa$",
         "[CUI24] Result 3.2",
     )
@@ -94,6 +95,7 @@ def _moved(trace: Recorder, label: str, weight: sp.Expr, rate: sp.Expr, function
             "the chain rule: $\\sigma'$ is the derivative in $g$ over $\\sqrt{c}$",
             name,
             by=lambda _: constant * Expectation(inside * sp.Derivative(function, G), G),
+            test=Claim(lambda result, _: (_slope(label, weight, name), _of_neuron(result))),
         ),
         shown=False,
     )
@@ -103,6 +105,22 @@ def _moved(trace: Recorder, label: str, weight: sp.Expr, rate: sp.Expr, function
         by_parts(moved, G, "integration by parts in $g$: no derivative of $\\sigma$ is left"),
         _SOURCE,
     )
+
+
+def _slope(label: str, weight: sp.Expr, name: str) -> sp.Expr:
+    """The derivative in shift or variance as it is defined, of an average of a neuron whose activation is unknown."""
+    variable = {"s": S, "c": C}[label.split()[-1]]
+    if name == "phi":
+        return sp.Derivative(Expectation(weight * NEURON, G), variable)
+    mean, linear = (Expectation(each * NEURON, G) for each in (sp.S.One, G))
+    return sp.Derivative(Expectation(NEURON**2, G) - mean**2 - linear**2, variable)
+
+
+def _of_neuron(body: sp.Expr) -> sp.Expr:
+    """phi, rest, mu0 and mu1 by their definitions."""
+    mean, linear = (Expectation(each * NEURON, G) for each in (sp.S.One, G))
+    rest = (NEURON - MU0 - MU1 * G) ** 2
+    return body.xreplace({REST(G): rest}).xreplace({PHI(G): NEURON, MU0: mean, MU1: linear})
 
 
 def step_slopes(strength: sp.Expr, bulk_variance: sp.Expr, rate: sp.Symbol) -> Sequence[tuple[str, sp.Expr]]:

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature c93fd776af186434.
+Generated; do not edit. Signature 2ec5503118b27a3f.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "c93fd776af186434551aced2ceeb76c3d00e362595a2a223f30530da03a9398c"
+SIGNATURE = "2ec5503118b27a3fed0dc16d27c2e3419ad28f014a672ee97d34d6757e9032c1"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -101,7 +101,8 @@ def _parts(model: Model) -> Iterator[Derivation]:
     if model.step is not None:
         yield step_map_of(model).derivation
         if model.step.exponent < 0.5:
-            yield polynomial_spikes(activation, 3, model.network.initial_bias).derivation
+            network = model.network
+            yield polynomial_spikes(activation, 3, None if network.trains_bias else network.initial_bias).derivation
     if model.bulk == "trained":
         yield bulk_resolvent().derivation
     if model.bulk == "inputs":

@@ -6,16 +6,13 @@ Source: [MON23]; THEORY section 7. Derived in derive.polynomial_spikes.
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import lru_cache
 
 import numpy as np
 
-from generated.step import ORDERS, cost_exponent, mean_features
-from giantstep.law.gradient_step import scale_of_step
-from giantstep.law.moments import hermite_moments
+from generated.step import ORDERS, cost_exponent
+from giantstep.law.mean_feature_orders import free_polynomials, orders_of, told_apart
 from giantstep.spec.errors import BadInput
-from giantstep.spec.kernels import function_kernel
-from giantstep.spec.model import Model, Network, Step, Target
+from giantstep.spec.model import Model
 
 
 def is_intermediate(model: Model) -> bool:
@@ -55,32 +52,37 @@ def order_of(model: Model) -> int:
     return order
 
 
-def powers_of(model: Model) -> tuple[int, ...]:
-    """Orders of the mean features that are features with a free overlap; that of order k has the degree k."""
-    return tuple(polynomials_of(model))
+def powers_of(model: Model, bias: float = 0.0) -> tuple[int, ...]:
+    """Orders of the mean features that are features with a free overlap; that of order k has the degree k.
+
+    bias: the value of one that is trained.
+    """
+    return tuple(polynomials_of(model, bias))
 
 
-def polynomials_of(model: Model) -> dict[int, tuple[float, ...]]:
+def polynomials_of(model: Model, bias: float = 0.0) -> dict[int, tuple[float, ...]]:
     """The polynomials of kappa that are features, by their order in the strength: coefficients, lowest power first.
 
     They are the orders of the mean features up to that of the step, as far as the readouts at initialisation take
-    values enough to tell them apart, and new in the span of those before. Raises BadInput.
+    values enough to tell them apart, and new in the span of those before. A bias that is trained frees more of them.
+    Raises BadInput.
     """
     network, step = model.network, model.step
     assert step is not None
-    orders = _orders(network, step, model.target)[: 1 + (order_of(model) if step.learning_rate > 0.0 else 0)]
-    values = np.array(sorted(set(network.readout.values)))
-    values = values / np.abs(values).max()
-    told_apart: list[int] = []
+    highest = order_of(model) if step.learning_rate > 0.0 else 0
+    if network.trains_bias:
+        return free_polynomials(network, step, model.target, highest, bias)
+    orders = orders_of(network, step, model.target)[: 1 + highest]
     chosen: dict[int, tuple[float, ...]] = {}
-    for k, polynomial in enumerate(orders):
-        directions = np.stack([values**power for power in (*told_apart, k)])
-        if not any(polynomial) or np.linalg.matrix_rank(directions, tol=1e-9) <= len(told_apart):
-            continue
-        told_apart.append(k)
-        if _is_new(polynomial, list(chosen.values())):
-            chosen[k] = polynomial
+    for k in told_apart(network, [k for k, polynomial in enumerate(orders) if any(polynomial)]):
+        if _is_new(orders[k], list(chosen.values())):
+            chosen[k] = orders[k]
     return chosen
+
+
+def frees_at_zero(model: Model) -> bool:
+    """Whether a trained bias of zero has more features than any other near it."""
+    return len(polynomials_of(model, 0.0)) > len(polynomials_of(model, 1.0))
 
 
 def _is_new(polynomial: tuple[float, ...], known: list[tuple[float, ...]]) -> bool:
@@ -88,24 +90,6 @@ def _is_new(polynomial: tuple[float, ...], known: list[tuple[float, ...]]) -> bo
     width = max(map(len, (polynomial, *known)))
     rows = np.array([[*each, *[0.0] * (width - len(each))] for each in (*known, polynomial)])
     return bool(np.linalg.matrix_rank(rows, tol=1e-9) == len(rows))
-
-
-@lru_cache(maxsize=64)
-def _orders(network: Network, step: Step, target: Target) -> tuple[tuple[float, ...], ...]:
-    """The orders of the mean features in the strength, with largest coefficient one; zeros where one vanishes."""
-    kernel = function_kernel(network.activation)
-    moments = hermite_moments(network.activation, kernel.BREAKPOINTS, 2 * ORDERS, network.initial_bias)
-    rho, drift, spread = scale_of_step(network, step, target)
-    found = mean_features(rho, drift, spread, moments)
-    largest = max(map(abs, moments))
-    size = max(abs(rho), abs(drift), spread**0.5)
-    scaled = []
-    for k, polynomial in enumerate(found):
-        top = max(map(abs, polynomial))
-        vanishes = top <= 1e-12 * largest * size**k
-        # what cancels to rounding beside the largest coefficient vanishes
-        scaled.append(tuple(0.0 if vanishes or abs(c) < 1e-12 * top else c / top for c in polynomial))
-    return tuple(scaled)
 
 
 def refused(what: str) -> BadInput:

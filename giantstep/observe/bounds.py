@@ -193,7 +193,9 @@ def _best_bias(features: Callable[[float], Problem], kind: Kind) -> float:
         parts = conditional(features(bias), ORDERS[0])
         return lower_of(parts)[0] if kind == "lower" else _fitted(parts)[1]
 
-    return least(value, spread * _BIASES).place
+    found = least(value, spread * _BIASES)
+    # in the limit of a step below the giant one a bias of zero may have more features than any other
+    return found.place if found.value < value(0.0) else 0.0
 
 
 def _at(model: Model, problem: Problem, kind: Kind, order: int) -> Bound:

@@ -66,7 +66,7 @@ def gains_of(after: Result, before: Result) -> Gains:
         before.test_error - after.test_error,
         scale * (before.free_energy - after.free_energy),
         order_of(model) if limit else None,
-        powers_of(model) if limit else None,
+        powers_of(model, after.bias) if limit else None,
         after,
         before,
     )

@@ -99,7 +99,7 @@ def problem_of(model: Model, dimension: int | None = None, bias: float | None = 
     if is_intermediate(model) and dimension is None:
         if not powers:
             raise refused("this")
-        return _of_powers(model)
+        return _of_powers(model, bias)
     if is_intermediate(model):
         model = at_strength(model, int(dimension or 0))
     spike, network, fit = spike_of(model), model.network, model.fit
@@ -121,20 +121,16 @@ def problem_of(model: Model, dimension: int | None = None, bias: float | None = 
     return Problem(model, spike, blocks, single, fractions, parameters, overlaps, loadings)
 
 
-def _of_powers(model: Model) -> Problem:
+def _of_powers(model: Model, bias: float | None) -> Problem:
     """The limit of a step below the giant one: the bulk of the untrained features, and polynomials of kappa in the
     place of their means. Blocks are these here, equal shares of the bulk; each has an overlap of its own. [MON23]
     """
-    if model.network.trains_bias:
-        raise refused("a trained bias")
-    giant = problem_of(at_strength(model, 1), None)
-    if giant.rank > 1:
-        raise refused("a spike of several directions")
-    features = polynomials_of(model)
+    giant, network = problem_of(at_strength(model, 1), None), model.network
+    offset = network.initial_bias if bias is None else bias
+    features = polynomials_of(model, offset)
     count = max(1, len(features))
-    network = model.network
     chosen: list[tuple[float, ...] | None] = [*features.values()] if features else [None]
-    blocks = tuple(Term(network.activation, 0.0, network.initial_bias, 1.0, feature) for feature in chosen)
+    blocks = tuple(Term(network.activation, 0.0, offset, 1.0, feature) for feature in chosen)
     spike = replace(giant.spike, strength=0.0, bulk_variance=(1.0,) * count)
     return replace(giant, model=model, spike=spike, blocks=blocks, fraction=np.full(count, 1.0 / count))
 

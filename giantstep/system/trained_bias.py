@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from giantstep.law.intermediate_steps import frees_at_zero, is_intermediate
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.kernels import coefficients
 from giantstep.spec.model import Model
@@ -19,6 +20,8 @@ Array = np.ndarray
 _STENCIL = ((-2, 1.0 / 12.0), (-1, -2.0 / 3.0), (1, 2.0 / 3.0), (2, -1.0 / 12.0))  # of a first derivative
 _STEP = 2e-3
 _FIRST = 0.25  # of the search for a change of sign
+_GROWTH, _FASTER = 1.5, 4.0  # of its steps, and of those shorter than the first
+_BESIDE = 1e-6  # next to a bias that has more features than those near it
 _FARTHEST = 20.0
 _SETTLED = 1e-12
 _FLAT = 1e-11  # a slope this small, relative to the free energy, is zero
@@ -33,6 +36,14 @@ class _Point:
     solution: Found
 
 
+@dataclass(frozen=True)
+class _Start:
+    """A point from which the free energy falls in a direction."""
+
+    point: _Point
+    direction: float
+
+
 def solve_with_bias(
     model: Model, dimension: int | None, tolerance: float, start: Result | None
 ) -> tuple[float, Solution]:
@@ -43,8 +54,8 @@ def solve_with_bias(
     search = _Search(model, dimension, tolerance, start)
     middle = search.at(0.0)
     best: _Point | None = None
-    for direction in search.directions(middle):
-        left, right = search.bracket(middle, direction)
+    for near in search.downhill(middle):
+        left, right = search.bracket(near)
         found = search.root(left, right)
         if best is None or _energy(found) < _energy(best):
             best = found
@@ -60,48 +71,62 @@ class _Search:
         self.model, self.dimension, self.tolerance, self.start = model, dimension, tolerance, start
         self.last: tuple[CoupledSystem, Array] | None = None
         self.evaluations = 0
+        self.problem = problem_of(model, dimension, 0.0, powers=True)
 
     def at(self, bias: float) -> _Point:
         """The solution at a bias and the slope of the free energy."""
-        problem, _ = merged(problem_of(self.model, self.dimension, bias), opposite=False)
-        solution = coupled_solution(problem, self.tolerance, self.start, self.last)
+        problem, _ = merged(problem_of(self.model, self.dimension, bias, powers=True), opposite=False)
+        near = self.last  # of as many features
+        if near is not None and near[0].blocks != len(problem.blocks):
+            near = None
+        solution = coupled_solution(problem, self.tolerance, self.start, near)
         system, x, evaluations, *_ = solution
         self.last = (system, x)
         self.evaluations += evaluations
         return _Point(bias, slope_in_bias(problem, system), solution)
 
-    def directions(self, middle: _Point) -> tuple[float, ...]:
-        """Downhill; where the slope vanishes, both ways if the free energy falls to the sides, none otherwise."""
+    def downhill(self, middle: _Point) -> tuple[_Start, ...]:
+        """Where to go from zero: downhill; where the slope vanishes, both ways if the free energy falls to the sides.
+
+        Nowhere from a zero that has features of its own which lower the free energy.
+        """
+        if self.dimension is None and is_intermediate(self.model) and frees_at_zero(self.model):
+            beside = [_Start(self.at(d * _BESIDE), d) for d in (1.0, -1.0)]
+            lower = [start for start in beside if _energy(start.point) < _energy(middle)]
+            return tuple(start for start in lower if start.point.slope * start.direction < 0.0)
         flat = _FLAT * max(1.0, abs(_energy(middle)))
         if abs(middle.slope) > flat:
-            return (-float(np.sign(middle.slope)),)
-        ways = (d for d in (1.0, -1.0) if self.at(d * 0.01).slope * d < -flat)
-        return tuple(ways)
+            return (_Start(middle, -float(np.sign(middle.slope))),)
+        sides = [_Start(self.at(d * 0.01), d) for d in (1.0, -1.0)]
+        return tuple(start for start in sides if start.point.slope * start.direction < -flat)
 
-    def bracket(self, middle: _Point, direction: float) -> tuple[_Point, _Point]:
-        """Two points downhill from the middle between which the slope changes its sign."""
-        near, step = middle, _FIRST
-        if abs(middle.slope) <= _FLAT:
-            near = self.at(0.01 * direction)
+    def bracket(self, start: _Start) -> tuple[_Point, _Point]:
+        """Two points downhill from the start between which the slope changes its sign."""
+        near, direction, step = start.point, start.direction, self.first()
         while abs(near.bias) < _FARTHEST:
             far = self.at(near.bias + direction * step)
             if far.slope * direction >= 0.0:
                 return near, far
-            near, step = far, 1.5 * step
+            near, step = far, (_FASTER if step < _FIRST else _GROWTH) * step
         raise NotConverged(
             f"the free energy has no minimum in the bias up to {_FARTHEST:g}", "fix network.bias to a number"
         )
 
+    def first(self) -> float:
+        """The first step: no longer than the spike is strong, on which scale a bias counts beside it."""
+        scales = [abs(term.scale) for term in self.problem.blocks if term.scale]
+        return min([_FIRST, *(0.25 * scale for scale in scales)])
+
     def root(self, left: _Point, right: _Point) -> _Point:
         """The bias between the two where the slope vanishes: regula falsi with the Illinois modification."""
         low, high, weight_low, weight_high = left, right, left.slope, right.slope
-        middle = right
+        middle, settled = right, _SETTLED * self.first() / _FIRST
         for _ in range(60):
             if weight_low == weight_high:
                 return middle
             bias = (low.bias * weight_high - high.bias * weight_low) / (weight_high - weight_low)
             middle = self.at(bias)
-            if abs(high.bias - low.bias) < _SETTLED or abs(middle.slope) <= 1e-14 * max(1.0, abs(_energy(middle))):
+            if abs(high.bias - low.bias) < settled or abs(middle.slope) <= 1e-14 * max(1.0, abs(_energy(middle))):
                 return middle
             if middle.slope * weight_high < 0.0:
                 low, weight_low = high, weight_high
@@ -109,7 +134,7 @@ class _Search:
                 weight_low *= 0.5
             moved = abs(middle.bias - high.bias)
             high, weight_high = middle, middle.slope
-            if moved < _SETTLED:
+            if moved < settled:
                 return middle
         return middle
 
@@ -152,6 +177,9 @@ def _slopes_of_coefficients(problem: Problem, kappa: Array) -> tuple[Array, Arra
         shift = problem.shift(b, kappa)
         h = _STEP * max(1.0, term.variance**0.5)
         parts = [weight * coefficients(term.function, shift + k * h, term.variance) for k, weight in _STENCIL]
-        columns.append(np.sum(parts, axis=0) / h)
+        slopes = np.sum(parts, axis=0) / h
+        if term.polynomial is not None:  # in the limit of a small step: of no bias
+            slopes[0] = 0.0
+        columns.append(slopes)
     d0, d1, d2 = np.stack(columns, axis=-1)
     return d0, d1, d2

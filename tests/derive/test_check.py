@@ -25,6 +25,7 @@ from derive.polynomial_spikes import polynomial_spikes
 from derive.random_values import RandomValues
 from derive.saddle import coupled_system, saddle_system
 from derive.scalar import scalar_function
+from derive.sensitivity import coefficient_slopes
 from derive.structured_inputs import structured_inputs
 from derive.trace import Derivation
 
@@ -45,10 +46,12 @@ DERIVATIONS: dict[str, Callable[[], Derivation]] = {
     "step, noisy labels": lambda: _step("tanh", "sign", flips=FLIPS, probit=PROBIT),
     "trained bulk": lambda: bulk_resolvent().derivation,
     "smaller steps": lambda: polynomial_spikes(scalar_function("relu"), 3, 0.25).derivation,
+    "smaller steps, trained bias": lambda: polynomial_spikes(scalar_function("relu"), 3, None).derivation,
     "trained bias": lambda: bias_condition(coupled_system())[1],
     "huber": lambda: moreau(loss_of("huber")).derivation,
     "logistic": lambda: moreau(loss_of("logistic")).derivation,
     "structured inputs": lambda: structured_inputs().derivation,
+    "slopes of coefficients": lambda: coefficient_slopes().derivation,
 }
 
 

@@ -190,7 +190,6 @@ def test_the_file_says_it_and_the_command_prints_the_gains(tmp_path: Path, capsy
         ("step.exponent=0.6", "step.exponent"),
         ("step.exponent=0.25", "one more power"),
         ("step.exponent=0.49", "more than 6"),
-        ("network.bias=trained", "trained bias"),
     ],
 )
 def test_what_cannot_be_is_refused(
