@@ -16,6 +16,7 @@ from codegen.lower.text import wrapped
 from codegen.manifest import signature, sources_of
 from codegen.plan import Block, Node, Plan, explicit_order, nodes_of, residual
 from codegen.print.numpy_arrays import Array, Vectorised
+from codegen.sensitivity import emit_motion
 from codegen.system_module import FOLDER, runtime_imports
 from derive.blocks import KAPPA, BlockSum, family, names_in
 from derive.bulk_resolvent import OVERLAP, RESIDUAL, BulkResolvent, bulk_resolvent
@@ -27,6 +28,7 @@ from derive.symbols import SYMMETRIC
 from derive.tangent import Tangent, tangent_name
 
 RESOLVENT_PATH = "bulk_resolvent.py"
+MOVING = {TRAINED.name: ("Sigma",), GIVEN.name: ()}  # of a law, along parameters of the model
 
 
 def emit_bulks() -> dict[str, str]:
@@ -66,6 +68,7 @@ def emit_bulk(law: SpectralLaw, points: str, scope: str) -> str:
             "free_energy", "The free energy, stored as such.", [Node("free_energy", "family", (), system.free_energy)]
         ),
         emit_check(Plan(system, (block,))),
+        emit_motion(system, block, MOVING[law.name]),
     ]
     return _module(
         f"Equations of {scope}",

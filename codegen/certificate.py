@@ -55,7 +55,7 @@ def emit_check(plan: Plan) -> str:
     """
     system, text = plan.system, EquationPrinter().doprint
     labels = {e.unknown: e.label for e in system.equations}
-    lines = [f"{node.name} = {text(node.body)}" for node in ordered_fields(system)]
+    lines = [f"{node.name} := {text(node.body)}" for node in ordered_fields(system)]
     for name, left, right in _conditions(plan):
         lines.append(f"{text(left)} = {text(right)}  # {labels.get(name, name)}")
     columns = scalar_columns(system.directions, system.spikes)

@@ -9,7 +9,7 @@ blockwise.py       a system solved block by block: the square loss, real or comp
 coupled.py         a system whose averages over the output a loss supplies
 bulk.py            equations that another bulk changes
 inputs.py          spectral law of inputs of a given covariance
-sensitivity.py     tangents along parameters of the model
+sensitivity.py     ``motion``: tangents along parameters of the model, as text; slopes: of the features and of the step
 certificate.py     ``check``: every equation anew, as text that the runtime evaluates
 runtime/           hand-written numerics, copied once into generated/runtime/
 functions, losses  modules of activations and losses; step: the gradient step
@@ -26,8 +26,9 @@ from codegen.inputs import PATH as INPUTS_PATH
 from codegen.inputs import emit_inputs
 from codegen.losses import emit_registered_losses
 from codegen.manifest import with_manifest
-from codegen.sensitivity import emit_responses
 from codegen.shared import emit_runtime
+from codegen.slopes import PATH as SLOPES_PATH
+from codegen.slopes import emit_slopes
 from codegen.step import PATH as STEP_PATH
 from codegen.step import emit_step
 
@@ -36,6 +37,6 @@ __all__ = ["emit_coupled_system", "expected_texts"]  # what giantstep asks of th
 
 def expected_texts() -> dict[str, str]:
     """Everything ``generated/`` holds, the manifest included."""
-    systems = {**emit_systems(), **emit_coupled_systems(), **emit_bulks(), **emit_responses()}
+    systems = {**emit_systems(), **emit_coupled_systems(), **emit_bulks(), SLOPES_PATH: emit_slopes()}
     steps = {STEP_PATH: emit_step(), RESOLVENT_PATH: emit_resolvent(), INPUTS_PATH: emit_inputs()}
     return with_manifest({**emit_registered(), **emit_registered_losses(), **emit_runtime(), **systems, **steps})

@@ -9,10 +9,13 @@ import sympy as sp
 from codegen.manifest import signature, sources_of
 from codegen.print.numpy_arrays import Vectorised
 from codegen.text import closing, fitted
+from derive.blocks import BlockSum
+from derive.network_step import A
 from derive.spectrum import INPUTS, weight_names
 from derive.structured_inputs import LENGTH, structured_inputs
 
 PATH = "structured_inputs.py"
+_ROWS = "eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma"
 _STEP = "eigenvalue, law_tr, law_theta, alpha_0, s_1, e_2"
 
 Results = tuple[tuple[str, sp.Expr], ...]
@@ -26,8 +29,14 @@ def emit_inputs() -> str:
         (
             "rows_after_step",
             "Covariances [K, J] that a step leaves, not yet over their means; the means, bulk variances c [K].",
-            "eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma",
+            _ROWS,
             (("Sigma", law.moved), ("c", law.bulk_variance)),
+        ),
+        (
+            "slopes_after_step",
+            "Derivatives in A of these, and of the strength r.",
+            f"{_ROWS}, mu_1, N",
+            (("Sigma", _slope(law.moved)), ("c", _slope(law.bulk_variance)), ("r", _slope(law.strength))),
         ),
         (
             "spike_after_step",
@@ -59,6 +68,11 @@ def emit_inputs() -> str:
     return _TEXT.format(
         closing=closing(signed), signature=signed, functions="\n\n\n".join(_function(*each) for each in functions)
     )
+
+
+def _slope(expr: sp.Expr) -> sp.Expr:
+    """The derivative in A; that of a sum term by term."""
+    return BlockSum(sp.diff(expr.body, A), expr.bound) if isinstance(expr, BlockSum) else sp.diff(expr, A)
 
 
 def _function(name: str, doc: str, arguments: str, results: Iterable[tuple[str, sp.Expr]]) -> str:

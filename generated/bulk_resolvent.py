@@ -3,14 +3,14 @@
 e, weight, weight_t, weight_tt: nodes of the law of the residual e of the step, with weights for means of
 functions of e, of those times t = theta.x, and times t^2.
 
-Generated; do not edit. Signature b1e72e2b6758f057.
+Generated; do not edit. Signature 2d98955a85e60232.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "b1e72e2b6758f0573fcf1030f49810e00e0bee560a822303e4099754ce4f5e94"
+SIGNATURE = "2d98955a85e602323f927a1ef3caf6ea86eccfbca68ec4ea168451a0a8259b5f"
 
 
 def equation(w, S, alpha_0, e, weight, weight_t, weight_tt):

@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature 3b33ebea91dd8c1d, runtime b1ed4abb97ca2055.
+Generated; do not edit. Signature 7e97c466040e504b, runtime e86657cb5f2b3d23.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "3b33ebea91dd8c1df5b5d1cf02b86c8a64eeabb878128918fe78ac365b08e0c1"
+SIGNATURE = "7e97c466040e504bfba73f1615e4f246189b2586a09a6018b8ef3d9b3cf26fbc"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

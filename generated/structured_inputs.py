@@ -3,14 +3,14 @@
 eigenvalue [J]: of the covariance of the inputs, of mean one; law_tr, law_theta [J]: weights of the trace and of the
 target's direction theta there; u [K]: readout values at initialisation.
 
-Generated; do not edit. Signature 3bd3439747b8233a, runtime b1ed4abb97ca2055.
+Generated; do not edit. Signature b128eb5bcc239f51, runtime e86657cb5f2b3d23.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "3bd3439747b8233a0e90623008914a2299d57b566dc7c686a6766df8f23c5d0d"
+SIGNATURE = "b128eb5bcc239f51073d226a4ca4ed94d439d59d22a05d5f43c25211d7298311"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):
@@ -24,6 +24,21 @@ def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigm
         eigenvalue) + v_sigma*e_2*(A**2)/alpha_0*np.einsum('x,b->bx', eigenvalue**2, u**2), law_tr)
     )
     return Sigma, c
+
+
+def slopes_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma, mu_1, N):
+    """Derivatives in A of these, and of the strength r."""
+    Sigma = (
+        2.0*s_0*sigma_2*np.einsum('x,bx,b->bx', eigenvalue**2, 1.0 + A*s_0*sigma_2*np.einsum('x,b->bx', eigenvalue, u),
+        u) + 2.0*A*v_sigma*e_2/alpha_0*np.einsum('x,b->bx', eigenvalue**2, u**2)
+    )
+    c = (
+        np.einsum('bx,x->b', 2.0*s_0*sigma_2*np.einsum('x,bx,b->bx', eigenvalue**2, 1.0 +
+        A*s_0*sigma_2*np.einsum('x,b->bx', eigenvalue, u), u) + 2.0*A*v_sigma*e_2/alpha_0*np.einsum('x,b->bx',
+        eigenvalue**2, u**2), law_tr)
+    )
+    r = mu_1*N
+    return Sigma, c, r
 
 
 def spike_after_step(eigenvalue, law_tr, law_theta, alpha_0, s_1, e_2, A, mu_1):

@@ -65,9 +65,9 @@ def _wrap(line: str, width: int) -> list[str]:
     margin = code[: len(code) - len(code.lstrip())]
     if mark:
         return [f"{margin}# {comment}", *_wrap(code, width)]
-    target, equals, value = code.partition(" = ")
-    if equals and not _enclosed(value):
-        code = f"{target} = ({value})"
+    sides = re.split(" (:?=) ", code, maxsplit=1)
+    if len(sides) > 1 and not _enclosed(sides[2]):
+        code = f"{sides[0]} {sides[1]} ({sides[2]})"
     return _broken(code, margin + _STEP, width)
 
 

@@ -1,4 +1,4 @@
-"""How well a solution solves its equations: residuals beside the size of their terms.
+"""How well a solution solves its equations: residuals beside the size of their terms; what definitions stand for.
 
 The equations are evaluated from their text, contraction by contraction; nothing of the solver is used. Every array has
 its values and bounds: sums of the absolute values of all terms, which the rounding errors of the values are relative
@@ -75,15 +75,39 @@ class Certificate:
 
     def check(self, node, fraction, parameters, state):
         """Worst residual over all equations, each relative to the sum of its terms in absolute value."""
-        families = {name: state[name] for name in self.contractions.families}
-        shapes = tuple([family.shape for family in families.values()])
-        layout = layout_of(self.contractions, len(fraction), node.shape[1], shapes)
-        complexes = any(family.dtype.kind == "c" for family in families.values())
-        value = layout.start.astype(complex) if complexes else layout.start.copy()
-        value[layout.given] = np.concatenate((parameters, fraction, node.ravel()))
-        for name, family in families.items():
-            value[layout.families[name]] = family.ravel()
+        layout, value = filled(self.contractions, node, fraction, parameters, state)
         bound = np.abs(value)
         for name in self.odd:
             bound[layout.families[name]] = np.sqrt(state["avg_gg"])
         return float(evaluate(layout.rows, value, bound))
+
+
+class Definitions:
+    """``of``: what a text of ``:=`` says, by name; columns: what is given at a node before the features."""
+
+    def __init__(self, text, columns):
+        self.text, self.columns = text, columns
+
+    @cached_property
+    def contractions(self):
+        """The contractions that evaluate the definitions."""
+        return Contractions(self.text, self.columns)
+
+    def of(self, node, fraction, parameters, state):
+        """Name -> array of everything that is defined, from the arrays of ``state``."""
+        layout, value = filled(self.contractions, node, fraction, parameters, state)
+        evaluate(layout.rows, value, np.abs(value))
+        return {name: value[place].reshape(shape) for name, (place, shape) in layout.defined.items()}
+
+
+def filled(contractions, node, fraction, parameters, state):
+    """(where everything lies, all numbers with those in place that are given)."""
+    families = {name: np.asarray(state[name]) for name in contractions.families}
+    shapes = tuple([family.shape for family in families.values()])
+    layout = layout_of(contractions, len(fraction), node.shape[1], shapes)
+    complexes = any(family.dtype.kind == "c" for family in families.values())
+    value = layout.start.astype(complex) if complexes else layout.start.copy()
+    value[layout.given] = np.concatenate((parameters, fraction, node.ravel()))
+    for name, family in families.items():
+        value[layout.families[name]] = family.ravel()
+    return layout, value

@@ -12,13 +12,15 @@ from codegen.runtime.equation_text import LOOPS, NODE
 class Layout:
     """rows: the contractions as ``evaluate`` takes them; start: all numbers, constants already in place.
 
-    given: place of parameters, fractions and all that is given at the nodes; families: name -> place.
+    given: place of parameters, fractions and all that is given at the nodes; families: name -> place; defined: name ->
+    (place, shape).
     """
 
     rows: np.ndarray
     start: np.ndarray
     given: slice
     families: dict[str, slice]
+    defined: dict[str, tuple[slice, tuple[int, ...]]]
 
 
 @dataclass(frozen=True)
@@ -71,5 +73,10 @@ def layout_of(contractions, blocks, nodes, shapes):
     start[identity : identity + blocks**2] = np.eye(blocks).ravel()
     for constant, register in contractions.constants.items():
         start[starts[register]] = constant
-    places = {name: slice(starts[register], ends[register]) for name, register in families.items()}
-    return Layout(rows, start, slice(0, identity), places)
+    places = [slice(first, last) for first, last in zip(starts, ends, strict=True)]
+    defined = {
+        name: (places[register], tuple(lengths[list(registers[register])].tolist()))
+        for name, register in contractions.defined.items()
+    }
+    known = {name: places[register] for name, register in families.items()}
+    return Layout(rows, start, slice(0, identity), known, defined)

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature e774a6ed03b83b33, runtime b1ed4abb97ca2055.
+Generated; do not edit. Signature 1da8020de1d2750d, runtime e86657cb5f2b3d23.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "e774a6ed03b83b33207a8e48a07264a38be884af151ecc3d3487d4299872825b"
+SIGNATURE = "1da8020de1d2750dc20a5863b33ba4130bec59fb6eb60add1e63b63fea6fab52"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 92c0d4166a82f804, runtime b1ed4abb97ca2055.
+Generated; do not edit. Signature 131df716cd7b0064, runtime e86657cb5f2b3d23.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "92c0d4166a82f804a1ac1bf7e8cf440ce56367f2d1672510c0ba6a65680fe419"
+SIGNATURE = "131df716cd7b006467cb032ac55495c630f4eb9c799c48b92a2789aec39c2444"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature b9dbb7ebaad8de0a, runtime b1ed4abb97ca2055.
+Generated; do not edit. Signature f812cfcd3a0d6f16, runtime e86657cb5f2b3d23.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "b9dbb7ebaad8de0a748787d6877497dde102eba29683ca686989994ec9ad1c10"
+SIGNATURE = "f812cfcd3a0d6f16fd75170ec6f5a4a9a2ceaae26e09ffa2117656fd30bf8baf"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

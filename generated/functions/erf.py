@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature a39a54ff6b6943c3, runtime b1ed4abb97ca2055.
+Generated; do not edit. Signature 8c30e84ab39415a5, runtime e86657cb5f2b3d23.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "a39a54ff6b6943c3fa28fb2a9689a627f6cc1c698bae43a2b58a1947ac2373bc"
+SIGNATURE = "8c30e84ab39415a55d617b35579b8654877d8f74fa1eaa0bf813ab8df176fc54"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 6d42c516bec66e30, runtime b1ed4abb97ca2055.
+Generated; do not edit. Signature 557f370dfbb314dd, runtime e86657cb5f2b3d23.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "6d42c516bec66e300fd6f5f5d6ffb19e0af4a7db90e4b08eafb716826e026314"
+SIGNATURE = "557f370dfbb314dd61d6a4cb9e800dfabe65aba3babe07582768dfb0dcd159b0"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 50f3ad1219402c2e, runtime b1ed4abb97ca2055.
+Generated; do not edit. Signature a6dfad2a3cab1546, runtime e86657cb5f2b3d23.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "50f3ad1219402c2e2fa9ca26908a16f551b5837fbe4d9d6bece106c415f624a5"
+SIGNATURE = "a6dfad2a3cab1546f7cb6e3343d42da1c0eb4cccb9dec0d595b241a6ddb39d95"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

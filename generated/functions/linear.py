@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 532901bc3ccbf9fa, runtime b1ed4abb97ca2055.
+Generated; do not edit. Signature ca9ad434f0ae1ed7, runtime e86657cb5f2b3d23.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "532901bc3ccbf9fa115bb400976fa64d5d71995ea6210b20dacbc1dc22458eef"
+SIGNATURE = "ca9ad434f0ae1ed780f9294467d3163c56363010bed1a6295ca1ee3d7fca517c"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature df6acb612d6d7452, runtime b1ed4abb97ca2055.
+Generated; do not edit. Signature 7a0a03b7e3fc2c62, runtime e86657cb5f2b3d23.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "df6acb612d6d74523a4423321eb3bc281114793c369e845101b08c4d7afcd59d"
+SIGNATURE = "7a0a03b7e3fc2c62d136a6ae73c0e568c583612718b2b0d561e8cbd5ab4bfd6f"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 5511fdbb095aecda, runtime b1ed4abb97ca2055.
+Generated; do not edit. Signature bf8e58ab8ca1990a, runtime e86657cb5f2b3d23.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "5511fdbb095aecda5a8c282bb837a2508088f8d6a59eaa6e8ef258584f100268"
+SIGNATURE = "bf8e58ab8ca1990a4c407cfdff4a25c9a861b1e97ac643c98ec92c6e095d67df"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 843195b32211d30a, runtime b1ed4abb97ca2055.
+Generated; do not edit. Signature bc404fb143797ee4, runtime e86657cb5f2b3d23.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "843195b32211d30ac5d94142ed149630e00a0c8096cc9b2f9b6c8bb4df7acc0e"
+SIGNATURE = "bc404fb143797ee47c04d75ab887f2585ef1ec79671924cab799792e77464498"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

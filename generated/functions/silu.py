@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 268d40c5492c0258, runtime b1ed4abb97ca2055.
+Generated; do not edit. Signature 9f46c14e425d012f, runtime e86657cb5f2b3d23.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "268d40c5492c025877fb71f9f7ba0aae2beb0132b6a3e58c0c572601b788168e"
+SIGNATURE = "9f46c14e425d012fada27224ed1f3d76477c21ce9bff5f8da8ab37723329914b"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature d2f842c0748e3aab, runtime b1ed4abb97ca2055.
+Generated; do not edit. Signature 43b9e6c3e72b87c2, runtime e86657cb5f2b3d23.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "d2f842c0748e3aabfc5cf8a9c7256115b74217b6627915a9a0628d4a6d1303fe"
+SIGNATURE = "43b9e6c3e72b87c292684e441d06dc415911462d4abf5cf8baaacf4aeb9212e6"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

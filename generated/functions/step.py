@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 6b7a9c52cde7178b, runtime b1ed4abb97ca2055.
+Generated; do not edit. Signature b3c1c433899d57e2, runtime e86657cb5f2b3d23.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "6b7a9c52cde7178b583c8f010e12a9c7409af890928f835ab8fc284fd75f1ad7"
+SIGNATURE = "b3c1c433899d57e2316bfc9e3de99b60a04e4913ce1c67674b434c6dde1dd95f"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

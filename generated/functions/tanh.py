@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 53742a8b20b9df78, runtime b1ed4abb97ca2055.
+Generated; do not edit. Signature 8b2a23fa9a647db0, runtime e86657cb5f2b3d23.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "53742a8b20b9df78b3df489eeee6da9ad9871d6821baacc1ffbdd8a3ed73f61e"
+SIGNATURE = "8b2a23fa9a647db06a2d50ae2571be7039d7e4368037162174b3363b4bcab817"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

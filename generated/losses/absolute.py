@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 3f7a8bceab504102, runtime b1ed4abb97ca2055.
+Generated; do not edit. Signature 4b3dc42b25f964ec, runtime e86657cb5f2b3d23.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "3f7a8bceab5041027d5d0e32e0eab494d4b5082b1b5163a1857262f90d23f9b5"
+SIGNATURE = "4b3dc42b25f964ec12cfdf9e7077b02d39fdcc306f5ca837cc659ec08ddd4a57"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

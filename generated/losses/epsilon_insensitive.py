@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 81a4f4936075d94c, runtime b1ed4abb97ca2055.
+Generated; do not edit. Signature 5d30e970d17b2032, runtime e86657cb5f2b3d23.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "81a4f4936075d94c4361106d3c9edfaaa327bfb26b5d40126c4ac3df5ca401a0"
+SIGNATURE = "5d30e970d17b203276c6c31e1395b142e81116469ee97c391e57eec26992de28"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

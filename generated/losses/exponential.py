@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 2e65a8331f47dbb9, runtime b1ed4abb97ca2055.
+Generated; do not edit. Signature c880b93681c4fde6, runtime e86657cb5f2b3d23.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "2e65a8331f47dbb99f4922ce0d105d532112e62063b8ecdfbb61ed09811752a2"
+SIGNATURE = "c880b93681c4fde66d152dd4fa8d3d2abb6ee957f611c89ee99bd0aed38c9cc0"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

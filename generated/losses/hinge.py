@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature f2cbae9ee704b18d, runtime b1ed4abb97ca2055.
+Generated; do not edit. Signature 71e4754cddad1aaa, runtime e86657cb5f2b3d23.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "f2cbae9ee704b18db3a47a462e14cb977dcea9b0c9c007892d5a6241a56e5ad7"
+SIGNATURE = "71e4754cddad1aaa7a478e51ac68576e547b675cc4bd49a6f55934a71e11a08c"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 2591e730e8d60e53, runtime b1ed4abb97ca2055.
+Generated; do not edit. Signature e59625a20898d068, runtime e86657cb5f2b3d23.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "2591e730e8d60e53ad8f4553f41cbe4661e5e9db8c10ef8abd012a16c60f01ac"
+SIGNATURE = "e59625a20898d068dec92068e5be9504ce0b42c3a737056386fa62094540a6ef"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 971d415e1a14d56b, runtime b1ed4abb97ca2055.
+Generated; do not edit. Signature de2ad1f7c7d20c23, runtime e86657cb5f2b3d23.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "971d415e1a14d56bc60f7e41c5eb29bc38a23e19fca3b75e08cc36763e9fdd7d"
+SIGNATURE = "de2ad1f7c7d20c23c26a388e61d7c5706c27a2cc42acc38ec8efcbce94ecc8eb"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 32e202f189756409, runtime b1ed4abb97ca2055.
+Generated; do not edit. Signature 0fd01cc99a7fa249, runtime e86657cb5f2b3d23.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "32e202f18975640988657684963657a7bd67ff568efb4fa0283ea5d73da32b2c"
+SIGNATURE = "0fd01cc99a7fa2498ac83ca4ece399491232d51d0491d49d993c7ce2b76f4b37"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature d44868ca073318d6, runtime b1ed4abb97ca2055.
+Generated; do not edit. Signature d4f4c4d2ac3df658, runtime e86657cb5f2b3d23.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "d44868ca073318d6538c23fe4fdae8b1a773cf1be4388dd77206e5f697afe1ce"
+SIGNATURE = "d4f4c4d2ac3df658c418939ddac2c2ffdbc38e9190ceaf620d192721f15a1da1"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 501a10c595e12d1d, runtime b1ed4abb97ca2055.
+Generated; do not edit. Signature b620c2a1094f9e4e, runtime e86657cb5f2b3d23.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "501a10c595e12d1d72ac02c7f5a1e7c3de2b96137f59d9b1184be5e23eedf907"
+SIGNATURE = "b620c2a1094f9e4ef116a361623940bd1cc04d52a1631e8745b3a06097861580"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature 966aae053fdc5272, runtime b1ed4abb97ca2055.
+Generated; do not edit. Signature 96b098fde35a3ba5, runtime e86657cb5f2b3d23.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "966aae053fdc527241fba73488fc255d7ad2e56b4d6169ac307918a7d13293ac"
+SIGNATURE = "96b098fde35a3ba5cbb106a7eb3d708a439ebc27fd8c8e51d2b8d5b09c6c040a"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -1,11 +1,11 @@
-"""How well a solution solves its equations: residuals beside the size of their terms.
+"""How well a solution solves its equations: residuals beside the size of their terms; what definitions stand for.
 
 The equations are evaluated from their text, contraction by contraction; nothing of the solver is used. Every array has
 its values and bounds: sums of the absolute values of all terms, which the rounding errors of the values are relative
 to. An unknown whose equation has been evaluated is known to the bound of that.
 
 Written by hand, in codegen/runtime/certificate.py.
-Generated; do not edit. Signature 2e0d8cfa7e4f8707, runtime b1ed4abb97ca2055.
+Generated; do not edit. Signature d82ea4df9c9a5553, runtime e86657cb5f2b3d23.
 Regenerate with: giantstep generate
 """
 
@@ -81,17 +81,41 @@ class Certificate:
 
     def check(self, node, fraction, parameters, state):
         """Worst residual over all equations, each relative to the sum of its terms in absolute value."""
-        families = {name: state[name] for name in self.contractions.families}
-        shapes = tuple([family.shape for family in families.values()])
-        layout = layout_of(self.contractions, len(fraction), node.shape[1], shapes)
-        complexes = any(family.dtype.kind == "c" for family in families.values())
-        value = layout.start.astype(complex) if complexes else layout.start.copy()
-        value[layout.given] = np.concatenate((parameters, fraction, node.ravel()))
-        for name, family in families.items():
-            value[layout.families[name]] = family.ravel()
+        layout, value = filled(self.contractions, node, fraction, parameters, state)
         bound = np.abs(value)
         for name in self.odd:
             bound[layout.families[name]] = np.sqrt(state["avg_gg"])
         return float(evaluate(layout.rows, value, bound))
 
-SIGNATURE = "2e0d8cfa7e4f8707a4199762d2327e7d17738978613718090491cf8862e740a3"
+
+class Definitions:
+    """``of``: what a text of ``:=`` says, by name; columns: what is given at a node before the features."""
+
+    def __init__(self, text, columns):
+        self.text, self.columns = text, columns
+
+    @cached_property
+    def contractions(self):
+        """The contractions that evaluate the definitions."""
+        return Contractions(self.text, self.columns)
+
+    def of(self, node, fraction, parameters, state):
+        """Name -> array of everything that is defined, from the arrays of ``state``."""
+        layout, value = filled(self.contractions, node, fraction, parameters, state)
+        evaluate(layout.rows, value, np.abs(value))
+        return {name: value[place].reshape(shape) for name, (place, shape) in layout.defined.items()}
+
+
+def filled(contractions, node, fraction, parameters, state):
+    """(where everything lies, all numbers with those in place that are given)."""
+    families = {name: np.asarray(state[name]) for name in contractions.families}
+    shapes = tuple([family.shape for family in families.values()])
+    layout = layout_of(contractions, len(fraction), node.shape[1], shapes)
+    complexes = any(family.dtype.kind == "c" for family in families.values())
+    value = layout.start.astype(complex) if complexes else layout.start.copy()
+    value[layout.given] = np.concatenate((parameters, fraction, node.ravel()))
+    for name, family in families.items():
+        value[layout.families[name]] = family.ravel()
+    return layout, value
+
+SIGNATURE = "d82ea4df9c9a555324b5a1fe95c34a09293fe75087f1b53dff2192e8513e2132"

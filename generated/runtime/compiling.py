@@ -4,7 +4,7 @@ A rule of quadrature is compiled once and serves every function: it asks for val
 that it knows by its address only.
 
 Written by hand, in codegen/runtime/compiling.py.
-Generated; do not edit. Signature 2e0d8cfa7e4f8707, runtime b1ed4abb97ca2055.
+Generated; do not edit. Signature d82ea4df9c9a5553, runtime e86657cb5f2b3d23.
 Regenerate with: giantstep generate
 """
 
@@ -199,4 +199,4 @@ def edge_at(typing: Any, address: Any, k: Any, y: Any, q: Any) -> Any:
 
     return types.float64(types.intp, types.intp, types.float64, q), lowered
 
-SIGNATURE = "2e0d8cfa7e4f8707a4199762d2327e7d17738978613718090491cf8862e740a3"
+SIGNATURE = "d82ea4df9c9a555324b5a1fe95c34a09293fe75087f1b53dff2192e8513e2132"

@@ -1,7 +1,7 @@
 """Where the arrays of contractions lie in memory, for given lengths of their axes.
 
 Written by hand, in codegen/runtime/contraction_layout.py.
-Generated; do not edit. Signature 2e0d8cfa7e4f8707, runtime b1ed4abb97ca2055.
+Generated; do not edit. Signature d82ea4df9c9a5553, runtime e86657cb5f2b3d23.
 Regenerate with: giantstep generate
 """
 
@@ -19,13 +19,15 @@ from generated.runtime.equation_text import LOOPS, NODE
 class Layout:
     """rows: the contractions as ``evaluate`` takes them; start: all numbers, constants already in place.
 
-    given: place of parameters, fractions and all that is given at the nodes; families: name -> place.
+    given: place of parameters, fractions and all that is given at the nodes; families: name -> place; defined: name ->
+    (place, shape).
     """
 
     rows: np.ndarray
     start: np.ndarray
     given: slice
     families: dict[str, slice]
+    defined: dict[str, tuple[slice, tuple[int, ...]]]
 
 
 @dataclass(frozen=True)
@@ -78,7 +80,12 @@ def layout_of(contractions, blocks, nodes, shapes):
     start[identity : identity + blocks**2] = np.eye(blocks).ravel()
     for constant, register in contractions.constants.items():
         start[starts[register]] = constant
-    places = {name: slice(starts[register], ends[register]) for name, register in families.items()}
-    return Layout(rows, start, slice(0, identity), places)
+    places = [slice(first, last) for first, last in zip(starts, ends, strict=True)]
+    defined = {
+        name: (places[register], tuple(lengths[list(registers[register])].tolist()))
+        for name, register in contractions.defined.items()
+    }
+    known = {name: places[register] for name, register in families.items()}
+    return Layout(rows, start, slice(0, identity), known, defined)
 
-SIGNATURE = "2e0d8cfa7e4f8707a4199762d2327e7d17738978613718090491cf8862e740a3"
+SIGNATURE = "d82ea4df9c9a555324b5a1fe95c34a09293fe75087f1b53dff2192e8513e2132"

@@ -1,28 +1,32 @@
-"""Equations as text to contractions of two arrays at a time, for the certificate of a solution.
+"""Equations as text to contractions of two arrays at a time.
 
-One equation a line, in the order of evaluation: ``V = ...`` defines a function of kappa, ``T[b] = ...`` is what an
-unknown equals, ``0 = ...`` what vanishes. ``sum(x, b)`` adds over an index, ``E(x)`` averages over the nodes of kappa;
-a name without indices is a parameter or a function of kappa. Behind ``#`` stands the label of the equation.
+One equation a line, in the order of evaluation: ``V := ...`` and ``d_T[b] := ...`` say what a name stands for, ``T[b] =
+...`` is what an unknown equals, ``0 = ...`` what vanishes. ``sum(x, b)`` adds over an index, ``E(x)`` averages over the
+nodes of kappa; a name without indices is a parameter or a function of kappa. Behind ``#`` stands the label of the
+equation.
 
 Written by hand, in codegen/runtime/equation_text.py.
-Generated; do not edit. Signature 2e0d8cfa7e4f8707, runtime b1ed4abb97ca2055.
+Generated; do not edit. Signature d82ea4df9c9a5553, runtime e86657cb5f2b3d23.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 
 import ast
+import re
 from itertools import combinations
 
 PLUS, MINUS, RECIPROCAL, EQUAL, VANISH = range(5)
 LOOPS = 4  # of a contraction at most
 PARAMETERS = ("alpha", "beta", "ridge", "noise", "inverse_dimension")
 FEATURES = ("mu0", "mu1", "mu2sq")
+NUMBERS = (*PARAMETERS, "d_alpha", "d_beta", "d_ridge")
+OF_KAPPA = (*FEATURES, "d_mu0", "d_mu1", "d_mu2sq")  # beside the indices in their brackets
 NODE = "n"  # the axis of the nodes of kappa
 
 
 def lines_of(text):
-    """[left side, right side] of every equation; a line that is indented continues the one before."""
+    """[left side, := or =, right side] of every equation; a line that is indented continues the one before."""
     found = []
     for line in text.splitlines():
         code = line.partition("#")[0].rstrip()
@@ -30,7 +34,7 @@ def lines_of(text):
             found[-1] += " " + code.strip()
         elif code:
             found.append(code)
-    return [line.split(" = ", 1) for line in found]
+    return [re.split(" (:?=) ", line, maxsplit=1) for line in found]
 
 
 class Contractions:
@@ -38,13 +42,14 @@ class Contractions:
 
     registers: for every array the numbers of its axes; rows: (kind, axes of the loops, registers of three operands, for
     each of these pairs (loop, place of an axis)); given: name -> letters of what has the first registers: parameters,
-    fractions, columns at the nodes, features, the identity; families, constants: name or value -> register.
+    fractions, columns at the nodes, features, the identity; families, constants: name or value -> register;
+    defined: name -> register of what the text says it stands for.
     Within this class an operand is (register, letters of its axes).
     """
 
     def __init__(self, text, columns):
         self.registers, self.rows, self.axes = [], [], 0
-        self.families, self.constants = {}, {}
+        self.families, self.constants, self.defined = {}, {}, {}
         self.functions, self.shared, self.letters = {}, {}, {}
         shapes = {**dict.fromkeys(PARAMETERS, ()), "fraction": ("b",), **dict.fromkeys(columns, (NODE,))}
         self.given = {**shapes, **dict.fromkeys(FEATURES, ("b", NODE)), "delta": ("b", "c")}
@@ -53,15 +58,25 @@ class Contractions:
         self.weight = self._given("weight", (NODE,))
         self.node_axis = self.letters[NODE]
         self.text = ""  # of the right side at hand
-        for left, right in lines_of(text):
+        for left, relation, right in lines_of(text):
             self.text = right
-            self._equation(*(ast.parse(side, mode="eval").body for side in (left, right)))
+            sides = (ast.parse(side, mode="eval").body for side in (left, right))
+            (self._define if relation == ":=" else self._equation)(*sides)
 
-    def _equation(self, left, right):
+    def _define(self, left, right):
         self.letters = {NODE: self.node_axis}
         if isinstance(left, ast.Name):
             self.functions[left.id] = found = self._operand(right)
-        elif isinstance(left, ast.Constant):
+            self.defined[left.id] = found[0]
+            return
+        self._free(right)
+        found = self._new(self._indices(left))
+        self._add(right, found, PLUS)
+        self.known[left.value.id] = self.defined[left.value.id] = found[0]
+
+    def _equation(self, left, right):
+        self.letters = {NODE: self.node_axis}
+        if isinstance(left, ast.Constant):
             found = self._operand(right)
             self._row(VANISH, found[1], found, found, found)
         else:
@@ -100,11 +115,14 @@ class Contractions:
         if isinstance(node, ast.Constant):
             return self._constant(float(node.value))
         if isinstance(node, ast.Name):
-            letters = () if node.id in PARAMETERS else (NODE,)
+            letters = () if node.id in NUMBERS else (NODE,)
             return self.functions.get(node.id) or self._given(node.id, letters)
-        place = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-        letters, name = tuple(letter.id for letter in place), node.value.id
-        return self._given(name, (*letters, NODE) if name in FEATURES else letters)
+        letters, name = self._indices(node), node.value.id
+        return self._given(name, (*letters, NODE) if name in OF_KAPPA else letters)
+
+    @staticmethod
+    def _indices(node):
+        return tuple(letter.id for letter in (node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]))
 
     # --- expressions -------------------------------------------------------------------------------------------------
 
@@ -217,4 +235,4 @@ def _cost(pair):
     letters = {*pair[0][1], *pair[1][1]}
     return (NODE in letters) * 10 + len(letters)
 
-SIGNATURE = "2e0d8cfa7e4f8707a4199762d2327e7d17738978613718090491cf8862e740a3"
+SIGNATURE = "d82ea4df9c9a555324b5a1fe95c34a09293fe75087f1b53dff2192e8513e2132"

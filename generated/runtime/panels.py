@@ -1,7 +1,7 @@
 """Adaptive panels: expectations over g of f, g f and the squared residual at s + q g, q = sqrt(c).
 
 Written by hand, in codegen/runtime/panels.py.
-Generated; do not edit. Signature 2e0d8cfa7e4f8707, runtime b1ed4abb97ca2055.
+Generated; do not edit. Signature d82ea4df9c9a5553, runtime e86657cb5f2b3d23.
 Regenerate with: giantstep generate
 """
 
@@ -303,4 +303,4 @@ def panels(f, breaks, centres, widths, shifts, q, raw, scratch):
         raw[5, i] = error2 + tail
         raw[6, i] = error0
 
-SIGNATURE = "2e0d8cfa7e4f8707a4199762d2327e7d17738978613718090491cf8862e740a3"
+SIGNATURE = "d82ea4df9c9a555324b5a1fe95c34a09293fe75087f1b53dff2192e8513e2132"

@@ -1,15 +1,15 @@
 """Equations of a given bulk, one block  [THEORY section 5].
 
-Generated; do not edit. Signature b5af33f361b0a317.
+Generated; do not edit. Signature d8cd6819029d0327.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-from generated.runtime.certificate import Certificate
+from generated.runtime.certificate import Certificate, Definitions
 
-SIGNATURE = "b5af33f361b0a317e122530f58d2798535cb4f6f13dcbba15b91efc0b07baa91"
+SIGNATURE = "d8cd6819029d0327c6ad7fb430c1a928a1c728d67a6a5ec2dbaf96fc604d0862"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')
@@ -360,10 +360,10 @@ def free_energy(s):
 
 
 EQUATIONS = """
-V = sum(mu2sq[b]*V2[b], b) + sum(sum(mu1[b]*mu1[c]*V1[b, c], b), c)
-slope = sum(mu1[b]*psi[b], b)
-mean = sum(kappa*mu1[b]*zeta[b] + mu0[b]*m[b], b)
-Delta = -slope**2 + sum(mu2sq[b]*Q2[b], b) + sum(sum(mu1[b]*mu1[c]*Q1[b, c], b), c)
+V := sum(mu2sq[b]*V2[b], b) + sum(sum(mu1[b]*mu1[c]*V1[b, c], b), c)
+slope := sum(mu1[b]*psi[b], b)
+mean := sum(kappa*mu1[b]*zeta[b] + mu0[b]*m[b], b)
+Delta := -slope**2 + sum(mu2sq[b]*Q2[b], b) + sum(sum(mu1[b]*mu1[c]*Q1[b, c], b), c)
 Q2[b] = adjoint[b]  # Q2
 V2[b] = T[b]/beta  # d/dQ2_hat
 Q1_hat[b, c] = alpha*E(avg_gg*mu1[b]*mu1[c])/beta  # d/dV1
@@ -404,3 +404,167 @@ zeta[b] = (sum(sum(Px[b, c, a]*psi_hat[c], c)*law_vo[a]*spectrum[a], a)/2
     + sum(sum(Px[c, b, a]*zeta_hat[c], c)*law_vv[a]*spectrum[a], a)/2)
 """
 check = Certificate(EQUATIONS, ('kappa', 'weight', 'nu0', 'nu1', 'nu2sq'), odd=('avg_g', 'avg_tg')).check
+
+
+TANGENTS = """
+d_Q2[b] := d_adjoint[b]
+d_slope := sum(d_mu1[a]*psi[a], a) + sum(mu1[a]*d_psi[a], a)
+d_V2[b] := d_T[b]/beta - d_beta*T[b]/beta**2
+d_mean := (kappa*sum(d_mu1[a]*zeta[a], a) + kappa*sum(mu1[a]*d_zeta[a], a) + sum(d_mu0[a]*m[a], a)
+    + sum(mu0[a]*d_m[a], a))
+d_Delta := (-2*d_slope*slope + sum(d_mu1[a]*sum(mu1[b]*Q1[a, b], b), a) + sum(d_mu2sq[a]*Q2[a], a)
+    + sum(mu1[a]*sum(d_mu1[b]*Q1[a, b], b), a) + sum(mu1[a]*sum(mu1[b]*d_Q1[a, b], b), a) + sum(mu2sq[a]*d_Q2[a], a))
+d_V := (sum(d_mu1[a]*sum(mu1[b]*V1[a, b], b), a) + sum(d_mu2sq[a]*V2[a], a) + sum(mu1[a]*sum(d_mu1[b]*V1[a, b], b), a)
+    + sum(mu1[a]*sum(mu1[b]*d_V1[a, b], b), a) + sum(mu2sq[a]*d_V2[a], a))
+d_avg_M := -avg_g*d_mean - avg_gg*d_V/2 + avg_h*d_Delta/2 - avg_tg*d_slope
+d_avg_g := -avg_gh*d_V - avg_h*d_mean - avg_hx*d_Delta/2 - avg_th*d_slope
+d_avg_gg := -2*avg_ggh*d_V - 2*avg_gh*d_mean - avg_ghx*d_Delta - 2*avg_tgh*d_slope
+d_avg_h := avg_ghx*d_V + avg_hx*d_mean + avg_hxx*d_Delta/2 + avg_thx*d_slope
+d_avg_tg := -avg_tgh*d_V - avg_th*d_mean - avg_thx*d_Delta/2 - avg_tth*d_slope
+d_Q1_hat[b, c] := (alpha*E(avg_gg*d_mu1[b]*mu1[c] + avg_gg*d_mu1[c]*mu1[b] + d_avg_gg*mu1[b]*mu1[c])/beta
+    - alpha*d_beta*E(avg_gg*mu1[b]*mu1[c])/beta**2 + d_alpha*E(avg_gg*mu1[b]*mu1[c])/beta)
+d_Q2_hat[b] := (alpha*E(avg_gg*d_mu2sq[b] + d_avg_gg*mu2sq[b])/beta - alpha*d_beta*E(avg_gg*mu2sq[b])/beta**2
+    + d_alpha*E(avg_gg*mu2sq[b])/beta)
+d_V1_hat[b, c] := (alpha*E(avg_h*d_mu1[b]*mu1[c] + avg_h*d_mu1[c]*mu1[b] + d_avg_h*mu1[b]*mu1[c])/beta
+    - alpha*d_beta*E(avg_h*mu1[b]*mu1[c])/beta**2 + d_alpha*E(avg_h*mu1[b]*mu1[c])/beta)
+d_V2_hat[b] := (alpha*E(avg_h*d_mu2sq[b] + d_avg_h*mu2sq[b])/beta - alpha*d_beta*E(avg_h*mu2sq[b])/beta**2
+    + d_alpha*E(avg_h*mu2sq[b])/beta)
+d_psi_hat[b] := (alpha*E((avg_h*slope + avg_tg)*d_mu1[b] + (avg_h*d_slope + d_avg_h*slope + d_avg_tg)*mu1[b])/beta
+    - alpha*d_beta*E((avg_h*slope + avg_tg)*mu1[b])/beta**2 + d_alpha*E((avg_h*slope + avg_tg)*mu1[b])/beta)
+d_zeta_hat[b] := (alpha*E(kappa*(avg_g*d_mu1[b] + d_avg_g*mu1[b]))/beta - alpha*d_beta*E(kappa*avg_g*mu1[b])/beta**2
+    + sum(V1_hat[a, b]*d_zeta[a], a) + sum(d_V1_hat[a, b]*zeta[a], a) + d_alpha*E(kappa*avg_g*mu1[b])/beta)
+d_Px[b, c, x] := (-d_ridge*sum(Px[a, c, x]*Px[b, a, x], a) - sum(sum(Px[b, d, x]*d_V1_hat[a, d], d)*Px[a, c, x],
+    a)*spectrum[x] - sum(Px[a, c, x]*Px[b, a, x]*d_V2_hat[a], a))
+d_residual_adjoint[b] := (d_adjoint[b] - (beta*(inverse_dimension*(sum(sum(Px[a, b, c]*d_Px[b, a, c]*law_rows[c],
+    c)*m[a]**2/T[a]**2, a) + sum(sum(Px[b, a, c]*d_Px[a, b, c]*law_rows[c], c)*m[a]**2/T[a]**2, a)
+    - 2*sum(sum(Px[a, b, c]*Px[b, a, c]*law_rows[c], c)*d_T[a]*m[a]**2/T[a]**3, a)
+    + 2*sum(sum(Px[a, b, c]*Px[b, a, c]*law_rows[c], c)*d_m[a]*m[a]/T[a]**2, a))
+    + sum(sum(Px[b, c, a]*d_psi_hat[c], c)*sum(Px[c, b, a]*psi_hat[c], c)*law_oo[a]*spectrum[a], a)
+    + sum(sum(Px[b, c, a]*d_psi_hat[c], c)*sum(Px[c, b, a]*zeta_hat[c], c)*law_vo[a]*spectrum[a], a)
+    + sum(sum(Px[b, c, a]*d_zeta_hat[c], c)*sum(Px[c, b, a]*psi_hat[c], c)*law_vo[a]*spectrum[a], a)
+    + sum(sum(Px[b, c, a]*d_zeta_hat[c], c)*sum(Px[c, b, a]*zeta_hat[c], c)*law_vv[a]*spectrum[a], a)
+    + sum(sum(Px[b, c, a]*psi_hat[c], c)*sum(Px[c, b, a]*d_psi_hat[c], c)*law_oo[a]*spectrum[a], a)
+    + sum(sum(Px[b, c, a]*psi_hat[c], c)*sum(Px[c, b, a]*d_zeta_hat[c], c)*law_vo[a]*spectrum[a], a)
+    + sum(sum(Px[b, c, a]*psi_hat[c], c)*sum(d_Px[c, b, a]*psi_hat[c], c)*law_oo[a]*spectrum[a], a)
+    + sum(sum(Px[b, c, a]*psi_hat[c], c)*sum(d_Px[c, b, a]*zeta_hat[c], c)*law_vo[a]*spectrum[a], a)
+    + sum(sum(Px[b, c, a]*zeta_hat[c], c)*sum(Px[c, b, a]*d_psi_hat[c], c)*law_vo[a]*spectrum[a], a)
+    + sum(sum(Px[b, c, a]*zeta_hat[c], c)*sum(Px[c, b, a]*d_zeta_hat[c], c)*law_vv[a]*spectrum[a], a)
+    + sum(sum(Px[b, c, a]*zeta_hat[c], c)*sum(d_Px[c, b, a]*psi_hat[c], c)*law_vo[a]*spectrum[a], a)
+    + sum(sum(Px[b, c, a]*zeta_hat[c], c)*sum(d_Px[c, b, a]*zeta_hat[c], c)*law_vv[a]*spectrum[a], a)
+    + sum(sum(Px[c, b, a]*psi_hat[c], c)*sum(d_Px[b, c, a]*psi_hat[c], c)*law_oo[a]*spectrum[a], a)
+    + sum(sum(Px[c, b, a]*psi_hat[c], c)*sum(d_Px[b, c, a]*zeta_hat[c], c)*law_vo[a]*spectrum[a], a)
+    + sum(sum(Px[c, b, a]*zeta_hat[c], c)*sum(d_Px[b, c, a]*psi_hat[c], c)*law_vo[a]*spectrum[a], a)
+    + sum(sum(Px[c, b, a]*zeta_hat[c], c)*sum(d_Px[b, c, a]*zeta_hat[c], c)*law_vv[a]*spectrum[a], a))
+    + d_beta*(inverse_dimension*sum(sum(Px[a, b, c]*Px[b, a, c]*law_rows[c], c)*m[a]**2/T[a]**2, a)
+    + sum(sum(Px[b, c, a]*psi_hat[c], c)*sum(Px[c, b, a]*psi_hat[c], c)*law_oo[a]*spectrum[a], a)
+    + sum(sum(Px[b, c, a]*psi_hat[c], c)*sum(Px[c, b, a]*zeta_hat[c], c)*law_vo[a]*spectrum[a], a)
+    + sum(sum(Px[b, c, a]*zeta_hat[c], c)*sum(Px[c, b, a]*psi_hat[c], c)*law_vo[a]*spectrum[a], a)
+    + sum(sum(Px[b, c, a]*zeta_hat[c], c)*sum(Px[c, b, a]*zeta_hat[c], c)*law_vv[a]*spectrum[a], a))
+    + sum(sum(Px[a, b, c]*Px[b, a, c]*law_rows[c], c)*d_Q2_hat[a], a)
+    + sum(sum(Px[a, b, c]*d_Px[b, a, c]*law_rows[c], c)*Q2_hat[a], a)
+    + sum(sum(Px[b, a, c]*d_Px[a, b, c]*law_rows[c], c)*Q2_hat[a], a)
+    + sum(sum(sum(Px[d, b, a]*Q1_hat[c, d], d)*d_Px[b, c, a], c)*law_rows[a]*spectrum[a], a)
+    + sum(sum(sum(Px[d, b, a]*d_Q1_hat[c, d], d)*Px[b, c, a], c)*law_rows[a]*spectrum[a], a)
+    + sum(sum(sum(Q1_hat[c, d]*d_Px[d, b, a], d)*Px[b, c, a], c)*law_rows[a]*spectrum[a], a))/beta
+    + d_beta*(beta*(inverse_dimension*sum(sum(Px[a, b, c]*Px[b, a, c]*law_rows[c], c)*m[a]**2/T[a]**2, a)
+    + sum(sum(Px[b, c, a]*psi_hat[c], c)*sum(Px[c, b, a]*psi_hat[c], c)*law_oo[a]*spectrum[a], a)
+    + sum(sum(Px[b, c, a]*psi_hat[c], c)*sum(Px[c, b, a]*zeta_hat[c], c)*law_vo[a]*spectrum[a], a)
+    + sum(sum(Px[b, c, a]*zeta_hat[c], c)*sum(Px[c, b, a]*psi_hat[c], c)*law_vo[a]*spectrum[a], a)
+    + sum(sum(Px[b, c, a]*zeta_hat[c], c)*sum(Px[c, b, a]*zeta_hat[c], c)*law_vv[a]*spectrum[a], a))
+    + sum(sum(Px[a, b, c]*Px[b, a, c]*law_rows[c], c)*Q2_hat[a], a)
+    + sum(sum(sum(Px[d, b, a]*Q1_hat[c, d], d)*Px[b, c, a], c)*law_rows[a]*spectrum[a], a))/beta**2)
+d_residual_m[b] := (-alpha*E(avg_g*d_mu0[b] + d_avg_g*mu0[b]) + beta*inverse_dimension*d_m[b]/T[b]
+    - beta*inverse_dimension*d_T[b]*m[b]/T[b]**2 - d_alpha*E(avg_g*mu0[b]) + d_beta*inverse_dimension*m[b]/T[b])
+d_residual_Q1[b, c] := (d_Q1[b, c] - (beta*(inverse_dimension*(sum(sum(Px[a, b, d]*d_Px[c, a,
+    d]*law_rows[d]*spectrum[d], d)*m[a]**2/T[a]**2, a) + sum(sum(Px[c, a, d]*d_Px[a, b, d]*law_rows[d]*spectrum[d],
+    d)*m[a]**2/T[a]**2, a) - 2*sum(sum(Px[a, b, d]*Px[c, a, d]*law_rows[d]*spectrum[d], d)*d_T[a]*m[a]**2/T[a]**3, a)
+    + 2*sum(sum(Px[a, b, d]*Px[c, a, d]*law_rows[d]*spectrum[d], d)*d_m[a]*m[a]/T[a]**2, a))
+    + sum(sum(Px[c, d, a]*d_psi_hat[d], d)*sum(Px[d, b, a]*psi_hat[d], d)*law_oo[a]*spectrum[a]**2, a)
+    + sum(sum(Px[c, d, a]*d_psi_hat[d], d)*sum(Px[d, b, a]*zeta_hat[d], d)*law_vo[a]*spectrum[a]**2, a)
+    + sum(sum(Px[c, d, a]*d_zeta_hat[d], d)*sum(Px[d, b, a]*psi_hat[d], d)*law_vo[a]*spectrum[a]**2, a)
+    + sum(sum(Px[c, d, a]*d_zeta_hat[d], d)*sum(Px[d, b, a]*zeta_hat[d], d)*law_vv[a]*spectrum[a]**2, a)
+    + sum(sum(Px[c, d, a]*psi_hat[d], d)*sum(Px[d, b, a]*d_psi_hat[d], d)*law_oo[a]*spectrum[a]**2, a)
+    + sum(sum(Px[c, d, a]*psi_hat[d], d)*sum(Px[d, b, a]*d_zeta_hat[d], d)*law_vo[a]*spectrum[a]**2, a)
+    + sum(sum(Px[c, d, a]*psi_hat[d], d)*sum(d_Px[d, b, a]*psi_hat[d], d)*law_oo[a]*spectrum[a]**2, a)
+    + sum(sum(Px[c, d, a]*psi_hat[d], d)*sum(d_Px[d, b, a]*zeta_hat[d], d)*law_vo[a]*spectrum[a]**2, a)
+    + sum(sum(Px[c, d, a]*zeta_hat[d], d)*sum(Px[d, b, a]*d_psi_hat[d], d)*law_vo[a]*spectrum[a]**2, a)
+    + sum(sum(Px[c, d, a]*zeta_hat[d], d)*sum(Px[d, b, a]*d_zeta_hat[d], d)*law_vv[a]*spectrum[a]**2, a)
+    + sum(sum(Px[c, d, a]*zeta_hat[d], d)*sum(d_Px[d, b, a]*psi_hat[d], d)*law_vo[a]*spectrum[a]**2, a)
+    + sum(sum(Px[c, d, a]*zeta_hat[d], d)*sum(d_Px[d, b, a]*zeta_hat[d], d)*law_vv[a]*spectrum[a]**2, a)
+    + sum(sum(Px[d, b, a]*psi_hat[d], d)*sum(d_Px[c, d, a]*psi_hat[d], d)*law_oo[a]*spectrum[a]**2, a)
+    + sum(sum(Px[d, b, a]*psi_hat[d], d)*sum(d_Px[c, d, a]*zeta_hat[d], d)*law_vo[a]*spectrum[a]**2, a)
+    + sum(sum(Px[d, b, a]*zeta_hat[d], d)*sum(d_Px[c, d, a]*psi_hat[d], d)*law_vo[a]*spectrum[a]**2, a)
+    + sum(sum(Px[d, b, a]*zeta_hat[d], d)*sum(d_Px[c, d, a]*zeta_hat[d], d)*law_vv[a]*spectrum[a]**2, a)
+    - d_zeta[b]*zeta[c] - d_zeta[c]*zeta[b]) + d_beta*(inverse_dimension*sum(sum(Px[a, b, d]*Px[c, a,
+    d]*law_rows[d]*spectrum[d], d)*m[a]**2/T[a]**2, a) + sum(sum(Px[c, d, a]*psi_hat[d], d)*sum(Px[d, b, a]*psi_hat[d],
+    d)*law_oo[a]*spectrum[a]**2, a) + sum(sum(Px[c, d, a]*psi_hat[d], d)*sum(Px[d, b, a]*zeta_hat[d],
+    d)*law_vo[a]*spectrum[a]**2, a) + sum(sum(Px[c, d, a]*zeta_hat[d], d)*sum(Px[d, b, a]*psi_hat[d],
+    d)*law_vo[a]*spectrum[a]**2, a) + sum(sum(Px[c, d, a]*zeta_hat[d], d)*sum(Px[d, b, a]*zeta_hat[d],
+    d)*law_vv[a]*spectrum[a]**2, a) - zeta[b]*zeta[c]) + sum(sum(Px[a, b, d]*Px[c, a, d]*law_rows[d]*spectrum[d],
+    d)*d_Q2_hat[a], a) + sum(sum(Px[a, b, d]*d_Px[c, a, d]*law_rows[d]*spectrum[d], d)*Q2_hat[a], a)
+    + sum(sum(Px[c, a, d]*d_Px[a, b, d]*law_rows[d]*spectrum[d], d)*Q2_hat[a], a)
+    + sum(sum(sum(Px[e, b, a]*Q1_hat[d, e], e)*d_Px[c, d, a], d)*law_rows[a]*spectrum[a]**2, a)
+    + sum(sum(sum(Px[e, b, a]*d_Q1_hat[d, e], e)*Px[c, d, a], d)*law_rows[a]*spectrum[a]**2, a)
+    + sum(sum(sum(Q1_hat[d, e]*d_Px[e, b, a], e)*Px[c, d, a], d)*law_rows[a]*spectrum[a]**2, a))/beta
+    + d_beta*(beta*(inverse_dimension*sum(sum(Px[a, b, d]*Px[c, a, d]*law_rows[d]*spectrum[d], d)*m[a]**2/T[a]**2, a)
+    + sum(sum(Px[c, d, a]*psi_hat[d], d)*sum(Px[d, b, a]*psi_hat[d], d)*law_oo[a]*spectrum[a]**2, a)
+    + sum(sum(Px[c, d, a]*psi_hat[d], d)*sum(Px[d, b, a]*zeta_hat[d], d)*law_vo[a]*spectrum[a]**2, a)
+    + sum(sum(Px[c, d, a]*zeta_hat[d], d)*sum(Px[d, b, a]*psi_hat[d], d)*law_vo[a]*spectrum[a]**2, a)
+    + sum(sum(Px[c, d, a]*zeta_hat[d], d)*sum(Px[d, b, a]*zeta_hat[d], d)*law_vv[a]*spectrum[a]**2, a)
+    - zeta[b]*zeta[c]) + sum(sum(Px[a, b, d]*Px[c, a, d]*law_rows[d]*spectrum[d], d)*Q2_hat[a], a)
+    + sum(sum(sum(Px[e, b, a]*Q1_hat[d, e], e)*Px[c, d, a], d)*law_rows[a]*spectrum[a]**2, a))/beta**2)
+d_residual_T[b] := -sum(d_Px[b, b, a]*law_rows[a], a) + d_T[b]
+d_residual_V1[b, c] := (d_V1[b, c] - sum(d_Px[c, b, a]*law_rows[a]*spectrum[a], a)/beta
+    + d_beta*sum(Px[c, b, a]*law_rows[a]*spectrum[a], a)/beta**2)
+d_residual_psi[b] := (-sum(sum(Px[b, c, a]*d_psi_hat[c], c)*law_oo[a]*spectrum[a], a)/2
+    - sum(sum(Px[b, c, a]*d_zeta_hat[c], c)*law_vo[a]*spectrum[a], a)/2
+    - sum(sum(Px[c, b, a]*d_psi_hat[c], c)*law_oo[a]*spectrum[a], a)/2
+    - sum(sum(Px[c, b, a]*d_zeta_hat[c], c)*law_vo[a]*spectrum[a], a)/2
+    - sum(sum(d_Px[b, c, a]*psi_hat[c], c)*law_oo[a]*spectrum[a], a)/2
+    - sum(sum(d_Px[b, c, a]*zeta_hat[c], c)*law_vo[a]*spectrum[a], a)/2
+    - sum(sum(d_Px[c, b, a]*psi_hat[c], c)*law_oo[a]*spectrum[a], a)/2
+    - sum(sum(d_Px[c, b, a]*zeta_hat[c], c)*law_vo[a]*spectrum[a], a)/2 + d_psi[b])
+d_residual_zeta[b] := (-sum(sum(Px[b, c, a]*d_psi_hat[c], c)*law_vo[a]*spectrum[a], a)/2
+    - sum(sum(Px[b, c, a]*d_zeta_hat[c], c)*law_vv[a]*spectrum[a], a)/2
+    - sum(sum(Px[c, b, a]*d_psi_hat[c], c)*law_vo[a]*spectrum[a], a)/2
+    - sum(sum(Px[c, b, a]*d_zeta_hat[c], c)*law_vv[a]*spectrum[a], a)/2
+    - sum(sum(d_Px[b, c, a]*psi_hat[c], c)*law_vo[a]*spectrum[a], a)/2
+    - sum(sum(d_Px[b, c, a]*zeta_hat[c], c)*law_vv[a]*spectrum[a], a)/2
+    - sum(sum(d_Px[c, b, a]*psi_hat[c], c)*law_vo[a]*spectrum[a], a)/2
+    - sum(sum(d_Px[c, b, a]*zeta_hat[c], c)*law_vv[a]*spectrum[a], a)/2 + d_zeta[b])
+d_test_error := E(-2*(-mean + nu0)*d_mean - 2*(nu1 - slope)*d_slope + d_Delta)
+d_train_error := E(-V*d_avg_gg/2 - avg_gg*d_V/2 + d_avg_M)
+d_free_energy := (alpha*E(d_avg_M) + beta*inverse_dimension*(-sum(d_T[a]*m[a]**2/T[a]**2, a)/2
+    + sum(d_m[a]*m[a]/T[a], a)) + beta*(-sum(sum(V1_hat[a, b]*d_zeta[b], b)*zeta[a], a)/2
+    - sum(sum(V1_hat[a, b]*zeta[b], b)*d_zeta[a], a)/2 - sum(sum(d_V1_hat[a, b]*zeta[b], b)*zeta[a], a)/2
+    - sum(Q2[a]*d_V2_hat[a], a)/2 + sum(Q2_hat[a]*d_V2[a], a)/2 + sum(V2[a]*d_Q2_hat[a], a)/2
+    - sum(V2_hat[a]*d_Q2[a], a)/2 + sum(d_psi[a]*psi_hat[a], a) + sum(d_psi_hat[a]*psi[a], a)
+    + sum(d_zeta[a]*zeta_hat[a], a) + sum(d_zeta_hat[a]*zeta[a], a)
+    - sum(sum(sum(Px[c, b, a]*d_psi_hat[c], c)*psi_hat[b], b)*law_oo[a]*spectrum[a], a)/2
+    - sum(sum(sum(Px[c, b, a]*d_psi_hat[c], c)*zeta_hat[b], b)*law_vo[a]*spectrum[a], a)/2
+    - sum(sum(sum(Px[c, b, a]*d_zeta_hat[c], c)*psi_hat[b], b)*law_vo[a]*spectrum[a], a)/2
+    - sum(sum(sum(Px[c, b, a]*d_zeta_hat[c], c)*zeta_hat[b], b)*law_vv[a]*spectrum[a], a)/2
+    - sum(sum(sum(Px[c, b, a]*psi_hat[c], c)*d_psi_hat[b], b)*law_oo[a]*spectrum[a], a)/2
+    - sum(sum(sum(Px[c, b, a]*psi_hat[c], c)*d_zeta_hat[b], b)*law_vo[a]*spectrum[a], a)/2
+    - sum(sum(sum(Px[c, b, a]*zeta_hat[c], c)*d_psi_hat[b], b)*law_vo[a]*spectrum[a], a)/2
+    - sum(sum(sum(Px[c, b, a]*zeta_hat[c], c)*d_zeta_hat[b], b)*law_vv[a]*spectrum[a], a)/2
+    - sum(sum(sum(d_Px[c, b, a]*psi_hat[c], c)*psi_hat[b], b)*law_oo[a]*spectrum[a], a)/2
+    - sum(sum(sum(d_Px[c, b, a]*psi_hat[c], c)*zeta_hat[b], b)*law_vo[a]*spectrum[a], a)/2
+    - sum(sum(sum(d_Px[c, b, a]*zeta_hat[c], c)*psi_hat[b], b)*law_vo[a]*spectrum[a], a)/2
+    - sum(sum(sum(d_Px[c, b, a]*zeta_hat[c], c)*zeta_hat[b], b)*law_vv[a]*spectrum[a], a)/2
+    - sum(sum(Q1[a, b]*d_V1_hat[a, b], b), a)/2 + sum(sum(Q1_hat[a, b]*d_V1[a, b], b), a)/2
+    + sum(sum(V1[a, b]*d_Q1_hat[a, b], b), a)/2 - sum(sum(V1_hat[a, b]*d_Q1[a, b], b), a)/2
+    - (sum(Q2_hat[a]*d_T[a], a) + sum(T[a]*d_Q2_hat[a], a) + sum(sum(sum(Px[c, b, a]*d_Q1_hat[b, c], c),
+    b)*law_rows[a]*spectrum[a], a) + sum(sum(sum(Q1_hat[b, c]*d_Px[c, b, a], c), b)*law_rows[a]*spectrum[a],
+    a))/(2*beta) + d_beta*(sum(Q2_hat[a]*T[a], a) + sum(sum(sum(Px[c, b, a]*Q1_hat[b, c], c),
+    b)*law_rows[a]*spectrum[a], a))/(2*beta**2)) + d_alpha*E(avg_M) + d_beta*inverse_dimension*sum(m[a]**2/T[a], a)/2
+    + d_beta*(-sum(sum(V1_hat[a, b]*zeta[b], b)*zeta[a], a)/2 - sum(Q2[a]*V2_hat[a], a)/2 + sum(Q2_hat[a]*V2[a], a)/2
+    + sum(psi[a]*psi_hat[a], a) + sum(zeta[a]*zeta_hat[a], a)
+    - sum(sum(sum(Px[c, b, a]*psi_hat[c], c)*psi_hat[b], b)*law_oo[a]*spectrum[a], a)/2
+    - sum(sum(sum(Px[c, b, a]*psi_hat[c], c)*zeta_hat[b], b)*law_vo[a]*spectrum[a], a)/2
+    - sum(sum(sum(Px[c, b, a]*zeta_hat[c], c)*psi_hat[b], b)*law_vo[a]*spectrum[a], a)/2
+    - sum(sum(sum(Px[c, b, a]*zeta_hat[c], c)*zeta_hat[b], b)*law_vv[a]*spectrum[a], a)/2
+    - sum(sum(Q1[a, b]*V1_hat[a, b], b), a)/2 + sum(sum(Q1_hat[a, b]*V1[a, b], b), a)/2
+    - (sum(Q2_hat[a]*T[a], a) + sum(sum(sum(Px[c, b, a]*Q1_hat[b, c], c), b)*law_rows[a]*spectrum[a], a))/(2*beta)))
+"""
+motion = Definitions(TANGENTS, ('kappa', 'weight', 'nu0', 'nu1', 'nu2sq'))

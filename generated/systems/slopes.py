@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 2ec5503118b27a3f.
+Generated; do not edit. Signature 89b927a503a5c532.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "2ec5503118b27a3fed0dc16d27c2e3419ad28f014a672ee97d34d6757e9032c1"
+SIGNATURE = "89b927a503a5c53266c2fa8ed118b972477b81953c4104e2d4640c91afb7f775"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 9c31666f0e4d8c87.
+in X). Generated; do not edit. Signature 5aec6d187bfb5fbe.
 Regenerate with: giantstep generate
 """
 
@@ -23,7 +23,7 @@ from generated.runtime.unknowns import (DIRECTION, FAMILY, IMAGE, RESIDUAL, TURN
     solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "9c31666f0e4d8c87788c9bad81d855ec869b1872b14730927fa43128765b32ba"
+SIGNATURE = "5aec6d187bfb5fbeb7eecb48dd5154c34229d66ad77a0dbb83ed3febdd2388db"
 
 
 kappa, weight, nu0, nu1, nu2sq = range(5)  # rows of node, then mu0, mu1, mu2sq per block
@@ -429,11 +429,11 @@ def solve(node, fraction, parameters, work, vector, matrix, field, members, size
 
 
 EQUATIONS = """
-V = sum(mu2sq[b]*V2[b], b) + sum(sum(mu1[b]*mu1[c]*V1[b, c], b), c)
-slope = sum(mu1[b]*psi[b], b)
-mean = sum(kappa*mu1[b]*zeta[b] + mu0[b]*m[b], b)
-Delta = -slope**2 + sum(mu2sq[b]*Q2[b], b) + sum(sum(mu1[b]*mu1[c]*Q1[b, c], b), c)
-risk = noise + (-mean + nu0)**2 + (nu1 - slope)**2 + Delta + nu2sq
+V := sum(mu2sq[b]*V2[b], b) + sum(sum(mu1[b]*mu1[c]*V1[b, c], b), c)
+slope := sum(mu1[b]*psi[b], b)
+mean := sum(kappa*mu1[b]*zeta[b] + mu0[b]*m[b], b)
+Delta := -slope**2 + sum(mu2sq[b]*Q2[b], b) + sum(sum(mu1[b]*mu1[c]*Q1[b, c], b), c)
+risk := noise + (-mean + nu0)**2 + (nu1 - slope)**2 + Delta + nu2sq
 V2[b] = T[b]/beta  # d/dQ2_hat
 V1_hat[b, c] = alpha*E(mu1[b]*mu1[c]/(V + 1))/beta  # d/dQ1
 V2_hat[b] = alpha*E(mu2sq[b]/(V + 1))/beta  # d/dQ2

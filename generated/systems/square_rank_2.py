@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 7023fef8919f989d.
+in X). Generated; do not edit. Signature 9e0aefb8afa45dc4.
 Regenerate with: giantstep generate
 """
 
@@ -23,7 +23,7 @@ from generated.runtime.unknowns import (DIRECTION, FAMILY, IMAGE, RESIDUAL, TURN
     solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "7023fef8919f989dfe1f1f589d4ffc618c661c3f34deb63d8983c72cbe6a47e9"
+SIGNATURE = "9e0aefb8afa45dc46636a874c7538aeeac42b99ce87fdff3078daf3cddb43a80"
 
 
 kappa_1, weight, nu0, nu1, nu2sq, kappa_2 = range(6)  # rows of node, then mu0, mu1, mu2sq per block
@@ -441,11 +441,11 @@ def solve(node, fraction, parameters, work, vector, matrix, field, members, size
 
 
 EQUATIONS = """
-V = sum(mu2sq[b]*V2[b], b) + sum(sum(mu1[b]*mu1[c]*V1[b, c], b), c)
-slope = sum(mu1[b]*psi[b], b)
-mean = sum(kappa_1*mu1[b]*zeta_1[b] + kappa_2*mu1[b]*zeta_2[b] + mu0[b]*m[b], b)
-Delta = -slope**2 + sum(mu2sq[b]*Q2[b], b) + sum(sum(mu1[b]*mu1[c]*Q1[b, c], b), c)
-risk = noise + (-mean + nu0)**2 + (nu1 - slope)**2 + Delta + nu2sq
+V := sum(mu2sq[b]*V2[b], b) + sum(sum(mu1[b]*mu1[c]*V1[b, c], b), c)
+slope := sum(mu1[b]*psi[b], b)
+mean := sum(kappa_1*mu1[b]*zeta_1[b] + kappa_2*mu1[b]*zeta_2[b] + mu0[b]*m[b], b)
+Delta := -slope**2 + sum(mu2sq[b]*Q2[b], b) + sum(sum(mu1[b]*mu1[c]*Q1[b, c], b), c)
+risk := noise + (-mean + nu0)**2 + (nu1 - slope)**2 + Delta + nu2sq
 V2[b] = T[b]/beta  # d/dQ2_hat
 V1_hat[b, c] = alpha*E(mu1[b]*mu1[c]/(V + 1))/beta  # d/dQ1
 V2_hat[b] = alpha*E(mu2sq[b]/(V + 1))/beta  # d/dQ2

@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature dd2f1d3f24849511.
+in X). Generated; do not edit. Signature 19b5499a654c1526.
 Regenerate with: giantstep generate
 """
 
@@ -23,7 +23,7 @@ from generated.runtime.unknowns import (DIRECTION, FAMILY, IMAGE, RESIDUAL, TURN
     solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "dd2f1d3f248495113d3085441f5c639ee4aad58e3e72fc4146f33d2d44e84ec9"
+SIGNATURE = "19b5499a654c15267a551f4a2ee2d5023c85564fa86732a7ee37bd9acfae0121"
 
 
 kappa_1, weight, nu0, nu1, nu2sq, kappa_2, kappa_3 = range(7)  # rows of node, then mu0, mu1, mu2sq per block
@@ -452,11 +452,11 @@ def solve(node, fraction, parameters, work, vector, matrix, field, members, size
 
 
 EQUATIONS = """
-V = sum(mu2sq[b]*V2[b], b) + sum(sum(mu1[b]*mu1[c]*V1[b, c], b), c)
-slope = sum(mu1[b]*psi[b], b)
-mean = sum(kappa_1*mu1[b]*zeta_1[b] + kappa_2*mu1[b]*zeta_2[b] + kappa_3*mu1[b]*zeta_3[b] + mu0[b]*m[b], b)
-Delta = -slope**2 + sum(mu2sq[b]*Q2[b], b) + sum(sum(mu1[b]*mu1[c]*Q1[b, c], b), c)
-risk = noise + (-mean + nu0)**2 + (nu1 - slope)**2 + Delta + nu2sq
+V := sum(mu2sq[b]*V2[b], b) + sum(sum(mu1[b]*mu1[c]*V1[b, c], b), c)
+slope := sum(mu1[b]*psi[b], b)
+mean := sum(kappa_1*mu1[b]*zeta_1[b] + kappa_2*mu1[b]*zeta_2[b] + kappa_3*mu1[b]*zeta_3[b] + mu0[b]*m[b], b)
+Delta := -slope**2 + sum(mu2sq[b]*Q2[b], b) + sum(sum(mu1[b]*mu1[c]*Q1[b, c], b), c)
+risk := noise + (-mean + nu0)**2 + (nu1 - slope)**2 + Delta + nu2sq
 V2[b] = T[b]/beta  # d/dQ2_hat
 V1_hat[b, c] = alpha*E(mu1[b]*mu1[c]/(V + 1))/beta  # d/dQ1
 V2_hat[b] = alpha*E(mu2sq[b]/(V + 1))/beta  # d/dQ2

@@ -1,15 +1,15 @@
 """Equations of a trained bulk, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature 361fa9dab9b09c0d.
+Generated; do not edit. Signature 3cb04cf0942af99a.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-from generated.runtime.certificate import Certificate
+from generated.runtime.certificate import Certificate, Definitions
 
-SIGNATURE = "361fa9dab9b09c0ddfb389dc68d5b90b14efea042ae5f70be15fc50831ad8476"
+SIGNATURE = "3cb04cf0942af99acf6594303b2d5306e63e5ea9b9204da2574296ecd76673b8"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')
@@ -347,10 +347,10 @@ def free_energy(s):
 
 
 EQUATIONS = """
-V = sum(mu2sq[b]*V2[b], b) + sum(sum(mu1[b]*mu1[c]*V1[b, c], b), c)
-slope = sum(mu1[b]*psi[b], b)
-mean = sum(kappa*mu1[b]*zeta[b] + mu0[b]*m[b], b)
-Delta = -slope**2 + sum(mu2sq[b]*Q2[b], b) + sum(sum(mu1[b]*mu1[c]*Q1[b, c], b), c)
+V := sum(mu2sq[b]*V2[b], b) + sum(sum(mu1[b]*mu1[c]*V1[b, c], b), c)
+slope := sum(mu1[b]*psi[b], b)
+mean := sum(kappa*mu1[b]*zeta[b] + mu0[b]*m[b], b)
+Delta := -slope**2 + sum(mu2sq[b]*Q2[b], b) + sum(sum(mu1[b]*mu1[c]*Q1[b, c], b), c)
 Q2[b] = adjoint[b]  # d/dV2_hat
 V2[b] = T[b]/beta  # d/dQ2_hat
 Q1_hat[b, c] = alpha*E(avg_gg*mu1[b]*mu1[c])/beta  # d/dV1
@@ -385,3 +385,134 @@ psi[b] = sum(sum(Mx[b, c, a]*psi_hat[c], c)*law_oo[a], a) + sum(sum(Mx[b, c, a]*
 zeta[b] = sum(sum(Mx[b, c, a]*psi_hat[c], c)*law_vo[a], a) + sum(sum(Mx[b, c, a]*zeta_hat[c], c)*law_vv[a], a)
 """
 check = Certificate(EQUATIONS, ('kappa', 'weight', 'nu0', 'nu1', 'nu2sq'), odd=('avg_g', 'avg_tg')).check
+
+
+TANGENTS = """
+d_Q2[b] := d_adjoint[b]
+d_slope := sum(d_mu1[a]*psi[a], a) + sum(mu1[a]*d_psi[a], a)
+d_V2[b] := d_T[b]/beta - d_beta*T[b]/beta**2
+d_mean := (kappa*sum(d_mu1[a]*zeta[a], a) + kappa*sum(mu1[a]*d_zeta[a], a) + sum(d_mu0[a]*m[a], a)
+    + sum(mu0[a]*d_m[a], a))
+d_Delta := (-2*d_slope*slope + sum(d_mu1[a]*sum(mu1[b]*Q1[a, b], b), a) + sum(d_mu2sq[a]*Q2[a], a)
+    + sum(mu1[a]*sum(d_mu1[b]*Q1[a, b], b), a) + sum(mu1[a]*sum(mu1[b]*d_Q1[a, b], b), a) + sum(mu2sq[a]*d_Q2[a], a))
+d_V := (sum(d_mu1[a]*sum(mu1[b]*V1[a, b], b), a) + sum(d_mu2sq[a]*V2[a], a) + sum(mu1[a]*sum(d_mu1[b]*V1[a, b], b), a)
+    + sum(mu1[a]*sum(mu1[b]*d_V1[a, b], b), a) + sum(mu2sq[a]*d_V2[a], a))
+d_avg_M := -avg_g*d_mean - avg_gg*d_V/2 + avg_h*d_Delta/2 - avg_tg*d_slope
+d_avg_g := -avg_gh*d_V - avg_h*d_mean - avg_hx*d_Delta/2 - avg_th*d_slope
+d_avg_gg := -2*avg_ggh*d_V - 2*avg_gh*d_mean - avg_ghx*d_Delta - 2*avg_tgh*d_slope
+d_avg_h := avg_ghx*d_V + avg_hx*d_mean + avg_hxx*d_Delta/2 + avg_thx*d_slope
+d_avg_tg := -avg_tgh*d_V - avg_th*d_mean - avg_thx*d_Delta/2 - avg_tth*d_slope
+d_Q1_hat[b, c] := (alpha*E(avg_gg*d_mu1[b]*mu1[c] + avg_gg*d_mu1[c]*mu1[b] + d_avg_gg*mu1[b]*mu1[c])/beta
+    - alpha*d_beta*E(avg_gg*mu1[b]*mu1[c])/beta**2 + d_alpha*E(avg_gg*mu1[b]*mu1[c])/beta)
+d_Q2_hat[b] := (alpha*E(avg_gg*d_mu2sq[b] + d_avg_gg*mu2sq[b])/beta - alpha*d_beta*E(avg_gg*mu2sq[b])/beta**2
+    + d_alpha*E(avg_gg*mu2sq[b])/beta)
+d_V1_hat[b, c] := (alpha*E(avg_h*d_mu1[b]*mu1[c] + avg_h*d_mu1[c]*mu1[b] + d_avg_h*mu1[b]*mu1[c])/beta
+    - alpha*d_beta*E(avg_h*mu1[b]*mu1[c])/beta**2 + d_alpha*E(avg_h*mu1[b]*mu1[c])/beta)
+d_V2_hat[b] := (alpha*E(avg_h*d_mu2sq[b] + d_avg_h*mu2sq[b])/beta - alpha*d_beta*E(avg_h*mu2sq[b])/beta**2
+    + d_alpha*E(avg_h*mu2sq[b])/beta)
+d_psi_hat[b] := (alpha*E((avg_h*slope + avg_tg)*d_mu1[b] + (avg_h*d_slope + d_avg_h*slope + d_avg_tg)*mu1[b])/beta
+    - alpha*d_beta*E((avg_h*slope + avg_tg)*mu1[b])/beta**2 + d_alpha*E((avg_h*slope + avg_tg)*mu1[b])/beta)
+d_Px[b, c, x] := (-sum(sum(Px[b, d, x]*V1_hat[a, d], d)*Px[a, c, x]*Sigma[a, x]*d_T[a], a)
+    - sum(sum(Px[b, d, x]*V1_hat[a, d], d)*Px[a, c, x]*T[a]*d_Sigma[a, x], a)
+    - sum(sum(Px[b, d, x]*d_V1_hat[a, d], d)*Px[a, c, x]*Sigma[a, x]*T[a], a))
+d_zeta_hat[b] := (alpha*E(kappa*(avg_g*d_mu1[b] + d_avg_g*mu1[b]))/beta - alpha*d_beta*E(kappa*avg_g*mu1[b])/beta**2
+    + sum(V1_hat[a, b]*d_zeta[a], a) + sum(d_V1_hat[a, b]*zeta[a], a) + d_alpha*E(kappa*avg_g*mu1[b])/beta)
+d_Mx[b, c, x] := (-sum(sum(Mx[b, d, x]*d_V1_hat[a, d], d)*Mx[a, c, x], a)
+    + sum(Px[a, b, x]*Px[a, c, x]*Sigma[a, x]*d_T[a], a) + sum(Px[a, b, x]*Px[a, c, x]*T[a]*d_Sigma[a, x], a))
+d_Sx[b, c, x] := (sum(sum(Px[b, d, x]*d_V1_hat[a, d], d)*Px[c, a, x], a)
+    - sum(Sigma[a, x]*Sx[a, b, x]*Sx[a, c, x]*d_T[a], a) - sum(Sx[a, b, x]*Sx[a, c, x]*T[a]*d_Sigma[a, x], a))
+d_residual_adjoint[b] := (beta*d_adjoint[b]*fraction[b]/T[b]**2 - 2*beta*adjoint[b]*d_T[b]*fraction[b]/T[b]**3
+    + d_beta*adjoint[b]*fraction[b]/T[b]**2 - 2*inverse_dimension*d_m[b]*m[b]/T[b]**2
+    + 2*inverse_dimension*d_T[b]*m[b]**2/T[b]**3 - sum(sum(Sigma[a, c]*Sigma[b, c]*Sx[a, b, c]**2*law_tr[c],
+    c)*d_adjoint[a], a) - sum(sum(Sigma[a, c]*Sx[a, b, c]**2*d_Sigma[b, c]*law_tr[c], c)*adjoint[a], a)
+    - sum(sum(Sigma[b, c]*Sx[a, b, c]**2*d_Sigma[a, c]*law_tr[c], c)*adjoint[a], a)
+    - 2*sum(sum(Sigma[a, c]*Sigma[b, c]*Sx[a, b, c]*d_Sx[a, b, c]*law_tr[c], c)*adjoint[a], a)
+    - sum(sum(Px[b, c, a]*psi_hat[c], c)**2*d_Sigma[b, a]*law_oo[a], a)
+    - sum(sum(Px[b, c, a]*zeta_hat[c], c)**2*d_Sigma[b, a]*law_vv[a], a)
+    - 2*sum(sum(Px[b, c, a]*d_psi_hat[c], c)*sum(Px[b, c, a]*psi_hat[c], c)*Sigma[b, a]*law_oo[a], a)
+    - 2*sum(sum(Px[b, c, a]*d_psi_hat[c], c)*sum(Px[b, c, a]*zeta_hat[c], c)*Sigma[b, a]*law_vo[a], a)
+    - 2*sum(sum(Px[b, c, a]*d_zeta_hat[c], c)*sum(Px[b, c, a]*psi_hat[c], c)*Sigma[b, a]*law_vo[a], a)
+    - 2*sum(sum(Px[b, c, a]*d_zeta_hat[c], c)*sum(Px[b, c, a]*zeta_hat[c], c)*Sigma[b, a]*law_vv[a], a)
+    - 2*sum(sum(Px[b, c, a]*psi_hat[c], c)*sum(Px[b, c, a]*zeta_hat[c], c)*d_Sigma[b, a]*law_vo[a], a)
+    - 2*sum(sum(Px[b, c, a]*psi_hat[c], c)*sum(d_Px[b, c, a]*psi_hat[c], c)*Sigma[b, a]*law_oo[a], a)
+    - 2*sum(sum(Px[b, c, a]*psi_hat[c], c)*sum(d_Px[b, c, a]*zeta_hat[c], c)*Sigma[b, a]*law_vo[a], a)
+    - 2*sum(sum(Px[b, c, a]*zeta_hat[c], c)*sum(d_Px[b, c, a]*psi_hat[c], c)*Sigma[b, a]*law_vo[a], a)
+    - 2*sum(sum(Px[b, c, a]*zeta_hat[c], c)*sum(d_Px[b, c, a]*zeta_hat[c], c)*Sigma[b, a]*law_vv[a], a)
+    - (sum(sum(sum(Px[b, d, a]*Q1_hat[c, d], d)*Px[b, c, a], c)*d_Sigma[b, a]*law_tr[a], a)
+    + sum(sum(sum(Px[b, d, a]*Q1_hat[c, d], d)*d_Px[b, c, a], c)*Sigma[b, a]*law_tr[a], a)
+    + sum(sum(sum(Px[b, d, a]*d_Q1_hat[c, d], d)*Px[b, c, a], c)*Sigma[b, a]*law_tr[a], a)
+    + sum(sum(sum(Q1_hat[c, d]*d_Px[b, d, a], d)*Px[b, c, a], c)*Sigma[b, a]*law_tr[a], a))/beta - d_Q2_hat[b]/beta
+    + d_beta*sum(sum(sum(Px[b, d, a]*Q1_hat[c, d], d)*Px[b, c, a], c)*Sigma[b, a]*law_tr[a], a)/beta**2
+    + d_beta*Q2_hat[b]/beta**2)
+d_residual_m[b] := (-alpha*E(avg_g*d_mu0[b] + d_avg_g*mu0[b]) + beta*inverse_dimension*d_m[b]/T[b]
+    - beta*inverse_dimension*d_T[b]*m[b]/T[b]**2 - d_alpha*E(avg_g*mu0[b]) + d_beta*inverse_dimension*m[b]/T[b])
+d_residual_Q1[b, c] := (-sum(sum(Px[a, b, d]*Px[a, c, d]*Sigma[a, d]*law_tr[d], d)*d_adjoint[a], a)
+    - sum(sum(Px[a, b, d]*Px[a, c, d]*d_Sigma[a, d]*law_tr[d], d)*adjoint[a], a)
+    - sum(sum(Px[a, b, d]*Sigma[a, d]*d_Px[a, c, d]*law_tr[d], d)*adjoint[a], a)
+    - sum(sum(Px[a, c, d]*Sigma[a, d]*d_Px[a, b, d]*law_tr[d], d)*adjoint[a], a)
+    - sum(sum(Mx[b, d, a]*d_psi_hat[d], d)*sum(Mx[c, d, a]*psi_hat[d], d)*law_oo[a], a)
+    - sum(sum(Mx[b, d, a]*d_psi_hat[d], d)*sum(Mx[c, d, a]*zeta_hat[d], d)*law_vo[a], a)
+    - sum(sum(Mx[b, d, a]*d_zeta_hat[d], d)*sum(Mx[c, d, a]*psi_hat[d], d)*law_vo[a], a)
+    - sum(sum(Mx[b, d, a]*d_zeta_hat[d], d)*sum(Mx[c, d, a]*zeta_hat[d], d)*law_vv[a], a)
+    - sum(sum(Mx[b, d, a]*psi_hat[d], d)*sum(Mx[c, d, a]*d_psi_hat[d], d)*law_oo[a], a)
+    - sum(sum(Mx[b, d, a]*psi_hat[d], d)*sum(Mx[c, d, a]*d_zeta_hat[d], d)*law_vo[a], a)
+    - sum(sum(Mx[b, d, a]*psi_hat[d], d)*sum(d_Mx[c, d, a]*psi_hat[d], d)*law_oo[a], a)
+    - sum(sum(Mx[b, d, a]*psi_hat[d], d)*sum(d_Mx[c, d, a]*zeta_hat[d], d)*law_vo[a], a)
+    - sum(sum(Mx[b, d, a]*zeta_hat[d], d)*sum(Mx[c, d, a]*d_psi_hat[d], d)*law_vo[a], a)
+    - sum(sum(Mx[b, d, a]*zeta_hat[d], d)*sum(Mx[c, d, a]*d_zeta_hat[d], d)*law_vv[a], a)
+    - sum(sum(Mx[b, d, a]*zeta_hat[d], d)*sum(d_Mx[c, d, a]*psi_hat[d], d)*law_vo[a], a)
+    - sum(sum(Mx[b, d, a]*zeta_hat[d], d)*sum(d_Mx[c, d, a]*zeta_hat[d], d)*law_vv[a], a)
+    - sum(sum(Mx[c, d, a]*psi_hat[d], d)*sum(d_Mx[b, d, a]*psi_hat[d], d)*law_oo[a], a)
+    - sum(sum(Mx[c, d, a]*psi_hat[d], d)*sum(d_Mx[b, d, a]*zeta_hat[d], d)*law_vo[a], a)
+    - sum(sum(Mx[c, d, a]*zeta_hat[d], d)*sum(d_Mx[b, d, a]*psi_hat[d], d)*law_vo[a], a)
+    - sum(sum(Mx[c, d, a]*zeta_hat[d], d)*sum(d_Mx[b, d, a]*zeta_hat[d], d)*law_vv[a], a) + d_Q1[b, c]
+    + d_zeta[b]*zeta[c] + d_zeta[c]*zeta[b] - (sum(sum(sum(Mx[c, e, a]*Q1_hat[d, e], e)*d_Mx[b, d, a], d)*law_tr[a], a)
+    + sum(sum(sum(Mx[c, e, a]*d_Q1_hat[d, e], e)*Mx[b, d, a], d)*law_tr[a], a)
+    + sum(sum(sum(Q1_hat[d, e]*d_Mx[c, e, a], e)*Mx[b, d, a], d)*law_tr[a], a))/beta
+    + d_beta*sum(sum(sum(Mx[c, e, a]*Q1_hat[d, e], e)*Mx[b, d, a], d)*law_tr[a], a)/beta**2)
+d_residual_T[b] := (beta*(d_ridge + sum(Sigma[b, a]*d_Sx[b, b, a]*law_tr[a], a)
+    + sum(Sx[b, b, a]*d_Sigma[b, a]*law_tr[a], a) + d_V2_hat[b])*fraction[b]/(ridge
+    + sum(Sigma[b, a]*Sx[b, b, a]*law_tr[a], a) + V2_hat[b])**2
+    - d_beta*fraction[b]/(ridge + sum(Sigma[b, a]*Sx[b, b, a]*law_tr[a], a) + V2_hat[b]) + d_T[b])
+d_residual_V1[b, c] := d_V1[b, c] - sum(d_Mx[b, c, a]*law_tr[a], a)/beta + d_beta*sum(Mx[b, c, a]*law_tr[a], a)/beta**2
+d_residual_psi[b] := (-sum(sum(Mx[b, c, a]*d_psi_hat[c], c)*law_oo[a], a)
+    - sum(sum(Mx[b, c, a]*d_zeta_hat[c], c)*law_vo[a], a) - sum(sum(d_Mx[b, c, a]*psi_hat[c], c)*law_oo[a], a)
+    - sum(sum(d_Mx[b, c, a]*zeta_hat[c], c)*law_vo[a], a) + d_psi[b])
+d_residual_zeta[b] := (-sum(sum(Mx[b, c, a]*d_psi_hat[c], c)*law_vo[a], a)
+    - sum(sum(Mx[b, c, a]*d_zeta_hat[c], c)*law_vv[a], a) - sum(sum(d_Mx[b, c, a]*psi_hat[c], c)*law_vo[a], a)
+    - sum(sum(d_Mx[b, c, a]*zeta_hat[c], c)*law_vv[a], a) + d_zeta[b])
+d_test_error := E(-2*(-mean + nu0)*d_mean - 2*(nu1 - slope)*d_slope + d_Delta)
+d_train_error := E(-V*d_avg_gg/2 - avg_gg*d_V/2 + d_avg_M)
+d_free_energy := (alpha*E(d_avg_M) + beta*inverse_dimension*(-sum(d_T[a]*m[a]**2/T[a]**2, a)/2
+    + sum(d_m[a]*m[a]/T[a], a)) + beta*(-sum(sum(sum(Mx[b, c, a]*d_psi_hat[c], c)*psi_hat[b], b)*law_oo[a], a)/2
+    - sum(sum(sum(Mx[b, c, a]*d_psi_hat[c], c)*zeta_hat[b], b)*law_vo[a], a)/2
+    - sum(sum(sum(Mx[b, c, a]*d_zeta_hat[c], c)*psi_hat[b], b)*law_vo[a], a)/2
+    - sum(sum(sum(Mx[b, c, a]*d_zeta_hat[c], c)*zeta_hat[b], b)*law_vv[a], a)/2
+    - sum(sum(sum(Mx[b, c, a]*psi_hat[c], c)*d_psi_hat[b], b)*law_oo[a], a)/2
+    - sum(sum(sum(Mx[b, c, a]*psi_hat[c], c)*d_zeta_hat[b], b)*law_vo[a], a)/2
+    - sum(sum(sum(Mx[b, c, a]*zeta_hat[c], c)*d_psi_hat[b], b)*law_vo[a], a)/2
+    - sum(sum(sum(Mx[b, c, a]*zeta_hat[c], c)*d_zeta_hat[b], b)*law_vv[a], a)/2
+    - sum(sum(sum(d_Mx[b, c, a]*psi_hat[c], c)*psi_hat[b], b)*law_oo[a], a)/2
+    - sum(sum(sum(d_Mx[b, c, a]*psi_hat[c], c)*zeta_hat[b], b)*law_vo[a], a)/2
+    - sum(sum(sum(d_Mx[b, c, a]*zeta_hat[c], c)*psi_hat[b], b)*law_vo[a], a)/2
+    - sum(sum(sum(d_Mx[b, c, a]*zeta_hat[c], c)*zeta_hat[b], b)*law_vv[a], a)/2
+    - sum(sum(V1_hat[a, b]*d_zeta[b], b)*zeta[a], a)/2 - sum(sum(V1_hat[a, b]*zeta[b], b)*d_zeta[a], a)/2
+    - sum(sum(d_V1_hat[a, b]*zeta[b], b)*zeta[a], a)/2 - sum(Q2[a]*d_V2_hat[a], a)/2 + sum(Q2_hat[a]*d_V2[a], a)/2
+    + sum(V2[a]*d_Q2_hat[a], a)/2 - sum(V2_hat[a]*d_Q2[a], a)/2 + sum(d_psi[a]*psi_hat[a], a)
+    + sum(d_psi_hat[a]*psi[a], a) + sum(d_zeta[a]*zeta_hat[a], a) + sum(d_zeta_hat[a]*zeta[a], a)
+    - sum(sum(Q1[a, b]*d_V1_hat[a, b], b), a)/2 + sum(sum(Q1_hat[a, b]*d_V1[a, b], b), a)/2
+    + sum(sum(V1[a, b]*d_Q1_hat[a, b], b), a)/2 - sum(sum(V1_hat[a, b]*d_Q1[a, b], b), a)/2
+    - (sum(sum(sum(Mx[b, c, a]*d_Q1_hat[b, c], c), b)*law_tr[a], a)
+    + sum(sum(sum(Q1_hat[b, c]*d_Mx[b, c, a], c), b)*law_tr[a], a) + sum(Q2_hat[a]*d_T[a], a)
+    + sum(T[a]*d_Q2_hat[a], a))/(2*beta) + d_beta*(sum(sum(sum(Mx[b, c, a]*Q1_hat[b, c], c), b)*law_tr[a], a)
+    + sum(Q2_hat[a]*T[a], a))/(2*beta**2)) + d_alpha*E(avg_M) + d_beta*inverse_dimension*sum(m[a]**2/T[a], a)/2
+    + d_beta*(-sum(sum(sum(Mx[b, c, a]*psi_hat[c], c)*psi_hat[b], b)*law_oo[a], a)/2
+    - sum(sum(sum(Mx[b, c, a]*psi_hat[c], c)*zeta_hat[b], b)*law_vo[a], a)/2
+    - sum(sum(sum(Mx[b, c, a]*zeta_hat[c], c)*psi_hat[b], b)*law_vo[a], a)/2
+    - sum(sum(sum(Mx[b, c, a]*zeta_hat[c], c)*zeta_hat[b], b)*law_vv[a], a)/2
+    - sum(sum(V1_hat[a, b]*zeta[b], b)*zeta[a], a)/2 - sum(Q2[a]*V2_hat[a], a)/2 + sum(Q2_hat[a]*V2[a], a)/2
+    + sum(psi[a]*psi_hat[a], a) + sum(zeta[a]*zeta_hat[a], a) - sum(sum(Q1[a, b]*V1_hat[a, b], b), a)/2
+    + sum(sum(Q1_hat[a, b]*V1[a, b], b), a)/2 - (sum(sum(sum(Mx[b, c, a]*Q1_hat[b, c], c), b)*law_tr[a], a)
+    + sum(Q2_hat[a]*T[a], a))/(2*beta)))
+"""
+motion = Definitions(TANGENTS, ('kappa', 'weight', 'nu0', 'nu1', 'nu2sq'))

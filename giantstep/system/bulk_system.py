@@ -119,10 +119,10 @@ class BulkSystem(CoupledSystem):
 
     def __init__(self, problem: Problem, level: Level, laws: Resolved | None = None) -> None:
         super().__init__(problem, level, laws)
-        self.equations, given = bulk_arrays(problem)
+        self.own, given = bulk_arrays(problem)
         alpha, beta, ridge, _, inverse_dimension = self.parameters.tolist()
-        unknowns = (*self.equations.UNKNOWNS, "m")
-        hats = {name: name.removeprefix("average_") for name in self.equations.INPUTS}
+        unknowns = (*self.own.UNKNOWNS, "m")
+        hats = {name: name.removeprefix("average_") for name in self.own.INPUTS}
         rows = dict(zip(self.kernel.AVERAGES, self.averages, strict=True))
         self.state: dict[str, Any] = {
             **{name: self.view(name) for name in (*unknowns, "Q2", "V2")},
@@ -140,6 +140,18 @@ class BulkSystem(CoupledSystem):
             "weight": self.table[:, 1],
         }
 
+    @property
+    def equations(self) -> ModuleType:
+        """The module of the equations, those of the bulk among them."""
+        return self.own
+
+    def known(self) -> dict[str, Any]:
+        """Copies of all that the equations are about, at the last x."""
+        own = {
+            name: np.array(values) for name, values in self.state.items() if not name.startswith(("d_", "residual_"))
+        }
+        return {**super().known(), **own}
+
     def at_ridge(self, ridge: float) -> CoupledSystem:
         """The same system at another ridge."""
         self.state["ridge"] = ridge
@@ -149,8 +161,8 @@ class BulkSystem(CoupledSystem):
         """Residuals of the unknowns; nan where a response or the variance of the output is not positive."""
         if not np.all(np.isfinite(super().residual(x))):
             return np.full(len(x), np.nan)
-        self.equations.chain(self.state)
-        self.equations.residual(self.state)
+        self.own.chain(self.state)
+        self.own.residual(self.state)
         self._store("residual_")
         residuals: Array = self.work[self.places[RESIDUAL]]
         return residuals
@@ -161,7 +173,7 @@ class BulkSystem(CoupledSystem):
         matrix, one = np.empty((n, n)), np.empty((1, 1))
         for column in range(n):
             self.kernel.jacobian(*self._arguments(), self.work, self.places, column, one)
-            self.equations.tangent(self.state)
+            self.own.tangent(self.state)
             self._store("d_residual_")
             matrix[:, column] = self.work[self.places[IMAGE]]
         return matrix
@@ -169,16 +181,16 @@ class BulkSystem(CoupledSystem):
     def certificate(self, x: Array) -> float:
         """Worst relative residual of all equations at x, the bulk's among them, evaluated from the stored unknowns."""
         self.residual(x)
-        return float(self.equations.check(self.node, self.problem.fraction, self.parameters, self.state))
+        return float(self.own.check(self.node, self.problem.fraction, self.parameters, self.state))
 
     def observables(self) -> Array:
         """(test error, training error, free energy) at the last x."""
         out = super().observables()
-        self.equations.free_energy(self.state)
+        self.own.free_energy(self.state)
         out[2] = float(self.state["free_energy"])
         return out
 
     def _store(self, prefix: str) -> None:
         """Residuals, or their tangents, to where the isotropic system has its own."""
-        for name in self.equations.UNKNOWNS:
+        for name in self.own.UNKNOWNS:
             self.view(f"{prefix}{name}")[...] = self.state[f"{prefix}{name}"]

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 
@@ -156,6 +157,15 @@ class CoupledSystem:
         rest = self.table[:, 3 + self.directions]
         square = (nu[:, : 1 + self.directions] ** 2).sum(axis=1) + rest
         return float(self.table[:, 1] @ square + self.problem.parameters[3])
+
+    @property
+    def equations(self) -> ModuleType:
+        """The module of the equations, of their certificate and of their tangents."""
+        return self.kernel
+
+    def known(self) -> dict[str, Any]:
+        """Copies of all that the equations are about, at the last x."""
+        return {name: self.view(name).copy() for name in self.room if not name.startswith(("d_", "residual_"))}
 
     def certificate(self, x: Array) -> float:
         """Worst relative residual of all equations at x, evaluated apart from the solver's own code."""

@@ -117,7 +117,7 @@ def test_the_check_notices_its_own_mutations(blocks: int) -> None:
     problem = problem_of(model(blocks, spike__alignment=0.6), dimension=50)
     table = small_table(problem, 12)
     data, solved = (problem.fraction, problem.parameters), run(square, table, problem.fraction, problem.parameters)
-    text, node = "\n".join(" = ".join(sides) for sides in lines_of(square.EQUATIONS)), np.array(table.T, order="C")
+    text, node = "\n".join(" ".join(sides) for sides in lines_of(square.EQUATIONS)), np.array(table.T, order="C")
 
     def residual_of(equations: str) -> float:
         return float(Certificate(equations, COLUMNS).check(node, *data, solved.state))

@@ -68,6 +68,13 @@ def model(
     return gs.Model.from_dict(data).replace({key.replace("__", "."): value for key, value in changes.items()})
 
 
+def loaded(loadings: list[list[float]], alignment: list[float]) -> gs.Model:
+    data = model("erf", "tanh").to_dict()
+    data["network"]["readout"] = {"values": [1.0, -0.5], "fractions": [0.4, 0.6]}
+    data["spike"] = {"strength": 1.2, "loadings": loadings, "alignment": alignment, "bulk_variance": 1.3}
+    return gs.Model.from_dict(data)
+
+
 STEPPED = gs.Model.from_dict(
     {
         "network": {"activation": "relu", "width": 0.8, "readout": {"values": [1.0, -0.5], "fractions": [0.4, 0.6]}},
@@ -76,6 +83,7 @@ STEPPED = gs.Model.from_dict(
         "fit": {"samples": 2.0, "ridge": 0.1},
     }
 )
+INPUTS = {"eigenvalues": [2.0, 0.2], "weights": [0.3, 0.7], "target": [1.0, 0.5]}
 MODELS = {
     "square, vocabulary, step": STEPPED,
     "square, discontinuous": model("sign", "sign"),
@@ -103,6 +111,11 @@ MODELS = {
         network__readout={"values": [1.0, -1.0], "fractions": [0.5, 0.5]},
     ),
     "plain": STEPPED.replace({"step": None}),
+    "loadings of one direction": loaded([[1.0], [-0.4]], [0.6]),
+    "loadings of two directions": loaded([[1.0, 0.3], [-0.2, 0.8]], [0.6, 0.5]),
+    "trained bulk": STEPPED.replace({"network.activation": "tanh", "step.bulk": "trained"}),
+    "inputs, step": STEPPED.replace({"inputs": INPUTS}),
+    "inputs, spike, logistic": model("tanh", "sign", fit__loss="logistic", inputs=INPUTS),
 }
 
 

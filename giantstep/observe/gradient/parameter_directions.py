@@ -7,11 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from generated.systems import slopes
-from giantstep.law.gradient_step import step_arguments
 from giantstep.law.intermediate_steps import is_intermediate
 from giantstep.observe.gradient.coefficient_slopes import slopes_along
-from giantstep.quadrature.panels import Term
+from giantstep.observe.gradient.rates_after_step import StepRates, rates_after_step
 from giantstep.spec.errors import BadInput
 from giantstep.spec.model import Model
 from giantstep.system.merged_blocks import Members
@@ -22,28 +20,36 @@ Array = np.ndarray
 
 @dataclass(frozen=True)
 class Direction:
-    """Rates of (alpha, beta, ridge), and of strength and bulk variance of every block: shift[K] = d(u_b r), bulk[K];
+    """Rates of (alpha, beta, ridge), and of what every block has: loadings [K, q] along the directions of kappa (of one
+    direction d(u_b r)), bulk variances [K] and, where the bulk has a spectrum of its own, covariances [K, J] over it;
     offset: of the bias of all blocks.
     """
 
     rates: tuple[float, float, float]
-    shift: Array
+    loadings: Array
     bulk: Array
+    covariance: Array | None = None
     offset: float = 0.0
 
     @property
     def moves_features(self) -> bool:
         """Whether the coefficients of the features change."""
-        return bool(np.any(self.shift) or np.any(self.bulk) or self.offset)
+        return bool(np.any(self.loadings) or np.any(self.bulk) or self.offset)
 
-    def change(self, blocks: tuple[Term, ...], kappa: Array) -> Array:
-        """Rates of mu0, mu1, mu2sq at nodes of kappa: shape [3, K, N]."""
-        found = np.zeros((3, len(blocks), len(kappa)))
+    def times(self, factor: float) -> Direction:
+        """The same for a change of the model by another factor; the rates of the parameters stay."""
+        moved = None if self.covariance is None else factor * self.covariance
+        return replace(self, loadings=factor * self.loadings, bulk=factor * self.bulk, covariance=moved)
+
+    def change(self, problem: Problem, kappa: Array) -> Array:
+        """Rates of mu0, mu1, mu2sq of a problem at nodes of kappa, [N] or [N, q]: shape [3, K, N]."""
+        found = np.zeros((3, len(problem.blocks), len(kappa)))
         if self.moves_features:
-            places = tuple(kappa.tolist())
-            for b, term in enumerate(blocks):
-                slopes = slopes_along(term, places)
-                found[:, b] = slopes[:3] * (self.shift[b] * kappa + self.offset) + slopes[3:] * self.bulk[b]
+            points = kappa.reshape(len(kappa), -1)
+            for b, term in enumerate(problem.blocks):
+                along = kappa if problem.loadings is None else points @ np.array(problem.loadings[b])
+                of_shift, of_variance = np.split(slopes_along(term, tuple(along.tolist())), 2)
+                found[:, b] = of_shift * (points @ self.loadings[b] + self.offset) + of_variance * self.bulk[b]
                 if term.polynomial is not None:  # in the limit of a small step: of no bias
                     found[0, b] = 0.0
         return found
@@ -57,10 +63,9 @@ def direction_of(model: Model, problem: Problem, members: Members, key: str) -> 
     """
     check_key(model, key)
     found = _KEYS[key](problem, members)
-    if model.step is None or not is_intermediate(model) or not found.moves_features:
+    if key != "step.learning_rate" or model.step is None or not is_intermediate(model) or not found.moves_features:
         return found
-    factor = float(problem.parameters[4]) ** (0.5 - model.step.exponent) if key == "step.learning_rate" else 1.0
-    return replace(found, shift=factor * found.shift, bulk=factor * found.bulk)
+    return found.times(float(problem.parameters[4]) ** (0.5 - model.step.exponent))
 
 
 def check_key(model: Model, key: str) -> None:
@@ -87,61 +92,63 @@ def _others(model: Model) -> str:
     return ", ".join(keys_for(model))
 
 
-def _still(problem: Problem) -> Array:
-    return np.zeros(len(problem.blocks))
+def still(problem: Problem) -> Direction:
+    """No change."""
+    count = len(problem.blocks)
+    return Direction((0.0, 0.0, 0.0), np.zeros((count, problem.rank)), np.zeros(count))
 
 
 def _parameter(place: int) -> Callable[[Problem, Members], Direction]:
     def direction(problem: Problem, members: Members) -> Direction:
         rates = tuple(1.0 if i == place else 0.0 for i in range(3))
-        return Direction((rates[0], rates[1], rates[2]), _still(problem), _still(problem))
+        return replace(still(problem), rates=(rates[0], rates[1], rates[2]))
 
     return direction
 
 
 def _width(problem: Problem, members: Members) -> Direction:
     """A wider network at the same learning rate has a smaller A = eta_tilde/beta."""
-    still = _still(problem)
-    if problem.model.step is None:
-        return Direction((0.0, 1.0, 0.0), still, still)
-    shift, bulk = _of_rate(problem, members)
-    factor = -problem.model.step.learning_rate / problem.model.network.width
-    return Direction((0.0, 1.0, 0.0), factor * shift, factor * bulk)
+    found, step = still(problem), problem.model.step
+    if step is not None:
+        found = _learning_rate(problem, members).times(-step.learning_rate / problem.model.network.width)
+    return replace(found, rates=(0.0, 1.0, 0.0))
 
 
 def _learning_rate(problem: Problem, members: Members) -> Direction:
-    return Direction((0.0, 0.0, 0.0), *_of_rate(problem, members))
-
-
-def _of_rate(problem: Problem, members: Members) -> tuple[Array, Array]:
-    """Rates of u_b r and c_b in the learning rate, of the blocks of the problem."""
     model = problem.model
     if is_intermediate(model):  # in the limit
-        return _still(problem), _still(problem)
-    given = step_arguments(model)
-    assert model.step is not None
-    values, scale = model.network.readout.values, 1.0 / model.network.width
-    strength = scale * slopes.strength_slope(given.rate, given.samples, given.mu1, given.length, given.e2)
-    strength = abs(strength)  # the direction of the spike absorbs the sign
-    shift = np.array([u * strength for u in values])
-    moments = (given.s0, given.e2, given.sigma2, given.variance)
-    bulk = np.array([scale * slopes.bulk_variance_slope(given.rate, given.samples, u, *moments) for u in values])
-    return _of_blocks(problem, members, shift * members.shift), _of_blocks(problem, members, bulk)
+        return still(problem)
+    found = rates_after_step(problem, members)
+    shift = np.array(model.network.readout.values) * found.strength
+    return _of_blocks(problem, members, shift[:, None], found).times(1.0 / model.network.width)
 
 
 def _strength(problem: Problem, members: Members) -> Direction:
-    values = np.array(problem.model.network.readout.values)
-    return Direction((0.0, 0.0, 0.0), _of_blocks(problem, members, values * members.shift), _still(problem))
+    model = problem.model
+    assert model.spike is not None
+    if problem.spike.directions is None:
+        loadings = np.array(model.network.readout.values)[:, None]
+    else:
+        loadings = np.array(model.spike.loadings) @ np.array(problem.spike.directions.kept)
+    return _of_blocks(problem, members, loadings, StepRates(1.0, np.zeros(len(loadings))))
 
 
 def _bulk_variance(problem: Problem, members: Members) -> Direction:
     values = np.array(problem.model.network.readout.values)
-    return Direction((0.0, 0.0, 0.0), _still(problem), _of_blocks(problem, members, values**2))
+    return _of_blocks(problem, members, np.zeros((len(values), problem.rank)), StepRates(0.0, values**2))
 
 
-def _of_blocks(problem: Problem, members: Members, rates: Array) -> Array:
+def _of_blocks(problem: Problem, members: Members, loadings: Array, rates: StepRates) -> Direction:
+    """The direction of the distinct blocks, from rates of the original ones; opposite ones have opposite loadings."""
+    loadings = _distinct(problem, members, loadings * members.shift[:, None])
+    bulk = _distinct(problem, members, rates.bulk)
+    covariance = None if rates.covariance is None else _distinct(problem, members, rates.covariance)
+    return Direction((0.0, 0.0, 0.0), loadings, bulk, covariance)
+
+
+def _distinct(problem: Problem, members: Members, rates: Array) -> Array:
     """Rates of the distinct blocks. Raises BadInput where blocks that are the same move apart."""
-    found = _still(problem)
+    found = np.zeros((len(problem.blocks), *rates.shape[1:]), rates.dtype)
     found[members.block] = rates
     if np.any(np.abs(found[members.block] - rates) > 1e-12 * np.abs(rates).max(initial=0.0)):
         raise BadInput(

@@ -6,34 +6,32 @@ along theta and b are those of solutions at fixed bias; their derivatives in b a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from giantstep.observe.gradient.parameter import Parameter
-from giantstep.observe.gradient.parameter_directions import Direction
+from giantstep.observe.gradient.parameter_directions import Direction, still
 from giantstep.system.problem import Problem
 
-Energies = Callable[[float, Sequence[Parameter | None]], list[float]]
+Energies = Callable[[float], list[float]]
 _STENCIL = ((-2, 1.0 / 12.0), (-1, -2.0 / 3.0), (1, 2.0 / 3.0), (2, -1.0 / 12.0))  # of a first derivative
 _STEP = 0.01  # of a pre-activation's spread: leaves 1e-9 of a function that varies on that scale
 
 
 def bias_direction(problem: Problem) -> Direction:
     """The direction that raises the bias of all blocks."""
-    still = np.zeros(len(problem.blocks))
-    return Direction((0.0, 0.0, 0.0), still, still, offset=1.0)
+    return replace(still(problem), offset=1.0)
 
 
-def bias_rates(problem: Problem, parameters: Mapping[str, Parameter], energies: Energies) -> dict[str, float]:
-    """db/dtheta by key; ``energies``: slopes of the free energy of the solution at a fixed bias, in the bias for None.
+def bias_rates(problem: Problem, keys: Sequence[str], energies: Energies) -> dict[str, float]:
+    """db/dtheta by key; ``energies``: slopes of the free energy of the solution at a fixed bias, in the keys and in it.
 
     A bias of zero that is stationary by symmetry stays there.
     """
     if problem.bias == 0.0:
-        return dict.fromkeys(parameters, 0.0)
-    step, along = _STEP * problem.spread(), [*parameters.values(), None]
-    mixed = np.zeros(len(along))
+        return dict.fromkeys(keys, 0.0)
+    step, mixed = _STEP * problem.spread(), np.zeros(len(keys) + 1)
     for number, weight in _STENCIL:
-        mixed += weight / step * np.array(energies(problem.bias + number * step, along))
-    return {key: float(-slope / mixed[-1]) for key, slope in zip(parameters, mixed[:-1], strict=True)}
+        mixed += weight / step * np.array(energies(problem.bias + number * step))
+    return {key: float(-slope / mixed[-1]) for key, slope in zip(keys, mixed[:-1], strict=True)}

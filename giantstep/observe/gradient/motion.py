@@ -1,0 +1,95 @@
+"""How a solution moves: dx/dtheta = -(dF/dx)^-1 dF/dtheta, and the errors with it, by the generated tangents."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from giantstep.observe.gradient.linear import solved
+from giantstep.observe.gradient.parameter import Rates
+from giantstep.observe.gradient.parameter_directions import Direction
+from giantstep.spec.errors import BadInput
+from giantstep.system.coupled_system import CoupledSystem
+from giantstep.system.misclassification import wrong_sign_slopes
+from giantstep.system.state import State
+
+Array = np.ndarray
+_STILL = 1e-3  # of the largest relative motion: rounding of the others' is seen in what moves less
+_APPEARS = 1e-9  # of the largest rate of a feature: what rounding leaves of a combination that stays zero
+
+
+class Motion:
+    """How the solution in the workspace of a system moves; ``worst``: relative residual of the linear equations.
+
+    of: the motion of the same solution on other nodes, which has the averages over the output that this one lacks.
+    """
+
+    def __init__(self, system: CoupledSystem, of: Motion | None = None) -> None:
+        self.system, self.worst = system, 0.0
+        self.matrix: Array = system.jacobian().copy() if of is None else of.matrix
+        self.known: dict[str, Any] = {**({} if of is None else of.known), **system.known()}
+
+    def along(self, direction: Direction) -> Rates:
+        """Derivatives of (test error, training error, free energy) along a direction, the unknowns following."""
+        system = self.system
+        given = self._given(direction)
+        force, _ = self._moved(given, np.zeros(len(system.first)))
+        scale = system.scale(system.work[system.first])
+        motion = -solved(self.matrix, force, scale)
+        left, tangents = self._moved(given, motion)
+        # what stands still by symmetry is held against the others' motion relative to their size
+        least = _STILL * float(np.max(np.abs(motion) / scale)) * scale
+        terms = np.abs(self.matrix) @ np.maximum(np.abs(motion), least)
+        self.worst = max(self.worst, float(np.max(np.abs(left) / np.maximum(terms, 1e-300))))
+        test, train, energy = (float(tangents[f"d_{name}"]) for name in ("test_error", "train_error", "free_energy"))
+        if system.loss.FORM == "margin":
+            test = self._wrong_sign(direction, motion)
+        return test, train * system.problem.model.fit.loss.entry.error_scale, energy
+
+    def _given(self, direction: Direction) -> dict[str, Any]:
+        """Rates of what the equations are given, orthonormal functions in the place of the mean features.
+
+        Raises BadInput where a combination of these that vanishes does not stay zero: the error jumps there.
+        """
+        system = self.system
+        change, span = direction.change(system.problem, system.points()), system.span
+        if span is not None:
+            appearing, size = np.einsum("bw,bn->wn", span.null, change[0]), np.abs(change).max()
+            if np.any(np.abs(appearing) > _APPEARS * size * np.abs(span.null).sum(axis=0)[:, None]):
+                raise BadInput(
+                    "the mean features are linearly dependent here and nowhere near, so that the errors at infinite "
+                    "dimension jump and have no derivative",
+                    "give a dimension, or move the parameter a little",
+                )
+            change[0] = span.functions(change[0].T).T
+        names = ("d_alpha", "d_beta", "d_ridge", "d_mu0", "d_mu1", "d_mu2sq")
+        found: dict[str, Any] = dict(zip(names, (*direction.rates, *change), strict=True))
+        if "Sigma" in self.known:
+            still = np.zeros_like(self.known["Sigma"])
+            found["d_Sigma"] = still if direction.covariance is None else direction.covariance
+        return found
+
+    def _moved(self, given: Mapping[str, Any], motion: Array) -> tuple[Array, Mapping[str, Array]]:
+        """(tangents of the residuals, all tangents by name) where the unknowns have a motion."""
+        system = self.system
+        room = State(system.kernel, system.blocks, 0)
+        room.work[system.first], room.work[system.second] = motion, motion
+        moves = {f"d_{name}": room[name].copy() for name in system.kernel.UNKNOWNS}
+        known = {**self.known, **given, **moves}
+        of = system.equations.motion.of(system.node, system.problem.fraction, system.parameters, known)
+        tangents = {name: np.real(values) for name, values in of.items()}
+        for name in system.kernel.UNKNOWNS:
+            room[name][...] = tangents[f"d_residual_{name}"]
+        return room.work[system.first], tangents
+
+    def _wrong_sign(self, direction: Direction, motion: Array) -> float:
+        """The slope of the test error of a loss of the margin, on panels that resolve the sign of the output."""
+        signs = self.system.where_signs_turn()
+        there = self if signs is self.system else Motion(signs, self)
+        _, tangents = there._moved(there._given(direction), motion)
+        of_mean, of_slope, of_delta = wrong_sign_slopes(signs.output())
+        slopes = np.stack([tangents[f"d_{name}"] for name in signs.kernel.SLOPES])
+        rate = of_mean * tangents["d_mean"] + (of_slope * slopes).sum(axis=0) + of_delta * tangents["d_Delta"]
+        return float(signs.table[:, 1] @ rate)
