@@ -65,11 +65,11 @@ class Places:
         return f"{name} + {block}"
 
     def constants(self) -> list[str]:
-        """The names of all rows as numbers."""
-        rows = f"{', '.join(self.scalars)} = range({len(self.scalars)})"
+        """The names of all rows as numbers; of Python's own, numba would compile every function that takes one anew."""
+        rows = f"{', '.join(self.scalars)} = np.arange({len(self.scalars)})"
         lines = [f"{rows}  # rows of node, then mu0, mu1, mu2sq per block"]
         for array, names in (("VECTORS", self.vectors), ("MATRICES", self.matrices), ("FIELDS", self.fields)):
-            lines += [f"{array} = {tuple(names)!r}", f"{_targets(names)} = range({len(names)})"]
+            lines += [f"{array} = {tuple(names)!r}", f"{_targets(names)} = np.arange({len(names)})"]
         return lines
 
 

@@ -57,9 +57,9 @@ class Program:
 
     def function(self, name: str, doc: str, lines: Sequence[str], more: str = "", entry: bool = False) -> str:
         """A jitted function around statements; an ``entry`` is called from Python."""
-        options = 'error_model="numpy", nogil=True' if entry else "**INNER"
+        decorator = "@entry" if entry else "@kept(**INNER)"
         body = indented([f'"""{doc}"""', "short()", *self.unpacked(lines), *lines])
-        return "\n".join([f"@kept({options})", f"def {name}({ARGUMENTS}{more}):", *body])
+        return "\n".join([decorator, f"def {name}({ARGUMENTS}{more}):", *body])
 
     def observables(self, doc: str = f"out = ({', '.join(OBSERVABLES)}).", entry: bool = False) -> str:
         """The function of the observables."""

@@ -3,14 +3,14 @@
 e, weight, weight_t, weight_tt: nodes of the law of the residual e of the step, with weights for means of
 functions of e, of those times t = theta.x, and times t^2.
 
-Generated; do not edit. Signature 2d98955a85e60232.
+Generated; do not edit. Signature c852dc99c2258935.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "2d98955a85e602323f927a1ef3caf6ea86eccfbca68ec4ea168451a0a8259b5f"
+SIGNATURE = "c852dc99c2258935dfdd67c08afd962dd7d0d4641ae9d7c4114d70063f21a865"
 
 
 def equation(w, S, alpha_0, e, weight, weight_t, weight_tt):

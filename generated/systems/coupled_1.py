@@ -6,21 +6,23 @@ Order of computation, found from the derived system:
        zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature d2ad31d10dd44e8b.
+in X). Generated; do not edit. Signature 6563d5c7e95e25cd.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
+import numpy as np
+
 from generated.runtime.certificate import Certificate, Definitions
-from generated.runtime.compiling import kept
+from generated.runtime.compiling import entry, kept
 from generated.runtime.contractions import INNER, add, add_product, average, average_of_product, clear, short, sum_of
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "d2ad31d10dd44e8bcc6855a2765d056bedc1e5847103a4a2e5213f3370342bed"
+SIGNATURE = "6563d5c7e95e25cd9b62701c36db6df9a4a1e91bb499b0abd6dad3713b3bbf58"
 
 
-kappa, weight, nu0, nu1, nu2sq = range(5)  # rows of node, then mu0, mu1, mu2sq per block
+kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then mu0, mu1, mu2sq per block
 VECTORS = ('adjoint', 'm', 'T', 'psi', 'zeta', 'residual_adjoint', 'residual_m', 'residual_T', 'residual_psi',
     'residual_zeta', 'd_adjoint', 'd_m', 'd_T', 'd_psi', 'd_zeta', 'd_residual_adjoint', 'd_residual_m',
     'd_residual_T', 'd_residual_psi', 'd_residual_zeta', 'Q2', 'V2', 'zeta_hat', 'Q2_hat', 'V2_hat', 'psi_hat', 'd_Q2',
@@ -28,17 +30,17 @@ VECTORS = ('adjoint', 'm', 'T', 'psi', 'zeta', 'residual_adjoint', 'residual_m',
 (adjoint, m, T, psi, zeta, residual_adjoint, residual_m, residual_T, residual_psi, residual_zeta, d_adjoint, d_m, d_T,
     d_psi, d_zeta, d_residual_adjoint, d_residual_m, d_residual_T, d_residual_psi, d_residual_zeta, Q2, V2, zeta_hat,
     Q2_hat, V2_hat, psi_hat, d_Q2, d_V2, d_zeta_hat, d_Q2_hat, d_V2_hat, d_psi_hat, average_m,
-    average_d_residual_m) = range(34)
+    average_d_residual_m) = np.arange(34)
 MATRICES = ('Q1', 'V1', 'residual_Q1', 'residual_V1', 'd_Q1', 'd_V1', 'd_residual_Q1', 'd_residual_V1', 'Q1_hat',
     'V1_hat', 'P', 'M', 'S', 'd_Q1_hat', 'd_V1_hat', 'd_P', 'd_M', 'd_S')
 (Q1, V1, residual_Q1, residual_V1, d_Q1, d_V1, d_residual_Q1, d_residual_V1, Q1_hat, V1_hat, P, M, S, d_Q1_hat,
-    d_V1_hat, d_P, d_M, d_S) = range(18)
+    d_V1_hat, d_P, d_M, d_S) = np.arange(18)
 FIELDS = ('slope', 'avg_M', 'avg_g', 'avg_h', 'avg_gg', 'avg_gh', 'avg_hx', 'avg_ggh', 'avg_ghx', 'avg_hxx', 'avg_tg',
     'avg_th', 'avg_tgh', 'avg_thx', 'avg_tth', 'mean', 'Delta', 'V', 'part_1', 'weight_1', 'weight_2', 'weight_3',
     'weight_4', 'weight_5', 'd_slope', 'd_mean', 'd_Delta', 'd_V', 'd_avg_g', 'd_avg_gg', 'd_avg_h', 'd_avg_tg')
 (slope, avg_M, avg_g, avg_h, avg_gg, avg_gh, avg_hx, avg_ggh, avg_ghx, avg_hxx, avg_tg, avg_th, avg_tgh, avg_thx,
     avg_tth, mean, Delta, V, part_1, weight_1, weight_2, weight_3, weight_4, weight_5, d_slope, d_mean, d_Delta, d_V,
-    d_avg_g, d_avg_gg, d_avg_h, d_avg_tg) = range(32)
+    d_avg_g, d_avg_gg, d_avg_h, d_avg_tg) = np.arange(32)
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi', 'zeta')
 BLOCKS = (UNKNOWNS,)
 # over the output
@@ -47,7 +49,7 @@ AVERAGES = ('avg_M', 'avg_g', 'avg_h', 'avg_gg', 'avg_gh', 'avg_hx', 'avg_ggh', 
 SLOPES = ('slope',)
 
 
-@kept(error_model="numpy", nogil=True)
+@entry
 def fields(node, fraction, numbers, vector, matrix, field):
     """Everything up to the law of the output, from the unknowns."""
     short()
@@ -89,7 +91,7 @@ def fields(node, fraction, numbers, vector, matrix, field):
         field[Delta, n] = Delta_n
 
 
-@kept(error_model="numpy", nogil=True)
+@entry
 def residual(node, fraction, numbers, vector, matrix, field):
     """The residuals of the unknowns, given the averages over the output."""
     short()
@@ -355,7 +357,7 @@ def _tangents(node, fraction, numbers, vector, matrix, field):
             matrix[d_residual_V1, b, c] = matrix[d_V1, b, c] - matrix[d_M, b, c]/beta
 
 
-@kept(error_model="numpy", nogil=True)
+@entry
 def jacobian(node, fraction, numbers, vector, matrix, field, work, members, first, result):
     """result[i, k] = d residual i/d unknown first + k, a symmetric pair moving together; members: places in work."""
     short()
@@ -370,7 +372,7 @@ def jacobian(node, fraction, numbers, vector, matrix, field, work, members, firs
             result[i, k] = work[members[IMAGE, i]]
 
 
-@kept(error_model="numpy", nogil=True)
+@entry
 def observables(node, fraction, numbers, vector, matrix, field, out):
     """out = (test_error, train_error, free_energy)."""
     short()

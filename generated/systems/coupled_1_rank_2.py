@@ -6,21 +6,23 @@ Order of computation, found from the derived system:
        avg_h, avg_tg, zeta_hat_1, zeta_hat_2, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 3cb50e13df6c37f7.
+in X). Generated; do not edit. Signature a689e7d3027a0110.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
+import numpy as np
+
 from generated.runtime.certificate import Certificate, Definitions
-from generated.runtime.compiling import kept
+from generated.runtime.compiling import entry, kept
 from generated.runtime.contractions import INNER, add, add_product, average, average_of_product, clear, short, sum_of
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "3cb50e13df6c37f70e23526e4a5190c2f55c2cdc2771215b3f1da3e075282171"
+SIGNATURE = "a689e7d3027a01106577e20e50cb34ec2cba3cc5acd2563f9c686ea64e557031"
 
 
-kappa_1, weight, nu0, nu1, nu2sq, kappa_2 = range(6)  # rows of node, then mu0, mu1, mu2sq per block
+kappa_1, weight, nu0, nu1, nu2sq, kappa_2 = np.arange(6)  # rows of node, then mu0, mu1, mu2sq per block
 VECTORS = ('adjoint', 'm', 'T', 'psi', 'zeta_1', 'zeta_2', 'residual_adjoint', 'residual_m', 'residual_T',
     'residual_psi', 'residual_zeta_1', 'residual_zeta_2', 'd_adjoint', 'd_m', 'd_T', 'd_psi', 'd_zeta_1', 'd_zeta_2',
     'd_residual_adjoint', 'd_residual_m', 'd_residual_T', 'd_residual_psi', 'd_residual_zeta_1', 'd_residual_zeta_2',
@@ -29,18 +31,19 @@ VECTORS = ('adjoint', 'm', 'T', 'psi', 'zeta_1', 'zeta_2', 'residual_adjoint', '
 (adjoint, m, T, psi, zeta_1, zeta_2, residual_adjoint, residual_m, residual_T, residual_psi, residual_zeta_1,
     residual_zeta_2, d_adjoint, d_m, d_T, d_psi, d_zeta_1, d_zeta_2, d_residual_adjoint, d_residual_m, d_residual_T,
     d_residual_psi, d_residual_zeta_1, d_residual_zeta_2, Q2, V2, zeta_hat_1, zeta_hat_2, Q2_hat, V2_hat, psi_hat,
-    d_Q2, d_V2, d_zeta_hat_1, d_zeta_hat_2, d_Q2_hat, d_V2_hat, d_psi_hat, average_m, average_d_residual_m) = range(40)
+    d_Q2, d_V2, d_zeta_hat_1, d_zeta_hat_2, d_Q2_hat, d_V2_hat, d_psi_hat, average_m,
+    average_d_residual_m) = np.arange(40)
 MATRICES = ('Q1', 'V1', 'residual_Q1', 'residual_V1', 'd_Q1', 'd_V1', 'd_residual_Q1', 'd_residual_V1', 'Q1_hat',
     'V1_hat', 'P', 'M', 'S', 'd_Q1_hat', 'd_V1_hat', 'd_P', 'd_M', 'd_S')
 (Q1, V1, residual_Q1, residual_V1, d_Q1, d_V1, d_residual_Q1, d_residual_V1, Q1_hat, V1_hat, P, M, S, d_Q1_hat,
-    d_V1_hat, d_P, d_M, d_S) = range(18)
+    d_V1_hat, d_P, d_M, d_S) = np.arange(18)
 FIELDS = ('slope', 'avg_M', 'avg_g', 'avg_h', 'avg_gg', 'avg_gh', 'avg_hx', 'avg_ggh', 'avg_ghx', 'avg_hxx', 'avg_tg',
     'avg_th', 'avg_tgh', 'avg_thx', 'avg_tth', 'mean', 'Delta', 'V', 'part_1', 'part_2', 'weight_1', 'weight_2',
     'weight_3', 'weight_4', 'weight_5', 'weight_6', 'd_slope', 'd_mean', 'd_Delta', 'd_V', 'd_avg_g', 'd_avg_gg',
     'd_avg_h', 'd_avg_tg')
 (slope, avg_M, avg_g, avg_h, avg_gg, avg_gh, avg_hx, avg_ggh, avg_ghx, avg_hxx, avg_tg, avg_th, avg_tgh, avg_thx,
     avg_tth, mean, Delta, V, part_1, part_2, weight_1, weight_2, weight_3, weight_4, weight_5, weight_6, d_slope,
-    d_mean, d_Delta, d_V, d_avg_g, d_avg_gg, d_avg_h, d_avg_tg) = range(34)
+    d_mean, d_Delta, d_V, d_avg_g, d_avg_gg, d_avg_h, d_avg_tg) = np.arange(34)
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi', 'zeta_1', 'zeta_2')
 BLOCKS = (UNKNOWNS,)
 # over the output
@@ -49,7 +52,7 @@ AVERAGES = ('avg_M', 'avg_g', 'avg_h', 'avg_gg', 'avg_gh', 'avg_hx', 'avg_ggh', 
 SLOPES = ('slope',)
 
 
-@kept(error_model="numpy", nogil=True)
+@entry
 def fields(node, fraction, numbers, vector, matrix, field):
     """Everything up to the law of the output, from the unknowns."""
     short()
@@ -95,7 +98,7 @@ def fields(node, fraction, numbers, vector, matrix, field):
         field[Delta, n] = Delta_n
 
 
-@kept(error_model="numpy", nogil=True)
+@entry
 def residual(node, fraction, numbers, vector, matrix, field):
     """The residuals of the unknowns, given the averages over the output."""
     short()
@@ -375,7 +378,7 @@ def _tangents(node, fraction, numbers, vector, matrix, field):
             matrix[d_residual_V1, b, c] = matrix[d_V1, b, c] - matrix[d_M, b, c]/beta
 
 
-@kept(error_model="numpy", nogil=True)
+@entry
 def jacobian(node, fraction, numbers, vector, matrix, field, work, members, first, result):
     """result[i, k] = d residual i/d unknown first + k, a symmetric pair moving together; members: places in work."""
     short()
@@ -390,7 +393,7 @@ def jacobian(node, fraction, numbers, vector, matrix, field, work, members, firs
             result[i, k] = work[members[IMAGE, i]]
 
 
-@kept(error_model="numpy", nogil=True)
+@entry
 def observables(node, fraction, numbers, vector, matrix, field, out):
     """out = (test_error, train_error, free_energy)."""
     short()

@@ -6,21 +6,23 @@ Order of computation, found from the derived system:
        avg_gg, avg_h, avg_t_1g, avg_t_2g, zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat_1, psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 2fabae5dd16509f4.
+in X). Generated; do not edit. Signature 56ed3b3d4985890d.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
+import numpy as np
+
 from generated.runtime.certificate import Certificate, Definitions
-from generated.runtime.compiling import kept
+from generated.runtime.compiling import entry, kept
 from generated.runtime.contractions import INNER, add, add_product, average, average_of_product, clear, short, sum_of
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "2fabae5dd16509f418a1531091965b8e8787c1b914d7d28b22c023839573e059"
+SIGNATURE = "56ed3b3d4985890d2cd9dc44a9e131685f3a4c2a3b54f501dc97347938798748"
 
 
-kappa, weight, nu0, nu1_1, nu1_2, nu2sq = range(6)  # rows of node, then mu0, mu1, mu2sq per block
+kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then mu0, mu1, mu2sq per block
 VECTORS = ('adjoint', 'm', 'T', 'psi_1', 'psi_2', 'zeta', 'residual_adjoint', 'residual_m', 'residual_T',
     'residual_psi_1', 'residual_psi_2', 'residual_zeta', 'd_adjoint', 'd_m', 'd_T', 'd_psi_1', 'd_psi_2', 'd_zeta',
     'd_residual_adjoint', 'd_residual_m', 'd_residual_T', 'd_residual_psi_1', 'd_residual_psi_2', 'd_residual_zeta',
@@ -29,11 +31,11 @@ VECTORS = ('adjoint', 'm', 'T', 'psi_1', 'psi_2', 'zeta', 'residual_adjoint', 'r
 (adjoint, m, T, psi_1, psi_2, zeta, residual_adjoint, residual_m, residual_T, residual_psi_1, residual_psi_2,
     residual_zeta, d_adjoint, d_m, d_T, d_psi_1, d_psi_2, d_zeta, d_residual_adjoint, d_residual_m, d_residual_T,
     d_residual_psi_1, d_residual_psi_2, d_residual_zeta, Q2, V2, zeta_hat, Q2_hat, V2_hat, psi_hat_1, psi_hat_2, d_Q2,
-    d_V2, d_zeta_hat, d_Q2_hat, d_V2_hat, d_psi_hat_1, d_psi_hat_2, average_m, average_d_residual_m) = range(40)
+    d_V2, d_zeta_hat, d_Q2_hat, d_V2_hat, d_psi_hat_1, d_psi_hat_2, average_m, average_d_residual_m) = np.arange(40)
 MATRICES = ('Q1', 'V1', 'residual_Q1', 'residual_V1', 'd_Q1', 'd_V1', 'd_residual_Q1', 'd_residual_V1', 'Q1_hat',
     'V1_hat', 'P', 'M', 'S', 'd_Q1_hat', 'd_V1_hat', 'd_P', 'd_M', 'd_S')
 (Q1, V1, residual_Q1, residual_V1, d_Q1, d_V1, d_residual_Q1, d_residual_V1, Q1_hat, V1_hat, P, M, S, d_Q1_hat,
-    d_V1_hat, d_P, d_M, d_S) = range(18)
+    d_V1_hat, d_P, d_M, d_S) = np.arange(18)
 FIELDS = ('slope_1', 'slope_2', 'avg_M', 'avg_g', 'avg_h', 'avg_gg', 'avg_gh', 'avg_hx', 'avg_ggh', 'avg_ghx',
     'avg_hxx', 'avg_t_1g', 'avg_t_2g', 'avg_t_1h', 'avg_t_2h', 'avg_t_1gh', 'avg_t_2gh', 'avg_t_1hx', 'avg_t_2hx',
     'avg_t_1t_1h', 'avg_t_1t_2h', 'avg_t_2t_2h', 'mean', 'Delta', 'V', 'part_1', 'weight_1', 'weight_2', 'weight_3',
@@ -42,7 +44,7 @@ FIELDS = ('slope_1', 'slope_2', 'avg_M', 'avg_g', 'avg_h', 'avg_gg', 'avg_gh', '
 (slope_1, slope_2, avg_M, avg_g, avg_h, avg_gg, avg_gh, avg_hx, avg_ggh, avg_ghx, avg_hxx, avg_t_1g, avg_t_2g,
     avg_t_1h, avg_t_2h, avg_t_1gh, avg_t_2gh, avg_t_1hx, avg_t_2hx, avg_t_1t_1h, avg_t_1t_2h, avg_t_2t_2h, mean, Delta,
     V, part_1, weight_1, weight_2, weight_3, weight_4, weight_5, weight_6, d_slope_1, d_slope_2, d_mean, d_Delta, d_V,
-    d_avg_g, d_avg_gg, d_avg_h, d_avg_t_1g, d_avg_t_2g) = range(42)
+    d_avg_g, d_avg_gg, d_avg_h, d_avg_t_1g, d_avg_t_2g) = np.arange(42)
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi_1', 'psi_2', 'zeta')
 BLOCKS = (UNKNOWNS,)
 # over the output
@@ -52,7 +54,7 @@ AVERAGES = ('avg_M', 'avg_g', 'avg_h', 'avg_gg', 'avg_gh', 'avg_hx', 'avg_ggh', 
 SLOPES = ('slope_1', 'slope_2')
 
 
-@kept(error_model="numpy", nogil=True)
+@entry
 def fields(node, fraction, numbers, vector, matrix, field):
     """Everything up to the law of the output, from the unknowns."""
     short()
@@ -98,7 +100,7 @@ def fields(node, fraction, numbers, vector, matrix, field):
         field[Delta, n] = Delta_n
 
 
-@kept(error_model="numpy", nogil=True)
+@entry
 def residual(node, fraction, numbers, vector, matrix, field):
     """The residuals of the unknowns, given the averages over the output."""
     short()
@@ -419,7 +421,7 @@ def _tangents(node, fraction, numbers, vector, matrix, field):
             matrix[d_residual_V1, b, c] = matrix[d_V1, b, c] - matrix[d_M, b, c]/beta
 
 
-@kept(error_model="numpy", nogil=True)
+@entry
 def jacobian(node, fraction, numbers, vector, matrix, field, work, members, first, result):
     """result[i, k] = d residual i/d unknown first + k, a symmetric pair moving together; members: places in work."""
     short()
@@ -434,7 +436,7 @@ def jacobian(node, fraction, numbers, vector, matrix, field, work, members, firs
             result[i, k] = work[members[IMAGE, i]]
 
 
-@kept(error_model="numpy", nogil=True)
+@entry
 def observables(node, fraction, numbers, vector, matrix, field, out):
     """out = (test_error, train_error, free_energy)."""
     short()

@@ -7,21 +7,23 @@ Order of computation, found from the derived system:
        psi_hat_1, psi_hat_2, psi_hat_3, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 42c070b20693b627.
+in X). Generated; do not edit. Signature 22df31dddf6f3b3c.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
+import numpy as np
+
 from generated.runtime.certificate import Certificate, Definitions
-from generated.runtime.compiling import kept
+from generated.runtime.compiling import entry, kept
 from generated.runtime.contractions import INNER, add, add_product, average, average_of_product, clear, short, sum_of
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "42c070b20693b6272f4816edd78d1b5185e5ee7a6f4f394ce4dd554db806499e"
+SIGNATURE = "22df31dddf6f3b3cb71f9b8e5ec5e7ac911031dd82cf75a0d633b8417978ea2b"
 
 
-kappa, weight, nu0, nu1_1, nu1_2, nu1_3, nu2sq = range(7)  # rows of node, then mu0, mu1, mu2sq per block
+kappa, weight, nu0, nu1_1, nu1_2, nu1_3, nu2sq = np.arange(7)  # rows of node, then mu0, mu1, mu2sq per block
 VECTORS = ('adjoint', 'm', 'T', 'psi_1', 'psi_2', 'psi_3', 'zeta', 'residual_adjoint', 'residual_m', 'residual_T',
     'residual_psi_1', 'residual_psi_2', 'residual_psi_3', 'residual_zeta', 'd_adjoint', 'd_m', 'd_T', 'd_psi_1',
     'd_psi_2', 'd_psi_3', 'd_zeta', 'd_residual_adjoint', 'd_residual_m', 'd_residual_T', 'd_residual_psi_1',
@@ -32,11 +34,11 @@ VECTORS = ('adjoint', 'm', 'T', 'psi_1', 'psi_2', 'psi_3', 'zeta', 'residual_adj
     residual_psi_3, residual_zeta, d_adjoint, d_m, d_T, d_psi_1, d_psi_2, d_psi_3, d_zeta, d_residual_adjoint,
     d_residual_m, d_residual_T, d_residual_psi_1, d_residual_psi_2, d_residual_psi_3, d_residual_zeta, Q2, V2,
     zeta_hat, Q2_hat, V2_hat, psi_hat_1, psi_hat_2, psi_hat_3, d_Q2, d_V2, d_zeta_hat, d_Q2_hat, d_V2_hat, d_psi_hat_1,
-    d_psi_hat_2, d_psi_hat_3, average_m, average_d_residual_m) = range(46)
+    d_psi_hat_2, d_psi_hat_3, average_m, average_d_residual_m) = np.arange(46)
 MATRICES = ('Q1', 'V1', 'residual_Q1', 'residual_V1', 'd_Q1', 'd_V1', 'd_residual_Q1', 'd_residual_V1', 'Q1_hat',
     'V1_hat', 'P', 'M', 'S', 'd_Q1_hat', 'd_V1_hat', 'd_P', 'd_M', 'd_S')
 (Q1, V1, residual_Q1, residual_V1, d_Q1, d_V1, d_residual_Q1, d_residual_V1, Q1_hat, V1_hat, P, M, S, d_Q1_hat,
-    d_V1_hat, d_P, d_M, d_S) = range(18)
+    d_V1_hat, d_P, d_M, d_S) = np.arange(18)
 FIELDS = ('slope_1', 'slope_2', 'slope_3', 'avg_M', 'avg_g', 'avg_h', 'avg_gg', 'avg_gh', 'avg_hx', 'avg_ggh',
     'avg_ghx', 'avg_hxx', 'avg_t_1g', 'avg_t_2g', 'avg_t_3g', 'avg_t_1h', 'avg_t_2h', 'avg_t_3h', 'avg_t_1gh',
     'avg_t_2gh', 'avg_t_3gh', 'avg_t_1hx', 'avg_t_2hx', 'avg_t_3hx', 'avg_t_1t_1h', 'avg_t_1t_2h', 'avg_t_1t_3h',
@@ -47,7 +49,7 @@ FIELDS = ('slope_1', 'slope_2', 'slope_3', 'avg_M', 'avg_g', 'avg_h', 'avg_gg', 
     avg_t_3g, avg_t_1h, avg_t_2h, avg_t_3h, avg_t_1gh, avg_t_2gh, avg_t_3gh, avg_t_1hx, avg_t_2hx, avg_t_3hx,
     avg_t_1t_1h, avg_t_1t_2h, avg_t_1t_3h, avg_t_2t_2h, avg_t_2t_3h, avg_t_3t_3h, mean, Delta, V, part_1, weight_1,
     weight_2, weight_3, weight_4, weight_5, weight_6, weight_7, d_slope_1, d_slope_2, d_slope_3, d_mean, d_Delta, d_V,
-    d_avg_g, d_avg_gg, d_avg_h, d_avg_t_1g, d_avg_t_2g, d_avg_t_3g) = range(53)
+    d_avg_g, d_avg_gg, d_avg_h, d_avg_t_1g, d_avg_t_2g, d_avg_t_3g) = np.arange(53)
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi_1', 'psi_2', 'psi_3', 'zeta')
 BLOCKS = (UNKNOWNS,)
 # over the output
@@ -57,7 +59,7 @@ AVERAGES = ('avg_M', 'avg_g', 'avg_h', 'avg_gg', 'avg_gh', 'avg_hx', 'avg_ggh', 
 SLOPES = ('slope_1', 'slope_2', 'slope_3')
 
 
-@kept(error_model="numpy", nogil=True)
+@entry
 def fields(node, fraction, numbers, vector, matrix, field):
     """Everything up to the law of the output, from the unknowns."""
     short()
@@ -107,7 +109,7 @@ def fields(node, fraction, numbers, vector, matrix, field):
         field[Delta, n] = Delta_n
 
 
-@kept(error_model="numpy", nogil=True)
+@entry
 def residual(node, fraction, numbers, vector, matrix, field):
     """The residuals of the unknowns, given the averages over the output."""
     short()
@@ -482,7 +484,7 @@ def _tangents(node, fraction, numbers, vector, matrix, field):
             matrix[d_residual_V1, b, c] = matrix[d_V1, b, c] - matrix[d_M, b, c]/beta
 
 
-@kept(error_model="numpy", nogil=True)
+@entry
 def jacobian(node, fraction, numbers, vector, matrix, field, work, members, first, result):
     """result[i, k] = d residual i/d unknown first + k, a symmetric pair moving together; members: places in work."""
     short()
@@ -497,7 +499,7 @@ def jacobian(node, fraction, numbers, vector, matrix, field, work, members, firs
             result[i, k] = work[members[IMAGE, i]]
 
 
-@kept(error_model="numpy", nogil=True)
+@entry
 def observables(node, fraction, numbers, vector, matrix, field, out):
     """out = (test_error, train_error, free_energy)."""
     short()

@@ -7,21 +7,23 @@ Order of computation, found from the derived system:
        Q2_hat, V1_hat, V2_hat, psi_hat_1, psi_hat_2, psi_hat_3, psi_hat_4, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature ef66f08df6ab7d18.
+in X). Generated; do not edit. Signature 9362ba21e2328a80.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
+import numpy as np
+
 from generated.runtime.certificate import Certificate, Definitions
-from generated.runtime.compiling import kept
+from generated.runtime.compiling import entry, kept
 from generated.runtime.contractions import INNER, add, add_product, average, average_of_product, clear, short, sum_of
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "ef66f08df6ab7d18e09d83a710de5963fa5475eb9548020b5e8319dcd68a218e"
+SIGNATURE = "9362ba21e2328a80f8dfbcade38729ed4463d550a93be928a50ef90280cd4345"
 
 
-kappa, weight, nu0, nu1_1, nu1_2, nu1_3, nu1_4, nu2sq = range(8)  # rows of node, then mu0, mu1, mu2sq per block
+kappa, weight, nu0, nu1_1, nu1_2, nu1_3, nu1_4, nu2sq = np.arange(8)  # rows of node, then mu0, mu1, mu2sq per block
 VECTORS = ('adjoint', 'm', 'T', 'psi_1', 'psi_2', 'psi_3', 'psi_4', 'zeta', 'residual_adjoint', 'residual_m',
     'residual_T', 'residual_psi_1', 'residual_psi_2', 'residual_psi_3', 'residual_psi_4', 'residual_zeta', 'd_adjoint',
     'd_m', 'd_T', 'd_psi_1', 'd_psi_2', 'd_psi_3', 'd_psi_4', 'd_zeta', 'd_residual_adjoint', 'd_residual_m',
@@ -34,11 +36,11 @@ VECTORS = ('adjoint', 'm', 'T', 'psi_1', 'psi_2', 'psi_3', 'psi_4', 'zeta', 'res
     d_psi_4, d_zeta, d_residual_adjoint, d_residual_m, d_residual_T, d_residual_psi_1, d_residual_psi_2,
     d_residual_psi_3, d_residual_psi_4, d_residual_zeta, Q2, V2, zeta_hat, Q2_hat, V2_hat, psi_hat_1, psi_hat_2,
     psi_hat_3, psi_hat_4, d_Q2, d_V2, d_zeta_hat, d_Q2_hat, d_V2_hat, d_psi_hat_1, d_psi_hat_2, d_psi_hat_3,
-    d_psi_hat_4, average_m, average_d_residual_m) = range(52)
+    d_psi_hat_4, average_m, average_d_residual_m) = np.arange(52)
 MATRICES = ('Q1', 'V1', 'residual_Q1', 'residual_V1', 'd_Q1', 'd_V1', 'd_residual_Q1', 'd_residual_V1', 'Q1_hat',
     'V1_hat', 'P', 'M', 'S', 'd_Q1_hat', 'd_V1_hat', 'd_P', 'd_M', 'd_S')
 (Q1, V1, residual_Q1, residual_V1, d_Q1, d_V1, d_residual_Q1, d_residual_V1, Q1_hat, V1_hat, P, M, S, d_Q1_hat,
-    d_V1_hat, d_P, d_M, d_S) = range(18)
+    d_V1_hat, d_P, d_M, d_S) = np.arange(18)
 FIELDS = ('slope_1', 'slope_2', 'slope_3', 'slope_4', 'avg_M', 'avg_g', 'avg_h', 'avg_gg', 'avg_gh', 'avg_hx',
     'avg_ggh', 'avg_ghx', 'avg_hxx', 'avg_t_1g', 'avg_t_2g', 'avg_t_3g', 'avg_t_4g', 'avg_t_1h', 'avg_t_2h',
     'avg_t_3h', 'avg_t_4h', 'avg_t_1gh', 'avg_t_2gh', 'avg_t_3gh', 'avg_t_4gh', 'avg_t_1hx', 'avg_t_2hx', 'avg_t_3hx',
@@ -52,7 +54,7 @@ FIELDS = ('slope_1', 'slope_2', 'slope_3', 'slope_4', 'avg_M', 'avg_g', 'avg_h',
     avg_t_1hx, avg_t_2hx, avg_t_3hx, avg_t_4hx, avg_t_1t_1h, avg_t_1t_2h, avg_t_1t_3h, avg_t_1t_4h, avg_t_2t_2h,
     avg_t_2t_3h, avg_t_2t_4h, avg_t_3t_3h, avg_t_3t_4h, avg_t_4t_4h, mean, Delta, V, part_1, weight_1, weight_2,
     weight_3, weight_4, weight_5, weight_6, weight_7, weight_8, d_slope_1, d_slope_2, d_slope_3, d_slope_4, d_mean,
-    d_Delta, d_V, d_avg_g, d_avg_gg, d_avg_h, d_avg_t_1g, d_avg_t_2g, d_avg_t_3g, d_avg_t_4g) = range(65)
+    d_Delta, d_V, d_avg_g, d_avg_gg, d_avg_h, d_avg_t_1g, d_avg_t_2g, d_avg_t_3g, d_avg_t_4g) = np.arange(65)
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi_1', 'psi_2', 'psi_3', 'psi_4', 'zeta')
 BLOCKS = (UNKNOWNS,)
 # over the output
@@ -64,7 +66,7 @@ AVERAGES = ('avg_M', 'avg_g', 'avg_h', 'avg_gg', 'avg_gh', 'avg_hx', 'avg_ggh', 
 SLOPES = ('slope_1', 'slope_2', 'slope_3', 'slope_4')
 
 
-@kept(error_model="numpy", nogil=True)
+@entry
 def fields(node, fraction, numbers, vector, matrix, field):
     """Everything up to the law of the output, from the unknowns."""
     short()
@@ -119,7 +121,7 @@ def fields(node, fraction, numbers, vector, matrix, field):
         field[Delta, n] = Delta_n
 
 
-@kept(error_model="numpy", nogil=True)
+@entry
 def residual(node, fraction, numbers, vector, matrix, field):
     """The residuals of the unknowns, given the averages over the output."""
     short()
@@ -552,7 +554,7 @@ def _tangents(node, fraction, numbers, vector, matrix, field):
             matrix[d_residual_V1, b, c] = matrix[d_V1, b, c] - matrix[d_M, b, c]/beta
 
 
-@kept(error_model="numpy", nogil=True)
+@entry
 def jacobian(node, fraction, numbers, vector, matrix, field, work, members, first, result):
     """result[i, k] = d residual i/d unknown first + k, a symmetric pair moving together; members: places in work."""
     short()
@@ -567,7 +569,7 @@ def jacobian(node, fraction, numbers, vector, matrix, field, work, members, firs
             result[i, k] = work[members[IMAGE, i]]
 
 
-@kept(error_model="numpy", nogil=True)
+@entry
 def observables(node, fraction, numbers, vector, matrix, field, out):
     """out = (test_error, train_error, free_energy)."""
     short()

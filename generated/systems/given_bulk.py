@@ -1,6 +1,6 @@
 """Equations of a given bulk, one block  [THEORY section 5].
 
-Generated; do not edit. Signature d8cd6819029d0327.
+Generated; do not edit. Signature 9ff90142ea97449f.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from generated.runtime.certificate import Certificate, Definitions
 
-SIGNATURE = "d8cd6819029d0327c6ad7fb430c1a928a1c728d67a6a5ec2dbaf96fc604d0862"
+SIGNATURE = "9ff90142ea97449f1561175255e27bfe3438f7590b9b2e2001725ffb52ff3f40"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 5aec6d187bfb5fbe.
+in X). Generated; do not edit. Signature b1a7c972c09ac6d5.
 Regenerate with: giantstep generate
 """
 
@@ -17,28 +17,28 @@ Regenerate with: giantstep generate
 import numpy as np
 
 from generated.runtime.certificate import Certificate
-from generated.runtime.compiling import kept
+from generated.runtime.compiling import entry, kept
 from generated.runtime.contractions import INNER, add, add_product, average, average_of_product, clear, short, sum_of
 from generated.runtime.unknowns import (DIRECTION, FAMILY, IMAGE, RESIDUAL, TURNED, UNKNOWN, WEIGHT, invert,
     solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "5aec6d187bfb5fbeb7eecb48dd5154c34229d66ad77a0dbb83ed3febdd2388db"
+SIGNATURE = "b1a7c972c09ac6d574897ea68ab691893e4d8278917f25ddd51d306bdd97431b"
 
 
-kappa, weight, nu0, nu1, nu2sq = range(5)  # rows of node, then mu0, mu1, mu2sq per block
+kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then mu0, mu1, mu2sq per block
 VECTORS = ('T', 'residual_T', 'd_T', 'd_residual_T', 'm', 'zeta', 'residual_m', 'residual_zeta', 'weight_m',
     'weight_zeta', 'adjoint', 'residual_adjoint', 'weight_adjoint', 'V2', 'V2_hat', 'd_V2', 'd_V2_hat', 'zeta_hat',
     'psi_hat', 'psi', 'Q2', 'Q2_hat', 'average_m', 'slope_T')
 (T, residual_T, d_T, d_residual_T, m, zeta, residual_m, residual_zeta, weight_m, weight_zeta, adjoint,
     residual_adjoint, weight_adjoint, V2, V2_hat, d_V2, d_V2_hat, zeta_hat, psi_hat, psi, Q2, Q2_hat, average_m,
-    slope_T) = range(24)
+    slope_T) = np.arange(24)
 MATRICES = ('V1', 'residual_V1', 'd_V1', 'd_residual_V1', 'Q1', 'residual_Q1', 'weight_Q1', 'V1_hat', 'P', 'M', 'S',
     'd_V1_hat', 'd_M', 'd_S', 'Q1_hat')
 (V1, residual_V1, d_V1, d_residual_V1, Q1, residual_Q1, weight_Q1, V1_hat, P, M, S, d_V1_hat, d_M, d_S,
-    Q1_hat) = range(15)
+    Q1_hat) = np.arange(15)
 FIELDS = ('V', 'weight_1', 'd_V', 'mean', 'part_1', 'weight_2', 'slope', 'Delta', 'risk', 'weight_3')
-(V, weight_1, d_V, mean, part_1, weight_2, slope, Delta, risk, weight_3) = range(10)
+(V, weight_1, d_V, mean, part_1, weight_2, slope, Delta, risk, weight_3) = np.arange(10)
 BLOCKS = (('T', 'V1'), ('m', 'zeta'), ('adjoint', 'Q1'))  # unknowns of the stages of a solve
 
 
@@ -305,7 +305,7 @@ def _observables(node, fraction, numbers, vector, matrix, field, out):
         + beta*(0.5*sum1 + 0.5*sum2 - 0.5*sum3 - 0.5*sum4 + sum7 - 0.5*(sum5 + sum6)/beta))
 
 
-@kept(error_model="numpy", nogil=True)
+@entry
 def ridge_slopes(node, fraction, numbers, vector, matrix, field):
     """Derivatives in the ridge of the residuals of the first stage, where they have one."""
     short()
@@ -320,7 +320,7 @@ PIECES = (_equations_1, _tangents_1, _equations_2, _equations_3, _equations_6, _
     subtract)
 
 
-@kept(error_model="numpy", nogil=True, no_cfunc_wrapper=True)
+@entry
 def residual(stage, node, fraction, numbers, vector, matrix, field):
     """The residuals of a stage and what leads to them, from its unknowns; all may be complex, as for complex ridge."""
     if stage == 0:
@@ -331,7 +331,7 @@ def residual(stage, node, fraction, numbers, vector, matrix, field):
         _equations_6(node, fraction, numbers, vector, matrix, field)
 
 
-@kept(error_model="numpy", nogil=True, no_cfunc_wrapper=True)
+@entry
 def jacobian(stage, node, fraction, numbers, vector, matrix, field, work, members, result):
     """result[i, k] = d residual i/d unknown k of a stage, a symmetric pair moving together; members: places in work.
 
@@ -356,7 +356,7 @@ def jacobian(stage, node, fraction, numbers, vector, matrix, field, work, member
             result[i, column] = work[members[stage, get, i]]
 
 
-@kept(error_model="numpy", nogil=True, no_cfunc_wrapper=True)
+@entry
 def solve(node, fraction, parameters, work, vector, matrix, field, members, sizes, system, warm, out):
     """Solve the system; out = (test error, training error, free energy).
 

@@ -1,6 +1,6 @@
 """Equations of a trained bulk, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature 3cb04cf0942af99a.
+Generated; do not edit. Signature 41c83d3f932d6385.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from generated.runtime.certificate import Certificate, Definitions
 
-SIGNATURE = "3cb04cf0942af99acf6594303b2d5306e63e5ea9b9204da2574296ecd76673b8"
+SIGNATURE = "41c83d3f932d63850ffc8bbcc10dfa505123dd9f2fab7bd5afcefdcf5eda1143"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

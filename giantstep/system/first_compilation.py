@@ -1,7 +1,9 @@
 """The first compilation of a model's kernels, shared with a second process: numba compiles one function at a time.
 
-``python -m giantstep.system.first_compilation`` reads a model as JSON and compiles kernels into numba's cache on disk,
-where the process that solves it finds them when it comes to them.
+The work is a list of tasks. Both processes go through it and claim one after the other; machine code goes into numba's
+cache on disk, where the process that solves finds what the other has compiled.
+
+``python -m giantstep.system.first_compilation`` reads a model and the folder of the claims as JSON.
 """
 
 from __future__ import annotations
@@ -10,12 +12,14 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, suppress
 from functools import lru_cache, partial
 from inspect import signature
 from itertools import chain, repeat
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -25,133 +29,170 @@ from generated.runtime.certificate import evaluate
 from giantstep.spec.emission import environment
 from giantstep.spec.kernels import function_kernel, solver_kernel
 from giantstep.spec.model import Model
-from giantstep.system.state import run_solver
+from giantstep.system.state import State, run_solver
+from giantstep.system.uncompiled import is_kept
 
 #: What a user at a terminal reads while nothing else happens.
 ANNOUNCEMENT = "compiling the equations of this kind of model: some seconds, once per installation"
 
+Task = Callable[[], object]
+Array = np.ndarray
 
-@contextmanager
-def warming(model: Model) -> Iterator[None]:
-    """While a model is solved for the first time ever, a second process compiles with this one.
 
-    A process that fails is no error: what it does not compile is compiled here, when it is called.
+def compile_first(model: Model) -> None:
+    """Compile the kernels of a model that is solved for the first time ever, together with a second process.
+
+    A process that fails is no error: what it does not compile is compiled when it is called.
     """
-    (blocks, rank), loss = _sizes(model), model.fit.loss
-    trained = model.bulk != "isotropic"
-    coupled = loss.key != "square" or model.network.trains_bias or trained
-    cold = next(_once_cold(blocks, coupled, model.target.indices, rank))
-    if cold and sys.stderr.isatty():
+    if not next(_once_cold(is_direct(model), model.target.indices, rank_of(model))):
+        return
+    if sys.stderr.isatty():
         print(ANNOUNCEMENT, file=sys.stderr, flush=True)
-    child = _child(model) if cold and (os.cpu_count() or 1) > 1 and sys.executable else None
-    try:
+    with ExitStack() as stack, suppress(OSError):
+        folder = Path(stack.enter_context(TemporaryDirectory()))
+        child = _child(model, folder) if (os.cpu_count() or 1) > 1 and sys.executable else None
         if child is not None:
-            compile_solver(blocks, rank)
-            assert child.stdout is not None
-            child.stdout.readline()  # the functions are ready, or the child has ended
-        yield
-    finally:
+            stack.enter_context(child)  # waits for it, after what comes next
+            stack.callback(child.kill)
+        share(tasks_of(model), folder)
         if child is not None:
-            child.kill()
-            with child:  # close its output and wait
-                pass
+            child.wait()
+    if is_direct(model):
+        run_solver(solver_kernel("square", rank_of(model)), *_numbers(5, rank_of(model)))
 
 
-def _sizes(model: Model) -> tuple[int, int]:
-    """(number of distinct blocks, number of directions of kappa)."""
-    from giantstep.quadrature.panels import Term
-    from giantstep.system.merged_blocks import merged, mirror_signs
+def is_direct(model: Model) -> bool:
+    """Whether the solver of the square loss solves a model."""
+    target = model.target
+    plain = target.indices == 1 and target.flips == target.probit == 0.0 and not model.network.trains_bias
+    return model.fit.loss.key == "square" and plain and model.bulk == "isotropic"
 
-    network = model.network
+
+def rank_of(model: Model) -> int:
+    """The number of directions of kappa."""
     if model.spike is None or model.spike.loadings is None:
-        opposite = not network.trains_bias and mirror_signs(Term(network.activation, 1.0, network.initial_bias, 1.0))
-        return len({abs(u) if opposite else u for u in network.readout.values}), 1
-    from giantstep.system.problem import problem_of
+        return 1
+    from giantstep.system.problem import problem_of  # the square loss starts sooner without
 
-    problem, _ = merged(problem_of(model), opposite=not network.trains_bias)
-    return len(problem.blocks), problem.rank
+    return problem_of(model).rank
 
 
 @lru_cache(maxsize=256)
-def _once_cold(blocks: int, coupled: bool, indices: int, rank: int) -> Iterator[bool]:
+def _once_cold(direct: bool, indices: int, rank: int) -> Iterator[bool]:
     """Whether the kernels are cold, once; after that what the first solve did not compile is not tried again."""
-    return chain([_cold(blocks, coupled, indices, rank)], repeat(False))
-
-
-def _cold(blocks: int, coupled: bool, indices: int, rank: int = 1) -> bool:
-    """Whether numba keeps a cache for a model's solver and has nothing in it."""
-    kernels = [solver_kernel("square", rank).solve]
-    if coupled:
-        from giantstep.system.loss_kernels import coupled_kernel
-
-        kernels.append(coupled_kernel(indices, rank).jacobian)
-    return any(is_cold(kernel) for kernel in kernels)
+    return chain([is_cold(_solver(direct, indices, rank))], repeat(False))
 
 
 def is_cold(kernel: Any) -> bool:
     """Whether numba keeps a cache on disk for a function and has nothing in it."""
-    folder, code = kernel.stats.cache_path, kernel.py_func.__code__
-    if folder is None:
-        return False
-    return not any(Path(folder).glob(f"{Path(code.co_filename).stem}.{code.co_name}-*.nbi"))
+    return kernel.stats.cache_path is not None and not is_kept(kernel)
 
 
-def compile_solver(blocks: int, rank: int = 1) -> None:
-    """Call the solver of the square loss once, on next to nothing."""
-    run_solver(solver_kernel("square", rank), *_arguments(blocks, rank))
+def _solver(direct: bool, indices: int, rank: int) -> Any:
+    if direct:
+        return solver_kernel("square", rank).solve
+    from giantstep.system.loss_kernels import coupled_kernel  # the square loss starts sooner without
+
+    return coupled_kernel(indices, rank).jacobian
 
 
-def _arguments(blocks: int, rank: int = 1) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(node, fraction, parameters) of the types of every problem."""
-    parameters = np.array([1.0, 1.0, 1.0, 0.0, 0.0])
-    return np.ones((4 + rank + 3 * blocks, 1)), np.full(blocks, 1.0 / blocks), parameters
+# --- tasks -----------------------------------------------------------------------------------------------------------
 
 
-def compile_beside(model: Model) -> None:
-    """Compile what another process, which begins with the solver, comes to last; write a line after the functions."""
-    blocks, rank = _sizes(model)
-    solver = solver_kernel("square", rank).PIECES
-    for kernel in solver[len(solver) // 2 :]:
-        _compile_piece(kernel, blocks)
-    names = (model.network.activation, *[model.target.link] * (model.target.indices == 1))
-    for name in dict.fromkeys(names):
+def tasks_of(model: Model) -> list[Task]:
+    """What has to be compiled for a model, the longest first."""
+    functions = partial(_functions, model)  # of one task: they share rules
+    kernels = _of_solver(model) if is_direct(model) else _of_coupled(model)
+    return [*kernels[:1], functions, *kernels[1:], _certificate]
+
+
+def share(tasks: Sequence[Task], folder: Path) -> None:
+    """Do the tasks that no other process does, each claimed by a file in a folder."""
+    for number, task in enumerate(tasks):
+        try:
+            (folder / str(number)).touch(exist_ok=False)
+        except FileExistsError:
+            continue
+        task()
+
+
+def _certificate() -> None:
+    _compile(evaluate, (np.zeros((1, 1), np.uint64), np.ones(1), np.ones(1)))
+
+
+def _functions(model: Model) -> None:
+    """The first rule of the activation, and of a link."""
+    for name in (model.network.activation, *[model.target.link] * (model.target.indices == 1)):
         module = function_kernel(name)
         module.FUNCTION.rules[0](np.zeros(1), 1.0, np.empty((7, 1)), np.empty(module.SCRATCH_SHAPE))
-    _compile(evaluate, (np.zeros((1, 1), np.uint64), np.ones(1), np.ones(1)))
-    print(flush=True)
-    for kernel, given in reversed(_coupled(model)):
-        _compile(kernel, given)
 
 
-def _compile_piece(kernel: Any, blocks: int) -> None:
-    node, vector, _ = _arguments(blocks)
+def _of_solver(model: Model) -> list[Task]:
+    """The parts of the solver of the square loss."""
+    rank = rank_of(model)
+    kernel = solver_kernel("square", rank)
+    node, fraction, _ = _numbers(5, rank)
+    state = State(kernel, 1, 1)
     known = {
         "node": node,
-        "fraction": vector,
+        "fraction": fraction,
         "numbers": (1.0,) * 6,
-        "vector": node,
-        "matrix": np.ones((1, blocks, blocks)),
-        "field": node,
-        "out": vector,
+        "vector": state.vector,
+        "matrix": state.matrix,
+        "field": state.field,
+        "out": fraction,
         "system": node,
         "smallest": 0.0,
         "family": np.zeros(1, np.int64),
     }
-    _compile(kernel, [known.get(name, 0) for name in signature(kernel.py_func).parameters])  # else a whole number
+
+    def task(kernel: Any) -> Task:
+        names = signature(kernel.py_func).parameters  # what is not known is a whole number
+        return lambda: _compile(kernel, [known.get(name, 0) for name in names])
+
+    return [task(kernel) for kernel in kernel.PIECES]
 
 
-def _coupled(model: Model) -> Sequence[tuple[Any, Sequence[object]]]:
-    """Kernels of a model that the solver of the square loss does not solve, and their arguments, in order of use."""
-    from giantstep.system.merged_blocks import merged
-    from giantstep.system.problem import problem_of
+def _of_coupled(model: Model) -> list[Task]:
+    """The coupled system and the averages over the output."""
+    from giantstep.system.loss_kernels import coupled_kernel
 
-    problem, _ = merged(problem_of(model), opposite=not model.network.trains_bias)
-    if problem.direct and not model.network.trains_bias:
-        return []
-    from giantstep.system.coupled_solver import COARSE
-    from giantstep.system.coupled_system import CoupledSystem
+    indices, rank = model.target.indices, rank_of(model)
+    kernel = coupled_kernel(indices, rank)
+    node, fraction, parameters = _numbers(4 + indices, rank)
+    state, places = State(kernel, 1, 1), np.zeros((1, 1), np.int64)
+    given = (node, fraction, parameters, state.vector, state.matrix, state.field)
+    calls = [
+        (kernel.jacobian, (*given, state.work, places, 0, node)),
+        (kernel.residual, given),
+        (kernel.observables, (*given, fraction)),
+        (kernel.fields, given),
+    ]
+    averages = partial(_averages, model, kernel, state)
+    return [averages, *(partial(_compile, function, arguments) for function, arguments in calls)]
 
-    return CoupledSystem(problem, COARSE).calls()
+
+def _averages(model: Model, kernel: ModuleType, state: State) -> None:
+    """The averages over the output for the kind of law that the label has."""
+    from giantstep.law.labels import is_constant
+    from giantstep.system.loss_kernels import loss_kernel
+
+    loss, target = loss_kernel(model.fit.loss), model.target
+    line, table, box = np.ones(1), np.ones((1, 1)), np.ones((1, 1, 1))
+    fields = (line, line, table, line, np.empty(loss.SCRATCH_SHAPE), table)
+    noisy = loss.FORM != "residual" and target.noise > 0.0
+    if target.indices == 1 and is_constant(target.link) and not noisy:
+        where: tuple[Array, ...] = (line,) * 6
+        average = loss.intervals
+    else:
+        where = (table, box, table, table)
+        average = loss.points
+    _compile(average, (table, 1, *where, 0.0, line, *fields))
+
+
+def _numbers(columns: int, rank: int) -> tuple[Array, Array, Array]:
+    """(node, fraction, parameters) of the types of every problem, for one block at one node."""
+    return np.ones((columns + rank + 2, 1)), np.ones(1), np.array([1.0, 1.0, 1.0, 0.0, 0.0])
 
 
 def _compile(kernel: Any, arguments: Sequence[object]) -> None:
@@ -160,24 +201,32 @@ def _compile(kernel: Any, arguments: Sequence[object]) -> None:
     kernel.compile(tuple(map(typeof, arguments)))
 
 
-def _child(model: Model) -> subprocess.Popen[str] | None:
+# --- the second process ----------------------------------------------------------------------------------------------
+
+
+def _child(model: Model, folder: Path) -> subprocess.Popen[str] | None:
     command = [sys.executable, "-m", "giantstep.system.first_compilation"]
     try:
         child = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             env=environment(),
             text=True,
         )
         assert child.stdin is not None
         with child.stdin as stream:
-            json.dump(model.to_dict(), stream)
+            json.dump({"model": model.to_dict(), "folder": str(folder)}, stream)
     except OSError:
         return None
     return child
 
 
+def _main() -> None:
+    request = json.load(sys.stdin)
+    share(tasks_of(Model.from_dict(request["model"])), Path(request["folder"]))
+
+
 if __name__ == "__main__":
-    compile_beside(Model.from_dict(json.load(sys.stdin)))
+    _main()

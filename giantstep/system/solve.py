@@ -10,7 +10,7 @@ import numpy as np
 
 from giantstep.spec.errors import BadInput, NotConverged
 from giantstep.spec.model import Model
-from giantstep.system.first_compilation import warming
+from giantstep.system.first_compilation import compile_first
 from giantstep.system.loss_kernels import loss_kernel
 from giantstep.system.merged_blocks import merged, parted
 from giantstep.system.problem import Problem, Solution, problem_of
@@ -37,9 +37,9 @@ def solve(
     if not 1e-14 <= tolerance < 1.0:
         raise BadInput(f"tolerance = {tolerance} is out of range", "give a relative tolerance between 1e-14 and 1")
     begun = time.perf_counter()
-    with warming(model):
-        problem = problem_of(model, dimension, powers=True)
-        bias, found = _solution(problem, dimension, tolerance, start)
+    compile_first(model)
+    problem = problem_of(model, dimension, powers=True)
+    bias, found = _solution(problem, dimension, tolerance, start)
     result = Result(
         model,
         found.test_error,

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 
@@ -17,9 +18,11 @@ from giantstep.system.problem import Problem, Solution
 from giantstep.system.result import ORDER_PARAMETERS
 from giantstep.system.span import span_of
 from giantstep.system.state import State, run_solver
+from giantstep.system.uncompiled import sparing
 
 ROUNDING = 1e-15  # of E y^2: what double precision leaves of a test error that is next to nothing
 _HALVINGS = 5
+_SMALL = 4000  # nodes times pairs of blocks that half a second is enough for without a compiler
 _COARSER, _FINER = 0.85, 1.3  # of an axis: what its error is estimated from, and what it is refined by
 
 
@@ -107,10 +110,11 @@ def _orders(problem: Problem) -> tuple[int, ...]:
 def square_overlaps(problem: Problem, rows: np.ndarray) -> Mapping[str, np.ndarray]:
     """Order parameters of the square loss on one table, with the columns of a target of one index.
 
-    Raises NotConverged.
+    The solver takes longer to compile than to run once or twice without. Raises NotConverged.
     """
     kernel = _kernel(problem)
-    return _unknowns(_run_on(kernel, problem, rows), problem)
+    small = len(rows) * len(problem.blocks) ** 2 < _SMALL
+    return _unknowns(_run_on(kernel, problem, rows, solve=sparing(kernel.solve) if small else None), problem)
 
 
 def _run(kernel: ModuleType, problem: Problem, order: int, halvings: int, start: State | None = None) -> _Run:
@@ -118,11 +122,17 @@ def _run(kernel: ModuleType, problem: Problem, order: int, halvings: int, start:
     return _run_on(kernel, problem, table(problem.blocks, problem.target, order, halvings), start)
 
 
-def _run_on(kernel: ModuleType, problem: Problem, rows: np.ndarray, start: State | None = None) -> _Run:
-    """start: the solution on other nodes, from which Newton's method begins."""
+def _run_on(
+    kernel: ModuleType,
+    problem: Problem,
+    rows: np.ndarray,
+    start: State | None = None,
+    solve: Callable[..., Any] | None = None,
+) -> _Run:
+    """start: the solution on other nodes, from which Newton's method begins; solve: the kernel's, compiled or not."""
     span = span_of(problem)
     node = np.array((rows if span is None else span.columns(rows)).T, order="C")
-    solved = run_solver(kernel, node, problem.fraction, problem.parameters, start)
+    solved = run_solver(kernel, node, problem.fraction, problem.parameters, start, solve)
     if solved.status < 0:
         raise NotConverged(_stalled(problem, -solved.status), collinear_hint(problem))
     test, train, energy = solved.out.tolist()

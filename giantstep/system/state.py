@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 
@@ -102,9 +103,17 @@ class Solved:
 
 
 def run_solver(
-    kernel: ModuleType, node: Array, fraction: Array, parameters: Array, start: State | None = None
+    kernel: ModuleType,
+    node: Array,
+    fraction: Array,
+    parameters: Array,
+    start: State | None = None,
+    solve: Callable[..., Any] | None = None,
 ) -> Solved:
-    """Solve a system that is solved block by block, on nodes [columns, N]; ``start``: a solution on other nodes."""
+    """Solve a system that is solved block by block, on nodes [columns, N]; ``start``: a solution on other nodes;
+    ``solve``: in the place of the kernel's, as the same in plain Python.
+    """
+    solve = solve or kernel.solve
     blocks = len(fraction)
     table, sizes = members(kernel, blocks)
     most = int(sizes.max())
@@ -114,7 +123,7 @@ def run_solver(
             state.work[:] = start.work
         system = np.empty((2 * most + 4, most))
         families = (state.work, state.vector, state.matrix, state.field)
-        status = kernel.solve(node, fraction, parameters, *families, table, sizes, system, warm, out)
+        status = solve(node, fraction, parameters, *families, table, sizes, system, warm, out)
         if status > 0:
             break
     return Solved(int(status), out, state)

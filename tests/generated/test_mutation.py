@@ -84,6 +84,7 @@ def interpreted(text: str) -> ModuleType:
     shared = r"^from (numba|generated\.runtime\.(compiling|contractions|unknowns))\b.*$"
     plain = re.sub(shared, "", plain, flags=re.MULTILINE)
     module.__dict__.update({name: lambda **options: lambda function: function for name in ("kept",)})
+    module.__dict__["entry"] = lambda function: function
     module.__dict__["intrinsic"] = lambda function: lambda: None
     with np.errstate(all="ignore"):
         exec(compile(plain, "<mutant>", "exec"), module.__dict__)

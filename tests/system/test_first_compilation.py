@@ -3,73 +3,118 @@
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import pytest
+from numba import typeof
 
-import giantstep.system.first_compilation as warm_module
+import giantstep.system.first_compilation as first
 from giantstep.spec.fit_loss import FitLoss
 from giantstep.spec.kernels import solver_kernel
 from giantstep.spec.model import Fit, Model, Network, Spike, Target
-from giantstep.system.first_compilation import is_cold, warming
+from giantstep.system.first_compilation import compile_first, is_cold, share, tasks_of
+from giantstep.system.loss_kernels import coupled_kernel, loss_kernel
+from giantstep.system.solve import solve
 
-HEAD = """
-from giantstep import Fit, Model, Network, Readout, Spike, Step, Target, solve
+SCRIPT = """
+import sys
+from giantstep import Fit, Model, Network, Readout, Step, Target, solve
 from giantstep.spec.kernels import function_kernel, solver_kernel
+from giantstep.spec.fit_loss import FitLoss
+from giantstep.system.loss_kernels import coupled_kernel
 
-def hits(kernel):
-    return sum(kernel.stats.cache_hits.values())
+def compiled(kernel):
+    return sum(kernel.stats.cache_misses.values())
 
-def terms_hits(name):
-    return function_kernel(name).FUNCTION.closed.terms.code.cache_hits
-"""
-ONE = """
-model = Model(Network("cubic", 1.0), Target("linear"), Fit(2.0, 0.1), spike=Spike(1.0, 0.5, 1.0))
-print(repr(solve(model).test_error))
-for name in ("cubic", "linear"):
-    print(terms_hits(name))
-"""
-TWO = """
 network = Network("cubic", 1.0, Readout((1.0, -0.5), (0.5, 0.5)))
-model = Model(network, Target("linear"), Fit(2.0, 0.1), Step(2.0, 1.0))
+model = Model(network, Target("linear"), Fit(2.0, 0.1, FitLoss(sys.argv[1])), Step(2.0, 1.0))
 print(repr(solve(model).test_error))
-solver = solver_kernel("square")
-print(terms_hits("cubic"))
-for kernel in (solver._equations_6, solver.solve):
-    print(hits(kernel))
+system = coupled_kernel(1)
+kernels = [solver_kernel("square").solve, system.fields, system.residual, system.jacobian, system.observables]
+print(sum(map(compiled, kernels)), function_kernel("cubic").FUNCTION.closed.terms.code.cache_hits)
 """
+FLIPPED = Target("sign", flips=0.1)
 
 
-def _twice(script: str, folder: Path) -> list[list[str]]:
-    """What two processes print that share a cache, empty at first."""
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(folder)}
-    command = [sys.executable, "-c", HEAD + script]
-    return [
+def _model(loss: str = "square", target: Target | None = None) -> Model:
+    spike = Spike(1.0, 0.5, 1.0) if target is None or target.indices == 1 else Spike(1.0, (0.5, 0.3), 1.0)
+    return Model(Network("linear", 1.0), target or Target("cubic"), Fit(2.0, 0.1, FitLoss(loss)), spike=spike)
+
+
+@pytest.fixture(autouse=True)
+def forget() -> None:
+    """What is cold is looked up once for all solves of a process."""
+    first._once_cold.cache_clear()
+
+
+@pytest.mark.parametrize("loss", ["square", "huber"])
+def test_nothing_is_compiled_a_second_time(loss: str, tmp_path: Path) -> None:
+    """Two processes one after the other that share a cache, empty at first, each with its helper."""
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    command = [sys.executable, "-c", SCRIPT, loss]
+    error, again = (
         subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout.split()
         for _ in range(2)
-    ]
+    )
+    assert again == [error[0], "0", "1"]
 
 
-def _model(loss: str = "square") -> Model:
-    spike = Spike(1.0, 0.5, 1.0)
-    return Model(Network("linear", 1.0), Target("cubic"), Fit(2.0, 0.1, FitLoss(loss)), spike=spike)
+def test_a_task_is_done_by_one_process(tmp_path: Path) -> None:
+    done: list[str] = []
+    tasks = [lambda: done.append("first"), lambda: done.append("second"), lambda: done.append("third")]
+    (tmp_path / "1").touch()  # the other process is at it
+    share(tasks, tmp_path)
+    share(tasks, tmp_path)
+    assert done == ["first", "third"]
 
 
-def test_functions_compiled_by_the_other_process_are_found(tmp_path: Path) -> None:
-    first, second = _twice(ONE, tmp_path)
-    assert first[1:] == ["1", "1"]  # not compiled by this process
-    assert first == second
+@pytest.mark.parametrize(
+    "model",
+    [
+        _model("huber"),
+        _model("logistic", FLIPPED),
+        _model("huber", Target("sign", noise=0.2)),
+        _model("log_cosh", Target("z1 + tanh(z2)", noise=0.1)),
+    ],
+    ids=["residual", "labels on intervals", "noise on intervals", "two indices"],
+)
+def test_what_is_compiled_first_is_what_a_solve_calls(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kernels are compiled anew for other types of arguments: those of the tasks are those of a solve."""
+    prepared: dict[str, Any] = {}
+    called: dict[str, Any] = {}
 
+    def note(kernel: Any, arguments: Sequence[object]) -> None:
+        given = getattr(kernel, "func", kernel)
+        prepared[given.py_func.__name__] = tuple(map(typeof, arguments))
 
-def test_a_part_of_the_solver_compiled_by_the_other_process_is_found(tmp_path: Path) -> None:
-    first, second = _twice(TWO, tmp_path)
-    assert first[1] == second[1] == "1"
-    assert (first[3], second[3]) == ("0", "1")  # the entry is compiled by the process that solves, once
-    assert first[0] == second[0]
+    def watch(module: ModuleType, name: str) -> None:
+        real = getattr(module, name)
+
+        def kernel(*arguments: object) -> object:
+            types = tuple(map(typeof, arguments))
+            assert called.setdefault(name, types) == types
+            return real(*arguments)
+
+        monkeypatch.setattr(module, name, kernel)
+
+    monkeypatch.setattr(first, "is_cold", lambda kernel: False)
+    monkeypatch.setattr(first, "_compile", note)
+    for task in tasks_of(model):
+        task()
+    for name in ("fields", "residual", "jacobian", "observables"):
+        watch(coupled_kernel(model.target.indices), name)
+    for name in ("points", "intervals"):
+        watch(loss_kernel(model.fit.loss), name)
+    solve(model)
+    assert called.items() <= prepared.items()
+    assert len(called) == 5
 
 
 def test_a_kernel_is_cold_until_compiled() -> None:
-    warm_module.compile_solver(1)
+    solve(_model())
     assert not is_cold(solver_kernel("square").solve)
 
 
@@ -81,30 +126,20 @@ def test_a_child_that_cannot_start_is_no_error(monkeypatch: pytest.MonkeyPatch, 
         started.append(arguments)
         raise OSError("no more processes")
 
-    monkeypatch.setattr(warm_module, "is_cold", lambda kernel: True)
+    monkeypatch.setattr(first, "is_cold", lambda kernel: True)
+    monkeypatch.setattr(first, "tasks_of", lambda model: [])
     monkeypatch.setattr(subprocess, "Popen", refuse)
     monkeypatch.setattr(os, "cpu_count", lambda: 2)
-    warm_module._once_cold.cache_clear()
     for _ in range(2):  # what stays cold, as the process it was left to could not start, is not tried again
-        with warming(_model(loss)):
-            assert len(started) == 1
-    warm_module._once_cold.cache_clear()
+        compile_first(_model(loss))
+        assert len(started) == 1
 
 
 def test_nothing_is_started_when_the_solver_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
     """Functions compile as fast as a process starts."""
-    monkeypatch.setattr(warm_module, "is_cold", lambda kernel: False)
+    monkeypatch.setattr(first, "is_cold", lambda kernel: False)
     monkeypatch.setattr(subprocess, "Popen", lambda *_, **__: pytest.fail("a process was started"))
-    warm_module._once_cold.cache_clear()
-    with warming(_model()):
-        pass
-    warm_module._once_cold.cache_clear()
-
-
-@pytest.mark.parametrize("loss", ["square", "huber"])
-def test_what_the_other_process_runs_compiles_everything(loss: str, capsys: pytest.CaptureFixture[str]) -> None:
-    warm_module.compile_beside(_model(loss))
-    assert capsys.readouterr().out == "\n"
+    compile_first(_model())
 
 
 @pytest.mark.parametrize("terminal", [True, False])
@@ -112,13 +147,11 @@ def test_a_terminal_is_told_what_takes_so_long(
     terminal: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Once, on stderr; scripts read nothing new."""
-    monkeypatch.setattr(warm_module, "is_cold", lambda kernel: True)
-    monkeypatch.setattr(warm_module, "_child", lambda model: None)
+    monkeypatch.setattr(first, "is_cold", lambda kernel: True)
+    monkeypatch.setattr(first, "_child", lambda *_: None)
+    monkeypatch.setattr(first, "tasks_of", lambda model: [])
     monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
-    warm_module._once_cold.cache_clear()
     for _ in range(2):
-        with warming(_model()):
-            pass
-    warm_module._once_cold.cache_clear()
+        compile_first(_model())
     found = capsys.readouterr()
-    assert (found.out, found.err) == ("", f"{warm_module.ANNOUNCEMENT}\n" * terminal)
+    assert (found.out, found.err) == ("", f"{first.ANNOUNCEMENT}\n" * terminal)
