@@ -22,10 +22,9 @@ from derive.blocks import KAPPA, BlockSum, family, names_in
 from derive.bulk_resolvent import OVERLAP, RESIDUAL, BulkResolvent, bulk_resolvent
 from derive.canonical import canonical
 from derive.gaussian.expectation import Expectation
-from derive.saddle import SaddleSystem, coupled_system, member
+from derive.saddle import SaddleSystem, coupled_system
 from derive.spectrum import GIVEN, TRAINED, SpectralLaw, weight_names
 from derive.symbols import SYMMETRIC
-from derive.tangent import Tangent, tangent_name
 
 RESOLVENT_PATH = "bulk_resolvent.py"
 MOVING = {TRAINED.name: ("Sigma",), GIVEN.name: ()}  # of a law, along parameters of the model
@@ -59,11 +58,6 @@ def emit_bulk(law: SpectralLaw, points: str, scope: str) -> str:
         f"GIVEN = {given!r}",
         _function("chain", "Everything that follows from unknowns and conjugates, stored beside them.", chain),
         _function("residual", "The residuals of the unknowns, stored beside them.", residuals),
-        _function(
-            "tangent",
-            "Tangents of chain and residuals along those of unknowns and conjugates.",
-            _tangents(system, chain, inputs, torn),
-        ),
         _function(
             "free_energy", "The free energy, stored as such.", [Node("free_energy", "family", (), system.free_energy)]
         ),
@@ -108,22 +102,6 @@ def _chain(plain: SaddleSystem, block: Block) -> tuple[list[Node], tuple[str, ..
         inputs.append(f"average_{node.name}")
         chain.append(Node(node.name, "family", node.indices, rest + family(inputs[-1])[node.indices]))
     return chain, tuple(sorted(inputs))
-
-
-def _tangents(system: SaddleSystem, chain: Sequence[Node], inputs: Iterable[str], torn: Sequence[Node]) -> list[Node]:
-    names = frozenset((*inputs, *(n.name for n in chain), *(n.name for n in torn), "m"))
-    calculus = Tangent(
-        inverses={system.inverse.name: system.inverse},
-        parallel={p.name: p for p in system.parallel},
-        symmetric=SYMMETRIC,
-        unknowns=names,
-    )
-    found = []
-    for node in chain:
-        own = node.kind == "inverse" or node.name in calculus.parallel
-        body = calculus.through(member(node.name, node.indices)) if own else calculus.of(node.body)
-        found.append(Node(tangent_name(node.name), "family", node.indices, body))
-    return found + [Node(f"d_residual_{n.name}", "family", n.indices, calculus.of(residual(n))) for n in torn]
 
 
 class _Shared(Vectorised):

@@ -60,8 +60,9 @@ def emit_check(plan: Plan) -> str:
         lines.append(f"{text(left)} = {text(right)}  # {labels.get(name, name)}")
     columns = scalar_columns(system.directions, system.spikes)
     odd = tuple(name for name in sorted(system.partials) if name.endswith("g") and not name.endswith("gg"))
-    arguments = f"EQUATIONS, {columns!r}" + (f", odd={odd!r}" if odd else "")
-    return "\n".join(['EQUATIONS = """', *lines, '"""', f"check = Certificate({arguments}).check"])
+    arguments = "EQUATIONS, COLUMNS" + (f", odd={odd!r}" if odd else "")
+    check = [f"COLUMNS = {columns!r}", f"check = Certificate({arguments}).check"]
+    return "\n".join(['EQUATIONS = """', *lines, '"""', *check])
 
 
 def _conditions(plan: Plan) -> list[tuple[str, sp.Expr, sp.Expr]]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal
 
+import sympy as sp
 from sympy.utilities.iterables import strongly_connected_components
 
 from codegen.certificate import emit_check
@@ -24,14 +25,14 @@ from codegen.plan import (
     smallest_tear,
 )
 from codegen.program import OBSERVABLES, Program
-from codegen.sensitivity import emit_motion, tangent_of
+from codegen.sensitivity import emit_motion
 from codegen.system_module import FOLDER, module_text, of_spike, suffix
 from codegen.templates import read
-from derive.blocks import names_in
+from derive.blocks import KAPPA, block_field, names_in
 from derive.directions import directions_of
 from derive.language.links import MAX_INDICES
 from derive.output import output_averages
-from derive.saddle import SaddleSystem, coupled_system
+from derive.saddle import SaddleSystem, coupled_system, member
 from derive.tangent import Tangent, tangent_name
 
 SEVERAL = ((1, 2), (2, 2), (1, 3))  # (directions of the target, of the spike) of the systems that are committed
@@ -163,3 +164,12 @@ def tangents(system: SaddleSystem, block: Block) -> Iterable[Node]:
             found.insert(0, Node(tangent_name(node.name), kind, node.indices, tangent_of(calculus, node)))
             needed |= names_in(found[0].body)
     return found
+
+
+def tangent_of(calculus: Tangent, node: Node) -> sp.Expr:
+    """The tangent of one unknown of a chain."""
+    if node.kind == "average":
+        return calculus.through(block_field(node.name)(KAPPA))
+    if node.kind == "inverse" or node.name in calculus.parallel:
+        return calculus.through(member(node.name, node.indices))
+    return calculus.of(node.body)

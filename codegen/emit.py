@@ -9,7 +9,7 @@ blockwise.py       a system solved block by block: the square loss, real or comp
 coupled.py         a system whose averages over the output a loss supplies
 bulk.py            equations that another bulk changes
 inputs.py          spectral law of inputs of a given covariance
-sensitivity.py     ``motion``: tangents along parameters of the model, as text; slopes: of the features and of the step
+sensitivity.py     ``motion``: how a solution moves with the parameters of its model; slopes: of features and step
 certificate.py     ``check``: every equation anew, as text that the runtime evaluates
 runtime/           hand-written numerics, copied once into generated/runtime/
 functions, losses  modules of activations and losses; step: the gradient step

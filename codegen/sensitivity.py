@@ -1,7 +1,7 @@
-"""How a solution moves with the parameters of its model: tangents of all equations, as text that the runtime evaluates.
+"""How a solution moves with the parameters of its model: what the runtime needs beside the equations themselves.
 
-Beside the Newton matrix this is all that implicit differentiation needs: with resting unknowns the text gives
-dF/dtheta, with their motion it gives that of the observables, and residuals that vanish.
+Tangents of the equations are taken by the product rule, line by line (``codegen/runtime/tangents.py``). Text stands
+here for those that have a rule of their own: averages over the output, a matrix inverse, parallel sums.
 """
 
 from __future__ import annotations
@@ -11,67 +11,58 @@ from collections.abc import Iterator
 import sympy as sp
 
 from codegen.certificate import EquationPrinter
-from codegen.places import BLOCK_COLUMNS, scalar_columns
-from codegen.plan import Block, Node, chain_calculus, residual
+from codegen.plan import Block, chain_calculus
 from codegen.program import OBSERVABLES
 from derive.blocks import KAPPA, block_field, family, names_in
 from derive.saddle import SaddleSystem, member
 from derive.sensitivity import RATES, ParameterTangent
-from derive.tangent import Tangent, tangent_name
-
-
-def tangent_of(calculus: Tangent, node: Node) -> sp.Expr:
-    """The tangent of one unknown of a chain."""
-    if node.kind == "average":
-        return calculus.through(block_field(node.name)(KAPPA))
-    if node.kind == "inverse" or node.name in calculus.parallel:
-        return calculus.through(member(node.name, node.indices))
-    return calculus.of(node.body)
+from derive.tangent import tangent_name
 
 
 def emit_motion(system: SaddleSystem, block: Block, moving: tuple[str, ...] = ()) -> str:
-    """The tangents of a system as text, and ``motion``, its definitions.
+    """``motion``, with the rules of its tangents and the observables as text; moving: what else moves with a parameter.
 
-    Given are the tangents of the torn unknowns, of the coefficients of the features, the rates of the parameters, and
-    tangents of what else is ``moving``.
+    The text comes after that of ``check``.
     """
     text = EquationPrinter().doprint
-    lines = [f"{text(left)} := {text(body)}" for left, body in _needed(_tangents(system, block, moving), system)]
-    columns = scalar_columns(system.directions, system.spikes)
-    return "\n".join(['TANGENTS = """', *lines, '"""', f"motion = Definitions(TANGENTS, {columns!r})"])
+    rules = [f"{text(left)} := {text(body)}" for left, body in _rules(system, block, moving)]
+    observables = [f"{name} := {text(getattr(system, name))}" for name in OBSERVABLES]
+    unknowns = tuple(node.name for node in block.torn)
+    return "\n".join(
+        [
+            'RULES = """',
+            *rules,
+            '"""',
+            'OBSERVABLES = """',
+            *observables,
+            '"""',
+            f"motion = Motion(Text(EQUATIONS, {unknowns!r}, {moving!r}, RULES, OBSERVABLES), COLUMNS)",
+        ]
+    )
 
 
-def _tangents(system: SaddleSystem, block: Block, moving: tuple[str, ...]) -> Iterator[tuple[sp.Expr, sp.Expr]]:
-    """(what is defined, tangent) of the chain, the residuals and the observables, in order."""
+def _rules(system: SaddleSystem, block: Block, moving: tuple[str, ...]) -> Iterator[tuple[sp.Expr, sp.Expr]]:
+    """(tangent, what it is) of everything that has a rule of its own."""
+    calculus = _calculus(system, block, moving)
+    bodies = [*(equation.body for equation in system.equations), *(getattr(system, name) for name in OBSERVABLES)]
+    needed = set().union(*map(names_in, bodies))
+    for name in sorted(needed & set(system.partials)):
+        yield sp.Symbol(tangent_name(name), real=True), calculus.through(block_field(name)(KAPPA))
+    for node in block.chain:
+        if node.kind == "inverse" or node.name in calculus.parallel:
+            yield family(tangent_name(node.name))[node.indices], calculus.through(member(node.name, node.indices))
+
+
+def _calculus(system: SaddleSystem, block: Block, moving: tuple[str, ...]) -> ParameterTangent:
     rules = chain_calculus(system, block.chain)
     inside = frozenset(n.name for n in block.chain if n.kind in ("field", "average"))
-    calculus = ParameterTangent(
+    return ParameterTangent(
         rules.definitions,
         rules.inverses,
         rules.parallel,
         rules.symmetric,
         system.partials,
         (frozenset(block.names) - inside) | frozenset(moving),
-        inside | frozenset(BLOCK_COLUMNS),
+        inside,
         RATES,
     )
-    for node in block.chain:
-        name = tangent_name(node.name)
-        left = sp.Symbol(name, real=True) if node.name in inside else family(name)[node.indices]
-        yield left, tangent_of(calculus, node)
-    for node in block.torn:
-        yield family(f"d_residual_{node.name}")[node.indices], calculus.of(residual(node))
-    for name in OBSERVABLES:
-        yield sp.Symbol(tangent_name(name), real=True), calculus.of(getattr(system, name))
-
-
-def _needed(tangents: Iterator[tuple[sp.Expr, sp.Expr]], system: SaddleSystem) -> list[tuple[sp.Expr, sp.Expr]]:
-    """Those that are results, or that a later one needs."""
-    wanted = {*map(tangent_name, (*OBSERVABLES, *(field.name for field in system.fields)))}
-    kept: list[tuple[sp.Expr, sp.Expr]] = []
-    for left, body in reversed(list(tangents)):
-        name = str(left.base.label) if isinstance(left, sp.Indexed) else str(left)
-        if name in wanted or name.startswith("d_residual_"):
-            kept.insert(0, (left, body))
-            wanted |= names_in(body)
-    return kept

@@ -13,7 +13,13 @@ from codegen.manifest import runtime_sources, signature, sources_of
 from derive.saddle import SaddleSystem
 
 FOLDER = "systems"
-_USED = ("certificate.py", "compiling.py", "contractions.py", "unknowns.py")  # of the runtime, by systems
+_USED = (
+    "certificate.py",
+    "compiling.py",
+    "contractions.py",
+    "tangents.py",
+    "unknowns.py",
+)  # of the runtime, by systems
 
 
 def suffix(spikes: int) -> str:

@@ -3,14 +3,14 @@
 e, weight, weight_t, weight_tt: nodes of the law of the residual e of the step, with weights for means of
 functions of e, of those times t = theta.x, and times t^2.
 
-Generated; do not edit. Signature c852dc99c2258935.
+Generated; do not edit. Signature 077255ef6879b50b.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "c852dc99c2258935dfdd67c08afd962dd7d0d4641ae9d7c4114d70063f21a865"
+SIGNATURE = "077255ef6879b50b3c336cbaffc1d20168d5448f2f59b626aad206d41bf4bd69"
 
 
 def equation(w, S, alpha_0, e, weight, weight_t, weight_tt):

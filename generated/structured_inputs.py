@@ -3,14 +3,14 @@
 eigenvalue [J]: of the covariance of the inputs, of mean one; law_tr, law_theta [J]: weights of the trace and of the
 target's direction theta there; u [K]: readout values at initialisation.
 
-Generated; do not edit. Signature b128eb5bcc239f51, runtime e86657cb5f2b3d23.
+Generated; do not edit. Signature 17017aa7f3a2f848, runtime 1afa32cc6e442e98.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "b128eb5bcc239f51073d226a4ca4ed94d439d59d22a05d5f43c25211d7298311"
+SIGNATURE = "17017aa7f3a2f84836c1bf9b05ead5cabcda18c8e820fa134433ee27bb38f525"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

@@ -1,4 +1,4 @@
-"""How well a solution solves its equations: residuals beside the size of their terms; what definitions stand for.
+"""How well a solution solves its equations: residuals beside the size of their terms.
 
 The equations are evaluated from their text, contraction by contraction; nothing of the solver is used. Every array has
 its values and bounds: sums of the absolute values of all terms, which the rounding errors of the values are relative
@@ -80,24 +80,6 @@ class Certificate:
         for name in self.odd:
             bound[layout.families[name]] = np.sqrt(state["avg_gg"])
         return float(evaluate(layout.rows, value, bound))
-
-
-class Definitions:
-    """``of``: what a text of ``:=`` says, by name; columns: what is given at a node before the features."""
-
-    def __init__(self, text, columns):
-        self.text, self.columns = text, columns
-
-    @cached_property
-    def contractions(self):
-        """The contractions that evaluate the definitions."""
-        return Contractions(self.text, self.columns)
-
-    def of(self, node, fraction, parameters, state):
-        """Name -> array of everything that is defined, from the arrays of ``state``."""
-        layout, value = filled(self.contractions, node, fraction, parameters, state)
-        evaluate(layout.rows, value, np.abs(value))
-        return {name: value[place].reshape(shape) for name, (place, shape) in layout.defined.items()}
 
 
 def filled(contractions, node, fraction, parameters, state):

@@ -13,7 +13,7 @@ class Layout:
     """rows: the contractions as ``evaluate`` takes them; start: all numbers, constants already in place.
 
     given: place of parameters, fractions and all that is given at the nodes; families: name -> place; defined: name ->
-    (place, shape).
+    (place, shape) of what the text says; moving: name -> place of what is zero unless it is set.
     """
 
     rows: np.ndarray
@@ -21,6 +21,7 @@ class Layout:
     given: slice
     families: dict[str, slice]
     defined: dict[str, tuple[slice, tuple[int, ...]]]
+    moving: dict[str, slice]
 
 
 @dataclass(frozen=True)
@@ -78,5 +79,5 @@ def layout_of(contractions, blocks, nodes, shapes):
         name: (places[register], tuple(lengths[list(registers[register])].tolist()))
         for name, register in contractions.defined.items()
     }
-    known = {name: places[register] for name, register in families.items()}
-    return Layout(rows, start, slice(0, identity), known, defined)
+    known, moving = ({n: places[r] for n, r in found.items()} for found in (families, contractions.moving))
+    return Layout(rows, start, slice(0, identity), known, defined, moving)

@@ -14,8 +14,7 @@ PLUS, MINUS, RECIPROCAL, EQUAL, VANISH = range(5)
 LOOPS = 4  # of a contraction at most
 PARAMETERS = ("alpha", "beta", "ridge", "noise", "inverse_dimension")
 FEATURES = ("mu0", "mu1", "mu2sq")
-NUMBERS = (*PARAMETERS, "d_alpha", "d_beta", "d_ridge")
-OF_KAPPA = (*FEATURES, "d_mu0", "d_mu1", "d_mu2sq")  # beside the indices in their brackets
+RATES = ("d_alpha", "d_beta", "d_ridge")  # of parameters, in tangents
 NODE = "n"  # the axis of the nodes of kappa
 
 
@@ -37,13 +36,13 @@ class Contractions:
     registers: for every array the numbers of its axes; rows: (kind, axes of the loops, registers of three operands, for
     each of these pairs (loop, place of an axis)); given: name -> letters of what has the first registers: parameters,
     fractions, columns at the nodes, features, the identity; families, constants: name or value -> register;
-    defined: name -> register of what the text says it stands for.
+    defined: name -> register of what the text says it stands for; moving: of what is zero unless it is set.
     Within this class an operand is (register, letters of its axes).
     """
 
     def __init__(self, text, columns):
         self.registers, self.rows, self.axes = [], [], 0
-        self.families, self.constants, self.defined = {}, {}, {}
+        self.families, self.constants, self.defined, self.moving = {}, {}, {}, {}
         self.functions, self.shared, self.letters = {}, {}, {}
         shapes = {**dict.fromkeys(PARAMETERS, ()), "fraction": ("b",), **dict.fromkeys(columns, (NODE,))}
         self.given = {**shapes, **dict.fromkeys(FEATURES, ("b", NODE)), "delta": ("b", "c")}
@@ -53,12 +52,14 @@ class Contractions:
         self.node_axis = self.letters[NODE]
         self.text = ""  # of the right side at hand
         for left, relation, right in lines_of(text):
-            self.text = right
-            sides = (ast.parse(side, mode="eval").body for side in (left, right))
-            (self._define if relation == ":=" else self._equation)(*sides)
+            (self._define if relation == ":=" else self._equation)(*self._parsed(left, right))
+
+    def _parsed(self, left, right):
+        """Both sides of the next line."""
+        self.text, self.letters = right, {NODE: self.node_axis}
+        return [ast.parse(side, mode="eval").body for side in (left, right)]
 
     def _define(self, left, right):
-        self.letters = {NODE: self.node_axis}
         if isinstance(left, ast.Name):
             self.functions[left.id] = found = self._operand(right)
             self.defined[left.id] = found[0]
@@ -69,7 +70,6 @@ class Contractions:
         self.known[left.value.id] = self.defined[left.value.id] = found[0]
 
     def _equation(self, left, right):
-        self.letters = {NODE: self.node_axis}
         if isinstance(left, ast.Constant):
             found = self._operand(right)
             self._row(VANISH, found[1], found, found, found)
@@ -109,10 +109,10 @@ class Contractions:
         if isinstance(node, ast.Constant):
             return self._constant(float(node.value))
         if isinstance(node, ast.Name):
-            letters = () if node.id in NUMBERS else (NODE,)
+            letters = () if node.id in (*PARAMETERS, *RATES) else (NODE,)
             return self.functions.get(node.id) or self._given(node.id, letters)
         letters, name = self._indices(node), node.value.id
-        return self._given(name, (*letters, NODE) if name in OF_KAPPA else letters)
+        return self._given(name, (*letters, NODE) if name in FEATURES else letters)
 
     @staticmethod
     def _indices(node):

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 1da8020de1d2750d, runtime e86657cb5f2b3d23.
+Generated; do not edit. Signature 032df53301fd9193, runtime 1afa32cc6e442e98.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "1da8020de1d2750dc20a5863b33ba4130bec59fb6eb60add1e63b63fea6fab52"
+SIGNATURE = "032df53301fd9193fcc914dfc3641e88e94da95375f502eaa4113232ca667a56"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

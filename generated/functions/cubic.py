@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature f812cfcd3a0d6f16, runtime e86657cb5f2b3d23.
+Generated; do not edit. Signature 0deb1bfd27008b11, runtime 1afa32cc6e442e98.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "f812cfcd3a0d6f16fd75170ec6f5a4a9a2ceaae26e09ffa2117656fd30bf8baf"
+SIGNATURE = "0deb1bfd27008b113ef927726c9bbf9b8c536054a89c50a081166a959f80e96a"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

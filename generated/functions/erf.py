@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 8c30e84ab39415a5, runtime e86657cb5f2b3d23.
+Generated; do not edit. Signature 4bfaa23be0bd4e6a, runtime 1afa32cc6e442e98.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "8c30e84ab39415a55d617b35579b8654877d8f74fa1eaa0bf813ab8df176fc54"
+SIGNATURE = "4bfaa23be0bd4e6a64a4b36470de51309dc5cc51954ba1f898d433d3d8fc3de4"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

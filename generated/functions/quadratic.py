@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 7a0a03b7e3fc2c62, runtime e86657cb5f2b3d23.
+Generated; do not edit. Signature e2816adfb5435d0c, runtime 1afa32cc6e442e98.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "7a0a03b7e3fc2c62d136a6ae73c0e568c583612718b2b0d561e8cbd5ab4bfd6f"
+SIGNATURE = "e2816adfb5435d0cc1f9a085427f30a89b617fe3ca7b7ac616ab5ec655c5ec13"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature bf8e58ab8ca1990a, runtime e86657cb5f2b3d23.
+Generated; do not edit. Signature 77bfab76ea24990a, runtime 1afa32cc6e442e98.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "bf8e58ab8ca1990a4c407cfdff4a25c9a861b1e97ac643c98ec92c6e095d67df"
+SIGNATURE = "77bfab76ea24990ac08fe5a2706dea1774a10e565870489a19b9b0d8ecd0c813"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature bc404fb143797ee4, runtime e86657cb5f2b3d23.
+Generated; do not edit. Signature f03b4e557157ebf5, runtime 1afa32cc6e442e98.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "bc404fb143797ee47c04d75ab887f2585ef1ec79671924cab799792e77464498"
+SIGNATURE = "f03b4e557157ebf5c69c251ac2db8e0afd90d44341695a2ce3460a0dd96a0ce2"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature cfcca1f2e0a9066e, runtime e86657cb5f2b3d23.
+Generated; do not edit. Signature 5a89ff7121067b6e, runtime 1afa32cc6e442e98.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "cfcca1f2e0a9066ef1f3180890c4f06fafa0154fc5f611662a2a0256bd8a9ba6"
+SIGNATURE = "5a89ff7121067b6e3b9c901cc132e93f9ccf25d6d982bb6dac7a0b46f5fcb3e0"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature b3c1c433899d57e2, runtime e86657cb5f2b3d23.
+Generated; do not edit. Signature f4826b8484354ef8, runtime 1afa32cc6e442e98.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "b3c1c433899d57e2316bfc9e3de99b60a04e4913ce1c67674b434c6dde1dd95f"
+SIGNATURE = "f4826b8484354ef8e935ab7ff7f0d90b14b33074e018d26b4bc74e6d25817450"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

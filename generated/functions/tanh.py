@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 8b2a23fa9a647db0, runtime e86657cb5f2b3d23.
+Generated; do not edit. Signature ba1e3d9f08060264, runtime 1afa32cc6e442e98.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "8b2a23fa9a647db06a2d50ae2571be7039d7e4368037162174b3363b4bcab817"
+SIGNATURE = "ba1e3d9f08060264112cf985cf540382eb617d86acc1987b67a650420f43d39f"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 5d30e970d17b2032, runtime e86657cb5f2b3d23.
+Generated; do not edit. Signature b8418d2d8c514cc5, runtime 1afa32cc6e442e98.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "5d30e970d17b203276c6c31e1395b142e81116469ee97c391e57eec26992de28"
+SIGNATURE = "b8418d2d8c514cc53a6aea966d095fd7c1032b8db0ebbcf5b5ac502e6a5f79e4"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature c880b93681c4fde6, runtime e86657cb5f2b3d23.
+Generated; do not edit. Signature b38a647d3518cd6d, runtime 1afa32cc6e442e98.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "c880b93681c4fde66d152dd4fa8d3d2abb6ee957f611c89ee99bd0aed38c9cc0"
+SIGNATURE = "b38a647d3518cd6d82803bc43c05025348fc6b9f9f329b517e5d48f511217e3a"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

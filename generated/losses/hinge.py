@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature 71e4754cddad1aaa, runtime e86657cb5f2b3d23.
+Generated; do not edit. Signature 4aa318f6604be2ce, runtime 1afa32cc6e442e98.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "71e4754cddad1aaa7a478e51ac68576e547b675cc4bd49a6f55934a71e11a08c"
+SIGNATURE = "4aa318f6604be2ce5db4e4d7858e08d2f7b49b9710995e05e47939d9f2bdb320"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature e59625a20898d068, runtime e86657cb5f2b3d23.
+Generated; do not edit. Signature 80a9a5a16d7ff9aa, runtime 1afa32cc6e442e98.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "e59625a20898d068dec92068e5be9504ce0b42c3a737056386fa62094540a6ef"
+SIGNATURE = "80a9a5a16d7ff9aacbc144f1212baef6a4275cb35b10fd1163b9672ee9872475"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

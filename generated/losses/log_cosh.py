@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature de2ad1f7c7d20c23, runtime e86657cb5f2b3d23.
+Generated; do not edit. Signature 57c22be1c1c9a438, runtime 1afa32cc6e442e98.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "de2ad1f7c7d20c23c26a388e61d7c5706c27a2cc42acc38ec8efcbce94ecc8eb"
+SIGNATURE = "57c22be1c1c9a438a39e1e215890bd21fafbea575c736fd294a4074b0f4134e5"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 3dd4042472db223f, runtime e86657cb5f2b3d23.
+Generated; do not edit. Signature a14cfc3786bf9c2f, runtime 1afa32cc6e442e98.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "3dd4042472db223f33a4d54f478fd6b646ab8751188a57d6b7694df6478c1e80"
+SIGNATURE = "a14cfc3786bf9c2f0642d883136bf5754d543e39b187e3b90709a2eb952ef495"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

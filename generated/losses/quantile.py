@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature d4f4c4d2ac3df658, runtime e86657cb5f2b3d23.
+Generated; do not edit. Signature badea56a037df02e, runtime 1afa32cc6e442e98.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "d4f4c4d2ac3df658c418939ddac2c2ffdbc38e9190ceaf620d192721f15a1da1"
+SIGNATURE = "badea56a037df02e503a51758669b64cb07644202e678c06b81bb7d8ddd7d7b1"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature 20dbf498d9215e58, runtime e86657cb5f2b3d23.
+Generated; do not edit. Signature e8a14ff31d7309c0, runtime 1afa32cc6e442e98.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "20dbf498d9215e58f0aa5f5d9b17c6eee96f97f2d231e3896f7d5907c2ac7102"
+SIGNATURE = "e8a14ff31d7309c073d82ba4a967d98360287a3ef0758f2beb8c87704c67438d"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature 96b098fde35a3ba5, runtime e86657cb5f2b3d23.
+Generated; do not edit. Signature d1748d6a5d9f864a, runtime 1afa32cc6e442e98.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "96b098fde35a3ba5cbb106a7eb3d708a439ebc27fd8c8e51d2b8d5b09c6c040a"
+SIGNATURE = "d1748d6a5d9f864a5226de3d81fb27d9965815efc8986dfa3d6ea101c541d22b"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

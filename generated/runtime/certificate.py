@@ -1,11 +1,11 @@
-"""How well a solution solves its equations: residuals beside the size of their terms; what definitions stand for.
+"""How well a solution solves its equations: residuals beside the size of their terms.
 
 The equations are evaluated from their text, contraction by contraction; nothing of the solver is used. Every array has
 its values and bounds: sums of the absolute values of all terms, which the rounding errors of the values are relative
 to. An unknown whose equation has been evaluated is known to the bound of that.
 
 Written by hand, in codegen/runtime/certificate.py.
-Generated; do not edit. Signature d82ea4df9c9a5553, runtime e86657cb5f2b3d23.
+Generated; do not edit. Signature 1cf535a76b3497d3, runtime 1afa32cc6e442e98.
 Regenerate with: giantstep generate
 """
 
@@ -88,24 +88,6 @@ class Certificate:
         return float(evaluate(layout.rows, value, bound))
 
 
-class Definitions:
-    """``of``: what a text of ``:=`` says, by name; columns: what is given at a node before the features."""
-
-    def __init__(self, text, columns):
-        self.text, self.columns = text, columns
-
-    @cached_property
-    def contractions(self):
-        """The contractions that evaluate the definitions."""
-        return Contractions(self.text, self.columns)
-
-    def of(self, node, fraction, parameters, state):
-        """Name -> array of everything that is defined, from the arrays of ``state``."""
-        layout, value = filled(self.contractions, node, fraction, parameters, state)
-        evaluate(layout.rows, value, np.abs(value))
-        return {name: value[place].reshape(shape) for name, (place, shape) in layout.defined.items()}
-
-
 def filled(contractions, node, fraction, parameters, state):
     """(where everything lies, all numbers with those in place that are given)."""
     families = {name: np.asarray(state[name]) for name in contractions.families}
@@ -118,4 +100,4 @@ def filled(contractions, node, fraction, parameters, state):
         value[layout.families[name]] = family.ravel()
     return layout, value
 
-SIGNATURE = "d82ea4df9c9a555324b5a1fe95c34a09293fe75087f1b53dff2192e8513e2132"
+SIGNATURE = "1cf535a76b3497d379676d1429123af3aa94247a9feab6ea0e41f1661bbb1981"

@@ -1,7 +1,7 @@
 """Where the arrays of contractions lie in memory, for given lengths of their axes.
 
 Written by hand, in codegen/runtime/contraction_layout.py.
-Generated; do not edit. Signature d82ea4df9c9a5553, runtime e86657cb5f2b3d23.
+Generated; do not edit. Signature 1cf535a76b3497d3, runtime 1afa32cc6e442e98.
 Regenerate with: giantstep generate
 """
 
@@ -20,7 +20,7 @@ class Layout:
     """rows: the contractions as ``evaluate`` takes them; start: all numbers, constants already in place.
 
     given: place of parameters, fractions and all that is given at the nodes; families: name -> place; defined: name ->
-    (place, shape).
+    (place, shape) of what the text says; moving: name -> place of what is zero unless it is set.
     """
 
     rows: np.ndarray
@@ -28,6 +28,7 @@ class Layout:
     given: slice
     families: dict[str, slice]
     defined: dict[str, tuple[slice, tuple[int, ...]]]
+    moving: dict[str, slice]
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,7 @@ def layout_of(contractions, blocks, nodes, shapes):
         name: (places[register], tuple(lengths[list(registers[register])].tolist()))
         for name, register in contractions.defined.items()
     }
-    known = {name: places[register] for name, register in families.items()}
-    return Layout(rows, start, slice(0, identity), known, defined)
+    known, moving = ({n: places[r] for n, r in found.items()} for found in (families, contractions.moving))
+    return Layout(rows, start, slice(0, identity), known, defined, moving)
 
-SIGNATURE = "d82ea4df9c9a555324b5a1fe95c34a09293fe75087f1b53dff2192e8513e2132"
+SIGNATURE = "1cf535a76b3497d379676d1429123af3aa94247a9feab6ea0e41f1661bbb1981"

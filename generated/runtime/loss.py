@@ -1,7 +1,7 @@
 """What a module of a loss offers: averages over the output, and the loss itself.
 
 Written by hand, in codegen/runtime/loss.py.
-Generated; do not edit. Signature d82ea4df9c9a5553, runtime e86657cb5f2b3d23.
+Generated; do not edit. Signature 1cf535a76b3497d3, runtime 1afa32cc6e442e98.
 Regenerate with: giantstep generate
 """
 
@@ -57,4 +57,4 @@ def cell(law, y):
     """The first piece that holds at the label y, and how many do."""
     return find_cell(law, y)
 
-SIGNATURE = "d82ea4df9c9a555324b5a1fe95c34a09293fe75087f1b53dff2192e8513e2132"
+SIGNATURE = "1cf535a76b3497d379676d1429123af3aa94247a9feab6ea0e41f1661bbb1981"

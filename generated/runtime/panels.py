@@ -1,7 +1,7 @@
 """Adaptive panels: expectations over g of f, g f and the squared residual at s + q g, q = sqrt(c).
 
 Written by hand, in codegen/runtime/panels.py.
-Generated; do not edit. Signature d82ea4df9c9a5553, runtime e86657cb5f2b3d23.
+Generated; do not edit. Signature 1cf535a76b3497d3, runtime 1afa32cc6e442e98.
 Regenerate with: giantstep generate
 """
 
@@ -303,4 +303,4 @@ def panels(f, breaks, centres, widths, shifts, q, raw, scratch):
         raw[5, i] = error2 + tail
         raw[6, i] = error0
 
-SIGNATURE = "d82ea4df9c9a555324b5a1fe95c34a09293fe75087f1b53dff2192e8513e2132"
+SIGNATURE = "1cf535a76b3497d379676d1429123af3aa94247a9feab6ea0e41f1661bbb1981"

@@ -1,7 +1,7 @@
 """Special functions of the generated expressions: without overflow, accurate in the tails.
 
 Written by hand, in codegen/runtime/special.py.
-Generated; do not edit. Signature d82ea4df9c9a5553, runtime e86657cb5f2b3d23.
+Generated; do not edit. Signature 1cf535a76b3497d3, runtime 1afa32cc6e442e98.
 Regenerate with: giantstep generate
 """
 
@@ -80,4 +80,4 @@ def log_normal_cdf(u):
         fraction = -u + k / fraction
     return -0.5 * u * u - 0.9189385332046727 - math.log(fraction)
 
-SIGNATURE = "d82ea4df9c9a555324b5a1fe95c34a09293fe75087f1b53dff2192e8513e2132"
+SIGNATURE = "1cf535a76b3497d379676d1429123af3aa94247a9feab6ea0e41f1661bbb1981"

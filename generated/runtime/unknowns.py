@@ -8,7 +8,7 @@ of a matrix one is an unknown; the other lies ``TURNED`` further. ``FAMILY`` num
 (row n), the unknowns (n + 1), the weights of the finite-size term (n + 2), and room for the elimination.
 
 Written by hand, in codegen/runtime/unknowns.py.
-Generated; do not edit. Signature d82ea4df9c9a5553, runtime e86657cb5f2b3d23.
+Generated; do not edit. Signature 1cf535a76b3497d3, runtime 1afa32cc6e442e98.
 Regenerate with: giantstep generate
 """
 
@@ -150,4 +150,4 @@ def invert(matrix, row, K):
                 matrix[row, i, other] = entry
             order[k], order[other] = order[other], order[k]
 
-SIGNATURE = "d82ea4df9c9a555324b5a1fe95c34a09293fe75087f1b53dff2192e8513e2132"
+SIGNATURE = "1cf535a76b3497d379676d1429123af3aa94247a9feab6ea0e41f1661bbb1981"

@@ -6,20 +6,21 @@ Order of computation, found from the derived system:
        avg_gg, avg_h, avg_tg, zeta_hat_1, zeta_hat_2, zeta_hat_3, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature b60786768c2c3847.
+in X). Generated; do not edit. Signature 079dc5df4ad04b88.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-from generated.runtime.certificate import Certificate, Definitions
+from generated.runtime.certificate import Certificate
 from generated.runtime.compiling import entry, kept
 from generated.runtime.contractions import INNER, add, add_product, average, average_of_product, clear, short, sum_of
+from generated.runtime.tangents import Motion, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "b60786768c2c38477ad37277df8ba37ac84afe8c8b5e81d85c37d637e50d910a"
+SIGNATURE = "079dc5df4ad04b88e7345092b9c6ab4032741393d3428b5b87dad8b9fee3aabb"
 
 
 kappa_1, weight, nu0, nu1, nu2sq, kappa_2, kappa_3 = np.arange(7)  # rows of node, then mu0, mu1, mu2sq per block
@@ -498,89 +499,29 @@ zeta_1[b] = T[b]*zeta_hat_1[b]  # d/dzeta_hat_1
 zeta_2[b] = T[b]*zeta_hat_2[b]  # d/dzeta_hat_2
 zeta_3[b] = T[b]*zeta_hat_3[b]  # d/dzeta_hat_3
 """
-check = (Certificate(EQUATIONS, ('kappa_1', 'weight', 'nu0', 'nu1', 'nu2sq', 'kappa_2', 'kappa_3'),
-    odd=('avg_g', 'avg_tg')).check)
+COLUMNS = ('kappa_1', 'weight', 'nu0', 'nu1', 'nu2sq', 'kappa_2', 'kappa_3')
+check = Certificate(EQUATIONS, COLUMNS, odd=('avg_g', 'avg_tg')).check
 
 
-TANGENTS = """
-d_Q2[b] := d_adjoint[b]
-d_slope := sum(d_mu1[a]*psi[a], a) + sum(mu1[a]*d_psi[a], a)
-d_V2[b] := d_T[b]/beta - d_beta*T[b]/beta**2
-d_mean := (kappa_1*sum(d_mu1[a]*zeta_1[a], a) + kappa_1*sum(mu1[a]*d_zeta_1[a], a) + kappa_2*sum(d_mu1[a]*zeta_2[a], a)
-    + kappa_2*sum(mu1[a]*d_zeta_2[a], a) + kappa_3*sum(d_mu1[a]*zeta_3[a], a) + kappa_3*sum(mu1[a]*d_zeta_3[a], a)
-    + sum(d_mu0[a]*m[a], a) + sum(mu0[a]*d_m[a], a))
-d_Delta := (-2*d_slope*slope + sum(d_mu1[a]*sum(mu1[b]*Q1[a, b], b), a) + sum(d_mu2sq[a]*Q2[a], a)
-    + sum(mu1[a]*sum(d_mu1[b]*Q1[a, b], b), a) + sum(mu1[a]*sum(mu1[b]*d_Q1[a, b], b), a) + sum(mu2sq[a]*d_Q2[a], a))
-d_V := (sum(d_mu1[a]*sum(mu1[b]*V1[a, b], b), a) + sum(d_mu2sq[a]*V2[a], a) + sum(mu1[a]*sum(d_mu1[b]*V1[a, b], b), a)
-    + sum(mu1[a]*sum(mu1[b]*d_V1[a, b], b), a) + sum(mu2sq[a]*d_V2[a], a))
+RULES = """
+d_avg_M := -avg_g*d_mean - avg_gg*d_V/2 + avg_h*d_Delta/2 - avg_tg*d_slope
 d_avg_g := -avg_gh*d_V - avg_h*d_mean - avg_hx*d_Delta/2 - avg_th*d_slope
 d_avg_gg := -2*avg_ggh*d_V - 2*avg_gh*d_mean - avg_ghx*d_Delta - 2*avg_tgh*d_slope
 d_avg_h := avg_ghx*d_V + avg_hx*d_mean + avg_hxx*d_Delta/2 + avg_thx*d_slope
 d_avg_tg := -avg_tgh*d_V - avg_th*d_mean - avg_thx*d_Delta/2 - avg_tth*d_slope
-d_zeta_hat_1[b] := (alpha*E((avg_g*d_mu1[b] + d_avg_g*mu1[b])*kappa_1)/beta
-    - alpha*d_beta*E(avg_g*kappa_1*mu1[b])/beta**2 + d_alpha*E(avg_g*kappa_1*mu1[b])/beta)
-d_zeta_hat_2[b] := (alpha*E((avg_g*d_mu1[b] + d_avg_g*mu1[b])*kappa_2)/beta
-    - alpha*d_beta*E(avg_g*kappa_2*mu1[b])/beta**2 + d_alpha*E(avg_g*kappa_2*mu1[b])/beta)
-d_zeta_hat_3[b] := (alpha*E((avg_g*d_mu1[b] + d_avg_g*mu1[b])*kappa_3)/beta
-    - alpha*d_beta*E(avg_g*kappa_3*mu1[b])/beta**2 + d_alpha*E(avg_g*kappa_3*mu1[b])/beta)
-d_Q1_hat[b, c] := (alpha*E(avg_gg*d_mu1[b]*mu1[c] + avg_gg*d_mu1[c]*mu1[b] + d_avg_gg*mu1[b]*mu1[c])/beta
-    - alpha*d_beta*E(avg_gg*mu1[b]*mu1[c])/beta**2 + d_alpha*E(avg_gg*mu1[b]*mu1[c])/beta)
-d_Q2_hat[b] := (alpha*E(avg_gg*d_mu2sq[b] + d_avg_gg*mu2sq[b])/beta - alpha*d_beta*E(avg_gg*mu2sq[b])/beta**2
-    + d_alpha*E(avg_gg*mu2sq[b])/beta)
-d_V1_hat[b, c] := (alpha*E(avg_h*d_mu1[b]*mu1[c] + avg_h*d_mu1[c]*mu1[b] + d_avg_h*mu1[b]*mu1[c])/beta
-    - alpha*d_beta*E(avg_h*mu1[b]*mu1[c])/beta**2 + d_alpha*E(avg_h*mu1[b]*mu1[c])/beta)
-d_V2_hat[b] := (alpha*E(avg_h*d_mu2sq[b] + d_avg_h*mu2sq[b])/beta - alpha*d_beta*E(avg_h*mu2sq[b])/beta**2
-    + d_alpha*E(avg_h*mu2sq[b])/beta)
-d_psi_hat[b] := (alpha*E((avg_h*slope + avg_tg)*d_mu1[b] + (avg_h*d_slope + d_avg_h*slope + d_avg_tg)*mu1[b])/beta
-    - alpha*d_beta*E((avg_h*slope + avg_tg)*mu1[b])/beta**2 + d_alpha*E((avg_h*slope + avg_tg)*mu1[b])/beta)
 d_P[b, c] := -sum(sum(P[b, d]*V1_hat[a, d], d)*P[a, c]*d_T[a], a) - sum(sum(P[b, d]*d_V1_hat[a, d], d)*P[a, c]*T[a], a)
 d_M[b, c] := -sum(sum(M[b, d]*d_V1_hat[a, d], d)*M[a, c], a) + sum(P[a, b]*P[a, c]*d_T[a], a)
 d_S[b, c] := sum(sum(P[b, d]*d_V1_hat[a, d], d)*P[c, a], a) - sum(S[a, b]*S[a, c]*d_T[a], a)
-d_residual_adjoint[b] := (beta*d_adjoint[b]*fraction[b]/T[b]**2 - 2*beta*adjoint[b]*d_T[b]*fraction[b]/T[b]**3
-    + d_beta*adjoint[b]*fraction[b]/T[b]**2 - 2*inverse_dimension*d_m[b]*m[b]/T[b]**2
-    + 2*inverse_dimension*d_T[b]*m[b]**2/T[b]**3 - 2*(sum(P[b, a]*d_psi_hat[a], a)
-    + sum(d_P[b, a]*psi_hat[a], a))*sum(P[b, a]*psi_hat[a], a) - sum(S[a, b]**2*d_adjoint[a], a)
-    - 2*sum(S[a, b]*adjoint[a]*d_S[a, b], a) - 2*d_zeta_hat_1[b]*zeta_hat_1[b] - 2*d_zeta_hat_2[b]*zeta_hat_2[b]
-    - 2*d_zeta_hat_3[b]*zeta_hat_3[b] - (sum(sum(P[b, c]*Q1_hat[a, c], c)*d_P[b, a], a)
-    + sum(sum(P[b, c]*d_Q1_hat[a, c], c)*P[b, a], a) + sum(sum(Q1_hat[a, c]*d_P[b, c], c)*P[b, a], a))/beta
-    - d_Q2_hat[b]/beta + d_beta*sum(sum(P[b, c]*Q1_hat[a, c], c)*P[b, a], a)/beta**2 + d_beta*Q2_hat[b]/beta**2)
-d_residual_m[b] := (-alpha*E(avg_g*d_mu0[b] + d_avg_g*mu0[b]) + beta*inverse_dimension*d_m[b]/T[b]
-    - beta*inverse_dimension*d_T[b]*m[b]/T[b]**2 - d_alpha*E(avg_g*mu0[b]) + d_beta*inverse_dimension*m[b]/T[b])
-d_residual_Q1[b, c] := (-(sum(M[a, b]*d_psi_hat[a], a) + sum(d_M[a, b]*psi_hat[a], a))*sum(M[a, c]*psi_hat[a], a)
-    - (sum(M[a, c]*d_psi_hat[a], a) + sum(d_M[a, c]*psi_hat[a], a))*sum(M[a, b]*psi_hat[a], a)
-    - sum(P[a, b]*P[a, c]*d_adjoint[a], a) - sum(P[a, b]*adjoint[a]*d_P[a, c], a)
-    - sum(P[a, c]*adjoint[a]*d_P[a, b], a) + d_Q1[b, c] - (sum(sum(M[c, d]*Q1_hat[a, d], d)*d_M[a, b], a)
-    + sum(sum(M[c, d]*d_Q1_hat[a, d], d)*M[a, b], a) + sum(sum(Q1_hat[a, d]*d_M[c, d], d)*M[a, b], a))/beta
-    + d_beta*sum(sum(M[c, d]*Q1_hat[a, d], d)*M[a, b], a)/beta**2)
-d_residual_T[b] := (beta*(d_ridge + d_S[b, b] + d_V2_hat[b])*fraction[b]/(ridge + S[b, b] + V2_hat[b])**2
-    - d_beta*fraction[b]/(ridge + S[b, b] + V2_hat[b]) + d_T[b])
-d_residual_V1[b, c] := d_V1[b, c] - d_M[b, c]/beta + d_beta*M[b, c]/beta**2
-d_residual_psi[b] := -sum(M[a, b]*d_psi_hat[a], a) - sum(d_M[a, b]*psi_hat[a], a) + d_psi[b]
-d_residual_zeta_1[b] := -T[b]*d_zeta_hat_1[b] - d_T[b]*zeta_hat_1[b] + d_zeta_1[b]
-d_residual_zeta_2[b] := -T[b]*d_zeta_hat_2[b] - d_T[b]*zeta_hat_2[b] + d_zeta_2[b]
-d_residual_zeta_3[b] := -T[b]*d_zeta_hat_3[b] - d_T[b]*zeta_hat_3[b] + d_zeta_3[b]
-d_test_error := E(-2*(-mean + nu0)*d_mean - 2*(nu1 - slope)*d_slope + d_Delta)
-d_train_error := E(-V*d_avg_gg/2 - avg_g*d_mean - avg_gg*d_V + avg_h*d_Delta/2 - avg_tg*d_slope)
-d_free_energy := (alpha*E(-avg_g*d_mean - avg_gg*d_V/2 + avg_h*d_Delta/2 - avg_tg*d_slope)
-    + beta*inverse_dimension*(-sum(d_T[a]*m[a]**2/T[a]**2, a)/2 + sum(d_m[a]*m[a]/T[a], a))
-    + beta*(-sum(sum(M[a, b]*d_psi_hat[b], b)*psi_hat[a], a)/2 - sum(sum(M[a, b]*psi_hat[b], b)*d_psi_hat[a], a)/2
-    - sum(sum(d_M[a, b]*psi_hat[b], b)*psi_hat[a], a)/2 - sum(Q2[a]*d_V2_hat[a], a)/2 + sum(Q2_hat[a]*d_V2[a], a)/2
-    + sum(V2[a]*d_Q2_hat[a], a)/2 - sum(V2_hat[a]*d_Q2[a], a)/2 - sum(d_T[a]*zeta_hat_1[a]**2, a)/2
-    - sum(d_T[a]*zeta_hat_2[a]**2, a)/2 - sum(d_T[a]*zeta_hat_3[a]**2, a)/2 + sum(d_psi[a]*psi_hat[a], a)
-    + sum(d_psi_hat[a]*psi[a], a) + sum(d_zeta_1[a]*zeta_hat_1[a], a) + sum(d_zeta_2[a]*zeta_hat_2[a], a)
-    + sum(d_zeta_3[a]*zeta_hat_3[a], a) + sum(d_zeta_hat_1[a]*zeta_1[a], a) + sum(d_zeta_hat_2[a]*zeta_2[a], a)
-    + sum(d_zeta_hat_3[a]*zeta_3[a], a) - sum(T[a]*d_zeta_hat_1[a]*zeta_hat_1[a], a)
-    - sum(T[a]*d_zeta_hat_2[a]*zeta_hat_2[a], a) - sum(T[a]*d_zeta_hat_3[a]*zeta_hat_3[a], a)
-    - sum(sum(Q1[a, b]*d_V1_hat[a, b], b), a)/2 + sum(sum(Q1_hat[a, b]*d_V1[a, b], b), a)/2
-    + sum(sum(V1[a, b]*d_Q1_hat[a, b], b), a)/2 - sum(sum(V1_hat[a, b]*d_Q1[a, b], b), a)/2
-    - (sum(Q2_hat[a]*d_T[a], a) + sum(T[a]*d_Q2_hat[a], a) + sum(sum(M[a, b]*d_Q1_hat[a, b], b), a)
-    + sum(sum(Q1_hat[a, b]*d_M[a, b], b), a))/(2*beta) + d_beta*(sum(Q2_hat[a]*T[a], a)
-    + sum(sum(M[a, b]*Q1_hat[a, b], b), a))/(2*beta**2)) + d_alpha*E(avg_M)
-    + d_beta*inverse_dimension*sum(m[a]**2/T[a], a)/2 + d_beta*(-sum(sum(M[a, b]*psi_hat[b], b)*psi_hat[a], a)/2
-    - sum(Q2[a]*V2_hat[a], a)/2 + sum(Q2_hat[a]*V2[a], a)/2 - sum(T[a]*zeta_hat_1[a]**2, a)/2
-    - sum(T[a]*zeta_hat_2[a]**2, a)/2 - sum(T[a]*zeta_hat_3[a]**2, a)/2 + sum(psi[a]*psi_hat[a], a)
-    + sum(zeta_1[a]*zeta_hat_1[a], a) + sum(zeta_2[a]*zeta_hat_2[a], a) + sum(zeta_3[a]*zeta_hat_3[a], a)
-    - sum(sum(Q1[a, b]*V1_hat[a, b], b), a)/2 + sum(sum(Q1_hat[a, b]*V1[a, b], b), a)/2
+"""
+OBSERVABLES = """
+test_error := E((-mean + nu0)**2 + (nu1 - slope)**2 + Delta + nu2sq)
+train_error := E(-V*avg_gg/2 + avg_M)
+free_energy := (alpha*E(avg_M) + beta*inverse_dimension*sum(m[b]**2/(2*T[b]), b)
+    + beta*(-sum(sum(M[a, b]*psi_hat[b], b)*psi_hat[a], a)/2 - sum(T[a]*zeta_hat_1[a]**2, a)/2
+    - sum(T[a]*zeta_hat_2[a]**2, a)/2 - sum(T[a]*zeta_hat_3[a]**2, a)/2 + sum(-Q2[b]*V2_hat[b] + Q2_hat[b]*V2[b], b)/2
+    + sum(psi[b]*psi_hat[b] + zeta_1[b]*zeta_hat_1[b] + zeta_2[b]*zeta_hat_2[b] + zeta_3[b]*zeta_hat_3[b], b)
+    + sum(sum(-Q1[b, c]*V1_hat[b, c] + Q1_hat[b, c]*V1[b, c], b), c)/2
     - (sum(Q2_hat[a]*T[a], a) + sum(sum(M[a, b]*Q1_hat[a, b], b), a))/(2*beta)))
 """
-motion = Definitions(TANGENTS, ('kappa_1', 'weight', 'nu0', 'nu1', 'nu2sq', 'kappa_2', 'kappa_3'))
+motion = Motion(Text(EQUATIONS, ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi', 'zeta_1', 'zeta_2', 'zeta_3'), (), RULES,
+    OBSERVABLES), COLUMNS)

@@ -7,20 +7,21 @@ Order of computation, found from the derived system:
        psi_hat_1, psi_hat_2, psi_hat_3, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 22df31dddf6f3b3c.
+in X). Generated; do not edit. Signature 3f5da6053a82a353.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-from generated.runtime.certificate import Certificate, Definitions
+from generated.runtime.certificate import Certificate
 from generated.runtime.compiling import entry, kept
 from generated.runtime.contractions import INNER, add, add_product, average, average_of_product, clear, short, sum_of
+from generated.runtime.tangents import Motion, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "22df31dddf6f3b3cb71f9b8e5ec5e7ac911031dd82cf75a0d633b8417978ea2b"
+SIGNATURE = "3f5da6053a82a353dcb736a97e1486d67c46d6dfba6298361a45aad0e7c0382f"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu1_3, nu2sq = np.arange(7)  # rows of node, then mu0, mu1, mu2sq per block
@@ -600,23 +601,12 @@ psi_2[b] = sum(M[a, b]*psi_hat_2[a], a)  # d/dpsi_hat_2
 psi_3[b] = sum(M[a, b]*psi_hat_3[a], a)  # d/dpsi_hat_3
 zeta[b] = T[b]*zeta_hat[b]  # d/dzeta_hat
 """
-check = (Certificate(EQUATIONS, ('kappa', 'weight', 'nu0', 'nu1_1', 'nu1_2', 'nu1_3', 'nu2sq'),
-    odd=('avg_g', 'avg_t_1g', 'avg_t_2g', 'avg_t_3g')).check)
+COLUMNS = ('kappa', 'weight', 'nu0', 'nu1_1', 'nu1_2', 'nu1_3', 'nu2sq')
+check = Certificate(EQUATIONS, COLUMNS, odd=('avg_g', 'avg_t_1g', 'avg_t_2g', 'avg_t_3g')).check
 
 
-TANGENTS = """
-d_Q2[b] := d_adjoint[b]
-d_slope_1 := sum(d_mu1[a]*psi_1[a], a) + sum(mu1[a]*d_psi_1[a], a)
-d_slope_2 := sum(d_mu1[a]*psi_2[a], a) + sum(mu1[a]*d_psi_2[a], a)
-d_slope_3 := sum(d_mu1[a]*psi_3[a], a) + sum(mu1[a]*d_psi_3[a], a)
-d_V2[b] := d_T[b]/beta - d_beta*T[b]/beta**2
-d_mean := (kappa*sum(d_mu1[a]*zeta[a], a) + kappa*sum(mu1[a]*d_zeta[a], a) + sum(d_mu0[a]*m[a], a)
-    + sum(mu0[a]*d_m[a], a))
-d_Delta := (-2*d_slope_1*slope_1 - 2*d_slope_2*slope_2 - 2*d_slope_3*slope_3 + sum(d_mu1[a]*sum(mu1[b]*Q1[a, b], b), a)
-    + sum(d_mu2sq[a]*Q2[a], a) + sum(mu1[a]*sum(d_mu1[b]*Q1[a, b], b), a) + sum(mu1[a]*sum(mu1[b]*d_Q1[a, b], b), a)
-    + sum(mu2sq[a]*d_Q2[a], a))
-d_V := (sum(d_mu1[a]*sum(mu1[b]*V1[a, b], b), a) + sum(d_mu2sq[a]*V2[a], a) + sum(mu1[a]*sum(d_mu1[b]*V1[a, b], b), a)
-    + sum(mu1[a]*sum(mu1[b]*d_V1[a, b], b), a) + sum(mu2sq[a]*d_V2[a], a))
+RULES = """
+d_avg_M := -avg_g*d_mean - avg_gg*d_V/2 + avg_h*d_Delta/2 - avg_t_1g*d_slope_1 - avg_t_2g*d_slope_2 - avg_t_3g*d_slope_3
 d_avg_g := -avg_gh*d_V - avg_h*d_mean - avg_hx*d_Delta/2 - avg_t_1h*d_slope_1 - avg_t_2h*d_slope_2 - avg_t_3h*d_slope_3
 d_avg_gg := (-2*avg_ggh*d_V - 2*avg_gh*d_mean - avg_ghx*d_Delta - 2*avg_t_1gh*d_slope_1 - 2*avg_t_2gh*d_slope_2
     - 2*avg_t_3gh*d_slope_3)
@@ -628,83 +618,19 @@ d_avg_t_2g := (-avg_t_1t_2h*d_slope_1 - avg_t_2gh*d_V - avg_t_2h*d_mean - avg_t_
     - avg_t_2t_3h*d_slope_3)
 d_avg_t_3g := (-avg_t_1t_3h*d_slope_1 - avg_t_2t_3h*d_slope_2 - avg_t_3gh*d_V - avg_t_3h*d_mean - avg_t_3hx*d_Delta/2
     - avg_t_3t_3h*d_slope_3)
-d_zeta_hat[b] := (alpha*E(kappa*(avg_g*d_mu1[b] + d_avg_g*mu1[b]))/beta - alpha*d_beta*E(kappa*avg_g*mu1[b])/beta**2
-    + d_alpha*E(kappa*avg_g*mu1[b])/beta)
-d_Q1_hat[b, c] := (alpha*E(avg_gg*d_mu1[b]*mu1[c] + avg_gg*d_mu1[c]*mu1[b] + d_avg_gg*mu1[b]*mu1[c])/beta
-    - alpha*d_beta*E(avg_gg*mu1[b]*mu1[c])/beta**2 + d_alpha*E(avg_gg*mu1[b]*mu1[c])/beta)
-d_Q2_hat[b] := (alpha*E(avg_gg*d_mu2sq[b] + d_avg_gg*mu2sq[b])/beta - alpha*d_beta*E(avg_gg*mu2sq[b])/beta**2
-    + d_alpha*E(avg_gg*mu2sq[b])/beta)
-d_V1_hat[b, c] := (alpha*E(avg_h*d_mu1[b]*mu1[c] + avg_h*d_mu1[c]*mu1[b] + d_avg_h*mu1[b]*mu1[c])/beta
-    - alpha*d_beta*E(avg_h*mu1[b]*mu1[c])/beta**2 + d_alpha*E(avg_h*mu1[b]*mu1[c])/beta)
-d_V2_hat[b] := (alpha*E(avg_h*d_mu2sq[b] + d_avg_h*mu2sq[b])/beta - alpha*d_beta*E(avg_h*mu2sq[b])/beta**2
-    + d_alpha*E(avg_h*mu2sq[b])/beta)
-d_psi_hat_1[b] := (alpha*E((avg_h*slope_1 + avg_t_1g)*d_mu1[b]
-    + (avg_h*d_slope_1 + d_avg_h*slope_1 + d_avg_t_1g)*mu1[b])/beta
-    - alpha*d_beta*E((avg_h*slope_1 + avg_t_1g)*mu1[b])/beta**2 + d_alpha*E((avg_h*slope_1 + avg_t_1g)*mu1[b])/beta)
-d_psi_hat_2[b] := (alpha*E((avg_h*slope_2 + avg_t_2g)*d_mu1[b]
-    + (avg_h*d_slope_2 + d_avg_h*slope_2 + d_avg_t_2g)*mu1[b])/beta
-    - alpha*d_beta*E((avg_h*slope_2 + avg_t_2g)*mu1[b])/beta**2 + d_alpha*E((avg_h*slope_2 + avg_t_2g)*mu1[b])/beta)
-d_psi_hat_3[b] := (alpha*E((avg_h*slope_3 + avg_t_3g)*d_mu1[b]
-    + (avg_h*d_slope_3 + d_avg_h*slope_3 + d_avg_t_3g)*mu1[b])/beta
-    - alpha*d_beta*E((avg_h*slope_3 + avg_t_3g)*mu1[b])/beta**2 + d_alpha*E((avg_h*slope_3 + avg_t_3g)*mu1[b])/beta)
 d_P[b, c] := -sum(sum(P[b, d]*V1_hat[a, d], d)*P[a, c]*d_T[a], a) - sum(sum(P[b, d]*d_V1_hat[a, d], d)*P[a, c]*T[a], a)
 d_M[b, c] := -sum(sum(M[b, d]*d_V1_hat[a, d], d)*M[a, c], a) + sum(P[a, b]*P[a, c]*d_T[a], a)
 d_S[b, c] := sum(sum(P[b, d]*d_V1_hat[a, d], d)*P[c, a], a) - sum(S[a, b]*S[a, c]*d_T[a], a)
-d_residual_adjoint[b] := (beta*d_adjoint[b]*fraction[b]/T[b]**2 - 2*beta*adjoint[b]*d_T[b]*fraction[b]/T[b]**3
-    + d_beta*adjoint[b]*fraction[b]/T[b]**2 - 2*inverse_dimension*d_m[b]*m[b]/T[b]**2
-    + 2*inverse_dimension*d_T[b]*m[b]**2/T[b]**3 - 2*(sum(P[b, a]*d_psi_hat_1[a], a)
-    + sum(d_P[b, a]*psi_hat_1[a], a))*sum(P[b, a]*psi_hat_1[a], a)
-    - 2*(sum(P[b, a]*d_psi_hat_2[a], a) + sum(d_P[b, a]*psi_hat_2[a], a))*sum(P[b, a]*psi_hat_2[a], a)
-    - 2*(sum(P[b, a]*d_psi_hat_3[a], a) + sum(d_P[b, a]*psi_hat_3[a], a))*sum(P[b, a]*psi_hat_3[a], a)
-    - sum(S[a, b]**2*d_adjoint[a], a) - 2*sum(S[a, b]*adjoint[a]*d_S[a, b], a) - 2*d_zeta_hat[b]*zeta_hat[b]
-    - (sum(sum(P[b, c]*Q1_hat[a, c], c)*d_P[b, a], a) + sum(sum(P[b, c]*d_Q1_hat[a, c], c)*P[b, a], a)
-    + sum(sum(Q1_hat[a, c]*d_P[b, c], c)*P[b, a], a))/beta - d_Q2_hat[b]/beta
-    + d_beta*sum(sum(P[b, c]*Q1_hat[a, c], c)*P[b, a], a)/beta**2 + d_beta*Q2_hat[b]/beta**2)
-d_residual_m[b] := (-alpha*E(avg_g*d_mu0[b] + d_avg_g*mu0[b]) + beta*inverse_dimension*d_m[b]/T[b]
-    - beta*inverse_dimension*d_T[b]*m[b]/T[b]**2 - d_alpha*E(avg_g*mu0[b]) + d_beta*inverse_dimension*m[b]/T[b])
-d_residual_Q1[b, c] := (-(sum(M[a, b]*d_psi_hat_1[a], a) + sum(d_M[a, b]*psi_hat_1[a], a))*sum(M[a, c]*psi_hat_1[a], a)
-    - (sum(M[a, b]*d_psi_hat_2[a], a) + sum(d_M[a, b]*psi_hat_2[a], a))*sum(M[a, c]*psi_hat_2[a], a)
-    - (sum(M[a, b]*d_psi_hat_3[a], a) + sum(d_M[a, b]*psi_hat_3[a], a))*sum(M[a, c]*psi_hat_3[a], a)
-    - (sum(M[a, c]*d_psi_hat_1[a], a) + sum(d_M[a, c]*psi_hat_1[a], a))*sum(M[a, b]*psi_hat_1[a], a)
-    - (sum(M[a, c]*d_psi_hat_2[a], a) + sum(d_M[a, c]*psi_hat_2[a], a))*sum(M[a, b]*psi_hat_2[a], a)
-    - (sum(M[a, c]*d_psi_hat_3[a], a) + sum(d_M[a, c]*psi_hat_3[a], a))*sum(M[a, b]*psi_hat_3[a], a)
-    - sum(P[a, b]*P[a, c]*d_adjoint[a], a) - sum(P[a, b]*adjoint[a]*d_P[a, c], a)
-    - sum(P[a, c]*adjoint[a]*d_P[a, b], a) + d_Q1[b, c] - (sum(sum(M[c, d]*Q1_hat[a, d], d)*d_M[a, b], a)
-    + sum(sum(M[c, d]*d_Q1_hat[a, d], d)*M[a, b], a) + sum(sum(Q1_hat[a, d]*d_M[c, d], d)*M[a, b], a))/beta
-    + d_beta*sum(sum(M[c, d]*Q1_hat[a, d], d)*M[a, b], a)/beta**2)
-d_residual_T[b] := (beta*(d_ridge + d_S[b, b] + d_V2_hat[b])*fraction[b]/(ridge + S[b, b] + V2_hat[b])**2
-    - d_beta*fraction[b]/(ridge + S[b, b] + V2_hat[b]) + d_T[b])
-d_residual_V1[b, c] := d_V1[b, c] - d_M[b, c]/beta + d_beta*M[b, c]/beta**2
-d_residual_psi_1[b] := -sum(M[a, b]*d_psi_hat_1[a], a) - sum(d_M[a, b]*psi_hat_1[a], a) + d_psi_1[b]
-d_residual_psi_2[b] := -sum(M[a, b]*d_psi_hat_2[a], a) - sum(d_M[a, b]*psi_hat_2[a], a) + d_psi_2[b]
-d_residual_psi_3[b] := -sum(M[a, b]*d_psi_hat_3[a], a) - sum(d_M[a, b]*psi_hat_3[a], a) + d_psi_3[b]
-d_residual_zeta[b] := -T[b]*d_zeta_hat[b] - d_T[b]*zeta_hat[b] + d_zeta[b]
-d_test_error := E(-2*(-mean + nu0)*d_mean - 2*(nu1_1 - slope_1)*d_slope_1 - 2*(nu1_2 - slope_2)*d_slope_2
-    - 2*(nu1_3 - slope_3)*d_slope_3 + d_Delta)
-d_train_error := E(-V*d_avg_gg/2 - avg_g*d_mean - avg_gg*d_V + avg_h*d_Delta/2 - avg_t_1g*d_slope_1
-    - avg_t_2g*d_slope_2 - avg_t_3g*d_slope_3)
-d_free_energy := (alpha*E(-avg_g*d_mean - avg_gg*d_V/2 + avg_h*d_Delta/2 - avg_t_1g*d_slope_1 - avg_t_2g*d_slope_2
-    - avg_t_3g*d_slope_3) + beta*inverse_dimension*(-sum(d_T[a]*m[a]**2/T[a]**2, a)/2 + sum(d_m[a]*m[a]/T[a], a))
-    + beta*(-sum(sum(M[a, b]*d_psi_hat_1[b], b)*psi_hat_1[a], a)/2
-    - sum(sum(M[a, b]*d_psi_hat_2[b], b)*psi_hat_2[a], a)/2 - sum(sum(M[a, b]*d_psi_hat_3[b], b)*psi_hat_3[a], a)/2
-    - sum(sum(M[a, b]*psi_hat_1[b], b)*d_psi_hat_1[a], a)/2 - sum(sum(M[a, b]*psi_hat_2[b], b)*d_psi_hat_2[a], a)/2
-    - sum(sum(M[a, b]*psi_hat_3[b], b)*d_psi_hat_3[a], a)/2 - sum(sum(d_M[a, b]*psi_hat_1[b], b)*psi_hat_1[a], a)/2
-    - sum(sum(d_M[a, b]*psi_hat_2[b], b)*psi_hat_2[a], a)/2 - sum(sum(d_M[a, b]*psi_hat_3[b], b)*psi_hat_3[a], a)/2
-    - sum(Q2[a]*d_V2_hat[a], a)/2 + sum(Q2_hat[a]*d_V2[a], a)/2 + sum(V2[a]*d_Q2_hat[a], a)/2
-    - sum(V2_hat[a]*d_Q2[a], a)/2 - sum(d_T[a]*zeta_hat[a]**2, a)/2 + sum(d_psi_1[a]*psi_hat_1[a], a)
-    + sum(d_psi_2[a]*psi_hat_2[a], a) + sum(d_psi_3[a]*psi_hat_3[a], a) + sum(d_psi_hat_1[a]*psi_1[a], a)
-    + sum(d_psi_hat_2[a]*psi_2[a], a) + sum(d_psi_hat_3[a]*psi_3[a], a) + sum(d_zeta[a]*zeta_hat[a], a)
-    + sum(d_zeta_hat[a]*zeta[a], a) - sum(T[a]*d_zeta_hat[a]*zeta_hat[a], a)
-    - sum(sum(Q1[a, b]*d_V1_hat[a, b], b), a)/2 + sum(sum(Q1_hat[a, b]*d_V1[a, b], b), a)/2
-    + sum(sum(V1[a, b]*d_Q1_hat[a, b], b), a)/2 - sum(sum(V1_hat[a, b]*d_Q1[a, b], b), a)/2
-    - (sum(Q2_hat[a]*d_T[a], a) + sum(T[a]*d_Q2_hat[a], a) + sum(sum(M[a, b]*d_Q1_hat[a, b], b), a)
-    + sum(sum(Q1_hat[a, b]*d_M[a, b], b), a))/(2*beta) + d_beta*(sum(Q2_hat[a]*T[a], a)
-    + sum(sum(M[a, b]*Q1_hat[a, b], b), a))/(2*beta**2)) + d_alpha*E(avg_M)
-    + d_beta*inverse_dimension*sum(m[a]**2/T[a], a)/2 + d_beta*(-sum(sum(M[a, b]*psi_hat_1[b], b)*psi_hat_1[a], a)/2
-    - sum(sum(M[a, b]*psi_hat_2[b], b)*psi_hat_2[a], a)/2 - sum(sum(M[a, b]*psi_hat_3[b], b)*psi_hat_3[a], a)/2
-    - sum(Q2[a]*V2_hat[a], a)/2 + sum(Q2_hat[a]*V2[a], a)/2 - sum(T[a]*zeta_hat[a]**2, a)/2
-    + sum(psi_1[a]*psi_hat_1[a], a) + sum(psi_2[a]*psi_hat_2[a], a) + sum(psi_3[a]*psi_hat_3[a], a)
-    + sum(zeta[a]*zeta_hat[a], a) - sum(sum(Q1[a, b]*V1_hat[a, b], b), a)/2 + sum(sum(Q1_hat[a, b]*V1[a, b], b), a)/2
-    - (sum(Q2_hat[a]*T[a], a) + sum(sum(M[a, b]*Q1_hat[a, b], b), a))/(2*beta)))
 """
-motion = Definitions(TANGENTS, ('kappa', 'weight', 'nu0', 'nu1_1', 'nu1_2', 'nu1_3', 'nu2sq'))
+OBSERVABLES = """
+test_error := E((-mean + nu0)**2 + (nu1_1 - slope_1)**2 + (nu1_2 - slope_2)**2 + (nu1_3 - slope_3)**2 + Delta + nu2sq)
+train_error := E(-V*avg_gg/2 + avg_M)
+free_energy := (alpha*E(avg_M) + beta*inverse_dimension*sum(m[b]**2/(2*T[b]), b)
+    + beta*(-sum(sum(M[a, b]*psi_hat_1[b], b)*psi_hat_1[a], a)/2 - sum(sum(M[a, b]*psi_hat_2[b], b)*psi_hat_2[a], a)/2
+    - sum(sum(M[a, b]*psi_hat_3[b], b)*psi_hat_3[a], a)/2 - sum(T[a]*zeta_hat[a]**2, a)/2
+    + sum(-Q2[b]*V2_hat[b] + Q2_hat[b]*V2[b], b)/2 + sum(psi_1[b]*psi_hat_1[b] + psi_2[b]*psi_hat_2[b]
+    + psi_3[b]*psi_hat_3[b] + zeta[b]*zeta_hat[b], b) + sum(sum(-Q1[b, c]*V1_hat[b, c] + Q1_hat[b, c]*V1[b, c], b),
+    c)/2 - (sum(Q2_hat[a]*T[a], a) + sum(sum(M[a, b]*Q1_hat[a, b], b), a))/(2*beta)))
+"""
+motion = Motion(Text(EQUATIONS, ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi_1', 'psi_2', 'psi_3', 'zeta'), (), RULES,
+    OBSERVABLES), COLUMNS)

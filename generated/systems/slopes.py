@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 89b927a503a5c532.
+Generated; do not edit. Signature 7d45ee19f4747824.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "89b927a503a5c53266c2fa8ed118b972477b81953c4104e2d4640c91afb7f775"
+SIGNATURE = "7d45ee19f4747824032b1e2e01a83ba61b37b5c259ef99890af57ca60f0be755"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature b1a7c972c09ac6d5.
+in X). Generated; do not edit. Signature ca7329ff25d565ea.
 Regenerate with: giantstep generate
 """
 
@@ -23,7 +23,7 @@ from generated.runtime.unknowns import (DIRECTION, FAMILY, IMAGE, RESIDUAL, TURN
     solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "b1a7c972c09ac6d574897ea68ab691893e4d8278917f25ddd51d306bdd97431b"
+SIGNATURE = "ca7329ff25d565ea738c0c9aa4472f10cddf544eaa8c75fb85e7b94044bf98e0"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then mu0, mu1, mu2sq per block
@@ -458,4 +458,5 @@ Q2_hat[b] = alpha*E(mu2sq[b]*risk/(V + 1)**2)/beta  # d/dV2
 Q1[b, c] = (sum(M[a, b]*psi_hat[a], a)*sum(M[a, c]*psi_hat[a], a) + sum(P[a, b]*P[a, c]*adjoint[a], a)
     + sum(sum(M[c, d]*Q1_hat[a, d], d)*M[a, b], a)/beta)
 """
-check = Certificate(EQUATIONS, ('kappa', 'weight', 'nu0', 'nu1', 'nu2sq')).check
+COLUMNS = ('kappa', 'weight', 'nu0', 'nu1', 'nu2sq')
+check = Certificate(EQUATIONS, COLUMNS).check

@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature e001c83d34df77bb.
+in X). Generated; do not edit. Signature 2b52ca0d5f602175.
 Regenerate with: giantstep generate
 """
 
@@ -23,7 +23,7 @@ from generated.runtime.unknowns import (DIRECTION, FAMILY, IMAGE, RESIDUAL, TURN
     solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "e001c83d34df77bbec0448a045c346188258051797b0bca78fa35e7140488857"
+SIGNATURE = "2b52ca0d5f6021750b23960e66ce9eb11455e9f5ec4cbe4eb5551c88717ab0bd"
 
 
 kappa_1, weight, nu0, nu1, nu2sq, kappa_2 = np.arange(6)  # rows of node, then mu0, mu1, mu2sq per block
@@ -472,4 +472,5 @@ Q2_hat[b] = alpha*E(mu2sq[b]*risk/(V + 1)**2)/beta  # d/dV2
 Q1[b, c] = (sum(M[a, b]*psi_hat[a], a)*sum(M[a, c]*psi_hat[a], a) + sum(P[a, b]*P[a, c]*adjoint[a], a)
     + sum(sum(M[c, d]*Q1_hat[a, d], d)*M[a, b], a)/beta)
 """
-check = Certificate(EQUATIONS, ('kappa_1', 'weight', 'nu0', 'nu1', 'nu2sq', 'kappa_2')).check
+COLUMNS = ('kappa_1', 'weight', 'nu0', 'nu1', 'nu2sq', 'kappa_2')
+check = Certificate(EQUATIONS, COLUMNS).check

@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 7d627ad0932519f7.
+in X). Generated; do not edit. Signature 553a3d194b17f1fc.
 Regenerate with: giantstep generate
 """
 
@@ -23,7 +23,7 @@ from generated.runtime.unknowns import (DIRECTION, FAMILY, IMAGE, RESIDUAL, TURN
     solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "7d627ad0932519f7c8477af81938b6d08e267a44b9365aba354de5f1213ae2f2"
+SIGNATURE = "553a3d194b17f1fccb46fc3a06056f6a4444232dd2e5f1a44d0e1796088f8833"
 
 
 kappa_1, weight, nu0, nu1, nu2sq, kappa_2, kappa_3 = np.arange(7)  # rows of node, then mu0, mu1, mu2sq per block
@@ -485,4 +485,5 @@ Q2_hat[b] = alpha*E(mu2sq[b]*risk/(V + 1)**2)/beta  # d/dV2
 Q1[b, c] = (sum(M[a, b]*psi_hat[a], a)*sum(M[a, c]*psi_hat[a], a) + sum(P[a, b]*P[a, c]*adjoint[a], a)
     + sum(sum(M[c, d]*Q1_hat[a, d], d)*M[a, b], a)/beta)
 """
-check = Certificate(EQUATIONS, ('kappa_1', 'weight', 'nu0', 'nu1', 'nu2sq', 'kappa_2', 'kappa_3')).check
+COLUMNS = ('kappa_1', 'weight', 'nu0', 'nu1', 'nu2sq', 'kappa_2', 'kappa_3')
+check = Certificate(EQUATIONS, COLUMNS).check

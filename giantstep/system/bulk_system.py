@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from generated.runtime.unknowns import IMAGE, RESIDUAL
+from generated.runtime.unknowns import DIRECTION, IMAGE, RESIDUAL, TURNED
 from generated.systems import given_bulk as given_equations
 from generated.systems import trained_bulk as trained_equations
 from giantstep.law.given_bulk import given_bulk
@@ -126,9 +126,7 @@ class BulkSystem(CoupledSystem):
         rows = dict(zip(self.kernel.AVERAGES, self.averages, strict=True))
         self.state: dict[str, Any] = {
             **{name: self.view(name) for name in (*unknowns, "Q2", "V2")},
-            **{f"d_{name}": self.view(f"d_{name}") for name in unknowns},
             **{name: self.view(hat) for name, hat in hats.items()},
-            **{f"d_{name}": self.view(f"d_{hat}") for name, hat in hats.items()},
             **rows,
             **given,
             "alpha": alpha,
@@ -163,19 +161,25 @@ class BulkSystem(CoupledSystem):
             return np.full(len(x), np.nan)
         self.own.chain(self.state)
         self.own.residual(self.state)
-        self._store("residual_")
+        for name in self.own.UNKNOWNS:
+            self.view(f"residual_{name}")[...] = self.state[f"residual_{name}"]
         residuals: Array = self.work[self.places[RESIDUAL]]
         return residuals
 
     def jacobian(self) -> Array:
-        """Derivative of the residuals at the last x: tangents of the conjugates column by column, then of the bulk."""
-        n = len(self.first)
-        matrix, one = np.empty((n, n)), np.empty((1, 1))
+        """Derivative of the residuals at the last x, column by column."""
+        known = {**{name: self.view(name) for name in self.room}, **self.state}
+        at = self.own.motion.at(self.node, self.problem.fraction, self.parameters, known)
+        moves = {f"d_{name}": self.view(f"d_{name}") for name in self.kernel.UNKNOWNS}
+        images = {f"d_residual_{name}": self.view(f"d_residual_{name}") for name in self.kernel.UNKNOWNS}
+        (direction, image), n = self.places[[DIRECTION, IMAGE]], len(self.first)
+        matrix = np.empty((n, n))
         for column in range(n):
-            self.kernel.jacobian(*self._arguments(), self.work, self.places, column, one)
-            self.own.tangent(self.state)
-            self._store("d_residual_")
-            matrix[:, column] = self.work[self.places[IMAGE]]
+            self.work[direction] = self.work[direction + self.places[TURNED]] = np.arange(n) == column
+            tangents = at.along(moves)
+            for name, values in images.items():
+                values[...] = tangents[name]
+            matrix[:, column] = self.work[image]
         return matrix
 
     def certificate(self, x: Array) -> float:
@@ -189,8 +193,3 @@ class BulkSystem(CoupledSystem):
         self.own.free_energy(self.state)
         out[2] = float(self.state["free_energy"])
         return out
-
-    def _store(self, prefix: str) -> None:
-        """Residuals, or their tangents, to where the isotropic system has its own."""
-        for name in self.own.UNKNOWNS:
-            self.view(f"{prefix}{name}")[...] = self.state[f"{prefix}{name}"]

@@ -60,27 +60,29 @@ def state(law: BulkLaw, factors: Array, mean: float, fraction: Array) -> dict[st
 
 
 def solved(s: dict[str, Any]) -> dict[str, Any]:
-    """The unknowns at fixed conjugates, by Newton's method with the generated tangents."""
-    s |= {f"d_{name}": 0.0 * s[name] for name in (*equations.INPUTS, *equations.UNKNOWNS, "m")}
+    """The unknowns at fixed conjugates, by Newton's method with differences."""
     places = [(name, index) for name in equations.UNKNOWNS for index in np.ndindex(s[name].shape)]
-    for _ in range(40):
+
+    def residual() -> Array:
         equations.chain(s)
         equations.residual(s)
-        residual = np.array([s[f"residual_{name}"][index] for name, index in places])
-        if np.max(np.abs(residual)) < 1e-13:
+        return np.array([s[f"residual_{name}"][index] for name, index in places])
+
+    for _ in range(40):
+        here = residual()
+        if np.max(np.abs(here)) < 1e-13:
             return s
         columns = []
         for name, index in places:
-            s[f"d_{name}"] = 0.0 * s[name]
-            s[f"d_{name}"][index] = 1.0
-            equations.tangent(s)
-            s[f"d_{name}"] = 0.0 * s[name]
-            columns.append([s[f"d_residual_{other}"][place] for other, place in places])
-        step = np.linalg.solve(np.array(columns).T, residual)
-        falls = [step[k] / s["T"][index] for k, (name, index) in enumerate(places) if name == "T"]
+            value, step = s[name][index], 1e-7 * max(1.0, abs(s[name][index]))
+            s[name][index] = value + step
+            columns.append((residual() - here) / step)
+            s[name][index] = value
+        steps = np.linalg.solve(np.array(columns).T, here)
+        falls = [steps[k] / s["T"][index] for k, (name, index) in enumerate(places) if name == "T"]
         shrink = min(1.0, 0.5 / max(*falls, 0.1))  # T stays positive
         for k, (name, index) in enumerate(places):
-            s[name][index] -= shrink * step[k]
+            s[name][index] -= shrink * steps[k]
     raise AssertionError("the equations at fixed conjugates were not solved")
 
 

@@ -23,13 +23,15 @@ _APPEARS = 1e-9  # of the largest rate of a feature: what rounding leaves of a c
 class Motion:
     """How the solution in the workspace of a system moves; ``worst``: relative residual of the linear equations.
 
-    of: the motion of the same solution on other nodes, which has the averages over the output that this one lacks.
+    of: the motion of the same solution on other nodes, which knows what this one lacks.
     """
 
     def __init__(self, system: CoupledSystem, of: Motion | None = None) -> None:
         self.system, self.worst = system, 0.0
         self.matrix: Array = system.jacobian().copy() if of is None else of.matrix
         self.known: dict[str, Any] = {**({} if of is None else of.known), **system.known()}
+        given = system.node, system.problem.fraction, system.parameters, self.known
+        self.tangents = system.equations.motion.at(*given)
 
     def along(self, direction: Direction) -> Rates:
         """Derivatives of (test error, training error, free energy) along a direction, the unknowns following."""
@@ -66,20 +68,15 @@ class Motion:
             change[0] = span.functions(change[0].T).T
         names = ("d_alpha", "d_beta", "d_ridge", "d_mu0", "d_mu1", "d_mu2sq")
         found: dict[str, Any] = dict(zip(names, (*direction.rates, *change), strict=True))
-        if "Sigma" in self.known:
-            still = np.zeros_like(self.known["Sigma"])
-            found["d_Sigma"] = still if direction.covariance is None else direction.covariance
-        return found
+        return found if direction.covariance is None else {**found, "d_Sigma": direction.covariance}
 
     def _moved(self, given: Mapping[str, Any], motion: Array) -> tuple[Array, Mapping[str, Array]]:
         """(tangents of the residuals, all tangents by name) where the unknowns have a motion."""
         system = self.system
         room = State(system.kernel, system.blocks, 0)
         room.work[system.first], room.work[system.second] = motion, motion
-        moves = {f"d_{name}": room[name].copy() for name in system.kernel.UNKNOWNS}
-        known = {**self.known, **given, **moves}
-        of = system.equations.motion.of(system.node, system.problem.fraction, system.parameters, known)
-        tangents = {name: np.real(values) for name, values in of.items()}
+        moves = {f"d_{name}": room[name] for name in system.kernel.UNKNOWNS}
+        tangents = self.tangents.along({**given, **moves})
         for name in system.kernel.UNKNOWNS:
             room[name][...] = tangents[f"d_residual_{name}"]
         return room.work[system.first], tangents
