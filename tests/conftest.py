@@ -1,7 +1,8 @@
-"""Which tests are long, and fixtures of the command line: a model file, and the program called in this process."""
+"""How tests are run, which are long, and fixtures of the command line: a model file, the program in this process."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,11 @@ from cli_cases import TEXT, Run
 from giantstep.cli.main import main
 
 LONG = Path(__file__).with_name("long_tests.txt")
+
+
+def pytest_configure() -> None:
+    """The workers share the cores: threads of the linear algebra of one would only wait for those of another."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -13,7 +13,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from functools import lru_cache, partial
 from inspect import signature
 from itertools import chain, repeat
@@ -24,6 +24,7 @@ from typing import Any
 
 import numpy as np
 from numba import typeof
+from numba.core.types import BaseFunction
 
 from generated.runtime.certificate import evaluate
 from giantstep.spec.emission import environment
@@ -113,7 +114,30 @@ def share(tasks: Sequence[Task], folder: Path) -> None:
             (folder / str(number)).touch(exist_ok=False)
         except FileExistsError:
             continue
-        task()
+        with _types_found_once():
+            task()
+
+
+@contextmanager
+def _types_found_once() -> Iterator[None]:
+    """numba finds the type of every product and every entry of an array anew, several times, a fifth of all its work;
+    what it found for arguments of the same types serves again.
+    """
+    functions: Any = BaseFunction
+    find, known = functions.get_call_type, {}
+
+    def found(function: Any, context: Any, types: Any, named: Any) -> Any:
+        if named:
+            return find(function, context, types, named)
+        if (function, types) not in known:
+            known[function, types] = find(function, context, types, named)
+        return known[function, types]
+
+    functions.get_call_type = found
+    try:
+        yield
+    finally:
+        functions.get_call_type = find
 
 
 def _certificate() -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from numba import typeof
+from numba.core.types import BaseFunction
 
 import giantstep.system.first_compilation as first
 from giantstep.spec.fit_loss import FitLoss
@@ -69,6 +70,20 @@ def test_a_task_is_done_by_one_process(tmp_path: Path) -> None:
     share(tasks, tmp_path)
     share(tasks, tmp_path)
     assert done == ["first", "third"]
+
+
+def test_numba_is_left_as_it_was(tmp_path: Path) -> None:
+    find = BaseFunction.get_call_type
+    seen = []
+
+    def task() -> None:
+        seen.append(BaseFunction.get_call_type)
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        share([task], tmp_path)
+    assert seen != [find]
+    assert BaseFunction.get_call_type is find
 
 
 @pytest.mark.parametrize(
