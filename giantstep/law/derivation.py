@@ -166,7 +166,7 @@ def is_closed(model: Model) -> bool:
 def system_of(model: Model) -> SaddleSystem:
     """The derived system that a model is solved by: that of the square loss, or the one of any convex loss."""
     spikes = rank_of(model)
-    return _square_system(spikes) if is_closed(model) else _coupled_system(model.target.indices, spikes, model.bulk)
+    return _square_system(spikes) if is_closed(model) else coupled_system_of(model.target.indices, spikes, model.bulk)
 
 
 def rank_of(model: Model) -> int:
@@ -183,7 +183,8 @@ def _square_system(spikes: int) -> SaddleSystem:
 
 
 @lru_cache(maxsize=4)
-def _coupled_system(directions: int, spikes: int, bulk: BulkLaw) -> SaddleSystem:
+def coupled_system_of(directions: int, spikes: int, bulk: BulkLaw) -> SaddleSystem:
+    """The derived system of any convex loss, remembered."""
     return coupled_system(directions, spikes, bulk)
 
 

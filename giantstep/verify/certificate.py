@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from giantstep.system.result import Result
 from giantstep.verify.check import Check
 from giantstep.verify.interpreter import NotEvaluable
-from giantstep.verify.reference import reference
+from giantstep.verify.reference import Reference
+from giantstep.verify.stationarity import gradient_checks
 
 _ERRORS = 1e-8  # relative; both quadratures promise 1e-10, errors move with the solution
 _EQUATIONS = 1e-7  # a solution is found to the square root of what the errors are good for
@@ -17,13 +17,12 @@ _SETTLED = 1e-9  # of the averages themselves; where they have not settled the c
 _WORDS = {"test_error": "test error", "train_error": "training error", "free_energy": "free energy"}
 
 
-def certificate_checks(result: Result) -> Iterator[Check]:
-    """Every equation at the reported solution, and the reported errors, with averages of their own.
+def certificate_checks(found: Reference) -> Iterator[Check]:
+    """Every equation at the reported solution, the reported errors, and the gradient of the free energy there.
 
     Features, labels and outputs are averaged by definition on nodes chosen from the solution; the derived equations
     are evaluated by the interpreter. Nothing of the solver's tables, nodes or kernels is used.
     """
-    found = reference(result)
     try:
         nodes = found.nodes
         residuals, observables = found.residuals(), found.observables()
@@ -32,10 +31,11 @@ def certificate_checks(result: Result) -> Iterator[Check]:
         return
     unsettled = "" if nodes.error <= _SETTLED else f"the second quadrature has settled to {nodes.error:.0e} only"
     for name, value in observables.items():
-        reported = float(getattr(result, name))
+        reported = float(getattr(found.result, name))
         measured = abs(value - reported) / max(abs(reported), 1e-300)
         reason = unsettled if measured > _ERRORS else ""
         yield Check(f"{_WORDS[name]} by a second quadrature", measured, _ERRORS, reason)
     name, worst = max(residuals.items(), key=lambda item: math.inf if math.isnan(item[1]) else item[1])
     label = f"{len(residuals)} equations by the interpreter, worst {name}"
     yield Check(label, worst, _EQUATIONS, unsettled if worst > _EQUATIONS else "")
+    yield from gradient_checks(found)

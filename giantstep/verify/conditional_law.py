@@ -50,6 +50,14 @@ def _scalar(text: str) -> tuple[Function, tuple[float, ...]]:
     return numpy_of(found.expr, (found.z,)), tuple(float(b) for b in found.breakpoints)
 
 
+@lru_cache(maxsize=64)
+def _link(text: str) -> tuple[Function, bool]:
+    """The link as a function of its indices, and whether it has kinks or jumps."""
+    found = index_function(text)
+    kinked = found.expr.has(sp.sign, sp.Abs, sp.Heaviside, sp.Max, sp.Min, sp.Piecewise)
+    return numpy_of(found.expr, found.variables), kinked
+
+
 def feature_moments(text: str, shift: Array, variance: float) -> Array:
     """mu0, mu1 and mu2^2 of sigma(shift + sqrt(variance) g) over g, [3, N]. Source: THEORY section 3."""
     if variance <= 0.0:
@@ -142,17 +150,15 @@ class LabelLaw:
 
     def label_at(self, kappa: Array, s: Array) -> Array:
         """The label without flips at places s, for one index and one kappa."""
-        link = index_function(self.text)
         centre = float(self.centre(np.atleast_1d(kappa)[None])[0, 0])
-        return numpy_of(link.expr, link.variables)(centre + float(self.root[0, 0]) * s)
+        return _link(self.text)[0](centre + float(self.root[0, 0]) * s)
 
     def nodes(self, kappa: Array, width: float, more: Array | None = None) -> tuple[Array, Array, Array]:
         """s [N, J, m], weights [N, J] and labels [N, J] without flips; ``more``: places in s [N, C] to cut at.
 
         Raises NotEvaluable for links of several indices with kinks.
         """
-        link, centre, m = index_function(self.text), self.centre(kappa), self.overlaps.shape[1]
-        function = numpy_of(link.expr, link.variables)
+        (function, kinked), centre, m = _link(self.text), self.centre(kappa), self.overlaps.shape[1]
         if m == 1:
             breaks = np.array(_scalar(self.text)[1]) if self.text else np.empty(0)
             scale = float(self.root[0, 0]) or 1e-300
@@ -161,7 +167,7 @@ class LabelLaw:
                 cuts = np.concatenate([cuts, more], axis=1)
             s, weight = normal_nodes(cuts, width)
             return s[..., None], weight, function(centre + float(self.root[0, 0]) * s)
-        if link.expr.has(sp.sign, sp.Abs, sp.Heaviside, sp.Max, sp.Min, sp.Piecewise):
+        if kinked:
             raise NotEvaluable(f"labels of {self.text}, a link of several indices with kinks")
         step = 0.5 * width
         line = np.arange(-int(8.0 / step), int(8.0 / step) + 1) * step

@@ -80,6 +80,8 @@ class Interpreter:
         self.point = point
         self._known: dict[Any, Labelled] = {}
         self._named: dict[str, Labelled] = {}
+        values = [*point.symbols.values(), *point.families.values(), *point.columns.values()]
+        self._exact = any(np.asarray(v).dtype == object for v in values)
 
     def value(self, expr: Any, axes: Axes = ()) -> Any:
         """A number, or an array with one axis for each of ``axes``. Raises NotEvaluable."""
@@ -92,11 +94,6 @@ class Interpreter:
         ]
         shape = [n if n > 1 else size for n, size in zip(np.shape(data), sizes, strict=True)]
         return np.broadcast_to(data, shape) if axes else np.asarray(data)[()]
-
-    def family(self, definition: Definition) -> Array:
-        """All members of a definition."""
-        found = self._at(definition.body)
-        return np.asarray(found.along(tuple(str(i) for i in definition.indices)))
 
     def _at(self, expr: Any) -> Labelled:
         if expr not in self._known:
@@ -134,11 +131,6 @@ class Interpreter:
         if number.is_Rational:
             return np.longdouble(int(number.p)) / np.longdouble(int(number.q))
         return np.longdouble(str(sp.N(number, 25)))
-
-    @property
-    def _exact(self) -> bool:
-        values = [*self.point.symbols.values(), *self.point.families.values(), *self.point.columns.values()]
-        return any(np.asarray(v).dtype == object for v in values)
 
     def _compound(self, expr: Any, parts: list[Labelled]) -> Labelled:
         axes = _union(parts)

@@ -14,6 +14,7 @@ from giantstep.verify.conditional_law import Function, numpy_of
 
 Array = np.ndarray
 _MOST_STEPS, _ROUNDING = 200, 4e-16
+_SQUARE_ROOT = 1e-9  # a Newton step this small leaves the square of it, times a curvature
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,7 @@ class Curve:
     pieces: tuple[tuple[Function, Function, Function], ...]
     kinks: tuple[float, ...]
     slopes: tuple[tuple[float, float], ...]
+    quadratic: tuple[bool, ...]  # of every piece: one Newton step is the solution
 
     def marks(self, response: Array) -> Array:
         """omega where the proximal map enters and leaves a kink, [N, 2 kinks], for responses [N]."""
@@ -42,7 +44,8 @@ class Curve:
             here = (omega > edges[2 * number][:, None]) & (omega <= edges[2 * number + 1][:, None])
             low = self.kinks[number - 1] if number else -np.inf
             high = self.kinks[number] if number < len(self.kinks) else np.inf
-            x = _proximal(omega[here], v[here], slope, bend, low, high)
+            given = omega[here], v[here]
+            x = _step(*given, slope, bend) if self.quadratic[number] else _proximal(*given, slope, bend, low, high)
             g[here] = -slope(x)
             curvature = bend(x)
             h[here] = curvature / (1.0 + v[here] * curvature)
@@ -53,6 +56,10 @@ class Curve:
             h[here] = 1.0 / v[here]
             envelope[here] = self.pieces[number][0](np.full(int(here.sum()), kink)) + 0.5 * v[here] * g[here] ** 2
         return envelope, g, h
+
+
+def _step(omega: Array, v: Array, slope: Function, bend: Function) -> Array:
+    return np.asarray(omega - slope(omega) / (1.0 / v + bend(omega)))
 
 
 def _proximal(omega: Array, v: Array, slope: Function, bend: Function, low: float, high: float) -> Array:
@@ -72,7 +79,8 @@ def _proximal(omega: Array, v: Array, slope: Function, bend: Function, low: floa
         newton = at - value / (1.0 / w + bend(at))
         inside = (newton >= left[active]) & (newton <= right[active])
         x[active] = np.where(inside, newton, 0.5 * (left[active] + right[active]))
-        moving = np.abs(x[active] - at) > _ROUNDING * (np.abs(at) + np.abs(o))
+        least = np.where(inside, _SQUARE_ROOT, _ROUNDING)
+        moving = np.abs(x[active] - at) > least * (np.abs(at) + np.abs(o))
         active = active[moving]
         if not len(active):
             break
@@ -85,13 +93,14 @@ def curve_of(loss: FitLoss, label: float) -> Curve:
     analysis: LossAnalysis = analyse_loss(loss_of_entry(loss.entry)).at(sp.Rational(label))
     numbers = {p.symbol: sp.Float(dict(loss.parameters)[p.name], 30) for p in analysis.loss.parameters}
     numbers[Y] = sp.Rational(label)
-    pieces = []
+    pieces, quadratic = [], []
     for piece in analysis.pieces:
         fixed = piece.subs(numbers)
+        quadratic.append(sp.diff(fixed, U, 3) == 0)
         pieces.append(tuple(numpy_of(sp.diff(fixed, U, k), (U,)) for k in range(3)))
     kinks = tuple(float(k.subs(numbers)) for k in analysis.breakpoints)
     slopes = []
     for position in range(len(kinks)):
         left, right = (float(sp.sympify(s).subs(numbers)) for s in edge_slopes(analysis, position))
         slopes.append((left, right))
-    return Curve(tuple(pieces), kinks, tuple(slopes))  # type: ignore[arg-type]
+    return Curve(tuple(pieces), kinks, tuple(slopes), tuple(quadratic))  # type: ignore[arg-type]

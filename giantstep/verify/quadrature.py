@@ -66,9 +66,9 @@ class Nodes:
 def settled_nodes(function: Integrand, cuts: Sequence[float], tolerance: float = 1e-12) -> Nodes:
     """Nodes for Gaussian averages of all components of ``function`` (kappa [N] -> [F, N]).
 
-    Panels of unit width that also end at the cuts are halved until both halves give what the whole gave.
+    Panels of two units that also end at the cuts are halved until both halves give what the whole gave.
     """
-    edges = np.unique(np.clip([*cuts, *np.linspace(-REACH, REACH, 20)], -REACH, REACH))
+    edges = np.unique(np.clip([*cuts, *np.linspace(-REACH, REACH, 11)], -REACH, REACH))
     low, high = edges[:-1], edges[1:]
     parents, found = _integrals(function, low, high), []
     size = np.maximum(np.abs(parents[3]).sum(axis=1), 1e-300)

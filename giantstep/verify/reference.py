@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-import sympy as sp
 
 from derive.blocks import Definition
 from derive.directions import directions_of
-from derive.saddle import Equation, SaddleSystem, coupled_system, member
+from derive.saddle import SaddleSystem
+from giantstep.law.derivation import coupled_system_of
 from giantstep.system.bulk_system import bulk_arrays
 from giantstep.system.coupled_solver import reduced_order
 from giantstep.system.problem import Problem, problem_of
 from giantstep.system.result import Result
 from giantstep.verify.conditional_law import LabelLaw, features_of
+from giantstep.verify.equations import long, residuals
 from giantstep.verify.interpreter import Interpreter, NotEvaluable, Point
 from giantstep.verify.output_averages import loss_averages, test_errors
 from giantstep.verify.output_law import Output
@@ -28,6 +29,7 @@ _TOLERANCE = 1e-9
 _WIDTHS, _SETTLED = (2.0, 1.0, 0.5, 0.25, 0.125, 0.0625), 1e-10
 _SAMPLE = np.array([-3.1, -1.3, -0.2, 0.4, 0.9, 2.2, 4.0])
 _AVERAGES = ("avg_M", "avg_g", "avg_gg", "avg_h")
+_TOGETHER = 2000  # nodes of kappa
 _ZEROS = np.linspace(-8.0, 8.0, 1601)
 _AROUND = np.array([-100.0, -30.0, -10.0, -3.0, -1.0, 0.0, 1.0, 3.0, 10.0, 30.0, 100.0])
 
@@ -57,7 +59,7 @@ class Reference:
     def system(self) -> SaddleSystem:
         """The derived equations of any convex loss."""
         model = self.result.model
-        return coupled_system(model.target.indices, self.rank, model.bulk)
+        return coupled_system_of(model.target.indices, self.rank, model.bulk)
 
     def features(self, kappa: Array) -> Array:
         """mu0, mu1, mu2^2 of every block, [3, K, N]."""
@@ -162,15 +164,15 @@ class Reference:
         return Point(
             len(self.problem.blocks),
             {
-                "alpha": _long(alpha),
-                "beta": _long(beta),
-                "ridge": _long(ridge),
-                "noise": _long(noise),
-                "inverse_dimension": _long(inverse),
+                "alpha": long(alpha),
+                "beta": long(beta),
+                "ridge": long(ridge),
+                "noise": long(noise),
+                "inverse_dimension": long(inverse),
             },
             families,
-            {name: _long(values) for name, values in columns.items()},
-            _long(self.nodes.weight),
+            {name: long(values) for name, values in columns.items()},
+            long(self.nodes.weight),
             definitions,
             {self.system.inverse.name: self.system.inverse},
         )
@@ -178,39 +180,36 @@ class Reference:
     def _families(self) -> dict[str, Array]:
         order, beta = self.order, self.problem.parameters[1]
         blocks = len(self.problem.blocks)
-        found = {name: _long(order[name]) for name in ("m", "Q1", "Q2", "V1", "V2")}
+        found = {name: long(order[name]) for name in ("m", "Q1", "Q2", "V1", "V2")}
         psi, zeta = (np.asarray(order[name]).reshape(blocks, -1) for name in ("psi", "zeta"))
         for name, values in (("psi", psi), ("zeta", zeta)):
-            found |= dict(zip(directions_of(name, values.shape[1]), _long(values.T), strict=True))
-        found |= {"T": _long(beta) * found["V2"], "adjoint": found["Q2"]}
-        found["fraction"] = _long(self.problem.fraction)
+            found |= dict(zip(directions_of(name, values.shape[1]), long(values.T), strict=True))
+        found |= {"T": long(beta) * found["V2"], "adjoint": found["Q2"]}
+        found["fraction"] = long(self.problem.fraction)
         if self.problem.own_bulk:
-            found |= {name: _long(values) for name, values in bulk_arrays(self.problem)[1].items()}
+            found |= {name: long(values) for name, values in bulk_arrays(self.problem)[1].items()}
         return found
 
     def residuals(self) -> dict[str, float]:
-        """What the two sides of every equation differ by, relative to the terms of the equation or its family."""
-        interpreter = Interpreter(self.point)
-        return {
-            e.unknown: self._residual(interpreter, e) for e in self.system.equations if e.unknown in self.point.families
-        }
+        """What the two sides of every equation differ by, relative to the terms it is made of."""
+        return residuals(self.system, self.point)
 
-    def _residual(self, interpreter: Interpreter, equation: Equation) -> float:
-        axes = tuple(str(i) for i in equation.indices)
-        if equation.kind == "explicit":
-            left = interpreter.value(member(equation.unknown, equation.indices), axes)
-            right = interpreter.value(equation.body, axes)
-            terms = [np.abs(interpreter.value(t, axes)).max() for t in sp.Add.make_args(sp.expand(equation.body))]
-            size = max(np.abs(left).max(), *terms)
-            if equation.unknown.startswith(("zeta", "psi")):  # may vanish by symmetry
-                size = max(size, 1e-3 * np.sqrt(np.abs(self.order["Q2"]).max()))
-            return float(np.abs(left - right).max() / size)
-        terms = [np.abs(interpreter.value(t, axes)) for t in equation.body.args]
-        size = max(np.max(t) for t in terms)
-        if equation.unknown == "m":
-            columns, weight = self.point.columns, self.point.weight
-            size = max(size, float(np.max(np.abs(columns["mu0"] * columns["avg_g"]) @ weight)))
-        return float(np.abs(interpreter.value(equation.body, axes)).max() / (size or 1.0))
+    def at_order(self, point: Point) -> Point:
+        """The averages over the output anew where the point has other order parameters."""
+        families, (m, q) = point.families, self.law.overlaps.shape[::-1]
+        order = {name: np.asarray(families[name], float) for name in ("m", "Q1", "Q2", "V1", "V2")}
+        for name, count in (("psi", m), ("zeta", q)):
+            order[name] = np.stack([np.asarray(families[n], float) for n in directions_of(name, count)], axis=-1)
+        moved = replace(self, order=order)
+        kappa, loss = self.nodes.kappa, self.result.model.fit.loss
+        features = np.array([np.asarray(self.point.columns[name], float) for name in ("mu0", "mu1", "mu2sq")])
+        output = moved.output(kappa, features)
+        rows = [slice(i, i + _TOGETHER) for i in range(0, len(kappa), _TOGETHER)]
+        parts = [loss_averages(self.law, loss, self._noise, kappa[r], output.at(r), self.width) for r in rows]
+        found = {name: np.concatenate([part[name] for part in parts], axis=-1) for name in parts[0]}
+        columns = {name: long(found[name]) for name in _AVERAGES}
+        columns |= {f"avg_{t}g": long(row) for t, row in zip(directions_of("t", m), found["avg_tg"], strict=True)}
+        return replace(point, columns={**point.columns, **columns})
 
     def observables(self) -> dict[str, float]:
         """Test error, training error and free energy."""
@@ -222,11 +221,6 @@ class Reference:
             "train_error": train,
             "free_energy": float(np.real(interpreter.value(self.system.free_energy))),
         }
-
-
-def _long(values: object) -> Array:
-    array = np.asarray(values)
-    return array.astype(np.clongdouble if np.iscomplexobj(array) else np.longdouble)
 
 
 def reference(result: Result) -> Reference:

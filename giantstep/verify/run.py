@@ -14,13 +14,13 @@ from giantstep.system.solve import solve
 from giantstep.verify.answer import result_checks
 from giantstep.verify.certificate import certificate_checks
 from giantstep.verify.check import Check
-from giantstep.verify.coupled_system import changed, interpreted_at, kernel_checks, solved_again
+from giantstep.verify.coupled_system import changed, kernel_checks, solved_again
 from giantstep.verify.derivation_steps import derivation_checks
 from giantstep.verify.functions import function_checks, step_check
 from giantstep.verify.loss import loss_checks
+from giantstep.verify.reference import reference
 from giantstep.verify.simulation import DIMENSION, SEEDS, simulation_checks
-from giantstep.verify.square_loss import halved, solver_checks
-from giantstep.verify.stationarity import gradient_checks
+from giantstep.verify.solver_equations import halved, solver_checks
 from giantstep.verify.structured_inputs import input_checks
 from giantstep.verify.trained_bias import bias_checks
 
@@ -72,18 +72,15 @@ def _solved(model: Model) -> Iterator[Check]:
     """The equations and their solution, by the route that the model is solved on."""
     if is_closed(model):
         result = solve(model)
-        yield from solver_checks(model)
-        yield from certificate_checks(result)
+        yield from solver_checks(model, result)
+        yield from certificate_checks(reference(result))
         yield from result_checks(result, lambda found: halved(model, found))
         return
     yield from loss_checks(model)
     result = solve(model)
-    solved = solved_again(model, result)
-    light = interpreted_at(model, result, solved)
-    yield from kernel_checks(model, light)
-    yield from certificate_checks(result)
-    if not solved.system.problem.own_bulk:
-        yield from gradient_checks(model, light)
+    solved, found = solved_again(model, result), reference(result)
+    yield from kernel_checks(model, solved, found)
+    yield from certificate_checks(found)
     if model.network.trains_bias:
         yield from bias_checks(model, result, solved)
     yield from result_checks(result, lambda found: changed(solved, found))

@@ -1,94 +1,95 @@
-"""Any convex loss: the free energy is stationary in every order parameter and every conjugate."""
+"""The free energy at the reported solution is stationary in every order parameter and every conjugate.
+
+Its derivative along a random direction is taken by differences, with averages over the output taken anew where order
+parameters move, and T solved again where conjugates do.
+"""
 
 from __future__ import annotations
 
-import random
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterator
 from typing import Any
 
-import mpmath
 import numpy as np
 
-from codegen.plan import Block, nodes_of
-from derive.blocks import KAPPA, block_field
-from derive.directions import directions_of
-from derive.evaluate import Evaluator, Place, State
-from derive.saddle import pairs
+from derive.saddle import Equation, member, pairs
 from derive.symbols import SYMMETRIC
-from giantstep.law.derivation import system_of
-from giantstep.law.labels import Intervals
-from giantstep.spec.model import Model
-from giantstep.system.coupled_system import CoupledSystem, floored
 from giantstep.verify.check import Check
-from giantstep.verify.coupled_system import Solved, families_of, state_of
-from giantstep.verify.reference_system import solve_block
+from giantstep.verify.equations import long
+from giantstep.verify.interpreter import Interpreter, Point
+from giantstep.verify.reference import Reference
 
-_DIGITS = 22
-_STENCIL = ((-2, 1), (-1, -8), (1, 8), (2, -1))  # of a first derivative, over 12
-_STEP = mpmath.mpf("1e-3")  # relative, of its differences: the fourth power is left
+Array = np.ndarray
+_STENCIL = {-2: 1.0, -1: -8.0, 1: 8.0, 2: -1.0}  # of a first derivative, over 12
+_STEP = 1e-3  # relative, of its differences: the fourth power is left
+_SETTLED = 1e-17  # of T
 
 
-def gradient_checks(model: Model, solved: Solved) -> Iterator[Check]:
-    """Derivatives of the free energy at the solution along a random direction, relative to its value."""
-    system, kernel = system_of(model), solved.system
+def gradient_checks(found: Reference) -> Iterator[Check]:
+    """Derivatives of the free energy along random directions, relative to its value."""
+    system = found.system
     paired = [name for name, _ in pairs(system.directions, system.spikes)]
     overlaps = ["m", *(name for name in paired if "hat" not in name)]
     conjugates = [name for name in paired if "hat" in name]
-    nodes = nodes_of(system)
-    spectral = Block("nonlinear", (nodes["T"],), (nodes["P"], nodes["S"], nodes["M"]), ())
-
-    def in_overlaps(moved: State) -> Any:
-        columns = {**moved.columns, ("avg_M", ()): _envelope(kernel, Evaluator(moved))}
-        return Evaluator(replace(moved, columns=columns)).value(system.free_energy)
-
-    def in_conjugates(moved: State) -> Any:
-        there = solve_block(moved, spectral, {"T": moved.families["T"]}, _DIGITS)
-        return Evaluator(there).value(system.free_energy)
-
-    with mpmath.workdps(_DIGITS):
-        state = state_of(system, kernel, families_of(system, kernel))
-        for names, energy, words in (
-            (overlaps, in_overlaps, "order parameters"),
-            (conjugates, in_conjugates, "conjugates"),
-        ):
-            yield Check(f"gradient of the free energy in the {words}", _along_random(state, names, energy), 1e-9)
+    yield Check("gradient of the free energy in the order parameters", _slope(found, overlaps, found.at_order), 1e-9)
+    yield Check(
+        "gradient of the free energy in the conjugates", _slope(found, conjugates, lambda p: _at_own_t(found, p)), 1e-9
+    )
 
 
-def _envelope(kernel: CoupledSystem, evaluator: Evaluator) -> list[Any]:
-    """avg_M of the loss kernel for the fields of a state."""
-    names = ("V", "mean", "Delta", *directions_of("slope", kernel.directions))
-    columns = [np.array([float(x) for x in evaluator.nodes(block_field(name)(KAPPA))]) for name in names]
-    v, mean, delta, slopes, out = *columns[:3], np.array(columns[3:]), np.empty_like(kernel.averages)
-    for variance in (v, delta):
-        floored(variance)  # as in the solver, where features do not vary
-    law, rule, numbers = kernel.labels, (kernel.gauss, kernel.level.output), (kernel.noise, kernel.constants)
-    fields = (v, mean, slopes, delta, kernel.scratch, out)
-    if isinstance(law, Intervals):
-        where = (kernel.kappa, law.low, law.high, law.weight, law.label, law.channel)
-        kernel.loss.intervals(*rule, *where, *numbers, *fields)
-    else:
-        kernel.loss.points(*rule, law.weight, law.t, law.label, law.rest, *numbers, *fields)
-    return [mpmath.mpf(x) for x in out[kernel.kernel.AVERAGES.index("avg_M")].tolist()]
+def _slope(found: Reference, names: list[str], settled: Callable[[Point], Point]) -> float:
+    interpreter = Interpreter(found.point)
+    known = {name: np.asarray(interpreter.value(*_member(found, name))) for name in names}
+    every = {e.unknown: np.asarray(interpreter.value(*_member(found, e.unknown))) for e in _conjugates(found)}
+    source = np.random.default_rng(11)
+    direction = {name: _direction(source, name, values) for name, values in known.items()}
+    fixed = found.point.moved(**every)  # conjugates do not follow what moves
+    total = np.longdouble(0.0)
+    for k, weight in _STENCIL.items():
+        moved = {name: long(values + k * _STEP * direction[name]) for name, values in known.items()}
+        there = settled(fixed.moved(**moved))
+        total += weight * np.real(Interpreter(there).value(found.system.free_energy))
+    size = abs(Interpreter(fixed).value(found.system.free_energy))
+    return float(abs(total / (12.0 * _STEP)) / size)
 
 
-def _along_random(state: State, names: list[str], energy: Callable[[State], Any]) -> float:
-    source = random.Random(11)
-    direction = {name: _direction(source, name, state.families[name]) for name in names}
-    total = mpmath.mpf(0)
-    for k, weight in _STENCIL:
-        moved = {
-            name: {place: x + k * _STEP * direction[name][place] for place, x in state.families[name].items()}
-            for name in names
-        }
-        total += weight * energy(state.with_families(moved))
-    return float(abs(total / (12 * _STEP)) / abs(energy(state)))
+def _conjugates(found: Reference) -> list[Equation]:
+    return [e for e in found.system.equations if "hat" in e.unknown]
 
 
-def _direction(source: random.Random, name: str, members: Mapping[Place, Any]) -> dict[Place, Any]:
+def _member(found: Reference, name: str) -> tuple[Any, tuple[str, ...]]:
+    equation = found.system.equation(name)
+    return member(name, equation.indices), tuple(str(i) for i in equation.indices)
+
+
+def _direction(source: np.random.Generator, name: str, values: Array) -> Array:
     """Random, of the size of each member, symmetric where the family is."""
-    size = max(abs(x) for x in members.values()) / 100
-    found = {place: mpmath.mpf(source.randint(300, 1000)) / 1000 * (abs(x) + size) for place, x in members.items()}
-    if name in SYMMETRIC:
-        found = {place: found[min(place, place[::-1])] for place in found}
-    return found
+    size = np.max(np.abs(values)) / 100.0
+    found: Array = source.uniform(0.3, 1.0, values.shape) * (np.abs(values) + size)
+    return 0.5 * (found + found.T) if name in SYMMETRIC else found
+
+
+def _at_own_t(found: Reference, point: Point) -> Point:
+    """T as the conjugates have it: Newton's method by differences from where it was."""
+    equation = found.system.equation("T")
+    axes = tuple(str(i) for i in equation.indices)
+
+    def body(values: Array) -> Array:
+        return np.real(Interpreter(point.moved(T=values)).value(equation.body, axes))  # of a sum over conjugate points
+
+    values = point.families["T"]
+    for _ in range(40):
+        here, step = _off(equation, values, body(values)), 1e-6 * np.abs(values)
+        columns = []
+        for j in range(len(values)):
+            moved = values.copy()
+            moved[j] += step[j]
+            columns.append((_off(equation, moved, body(moved)) - here) / step[j])
+        change = np.linalg.solve(np.array(np.stack(columns, axis=1), float), np.array(here, float))
+        values = values - change
+        if np.max(np.abs(change) / values) < _SETTLED:
+            break
+    return point.moved(T=long(values))
+
+
+def _off(equation: Equation, values: Array, body: Array) -> Array:
+    return values - body if equation.kind == "explicit" else body

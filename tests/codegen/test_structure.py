@@ -14,15 +14,15 @@ from typing import Any
 import mpmath
 import pytest
 import sympy as sp
+from evaluate import Evaluator, State
 from one_block import at_one_block
+from reference_system import state_of
 
 from codegen.plan import Block, Plan, analyse, dependencies, nodes_of, residual
 from derive.blocks import KAPPA, family_name, index, names_in, rename
-from derive.evaluate import Evaluator, State
 from derive.loss.quadratic import SQUARE
 from derive.saddle import Equation, SaddleSystem, member, saddle_system
 from derive.symbols import SYMMETRIC
-from giantstep.verify.reference_system import state_of
 
 REPORT = """\
 1. nonlinear in T, V1; then V2, V, V1_hat, V2_hat, P, M, S

@@ -9,6 +9,7 @@ from typing import Any
 import mpmath
 import pytest
 import sympy as sp
+from evaluate import Evaluator
 from saddle_cases import CASES, DIFFERENCE, DIGITS, EXACT, adjoint, system
 from saddle_oracle import (
     PAIRS,
@@ -23,7 +24,6 @@ from saddle_oracle import (
 
 from derive.blocks import BlockSum, LogDet, index
 from derive.energetic import second_moment
-from derive.evaluate import Evaluator
 from derive.loss.loss import OMEGA, VARIANCE, F, Y
 from derive.loss.quadratic import SQUARE, moreau_envelope
 from derive.replica.bulk import spectral_potential

@@ -9,6 +9,7 @@ from typing import Any
 import mpmath
 import pytest
 import sympy as sp
+from evaluate import Evaluator
 from one_block import at_one_block
 from saddle_cases import CASES, DIFFERENCE, DIGITS, EXACT, adjoint
 from saddle_oracle import (
@@ -28,7 +29,6 @@ from saddle_oracle import (
 )
 
 from derive.blocks import KAPPA, family_name
-from derive.evaluate import Evaluator
 from derive.gaussian.expectation import Expectation
 from derive.loss.quadratic import SQUARE
 from derive.saddle import ORDER_PARAMETERS, SaddleSystem, member, saddle_system

@@ -30,6 +30,7 @@ from loss_cases import (
     solved,
     vector,
 )
+from reference_output import Fields, LossCurve, node_averages
 from solver_cases import reference_of as reference_of_square
 from solver_cases import run, small_table
 
@@ -40,7 +41,6 @@ from giantstep.spec.model import Model
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import Level
 from giantstep.system.problem import problem_of
-from giantstep.verify.reference_output import Fields, LossCurve, node_averages
 
 DIGITS = 25
 CLOSE = 1e-11  # asked for: 1e-9

@@ -17,6 +17,7 @@ import mpmath
 import numpy as np
 import pytest
 from loss_cases import MARGIN, PARAMETERS, RESIDUAL, Array, channel_of, loss_table, model
+from reference_output import Fields, LossCurve, node_averages
 
 from derive.loss.loss import analyse_loss, loss_of
 from giantstep.law.labels import Intervals, label_law
@@ -24,7 +25,6 @@ from giantstep.spec.model import Model
 from giantstep.system.coupled_solver import FINE, refined
 from giantstep.system.coupled_system import gauss_rule
 from giantstep.system.loss_kernels import loss_kernel
-from giantstep.verify.reference_output import Fields, LossCurve, node_averages
 
 #: Of the averages of the absolute values, at the resolution after one refinement.
 CLOSE = 1e-9

@@ -8,6 +8,7 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
+from reference_system import NotSolved, equation_residuals
 from solver_cases import distance, model, plan, reference_of, residual, run, small_table
 
 from generated.runtime.unknowns import RESIDUAL, TURNED, UNKNOWN
@@ -16,7 +17,6 @@ from giantstep.spec.model import Model
 from giantstep.system.result import ORDER_PARAMETERS
 from giantstep.system.solve import problem_of, solve
 from giantstep.system.state import State, members, run_solver
-from giantstep.verify.reference_system import NotSolved, equation_residuals
 
 CASES: list[tuple[int, dict[str, Any]]] = [
     (1, {}),

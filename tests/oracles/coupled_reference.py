@@ -11,15 +11,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import mpmath
+from evaluate import Evaluator, Place, State
+from reference_labels import Channel
+from reference_output import Fields, LossCurve, misclassification, node_averages
 
 from codegen.places import BLOCK_COLUMNS, PARAMETERS, scalar_columns
 from derive.blocks import KAPPA, Definition, block_field
 from derive.directions import directions_of
-from derive.evaluate import Evaluator, Place, State
 from derive.loss.loss import LossAnalysis
 from derive.saddle import RANK, SaddleSystem, member
-from giantstep.verify.reference_labels import Channel
-from giantstep.verify.reference_output import Fields, LossCurve, misclassification, node_averages
 
 OBSERVABLES = ("test_error", "train_error", "free_energy")
 Families = Mapping[str, Mapping[Place, Any]]

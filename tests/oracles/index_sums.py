@@ -1,4 +1,4 @@
-"""Numbers of index expressions by plain loops over NumPy arrays: a path beside derive.evaluate."""
+"""Numbers of index expressions by plain loops over NumPy arrays: a path beside the interpreter."""
 
 from __future__ import annotations
 

@@ -10,6 +10,7 @@ import mpmath
 import numpy as np
 from coupled_reference import CoupledReference, places
 from numpy.typing import NDArray
+from reference_labels import Channel
 
 from derive import saddle
 from derive.labels import index_function
@@ -25,7 +26,6 @@ from giantstep.system.discretisation import Level, resolved_on
 from giantstep.system.loss_kernels import loss_kernel
 from giantstep.system.newton import newton
 from giantstep.system.problem import Problem
-from giantstep.verify.reference_labels import Channel
 
 Array = NDArray[np.float64]
 RESIDUAL = ("square", "absolute", "quantile", "huber", "log_cosh", "epsilon_insensitive")

@@ -6,9 +6,9 @@ from functools import lru_cache
 from typing import Any
 
 import mpmath
+from evaluate import Evaluator
 from saddle_oracle import Point, state_of_point
 
-from derive.evaluate import Evaluator
 from derive.loss.quadratic import SQUARE
 from derive.saddle import SaddleSystem, saddle_system
 

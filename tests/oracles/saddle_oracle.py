@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import mpmath
+from evaluate import Place, State
 from mpmath import mpf
 
-from derive.evaluate import Place, State
 from derive.saddle import SaddleSystem
 
 HATS = ("zeta_hat", "psi_hat", "Q1_hat", "Q2_hat", "V1_hat", "V2_hat")

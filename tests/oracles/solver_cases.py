@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from reference_system import OBSERVABLES, solve_reference, state_of
 
 from codegen.plan import Plan, analyse
 from derive.loss.quadratic import SQUARE
@@ -19,7 +20,6 @@ from giantstep.spec.model import Model
 from giantstep.system.result import ORDER_PARAMETERS
 from giantstep.system.solve import Problem
 from giantstep.system.state import State, run_solver
-from giantstep.verify.reference_system import OBSERVABLES, solve_reference, state_of
 
 Array = NDArray[np.float64]
 SCRATCH = ("residual_", "d_", "weight_", "average_", "part_", "slope_")  # rows that are no unknowns

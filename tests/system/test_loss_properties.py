@@ -15,15 +15,17 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
+from evaluate import Evaluator, State
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from interpreted import interpreted
 from loss_cases import MARGIN, RESIDUAL, channel_of, equations, loss_table, model
+from reference_labels import Channel
+from reference_output import Fields, LossCurve, node_averages
 from saddle_oracle import Point, random_point, solve_t, state_of_point
 
 from codegen.losses import emit_analysed
 from derive.blocks import KAPPA, block_field
-from derive.evaluate import Evaluator, State
 from derive.loss.convexity import check_convex
 from derive.loss.loss import LossAnalysis, analyse_loss, loss_of
 from derive.loss.prox_value import moreau_values
@@ -35,8 +37,6 @@ from giantstep.system.merged_blocks import merged
 from giantstep.system.problem import Problem, problem_of
 from giantstep.system.result import Result
 from giantstep.system.solve import solve
-from giantstep.verify.reference_labels import Channel
-from giantstep.verify.reference_output import Fields, LossCurve, node_averages
 
 Array = np.ndarray
 

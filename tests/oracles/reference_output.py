@@ -11,12 +11,12 @@ from typing import Any
 
 import mpmath
 import sympy as sp
+from reference_labels import REACH, Channel, LabelNode, Step, gauss_panels, legendre, panel_edges
 
 from derive.directions import directions_of
 from derive.gaussian.numeric import mpmath_function
 from derive.loss.loss import LossAnalysis, U, Y, edge_slopes
 from derive.loss.pieces import limit_at
-from giantstep.verify.reference_labels import REACH, Channel, LabelNode, Step, gauss_panels, legendre, panel_edges
 
 _PANEL = 2  # standard deviations of the output given label and t
 _SMOOTH = mpmath.mpf("1.5")  # units of the loss over which a piece varies

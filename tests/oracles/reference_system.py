@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import mpmath
+from evaluate import Evaluator, Place, State
 
 from codegen.places import BLOCK_COLUMNS, PARAMETERS, scalar_columns
 from codegen.plan import Block, Node, Plan, residual
-from derive.evaluate import Evaluator, Place, State
 from derive.saddle import SaddleSystem
 
 OBSERVABLES = ("test_error", "train_error", "free_energy")

@@ -1,0 +1,125 @@
+"""The solver's own numbers put into the derived equations: what its generated text says is what was derived.
+
+Its tables and averages are taken as they are, so that nothing but arithmetic separates the two. That these averages
+are those of the definition is checked elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from codegen.places import BLOCK_COLUMNS, PARAMETERS, scalar_columns
+from derive.blocks import Definition
+from derive.saddle import SaddleSystem
+from giantstep.law.derivation import system_of
+from giantstep.quadrature.panels import ORDERS, table
+from giantstep.quadrature.tensor import tensor_table
+from giantstep.spec.kernels import solver_kernel
+from giantstep.spec.model import Model
+from giantstep.system.bulk_system import BulkSystem, bulk_arrays
+from giantstep.system.coupled_system import CoupledSystem
+from giantstep.system.problem import Problem, problem_of
+from giantstep.system.result import Result
+from giantstep.system.solve import RESIDUAL
+from giantstep.system.span import span_of
+from giantstep.system.square_loss import shape_of
+from giantstep.system.state import Solved, run_solver
+from giantstep.verify.check import Check
+from giantstep.verify.equations import long, residuals
+from giantstep.verify.interpreter import Interpreter, Point
+
+Array = np.ndarray
+OBSERVABLES = ("test_error", "train_error", "free_energy")
+_FINER = 1.5  # of every axis of several, beside what the answer begins with
+
+
+def point_of(system: SaddleSystem, rows: Array, problem: Problem, families: Mapping[str, Array]) -> Point:
+    """A table of the solver [N, columns] and its families, in long doubles; what has no number follows from the rest.
+
+    Averages over the output are to be added to the columns.
+    """
+    blocks, columns = len(problem.fraction), long(rows.T)
+    scalars = scalar_columns(system.directions, system.spikes)
+    named = dict(zip(scalars, columns, strict=False))
+    for i, name in enumerate(BLOCK_COLUMNS):
+        named[name] = columns[len(scalars) + i * blocks : len(scalars) + (i + 1) * blocks]
+    weight = named.pop("weight")
+    hidden = [e for e in system.equations if e.kind == "explicit" and e.unknown not in families]
+    definitions = {d.name: d for d in system.fields}
+    definitions |= {e.unknown: Definition(e.unknown, e.indices, e.body) for e in hidden}
+    known = {name: long(values) for name, values in families.items()} | {"fraction": long(problem.fraction)}
+    symbols = dict(zip(PARAMETERS, long(problem.parameters), strict=True))
+    return Point(blocks, symbols, known, named, weight, definitions, {system.inverse.name: system.inverse})
+
+
+# --- the square loss, solved block by block -------------------------------------------------------------------------
+
+
+def solver_checks(model: Model, result: Result) -> Iterator[Check]:
+    """The generated solver of the square loss on the nodes of the answer: equations, errors, free energy."""
+    problem = problem_of(model, result.dimension, powers=True)
+    solved, node = _solved(problem, _rows(problem))
+    system = system_of(model)
+    families = {e.unknown: solved.state[e.unknown] for e in system.equations if e.unknown in set(solved.state)}
+    point = point_of(system, node.T, problem, families)
+    yield _equations(residuals(system, point))
+    interpreter = Interpreter(point)
+    exact = [float(interpreter.value(getattr(system, name))) for name in OBSERVABLES]
+    worst = max(abs(ours - x) / abs(x) for ours, x in zip(solved.out.tolist(), exact, strict=True))
+    yield Check("errors and free energy of the solver by the interpreter", worst, RESIDUAL)
+
+
+def halved(model: Model, result: Result) -> float:
+    """Relative change of the test error where the panels of kappa are halved."""
+    problem = problem_of(model, result.dimension, powers=True)
+    solved, _ = _solved(problem, _rows(problem, 1))
+    return abs(float(solved.out[0]) - result.test_error) / abs(result.test_error)
+
+
+def _rows(problem: Problem, halvings: int = 0) -> Array:
+    assert problem.target is not None
+    if problem.rank == 1:
+        return table(problem.blocks, problem.target, ORDERS[-1], halvings)
+    return tensor_table(shape_of(problem), (_FINER if halvings else 1.0,) * problem.rank)
+
+
+def _solved(problem: Problem, rows: Array) -> tuple[Solved, Array]:
+    span = span_of(problem)
+    node = np.array((rows if span is None else span.columns(rows)).T, order="C")
+    return run_solver(solver_kernel("square", problem.rank), node, problem.fraction, problem.parameters), node
+
+
+# --- any convex loss ------------------------------------------------------------------------------------------------
+
+
+def coupled_check(model: Model, kernel: CoupledSystem) -> Check:
+    """The generated system of any loss at its solution, with the averages that the kernel of the loss supplies."""
+    return _equations(residuals(system_of(model), coupled_point(system_of(model), kernel)))
+
+
+def coupled_point(system: SaddleSystem, kernel: CoupledSystem) -> Point:
+    """What the kernel knows at the last unknowns."""
+    names = {e.unknown for e in system.equations}
+    if isinstance(kernel, BulkSystem):  # what the workspace has beside these is the isotropic bulk's
+        families = {name: kernel.state[name] for name in names & set(kernel.state)}
+        families |= bulk_arrays(kernel.problem)[1]
+    else:
+        families = {name: kernel.view(name) for name in names & set(kernel.room)}
+    point = point_of(system, kernel.table, kernel.problem, families)
+    averages = dict(zip(kernel.kernel.AVERAGES, long(kernel.averages), strict=True))
+    return Point(
+        point.blocks,
+        point.symbols,
+        point.families,
+        {**point.columns, **averages},
+        point.weight,
+        point.definitions,
+        point.inverses,
+    )
+
+
+def _equations(found: Mapping[str, float]) -> Check:
+    name, worst = max(found.items(), key=lambda item: np.nan_to_num(item[1], nan=np.inf))
+    return Check(f"{len(found)} equations of the solver by the interpreter, worst {name}", worst, RESIDUAL)
