@@ -30,11 +30,12 @@ from giantstep.observe.polynomial_error import polynomial_errors
 from giantstep.quadrature.panels import ORDERS
 from giantstep.spec.errors import BadInput, NotConverged
 from giantstep.spec.model import Model
+from giantstep.system.graded_features import Kind
 from giantstep.system.problem import Problem, problem_of
-from giantstep.system.span import ROUNDING, at_unit_strength, orthonormal
+from giantstep.system.span import span_of_columns
 
 Array = np.ndarray
-Kind = Literal["lower", "upper"]
+Bounded = Literal["lower", "upper"]
 RATES = (1e-3, 1e3)  # learning rates that are searched
 _RATES, _RATES_WITH_BIAS = 61, 25
 _EPS = 2.2e-16  # of the features: an error of _EPS/least in a bound whose mean features differ by ``least``
@@ -144,7 +145,7 @@ def bounds(
     )
 
 
-def bound(model: Model, kind: Kind, dimension: int | None = None) -> Bound:
+def bound(model: Model, kind: Bounded, dimension: int | None = None) -> Bound:
     """One bound at the model's own spike; of a trained bias the best one is taken.
 
     Raises NotConverged where kappa is not resolved.
@@ -155,7 +156,7 @@ def bound(model: Model, kind: Kind, dimension: int | None = None) -> Bound:
     return replace(fine, error=abs(fine.value - coarse.value) + fine.error)
 
 
-def best_bound(model: Model, kind: Kind, rates: tuple[float, float] = RATES, dimension: int | None = None) -> Bound:
+def best_bound(model: Model, kind: Bounded, rates: tuple[float, float] = RATES, dimension: int | None = None) -> Bound:
     """One bound minimised over the learning rate: a grid in its logarithm, then bounded minimisation.
 
     The limit of a step below the giant one does not depend on it. Raises BadInput without a step.
@@ -179,30 +180,27 @@ def _features(model: Model, dimension: int | None) -> Callable[[float], Problem]
     return lambda bias: problem_of(model, dimension, bias, powers=True)
 
 
-def _value(model: Model, kind: Kind, dimension: int | None) -> float:
+def _value(model: Model, kind: Bounded, dimension: int | None) -> float:
     features = _features(model, dimension)
     bias = _best_bias(features, kind) if model.network.trains_bias else model.network.initial_bias
     return _at(model, features(bias), kind, ORDERS[0]).value
 
 
-def _best_bias(features: Callable[[float], Problem], kind: Kind) -> float:
+def _best_bias(features: Callable[[float], Problem], kind: Bounded) -> float:
     """The common bias with the least bound; of the infinite ridge that with the least training error."""
     spread = features(0.0).spread()
 
     def value(bias: float) -> float:
         parts = conditional(features(bias), ORDERS[0])
-        return lower_of(parts)[0] if kind == "lower" else _fitted(parts)[1]
+        return lower_of(parts)[0] if kind == "lower" else _fitted(parts).left
 
     found = least(value, spread * _BIASES)
     # in the limit of a step below the giant one a bias of zero may have more features than any other
     return found.place if found.value < value(0.0) else 0.0
 
 
-def _at(model: Model, problem: Problem, kind: Kind, order: int) -> Bound:
+def _at(model: Model, problem: Problem, kind: Bounded, order: int) -> Bound:
     parts = conditional(problem, order)
-    strong = at_unit_strength(problem)
-    if strong is not None and _rank(conditional(strong, ORDERS[0]), kind) > _rank(parts, kind):
-        raise _hidden(ROUNDING)
     value, m, zeta, psi, rounding = lower_of(parts) if kind == "lower" else upper_of(parts)
     rate = None if model.step is None else model.step.learning_rate
     zeta, psi = _along_given(problem, zeta, psi)
@@ -220,27 +218,21 @@ def _along_given(problem: Problem, zeta: Array, psi: Array) -> tuple[Array, Arra
 
 def lower_of(parts: Conditional) -> tuple[float, Array, Array, Array, float]:
     """(bound, m, zeta, psi, relative rounding): best in the span of all mu0_b, kappa_j mu1_b and t_d mu1_b."""
-    blocks, rank, sizes = parts.mu0.shape[1], parts.kappa.shape[1], _sizes(parts)
-    weights, value, rounding = _projected(_seen(parts), parts.nu0, parts.weight, _seen_sizes(parts))
-    across = [_projected(parts.mu1, column, parts.weight, sizes) for column in parts.nu1.T]
-    psi = np.stack([found for found, _, _ in across], axis=-1)
-    total = value + sum(left for _, left, _ in across) + float(parts.weight @ parts.nu2sq)
-    return total, weights[:blocks], weights[blocks:].reshape(blocks, rank), psi, rounding
+    blocks, rank = parts.mu0.shape[1], parts.kappa.shape[1]
+    seen = _projected(parts, "seen", parts.nu0)
+    across = [_projected(parts, "slope", column) for column in parts.nu1.T]
+    psi = np.stack([fit.weights for fit in across], axis=-1)
+    total = seen.left + sum(fit.left for fit in across) + float(parts.weight @ parts.nu2sq)
+    return total, seen.weights[:blocks], seen.weights[blocks:].reshape(blocks, rank), psi, seen.rounding
 
 
 def upper_of(parts: Conditional) -> tuple[float, Array, Array, Array, float]:
     """(bound, m, zeta = 0, psi = 0, relative rounding): m fits the noisy labels, judged by the clean ones."""
-    m, _, rounding = _fitted(parts)
+    fit = _fitted(parts)
     blocks, directions = parts.mu0.shape[1], parts.nu1.shape[1]
-    unseen = (parts.nu0 - parts.mu0 @ m) ** 2 + (parts.nu1**2).sum(axis=1) + parts.nu2sq
+    unseen = (parts.nu0 - fit.values) ** 2 + (parts.nu1**2).sum(axis=1) + parts.nu2sq
     zeta, psi = np.zeros((blocks, parts.kappa.shape[1])), np.zeros((blocks, directions))
-    return float(parts.weight @ unseen), m, zeta, psi, rounding
-
-
-def _rank(parts: Conditional, kind: Kind) -> int:
-    """How many functions of kappa the readout has to itself."""
-    columns, sizes = (_seen(parts), _seen_sizes(parts)) if kind == "lower" else (parts.mu0, _sizes(parts))
-    return orthonormal(np.sqrt(parts.weight)[:, None] * columns, sizes).rank
+    return float(parts.weight @ unseen), fit.weights, zeta, psi, fit.rounding
 
 
 def _hidden(size: float) -> NotConverged:
@@ -251,37 +243,41 @@ def _hidden(size: float) -> NotConverged:
     )
 
 
-def _seen(parts: Conditional) -> Array:
-    """mu0_b and kappa_j mu1_b, [N, K (1 + q)]."""
-    along = parts.mu1[:, :, None] * parts.kappa[:, None, :]
-    return np.column_stack([parts.mu0, along.reshape(len(along), -1)])
+@dataclass(frozen=True)
+class _Fit:
+    """Weighted least squares: coefficients of the columns, values [N], what is left, its relative error by rounding."""
+
+    weights: Array
+    values: Array
+    left: float
+    rounding: float
 
 
-def _seen_sizes(parts: Conditional) -> Array:
-    sizes = _sizes(parts)
-    return np.concatenate([sizes, np.repeat(sizes, parts.kappa.shape[1])])
+def _fitted(parts: Conditional) -> _Fit:
+    return _projected(parts, "mean", parts.noisy)
 
 
-def _fitted(parts: Conditional) -> tuple[Array, float, float]:
-    return _projected(parts.mu0, parts.noisy, parts.weight, _sizes(parts))
+def _projected(parts: Conditional, kind: Kind, goal: Array) -> _Fit:
+    """The best combination of columns; of coefficients that are not determined those of least norm.
 
-
-def _sizes(parts: Conditional) -> Array:
-    """Norms of the features, [K], beside which mu0 and mu1 have rounding errors."""
-    return np.asarray(np.sqrt(np.einsum("n,nb->b", parts.weight, parts.mu0**2 + parts.mu1**2 + parts.mu2sq)))
-
-
-def _projected(columns: Array, goal: Array, weight: Array, sizes: Array) -> tuple[Array, float, float]:
-    """Weighted least squares: (coefficients of the columns, what is left, relative error by rounding).
-
-    Of coefficients that are not determined those of least norm. sizes: of numbers whose rounding the columns carry.
-    Raises NotConverged where columns are so small or so nearly collinear that rounding decides.
+    Raises NotConverged where columns are so nearly collinear that rounding decides.
     """
-    root = np.sqrt(weight)
-    span = orthonormal(root[:, None] * columns, sizes)
+    columns, sizes = _columns(parts, kind)
+    span = span_of_columns(parts.problem, kind, parts.kappa, parts.weight, columns, sizes)
     if span.least < _LEAST or span.dropped > _DEPENDENT:
         raise _hidden(span.dropped if span.dropped > _DEPENDENT else span.least)
-    along = np.einsum("n,ni->i", weight * goal, span.functions(columns))
-    left = root * (goal - span.functions(columns) @ along)
-    found = span.outward(along, 1.0 / np.where(sizes > 0.0, sizes, 1.0) ** 2)
-    return found, float(left @ left), _EPS / span.least
+    functions = span.functions(columns, parts.kappa)
+    along = np.einsum("n,ni->i", parts.weight * goal, functions)
+    values = functions @ along
+    weights = span.outward(along, 1.0 / np.where(sizes > 0.0, sizes, 1.0) ** 2)
+    return _Fit(weights, values, float(parts.weight @ (goal - values) ** 2), _EPS / span.least)
+
+
+def _columns(parts: Conditional, kind: Kind) -> tuple[Array, Array]:
+    """(columns [N, C], norms [C] of the features beside which they have rounding errors)."""
+    sizes = np.sqrt(np.einsum("n,nb->b", parts.weight, parts.mu0**2 + parts.mu1**2 + parts.mu2sq))
+    if kind != "seen":
+        return (parts.mu0 if kind == "mean" else parts.mu1), sizes
+    along = parts.mu1[:, :, None] * parts.kappa[:, None, :]
+    seen = np.column_stack([parts.mu0, along.reshape(len(along), -1)])
+    return seen, np.concatenate([sizes, np.repeat(sizes, parts.kappa.shape[1])])

@@ -27,6 +27,7 @@ class Conditional:
     with its flips and probit noise. Features: mu0[N, K], mu1[N, K], mu2sq[N, K].  [CUI24, Result 3.2]
     """
 
+    problem: Problem
     kappa: Array
     weight: Array
     nu0: Array
@@ -52,6 +53,7 @@ def conditional(problem: Problem, order: int, halvings: int = 0) -> Conditional:
     mu = rows[:, first:].reshape(len(rows), 3, blocks)
     kappa = coordinates(rows, directions, problem.rank)
     return Conditional(
+        problem,
         kappa,
         rows[:, 1],
         rows[:, 2],

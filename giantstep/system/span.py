@@ -9,8 +9,7 @@ so the equations in m are nearly singular. In coordinates c of orthonormal funct
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -19,13 +18,15 @@ from giantstep.quadrature.panels import ORDERS, Term, table
 from giantstep.quadrature.tensor import Shape, tensor_table
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.matrix import Rows
+from giantstep.system.graded_features import Cluster, Kind, clusters_of, combined, transformed
 from giantstep.system.problem import Problem
 
 Array = np.ndarray
 # What a mean feature has beside the others, relative to the norm of its block's features, and is taken for rounding:
 # where features are dependent 1e-16 to 1e-15 is left, by measurement.
 ROUNDING = 1e-13
-_NEAR = 1e-9
+_EPS, _WORST = 2.2e-16, 1e-8
+_CLOSE = 1e-5  # rounding may show where features differ by less
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,7 @@ class Span:
 
     null [K, K - rank]: combinations of the mean features that vanish; least: what the last e_i had beside the others,
     relative to its size: rounding makes of it an error of some 1e-16/least; dropped: what was taken for rounding.
+    clusters: of features that differ by next to nothing; ``within`` [K, K] takes their combinations to e_i.
     """
 
     basis: Array
@@ -42,18 +44,39 @@ class Span:
     rank: int
     least: float
     dropped: float
+    clusters: tuple[Cluster, ...] = ()
+    within: Array | None = None
 
     def columns(self, rows: Array) -> Array:
         """A table with e_i in the place of mu0_b: zero columns from the rank on; read-only."""
         found = rows.copy()
         blocks = len(self.basis)
-        found[:, -3 * blocks : -2 * blocks] = self.functions(rows[:, -3 * blocks : -2 * blocks])
+        mu0 = rows[:, -3 * blocks : -2 * blocks]
+        rank = len(self.clusters[0].centre.loadings) if self.clusters else 1
+        found[:, -3 * blocks : -2 * blocks] = self.functions(mu0, _coordinates(rows, blocks, rank))
         found.flags.writeable = False
         return found
 
-    def functions(self, mu0: Array) -> Array:
-        """e_i, [N, K], from mu0_b, [N, K]; the same sums on every machine."""
-        return np.asarray(np.einsum("nb,bi->ni", mu0, self.basis, optimize=False))
+    def functions(self, mu0: Array, kappa: Array) -> Array:
+        """e_i, [N, K], from mu0_b, [N, K], at points [N, q]."""
+        return _sums(combined(mu0, kappa, self.clusters)[0], self.basis if self.within is None else self.within)
+
+    def rates(self, rates: Array) -> Array:
+        """Rates [N, K] of e_i with this basis from those of mu0_b. Raises NotConverged where they cancel."""
+        found = _sums(rates, self.basis)
+        if _EPS * np.abs(_sums(np.abs(rates), np.abs(self.basis))).max() > _WORST * max(1.0, np.abs(found).max()):
+            raise NotConverged(
+                "rounding hides how the mean features move, which differ by next to nothing",
+                "give a dimension, a stronger spike or a larger learning rate",
+            )
+        return found
+
+    def through(self, clusters: tuple[Cluster, ...]) -> Span:
+        """The span of features from that of their combinations in clusters."""
+        basis, null = transformed(clusters, self.basis), transformed(clusters, self.null)
+        coordinates = transformed(clusters, self.coordinates.T, dual=True).T
+        null = null / np.abs(null).max(axis=0)
+        return Span(basis, coordinates, null, self.rank, self.least, self.dropped, clusters, self.basis)
 
     def inward(self, m: Array) -> Array:
         """The coordinates c [K] of m [K]."""
@@ -77,60 +100,62 @@ class Span:
 def span_of(problem: Problem) -> Span | None:
     """The span of the mean features of a problem; None where m is regularised, or where it is one that is not zero.
 
-    Raises NotConverged where rounding hides a feature that counts. Source: THEORY section 4, what fixes m.
+    Where features differ by so little that rounding shows, those of weak or nearly equal blocks are told apart by
+    their expansions (``graded_features``). Source: THEORY section 4, what fixes m.
     """
     if problem.parameters[4] > 0.0:
         return None
-    span = _span(problem.blocks, problem.loadings, problem.target)
-    if span.rank < len(problem.blocks) and _hides(problem, span.rank):
-        raise NotConverged(
-            "the mean features of the readout values differ by less than rounding, and at infinite dimension the "
-            "readout reads any difference",
-            "give a dimension, a stronger spike or a larger learning rate; make values equal that are nearly so",
-        )
-    return None if len(problem.blocks) == span.rank == 1 else span
+    blocks, span = len(problem.blocks), _span(problem.blocks, problem.loadings, problem.target)
+    if _rounded(span):
+        span = _graded(problem.blocks, problem.loadings, problem.target, clusters_of(problem))
+    return None if blocks == span.rank == 1 else span
 
 
-def _hides(problem: Problem, rank: int) -> bool:
-    """Whether features that are dependent in double precision are not so by themselves.
-
-    The rank does not depend on the strength of the spike: a weak one, whose features differ by powers of it, is held
-    against one that moves pre-activations by their own spread. Unequal values within 1e-9 are never dependent.
-    """
-    if problem.loadings is None:
-        sizes = sorted(abs(term.scale) for term in problem.blocks)
-        if any(0.0 < b - a < _NEAR * b for a, b in zip(sizes, sizes[1:], strict=False)):
-            return True
-    strong = at_unit_strength(problem)
-    return strong is not None and _span(strong.blocks, strong.loadings, strong.target).rank > rank
+def span_of_columns(problem: Problem, kind: Kind, kappa: Array, weight: Array, columns: Array, sizes: Array) -> Span:
+    """The same of any features of a problem: columns [N, C] at points [N, q] with weights [N], norms ``sizes`` [C]."""
+    span = orthonormal(np.sqrt(weight)[:, None] * columns, sizes)
+    return _by_clusters(kappa, weight, columns, sizes, clusters_of(problem, kind)) if _rounded(span) else span
 
 
-def at_unit_strength(problem: Problem) -> Problem | None:
-    """A problem with a weak spike, all its strengths raised until one moves pre-activations by their own spread.
-
-    None where one does already, where there is no spike, and in the limit of a small step.
-    """
-    blocks, loadings = problem.blocks, problem.loadings
-    if any(term.polynomial is not None for term in blocks):
-        return None
-    rows = [(term.scale,) for term in blocks] if loadings is None else loadings
-    strength = max(math.hypot(*row) / math.sqrt(term.variance) for row, term in zip(rows, blocks, strict=True))
-    if not 0.0 < strength < 1.0:
-        return None
-    if loadings is None:
-        return replace(problem, blocks=tuple(replace(term, scale=term.scale / strength) for term in blocks))
-    return replace(problem, loadings=tuple(tuple(x / strength for x in row) for row in loadings))
+def _rounded(span: Span) -> bool:
+    """Whether rounding may show, or hide a direction."""
+    return span.rank < len(span.basis) or span.least < _CLOSE
 
 
 @lru_cache(maxsize=128)
 def _span(blocks: tuple[Term, ...], loadings: Rows | None, target: Term | None) -> Span:
+    _, weight, mu0, sizes = _features(blocks, loadings, target)
+    return orthonormal(np.sqrt(weight)[:, None] * mu0, sizes)
+
+
+@lru_cache(maxsize=128)
+def _graded(
+    blocks: tuple[Term, ...], loadings: Rows | None, target: Term | None, clusters: tuple[Cluster, ...]
+) -> Span:
+    return _by_clusters(*_features(blocks, loadings, target), clusters)
+
+
+def _by_clusters(kappa: Array, weight: Array, columns: Array, sizes: Array, clusters: tuple[Cluster, ...]) -> Span:
+    """The span by way of combinations that do not cancel, whose terms are what is rounded."""
+    functions, terms = combined(columns, kappa, clusters)
+    alone = np.ones(len(sizes))
+    alone[[place for cluster in clusters for place in cluster.columns]] = 0.0
+    span = orthonormal(np.sqrt(weight)[:, None] * functions, alone * sizes + np.sqrt(weight @ terms**2))
+    return span.through(clusters) if clusters else span
+
+
+def _features(
+    blocks: tuple[Term, ...], loadings: Rows | None, target: Term | None
+) -> tuple[Array, Array, Array, Array]:
+    """(kappa [N, q], weights [N], mean features [N, K], norms of the features whose averages they are [K])."""
+    rank = 1 if loadings is None else len(loadings[0])
     if loadings is None:
         rows = table(blocks, target or blocks[0], ORDERS[-1])
     else:
-        rows = tensor_table(Shape(blocks, loadings, target), (1.0,) * len(loadings[0]))
+        rows = tensor_table(Shape(blocks, loadings, target), (1.0,) * rank)
     mu0, mu1, mu2sq = np.split(rows[:, -3 * len(blocks) :], 3, axis=1)
-    weight = rows[:, 1, None]
-    return orthonormal(np.sqrt(weight) * mu0, np.sqrt((weight * (mu0**2 + mu1**2 + mu2sq)).sum(axis=0)))
+    sizes = np.sqrt((rows[:, 1, None] * (mu0**2 + mu1**2 + mu2sq)).sum(axis=0))
+    return _coordinates(rows, len(blocks), rank), rows[:, 1], mu0, sizes
 
 
 def orthonormal(columns: Array, sizes: Array) -> Span:
@@ -171,6 +196,17 @@ def orthonormal(columns: Array, sizes: Array) -> Span:
         rank += 1
     dependent = np.eye(count)[:, waiting] / sizes[waiting] - np.einsum("bi,iw->bw", basis, coordinates[:, waiting])
     return Span(basis, coordinates * sizes, dependent, rank, least, dropped)
+
+
+def _sums(functions: Array, matrix: Array) -> Array:
+    """The same sums on every machine: [N, K] times [K, K]."""
+    return np.asarray(np.einsum("nb,bi->ni", functions, matrix, optimize=False))
+
+
+def _coordinates(rows: Array, blocks: int, rank: int) -> Array:
+    """kappa, [N, q], in a table."""
+    further = rows[:, -3 * blocks - rank + 1 : -3 * blocks] if rank > 1 else rows[:, :0]
+    return np.column_stack([rows[:, 0], further])
 
 
 def _product(first: Array, second: Array) -> float:

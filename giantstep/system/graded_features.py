@@ -1,0 +1,377 @@
+"""Features of blocks that are weak or nearly equal: combinations of them that do not cancel.
+
+At infinite dimension the readout uses every combination of the mean features mu0_b(kappa), however small. Those of a
+weak spike, or of nearly equal readout values, differ by powers of what tells the blocks apart: in double precision
+the differences are lost. Here the features of such a cluster are expanded about its centre (l, c, bias),
+    mu0_b(kappa) = sum_a,j  delta_b^a/a!  (gamma_b/2)^j/j!  kappa^a D_{|a|+2j}(kappa),
+    D_k(kappa) = E[sigma(bias + l.kappa + sqrt(c) g) He_k(g)] / c^(k/2),
+with delta_b and gamma_b what the loadings and the bulk variance of block b have beyond the centre (the second since
+the Gaussian average solves the heat equation). The matrix of coefficients is eliminated degree by degree in many
+digits; what is left are functions of size one. Averages D_k below rounding count as zero, so that features that are
+dependent by themselves stay so.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import combinations_with_replacement
+from typing import Any, Literal
+
+import mpmath
+import numpy as np
+
+from generated import step as generated_step
+from giantstep.law.gradient_step import arguments_of
+from giantstep.quadrature.gauss import evenly_cut, legendre
+from giantstep.quadrature.panels import Term
+from giantstep.spec.errors import NotConverged
+from giantstep.spec.expressions import numpy_function
+from giantstep.spec.kernels import function_kernel
+from giantstep.system.problem import Problem
+
+Array = np.ndarray
+Kind = Literal["mean", "slope", "seen"]  # mu0_b; mu1_b; mu0_b and kappa_i mu1_b
+Row = tuple[tuple[int, ...], int]  # (a, k): the function kappa^a D_k(kappa)
+Column = dict[Row, Any]
+_NUMBER = -1  # k of a power of kappa alone, whose average is a number and stands in the coefficient
+
+_DIGITS = 300  # differences of 1e-13, a few times nested, in features of strength 1e-12, to a high power
+_ZERO = mpmath.mpf(10) ** -200
+_RADIUS, _RADIUS_OF_SEVERAL = 0.5, 0.1  # of a cluster: the expansion converges like its powers
+_RESOLVED = 1e-18
+_SURE = 1e-6  # what rounded loadings have to differ by: the direction of the difference has ten digits then
+_NOTHING = 1e-14  # an average this small beside the function is rounding
+_ORDER, _LEVELS, _SETTLED = 20, 8, 1e-14
+_REACH = 9.0
+_CHUNK = 256
+
+
+@dataclass(frozen=True)
+class Block:
+    """What the features of a block depend on: loadings [q] and bulk variance to many digits.
+
+    exact: whether these follow from what is given, and are not rounded themselves.
+    """
+
+    term: Term
+    loadings: tuple[Any, ...]
+    variance: Any
+    exact: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Cluster:
+    """Columns that are combined: ``sum_c column_c matrix[c, i]`` is the function with coefficients ``series[i]``.
+
+    columns: their places; matrix [C, C] of many digits; centre: a block, with loadings zero for a weak spike.
+    """
+
+    columns: tuple[int, ...]
+    centre: Block
+    matrix: Any
+    series: tuple[Column, ...]
+
+    def at(self, kappa: Array) -> tuple[Array, Array]:
+        """(functions [N, C], what their terms amount to [N, C]) at points [N, q]."""
+        order = max((k for column in self.series for _, k in column), default=0)
+        averages = self._averages(kappa, max(0, order))
+        functions, sizes = np.zeros((2, len(kappa), len(self.series)))
+        for i, column in enumerate(self.series):
+            for (powers, k), coefficient in column.items():
+                part = float(coefficient) * np.prod(kappa ** np.array(powers), axis=1)
+                if k != _NUMBER:
+                    part = part * averages[k]
+                functions[:, i] += part
+                sizes[:, i] += np.abs(part)
+        return functions, sizes
+
+    def _averages(self, kappa: Array, order: int) -> Array:
+        """D_k of the centre at points [N, q]."""
+        if not any(self.centre.loadings):
+            return np.empty(0)
+        shifts = kappa @ np.array(self.centre.loadings, float) + self.centre.term.offset
+        return averages(self.centre, shifts, order)
+
+
+def clusters_of(problem: Problem, kind: Kind = "mean") -> tuple[Cluster, ...]:
+    """The clusters of a problem's features; those alone in one, that are not weak, are in none."""
+    if problem.loadings is None and not any(term.scale for term in problem.blocks):
+        return ()  # nothing tells the blocks apart
+    return _clusters(_blocks(problem), kind)
+
+
+def _blocks(problem: Problem) -> tuple[Block, ...]:
+    """The blocks; loadings and variance follow from the readout values to all digits where these are what is given."""
+    with mpmath.workdps(_DIGITS):
+        variance = _variance_of(problem)
+        values = {u * problem.spike.strength: u for u in problem.model.network.readout.values}
+        found = []
+        for number, term in enumerate(problem.blocks):
+            value = values.get(term.scale) if problem.loadings is None and variance is not None else None
+            if value is not None and variance is not None:
+                u = mpmath.mpf(value)
+                found.append(Block(term, (u * mpmath.mpf(problem.spike.strength),), mpmath.mpf(variance(u)), True))
+                continue
+            row = (term.scale,) if problem.loadings is None else problem.loadings[number]
+            found.append(Block(term, tuple(mpmath.mpf(x) for x in row), mpmath.mpf(term.variance), False))
+    return tuple(found)
+
+
+def _variance_of(problem: Problem) -> Callable[[Any], Any] | None:
+    """The bulk variance by the readout value; None where it is found by other means than a formula."""
+    model = problem.model
+    if model.inputs is not None or problem.own_bulk:
+        return None
+    if model.spike is not None:
+        beyond = mpmath.mpf(model.spike.bulk_variance) - 1
+        return lambda u: 1 + beyond * u * u
+    if model.step is None:
+        return lambda u: 1
+    of = arguments_of(model.network, model.step, model.target)
+    return lambda u: generated_step.bulk_variance(of.rate, of.samples, u, of.s0, of.e2, of.sigma2, of.variance)
+
+
+@lru_cache(maxsize=64)
+def _clusters(blocks: tuple[Block, ...], kind: Kind) -> tuple[Cluster, ...]:
+    if any(block.term.polynomial is not None for block in blocks):
+        return ()
+    with mpmath.workdps(_DIGITS):
+        waiting, found = list(range(len(blocks))), []
+        radius = _RADIUS if len(blocks[0].loadings) == 1 else _RADIUS_OF_SEVERAL
+        weak = {b: _still(blocks[b], blocks) for b in waiting if _apart(blocks[b], _still(blocks[b], ())) <= radius}
+        if weak:
+            found.append(_cluster(blocks, weak, kind))
+        waiting = [b for b in waiting if b not in weak]
+        while waiting:
+            centre = blocks[waiting[0]]
+            near = {b: centre for b in waiting if _apart(blocks[b], centre) <= radius}
+            if len(near) > 1:
+                _require_digits(blocks, near)
+                found.append(_cluster(blocks, near, kind))
+            waiting = [b for b in waiting if b not in near]
+    return tuple(found)
+
+
+def _still(block: Block, blocks: Sequence[Block]) -> Block:
+    """A block without a spike, of the variance of the first of the blocks that is nearly as wide."""
+    variances = (b.variance for b in blocks if abs(b.variance - block.variance) <= _RADIUS**2 * b.variance)
+    return Block(block.term, (mpmath.mpf(0),) * len(block.loadings), next(variances, block.variance), block.exact)
+
+
+def _apart(block: Block, centre: Block) -> float:
+    """What the expansion about a centre converges like the powers of; infinite for another function."""
+    if (block.term.function, block.term.offset) != (centre.term.function, centre.term.offset):
+        return math.inf
+    shift = mpmath.norm([x - y for x, y in zip(block.loadings, centre.loadings, strict=True)])
+    wider = abs(block.variance - centre.variance)
+    return float(max(mpmath.sqrt(2) * shift / mpmath.sqrt(centre.variance), mpmath.sqrt(wider / centre.variance)))
+
+
+def _require_digits(blocks: Sequence[Block], near: dict[int, Block]) -> None:
+    """Raise NotConverged where blocks are told apart by numbers that are rounded themselves."""
+    for b, centre in near.items():
+        if blocks[b] is not centre and not blocks[b].exact and 0.0 < _apart(blocks[b], centre) < _SURE:
+            raise NotConverged(
+                "the loadings of two blocks differ by little more than rounding, and at infinite dimension the readout "
+                "reads any difference",
+                "give a dimension, or make loadings equal that are nearly so",
+            )
+
+
+def _cluster(blocks: Sequence[Block], centres: dict[int, Block], kind: Kind) -> Cluster:
+    """The cluster of some blocks, each with the centre that its features are expanded about."""
+    rho = max(1e-30, *(_apart(blocks[b], centre) for b, centre in centres.items()))
+    decay = math.ceil(math.log(_RESOLVED) / math.log(1.3 * rho))
+    order = max(4 * len(centres) + 8, 2 * len(centres) + 2 + decay)
+    columns: dict[int, Column] = {}
+    for b, centre in centres.items():
+        sizes = _sizes(centre, order + 2)
+        expansion = _Expansion(blocks[b], centre, order, frozenset(np.flatnonzero(sizes == 0.0).tolist()))
+        here = {b: expansion.slope() if kind == "slope" else expansion.mean()}
+        rank = len(centre.loadings) if kind == "seen" else 0
+        here |= {len(blocks) + b * rank + i: expansion.slope(along=i) for i in range(rank)}
+        if not any(centre.loadings):
+            here, sizes = {c: _with_numbers(column, centre, order + 2) for c, column in here.items()}, np.ones(1)
+        columns |= here
+    places = tuple(sorted(columns))
+    matrix, series = _eliminated([columns[place] for place in places], sizes)
+    return Cluster(places, centre, matrix, series)
+
+
+def combined(columns: Array, kappa: Array, clusters: Sequence[Cluster]) -> tuple[Array, Array]:
+    """Columns [N, C] with the combinations of clusters in their places, and what the terms of these amount to."""
+    found, sizes = columns.copy(), np.zeros_like(columns)
+    for cluster in clusters:
+        places = list(cluster.columns)
+        found[:, places], sizes[:, places] = cluster.at(kappa)
+    return found, sizes
+
+
+def transformed(clusters: Sequence[Cluster], of_combined: Array, dual: bool = False) -> Array:
+    """Coefficients [C, n] of ``combined`` columns as coefficients of the columns; dual: values, by the inverse."""
+    with mpmath.workdps(_DIGITS):
+        found = of_combined.copy()
+        for cluster in clusters:
+            places = list(cluster.columns)
+            matrix = mpmath.inverse(cluster.matrix).T if dual else cluster.matrix
+            product = matrix * mpmath.matrix(of_combined[places].tolist())
+            found[places] = [[float(x) for x in row] for row in product.tolist()]
+    return found
+
+
+class _Expansion:
+    """Coefficients of the features of a block in the functions kappa^a D_k of its centre."""
+
+    def __init__(self, block: Block, centre: Block, order: int, vanishing: frozenset[int]) -> None:
+        self.delta = [x - y for x, y in zip(block.loadings, centre.loadings, strict=True)]
+        self.gamma = (block.variance - centre.variance) / 2
+        self.deviation = mpmath.sqrt(block.variance)
+        self.order, self.vanishing = order, vanishing
+
+    def mean(self) -> Column:
+        """mu0."""
+        return self._terms(0, None, mpmath.mpf(1))
+
+    def slope(self, along: int | None = None) -> Column:
+        """mu1, or kappa_i mu1."""
+        return self._terms(1, along, self.deviation)
+
+    def _terms(self, derivatives: int, along: int | None, factor: Any) -> Column:
+        found: Column = {}
+        for powers, coefficient in self._powers():
+            here = tuple(p + (i == along) for i, p in enumerate(powers))
+            rest = factor * coefficient
+            for j in range((self.order - sum(powers)) // 2 + 1):
+                k = sum(powers) + 2 * j + derivatives
+                if rest == 0:
+                    break
+                if k not in self.vanishing:
+                    found[here, k] = found.get((here, k), 0) + rest
+                rest *= self.gamma / (j + 1)
+        return found
+
+    def _powers(self) -> list[tuple[tuple[int, ...], Any]]:
+        """(a, delta^a/a!) up to the order."""
+        rank, found = len(self.delta), []
+        for degree in range(self.order + 1):
+            for chosen in combinations_with_replacement(range(rank), degree):
+                powers = tuple(chosen.count(i) for i in range(rank))
+                parts = (x**p / mpmath.factorial(p) for x, p in zip(self.delta, powers, strict=True))
+                if coefficient := mpmath.fprod(parts):
+                    found.append((powers, coefficient))
+        return found
+
+
+def _sizes(centre: Block, order: int) -> Array:
+    """The largest values of D_0 ... D_order at the kappa that count, zero where they are rounding."""
+    norm = float(mpmath.norm(centre.loadings))
+    shifts = centre.term.offset + norm * np.linspace(-4.0, 4.0, 9 if norm else 1)
+    found = np.abs(averages(centre, shifts if norm else np.array([centre.term.offset]), order)).max(axis=1)
+    scaled = found * math.sqrt(centre.variance) ** np.arange(order + 1) / _root_factorials(order)
+    return np.where(scaled > _NOTHING * scaled.max(), found, 0.0)
+
+
+def _with_numbers(column: Column, centre: Block, order: int) -> Column:
+    """Coefficients of powers of kappa: without a spike at the centre the averages are numbers."""
+    numbers = averages(centre, np.array([centre.term.offset]), order)[:, 0].tolist()
+    summed: Column = {}
+    for (powers, k), coefficient in column.items():
+        summed[powers, _NUMBER] = summed.get((powers, _NUMBER), 0) + coefficient * mpmath.mpf(numbers[k])
+    return summed
+
+
+def _eliminated(columns: list[Column], sizes: Array) -> tuple[Any, tuple[Column, ...]]:
+    """(matrix, series): combinations of the columns by elimination with complete pivoting, the largest rest first.
+
+    Columns that depend on the others have an empty series. sizes: of D_k.
+    """
+    series, matrix = [dict(column) for column in columns], mpmath.eye(len(columns))
+    rows = sorted({row for column in columns for row in column})
+    norms = {row: _norm_of_powers(row[0]) * float(sizes[max(0, row[1])]) for row in rows}
+    least = {row: _ZERO * max(abs(column.get(row, 0)) for column in columns) for row in rows}
+    free = list(range(len(columns)))
+    while free:
+        entries = (
+            (abs(series[c][row]) * norms[row], c, row) for c in free for row in rows if _counts(series[c], row, least)
+        )
+        largest = max(entries, default=None)
+        if largest is None:
+            break
+        _, place, row = largest
+        free.remove(place)
+        _combine(series, matrix, place, place, 1 - 1 / series[place][row])
+        for other in free:
+            if row in series[other]:
+                _combine(series, matrix, other, place, series[other][row])
+                del series[other][row]
+    return matrix, tuple({} if c in free else column for c, column in enumerate(series))
+
+
+def _counts(column: Column, row: Row, least: dict[Row, Any]) -> bool:
+    return row in column and abs(column[row]) > least[row]
+
+
+def _norm_of_powers(powers: tuple[int, ...]) -> float:
+    """The root of E kappa^(2a)."""
+    return math.sqrt(math.prod(float(mpmath.fac2(2 * p - 1)) for p in powers))
+
+
+def _combine(series: list[Column], matrix: Any, target: int, source: int, factor: Any) -> None:
+    """Subtract a multiple of a column from another."""
+    taken = dict(series[source])
+    for row, value in taken.items():
+        series[target][row] = series[target].get(row, 0) - factor * value
+    for c in range(matrix.rows):
+        matrix[c, target] -= factor * matrix[c, source]
+
+
+def averages(block: Block, shifts: Array, order: int) -> Array:
+    """D_k(s) = E[f(s + sqrt(c) g) He_k(g)] / c^(k/2), the k-th derivative of E f in s: [order + 1, N] at shifts [N].
+
+    Raises NotConverged where they do not settle.
+    """
+    pieces = [_settled(block, shifts[i : i + _CHUNK], order) for i in range(0, len(shifts), _CHUNK)]
+    factors = _root_factorials(order) / math.sqrt(block.variance) ** np.arange(order + 1)
+    return np.asarray(np.concatenate(pieces, axis=1) * factors[:, None])
+
+
+def _settled(block: Block, shifts: Array, order: int) -> Array:
+    """E[f He_k] / sqrt(k!), [order + 1, N], on panels that are halved until two answers agree."""
+    previous: Array | None = None
+    for level in range(_LEVELS):
+        found, size = _on_panels(block, shifts, order, 2.0**-level)
+        if previous is not None and np.all(np.abs(found - previous) <= _SETTLED * size):
+            return found
+        previous = found
+    raise NotConverged(
+        f"the Gaussian averages of {block.term.function!r} do not settle",
+        "use a function that grows more slowly, or does not vary as sharply",
+    )
+
+
+def _on_panels(block: Block, shifts: Array, order: int, width: float) -> tuple[Array, float]:
+    """(E[f He_k] / sqrt(k!), the largest E |f|) on panels of a width in standard deviations, cut at breakpoints."""
+    deviation, centre = math.sqrt(block.variance), 0.5 * float(shifts.min() + shifts.max())
+    reach = (float(shifts.max()) - centre) / deviation + _REACH + math.sqrt(2.0 * order)
+    breaks = [(b - centre) / deviation for b in function_kernel(block.term.function).BREAKPOINTS]
+    edges = evenly_cut(reach, width, breaks)
+    points, weights = legendre(_ORDER)
+    half, middle = 0.5 * np.diff(edges)[:, None], 0.5 * (edges[:-1] + edges[1:])[:, None]
+    x, weight = (middle + half * points).ravel(), (half * weights).ravel()
+    value = numpy_function(block.term.function)(centre + deviation * x)[0]
+    g = x - ((shifts - centre) / deviation)[:, None]
+    density = weight * np.exp(-0.5 * g * g) / math.sqrt(2.0 * math.pi)
+    weighted = density * value
+    below, here = np.zeros_like(g), np.ones_like(g)
+    found = np.empty((order + 1, len(shifts)))
+    for k in range(order + 1):
+        found[k] = (weighted * here).sum(axis=1)
+        here, below = (g * here - math.sqrt(k) * below) / math.sqrt(k + 1.0), here
+    return found, float(np.sqrt((density * value * value).sum(axis=1)).max())
+
+
+def _root_factorials(order: int) -> Array:
+    return np.sqrt(np.cumprod([1.0, *range(1, order + 1)]))
