@@ -27,6 +27,7 @@ from giantstep.system.result import Result
 Array = np.ndarray
 _SAME = 1e-6  # of rho, whose square is what counts: the direction is one of kappa
 _WORST = 1e-7  # of the averages, relative to the largest root of E f^2
+_EPS = 2.2e-16
 _COARSER = 0.8  # nodes that they are compared on
 _NODES = 200_000  # of kappa at a time
 
@@ -77,6 +78,13 @@ class Output:
         mean = mu0 @ self.m + (kappa * (mu1 @ self.zeta)).sum(axis=1)
         slope = mu1 @ self.psi
         variance = np.einsum("nb,bc,nc->n", mu1, self.q1 - self.psi @ self.psi.T, mu1) + mu2sq @ self.q2
+        rounding = _EPS * np.abs(mu0) @ np.abs(self.m)
+        if rounding.max() > _WORST * np.sqrt(mean**2 + np.maximum(variance, 0.0)).max():
+            raise NotConverged(
+                "the mean features of the blocks differ by next to nothing, and rounding hides what the readout makes "
+                "of their difference",
+                "give a dimension, a stronger spike or a larger learning rate",
+            )
         return mean, slope, np.maximum(variance, 0.0)
 
     def _coefficients(self, kappa: Array) -> Array:

@@ -46,7 +46,7 @@ _SURE = 1e-6  # what rounded loadings have to differ by: the direction of the di
 _NOTHING = 1e-14  # an average this small beside the function is rounding
 _ORDER, _LEVELS, _SETTLED = 20, 8, 1e-14
 _REACH = 9.0
-_CHUNK = 256
+_CHUNK, _WINDOW = 256, 6.0  # shifts at a time, and how far they lie apart, in standard deviations
 
 
 @dataclass(frozen=True)
@@ -333,17 +333,34 @@ def averages(block: Block, shifts: Array, order: int) -> Array:
 
     Raises NotConverged where they do not settle.
     """
-    pieces = [_settled(block, shifts[i : i + _CHUNK], order) for i in range(0, len(shifts), _CHUNK)]
+    found, places = np.empty((order + 1, len(shifts))), np.argsort(shifts, kind="stable")
+    typical = _typical_value(block)
+    window = np.floor(shifts[places] / (_WINDOW * math.sqrt(block.variance)))
+    for near in np.split(places, np.flatnonzero(np.diff(window)) + 1):
+        for first in range(0, len(near), _CHUNK):
+            chosen = near[first : first + _CHUNK]
+            found[:, chosen] = _settled(block, shifts[chosen], order, typical)
     factors = _root_factorials(order) / math.sqrt(block.variance) ** np.arange(order + 1)
-    return np.asarray(np.concatenate(pieces, axis=1) * factors[:, None])
+    return np.asarray(found * factors[:, None])
 
 
-def _settled(block: Block, shifts: Array, order: int) -> Array:
-    """E[f He_k] / sqrt(k!), [order + 1, N], on panels that are halved until two answers agree."""
+def _typical_value(block: Block) -> float:
+    """The largest |f| around where kappa is about one."""
+    spread = (
+        float(mpmath.norm(block.loadings)) * np.arange(-1, 2) + math.sqrt(block.variance) * np.arange(-1, 2)[:, None]
+    )
+    return float(np.abs(numpy_function(block.term.function)(block.term.offset + spread.ravel())[0]).max())
+
+
+def _settled(block: Block, shifts: Array, order: int, typical: float) -> Array:
+    """E[f He_k] / sqrt(k!), [order + 1, N], on panels that are halved until two answers agree.
+
+    Relative to f where it counts: far out it may be as small as rounding makes it.
+    """
     previous: Array | None = None
     for level in range(_LEVELS):
         found, size = _on_panels(block, shifts, order, 2.0**-level)
-        if previous is not None and np.all(np.abs(found - previous) <= _SETTLED * size):
+        if previous is not None and np.all(np.abs(found - previous) <= _SETTLED * max(size, typical)):
             return found
         previous = found
     raise NotConverged(
