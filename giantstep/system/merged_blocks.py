@@ -12,11 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 
 from giantstep.quadrature.panels import Term
 from giantstep.spec.kernels import function_kernel
+from giantstep.spec.matrix import Rows
 from giantstep.system.problem import Problem, Solution
 
 Array = np.ndarray
@@ -55,23 +57,28 @@ def merged(problem: Problem, opposite: bool = True) -> tuple[Problem, Members]:
 
     opposite: merge opposite blocks too; not where the bias moves, which tells them apart.
     """
-    loadings = problem.loadings or ((),) * len(problem.blocks)
-    places: dict[Kind, tuple[int, float, float]] = {}
-    distinct: list[Kind] = []
-    for kind in zip(problem.blocks, loadings, strict=True):
-        if kind not in places:
-            places[kind] = (len(distinct), 1.0, 1.0)
-            if opposite and (signs := mirror_signs(kind[0])) is not None:
-                places.setdefault(_mirrored(*kind), (len(distinct), *signs))
-            distinct.append(kind)
-    found = [places[kind] for kind in zip(problem.blocks, loadings, strict=True)]
-    members = Members(np.array([place for place, _, _ in found]), *np.array(found)[:, 1:].T)
+    members, distinct = _members(problem.blocks, problem.loadings, opposite)
     if len(distinct) == len(problem.blocks):
         return problem, members
     fraction = np.bincount(members.block, weights=problem.fraction)
     blocks = tuple(term for term, _ in distinct)
     kept = tuple(row for _, row in distinct) if problem.loadings else None
     return replace(problem, blocks=blocks, fraction=fraction, loadings=kept), members
+
+
+@lru_cache(maxsize=128)
+def _members(blocks: tuple[Term, ...], loadings: Rows | None, opposite: bool) -> tuple[Members, tuple[Kind, ...]]:
+    """Where the blocks went, and the distinct ones."""
+    places: dict[Kind, tuple[int, float, float]] = {}
+    distinct: list[Kind] = []
+    for kind in zip(blocks, loadings or ((),) * len(blocks), strict=True):
+        if kind not in places:
+            places[kind] = (len(distinct), 1.0, 1.0)
+            if opposite and (signs := mirror_signs(kind[0])) is not None:
+                places.setdefault(_mirrored(*kind), (len(distinct), *signs))
+            distinct.append(kind)
+    found = [places[kind] for kind in zip(blocks, loadings or ((),) * len(blocks), strict=True)]
+    return Members(np.array([place for place, _, _ in found]), *np.array(found)[:, 1:].T), tuple(distinct)
 
 
 def mirror_signs(term: Term) -> tuple[float, float] | None:

@@ -29,7 +29,7 @@ _EPS, _WORST = 2.2e-16, 1e-8
 _CLOSE = 1e-5  # rounding may show where features differ by less
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Span:
     """``e_i = sum_b mu0_b basis[b, i]`` and ``mu0_b = sum_i e_i coordinates[i, b]``, [K, K], zero from the rank on.
 

@@ -5,18 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from giantstep.quadrature.panels import ORDERS, table
+from giantstep.quadrature.panels import ORDERS, Term, table
 from giantstep.quadrature.tensor import Shape, tensor_table
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.kernels import solver_kernel
 from giantstep.system.problem import Problem, Solution
 from giantstep.system.result import ORDER_PARAMETERS
-from giantstep.system.span import span_of
+from giantstep.system.span import Span, span_of
 from giantstep.system.state import State, run_solver
 from giantstep.system.uncompiled import sparing
 
@@ -46,14 +47,15 @@ def solve_direct(problem: Problem, tolerance: float) -> Solution:
     for halvings in range(_HALVINGS):
         previous = error
         runs: list[_Run] = []
-        for order in _orders(problem):
+        for order in ORDERS:
             runs.append(_run(kernel, problem, order, halvings, runs[-1].state if runs else None))
         fine = runs[-1]
-        size = max(abs(fine.test_error), ROUNDING / tolerance * _signal(fine, problem)) or 1.0
+        signal = _signal(fine, problem)
+        size = max(abs(fine.test_error), ROUNDING / tolerance * signal) or 1.0
         error = max(abs(fine.test_error - run.test_error) for run in runs[:-1]) / size
         if error <= tolerance or error > 0.5 * previous:  # settled, or held up by rounding
             break
-    return _solution(kernel, problem, fine, error)
+    return _solution(kernel, problem, fine, error, signal)
 
 
 def _solve_by_axes(problem: Problem, tolerance: float) -> Solution:
@@ -63,7 +65,8 @@ def _solve_by_axes(problem: Problem, tolerance: float) -> Solution:
     for _ in range(2 * _HALVINGS):
         previous = error
         fine = _run_on(kernel, problem, tensor_table(shape_of(problem), tuple(fineness)))
-        size = max(abs(fine.test_error), ROUNDING / tolerance * _signal(fine, problem)) or 1.0
+        signal = _signal(fine, problem)
+        size = max(abs(fine.test_error), ROUNDING / tolerance * signal) or 1.0
         errors = []
         for axis in range(problem.rank):
             coarse = [f * _COARSER if i == axis else f for i, f in enumerate(fineness)]
@@ -74,7 +77,7 @@ def _solve_by_axes(problem: Problem, tolerance: float) -> Solution:
             break
         wanted = 0.5 * tolerance / problem.rank
         fineness = [f * _FINER if e > wanted else f for f, e in zip(fineness, errors, strict=True)]
-    return _solution(kernel, problem, fine, error)
+    return _solution(kernel, problem, fine, error, signal)
 
 
 def shape_of(problem: Problem) -> Shape:
@@ -83,7 +86,7 @@ def shape_of(problem: Problem) -> Shape:
     return Shape(problem.blocks, problem.loadings, problem.target)
 
 
-def _solution(kernel: ModuleType, problem: Problem, fine: _Run, error: float) -> Solution:
+def _solution(kernel: ModuleType, problem: Problem, fine: _Run, error: float, signal: float) -> Solution:
     residual = kernel.check(fine.node, problem.fraction, problem.parameters, fine.state)
     return Solution(
         fine.test_error,
@@ -94,17 +97,12 @@ def _solution(kernel: ModuleType, problem: Problem, fine: _Run, error: float) ->
         fine.status,
         error,
         fine.node.shape[1],
-        _signal(fine, problem),
+        signal,
     )
 
 
 def _kernel(problem: Problem) -> ModuleType:
     return solver_kernel("square", problem.rank)
-
-
-def _orders(problem: Problem) -> tuple[int, ...]:
-    """Orders of quadrature that are compared; several blocks may be nearly collinear, where rounding shows as well."""
-    return ORDERS if len(problem.blocks) == 1 else (*ORDERS[:-1], sum(ORDERS) // 2, ORDERS[-1])
 
 
 def square_overlaps(problem: Problem, rows: np.ndarray) -> Mapping[str, np.ndarray]:
@@ -119,19 +117,32 @@ def square_overlaps(problem: Problem, rows: np.ndarray) -> Mapping[str, np.ndarr
 
 def _run(kernel: ModuleType, problem: Problem, order: int, halvings: int, start: State | None = None) -> _Run:
     assert problem.target is not None
-    return _run_on(kernel, problem, table(problem.blocks, problem.target, order, halvings), start)
+    node = _panel_nodes(problem.blocks, problem.target, order, halvings, span_of(problem))
+    return _run_at(kernel, problem, node, start)
 
 
-def _run_on(
+@lru_cache(maxsize=32)
+def _panel_nodes(blocks: tuple[Term, ...], target: Term, order: int, halvings: int, span: Span | None) -> np.ndarray:
+    """Nodes [columns, N] of one direction of kappa, as the solver reads them."""
+    return _columns(table(blocks, target, order, halvings), span)
+
+
+def _columns(rows: np.ndarray, span: Span | None) -> np.ndarray:
+    return np.array((rows if span is None else span.columns(rows)).T, order="C")
+
+
+def _run_on(kernel: ModuleType, problem: Problem, rows: np.ndarray, solve: Callable[..., Any] | None = None) -> _Run:
+    return _run_at(kernel, problem, _columns(rows, span_of(problem)), solve=solve)
+
+
+def _run_at(
     kernel: ModuleType,
     problem: Problem,
-    rows: np.ndarray,
+    node: np.ndarray,
     start: State | None = None,
     solve: Callable[..., Any] | None = None,
 ) -> _Run:
     """start: the solution on other nodes, from which Newton's method begins; solve: the kernel's, compiled or not."""
-    span = span_of(problem)
-    node = np.array((rows if span is None else span.columns(rows)).T, order="C")
     solved = run_solver(kernel, node, problem.fraction, problem.parameters, start, solve)
     if solved.status < 0:
         raise NotConverged(_stalled(problem, -solved.status), collinear_hint(problem))
