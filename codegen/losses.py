@@ -88,7 +88,12 @@ def emit_registered_losses(names: Iterable[str] = tuple(REGISTERED)) -> dict[str
 
 def _derivatives(piece: Any) -> tuple[Any, Any, Any]:
     slope = sp.diff(piece, U)
-    return stabilised(piece), stabilised(slope), stabilised(_shortest(sp.diff(slope, U)))
+    return stabilised(_factored(piece)), stabilised(_factored(slope)), stabilised(_shortest(sp.diff(slope, U)))
+
+
+def _factored(value: Any) -> Any:
+    """A polynomial as a product, which does not cancel near its roots: the loss of a fit that is almost perfect."""
+    return sp.factor(value) if value.is_polynomial(U) else value
 
 
 def _shortest(curvature: Any) -> Any:

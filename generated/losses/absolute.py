@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 0177b59b4d67e046, runtime 1afa32cc6e442e98.
+Generated; do not edit. Signature 82f2d27da0915b93, runtime 1afa32cc6e442e98.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "0177b59b4d67e046f61126fc10d446f738a258d16971ab65f6506a8ad51b9677"
+SIGNATURE = "82f2d27da0915b938bb8f0e69582e0a744b7a9cd49d15e7f64325eb7196c35e9"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature b8418d2d8c514cc5, runtime 1afa32cc6e442e98.
+Generated; do not edit. Signature 7be12e7898cfe3d6, runtime 1afa32cc6e442e98.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "b8418d2d8c514cc53a6aea966d095fd7c1032b8db0ebbcf5b5ac502e6a5f79e4"
+SIGNATURE = "7be12e7898cfe3d63a0a886c3900fec1f764843108527d3a23cef153cc350757"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 80a9a5a16d7ff9aa, runtime 1afa32cc6e442e98.
+Generated; do not edit. Signature 70668305b8d6e3e5, runtime 1afa32cc6e442e98.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "80a9a5a16d7ff9aacbc144f1212baef6a4275cb35b10fd1163b9672ee9872475"
+SIGNATURE = "70668305b8d6e3e5374a691e5fb332d595adbc23b7480605f91ed63a23f10b36"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False
@@ -34,7 +34,7 @@ def rho(k, y, q, n, places, value, slope, curvature):
     for i in range(n):
         u = places[i]
         if k == 0:
-            value[i] = -0.5*delta*delta - delta*u
+            value[i] = -0.5*delta*(delta + 2.0*u)
             slope[i] = -delta
             curvature[i] = 0.0
         elif k == 1:
@@ -42,7 +42,7 @@ def rho(k, y, q, n, places, value, slope, curvature):
             slope[i] = u
             curvature[i] = 1.0
         else:
-            value[i] = -0.5*delta*delta + delta*u
+            value[i] = 0.5*delta*(-delta + 2.0*u)
             slope[i] = delta
             curvature[i] = 0.0
 

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 57c22be1c1c9a438, runtime 1afa32cc6e442e98.
+Generated; do not edit. Signature 8d6e2d51c90928ed, runtime 1afa32cc6e442e98.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "57c22be1c1c9a438a39e1e215890bd21fafbea575c736fd294a4074b0f4134e5"
+SIGNATURE = "8d6e2d51c90928ed88c796ff2e17342c8123d16ebb40691353b826f38faa4798"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature badea56a037df02e, runtime 1afa32cc6e442e98.
+Generated; do not edit. Signature be0809eebbd22390, runtime 1afa32cc6e442e98.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "badea56a037df02e503a51758669b64cb07644202e678c06b81bb7d8ddd7d7b1"
+SIGNATURE = "be0809eebbd2239003d127bdd9de3f7d5feeb104a47c819b240b39b8215a94f5"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False
@@ -37,8 +37,9 @@ def rho(k, y, q, n, places, value, slope, curvature):
             slope[i] = -tau
             curvature[i] = 0.0
         else:
-            value[i] = -tau*u + u
-            slope[i] = 1.0 - tau
+            x0 = tau - 1.0
+            value[i] = -u*x0
+            slope[i] = -x0
             curvature[i] = 0.0
 
 

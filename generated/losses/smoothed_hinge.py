@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature e8a14ff31d7309c0, runtime 1afa32cc6e442e98.
+Generated; do not edit. Signature 628886d1c3c712cd, runtime 1afa32cc6e442e98.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "e8a14ff31d7309c073d82ba4a967d98360287a3ef0758f2beb8c87704c67438d"
+SIGNATURE = "628886d1c3c712cd8b484495622048515ae91b0f2b4f8f0240ab29da8d641098"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False
@@ -39,10 +39,9 @@ def rho(k, y, q, n, places, value, slope, curvature):
             curvature[i] = 0.0
         elif k == 1:
             x0 = 1.0/delta
-            x1 = 0.5*x0
-            x2 = u*x0
-            value[i] = u*u*x1 + x1 - x2
-            slope[i] = -x0 + x2
+            x1 = u - 1.0
+            value[i] = 0.5*x0*x1*x1
+            slope[i] = x0*x1
             curvature[i] = x0
         else:
             value[i] = 0.0

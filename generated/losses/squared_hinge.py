@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature d1748d6a5d9f864a, runtime 1afa32cc6e442e98.
+Generated; do not edit. Signature eda20958fa9f0720, runtime 1afa32cc6e442e98.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "d1748d6a5d9f864a5226de3d81fb27d9965815efc8986dfa3d6ea101c541d22b"
+SIGNATURE = "eda20958fa9f07202ee66a9f8c424b0ba431f71ccef8b8d07b195724fcd58fa4"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False
@@ -32,8 +32,9 @@ def rho(k, y, q, n, places, value, slope, curvature):
     for i in range(n):
         u = places[i]
         if k == 0:
-            value[i] = 0.5*u*u - u + 0.5
-            slope[i] = u - 1.0
+            x0 = u - 1.0
+            value[i] = 0.5*x0*x0
+            slope[i] = x0
             curvature[i] = 1.0
         else:
             value[i] = 0.0
