@@ -25,6 +25,7 @@ from giantstep.system.result import Result
 from giantstep.system.square_loss import ROUNDING, square_overlaps
 
 Array = np.ndarray
+_SIMILAR = "huber"  # grows linearly, as most losses of the residual do
 COARSE = Level(5, 24)
 PATH = Level(8, 64)  # of a continuation, whose Newton steps need averages that obey their identities
 FINE = (Level(7, 38, rough=True), Level(8, 44))
@@ -123,6 +124,11 @@ def _first_solution(problem: Problem, start: Result | None, near: tuple[CoupledS
         total += outcome.evaluations
         if outcome.converged:
             return replace(outcome, evaluations=total)
+    for x in _of_similar_loss(problem, system):
+        outcome = _settling(problem, x, COARSE, _CLOSE) if settles(problem) else newton(system, x, settled=_CLOSE)
+        total += outcome.evaluations
+        if outcome.converged:
+            return replace(outcome, evaluations=total)
     ridge, system = float(problem.parameters[2]), coupled_at(problem, PATH)
     for first in (max(10.0 * ridge, 1.0), max(1e3 * ridge, 100.0)):
         for x in _starts(_with_ridge(problem, first), system, None):
@@ -211,6 +217,21 @@ def _starts(problem: Problem, system: CoupledSystem, start: Result | None) -> It
     with suppress(NotConverged):
         yield system.unknowns(_of_square_loss(problem, system.given))
     yield _without_data(problem, system)
+
+
+def _of_similar_loss(problem: Problem, system: CoupledSystem) -> Iterator[Array]:
+    """Unknowns of another loss that grows like this one: a smooth loss may be sharp beside the labels.
+
+    Its equations are solved at coarse resolution, by the same starts.
+    """
+    loss = problem.model.fit.loss
+    if loss.form != "residual" or loss.name == _SIMILAR:
+        return
+    other = replace(problem, model=problem.model.replace({"fit.loss": _SIMILAR}))
+    with suppress(NotConverged):
+        near = coupled_at(other, COARSE)
+        near.fields(_first_solution(other, None, None).x)
+        yield system.unknowns(near.order_parameters())
 
 
 def reduced_order(problem: Problem, order: Mapping[str, Array]) -> Mapping[str, Array] | None:

@@ -201,15 +201,6 @@ def _cluster(blocks: Sequence[Block], centres: dict[int, Block], kind: Kind) -> 
     return Cluster(places, centre, matrix, series)
 
 
-def combined(columns: Array, kappa: Array, clusters: Sequence[Cluster]) -> tuple[Array, Array]:
-    """Columns [N, C] with the combinations of clusters in their places, and what the terms of these amount to."""
-    found, sizes = columns.copy(), np.zeros_like(columns)
-    for cluster in clusters:
-        places = list(cluster.columns)
-        found[:, places], sizes[:, places] = cluster.at(kappa)
-    return found, sizes
-
-
 def transformed(clusters: Sequence[Cluster], of_combined: Array, dual: bool = False) -> Array:
     """Coefficients [C, n] of ``combined`` columns as coefficients of the columns; dual: values, by the inverse."""
     with mpmath.workdps(_DIGITS):

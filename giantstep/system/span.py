@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,8 +19,10 @@ from giantstep.quadrature.panels import ORDERS, Term, table
 from giantstep.quadrature.tensor import Shape, tensor_table
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.matrix import Rows
-from giantstep.system.graded_features import Cluster, Kind, clusters_of, combined, transformed
 from giantstep.system.problem import Problem
+
+if TYPE_CHECKING:
+    from giantstep.system.graded_features import Cluster, Kind
 
 Array = np.ndarray
 # What a mean feature has beside the others, relative to the norm of its block's features, and is taken for rounding:
@@ -73,6 +76,8 @@ class Span:
 
     def through(self, clusters: tuple[Cluster, ...]) -> Span:
         """The span of features from that of their combinations in clusters."""
+        from giantstep.system.graded_features import transformed  # loads mpmath, which most models need not
+
         basis, null = transformed(clusters, self.basis), transformed(clusters, self.null)
         coordinates = transformed(clusters, self.coordinates.T, dual=True).T
         null = null / np.abs(null).max(axis=0)
@@ -107,14 +112,20 @@ def span_of(problem: Problem) -> Span | None:
         return None
     blocks, span = len(problem.blocks), _span(problem.blocks, problem.loadings, problem.target)
     if _rounded(span):
-        span = _graded(problem.blocks, problem.loadings, problem.target, clusters_of(problem))
+        span = _graded(problem.blocks, problem.loadings, problem.target, _clusters(problem, "mean"))
     return None if blocks == span.rank == 1 else span
 
 
 def span_of_columns(problem: Problem, kind: Kind, kappa: Array, weight: Array, columns: Array, sizes: Array) -> Span:
     """The same of any features of a problem: columns [N, C] at points [N, q] with weights [N], norms ``sizes`` [C]."""
     span = orthonormal(np.sqrt(weight)[:, None] * columns, sizes)
-    return _by_clusters(kappa, weight, columns, sizes, clusters_of(problem, kind)) if _rounded(span) else span
+    return _by_clusters(kappa, weight, columns, sizes, _clusters(problem, kind)) if _rounded(span) else span
+
+
+def _clusters(problem: Problem, kind: Kind) -> tuple[Cluster, ...]:
+    from giantstep.system.graded_features import clusters_of  # loads mpmath, which most models need not
+
+    return clusters_of(problem, kind)
 
 
 def _rounded(span: Span) -> bool:
@@ -196,6 +207,15 @@ def orthonormal(columns: Array, sizes: Array) -> Span:
         rank += 1
     dependent = np.eye(count)[:, waiting] / sizes[waiting] - np.einsum("bi,iw->bw", basis, coordinates[:, waiting])
     return Span(basis, coordinates * sizes, dependent, rank, least, dropped)
+
+
+def combined(columns: Array, kappa: Array, clusters: tuple[Cluster, ...]) -> tuple[Array, Array]:
+    """Columns [N, C] with the combinations of clusters in their places, and what the terms of these amount to."""
+    found, sizes = columns.copy(), np.zeros_like(columns)
+    for cluster in clusters:
+        places = list(cluster.columns)
+        found[:, places], sizes[:, places] = cluster.at(kappa)
+    return found, sizes
 
 
 def _sums(functions: Array, matrix: Array) -> Array:
