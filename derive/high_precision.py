@@ -48,12 +48,22 @@ def gauss_rule(count: int) -> list[tuple[Any, Any]]:
     with mpmath.workdps(WORKING + 20):
         found = []
         for x in starts:
-            for _ in range(9):
-                value, before = _hermite(count, x)
-                x -= value / (count * before)
-            _, before = _hermite(count, x)
-            found.append((x, mpmath.factorial(count) / (count * before) ** 2))
-    return found
+            if x > -0.01:  # the others are these with the other sign
+                _, before = _hermite(count, x := _root(count, x))
+                found.append((x, mpmath.factorial(count) / (count * before) ** 2))
+        return [(-x, weight) for x, weight in reversed(found) if x] + found
+
+
+def _root(count: int, x: Any) -> Any:
+    """Of He_n, from a place next to it."""
+    if abs(x) < 0.01:
+        return mpmath.mpf(0)
+    while True:
+        value, before = _hermite(count, x)
+        change = value / (count * before)
+        x -= change
+        if abs(change) < mpmath.mpf(10) ** -(WORKING // 2 + 15):  # the next would be its square
+            return x
 
 
 def _hermite(count: int, x: Any) -> tuple[Any, Any]:

@@ -121,7 +121,7 @@ class RandomValues:
 
     def _drawn(self, *name: Any) -> Any:
         """A number in (0.2, 0.95) that belongs to a name."""
-        return mpmath.mpf(random.Random(f"{self.seed} {name}").randint(200000, 950000)) / 1000000
+        return mpmath.mpf(_millionths(self.seed, name)) / 1000000
 
     def _symbol(self, symbol: sp.Symbol, where: Where) -> Any:
         if symbol in where:
@@ -341,6 +341,11 @@ class RandomValues:
         sp.Integral: _integral,
         sp.Trace: _trace,
     }
+
+
+@lru_cache(maxsize=65536)
+def _millionths(seed: int, name: tuple[Any, ...]) -> int:
+    return random.Random(f"{seed} {name}").randint(200000, 950000)
 
 
 def is_index(symbol: Any) -> bool:

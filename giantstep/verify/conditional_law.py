@@ -30,7 +30,14 @@ _SETTLED = 3e-13
 
 def numpy_of(expression: Any, arguments: Sequence[sp.Symbol]) -> Function:
     """A SymPy expression as a NumPy function that keeps the shape of its first argument."""
-    function = sp.lambdify(list(arguments), expression, modules=[{"Heaviside": _step}, "scipy", "numpy"])
+    own = {
+        "Heaviside": _step,
+        "NormalCdf": _normal_cdf,
+        "LogNormalCdf": _log_normal_cdf,
+        "InverseMillsRatio": _inverse_mills_ratio,
+        "TruncatedMean": _truncated_mean,
+    }
+    function = sp.lambdify(list(arguments), expression, modules=[own, "scipy", "numpy"])
 
     def evaluate(*values: Array) -> Array:
         with np.errstate(all="ignore"):
@@ -42,6 +49,31 @@ def numpy_of(expression: Any, arguments: Sequence[sp.Symbol]) -> Function:
 
 def _step(x: Array, at_zero: float = 0.5) -> Array:
     return np.asarray(np.heaviside(x, at_zero))
+
+
+def _normal_cdf(x: Array) -> Array:
+    from scipy.special import ndtr  # models without it start sooner
+
+    return np.asarray(ndtr(x))
+
+
+def _log_normal_cdf(x: Array) -> Array:
+    from scipy.special import log_ndtr  # models without it start sooner
+
+    return np.asarray(log_ndtr(x))
+
+
+def _inverse_mills_ratio(x: Array) -> Array:
+    from scipy.special import erfcx  # models without it start sooner
+
+    return np.asarray(np.sqrt(2.0 / np.pi) / erfcx(-np.asarray(x) / np.sqrt(2.0)))
+
+
+def _truncated_mean(x: Array) -> Array:
+    """x + phi/Phi, by its asymptotic series where the two cancel."""
+    far = np.minimum(x, -60.0) ** -2.0
+    series = -(1.0 - far * (2.0 - far * (10.0 - far * (74.0 - 706.0 * far)))) / np.minimum(x, -60.0)
+    return np.asarray(np.where(np.asarray(x) < -60.0, series, x + _inverse_mills_ratio(x)))
 
 
 @lru_cache(maxsize=64)

@@ -10,13 +10,17 @@ import numpy as np
 import pytest
 import sympy as sp
 
+from derive.gaussian.special import InverseMillsRatio, LogNormalCdf, NormalCdf, TruncatedMean
+from derive.language.loss_catalogue import REGISTERED
 from derive.saddle import Equation, SaddleSystem
+from giantstep.spec.fit_loss import FitLoss
 from giantstep.spec.model import Model
 from giantstep.system.result import Result
 from giantstep.system.solve import solve
 from giantstep.verify.certificate import certificate_checks
 from giantstep.verify.check import Check
-from giantstep.verify.conditional_law import LabelLaw, feature_moments
+from giantstep.verify.conditional_law import LabelLaw, feature_moments, numpy_of
+from giantstep.verify.loss_curve import curve_of
 from giantstep.verify.reference import reference
 from giantstep.verify.stationarity import gradient_checks
 
@@ -49,10 +53,12 @@ def failed(result: Result) -> list[Check]:
         SPIKED,
         SPIKED.replace({"fit.loss": "square", "network.readout": VOCABULARY, "target.probit": 0.3}),
         SPIKED.replace({"target.link": "tanh", "target.noise": 0.2, "fit.loss": "absolute", "network.bias": 0.3}),
+        SPIKED.replace({"network.activation": "gelu", "fit.loss": "square"}),
+        SPIKED.replace({"fit.loss": "probit"}),
         STEPPED,
         STEPPED.replace({"network.readout": VOCABULARY, "fit.loss": "square"}),
     ],
-    ids=["logistic", "vocabulary", "absolute", "trained bulk", "trained vocabulary"],
+    ids=["logistic", "vocabulary", "absolute", "gelu", "probit", "trained bulk", "trained vocabulary"],
 )
 def test_sound_solutions_hold(model: Model) -> None:
     found = list(certificate_checks(reference(solve(model))))
@@ -184,3 +190,22 @@ def test_a_missed_step_of_the_misclassification_under_a_hard_loss() -> None:
     assert not failed(result)
     blind = float(np.arccos(0.8) / np.pi)
     assert [check.name for check in failed(replace(result, test_error=blind))] == ["test error by a second quadrature"]
+
+
+def test_special_functions_are_those_of_the_derivation() -> None:
+    """What gelu and the probit loss are made of, far out as well."""
+    z = sp.Symbol("z", real=True)
+    places = np.array([-900.0, -61.0, -59.0, -20.0, -1.5, 0.3, 4.0, 40.0])
+    for special in (NormalCdf, LogNormalCdf, InverseMillsRatio, TruncatedMean):
+        wanted = [float(sp.N(special(sp.Rational(x)), 30)) for x in places]
+        assert np.allclose(numpy_of(special(z), (z,))(places), wanted, rtol=2e-12, atol=1e-300), special
+
+
+@pytest.mark.parametrize("name", REGISTERED)
+def test_every_registered_loss_has_an_envelope_in_doubles(name: str) -> None:
+    loss = FitLoss(name)
+    curve = curve_of(loss, {"margin": 1.0, "residual": 0.0}.get(loss.form, 0.7))
+    omega = np.linspace(-4.0, 4.0, 81)[None]
+    envelope, g, _ = (found[0] for found in curve.moreau(omega, np.array([0.7])))
+    slopes = np.gradient(envelope, omega[0], edge_order=2)
+    assert np.max(np.abs(slopes + g)) < 0.05 * np.max(np.abs(g))
