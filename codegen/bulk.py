@@ -7,6 +7,7 @@ here are NumPy functions of a dictionary of arrays, by name, with an axis for th
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 import sympy as sp
 
@@ -15,18 +16,20 @@ from codegen.coupled import coupled_block
 from codegen.lower.text import wrapped
 from codegen.manifest import signature, sources_of
 from codegen.plan import Block, Node, Plan, explicit_order, nodes_of, residual
-from codegen.print.numpy_arrays import Array, Vectorised
+from codegen.print.numpy_arrays import Array, ArrayPrinter, SpectralPrinter
+from codegen.print.printer import Function, StateFunction
 from codegen.sensitivity import emit_motion
 from codegen.system_module import FOLDER, runtime_imports
-from derive.blocks import KAPPA, BlockSum, family, names_in
+from derive.blocks import KAPPA, family, names_in
 from derive.bulk_resolvent import OVERLAP, RESIDUAL, BulkResolvent, bulk_resolvent
 from derive.canonical import canonical
 from derive.gaussian.expectation import Expectation
 from derive.saddle import SaddleSystem, coupled_system
-from derive.spectrum import GIVEN, TRAINED, SpectralLaw, weight_names
+from derive.spectrum import GIVEN, TRAINED, SpectralLaw, X, weight_names
 from derive.symbols import SYMMETRIC
 
 RESOLVENT_PATH = "bulk_resolvent.py"
+_WEIGHTS = ("weight", "weight_t", "weight_tt")
 MOVING = {TRAINED.name: ("Sigma",), GIVEN.name: ()}  # of a law, along parameters of the model
 
 
@@ -52,15 +55,17 @@ def emit_bulk(law: SpectralLaw, points: str, scope: str) -> str:
     chain, inputs = _chain(plain, block)
     torn = tuple(node for node in block.torn if node.name != "m")
     residuals = [Node(f"residual_{n.name}", "family", n.indices, residual(n)) for n in torn]
+    energy = [Node("free_energy", "family", (), system.free_energy)]
+    functions = (
+        _function("chain", "Everything that follows from unknowns and conjugates, stored beside them.", chain),
+        _function("residual", "The residuals of the unknowns, stored beside them.", residuals),
+        _function("free_energy", "The free energy, stored as such.", energy),
+    )
     parts = [
         f"UNKNOWNS = {tuple(n.name for n in torn)!r}",
         f"INPUTS = {inputs!r}",
         f"GIVEN = {given!r}",
-        _function("chain", "Everything that follows from unknowns and conjugates, stored beside them.", chain),
-        _function("residual", "The residuals of the unknowns, stored beside them.", residuals),
-        _function(
-            "free_energy", "The free energy, stored as such.", [Node("free_energy", "family", (), system.free_energy)]
-        ),
+        *(function.text(_printer(chain)) for function in functions),
         emit_check(Plan(system, (block,))),
         emit_motion(system, block, MOVING[law.name]),
     ]
@@ -104,42 +109,15 @@ def _chain(plain: SaddleSystem, block: Block) -> tuple[list[Node], tuple[str, ..
     return chain, tuple(sorted(inputs))
 
 
-class _Shared(Vectorised):
-    """Contractions and transposed arrays once, as variables of their own: ``lines`` are their assignments."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.lines: list[str] = []
-        self.known: dict[str, str] = {}
-
-    def lower(self, expr: sp.Expr) -> Array:
-        found = super().lower(expr)
-        if not isinstance(expr, BlockSum | sp.Indexed) or "(" not in found.text:
-            return found
-        if found.text not in self.known:
-            self.known[found.text] = f"x{len(self.known)}"
-            self.lines.append(f"{self.known[found.text]} = {found.text}")
-        return Array(self.known[found.text], found.axes, atom=True)
-
-
-def _function(name: str, doc: str, nodes: Sequence[Node]) -> str:
-    """A function of the dictionary ``s`` that stores nodes in order."""
-    arrays = _Shared()
-    for node in nodes:
-        value = _value(arrays, node)
-        arrays.lines += [f"{node.name} = {value}", f's["{node.name}"] = {node.name}']
+def _function(name: str, doc: str, nodes: Sequence[Node]) -> StateFunction:
+    """A function that stores nodes in order."""
     needed = set().union(*(_names(node.body) for node in nodes)) - {node.name for node in nodes}
-    unpacked = [f'{n} = s["{n}"]' for n in sorted(needed)]
-    body = "\n".join(f"    {line}" for line in [*unpacked, *arrays.lines])
-    return f'def {name}(s):\n    """{doc}"""\n{body}'
+    return StateFunction(name, doc, sorted(needed), [(node.name, node.body) for node in nodes])
 
 
-def _value(arrays: Vectorised, node: Node) -> str:
-    text = arrays.lower(node.body).text
-    if node.kind == "inverse":
-        return f"np.moveaxis(np.linalg.inv(np.moveaxis({text}, -1, 0)), 0, -1)"
-    spectral = "x" in {str(i) for i in node.indices}
-    return text if spectral else f"np.real({text})"
+def _printer(nodes: Sequence[Node]) -> SpectralPrinter:
+    inverses = frozenset(node.name for node in nodes if node.kind == "inverse")
+    return SpectralPrinter(inverses=inverses, spectral=frozenset(n.name for n in nodes if X in n.indices))
 
 
 def _names(body: sp.Expr) -> set[str]:
@@ -157,18 +135,18 @@ def emit_resolvent() -> str:
     """Text of ``generated/bulk_resolvent.py``."""
     derived = bulk_resolvent()
     slope = sp.diff(derived.trace, sp.Symbol("S", positive=True))
+    nodes = f"alpha_0, e, {', '.join(_WEIGHTS)}"
     functions = (
-        (
+        Function(
             "equation",
             "What vanishes at the trace S of the resolvent at the shift w, and its derivative in S.",
-            "w, S",
+            f"w, S, {nodes}",
             (("value", derived.trace), ("slope", slope)),
-            "value, slope",
         ),
-        (
+        Function(
             "projections",
             "(theta.Res.theta, v.Res.theta, v.Res.v) at the shift w, n the length of v before it is normalised.",
-            "w, S, n",
+            f"w, S, n, {nodes}",
             (("S_theta", derived.along), ("S_v", derived.mixed), ("cross", derived.cross), ("own", derived.own)),
             "S_theta, cross, own",
         ),
@@ -176,7 +154,7 @@ def emit_resolvent() -> str:
     return _module(
         "The resolvent of the matrix C that the covariance of the trained bulk depends on",
         _reprs(derived),
-        "\n\n\n".join(_of_law(*each) for each in functions),
+        "\n\n\n".join(function.text(_LawPrinter()) for function in functions),
         note="e, weight, weight_t, weight_tt: nodes of the law of the residual e of the step, with weights for means "
         "of\nfunctions of e, of those times t = theta.x, and times t^2.",
     )
@@ -186,27 +164,17 @@ def _reprs(derived: BulkResolvent) -> list[str]:
     return [sp.srepr(x) for x in (derived.trace, derived.along, derived.mixed, derived.cross, derived.own)]
 
 
-def _of_law(name: str, doc: str, arguments: str, results: Sequence[tuple[str, sp.Expr]], returned: str) -> str:
-    """A function whose expectations are sums over the law of the residual, t averaged in the weights."""
-    weights, e = ("weight", "weight_t", "weight_tt"), sp.Symbol("e", real=True)
-    arrays = Vectorised({"e", *weights})
+@dataclass
+class _LawPrinter(ArrayPrinter):
+    """Averages are sums over the law of the residual, t averaged in the weights."""
 
-    def text(expr: sp.Expr) -> str:
-        sums = {}
-        for number, node in enumerate(sorted(expr.atoms(Expectation), key=sp.default_sort_key)):
-            inside = node.integrand.subs(RESIDUAL, e)
-            power = sp.degree(inside, OVERLAP) if inside.has(OVERLAP) else 0
-            product = sp.Symbol(weights[power]) * (inside / OVERLAP**power)
-            sums[node] = sp.Symbol(f"average{number}")
-            body.append(f"    average{number} = {arrays.average(product)}")
-        return arrays.lower(expr.xreplace(sums)).text
+    vectors: frozenset[str] = frozenset({"e"})
+    shared: bool = True
 
-    body: list[str] = []
-    for target, expr in results:
-        value = text(expr)
-        body.append(f"    {target} = {value}")
-    head = f'def {name}({arguments}, alpha_0, e, {", ".join(weights)}):\n    """{doc}"""'
-    return "\n".join([head, *body, f"    return {returned}"])
+    def _average(self, node: Expectation) -> Array:
+        inside = node.integrand.subs(RESIDUAL, sp.Symbol("e", real=True))
+        power = sp.degree(inside, OVERLAP) if inside.has(OVERLAP) else 0
+        return self.over_nodes(_WEIGHTS[power], inside / OVERLAP**power)
 
 
 def _module(title: str, canonical_forms: Iterable[str], body: str, note: str = "") -> str:

@@ -6,46 +6,11 @@ The grammar of the text and its evaluation stand in ``codegen/runtime/equation_t
 from __future__ import annotations
 
 import sympy as sp
-from sympy.core.function import AppliedUndef
-from sympy.printing.precedence import PRECEDENCE
-from sympy.printing.str import StrPrinter
 
 from codegen.places import scalar_columns
 from codegen.plan import Plan, ordered_fields
-from derive.blocks import BlockSum, family, family_name, index, member_indices
-from derive.gaussian.expectation import Expectation
-
-
-class EquationPrinter(StrPrinter):
-    """Text of an index expression: ``sum(x, b)`` over a block index, ``E(x)`` over kappa, members in brackets."""
-
-    printmethod = "_no_class_prints_itself"
-
-    def _print_Indexed(self, expr: sp.Indexed) -> str:
-        return self._member(str(family_name(expr)), expr.indices)
-
-    def _print_Function(self, expr: sp.Expr) -> str:
-        if not isinstance(expr, AppliedUndef):
-            raise ValueError(f"no text for {expr.func.__name__}: {expr}")
-        return self._member(str(family_name(expr)), member_indices(expr))
-
-    def _print_KroneckerDelta(self, expr: sp.KroneckerDelta) -> str:
-        return self._member("delta", expr.args)
-
-    def _print_BlockSum(self, expr: BlockSum) -> str:
-        return f"sum({self._print(expr.body)}, {expr.bound})"
-
-    def _print_Expectation(self, expr: Expectation) -> str:
-        return f"E({self._print(expr.integrand)})"
-
-    def _member(self, name: str, indices: tuple[sp.Expr, ...]) -> str:
-        kappa = [str(i) for i in indices if not str(i).startswith("kappa")]
-        return f"{name}[{', '.join(kappa)}]" if kappa else name
-
-    def parenthesize(self, item: sp.Expr, level: int, strict: bool = False) -> str:
-        """A sum over blocks is a call here: it needs no brackets."""
-        level = PRECEDENCE["Lambda"] if isinstance(item, BlockSum) else level
-        return str(super().parenthesize(item, level, strict))
+from codegen.print.equations import EquationPrinter
+from derive.blocks import BlockSum, family, index
 
 
 def emit_check(plan: Plan) -> str:
@@ -53,9 +18,9 @@ def emit_check(plan: Plan) -> str:
 
     ``state`` maps names to arrays.
     """
-    system, text = plan.system, EquationPrinter().doprint
-    labels = {e.unknown: e.label for e in system.equations}
-    lines = [f"{node.name} := {text(node.body)}" for node in ordered_fields(system)]
+    system, printer = plan.system, EquationPrinter()
+    text, labels = printer.expression, {e.unknown: e.label for e in system.equations}
+    lines = [line for node in ordered_fields(system) for line in printer.assignment(node.name, node.body)]
     for name, left, right in _conditions(plan):
         lines.append(f"{text(left)} = {text(right)}  # {labels.get(name, name)}")
     columns = scalar_columns(system.directions, system.spikes)

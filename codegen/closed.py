@@ -11,7 +11,8 @@ from typing import Any
 
 import sympy
 
-from codegen.printers import Unprintable, numba_assignments, operations
+from codegen.print.printer import Unprintable
+from codegen.printers import numba_assignments, operations
 from codegen.stable import stabilised
 from codegen.text import fitted
 from derive.scalar import ScalarFunction

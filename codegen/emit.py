@@ -3,7 +3,8 @@
 plan.py            who depends on whom, what is explicit, linear or nonlinear; which unknowns are torn
 lower/             averages -> passes over the nodes (nodes, stages), sums over blocks -> loops (loops, nests),
                    affine equations -> their linear part (affine); places: where each number lives
-print/             text for numba (numba_loops) and NumPy (numpy_arrays)
+print/             one protocol, Printer, and what speaks it: loops for numba, arrays for NumPy, equations as text that
+                   the runtime reads; printers: functions of numbers for numba and mpmath
 program.py         functions of a module: statements, and what they unpack; system_module: what stands around them
 blockwise.py       a system solved block by block: the square loss, real or complex
 coupled.py         a system whose averages over the output a loss supplies

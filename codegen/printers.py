@@ -14,7 +14,9 @@ import sympy
 from sympy.printing.precedence import PRECEDENCE, precedence
 from sympy.printing.str import StrPrinter
 
+from codegen.print.printer import Unprintable
 from codegen.stable import Expm1, Log1p, LogCosh, Sigmoid, Softplus, Tail
+from derive.gaussian.expectation import Expectation
 from derive.gaussian.special import InverseMillsRatio, LogNormalCdf, NormalCdf, TruncatedMean
 
 #: Functions of `runtime.special` that printed expressions may call.
@@ -86,11 +88,7 @@ _PRINTED = (
 )
 
 
-class Unprintable(ValueError):
-    """An expression holds something that has no text in the target language."""
-
-
-class _Printer(StrPrinter):
+class ScalarPrinter(StrPrinter):
     """Shared layout: exact operators, whitelisted calls, conditional expressions."""
 
     printmethod = "_no_class_prints_itself"
@@ -104,7 +102,29 @@ class _Printer(StrPrinter):
 
     target = ""
 
+    def expression(self, expr: Any) -> str:
+        """See ``codegen.print.printer.Printer``."""
+        return str(self.doprint(sympy.sympify(expr)))
+
+    def member(self, name: str, indices: Sequence[Any]) -> str:
+        """A function of numbers has no families."""
+        raise Unprintable(f"{name}{list(indices)} cannot be printed as {self.target}")
+
+    def block_sum(self, node: Any) -> str:
+        """Nor sums over them."""
+        raise Unprintable(f"{node} cannot be printed as {self.target}")
+
+    def average(self, node: Any) -> str:
+        """Nor averages."""
+        raise Unprintable(f"{node} cannot be printed as {self.target}")
+
+    def assignment(self, target: str, expr: Any) -> list[str]:
+        """See ``codegen.print.printer.Printer``: common subexpressions come first."""
+        return _assignments([(target, expr)], "x", self)
+
     def _print(self, expr: Any, **kwargs: Any) -> str:
+        if isinstance(expr, Expectation):
+            return self.average(expr)
         if not isinstance(expr, _PRINTED) and not (isinstance(expr, sympy.Function) and expr.func in self.calls):
             return self.emptyPrinter(expr)
         return str(super()._print(expr, **kwargs))
@@ -222,12 +242,20 @@ class _Printer(StrPrinter):
         return str(text)
 
 
-class NumbaPrinter(_Printer):
+class NumbaPrinter(ScalarPrinter):
     """Text of a float expression on `math.*` and the functions of `runtime.special`."""
 
     calls = _NUMBA_CALLS
     root = "math.sqrt"
     target = "numba text"
+
+    def expression(self, expr: Any) -> str:
+        """Constants are numbers of 30 digits."""
+        return super().expression(with_literals(sympy.sympify(expr)))
+
+    def assignment(self, target: str, expr: Any) -> list[str]:
+        """The same."""
+        return super().assignment(target, with_literals(expr))
 
     def _print_number(self, expr: Any) -> str:
         if not (expr.is_real and expr.is_finite):
@@ -238,7 +266,7 @@ class NumbaPrinter(_Printer):
         return f"(0.5*math.erfc({self._print(with_literals(-expr.args[0] / sympy.sqrt(2)))}))"
 
 
-class MpmathPrinter(_Printer):
+class MpmathPrinter(ScalarPrinter):
     """Text of an expression at mpmath's current precision; rationals stay fractions of integers."""
 
     calls = _MPMATH_CALLS
@@ -288,12 +316,12 @@ def with_literals(expression: Any) -> Any:
 
 def numba_text(expression: Any) -> str:
     """One expression as numba text. Raises Unprintable."""
-    return str(NumbaPrinter().doprint(with_literals(sympy.sympify(expression))))
+    return NumbaPrinter().expression(expression)
 
 
 def mpmath_text(expression: Any) -> str:
     """One expression as mpmath text. Raises Unprintable."""
-    return str(MpmathPrinter().doprint(sympy.sympify(expression)))
+    return MpmathPrinter().expression(expression)
 
 
 def numba_assignments(targets: Sequence[tuple[str, Any]], prefix: str = "x") -> list[str]:
@@ -306,7 +334,7 @@ def mpmath_assignments(targets: Sequence[tuple[str, Any]], prefix: str = "x") ->
     return _assignments(targets, prefix, MpmathPrinter())
 
 
-def _assignments(targets: Sequence[tuple[str, Any]], prefix: str, printer: _Printer) -> list[str]:
+def _assignments(targets: Sequence[tuple[str, Any]], prefix: str, printer: ScalarPrinter) -> list[str]:
     shared, reduced = common_subexpressions([expression for _, expression in targets], prefix)
     lines = [f"{symbol.name} = {printer.doprint(expression)}" for symbol, expression in shared]
     return lines + [f"{name} = {printer.doprint(e)}" for (name, _), e in zip(targets, reduced, strict=True)]

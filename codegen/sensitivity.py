@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 import sympy as sp
 
-from codegen.certificate import EquationPrinter
 from codegen.plan import Block, chain_calculus
+from codegen.print.equations import EquationPrinter
 from codegen.program import OBSERVABLES
 from derive.blocks import KAPPA, block_field, family, names_in
 from derive.saddle import SaddleSystem, member
@@ -24,9 +24,10 @@ def emit_motion(system: SaddleSystem, block: Block, moving: tuple[str, ...] = ()
 
     The text comes after that of ``check``.
     """
-    text = EquationPrinter().doprint
-    rules = [f"{text(left)} := {text(body)}" for left, body in _rules(system, block, moving)]
-    observables = [f"{name} := {text(getattr(system, name))}" for name in OBSERVABLES]
+    printer = EquationPrinter()
+    left_sides = [(printer.expression(left), body) for left, body in _rules(system, block, moving)]
+    rules = [line for left, body in left_sides for line in printer.assignment(left, body)]
+    observables = [line for name in OBSERVABLES for line in printer.assignment(name, getattr(system, name))]
     unknowns = tuple(node.name for node in block.torn)
     return "\n".join(
         [

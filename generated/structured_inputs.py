@@ -3,14 +3,14 @@
 eigenvalue [J]: of the covariance of the inputs, of mean one; law_tr, law_theta [J]: weights of the trace and of the
 target's direction theta there; u [K]: readout values at initialisation.
 
-Generated; do not edit. Signature 17017aa7f3a2f848, runtime 1afa32cc6e442e98.
+Generated; do not edit. Signature 6d4295795e1a2528, runtime 1afa32cc6e442e98.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "17017aa7f3a2f84836c1bf9b05ead5cabcda18c8e820fa134433ee27bb38f525"
+SIGNATURE = "6d4295795e1a2528ec52ec381d12f8a2e2ea4337552cfaec3fa8e17d33995202"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

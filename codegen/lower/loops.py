@@ -11,6 +11,7 @@ from codegen.lower.nests import Assignment, Nest
 from codegen.lower.text import Text
 from codegen.places import Places
 from codegen.print.numba_loops import LoopPrinter
+from codegen.print.printer import Printer
 from derive.blocks import INDEX_NAMES, BlockSum, index, rename
 
 
@@ -32,8 +33,8 @@ class Loops:
         sums = dict.fromkeys(node for expr in exprs for node in outermost_sums(expr))
         named = {node: sp.Symbol(self._new_sum(), real=True) for node in sums}
         self._accumulate([(str(symbol), node) for node, symbol in named.items()])
-        printer = LoopPrinter(self.places)
-        return [str(printer.doprint(expr.xreplace(named))) for expr in exprs]
+        printer: Printer = LoopPrinter(self.places)
+        return [printer.expression(expr.xreplace(named)) for expr in exprs]
 
     def nest(self, nest: Nest) -> None:
         """The assignments of a nest in their loops; then the inverse, where one of them is the matrix to invert."""
@@ -71,7 +72,7 @@ class Loops:
             self._accumulate([*direct, *((str(symbol), node) for node, symbol in named.items())])
             printer = LoopPrinter(self.places)
             for name, body in plain:
-                self.text.line(f"{name} += {printer.doprint(body.xreplace(named))}")
+                self.text.line(f"{name} += {printer.expression(body.xreplace(named))}")
 
     def _assign(self, assignments: Sequence[Assignment]) -> None:
         texts = self.scalars([assignment.body for assignment in assignments])

@@ -144,14 +144,14 @@ class Passes:
                 local[name] = f"{name}_n"
             for name, body in own:
                 start = {**local, name: places.at_node(name)}
-                text.line(f"{name}_n = {LoopPrinter(places, start).doprint(_at_node(body))}{self.loops.label(name)}")
+                text.line(f"{name}_n = {LoopPrinter(places, start).expression(_at_node(body))}{self.loops.label(name)}")
                 text.line(f"{places.at_node(name)} = {name}_n")
                 local[name] = f"{name}_n"
             printer = LoopPrinter(places, local)
             for symbol, value in shared:
-                text.line(f"{symbol} = {printer.doprint(_at_node(value))}")
+                text.line(f"{symbol} = {printer.expression(_at_node(value))}")
             for (name, _), scalar in zip(weights, scalars, strict=True):
-                text.line(f"{places.at_node(name)} = {printer.doprint(_at_node(scalar))}")
+                text.line(f"{places.at_node(name)} = {printer.expression(_at_node(scalar))}")
 
     def _read(self, exprs: Sequence[sp.Expr]) -> Iterator[str]:
         """Functions of kappa, kappa itself among them, that expressions read."""
@@ -171,7 +171,7 @@ class Passes:
             rows = [factor for factor in sp.Mul.make_args(indexed) if factor != 1]
             given = [array, weight, *["node"] * bool(rows), *self._feature_rows(rows)]
             call = f"{_AVERAGES[len(rows)]}({', '.join(given)})"
-            factor = "" if average.factor == 1 else f"{printer.doprint(average.factor)}*"
+            factor = "" if average.factor == 1 else f"{printer.expression(average.factor)}*"
             same = len({family_name(row) for row in rows}) == 1
             lines.append((average, factor + call, same))
         for average, call, _ in lines:

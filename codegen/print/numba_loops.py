@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import sympy as sp
 from sympy.core.function import AppliedUndef
 from sympy.printing.pycode import PythonCodePrinter
 
 from codegen.places import Places
-from derive.blocks import family_name, member_indices
+from codegen.print.printer import Unprintable
+from derive.blocks import BlockSum, family_name, member_indices
+from derive.gaussian.expectation import Expectation
 
 _LARGEST_PRODUCT = 4
 
@@ -23,7 +26,29 @@ class LoopPrinter(PythonCodePrinter):
         self.local = local or {}
 
     def _print_Indexed(self, expr: sp.Indexed) -> str:
-        return self.places.member(str(expr.base.label), [str(i) for i in expr.indices])
+        return self.member(str(expr.base.label), expr.indices)
+
+    def expression(self, expr: Any) -> str:
+        """See ``Printer``."""
+        return str(self.doprint(expr))
+
+    def member(self, name: str, indices: Sequence[sp.Expr]) -> str:
+        """See ``Printer``."""
+        return self.places.member(name, [str(i) for i in indices])
+
+    def block_sum(self, node: BlockSum) -> str:
+        """Sums are loops before the statement (``codegen.lower.loops``), which leave a variable."""
+        raise Unprintable(f"{node} stands inside an expression")
+
+    def average(self, node: Expectation) -> str:
+        """Averages are passes over the nodes (``codegen.lower.nodes``), which leave a family."""
+        raise Unprintable(f"{node} stands inside an expression")
+
+    _print_BlockSum, _print_Expectation = block_sum, average
+
+    def assignment(self, target: str, expr: Any) -> list[str]:
+        """See ``Printer``."""
+        return [f"{target} = {self.expression(expr)}"]
 
     def _print_KroneckerDelta(self, expr: sp.KroneckerDelta) -> str:
         first, second = expr.args
@@ -34,7 +59,7 @@ class LoopPrinter(PythonCodePrinter):
             return str(super()._print_Function(expr))
         name = str(family_name(expr))
         if member_indices(expr):
-            raise ValueError(f"{expr} stands outside a sum over blocks")
+            raise Unprintable(f"{expr} stands outside a sum over blocks")
         return self.local.get(name) or self.places.at_node(name)
 
     def _print_Abs(self, expr: sp.Expr) -> str:

@@ -1,4 +1,4 @@
-"""A second lowering, to NumPy arrays instead of loops: the residual check does not share code with the solver."""
+"""Text of index expressions on NumPy arrays: one axis for each index, sums as contractions."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
+from codegen.print.printer import Unprintable
 from derive.blocks import BlockSum, family_name, member_indices
 from derive.gaussian.expectation import Expectation
 
@@ -29,13 +30,51 @@ class Array:
 
 
 @dataclass
-class Vectorised:
-    """Lowers index expressions to NumPy text; ``vectors`` are the symbols that stand for functions of kappa."""
+class ArrayPrinter:
+    """NumPy text of index expressions; ``vectors`` are the symbols that stand for functions of kappa.
 
-    vectors: set[str] = field(default_factory=lambda: {"kappa"})
+    shared: whether contractions and transposed arrays become variables of their own, once for all assignments.
+    """
+
+    vectors: frozenset[str] = frozenset({"kappa"})
+    shared: bool = False
+    known: dict[str, str] = field(default_factory=dict)
+    waiting: list[str] = field(default_factory=list)
+
+    def expression(self, expr: sp.Expr) -> str:
+        """See ``Printer``."""
+        return self.lower(expr).text
+
+    def member(self, name: str, indices: Sequence[sp.Expr]) -> str:
+        """See ``Printer``."""
+        return _over(name, [str(i) for i in indices if i != 0]).text
+
+    def block_sum(self, node: BlockSum) -> str:
+        """See ``Printer``."""
+        return self.lower(node).text
+
+    def average(self, node: Expectation) -> str:
+        """See ``Printer``: over the nodes of kappa."""
+        return self.lower(node).text
+
+    def assignment(self, target: str, expr: sp.Expr) -> list[str]:
+        """See ``Printer``."""
+        value = self.expression(expr)
+        before, self.waiting = self.waiting, []
+        return [*before, f"{target} = {value}"]
 
     def lower(self, expr: sp.Expr) -> Array:
-        """NumPy text of an index expression, sums and expectations as contractions."""
+        """NumPy text of an index expression and its axes."""
+        found = self._lowered(expr)
+        if not self.shared or not isinstance(expr, BlockSum | sp.Indexed | Expectation) or "(" not in found.text:
+            return found
+        if found.text not in self.known:
+            self.known[found.text] = f"x{len(self.known)}"
+            self.waiting.append(f"{self.known[found.text]} = {found.text}")
+        return Array(self.known[found.text], found.axes, atom=True)
+
+    def _lowered(self, expr: sp.Expr) -> Array:
+        """Sums and expectations as contractions."""
         if expr.is_number:
             return Array(repr(float(expr)), atom=expr.is_nonnegative)
         if isinstance(expr, sp.Symbol):
@@ -49,12 +88,15 @@ class Vectorised:
         if isinstance(expr, BlockSum):
             return _contract(self._factors(expr.body), {str(expr.bound)})
         if isinstance(expr, Expectation):
-            return _contract([Array("weight", (AXIS,), atom=True), *self._factors(expr.integrand)], {AXIS})
+            return self._average(expr)
         return self._elementwise(expr)
 
-    def average(self, product: sp.Expr) -> str:
-        """Text of the sum over nodes of a product that holds their weights."""
-        return _contract(self._factors(product), {AXIS}).text
+    def _average(self, node: Expectation) -> Array:
+        return self.over_nodes("weight", node.integrand)
+
+    def over_nodes(self, weight: str, integrand: sp.Expr) -> Array:
+        """The sum over nodes with weights."""
+        return _contract([Array(weight, (AXIS,), atom=True), *self._factors(integrand)], {AXIS})
 
     def _elementwise(self, expr: sp.Expr) -> Array:
         if isinstance(expr, sp.Mul):
@@ -72,7 +114,7 @@ class Vectorised:
         if isinstance(expr, sp.Abs):
             inner = self.lower(expr.args[0])
             return Array(f"abs({inner.text})", inner.axes, atom=True)
-        raise ValueError(f"no array form for {expr.func.__name__}: {expr}")
+        raise Unprintable(f"no array form for {expr.func.__name__}: {expr}")
 
     def _sum(self, expr: sp.Add) -> Array:
         """Terms with a minus last, so that none is multiplied by it."""
@@ -86,6 +128,28 @@ class Vectorised:
 
     def _factors(self, expr: sp.Expr) -> list[Array]:
         return [self.lower(arg) for arg in sp.Mul.make_args(expr)]
+
+
+@dataclass
+class SpectralPrinter(ArrayPrinter):
+    """Equations over a spectrum, whose points may be complex: sums over it are real.
+
+    ``inverses`` are matrices to invert, ``spectral`` what there is one of at each point.
+    """
+
+    shared: bool = True
+    inverses: frozenset[str] = frozenset()
+    spectral: frozenset[str] = frozenset()
+
+    def assignment(self, target: str, expr: sp.Expr) -> list[str]:
+        """See ``Printer``."""
+        *before, last = super().assignment(target, expr)
+        value = last.partition(" = ")[2]
+        if target in self.inverses:
+            value = f"np.moveaxis(np.linalg.inv(np.moveaxis({value}, -1, 0)), 0, -1)"
+        elif target not in self.spectral:
+            value = f"np.real({value})"
+        return [*before, f"{target} = {value}"]
 
 
 def _minus(expr: sp.Expr) -> bool:

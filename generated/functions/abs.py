@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 032df53301fd9193, runtime 1afa32cc6e442e98.
+Generated; do not edit. Signature c666cd551309f231, runtime 1afa32cc6e442e98.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "032df53301fd9193fcc914dfc3641e88e94da95375f502eaa4113232ca667a56"
+SIGNATURE = "c666cd551309f231f18165ef691323ad756e7e9aca3dbd8fec69dd63eb6a6b6d"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

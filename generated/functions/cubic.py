@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 0deb1bfd27008b11, runtime 1afa32cc6e442e98.
+Generated; do not edit. Signature a1d2d1bf7437dc74, runtime 1afa32cc6e442e98.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "0deb1bfd27008b113ef927726c9bbf9b8c536054a89c50a081166a959f80e96a"
+SIGNATURE = "a1d2d1bf7437dc74fd73732af08ecfe86d6f56c7d65bf6b4bd36d0c7f60c8a79"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

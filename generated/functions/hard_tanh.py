@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 2534fac02634cb0d, runtime 1afa32cc6e442e98.
+Generated; do not edit. Signature 18ff4bb553e21477, runtime 1afa32cc6e442e98.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "2534fac02634cb0dae29543afa2353b314089ef656a856499d8bd075b1799bb8"
+SIGNATURE = "18ff4bb553e214778ec6ab48bad1365770ea1f3cc078821ade41ee481dd0731c"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 02e5f0cb739e4854, runtime 1afa32cc6e442e98.
+Generated; do not edit. Signature 02883b9a64a9d436, runtime 1afa32cc6e442e98.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "02e5f0cb739e485458bfa684a4d440bb94374575ce8931f0731d4fe8588f307f"
+SIGNATURE = "02883b9a64a9d436e3705a5f566e99072385c00afeb756ab2af3ae5bfaf4839d"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

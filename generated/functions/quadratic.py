@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature e2816adfb5435d0c, runtime 1afa32cc6e442e98.
+Generated; do not edit. Signature 5acf69f43765cb69, runtime 1afa32cc6e442e98.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "e2816adfb5435d0cc1f9a085427f30a89b617fe3ca7b7ac616ab5ec655c5ec13"
+SIGNATURE = "5acf69f43765cb69a158d4d15d763eb9a5846e7f8c90e160dfb5d7aace0caa42"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

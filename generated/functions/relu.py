@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 77bfab76ea24990a, runtime 1afa32cc6e442e98.
+Generated; do not edit. Signature 551ebd33383a00d4, runtime 1afa32cc6e442e98.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "77bfab76ea24990ac08fe5a2706dea1774a10e565870489a19b9b0d8ecd0c813"
+SIGNATURE = "551ebd33383a00d4cbf516155d1ed06642b70f1f9f549fdaefdbc752366dbc6d"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature f03b4e557157ebf5, runtime 1afa32cc6e442e98.
+Generated; do not edit. Signature 8efe41ff61fb7d41, runtime 1afa32cc6e442e98.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "f03b4e557157ebf5c69c251ac2db8e0afd90d44341695a2ce3460a0dd96a0ce2"
+SIGNATURE = "8efe41ff61fb7d41da1f437f7a1c036dc806db7413716de0eddf7be257e637f4"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

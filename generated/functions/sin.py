@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature dea915a135d4be82, runtime 1afa32cc6e442e98.
+Generated; do not edit. Signature 08fe84d943c17b19, runtime 1afa32cc6e442e98.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "dea915a135d4be826b608e1a13cb0a9cbd36da73d75fddd76e238336774d9a9e"
+SIGNATURE = "08fe84d943c17b190fec5805fe22911841e475601c7776e156485f2d2269f180"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

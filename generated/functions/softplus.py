@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 5a89ff7121067b6e, runtime 1afa32cc6e442e98.
+Generated; do not edit. Signature 4f9fbdf75715f704, runtime 1afa32cc6e442e98.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "5a89ff7121067b6e3b9c901cc132e93f9ccf25d6d982bb6dac7a0b46f5fcb3e0"
+SIGNATURE = "4f9fbdf75715f704d4f3a5b6408b56a83c8476491cb55663bf3e6b2a067a5a67"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature ba1e3d9f08060264, runtime 1afa32cc6e442e98.
+Generated; do not edit. Signature 21c1ba784fbb0ac1, runtime 1afa32cc6e442e98.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "ba1e3d9f08060264112cf985cf540382eb617d86acc1987b67a650420f43d39f"
+SIGNATURE = "21c1ba784fbb0ac1cf8f8e53b0f8e450e6adbdfa433cc5039adca13eb769f3ef"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature e8b2342d0126dad3, runtime 1afa32cc6e442e98.
+Generated; do not edit. Signature a8efcb334b6b2662, runtime 1afa32cc6e442e98.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "e8b2342d0126dad322b10d2158ae1c51274de162d845f24ae412efc964f06ba0"
+SIGNATURE = "a8efcb334b6b26621837c642ef04ea8bb79a8587bf5d54f7fe989ae302194865"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

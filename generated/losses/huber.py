@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 70668305b8d6e3e5, runtime 1afa32cc6e442e98.
+Generated; do not edit. Signature 36bf57489d5c1d79, runtime 1afa32cc6e442e98.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "70668305b8d6e3e5374a691e5fb332d595adbc23b7480605f91ed63a23f10b36"
+SIGNATURE = "36bf57489d5c1d797276e4ce92250cfc0e45303ea7b68e8ce6d498f8c7c16918"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 8d6e2d51c90928ed, runtime 1afa32cc6e442e98.
+Generated; do not edit. Signature 51e150447b4d0933, runtime 1afa32cc6e442e98.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "8d6e2d51c90928ed88c796ff2e17342c8123d16ebb40691353b826f38faa4798"
+SIGNATURE = "51e150447b4d0933475b13fccad5afe22adfb80488391d3be3b3c5f7c7ddd1d6"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

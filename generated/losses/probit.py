@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 4906b86425d5c569, runtime 1afa32cc6e442e98.
+Generated; do not edit. Signature 3d0b7c39394462ad, runtime 1afa32cc6e442e98.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "4906b86425d5c5694e22d6855afb3c75c6dddafb16fbf5cd8d40615571a46b7d"
+SIGNATURE = "3d0b7c39394462ad761909e223ef2d3f2ce781989fb3b416412c422bd0c77a58"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature be0809eebbd22390, runtime 1afa32cc6e442e98.
+Generated; do not edit. Signature dcad7b8b76093817, runtime 1afa32cc6e442e98.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "be0809eebbd2239003d127bdd9de3f7d5feeb104a47c819b240b39b8215a94f5"
+SIGNATURE = "dcad7b8b76093817b8770f02c2fc5b7d65ba7767b80045c2a768f4acdb07e8b9"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

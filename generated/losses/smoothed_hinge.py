@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature 628886d1c3c712cd, runtime 1afa32cc6e442e98.
+Generated; do not edit. Signature f8d26863db9cd89a, runtime 1afa32cc6e442e98.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "628886d1c3c712cd8b484495622048515ae91b0f2b4f8f0240ab29da8d641098"
+SIGNATURE = "f8d26863db9cd89a9db65831c3fbbe9750e706a0d17b64adfc16c224f2ca8a71"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature eda20958fa9f0720, runtime 1afa32cc6e442e98.
+Generated; do not edit. Signature ed088d716bd52f36, runtime 1afa32cc6e442e98.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "eda20958fa9f07202ee66a9f8c424b0ba431f71ccef8b8d07b195724fcd58fa4"
+SIGNATURE = "ed088d716bd52f36dfc69c26cfbf739b8dee046c7b97462fbc8bf02a5e3f5881"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

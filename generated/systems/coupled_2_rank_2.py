@@ -7,7 +7,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 2c54d57ab458a6a3.
+in X). Generated; do not edit. Signature b542ce3f98867cd9.
 Regenerate with: giantstep generate
 """
 
@@ -21,7 +21,7 @@ from generated.runtime.tangents import Motion, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "2c54d57ab458a6a384c8878d31882c602c6669f15857dab9e0da1b7ba21dfdf2"
+SIGNATURE = "b542ce3f98867cd97bc406d8ee9ae94a3bd17e5c0e41b31775e22ff61f7a2469"
 
 
 kappa_1, weight, nu0, nu1_1, nu1_2, nu2sq, kappa_2 = np.arange(7)  # rows of node, then mu0, mu1, mu2sq per block

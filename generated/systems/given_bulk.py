@@ -1,6 +1,6 @@
 """Equations of a given bulk, one block  [THEORY section 5].
 
-Generated; do not edit. Signature 67674101fb82a75b.
+Generated; do not edit. Signature 7f8e96a76ada384b.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import Motion, Text
 
-SIGNATURE = "67674101fb82a75b03b27414c72916d7f90000b7066a9d2b432681c8556d4ceb"
+SIGNATURE = "7f8e96a76ada384bb5a40ea087e3b3843220bde314a9aa0b8864368294ea09ac"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')
@@ -20,42 +20,21 @@ GIVEN = ('spectrum', 'law_rows', 'law_vv', 'law_vo', 'law_oo')
 
 def chain(s):
     """Everything that follows from unknowns and conjugates, stored beside them."""
-    V1_hat = s["V1_hat"]
-    V2_hat = s["V2_hat"]
-    average_zeta_hat = s["average_zeta_hat"]
-    identity = s["identity"]
-    ridge = s["ridge"]
-    spectrum = s["spectrum"]
-    zeta = s["zeta"]
+    (V1_hat, V2_hat, average_zeta_hat, identity, ridge, spectrum,
+        zeta) = (s[name] for name in ('V1_hat', 'V2_hat', 'average_zeta_hat', 'identity', 'ridge', 'spectrum', 'zeta'))
     x0 = np.einsum('a,ab->b', zeta, V1_hat)
     zeta_hat = np.real(x0 + average_zeta_hat)
-    s["zeta_hat"] = zeta_hat
     Px = np.moveaxis(np.linalg.inv(np.moveaxis(np.einsum('b,bc->bc', ridge + V2_hat, identity)[:, :, None]
         + np.einsum('x,bc->bcx', spectrum, V1_hat), -1, 0)), 0, -1)
-    s["Px"] = Px
+    s.update(zeta_hat=zeta_hat, Px=Px)
 
 
 def residual(s):
     """The residuals of the unknowns, stored beside them."""
-    Px = s["Px"]
-    Q1 = s["Q1"]
-    Q1_hat = s["Q1_hat"]
-    Q2_hat = s["Q2_hat"]
-    T = s["T"]
-    V1 = s["V1"]
-    adjoint = s["adjoint"]
-    beta = s["beta"]
-    inverse_dimension = s["inverse_dimension"]
-    law_oo = s["law_oo"]
-    law_rows = s["law_rows"]
-    law_vo = s["law_vo"]
-    law_vv = s["law_vv"]
-    m = s["m"]
-    psi = s["psi"]
-    psi_hat = s["psi_hat"]
-    spectrum = s["spectrum"]
-    zeta = s["zeta"]
-    zeta_hat = s["zeta_hat"]
+    (Px, Q1, Q1_hat, Q2_hat, T, V1, adjoint, beta, inverse_dimension, law_oo, law_rows, law_vo, law_vv, m, psi,
+        psi_hat, spectrum, zeta, zeta_hat) = (s[name] for name in ('Px', 'Q1', 'Q1_hat', 'Q2_hat', 'T', 'V1',
+        'adjoint', 'beta', 'inverse_dimension', 'law_oo', 'law_rows', 'law_vo', 'law_vv', 'm', 'psi', 'psi_hat',
+        'spectrum', 'zeta', 'zeta_hat'))
     x0 = np.einsum('bac->abc', Px)
     x1 = np.einsum('c,abc,abc->ab', law_rows, Px, x0)
     x2 = np.einsum('a,a,ab->b', 1.0/T**2, m**2, x1)
@@ -75,7 +54,6 @@ def residual(s):
     x16 = np.einsum('abc,abc->ab', x15, x3)
     x17 = np.einsum('ab,a,a->b', x16, law_rows, spectrum)
     residual_adjoint = np.real(adjoint - 1.0/beta*(beta*(inverse_dimension*x2 + x7 + x9 + x11 + x12) + x13 + x17))
-    s["residual_adjoint"] = residual_adjoint
     x18 = np.einsum('cad->acd', Px)
     x19 = np.einsum('d,d,abd,acd->abc', law_rows, spectrum, Px, x18)
     x20 = np.einsum('a,a,abc->bc', 1.0/T**2, m**2, x19)
@@ -95,80 +73,58 @@ def residual(s):
     x34 = np.einsum('a,abc,a->bc', spectrum**2, x33, law_rows)
     residual_Q1 = np.real(Q1 - 1.0/beta*(beta*(inverse_dimension*x20 + x24 + x26 + x28 + x29
         - np.einsum('b,c->bc', zeta, zeta)) + x30 + x34))
-    s["residual_Q1"] = residual_Q1
     x35 = np.einsum('bba->ab', Px)
     x36 = np.einsum('a,ab->b', law_rows, x35)
     residual_T = np.real(T - x36)
-    s["residual_T"] = residual_T
     x37 = np.einsum('a,a,abc->bc', law_rows, spectrum, x5)
     residual_V1 = np.real(V1 - 1.0/beta*x37)
-    s["residual_V1"] = residual_V1
     x38 = np.einsum('ab,a,a->b', x4, law_oo, spectrum)
     x39 = np.einsum('ab,a,a->b', x6, law_oo, spectrum)
     x40 = np.einsum('ab,a,a->b', x10, law_vo, spectrum)
     x41 = np.einsum('ab,a,a->b', x8, law_vo, spectrum)
     residual_psi = np.real(psi - 0.5*x38 - 0.5*x39 - 0.5*x40 - 0.5*x41)
-    s["residual_psi"] = residual_psi
     x42 = np.einsum('ab,a,a->b', x4, law_vo, spectrum)
     x43 = np.einsum('ab,a,a->b', x6, law_vo, spectrum)
     x44 = np.einsum('ab,a,a->b', x10, law_vv, spectrum)
     x45 = np.einsum('ab,a,a->b', x8, law_vv, spectrum)
     residual_zeta = np.real(zeta - 0.5*x42 - 0.5*x43 - 0.5*x44 - 0.5*x45)
-    s["residual_zeta"] = residual_zeta
+    s.update(residual_adjoint=residual_adjoint, residual_Q1=residual_Q1, residual_T=residual_T,
+        residual_V1=residual_V1, residual_psi=residual_psi, residual_zeta=residual_zeta)
 
 
 def free_energy(s):
     """The free energy, stored as such."""
-    Px = s["Px"]
-    Q1 = s["Q1"]
-    Q1_hat = s["Q1_hat"]
-    Q2 = s["Q2"]
-    Q2_hat = s["Q2_hat"]
-    T = s["T"]
-    V1 = s["V1"]
-    V1_hat = s["V1_hat"]
-    V2 = s["V2"]
-    V2_hat = s["V2_hat"]
-    alpha = s["alpha"]
-    avg_M = s["avg_M"]
-    beta = s["beta"]
-    inverse_dimension = s["inverse_dimension"]
-    law_oo = s["law_oo"]
-    law_rows = s["law_rows"]
-    law_vo = s["law_vo"]
-    law_vv = s["law_vv"]
-    m = s["m"]
-    psi = s["psi"]
-    psi_hat = s["psi_hat"]
-    spectrum = s["spectrum"]
-    weight = s["weight"]
-    zeta = s["zeta"]
-    zeta_hat = s["zeta_hat"]
-    x0 = np.einsum('b->', Q2_hat*V2 - Q2*V2_hat)
-    x1 = np.einsum('bc->c', Q1_hat*V1 - Q1*V1_hat)
-    x2 = np.einsum('c->', x1)
-    x3 = np.einsum('b->', psi*psi_hat + zeta*zeta_hat)
-    x4 = np.einsum('cba->abc', Px)
-    x5 = np.einsum('c,abc->ab', psi_hat, x4)
-    x6 = np.einsum('ab,b->a', x5, psi_hat)
-    x7 = np.einsum('a,a,a->', x6, law_oo, spectrum)
-    x8 = np.einsum('ab,b->a', x5, zeta_hat)
-    x9 = np.einsum('a,a,a->', x8, law_vo, spectrum)
-    x10 = np.einsum('c,abc->ab', zeta_hat, x4)
-    x11 = np.einsum('ab,b->a', x10, psi_hat)
-    x12 = np.einsum('a,a,a->', x11, law_vo, spectrum)
-    x13 = np.einsum('ab,b->a', x10, zeta_hat)
-    x14 = np.einsum('a,a,a->', x13, law_vv, spectrum)
-    x15 = np.einsum('b,c,bc->c', zeta, zeta, V1_hat)
-    x16 = np.einsum('c->', x15)
-    x17 = np.einsum('a,a->', Q2_hat, T)
-    x18 = np.einsum('bc,abc->ab', Q1_hat, x4)
-    x19 = np.einsum('ab->a', x18)
-    x20 = np.einsum('a,a,a->', x19, law_rows, spectrum)
-    x21 = 0.5*np.einsum('b,b->', 1.0/T, m**2)
-    free_energy = np.real(alpha*np.dot(weight, avg_M) + beta*(0.5*x0 + 0.5*x2 + x3 - 0.5*x7 - 0.5*x9 - 0.5*x12
-        - 0.5*x14 - 0.5*x16 - 0.5*(x17 + x20)/beta) + inverse_dimension*beta*x21)
-    s["free_energy"] = free_energy
+    (Px, Q1, Q1_hat, Q2, Q2_hat, T, V1, V1_hat, V2, V2_hat, alpha, avg_M, beta, inverse_dimension, law_oo, law_rows,
+        law_vo, law_vv, m, psi, psi_hat, spectrum, weight, zeta,
+        zeta_hat) = (s[name] for name in ('Px', 'Q1', 'Q1_hat', 'Q2', 'Q2_hat', 'T', 'V1', 'V1_hat', 'V2', 'V2_hat',
+        'alpha', 'avg_M', 'beta', 'inverse_dimension', 'law_oo', 'law_rows', 'law_vo', 'law_vv', 'm', 'psi', 'psi_hat',
+        'spectrum', 'weight', 'zeta', 'zeta_hat'))
+    x0 = np.dot(weight, avg_M)
+    x1 = np.einsum('b->', Q2_hat*V2 - Q2*V2_hat)
+    x2 = np.einsum('bc->c', Q1_hat*V1 - Q1*V1_hat)
+    x3 = np.einsum('c->', x2)
+    x4 = np.einsum('b->', psi*psi_hat + zeta*zeta_hat)
+    x5 = np.einsum('cba->abc', Px)
+    x6 = np.einsum('c,abc->ab', psi_hat, x5)
+    x7 = np.einsum('ab,b->a', x6, psi_hat)
+    x8 = np.einsum('a,a,a->', x7, law_oo, spectrum)
+    x9 = np.einsum('ab,b->a', x6, zeta_hat)
+    x10 = np.einsum('a,a,a->', x9, law_vo, spectrum)
+    x11 = np.einsum('c,abc->ab', zeta_hat, x5)
+    x12 = np.einsum('ab,b->a', x11, psi_hat)
+    x13 = np.einsum('a,a,a->', x12, law_vo, spectrum)
+    x14 = np.einsum('ab,b->a', x11, zeta_hat)
+    x15 = np.einsum('a,a,a->', x14, law_vv, spectrum)
+    x16 = np.einsum('b,c,bc->c', zeta, zeta, V1_hat)
+    x17 = np.einsum('c->', x16)
+    x18 = np.einsum('a,a->', Q2_hat, T)
+    x19 = np.einsum('bc,abc->ab', Q1_hat, x5)
+    x20 = np.einsum('ab->a', x19)
+    x21 = np.einsum('a,a,a->', x20, law_rows, spectrum)
+    x22 = 0.5*np.einsum('b,b->', 1.0/T, m**2)
+    free_energy = np.real(alpha*x0 + beta*(0.5*x1 + 0.5*x3 + x4 - 0.5*x8 - 0.5*x10 - 0.5*x13 - 0.5*x15 - 0.5*x17
+        - 0.5*(x18 + x21)/beta) + inverse_dimension*beta*x22)
+    s.update(free_energy=free_energy)
 
 
 EQUATIONS = """

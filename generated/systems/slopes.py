@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 7d45ee19f4747824.
+Generated; do not edit. Signature b572d3a440a27d84.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "7d45ee19f4747824032b1e2e01a83ba61b37b5c259ef99890af57ca60f0be755"
+SIGNATURE = "b572d3a440a27d84e4200078356432ad9185b471f03219fb517ef3391eba155b"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):
@@ -16,12 +16,12 @@ def coefficient_slopes(g, weight, phi, rest, c):
     From nodes g and weights of a standard normal, the last axis of all;
     phi = f(s + sqrt(c) g), rest = (phi - mu0 - mu1 g)^2.
     """
-    mu0_s = 1.0/math.sqrt(c)*((weight*(g*phi)).sum(axis=-1))
-    mu1_s = 1.0/math.sqrt(c)*((weight*(phi*(g*g - 1.0))).sum(axis=-1))
-    mu2sq_s = 1.0/math.sqrt(c)*((weight*(g*rest)).sum(axis=-1))
-    mu0_c = 0.5/c*((weight*(phi*(g*g - 1.0))).sum(axis=-1))
-    mu1_c = 0.5/c*((weight*(phi*(g**3 - 2.0*g))).sum(axis=-1))
-    mu2sq_c = 0.5/c*((weight*(rest*(g*g - 1.0))).sum(axis=-1))
+    mu0_s = ((weight*(g*phi)).sum(axis=-1))/math.sqrt(c)
+    mu1_s = ((weight*(phi*(g*g - 1.0))).sum(axis=-1))/math.sqrt(c)
+    mu2sq_s = ((weight*(g*rest)).sum(axis=-1))/math.sqrt(c)
+    mu0_c = 0.5*((weight*(phi*(g*g - 1.0))).sum(axis=-1))/c
+    mu1_c = 0.5*((weight*(phi*(g**3 - 2.0*g))).sum(axis=-1))/c
+    mu2sq_c = 0.5*((weight*(rest*(g*g - 1.0))).sum(axis=-1))/c
     return mu0_s, mu1_s, mu2sq_s, mu0_c, mu1_c, mu2sq_c
 
 

@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature ca7329ff25d565ea.
+in X). Generated; do not edit. Signature 1c570c71f88d3d7f.
 Regenerate with: giantstep generate
 """
 
@@ -23,7 +23,7 @@ from generated.runtime.unknowns import (DIRECTION, FAMILY, IMAGE, RESIDUAL, TURN
     solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "ca7329ff25d565ea738c0c9aa4472f10cddf544eaa8c75fb85e7b94044bf98e0"
+SIGNATURE = "1c570c71f88d3d7fd0d9f6eccb6f9d6519fc1e9eaaf61032556474702060aa3d"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then mu0, mu1, mu2sq per block

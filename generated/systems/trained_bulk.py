@@ -1,6 +1,6 @@
 """Equations of a trained bulk, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature 052d75969b76acfb.
+Generated; do not edit. Signature 70abb95aebb967c2.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import Motion, Text
 
-SIGNATURE = "052d75969b76acfb2cfe5874d6e35924a77b48db0649f9103d6042f1b5b9c17f"
+SIGNATURE = "70abb95aebb967c2675f255d33b2866001f4d9e17b23cd09b32b7c3f976f66a4"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')
@@ -20,52 +20,25 @@ GIVEN = ('Sigma', 'law_tr', 'law_vv', 'law_vo', 'law_oo')
 
 def chain(s):
     """Everything that follows from unknowns and conjugates, stored beside them."""
-    Sigma = s["Sigma"]
-    T = s["T"]
-    V1_hat = s["V1_hat"]
-    average_zeta_hat = s["average_zeta_hat"]
-    identity = s["identity"]
-    zeta = s["zeta"]
+    (Sigma, T, V1_hat, average_zeta_hat, identity, zeta) = (s[name] for name in ('Sigma', 'T', 'V1_hat',
+        'average_zeta_hat', 'identity', 'zeta'))
     Px = np.moveaxis(np.linalg.inv(np.moveaxis(np.einsum('c,cx,bc->bcx', T, Sigma, V1_hat) + identity[:, :, None], -1,
         0)), 0, -1)
-    s["Px"] = Px
     x0 = np.einsum('a,ab->b', zeta, V1_hat)
     zeta_hat = np.real(x0 + average_zeta_hat)
-    s["zeta_hat"] = zeta_hat
     Mx = np.einsum('b,bx,bcx->bcx', T, Sigma, Px)
-    s["Mx"] = Mx
     x1 = np.einsum('ec->ce', V1_hat)
     x2 = np.einsum('ce,bex->bcx', x1, Px)
     Sx = x2
-    s["Sx"] = Sx
+    s.update(Px=Px, zeta_hat=zeta_hat, Mx=Mx, Sx=Sx)
 
 
 def residual(s):
     """The residuals of the unknowns, stored beside them."""
-    Mx = s["Mx"]
-    Px = s["Px"]
-    Q1 = s["Q1"]
-    Q1_hat = s["Q1_hat"]
-    Q2_hat = s["Q2_hat"]
-    Sigma = s["Sigma"]
-    Sx = s["Sx"]
-    T = s["T"]
-    V1 = s["V1"]
-    V2_hat = s["V2_hat"]
-    adjoint = s["adjoint"]
-    beta = s["beta"]
-    fraction = s["fraction"]
-    inverse_dimension = s["inverse_dimension"]
-    law_oo = s["law_oo"]
-    law_tr = s["law_tr"]
-    law_vo = s["law_vo"]
-    law_vv = s["law_vv"]
-    m = s["m"]
-    psi = s["psi"]
-    psi_hat = s["psi_hat"]
-    ridge = s["ridge"]
-    zeta = s["zeta"]
-    zeta_hat = s["zeta_hat"]
+    (Mx, Px, Q1, Q1_hat, Q2_hat, Sigma, Sx, T, V1, V2_hat, adjoint, beta, fraction, inverse_dimension, law_oo, law_tr,
+        law_vo, law_vv, m, psi, psi_hat, ridge, zeta, zeta_hat) = (s[name] for name in ('Mx', 'Px', 'Q1', 'Q1_hat',
+        'Q2_hat', 'Sigma', 'Sx', 'T', 'V1', 'V2_hat', 'adjoint', 'beta', 'fraction', 'inverse_dimension', 'law_oo',
+        'law_tr', 'law_vo', 'law_vv', 'm', 'psi', 'psi_hat', 'ridge', 'zeta', 'zeta_hat'))
     x0 = np.einsum('abc,c,ac,bc->ab', Sx**2, law_tr, Sigma, Sigma)
     x1 = np.einsum('ab,a->b', x0, adjoint)
     x2 = np.einsum('bca->abc', Px)
@@ -81,7 +54,6 @@ def residual(s):
     x12 = np.einsum('ab,a,ab->b', x11, law_tr, x4)
     residual_adjoint = np.real(beta*adjoint*fraction/T**2 - x1 - x5 - x7 - 2.0*x8 - 1.0/beta*x12 - 1.0/beta*Q2_hat
         - inverse_dimension*(m**2)/T**2)
-    s["residual_adjoint"] = residual_adjoint
     x13 = np.einsum('d,ad,abd,acd->abc', law_tr, Sigma, Px, Px)
     x14 = np.einsum('abc,a->bc', x13, adjoint)
     x15 = np.einsum('bda->abd', Mx)
@@ -99,78 +71,56 @@ def residual(s):
     x27 = np.einsum('acd,abd->abc', x26, x15)
     x28 = np.einsum('abc,a->bc', x27, law_tr)
     residual_Q1 = np.real(np.einsum('b,c->bc', zeta, zeta) + Q1 - x14 - x19 - x21 - x23 - x24 - 1.0/beta*x28)
-    s["residual_Q1"] = residual_Q1
     x29 = np.einsum('bba->ab', Sx)
     x30 = np.einsum('a,ab,ab->b', law_tr, x4, x29)
     residual_T = np.real(T - beta*fraction/(ridge + x30 + V2_hat))
-    s["residual_T"] = residual_T
     x31 = np.einsum('bca->abc', Mx)
     x32 = np.einsum('a,abc->bc', law_tr, x31)
     residual_V1 = np.real(V1 - 1.0/beta*x32)
-    s["residual_V1"] = residual_V1
     x33 = np.einsum('c,abc->ab', psi_hat, x31)
     x34 = np.einsum('ab,a->b', x33, law_oo)
     x35 = np.einsum('c,abc->ab', zeta_hat, x31)
     x36 = np.einsum('ab,a->b', x35, law_vo)
     residual_psi = np.real(psi - x34 - x36)
-    s["residual_psi"] = residual_psi
     x37 = np.einsum('ab,a->b', x33, law_vo)
     x38 = np.einsum('ab,a->b', x35, law_vv)
     residual_zeta = np.real(zeta - x37 - x38)
-    s["residual_zeta"] = residual_zeta
+    s.update(residual_adjoint=residual_adjoint, residual_Q1=residual_Q1, residual_T=residual_T,
+        residual_V1=residual_V1, residual_psi=residual_psi, residual_zeta=residual_zeta)
 
 
 def free_energy(s):
     """The free energy, stored as such."""
-    Mx = s["Mx"]
-    Q1 = s["Q1"]
-    Q1_hat = s["Q1_hat"]
-    Q2 = s["Q2"]
-    Q2_hat = s["Q2_hat"]
-    T = s["T"]
-    V1 = s["V1"]
-    V1_hat = s["V1_hat"]
-    V2 = s["V2"]
-    V2_hat = s["V2_hat"]
-    alpha = s["alpha"]
-    avg_M = s["avg_M"]
-    beta = s["beta"]
-    inverse_dimension = s["inverse_dimension"]
-    law_oo = s["law_oo"]
-    law_tr = s["law_tr"]
-    law_vo = s["law_vo"]
-    law_vv = s["law_vv"]
-    m = s["m"]
-    psi = s["psi"]
-    psi_hat = s["psi_hat"]
-    weight = s["weight"]
-    zeta = s["zeta"]
-    zeta_hat = s["zeta_hat"]
-    x0 = np.einsum('b->', Q2_hat*V2 - Q2*V2_hat)
-    x1 = np.einsum('bc->c', Q1_hat*V1 - Q1*V1_hat)
-    x2 = np.einsum('c->', x1)
-    x3 = np.einsum('b->', psi*psi_hat + zeta*zeta_hat)
-    x4 = np.einsum('bca->abc', Mx)
-    x5 = np.einsum('c,abc->ab', psi_hat, x4)
-    x6 = np.einsum('ab,b->a', x5, psi_hat)
-    x7 = np.einsum('a,a->', x6, law_oo)
-    x8 = np.einsum('ab,b->a', x5, zeta_hat)
-    x9 = np.einsum('a,a->', x8, law_vo)
-    x10 = np.einsum('c,abc->ab', zeta_hat, x4)
-    x11 = np.einsum('ab,b->a', x10, psi_hat)
-    x12 = np.einsum('a,a->', x11, law_vo)
-    x13 = np.einsum('ab,b->a', x10, zeta_hat)
-    x14 = np.einsum('a,a->', x13, law_vv)
-    x15 = np.einsum('b,c,bc->c', zeta, zeta, V1_hat)
-    x16 = np.einsum('c->', x15)
-    x17 = np.einsum('bc,abc->ab', Q1_hat, x4)
-    x18 = np.einsum('ab->a', x17)
-    x19 = np.einsum('a,a->', x18, law_tr)
-    x20 = np.einsum('a,a->', Q2_hat, T)
-    x21 = 0.5*np.einsum('b,b->', 1.0/T, m**2)
-    free_energy = np.real(alpha*np.dot(weight, avg_M) + beta*(0.5*x0 + 0.5*x2 + x3 - 0.5*x7 - 0.5*x9 - 0.5*x12
-        - 0.5*x14 - 0.5*x16 - 0.5*(x19 + x20)/beta) + inverse_dimension*beta*x21)
-    s["free_energy"] = free_energy
+    (Mx, Q1, Q1_hat, Q2, Q2_hat, T, V1, V1_hat, V2, V2_hat, alpha, avg_M, beta, inverse_dimension, law_oo, law_tr,
+        law_vo, law_vv, m, psi, psi_hat, weight, zeta, zeta_hat) = (s[name] for name in ('Mx', 'Q1', 'Q1_hat', 'Q2',
+        'Q2_hat', 'T', 'V1', 'V1_hat', 'V2', 'V2_hat', 'alpha', 'avg_M', 'beta', 'inverse_dimension', 'law_oo',
+        'law_tr', 'law_vo', 'law_vv', 'm', 'psi', 'psi_hat', 'weight', 'zeta', 'zeta_hat'))
+    x0 = np.dot(weight, avg_M)
+    x1 = np.einsum('b->', Q2_hat*V2 - Q2*V2_hat)
+    x2 = np.einsum('bc->c', Q1_hat*V1 - Q1*V1_hat)
+    x3 = np.einsum('c->', x2)
+    x4 = np.einsum('b->', psi*psi_hat + zeta*zeta_hat)
+    x5 = np.einsum('bca->abc', Mx)
+    x6 = np.einsum('c,abc->ab', psi_hat, x5)
+    x7 = np.einsum('ab,b->a', x6, psi_hat)
+    x8 = np.einsum('a,a->', x7, law_oo)
+    x9 = np.einsum('ab,b->a', x6, zeta_hat)
+    x10 = np.einsum('a,a->', x9, law_vo)
+    x11 = np.einsum('c,abc->ab', zeta_hat, x5)
+    x12 = np.einsum('ab,b->a', x11, psi_hat)
+    x13 = np.einsum('a,a->', x12, law_vo)
+    x14 = np.einsum('ab,b->a', x11, zeta_hat)
+    x15 = np.einsum('a,a->', x14, law_vv)
+    x16 = np.einsum('b,c,bc->c', zeta, zeta, V1_hat)
+    x17 = np.einsum('c->', x16)
+    x18 = np.einsum('bc,abc->ab', Q1_hat, x5)
+    x19 = np.einsum('ab->a', x18)
+    x20 = np.einsum('a,a->', x19, law_tr)
+    x21 = np.einsum('a,a->', Q2_hat, T)
+    x22 = 0.5*np.einsum('b,b->', 1.0/T, m**2)
+    free_energy = np.real(alpha*x0 + beta*(0.5*x1 + 0.5*x3 + x4 - 0.5*x8 - 0.5*x10 - 0.5*x13 - 0.5*x15 - 0.5*x17
+        - 0.5*(x20 + x21)/beta) + inverse_dimension*beta*x22)
+    s.update(free_energy=free_energy)
 
 
 EQUATIONS = """

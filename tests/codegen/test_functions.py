@@ -32,7 +32,8 @@ from codegen.manifest import (
     write_all,
     write_atomic,
 )
-from codegen.printers import Unprintable, mpmath_text, numba_assignments, numba_text
+from codegen.print.printer import Unprintable
+from codegen.printers import mpmath_text, numba_assignments, numba_text
 from codegen.stable import stabilised
 from derive.coefficients import conditional_coefficients
 from derive.gaussian.numeric import mpmath_function
