@@ -3,14 +3,14 @@
 e, weight, weight_t, weight_tt: nodes of the law of the residual e of the step, with weights for means of
 functions of e, of those times t = theta.x, and times t^2.
 
-Generated; do not edit. Signature 62eeeabf1cdb95f2.
+Generated; do not edit. Signature da4961f32b31d3d5.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "62eeeabf1cdb95f2de64c9d0dd87be234830372d9d609a2074cf16c0ecf68d21"
+SIGNATURE = "da4961f32b31d3d5e9d522f756d9adabc12c570d10f98f59476c323e14a2971c"
 
 
 def equation(w, S, alpha_0, e, weight, weight_t, weight_tt):

@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature 62cb78be21b671fe, runtime 1afa32cc6e442e98.
+Generated; do not edit. Signature 43cc05e922a4974b, runtime 7b23138fdccd0da9.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "62cb78be21b671fedd287a570cd4910c513cd516c18745afd24e5453020e6efd"
+SIGNATURE = "43cc05e922a4974b18159d72fd44ef141b593badd603eb2dd5b6841c6fb9ec2a"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

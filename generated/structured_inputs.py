@@ -3,14 +3,14 @@
 eigenvalue [J]: of the covariance of the inputs, of mean one; law_tr, law_theta [J]: weights of the trace and of the
 target's direction theta there; u [K]: readout values at initialisation.
 
-Generated; do not edit. Signature 6d4295795e1a2528, runtime 1afa32cc6e442e98.
+Generated; do not edit. Signature 591510bf84a18752, runtime 7b23138fdccd0da9.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "6d4295795e1a2528ec52ec381d12f8a2e2ea4337552cfaec3fa8e17d33995202"
+SIGNATURE = "591510bf84a18752ced824268a9f3304a6ea32b2426f4312d912bb9d42e1d738"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

@@ -4,7 +4,8 @@ import math
 
 import numpy as np
 
-from codegen.runtime.compiling import edge_at, inner, piece_at, pieces_at
+from codegen.runtime.compiling import edge_at, inner, kept, piece_at, pieces_at
+from codegen.runtime.contractions import INNER
 from codegen.runtime.prox import PANEL, bend, find_cell, graded, panel, prox
 
 REACH = 9.0  # standard deviations of the output that count: the weight beyond is 1e-18
@@ -69,7 +70,7 @@ def _fill_kink(edge, value, center, spread, V, count, points, scratch):
         scratch[4, i] = value + 0.5 * V * g * g
 
 
-@inner
+@kept(**INNER)  # for labels at nodes and on intervals
 def fill_nodes(law, gauss, fewest, y, center, spread, V, q, steep, width, scratch):
     """Nodes for an average over omega_u ~ N(center, spread^2), with the envelope, g and h there.
 

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature c666cd551309f231, runtime 1afa32cc6e442e98.
+Generated; do not edit. Signature 287d645309539ea5, runtime 7b23138fdccd0da9.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "c666cd551309f231f18165ef691323ad756e7e9aca3dbd8fec69dd63eb6a6b6d"
+SIGNATURE = "287d645309539ea5019e888e9694edb09e689a161597ca23f410631c77f19671"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature e51d268a082000db, runtime 1afa32cc6e442e98.
+Generated; do not edit. Signature 94872e3d875a39d8, runtime 7b23138fdccd0da9.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "e51d268a082000dbf1afc2ad6df12fe92b7bfd313d158b4f8b3b4f7d3b1a17eb"
+SIGNATURE = "94872e3d875a39d8a3ca420e174b2074bc58d81fc1c89cdc46e4daa0312854ae"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

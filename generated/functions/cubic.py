@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature a1d2d1bf7437dc74, runtime 1afa32cc6e442e98.
+Generated; do not edit. Signature 405ea160cf0d54a9, runtime 7b23138fdccd0da9.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "a1d2d1bf7437dc74fd73732af08ecfe86d6f56c7d65bf6b4bd36d0c7f60c8a79"
+SIGNATURE = "405ea160cf0d54a972f9c3da16962fcb48c19127fcd8b4c4f956377d70b8472d"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 6975656c4cc6d9a2, runtime 1afa32cc6e442e98.
+Generated; do not edit. Signature 3ff7ddb769faf5f4, runtime 7b23138fdccd0da9.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "6975656c4cc6d9a2576e86ede1871bb1e668f31cf20e1469cc41fb4f926d5dff"
+SIGNATURE = "3ff7ddb769faf5f476ac6ee82c9c5f8c92faf04f4db22f8561a7764cb50265fc"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 2f78c4bc7b36422d, runtime 1afa32cc6e442e98.
+Generated; do not edit. Signature 802a12041afd206a, runtime 7b23138fdccd0da9.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "2f78c4bc7b36422d6b8fc5dc6070deedcb8f138926b6a2cb6560a256262d2fa8"
+SIGNATURE = "802a12041afd206a218577bd40b63ef5c236c5daee93d239c35d06289dc15d24"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

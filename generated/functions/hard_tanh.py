@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 18ff4bb553e21477, runtime 1afa32cc6e442e98.
+Generated; do not edit. Signature c8837c7fca27caa8, runtime 7b23138fdccd0da9.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "18ff4bb553e214778ec6ab48bad1365770ea1f3cc078821ade41ee481dd0731c"
+SIGNATURE = "c8837c7fca27caa8962e8963da6d673421010e623370a1e765bb2879ed5fc16d"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

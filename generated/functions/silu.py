@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature d083799ccaacae76, runtime 1afa32cc6e442e98.
+Generated; do not edit. Signature c03739e5034ed15e, runtime 7b23138fdccd0da9.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "d083799ccaacae7691068e0f39aada6933b7606e6ffda30661b13cc524621cf4"
+SIGNATURE = "c03739e5034ed15e3cc03e41744568dfd719ec2ed271e26292b1288de199e745"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

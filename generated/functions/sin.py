@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 08fe84d943c17b19, runtime 1afa32cc6e442e98.
+Generated; do not edit. Signature 98129c7564ae15d3, runtime 7b23138fdccd0da9.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "08fe84d943c17b190fec5805fe22911841e475601c7776e156485f2d2269f180"
+SIGNATURE = "98129c7564ae15d300b257e11e116ebdd2b7d97c1761ce98ac6cfeefc06a1f87"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

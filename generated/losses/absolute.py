@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 7a57c00603e5db61, runtime 1afa32cc6e442e98.
+Generated; do not edit. Signature 441b71712d0341cb, runtime 7b23138fdccd0da9.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "7a57c00603e5db6154a002aea66c14a13620c97d6b0fa3465d048a2daaff186b"
+SIGNATURE = "441b71712d0341cb825b715c16ba382fe45103c61d8b9d382ea96776e41b7786"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

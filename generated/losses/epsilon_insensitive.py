@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 481ad0d82fb6b8f2, runtime 1afa32cc6e442e98.
+Generated; do not edit. Signature 7d1997169f6d8f34, runtime 7b23138fdccd0da9.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "481ad0d82fb6b8f206ed243dcc38f61029d8cc3ea103a7880357e449f1a5596a"
+SIGNATURE = "7d1997169f6d8f34b2f8297898c81d01a953f257a9bc659433b6aebd2ea903cd"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

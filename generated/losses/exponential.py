@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 8e75dd3dbf78356d, runtime 1afa32cc6e442e98.
+Generated; do not edit. Signature 416557e50145a9dc, runtime 7b23138fdccd0da9.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "8e75dd3dbf78356d530a4f7cf5ba7b642461bffe14ae69647c1b865f733a9e03"
+SIGNATURE = "416557e50145a9dc952f9f7fe715e184510642f5d7f1048307bb5c0da5d930b3"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 36bf57489d5c1d79, runtime 1afa32cc6e442e98.
+Generated; do not edit. Signature f15f39c930bcbd9b, runtime 7b23138fdccd0da9.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "36bf57489d5c1d797276e4ce92250cfc0e45303ea7b68e8ce6d498f8c7c16918"
+SIGNATURE = "f15f39c930bcbd9b8cc2f985a37d85b96f38ffa2d8659180aeb48fe24f97d2c4"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 51e150447b4d0933, runtime 1afa32cc6e442e98.
+Generated; do not edit. Signature af65e69d49e49132, runtime 7b23138fdccd0da9.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "51e150447b4d0933475b13fccad5afe22adfb80488391d3be3b3c5f7c7ddd1d6"
+SIGNATURE = "af65e69d49e491328b16f8d21e3912ba12416e57f90a71f8b93473ff479b3c62"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

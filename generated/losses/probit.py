@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 3d0b7c39394462ad, runtime 1afa32cc6e442e98.
+Generated; do not edit. Signature 56610237f297d4a4, runtime 7b23138fdccd0da9.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "3d0b7c39394462ad761909e223ef2d3f2ce781989fb3b416412c422bd0c77a58"
+SIGNATURE = "56610237f297d4a40e07f1168264634d7f56507b5655d19d97a841407bb483f8"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature f8d26863db9cd89a, runtime 1afa32cc6e442e98.
+Generated; do not edit. Signature 147ace90ad22beaf, runtime 7b23138fdccd0da9.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "f8d26863db9cd89a9db65831c3fbbe9750e706a0d17b64adfc16c224f2ca8a71"
+SIGNATURE = "147ace90ad22beaff00394357cdafb497c86e62377e7622c1260ea5d1e4131ae"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

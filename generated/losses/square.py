@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 8307b6a443145152, runtime 1afa32cc6e442e98.
+Generated; do not edit. Signature 9d03db4083406be6, runtime 7b23138fdccd0da9.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "8307b6a443145152fd5ee784d996149b9fea107e5600ec108ae118e583dd6b3c"
+SIGNATURE = "9d03db4083406be6a310d3b2389e868ebe2d8fe5da011d5ab68a159d2eb9a233"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

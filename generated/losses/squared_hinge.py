@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature ed088d716bd52f36, runtime 1afa32cc6e442e98.
+Generated; do not edit. Signature 9d7e70b64e47ec41, runtime 7b23138fdccd0da9.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "ed088d716bd52f36dfc69c26cfbf739b8dee046c7b97462fbc8bf02a5e3f5881"
+SIGNATURE = "9d7e70b64e47ec415b338f95a84eed755f49cc8c502318ed456c4c585977fbb7"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -1,10 +1,10 @@
 """Hand-written numerics that all generated functions and losses share.
 
 Written by hand, in codegen/runtime/__init__.py.
-Generated; do not edit. Signature 1cf535a76b3497d3, runtime 1afa32cc6e442e98.
+Generated; do not edit. Signature 67593802da108a3b, runtime 7b23138fdccd0da9.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 
-SIGNATURE = "1cf535a76b3497d379676d1429123af3aa94247a9feab6ea0e41f1661bbb1981"
+SIGNATURE = "67593802da108a3b27730730261e0fc15c34694bddcea5a8ccbb890855052ae1"

@@ -1,7 +1,7 @@
 """Where the arrays of contractions lie in memory, for given lengths of their axes.
 
 Written by hand, in codegen/runtime/contraction_layout.py.
-Generated; do not edit. Signature 1cf535a76b3497d3, runtime 1afa32cc6e442e98.
+Generated; do not edit. Signature 67593802da108a3b, runtime 7b23138fdccd0da9.
 Regenerate with: giantstep generate
 """
 
@@ -89,4 +89,4 @@ def layout_of(contractions, blocks, nodes, shapes):
     known, moving = ({n: places[r] for n, r in found.items()} for found in (families, contractions.moving))
     return Layout(rows, start, slice(0, identity), known, defined, moving)
 
-SIGNATURE = "1cf535a76b3497d379676d1429123af3aa94247a9feab6ea0e41f1661bbb1981"
+SIGNATURE = "67593802da108a3b27730730261e0fc15c34694bddcea5a8ccbb890855052ae1"

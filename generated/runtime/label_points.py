@@ -1,7 +1,7 @@
 """Averages over the output and a label at nodes.
 
 Written by hand, in codegen/runtime/label_points.py.
-Generated; do not edit. Signature 1cf535a76b3497d3, runtime 1afa32cc6e442e98.
+Generated; do not edit. Signature 67593802da108a3b, runtime 7b23138fdccd0da9.
 Regenerate with: giantstep generate
 """
 
@@ -206,4 +206,4 @@ def points(law, gauss, fewest, weight, t, label, rest, noise, q, V, mean, slope,
                 _sums(law, gauss, fewest, labels[j], centers[j], variance, V[node], q, steep, scratch, sums)
                 _add(sums, sign, parts, j, carried, rest, out, node)
 
-SIGNATURE = "1cf535a76b3497d379676d1429123af3aa94247a9feab6ea0e41f1661bbb1981"
+SIGNATURE = "67593802da108a3b27730730261e0fc15c34694bddcea5a8ccbb890855052ae1"

@@ -1,7 +1,7 @@
 """Nodes of an average over the conditional output, with the envelope of a loss and its derivatives there.
 
 Written by hand, in codegen/runtime/nodes.py.
-Generated; do not edit. Signature 1cf535a76b3497d3, runtime 1afa32cc6e442e98.
+Generated; do not edit. Signature 67593802da108a3b, runtime 7b23138fdccd0da9.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,8 @@ import math
 
 import numpy as np
 
-from generated.runtime.compiling import edge_at, inner, piece_at, pieces_at
+from generated.runtime.compiling import edge_at, inner, kept, piece_at, pieces_at
+from generated.runtime.contractions import INNER
 from generated.runtime.prox import PANEL, bend, find_cell, graded, panel, prox
 
 REACH = 9.0  # standard deviations of the output that count: the weight beyond is 1e-18
@@ -76,7 +77,7 @@ def _fill_kink(edge, value, center, spread, V, count, points, scratch):
         scratch[4, i] = value + 0.5 * V * g * g
 
 
-@inner
+@kept(**INNER)  # for labels at nodes and on intervals
 def fill_nodes(law, gauss, fewest, y, center, spread, V, q, steep, width, scratch):
     """Nodes for an average over omega_u ~ N(center, spread^2), with the envelope, g and h there.
 
@@ -135,4 +136,4 @@ def fill_nodes(law, gauss, fewest, y, center, spread, V, q, steep, width, scratc
         start = end
     return count
 
-SIGNATURE = "1cf535a76b3497d379676d1429123af3aa94247a9feab6ea0e41f1661bbb1981"
+SIGNATURE = "67593802da108a3b27730730261e0fc15c34694bddcea5a8ccbb890855052ae1"

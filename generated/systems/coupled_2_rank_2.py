@@ -7,7 +7,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature b542ce3f98867cd9.
+in X). Generated; do not edit. Signature 55ea778d84ead4a2.
 Regenerate with: giantstep generate
 """
 
@@ -21,7 +21,7 @@ from generated.runtime.tangents import Motion, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "b542ce3f98867cd97bc406d8ee9ae94a3bd17e5c0e41b31775e22ff61f7a2469"
+SIGNATURE = "55ea778d84ead4a26b987b723fc02478ec3a30fae0df27c98ff6de2ad016f626"
 
 
 kappa_1, weight, nu0, nu1_1, nu1_2, nu2sq, kappa_2 = np.arange(7)  # rows of node, then mu0, mu1, mu2sq per block

@@ -1,6 +1,6 @@
 """Equations of a given bulk, one block  [THEORY section 5].
 
-Generated; do not edit. Signature 7f8e96a76ada384b.
+Generated; do not edit. Signature 8d9ca742f9eccc29.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import Motion, Text
 
-SIGNATURE = "7f8e96a76ada384bb5a40ea087e3b3843220bde314a9aa0b8864368294ea09ac"
+SIGNATURE = "8d9ca742f9eccc29c60b3c0dd73dabd40716054060b13777eb7c9f6e1473f28b"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

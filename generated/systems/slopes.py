@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature b572d3a440a27d84.
+Generated; do not edit. Signature a1fbed43a43eb3f2.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "b572d3a440a27d84e4200078356432ad9185b471f03219fb517ef3391eba155b"
+SIGNATURE = "a1fbed43a43eb3f203ab207b60470c6ba2fb6116465a7314030dc5cf5304edbf"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -1,6 +1,6 @@
 """Equations of a trained bulk, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature 70abb95aebb967c2.
+Generated; do not edit. Signature cf8e1bfd498fd30a.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import Motion, Text
 
-SIGNATURE = "70abb95aebb967c2675f255d33b2866001f4d9e17b23cd09b32b7c3f976f66a4"
+SIGNATURE = "cf8e1bfd498fd30a4bf2c5157798cc82167cdcc6f64c24e272333eb55001febb"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

@@ -19,7 +19,6 @@ from inspect import signature
 from itertools import chain, repeat
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -45,7 +44,7 @@ def compile_first(model: Model) -> None:
 
     A process that fails is no error: what it does not compile is compiled when it is called.
     """
-    if not next(_once_cold(is_direct(model), model.target.indices, rank_of(model))):
+    if not next(_once_cold(*_last_kernels(model))):
         return
     if sys.stderr.isatty():
         print(ANNOUNCEMENT, file=sys.stderr, flush=True)
@@ -79,9 +78,9 @@ def rank_of(model: Model) -> int:
 
 
 @lru_cache(maxsize=256)
-def _once_cold(direct: bool, indices: int, rank: int) -> Iterator[bool]:
-    """Whether the kernels are cold, once; after that what the first solve did not compile is not tried again."""
-    return chain([is_cold(_solver(direct, indices, rank))], repeat(False))
+def _once_cold(*kernels: Any) -> Iterator[bool]:
+    """Whether some kernel is cold, once; after that what the first solve did not compile is not tried again."""
+    return chain([any(map(is_cold, kernels))], repeat(False))
 
 
 def is_cold(kernel: Any) -> bool:
@@ -89,12 +88,27 @@ def is_cold(kernel: Any) -> bool:
     return kernel.stats.cache_path is not None and not is_kept(kernel)
 
 
-def _solver(direct: bool, indices: int, rank: int) -> Any:
-    if direct:
-        return solver_kernel("square", rank).solve
+def _last_kernels(model: Model) -> tuple[Any, ...]:
+    """Kernels of a model that are there when all are that its kind has in common with others."""
+    rank = rank_of(model)
+    if is_direct(model):
+        return (solver_kernel("square", rank).solve,)
     from giantstep.system.loss_kernels import coupled_kernel  # the square loss starts sooner without
 
-    return coupled_kernel(indices, rank).jacobian
+    return coupled_kernel(model.target.indices, rank).jacobian, _averages(model)[0]
+
+
+def _averages(model: Model) -> tuple[Any, tuple[Array, ...]]:
+    """The averages over the output for the kind of law that the label has, and arrays of the types of that."""
+    from generated.runtime.label_intervals import intervals  # as above
+    from generated.runtime.label_points import points
+    from giantstep.law.labels import is_constant
+
+    target = model.target
+    noisy = model.fit.loss.form != "residual" and target.noise > 0.0
+    if target.indices == 1 and is_constant(target.link) and not noisy:
+        return intervals, (np.ones(1),) * 6
+    return points, (np.ones((1, 1)), np.ones((1, 1, 1)), np.ones((1, 1)), np.ones((1, 1)))
 
 
 # --- tasks -----------------------------------------------------------------------------------------------------------
@@ -192,26 +206,17 @@ def _of_coupled(model: Model) -> list[Task]:
         (kernel.observables, (*given, fraction)),
         (kernel.fields, given),
     ]
-    averages = partial(_averages, model, kernel, state)
-    return [averages, *(partial(_compile, function, arguments) for function, arguments in calls)]
+    return [partial(_average, model), *(partial(_compile, function, arguments) for function, arguments in calls)]
 
 
-def _averages(model: Model, kernel: ModuleType, state: State) -> None:
-    """The averages over the output for the kind of law that the label has."""
-    from giantstep.law.labels import is_constant
+def _average(model: Model) -> None:
+    """Of all losses, but for the pieces of this one."""
     from giantstep.system.loss_kernels import loss_kernel
 
-    loss, target = loss_kernel(model.fit.loss), model.target
-    line, table, box = np.ones(1), np.ones((1, 1)), np.ones((1, 1, 1))
+    loss, (average, law) = loss_kernel(model.fit.loss), _averages(model)
+    line, table = np.ones(1), np.ones((1, 1))
     fields = (line, line, table, line, np.empty(loss.SCRATCH_SHAPE), table)
-    noisy = loss.FORM != "residual" and target.noise > 0.0
-    if target.indices == 1 and is_constant(target.link) and not noisy:
-        where: tuple[Array, ...] = (line,) * 6
-        average = loss.intervals
-    else:
-        where = (table, box, table, table)
-        average = loss.points
-    _compile(average, (table, 1, *where, 0.0, line, *fields))
+    _compile(average, (loss.LAW, table, 1, *law, 0.0, line, *fields))
 
 
 def _numbers(columns: int, rank: int) -> tuple[Array, Array, Array]:
@@ -220,8 +225,6 @@ def _numbers(columns: int, rank: int) -> tuple[Array, Array, Array]:
 
 
 def _compile(kernel: Any, arguments: Sequence[object]) -> None:
-    if isinstance(kernel, partial):
-        kernel, arguments = kernel.func, (*kernel.args, *arguments)
     kernel.compile(tuple(map(typeof, arguments)))
 
 
