@@ -8,6 +8,7 @@ normal; probit noise adds to z, label noise and flips to the label. With probit 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
@@ -27,6 +28,7 @@ from giantstep.spec.model import Target
 
 Array = np.ndarray
 _REACH = 9.0  # of t: the Gaussian weight beyond is 1e-18
+_REACHES, _NOTHING = (_REACH, 12.0, 16.0, 22.0, 30.0), 1e-16  # for labels that grow; what may be left out of E y^2
 _CONSTANT = 1e-12
 _PANELS = 4  # between two breakpoints
 _STEPS = (1.0, 0.7, 0.5, 0.35, 0.25, 0.18, 0.12, 0.085, 0.06, 0.042, 0.03)
@@ -222,14 +224,14 @@ def _tensor(link: str, overlaps: Rows, probit: float, count: _Nodes) -> tuple[Ar
 
     Where kappa has several directions, one node serves a direction of t that the label does not know.
     """
-    step = count.step(_step(link, overlaps, probit))
-    rule, single = _trapezoid(step), (np.zeros(1), np.ones(1))
+    widest, reach = _step_and_reach(link, overlaps, probit)
+    rule, single = _trapezoid(count.step(widest), reach), (np.zeros(1), np.ones(1))
     known = np.diag(noisy_indices(np.array(overlaps), probit).lower) > 0.0
     rules = [rule if moves or len(overlaps) == 1 else single for moves in known]
     _affordable(link, math.prod(len(t) for t, _ in rules))
     grid = np.array(list(product(*(t for t, _ in rules))))
     weights = np.prod(np.array(list(product(*(weight for _, weight in rules)))), axis=1)
-    keep = weights > 1e-19
+    keep = weights > 0.04 * math.exp(-0.5 * reach * reach)
     return grid[keep], weights[keep]
 
 
@@ -253,35 +255,52 @@ def _enough_memory(nodes: int, labels: int, directions: int) -> None:
         )
 
 
-def _trapezoid(step: float) -> tuple[Array, Array]:
-    t = np.arange(-math.floor(_REACH / step), math.floor(_REACH / step) + 1) * step
+def _trapezoid(step: float, reach: float = _REACH) -> tuple[Array, Array]:
+    t = np.arange(-math.floor(reach / step), math.floor(reach / step) + 1) * step
     return t, step * np.exp(-0.5 * t * t) / math.sqrt(2.0 * math.pi)
 
 
 @lru_cache(maxsize=256)
-def _step(link: str, overlaps: Rows, probit: float) -> float:
-    """The largest step of t at which the first moments of the label have settled, at several kappa."""
-    lower = mixing(np.array(overlaps))
-    gamma = np.array([math.copysign(math.hypot(*column), sum(column)) for column in zip(*overlaps, strict=True)])
-    width = np.sqrt(np.diag(lower @ lower.T) + probit)
-    values, previous = link_values(link), None
-    steps = _STEPS if len(gamma) == 1 else _STEPS[:_STEPS_OF_SEVERAL]
+def _step_and_reach(link: str, overlaps: Rows, probit: float) -> tuple[float, float]:
+    """The largest step of t at which the first moments of the label have settled, and where t may end."""
+    previous, reach = None, _reach(link, overlaps, probit)
+    steps = _STEPS if len(overlaps[0]) == 1 else _STEPS[:_STEPS_OF_SEVERAL]
     for step in steps:
-        t, weight = _trapezoid(step)
-        found = []
-        for kappa in (-2.1, -0.6, 0.3, 1.4):
-            for axis in range(len(gamma)):  # along each index, the others at a generic place
-                z = gamma[:, None] * kappa + 0.37 * width[:, None] * np.ones((1, len(t)))
-                z[axis] = gamma[axis] * kappa + width[axis] * t
-                y = values(z)
-                found += [weight @ y, weight @ (y * t), weight @ (y * y)]
-        current = np.array(found)
+        t, weight = _trapezoid(step, reach)
+        moments = [(weight @ y, weight @ (y * t), weight @ (y * y)) for y in _along_axes(link, overlaps, probit, t)]
+        current = np.array(moments)
         if previous is not None and np.max(np.abs(current - previous)) <= _TOLERANCE * np.max(np.abs(current)):
-            return steps[steps.index(step) - 1]
+            return steps[steps.index(step) - 1], reach
         previous = current
     raise NotConverged(
         f"the label {link!r} varies too sharply around the spike to be averaged: steps of {steps[-1]:g} do not settle",
         "soften it, or write its kinks with abs, sign, step, relu, max, min or clip, which are found",
+    )
+
+
+def _along_axes(link: str, overlaps: Rows, probit: float, t: Array) -> Iterator[Array]:
+    """The label at several kappa along each of its indices, t [J] from its mean, the others at a generic place."""
+    lower, values = mixing(np.array(overlaps)), link_values(link)
+    gamma = np.array([math.copysign(math.hypot(*column), sum(column)) for column in zip(*overlaps, strict=True)])
+    width = np.sqrt(np.diag(lower @ lower.T) + probit)
+    for kappa in (-2.1, -0.6, 0.3, 1.4):
+        for axis in range(len(gamma)):
+            z = gamma[:, None] * kappa + 0.37 * width[:, None] * np.ones((1, len(t)))
+            z[axis] = gamma[axis] * kappa + width[axis] * t
+            yield values(z)
+
+
+def _reach(link: str, overlaps: Rows, probit: float) -> float:
+    """Where t may end: the weight times the square of the label is nothing there. Raises NotConverged."""
+    for reach in _REACHES:
+        t, weight = _trapezoid(0.25, reach)
+        with np.errstate(over="ignore", invalid="ignore"):
+            squares = np.array([weight * y * y for y in _along_axes(link, overlaps, probit, t)])
+        if max(squares[:, 0].max(), squares[:, -1].max()) <= _NOTHING * squares.sum(axis=1).max():
+            return reach
+    raise NotConverged(
+        f"the label {link!r} grows too fast for its averages given the spike",
+        "use a link that grows more slowly than the exponential of a square",
     )
 
 
