@@ -22,6 +22,7 @@ from giantstep.system.label_refinement import settles, system_at
 from giantstep.system.newton import Outcome, continued, extrapolated, newton
 from giantstep.system.problem import Problem, Solution
 from giantstep.system.result import Result
+from giantstep.system.separation import separable, separated
 from giantstep.system.square_loss import ROUNDING, square_overlaps
 
 Array = np.ndarray
@@ -32,6 +33,7 @@ FINE = (Level(7, 38, rough=True), Level(8, 44))
 # relative Newton steps, about the root of the error then left: of the coarse start, and of the solution that the error
 # of the answer is estimated from
 _CLOSE, _NEAR, _STILL = 1e-3, 1e-6, 1e-8
+_LARGE = 10.0  # a ridge that is not too small, whatever the model
 _LOW, _FACTOR, _SHORTEST = 1.0, 3.0, 1.01  # first ridge of a path upwards, factor of its steps, least one
 _CUTS, _RECUT = 5, 0.1  # how often panels are cut anew, relative change of the unknowns that asks for it
 _ROUNDS, _FEW, _ROUGHLY = 12, 4, 1e-7  # how often nodes of the label are chosen, Newton steps on them, their tolerance
@@ -140,6 +142,8 @@ def _first_solution(problem: Problem, start: Result | None, near: tuple[CoupledS
         outcome = _upwards(problem, _starts(_with_ridge(problem, _LOW), system, None))
         if outcome.converged:
             return replace(outcome, evaluations=total + outcome.evaluations)
+    if separable(problem):
+        raise separated()
     raise NotConverged(_stalled(problem), _hint(problem))
 
 
@@ -280,6 +284,8 @@ def _stalled(problem: Problem) -> str:
 
 
 def _hint(problem: Problem) -> str:
+    if problem.parameters[2] > _LARGE:
+        return "lower fit.ridge: beside it the outputs vary so little that averages over them are hard to resolve"
     if problem.model.fit.loss.form != "margin":
         return "raise fit.ridge"
     hint = "raise fit.ridge; the data may be separable, where the solution diverges as the ridge vanishes"

@@ -15,6 +15,7 @@ from giantstep.system.loss_kernels import loss_kernel
 from giantstep.system.merged_blocks import merged, parted
 from giantstep.system.problem import Problem, Solution, problem_of
 from giantstep.system.result import ORDER_PARAMETERS, Result
+from giantstep.system.separation import separable, separated
 from giantstep.system.square_loss import ROUNDING, collinear_hint, solve_direct
 
 __all__ = ["RESIDUAL", "Problem", "problem_of", "solve"]
@@ -120,6 +121,8 @@ def _certify(problem: Problem, result: Result, tolerance: float, signal: float) 
     """Raise NotConverged unless the solution satisfies the equations, is feasible, and quadrature has settled."""
     residual, error, values = result.residual, result.quadrature_error, result.order_parameters
     if not math.isfinite(result.test_error + result.train_error + result.free_energy):
+        if separable(problem):
+            raise separated()
         raise NotConverged(f"the solution is not finite: test error {result.test_error}", collinear_hint(problem))
     if not residual <= RESIDUAL:
         raise NotConverged(
