@@ -194,3 +194,15 @@ def test_flips_of_labels_at_nodes() -> None:
     assert isinstance(law, Points)
     assert (law.weight * law.label).sum(axis=1) == pytest.approx(0.6, abs=1e-11)
     assert law.weight.sum(axis=1) == pytest.approx(1.0, abs=1e-11)
+
+
+def test_labels_that_grow_are_followed_as_far_as_they_count() -> None:
+    """y = exp(z1) + z2 given kappa, with alignments (.6, -.5): E exp(k z1) = exp(.6 k kappa + .32 k^2)."""
+    kappa = np.array([-1.5, 0.0, 2.0])
+    law = label_law(Target("exp(z1) + z2"), (0.6, -0.5), kappa)
+    assert isinstance(law, Points)
+    once, twice = np.exp(0.6 * kappa + 0.32), np.exp(1.2 * kappa + 1.28)
+    product = once * (-0.5 * kappa + 0.3)  # Cov[z1, z2] = -.6 (-.5)
+    square = twice + 2.0 * product + 0.25 * kappa**2 + 0.75
+    np.testing.assert_allclose((law.weight * law.label).sum(axis=1), once - 0.5 * kappa, rtol=1e-12)
+    np.testing.assert_allclose((law.weight * law.label**2).sum(axis=1), square, rtol=1e-11)
