@@ -113,7 +113,7 @@ def span_of(problem: Problem) -> Span | None:
     blocks, span = len(problem.blocks), _span(problem.blocks, problem.loadings, problem.target)
     if _rounded(span):
         span = _graded(problem.blocks, problem.loadings, problem.target, _clusters(problem, "mean"))
-    return None if blocks == span.rank == 1 else span
+    return None if blocks == span.rank == 1 and not span.clusters else span
 
 
 def span_of_columns(problem: Problem, kind: Kind, kappa: Array, weight: Array, columns: Array, sizes: Array) -> Span:

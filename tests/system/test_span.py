@@ -231,3 +231,12 @@ def test_a_weak_spike_by_an_independent_calculation() -> None:
     assert solve(logistic).test_error == pytest.approx(
         solve(logistic.replace({"spike.strength": 0.02})).test_error, rel=1e-3
     )
+
+
+def test_a_single_feature_below_rounding() -> None:
+    """He3 sees a weak spike of strength r by r^3 He3(kappa), which is 4e-16 of the features here."""
+    weak = model("cubic", (1.0,), spike__strength=7e-6, spike__bulk_variance=1.0)
+    found, stronger = solve(weak).test_error, solve(weak.replace({"spike.strength": 1e-3})).test_error
+    none = solve(weak.replace({"spike.strength": 0.0})).test_error
+    assert found == pytest.approx(stronger, rel=1e-5)
+    assert abs(none - found) > 1e3 * abs(stronger - found)
