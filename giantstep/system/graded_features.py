@@ -44,6 +44,9 @@ _RADIUS, _RADIUS_OF_SEVERAL = 0.5, 0.1  # of a cluster: the expansion converges 
 _RESOLVED = 1e-18
 _SURE = 1e-6  # what rounded loadings have to differ by: the direction of the difference has ten digits then
 _NOTHING = 1e-14  # an average this small beside the function is rounding
+_DEPENDENT, _ORDER_ONE, _MOST_ROWS = 1e-14, 10.0, 60
+_TOO_CLOSE = 1e-9  # of functions of size one: six digits are left of their difference
+_EACH = {1: 81, 2: 25, 3: 13}
 _ORDER, _LEVELS, _SETTLED = 20, 8, 1e-14
 _REACH = 9.0
 _CHUNK, _WINDOW = 256, 6.0  # shifts at a time, and how far they lie apart, in standard deviations
@@ -197,8 +200,13 @@ def _cluster(blocks: Sequence[Block], centres: dict[int, Block], kind: Kind) -> 
             here, sizes = {c: _with_numbers(column, centre, order + 2) for c, column in here.items()}, np.ones(1)
         columns |= here
     places = tuple(sorted(columns))
-    matrix, series = _eliminated([columns[place] for place in places], sizes)
-    return Cluster(places, centre, matrix, series)
+    given = [columns[place] for place in places]
+    if any(centre.loadings):
+        given = _without_dependent_rows(given, centre, sizes)
+    matrix, series = _eliminated(given, sizes)
+    found = Cluster(places, centre, matrix, series)
+    _require_independence(found)
+    return found
 
 
 def transformed(clusters: Sequence[Cluster], of_combined: Array, dual: bool = False) -> Array:
@@ -272,6 +280,57 @@ def _with_numbers(column: Column, centre: Block, order: int) -> Column:
     for (powers, k), coefficient in column.items():
         summed[powers, _NUMBER] = summed.get((powers, _NUMBER), 0) + coefficient * mpmath.mpf(numbers[k])
     return summed
+
+
+def _without_dependent_rows(columns: list[Column], centre: Block, sizes: Array) -> list[Column]:
+    """The same columns in functions kappa^a D_k that are independent: of a sine D_2 is -D_0, of a polynomial D_k = 0.
+
+    Each function that is a combination of larger ones, with coefficients of order one, is written by these.
+    """
+    largest: dict[Row, float] = {}
+    for column in columns:
+        for row, value in column.items():
+            size = float(abs(value)) * _norm_of_powers(row[0]) * float(sizes[row[1]])
+            largest[row] = max(size, largest.get(row, 0.0))
+    rows = sorted(largest, key=lambda row: (-largest[row], row))[:_MOST_ROWS]
+    kappa, weight = _sample(len(centre.loadings))
+    values = Cluster((), centre, None, tuple({row: mpmath.mpf(1)} for row in rows)).at(kappa)[0] * weight
+    norms = np.linalg.norm(values, axis=0)
+    values = values / norms
+    kept: list[int] = []
+    for number, row in enumerate(rows):
+        parts = np.linalg.lstsq(values[:, kept], values[:, number], rcond=1e-13)[0]
+        rest = np.linalg.norm(values[:, number] - values[:, kept] @ parts)
+        if rest > _DEPENDENT or np.abs(parts).max(initial=0.0) > _ORDER_ONE:
+            kept.append(number)
+            continue
+        for column in columns:
+            value = column.pop(row, 0)
+            for place, part in zip(kept, parts.tolist(), strict=True):
+                if value and abs(part) > _DEPENDENT:
+                    share = mpmath.mpf(part * norms[number] / norms[place])
+                    column[rows[place]] = column.get(rows[place], 0) + value * share
+    return columns
+
+
+def _require_independence(cluster: Cluster) -> None:
+    """Raise NotConverged where functions that differ in their coefficients do not in their values."""
+    kappa, weight = _sample(len(cluster.centre.loadings))
+    functions = cluster.at(kappa)[0] * weight
+    found = functions[:, [bool(column) for column in cluster.series]]
+    values = np.linalg.svd(found / np.linalg.norm(found, axis=0), compute_uv=False)
+    if values.size and values[-1] < _TOO_CLOSE:
+        raise NotConverged(
+            "the mean features of readout values that are weak or nearly equal differ by less than rounding",
+            "give a dimension, or make values equal that are nearly so",
+        )
+
+
+def _sample(rank: int) -> tuple[Array, Array]:
+    """Points of kappa [N, q], and roots of their weights [N, 1]."""
+    one = np.linspace(-7.0, 7.0, _EACH[rank])
+    kappa = np.stack([axis.ravel() for axis in np.meshgrid(*(one,) * rank, indexing="ij")], axis=1)
+    return kappa, np.exp(-0.25 * (kappa**2).sum(axis=1, keepdims=True))
 
 
 def _eliminated(columns: list[Column], sizes: Array) -> tuple[Any, tuple[Column, ...]]:

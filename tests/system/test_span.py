@@ -116,6 +116,10 @@ def readout(values: Sequence[float], **changes: object) -> Model:
     return model("erf", (1.0,), **{"network__readout": {"values": list(values), "fractions": fractions}, **changes})
 
 
+MEANS = {  # mu0 at a shift s and a variance c
+    "erf": lambda s, c: mpmath.erf(s / mpmath.sqrt(1 + 2 * c)),
+    "sin": lambda s, c: mpmath.exp(-c / 2) * mpmath.sin(s),
+}
 CLOSE_FEATURES = {
     "weak": readout([1.0, -0.5, 0.7], spike__strength=1e-3),
     "weaker": readout([1.0, -0.5], spike__strength=1e-9),
@@ -124,6 +128,12 @@ CLOSE_FEATURES = {
     "nearly equal, with a bias": readout([1.0, 1.0 + 1e-6, 1.0 - 1e-5], network__bias=0.4),
     "after a step": readout([1.0, 1.0 + 1e-9], spike=None, step={"samples": 2.0, "learning_rate": 1.5}),
     "after a short step": readout([1.0, -0.5, 0.7], spike=None, step={"samples": 2.0, "learning_rate": 1e-4}),
+    "a sine after a step": readout(
+        [1.0, 1.0 + 1e-7, 1.0 + 3e-7],
+        network__activation="sin",
+        spike=None,
+        step={"samples": 2.0, "learning_rate": 1.5},
+    ),
     "three directions": readout(
         [1.0, -1.0, 1.0],
         spike={
@@ -138,7 +148,7 @@ CLOSE_FEATURES = {
 
 @pytest.mark.parametrize("name", CLOSE_FEATURES)
 def test_features_that_differ_by_next_to_nothing_span_what_they_do(name: str) -> None:
-    """Orthonormal functions of the same span from mu0 = erf(s/sqrt(1 + 2c)) at 120 digits."""
+    """Orthonormal functions of the same span from closed forms of mu0 at 120 digits."""
     problem = problem_of(CLOSE_FEATURES[name])
     span = span_of(problem)
     assert span is not None and span.rank == len(problem.blocks)
@@ -173,10 +183,10 @@ def orthonormal_at_many_digits(problem: Problem, rows: np.ndarray) -> np.ndarray
                 shifts = [mpmath.mpf(a) * given[0] + mpmath.mpf(b) * given[1] for a, b in rows[:, [0, 5]]]
             if problem.model.step is not None:
                 of = arguments_of(network, problem.model.step, problem.model.target)
-                variance = 1 + mpmath.mpf(of.rate) ** 2 * u**2 * of.e2 * of.variance / of.samples  # erf: E sigma'' = 0
-            factor = 1 / mpmath.sqrt(1 + 2 * variance)
+                variance = 1 + mpmath.mpf(of.rate) ** 2 * u**2 * of.e2 * of.variance / of.samples  # E sigma'' = 0
+            mean = MEANS[network.activation]
             weighted = zip(rows[:, 1], shifts, strict=True)
-            columns.append([mpmath.sqrt(w) * mpmath.erf((s + problem.bias) * factor) for w, s in weighted])
+            columns.append([mpmath.sqrt(w) * mean(s + problem.bias, variance) for w, s in weighted])
         found: list[list[mpmath.mpf]] = []
         for column in columns:
             for other in (*found, *found):
