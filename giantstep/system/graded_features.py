@@ -25,11 +25,10 @@ import numpy as np
 
 from generated import step as generated_step
 from giantstep.law.gradient_step import arguments_of
-from giantstep.quadrature.gauss import evenly_cut, legendre
 from giantstep.quadrature.panels import Term
+from giantstep.quadrature.shift_derivatives import root_factorials, shift_derivatives
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.expressions import numpy_function
-from giantstep.spec.kernels import function_kernel
 from giantstep.system.problem import Problem
 
 Array = np.ndarray
@@ -47,9 +46,6 @@ _NOTHING = 1e-14  # an average this small beside the function is rounding
 _DEPENDENT, _ORDER_ONE, _MOST_ROWS = 1e-14, 10.0, 60
 _TOO_CLOSE = 1e-9  # of functions of size one: six digits are left of their difference
 _EACH = {1: 81, 2: 25, 3: 13}
-_ORDER, _LEVELS, _SETTLED = 20, 8, 1e-14
-_REACH = 9.0
-_CHUNK, _WINDOW = 256, 6.0  # shifts at a time, and how far they lie apart, in standard deviations
 
 
 @dataclass(frozen=True)
@@ -269,7 +265,7 @@ def _sizes(centre: Block, order: int) -> Array:
     norm = float(mpmath.norm(centre.loadings))
     shifts = centre.term.offset + norm * np.linspace(-4.0, 4.0, 9 if norm else 1)
     found = np.abs(averages(centre, shifts if norm else np.array([centre.term.offset]), order)).max(axis=1)
-    scaled = found * math.sqrt(centre.variance) ** np.arange(order + 1) / _root_factorials(order)
+    scaled = found * math.sqrt(centre.variance) ** np.arange(order + 1) / root_factorials(order)
     return np.where(scaled > _NOTHING * scaled.max(), found, 0.0)
 
 
@@ -379,66 +375,8 @@ def _combine(series: list[Column], matrix: Any, target: int, source: int, factor
 
 
 def averages(block: Block, shifts: Array, order: int) -> Array:
-    """D_k(s) = E[f(s + sqrt(c) g) He_k(g)] / c^(k/2), the k-th derivative of E f in s: [order + 1, N] at shifts [N].
-
-    Raises NotConverged where they do not settle.
-    """
-    found, places = np.empty((order + 1, len(shifts))), np.argsort(shifts, kind="stable")
-    typical = _typical_value(block)
-    window = np.floor(shifts[places] / (_WINDOW * math.sqrt(block.variance)))
-    for near in np.split(places, np.flatnonzero(np.diff(window)) + 1):
-        for first in range(0, len(near), _CHUNK):
-            chosen = near[first : first + _CHUNK]
-            found[:, chosen] = _settled(block, shifts[chosen], order, typical)
-    factors = _root_factorials(order) / math.sqrt(block.variance) ** np.arange(order + 1)
-    return np.asarray(found * factors[:, None])
-
-
-def _typical_value(block: Block) -> float:
-    """The largest |f| around where kappa is about one."""
-    spread = (
-        float(mpmath.norm(block.loadings)) * np.arange(-1, 2) + math.sqrt(block.variance) * np.arange(-1, 2)[:, None]
-    )
-    return float(np.abs(numpy_function(block.term.function)(block.term.offset + spread.ravel())[0]).max())
-
-
-def _settled(block: Block, shifts: Array, order: int, typical: float) -> Array:
-    """E[f He_k] / sqrt(k!), [order + 1, N], on panels that are halved until two answers agree.
-
-    Relative to f where it counts: far out it may be as small as rounding makes it.
-    """
-    previous: Array | None = None
-    for level in range(_LEVELS):
-        found, size = _on_panels(block, shifts, order, 2.0**-level)
-        if previous is not None and np.all(np.abs(found - previous) <= _SETTLED * max(size, typical)):
-            return found
-        previous = found
-    raise NotConverged(
-        f"the Gaussian averages of {block.term.function!r} do not settle",
-        "use a function that grows more slowly, or does not vary as sharply",
-    )
-
-
-def _on_panels(block: Block, shifts: Array, order: int, width: float) -> tuple[Array, float]:
-    """(E[f He_k] / sqrt(k!), the largest E |f|) on panels of a width in standard deviations, cut at breakpoints."""
-    deviation, centre = math.sqrt(block.variance), 0.5 * float(shifts.min() + shifts.max())
-    reach = (float(shifts.max()) - centre) / deviation + _REACH + math.sqrt(2.0 * order)
-    breaks = [(b - centre) / deviation for b in function_kernel(block.term.function).BREAKPOINTS]
-    edges = evenly_cut(reach, width, breaks)
-    points, weights = legendre(_ORDER)
-    half, middle = 0.5 * np.diff(edges)[:, None], 0.5 * (edges[:-1] + edges[1:])[:, None]
-    x, weight = (middle + half * points).ravel(), (half * weights).ravel()
-    value = numpy_function(block.term.function)(centre + deviation * x)[0]
-    g = x - ((shifts - centre) / deviation)[:, None]
-    density = weight * np.exp(-0.5 * g * g) / math.sqrt(2.0 * math.pi)
-    weighted = density * value
-    below, here = np.zeros_like(g), np.ones_like(g)
-    found = np.empty((order + 1, len(shifts)))
-    for k in range(order + 1):
-        found[k] = (weighted * here).sum(axis=1)
-        here, below = (g * here - math.sqrt(k) * below) / math.sqrt(k + 1.0), here
-    return found, float(np.sqrt((density * value * value).sum(axis=1)).max())
-
-
-def _root_factorials(order: int) -> Array:
-    return np.sqrt(np.cumprod([1.0, *range(1, order + 1)]))
+    """D_k at shifts [N], [order + 1, N]."""
+    around = np.arange(-1, 2)
+    spread = float(mpmath.norm(block.loadings)) * around + math.sqrt(block.variance) * around[:, None]
+    values = numpy_function(block.term.function)(block.term.offset + spread.ravel())[0]
+    return shift_derivatives(block.term.function, float(block.variance), shifts, order, float(np.abs(values).max()))

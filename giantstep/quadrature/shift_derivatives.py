@@ -1,0 +1,76 @@
+"""Derivatives of a Gaussian average in its shift, to any order: what features are expanded in."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from giantstep.quadrature.gauss import evenly_cut, legendre
+from giantstep.spec.errors import NotConverged
+from giantstep.spec.expressions import numpy_function
+from giantstep.spec.kernels import function_kernel
+
+Array = np.ndarray
+_ORDER, _LEVELS, _SETTLED = 20, 8, 1e-14
+_REACH = 9.0
+_CHUNK, _WINDOW = 256, 6.0  # shifts at a time, and how far they lie apart, in standard deviations
+
+
+def shift_derivatives(function: str, variance: float, shifts: Array, order: int, typical: float) -> Array:
+    """D_k(s) = E[f(s + sqrt(c) g) He_k(g)] / c^(k/2), the k-th derivative of E f in s: [order + 1, N] at shifts [N].
+
+    variance: c; typical: a size of f, beside which what is small far out is rounding. Raises NotConverged where they
+    do not settle.
+    """
+    found, places = np.empty((order + 1, len(shifts))), np.argsort(shifts, kind="stable")
+    window = np.floor(shifts[places] / (_WINDOW * math.sqrt(variance)))
+    for near in np.split(places, np.flatnonzero(np.diff(window)) + 1):
+        for first in range(0, len(near), _CHUNK):
+            chosen = near[first : first + _CHUNK]
+            found[:, chosen] = _settled(function, variance, shifts[chosen], order, typical)
+    factors = root_factorials(order) / math.sqrt(variance) ** np.arange(order + 1)
+    return np.asarray(found * factors[:, None])
+
+
+def root_factorials(order: int) -> Array:
+    """The roots of 0! ... order!."""
+    return np.sqrt(np.cumprod([1.0, *range(1, order + 1)]))
+
+
+def _settled(function: str, variance: float, shifts: Array, order: int, typical: float) -> Array:
+    """E[f He_k] / sqrt(k!), [order + 1, N], on panels that are halved until two answers agree.
+
+    Relative to f where it counts: far out it may be as small as rounding makes it.
+    """
+    previous: Array | None = None
+    for level in range(_LEVELS):
+        found, size = _on_panels(function, variance, shifts, order, 2.0**-level)
+        if previous is not None and np.all(np.abs(found - previous) <= _SETTLED * max(size, typical)):
+            return found
+        previous = found
+    raise NotConverged(
+        f"the Gaussian averages of {function!r} do not settle",
+        "use a function that grows more slowly, or does not vary as sharply",
+    )
+
+
+def _on_panels(function: str, variance: float, shifts: Array, order: int, width: float) -> tuple[Array, float]:
+    """(E[f He_k] / sqrt(k!), the largest E |f|) on panels of a width in standard deviations, cut at breakpoints."""
+    deviation, centre = math.sqrt(variance), 0.5 * float(shifts.min() + shifts.max())
+    reach = (float(shifts.max()) - centre) / deviation + _REACH + math.sqrt(2.0 * order)
+    breaks = [(b - centre) / deviation for b in function_kernel(function).BREAKPOINTS]
+    edges = evenly_cut(reach, width, breaks)
+    points, weights = legendre(_ORDER)
+    half, middle = 0.5 * np.diff(edges)[:, None], 0.5 * (edges[:-1] + edges[1:])[:, None]
+    x, weight = (middle + half * points).ravel(), (half * weights).ravel()
+    value = numpy_function(function)(centre + deviation * x)[0]
+    g = x - ((shifts - centre) / deviation)[:, None]
+    density = weight * np.exp(-0.5 * g * g) / math.sqrt(2.0 * math.pi)
+    weighted = density * value
+    below, here = np.zeros_like(g), np.ones_like(g)
+    found = np.empty((order + 1, len(shifts)))
+    for k in range(order + 1):
+        found[k] = (weighted * here).sum(axis=1)
+        here, below = (g * here - math.sqrt(k) * below) / math.sqrt(k + 1.0), here
+    return found, float(np.sqrt((density * value * value).sum(axis=1)).max())

@@ -1,0 +1,35 @@
+"""Derivatives of Gaussian averages in the shift against closed forms."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from numpy.polynomial.hermite_e import hermeval
+
+from giantstep.quadrature.shift_derivatives import shift_derivatives
+
+SHIFTS = np.array([-30.0, -1.2, 0.0, 0.7, 3.0, 200.0])
+
+
+def test_an_exponential() -> None:
+    """E exp((s + sqrt(c) g)/2) = exp(s/2 + c/8), whose k-th derivative is 2^-k of it."""
+    shifts = SHIFTS[1:5]
+    found = shift_derivatives("exp(z/2)", 1.7, shifts, 12, 1.0)
+    wanted = 0.5 ** np.arange(13)[:, None] * np.exp(0.5 * shifts + 1.7 / 8.0)
+    size = np.array([math.sqrt(math.factorial(k)) * 1.7 ** (-0.5 * k) for k in range(13)])[:, None]
+    root_mean_square = np.exp(0.5 * shifts + 1.7 / 4.0)
+    assert np.all(np.abs(found - wanted) <= 1e-14 * size * root_mean_square)
+
+
+@pytest.mark.parametrize("variance", [0.3, 1.0, 4.0])
+def test_a_jump(variance: float) -> None:
+    """Of the step the first derivative is the normal density, and its derivatives are Hermite polynomials of that."""
+    found = shift_derivatives("step", variance, SHIFTS, 9, 1.0)
+    x = SHIFTS / math.sqrt(variance)
+    density = np.exp(-0.5 * x * x) / math.sqrt(2.0 * math.pi * variance)
+    for k in range(1, 10):
+        wanted = (-1.0) ** (k - 1) * hermeval(x, [0.0] * (k - 1) + [1.0]) * density * variance ** (-0.5 * (k - 1))
+        size = math.sqrt(math.factorial(k)) * variance ** (-0.5 * k)
+        np.testing.assert_allclose(found[k], wanted, rtol=0.0, atol=1e-14 * size)
