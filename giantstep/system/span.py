@@ -9,7 +9,7 @@ so the equations in m are nearly singular. In coordinates c of orthonormal funct
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -29,6 +29,7 @@ Array = np.ndarray
 # where features are dependent 1e-16 to 1e-15 is left, by measurement.
 ROUNDING = 1e-13
 _EPS, _WORST = 2.2e-16, 1e-8
+_SURELY, _FELT = 1e-8, 1e-2  # inverse dimension that rounding does not reach; share of it that shows
 _CLOSE = 1e-5  # rounding may show where features differ by less
 
 
@@ -109,11 +110,32 @@ def span_of(problem: Problem) -> Span | None:
     their expansions (``graded_features``). Source: THEORY section 4, what fixes m.
     """
     if problem.parameters[4] > 0.0:
+        _require_dimension(problem)
         return None
     blocks, span = len(problem.blocks), _span(problem.blocks, problem.loadings, problem.target)
     if _rounded(span):
         span = _graded(problem.blocks, problem.loadings, problem.target, _clusters(problem, "mean"))
     return None if blocks == span.rank == 1 and not span.clusters else span
+
+
+def _require_dimension(problem: Problem) -> None:
+    """Raise NotConverged where the term of finite size, which fixes m of features that differ by next to nothing, is
+    lost in the rounding of their averages: E mu0^2 times the machine's precision, beside T/d.
+    """
+    if problem.parameters[4] > _SURELY or len(problem.blocks) < 2:
+        return
+    _, weight, mu0, sizes = _features(problem.blocks, problem.loadings, problem.target)
+    squares = weight @ mu0**2
+    response = problem.parameters[0] / (problem.parameters[2] + (sizes**2 - squares).min())  # alpha T/(1 + V) at most
+    if _EPS * squares.max() * abs(response) < _FELT * problem.parameters[4]:
+        return
+    span = span_of(replace(problem, parameters=np.array([*problem.parameters[:4], 0.0])))
+    if span is not None and span.clusters and span.rank > 1:
+        raise NotConverged(
+            "the mean features differ by next to nothing, and the term of finite size, which decides between them, is "
+            f"lost in rounding at the dimension {1.0 / problem.parameters[4]:.3g}",
+            "leave the dimension out, which gives the limit, or give a smaller one",
+        )
 
 
 def span_of_columns(problem: Problem, kind: Kind, kappa: Array, weight: Array, columns: Array, sizes: Array) -> Span:

@@ -22,6 +22,7 @@ from giantstep.system.state import State, run_solver
 from giantstep.system.uncompiled import sparing
 
 ROUNDING = 1e-15  # of E y^2: what double precision leaves of a test error that is next to nothing
+_LARGE = 10.0  # a ridge that is not too small, whatever the model
 _HALVINGS = 5
 _SMALL = 4000  # nodes times pairs of blocks that half a second is enough for without a compiler
 _COARSER, _FINER = 0.85, 1.3  # of an axis: what its error is estimated from, and what it is refined by
@@ -184,4 +185,6 @@ def collinear_hint(problem: Problem) -> str:
             "the blocks' mean features may be nearly collinear: give a dimension, merge close readout values, "
             "or raise fit.ridge"
         )
+    if problem.parameters[2] > _LARGE:
+        return "lower fit.ridge"
     return "raise fit.ridge, or move away from fit.samples = network.width"

@@ -13,7 +13,7 @@ from giantstep.law.gradient_step import arguments_of
 from giantstep.observe.gradient.gradient import gradient
 from giantstep.quadrature.panels import ORDERS, table
 from giantstep.quadrature.tensor import tensor_table
-from giantstep.spec.errors import BadInput
+from giantstep.spec.errors import BadInput, NotConverged
 from giantstep.spec.model import Model
 from giantstep.system.problem import Problem, problem_of
 from giantstep.system.solve import solve
@@ -250,3 +250,13 @@ def test_a_single_feature_below_rounding() -> None:
     none = solve(weak.replace({"spike.strength": 0.0})).test_error
     assert found == pytest.approx(stronger, rel=1e-5)
     assert abs(none - found) > 1e3 * abs(stronger - found)
+
+
+def test_a_dimension_whose_term_is_below_rounding_is_refused() -> None:
+    """Beyond 1e13 the m of nearly equal features were those of rounding: .0904181 at 1e15 for .0854663."""
+    close = readout([1.0, 1.0001, 1.0002])
+    near, far, limit = (solve(close, dimension=d).test_error for d in (10**9, 10**12, None))
+    assert near > far > limit
+    with pytest.raises(NotConverged, match="term of finite size"):
+        solve(close, dimension=10**15)
+    assert solve(readout([1.0, 0.3]), dimension=10**15).test_error > 0.0
