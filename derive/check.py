@@ -8,9 +8,10 @@ from typing import Any, Literal
 
 import mpmath
 
+from derive.free_indices import free_indices
 from derive.high_precision import WORKING, NotEvaluable
 from derive.operations import COMPOSED
-from derive.random_values import SIZE, RandomValues, free_indices
+from derive.random_values import SIZE, RandomValues
 from derive.trace import Derivation, DerivationStep
 
 Outcome = Literal["compared", "given", "assumed", "not evaluable"]

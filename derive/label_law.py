@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import combinations_with_replacement
 
@@ -128,69 +128,53 @@ def _clean(count: int) -> sp.Expr:
     return sp.Function("y_clean", real=True)(KAPPA, *numbered("t", count))
 
 
-def _hermite(
-    coefficients: ConditionalCoefficients | None, count: int, spikes: int
-) -> Iterator[tuple[str, sp.Expr, Operation]]:
+_RULES = (
+    "the mean of the clean label given $\\kappa$",
+    "its linear coefficient in $t$",
+    "the rest of its variance",
+)
+_Step = tuple[str, sp.Expr, Operation]
+
+
+def _hermite(coefficients: ConditionalCoefficients | None, count: int, spikes: int) -> Iterator[_Step]:
     """nu0, nu1 along every direction and nu2sq, each with its label and how it is computed."""
-    rules = (
-        "the mean of the clean label given $\\kappa$",
-        "its linear coefficient in $t$",
-        "the rest of its variance",
-    )
     names = directions_of("nu1", count)
     linear = [block_field(name)(KAPPA) for name in names]
-    if coefficients is not None:
-        (gamma,) = numbered("gamma", 1)
-        place = {coefficients.s: gamma * coordinates_of_kappa(spikes)[0], coefficients.c: 1 - gamma**2}
-        for name, label, function, rule in zip(
-            ("mu0", "mu1", "mu2sq"),
-            ("nu0", *names, "nu2sq"),
-            (NU0(KAPPA), *linear, NU2SQ(KAPPA)),
-            rules,
-            strict=True,
-        ):
-            yield (
-                label,
-                function,
-                computed(
-                    "substitute",
-                    rule,
-                    coefficients.labels[name],
-                    by=lambda body: body.subs(place),
-                    test=put_in(lambda: place),
-                ),
-            )
-        return
+    return _written(count, names, linear) if coefficients is None else _closed(coefficients, spikes, names, linear)
+
+
+def _closed(
+    coefficients: ConditionalCoefficients, spikes: int, names: Sequence[str], linear: Sequence[sp.Expr]
+) -> Iterator[_Step]:
+    """Those of a link whose conditional coefficients are known."""
+    (gamma,) = numbered("gamma", 1)
+    place = {coefficients.s: gamma * coordinates_of_kappa(spikes)[0], coefficients.c: 1 - gamma**2}
+    labels, functions = ("nu0", *names, "nu2sq"), (NU0(KAPPA), *linear, NU2SQ(KAPPA))
+    for name, label, function, rule in zip(("mu0", "mu1", "mu2sq"), labels, functions, _RULES, strict=True):
+        known = coefficients.labels[name]
+        put = computed("substitute", rule, known, by=lambda body: body.subs(place), test=put_in(lambda: place))
+        yield label, function, put
+
+
+def _written(count: int, names: Sequence[str], linear: Sequence[sp.Expr]) -> Iterator[_Step]:
+    """Those of any link, as averages over t."""
     t, clean = numbered("t", count), _clean(count)
     squares = NU0(KAPPA) ** 2 + sp.Add(*(nu**2 for nu in linear))
-    weights = (sp.S.One, *t)
+    rules = (_RULES[0], *([_RULES[1]] * count))
     for label, function, weight, rule in zip(
-        ("nu0", *names), (NU0(KAPPA), *linear), weights, (rules[0], *([rules[1]] * count)), strict=True
+        ("nu0", *names), (NU0(KAPPA), *linear), (sp.S.One, *t), rules, strict=True
     ):
-        yield (
-            label,
-            function,
-            computed(
-                "average",
-                rule,
-                "clean label",
-                by=lambda _, weight=weight: Expectation(weight * clean, *t),
-                test=AVERAGE_WRITTEN,
-            ),
-        )
-    yield (
-        "nu2sq",
-        NU2SQ(KAPPA),
-        computed(
-            "average",
-            rules[2],
-            "clean label",
-            "nu0",
-            *names,
-            by=lambda *_: Expectation(clean**2, *t) - squares,
-            test=AVERAGE_WRITTEN,
-        ),
-    )
+
+        def weighted(_: sp.Expr, weight: sp.Expr = weight) -> sp.Expr:
+            return Expectation(weight * clean, *t)
+
+        yield label, function, computed("average", rule, "clean label", by=weighted, test=AVERAGE_WRITTEN)
+
+    def rest(*_: sp.Expr) -> sp.Expr:
+        return Expectation(clean**2, *t) - squares
+
+    needed = ("clean label", "nu0", *names)
+    yield "nu2sq", NU2SQ(KAPPA), computed("average", _RULES[2], *needed, by=rest, test=AVERAGE_WRITTEN)
 
 
 def averages_over_output(link: IndexFunction, form: str, *, flips: bool, probit: bool, noise: bool) -> Derivation:

@@ -17,6 +17,7 @@ import sympy as sp
 from sympy.core.function import AppliedUndef
 
 from derive.blocks import KAPPA, BlockSum, Definition, LogDet, MatrixInverse, family_name, member_indices, walk
+from derive.free_indices import depends_on, is_index
 from derive.gaussian.expectation import Expectation
 from derive.gaussian.numeric import mpmath_function
 from derive.gaussian.quadrature import QuadratureError
@@ -88,7 +89,7 @@ class RandomValues:
 
     def at(self, expression: Any, where: Where) -> Any:
         """The value of a scalar; where: values of its indices and variables."""
-        seen = _free(expression)
+        seen = depends_on(expression)
         key = (expression, frozenset((s, value) for s, value in where.items() if s in seen))
         if key not in self._known:
             self._known[key] = self._fresh(expression, where)
@@ -289,7 +290,7 @@ class RandomValues:
         if expression.has(BlockSum):
             return expression, {}
         atoms = expression.integrand.atoms(sp.Indexed, AppliedUndef)
-        outside = [e for e in atoms if not _free(e) & frozenset(expression.variables)]
+        outside = [e for e in atoms if not depends_on(e) & frozenset(expression.variables)]
         names = {e: sp.Dummy(real=True, positive=family_name(e) != "s") for e in sorted(outside, key=str)}
         numbers = {name: self.at(e, where) for e, name in names.items()}
         return (expression.xreplace(names) if names else expression), numbers
@@ -346,31 +347,6 @@ class RandomValues:
 @lru_cache(maxsize=65536)
 def _millionths(seed: int, name: tuple[Any, ...]) -> int:
     return random.Random(f"{seed} {name}").randint(200000, 950000)
-
-
-def is_index(symbol: Any) -> bool:
-    """Whether a symbol counts blocks, neurons, samples, components or replicas."""
-    return bool(isinstance(symbol, sp.Symbol) and symbol.is_integer and not symbol.is_positive)
-
-
-def free_indices(*expressions: Any) -> list[sp.Symbol]:
-    """Indices that need a value."""
-    return sorted({s for e in expressions for s in _free(sp.sympify(e)) if is_index(s)}, key=str)
-
-
-@lru_cache(maxsize=65536)
-def _free(expression: Any) -> frozenset[sp.Symbol]:
-    """Symbols that the value depends on; SymPy leaves out those in the variable of a derivative."""
-    if isinstance(expression, sp.Symbol):
-        return frozenset((expression,))
-    if isinstance(expression, sp.Derivative):
-        return frozenset().union(*map(_free, (expression.expr, *expression.variables)))
-    if isinstance(expression, sp.Subs):
-        inside = _free(expression.expr) - frozenset(expression.variables)
-        return inside.union(*map(_free, expression.point))
-    found: frozenset[sp.Symbol] = frozenset().union(*(_free(arg) for arg in expression.args))
-    bound = getattr(expression, "bound_symbols", ())
-    return found - frozenset(bound)
 
 
 @lru_cache(maxsize=65536)

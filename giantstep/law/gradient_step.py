@@ -6,7 +6,9 @@ Source: [CUI24] Result 3.1, App. A; THEORY section 2.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -76,16 +78,18 @@ def arguments_of(network: Network, step: Step, target: Target) -> StepArguments:
     return StepArguments(rate, samples, mu1, s0, e2, sigma2, max(variance, 0.0), overlaps)
 
 
+def variance_after_step(of: StepArguments) -> Callable[[Any], Any]:
+    """The bulk variance after a giant step by the readout value, in any arithmetic."""
+    return lambda u: generated_step.bulk_variance(of.rate, of.samples, u, of.s0, of.e2, of.sigma2, of.variance)
+
+
 def scale_of_step(network: Network, step: Step, target: Target) -> tuple[float, float, float]:
     """(rho, drift, spread): strength w rho and bulk variance (1 + w drift)^2 + w^2 spread at w = readout times rate.
 
     Raises BadInput where the step is not defined.
     """
     of = arguments_of(network, replace(step, learning_rate=1.0, exponent=0.5), target)
-
-    def variance(u: float) -> float:
-        return float(generated_step.bulk_variance(of.rate, of.samples, u, of.s0, of.e2, of.sigma2, of.variance))
-
+    variance = variance_after_step(of)
     strength = float(generated_step.strength(of.rate, of.samples, of.mu1, of.length, of.e2))
     drift = 0.25 * (variance(1.0) - variance(-1.0))
     spread = 0.5 * (variance(1.0) + variance(-1.0)) - 1.0 - drift * drift

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -12,7 +13,7 @@ import numpy as np
 from generated import step as generated_step
 from giantstep.law.directions import Directions, directions_of, rows_of
 from giantstep.law.given_bulk import given_bulk
-from giantstep.law.gradient_step import arguments_of
+from giantstep.law.gradient_step import arguments_of, variance_after_step
 from giantstep.law.intermediate_steps import is_intermediate, refused
 from giantstep.law.structured_inputs import input_law
 from giantstep.spec.errors import BadInput
@@ -73,8 +74,9 @@ def spike_of(model: Model) -> SpikeParameters:
         law = input_law(model)
         return _checked(SpikeParameters(law.strength, (law.alignment,), law.bulk_variance))
     if model.spike is not None:
-        c = model.spike.bulk_variance
-        bulk = tuple((1.0 - u * u) + u * u * c for u in values)
+        variance = variance_by_value(model)
+        assert variance is not None
+        bulk = tuple(variance(u) for u in values)
         if model.spike.loadings is not None:
             return _of_several(model.spike, bulk)
         return SpikeParameters(model.spike.strength, model.spike.alignments, bulk)
@@ -84,6 +86,21 @@ def spike_of(model: Model) -> SpikeParameters:
         raise refused("the strength of the spike")
     found = _after_step(model.network, model.step, model.target)
     return found if model.step.bulk != "matrix" else _with_given_bulk(model, found)
+
+
+def variance_by_value(model: Model) -> Callable[[Any], Any] | None:
+    """The bulk variance as a function of the readout value, in any arithmetic; None where another law gives it.
+
+    Source: [CUI24] Result 3.1; a spike that is given has ``c_u = 1 + u^2 (c - 1)``.
+    """
+    if model.inputs is not None or (model.step is not None and model.step.bulk == "matrix"):
+        return None
+    if model.spike is not None:
+        c = model.spike.bulk_variance
+        return lambda u: (1 - u * u) + u * u * c
+    if model.step is None:
+        return lambda u: 1
+    return variance_after_step(arguments_of(model.network, model.step, model.target))
 
 
 def _with_given_bulk(model: Model, found: SpikeParameters) -> SpikeParameters:
@@ -107,10 +124,7 @@ def _after_step(network: Network, step: Step, target: Target) -> SpikeParameters
     of = arguments_of(network, step, target)
     strength = generated_step.strength(of.rate, of.samples, of.mu1, of.length, of.e2)
     alignments = tuple(generated_step.alignment(of.samples, s1, of.length, of.e2) for s1 in of.overlaps)
-    bulk = tuple(
-        generated_step.bulk_variance(of.rate, of.samples, u, of.s0, of.e2, of.sigma2, of.variance)
-        for u in network.readout.values
-    )
+    bulk = tuple(map(variance_after_step(of), network.readout.values))
     # the direction v absorbs the sign
     sign = -1.0 if strength < 0.0 else 1.0
     found = SpikeParameters(sign * strength, tuple(sign * gamma for gamma in alignments), bulk)

@@ -8,10 +8,10 @@ import numpy as np
 
 from giantstep.law.labels import Points, label_law
 from giantstep.quadrature.panels import ORDERS, table
-from giantstep.quadrature.tensor import tensor_table
+from giantstep.quadrature.tensor import coordinates, tensor_table
 from giantstep.spec.kernels import coefficients
 from giantstep.spec.model import Target
-from giantstep.system.discretisation import Level, coordinates, noisy_terms, resolved_on
+from giantstep.system.discretisation import Level, noisy_terms, resolved_on
 from giantstep.system.problem import Problem
 from giantstep.system.square_loss import shape_of
 

@@ -86,6 +86,11 @@ def tensor_table(shape: Shape, fineness: tuple[float, ...]) -> Array:
     return rows
 
 
+def coordinates(rows: Array, indices: int, rank: int) -> Array:
+    """kappa [N, rank] at the nodes of a table with the columns of a target of so many indices."""
+    return np.ascontiguousarray(rows[:, [0, *range(4 + indices, 3 + indices + rank)]])
+
+
 def _of_target(shape: Shape, points: Array, first: Array) -> Array:
     """nu0, nu1 and nu2sq at all nodes, from the points of the first axis."""
     if shape.target is None:

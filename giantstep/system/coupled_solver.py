@@ -23,17 +23,16 @@ from giantstep.system.newton import Outcome, continued, extrapolated, newton
 from giantstep.system.problem import Problem, Solution
 from giantstep.system.result import Result
 from giantstep.system.separation import separable, separated
-from giantstep.system.square_loss import ROUNDING, square_overlaps
+from giantstep.system.square_loss import LARGE_RIDGE, ROUNDING, square_overlaps
 
 Array = np.ndarray
-_SIMILAR = "huber"  # grows linearly, as most losses of the residual do
+_BEYOND, _LOWERED = 10.0, 2.0  # first threshold of a Huber loss, in sizes of the label; factor of the next ones
 COARSE = Level(5, 24)
 PATH = Level(8, 64)  # of a continuation, whose Newton steps need averages that obey their identities
 FINE = (Level(7, 38, rough=True), Level(8, 44))
 # relative Newton steps, about the root of the error then left: of the coarse start, and of the solution that the error
 # of the answer is estimated from
 _CLOSE, _NEAR, _STILL = 1e-3, 1e-6, 1e-8
-_LARGE = 10.0  # a ridge that is not too small, whatever the model
 _LOW, _FACTOR, _SHORTEST = 1.0, 3.0, 1.01  # first ridge of a path upwards, factor of its steps, least one
 _CUTS, _RECUT = 5, 0.1  # how often panels are cut anew, relative change of the unknowns that asks for it
 _ROUNDS, _FEW, _ROUGHLY = 12, 4, 1e-7  # how often nodes of the label are chosen, Newton steps on them, their tolerance
@@ -121,13 +120,9 @@ def _first_solution(problem: Problem, start: Result | None, near: tuple[CoupledS
         total += outcome.evaluations
         if outcome.converged:
             return replace(outcome, evaluations=total)
-    for x in _starts(problem, system, start) if settles(problem) else ():
-        outcome = _settling(problem, x, COARSE, _CLOSE)
-        total += outcome.evaluations
-        if outcome.converged:
-            return replace(outcome, evaluations=total)
-    for x in _of_similar_loss(problem, system):
-        outcome = _settling(problem, x, COARSE, _CLOSE) if settles(problem) else newton(system, x, settled=_CLOSE)
+    again = _starts(problem, system, start) if settles(problem) else iter(())
+    for x in chain(again, _of_huber_losses(problem, system)):
+        outcome = _roughly(problem, x)
         total += outcome.evaluations
         if outcome.converged:
             return replace(outcome, evaluations=total)
@@ -223,19 +218,38 @@ def _starts(problem: Problem, system: CoupledSystem, start: Result | None) -> It
     yield _without_data(problem, system)
 
 
-def _of_similar_loss(problem: Problem, system: CoupledSystem) -> Iterator[Array]:
-    """Unknowns of another loss that grows like this one: a smooth loss may be sharp beside the labels.
+def _of_huber_losses(problem: Problem, system: CoupledSystem) -> Iterator[Array]:
+    """Unknowns of a Huber loss, found by lowering its threshold from beyond the labels, where it is the square loss.
 
-    Its equations are solved at coarse resolution, by the same starts.
+    It grows linearly, as most losses of the residual do; these may be sharp beside labels that are large.
     """
     loss = problem.model.fit.loss
-    if loss.form != "residual" or loss.name == _SIMILAR:
+    if loss.form != "residual":
         return
-    other = replace(problem, model=problem.model.replace({"fit.loss": _SIMILAR}))
-    with suppress(NotConverged):
-        near = coupled_at(other, COARSE)
-        near.fields(_first_solution(other, None, None).x)
-        yield system.unknowns(near.order_parameters())
+    last = dict(loss.parameters).get("delta", 1.0) if loss.name == "huber" else 1.0
+    rows, rest = system.given, 3 + system.directions
+    label = math.sqrt(rows[:, 1] @ ((rows[:, 2:rest] ** 2).sum(axis=1) + rows[:, rest]))
+    here = max(_BEYOND * label, last)
+    outcome = Outcome(next(_starts(_with_huber_loss(problem, here), system, None)), 0, True)
+    factor, x = 1.0, outcome.x
+    while outcome.converged:
+        here = max(here / factor, last)
+        outcome, factor = _roughly(_with_huber_loss(problem, here), x), _LOWERED
+        if outcome.converged and here == last:
+            yield outcome.x
+            return
+        x = outcome.x
+
+
+def _with_huber_loss(problem: Problem, threshold: float) -> Problem:
+    return replace(problem, model=problem.model.replace({"fit.loss": {"name": "huber", "delta": threshold}}))
+
+
+def _roughly(problem: Problem, x: Array) -> Outcome:
+    """Newton's method at coarse resolution, on nodes of the label that are chosen where this can be."""
+    if settles(problem):
+        return _settling(problem, x, COARSE, _CLOSE)
+    return newton(coupled_at(problem, COARSE), x, settled=_CLOSE)
 
 
 def reduced_order(problem: Problem, order: Mapping[str, Array]) -> Mapping[str, Array] | None:
@@ -284,7 +298,7 @@ def _stalled(problem: Problem) -> str:
 
 
 def _hint(problem: Problem) -> str:
-    if problem.parameters[2] > _LARGE:
+    if problem.parameters[2] > LARGE_RIDGE:
         return "lower fit.ridge: beside it the outputs vary so little that averages over them are hard to resolve"
     if problem.model.fit.loss.form != "margin":
         return "raise fit.ridge"

@@ -14,7 +14,8 @@ from generated.runtime.unknowns import RESIDUAL, TURNED, UNKNOWN
 from giantstep.law.labels import Intervals, Labels
 from giantstep.quadrature.gauss import legendre
 from giantstep.quadrature.panels import ORDERS, meshes, nodes, rows_at
-from giantstep.system.discretisation import Level, Resolved, clean_law, coordinates, resolved
+from giantstep.quadrature.tensor import coordinates
+from giantstep.system.discretisation import Level, Resolved, clean_law, resolved
 from giantstep.system.loss_kernels import coupled_kernel, loss_kernel
 from giantstep.system.misclassification import wrong_sign, wrong_sign_slopes
 from giantstep.system.problem import Problem

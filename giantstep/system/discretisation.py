@@ -10,7 +10,7 @@ import numpy as np
 from giantstep.law.labels import Labels, Points, label_law, with_noise
 from giantstep.law.multi_index_labels import LabelMoments, has_kinks, moments_given_kappa, square_nodes
 from giantstep.quadrature.panels import Term, table
-from giantstep.quadrature.tensor import Shape, tensor_table
+from giantstep.quadrature.tensor import Shape, coordinates, tensor_table
 from giantstep.spec.matrix import Rows
 from giantstep.spec.model import Target
 from giantstep.system.loss_kernels import loss_kernel
@@ -165,11 +165,6 @@ def _that_count(rows: Array) -> Array:
     """Rows without those, far out, that hold next to nothing of the square of any column."""
     squares = rows[:, 1, None] * np.column_stack([np.ones(len(rows)), rows[:, 2:] ** 2])
     return np.asarray(rows[(squares > _NOTHING * squares.sum(axis=0)).any(axis=1)])
-
-
-def coordinates(rows: Array, indices: int, rank: int) -> Array:
-    """kappa [N, rank] at the nodes of a table with the columns of a target of so many indices."""
-    return np.ascontiguousarray(rows[:, [0, *range(4 + indices, 3 + indices + rank)]])
 
 
 def _rank(alignments: tuple[float, ...] | Rows) -> int:

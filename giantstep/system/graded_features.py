@@ -6,15 +6,15 @@ the differences are lost. Here the features of such a cluster are expanded about
     mu0_b(kappa) = sum_a,j  delta_b^a/a!  (gamma_b/2)^j/j!  kappa^a D_{|a|+2j}(kappa),
     D_k(kappa) = E[sigma(bias + l.kappa + sqrt(c) g) He_k(g)] / c^(k/2),
 with delta_b and gamma_b what the loadings and the bulk variance of block b have beyond the centre (the second since
-the Gaussian average solves the heat equation). The matrix of coefficients is eliminated degree by degree in many
-digits; what is left are functions of size one. Averages D_k below rounding count as zero, so that features that are
-dependent by themselves stay so.
+the Gaussian average solves the heat equation). The matrix of coefficients is eliminated in many digits, the largest
+entries first; what is left are functions of size one. Averages D_k below rounding count as zero, and functions
+kappa^a D_k that are combinations of others are written by these: features that are dependent stay so.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations_with_replacement
@@ -23,8 +23,7 @@ from typing import Any, Literal
 import mpmath
 import numpy as np
 
-from generated import step as generated_step
-from giantstep.law.gradient_step import arguments_of
+from giantstep.law.spike import variance_by_value
 from giantstep.quadrature.panels import Term
 from giantstep.quadrature.shift_derivatives import root_factorials, shift_derivatives
 from giantstep.spec.errors import NotConverged
@@ -105,11 +104,11 @@ def clusters_of(problem: Problem, kind: Kind = "mean") -> tuple[Cluster, ...]:
 def _blocks(problem: Problem) -> tuple[Block, ...]:
     """The blocks; loadings and variance follow from the readout values to all digits where these are what is given."""
     with mpmath.workdps(_DIGITS):
-        variance = _variance_of(problem)
+        variance = None if problem.loadings is not None else variance_by_value(problem.model)
         values = {u * problem.spike.strength: u for u in problem.model.network.readout.values}
         found = []
         for number, term in enumerate(problem.blocks):
-            value = values.get(term.scale) if problem.loadings is None and variance is not None else None
+            value = values.get(term.scale)
             if value is not None and variance is not None:
                 u = mpmath.mpf(value)
                 found.append(Block(term, (u * mpmath.mpf(problem.spike.strength),), mpmath.mpf(variance(u)), True))
@@ -117,20 +116,6 @@ def _blocks(problem: Problem) -> tuple[Block, ...]:
             row = (term.scale,) if problem.loadings is None else problem.loadings[number]
             found.append(Block(term, tuple(mpmath.mpf(x) for x in row), mpmath.mpf(term.variance), False))
     return tuple(found)
-
-
-def _variance_of(problem: Problem) -> Callable[[Any], Any] | None:
-    """The bulk variance by the readout value; None where it is found by other means than a formula."""
-    model = problem.model
-    if model.inputs is not None or problem.own_bulk:
-        return None
-    if model.spike is not None:
-        beyond = mpmath.mpf(model.spike.bulk_variance) - 1
-        return lambda u: 1 + beyond * u * u
-    if model.step is None:
-        return lambda u: 1
-    of = arguments_of(model.network, model.step, model.target)
-    return lambda u: generated_step.bulk_variance(of.rate, of.samples, u, of.s0, of.e2, of.sigma2, of.variance)
 
 
 @lru_cache(maxsize=64)

@@ -22,7 +22,7 @@ from giantstep.system.state import State, run_solver
 from giantstep.system.uncompiled import sparing
 
 ROUNDING = 1e-15  # of E y^2: what double precision leaves of a test error that is next to nothing
-_LARGE = 10.0  # a ridge that is not too small, whatever the model
+LARGE_RIDGE = 10.0  # a ridge that is not too small, whatever the model
 _HALVINGS = 5
 _SMALL = 4000  # nodes times pairs of blocks that half a second is enough for without a compiler
 _COARSER, _FINER = 0.85, 1.3  # of an axis: what its error is estimated from, and what it is refined by
@@ -125,15 +125,16 @@ def _run(kernel: ModuleType, problem: Problem, order: int, halvings: int, start:
 @lru_cache(maxsize=32)
 def _panel_nodes(blocks: tuple[Term, ...], target: Term, order: int, halvings: int, span: Span | None) -> np.ndarray:
     """Nodes [columns, N] of one direction of kappa, as the solver reads them."""
-    return _columns(table(blocks, target, order, halvings), span)
+    return solver_nodes(table(blocks, target, order, halvings), span)
 
 
-def _columns(rows: np.ndarray, span: Span | None) -> np.ndarray:
+def solver_nodes(rows: np.ndarray, span: Span | None) -> np.ndarray:
+    """A table as the solver reads it, [columns, N], with functions of the span in the place of mean features."""
     return np.array((rows if span is None else span.columns(rows)).T, order="C")
 
 
 def _run_on(kernel: ModuleType, problem: Problem, rows: np.ndarray, solve: Callable[..., Any] | None = None) -> _Run:
-    return _run_at(kernel, problem, _columns(rows, span_of(problem)), solve=solve)
+    return _run_at(kernel, problem, solver_nodes(rows, span_of(problem)), solve=solve)
 
 
 def _run_at(
@@ -185,6 +186,6 @@ def collinear_hint(problem: Problem) -> str:
             "the blocks' mean features may be nearly collinear: give a dimension, merge close readout values, "
             "or raise fit.ridge"
         )
-    if problem.parameters[2] > _LARGE:
+    if problem.parameters[2] > LARGE_RIDGE:
         return "lower fit.ridge"
     return "raise fit.ridge, or move away from fit.samples = network.width"

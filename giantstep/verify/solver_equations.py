@@ -24,7 +24,7 @@ from giantstep.system.problem import Problem, problem_of
 from giantstep.system.result import Result
 from giantstep.system.solve import RESIDUAL
 from giantstep.system.span import span_of
-from giantstep.system.square_loss import shape_of
+from giantstep.system.square_loss import shape_of, solver_nodes
 from giantstep.system.state import Solved, run_solver
 from giantstep.verify.check import Check
 from giantstep.verify.equations import long, residuals
@@ -58,7 +58,7 @@ def point_of(system: SaddleSystem, rows: Array, problem: Problem, families: Mapp
 
 
 def solver_checks(model: Model, result: Result) -> Iterator[Check]:
-    """The generated solver of the square loss on the nodes of the answer: equations, errors, free energy."""
+    """The solver of the square loss, run again on nodes of the order of the answer: equations, errors, free energy."""
     problem = problem_of(model, result.dimension, powers=True)
     solved, node = _solved(problem, _rows(problem))
     system = system_of(model)
@@ -86,8 +86,7 @@ def _rows(problem: Problem, halvings: int = 0) -> Array:
 
 
 def _solved(problem: Problem, rows: Array) -> tuple[Solved, Array]:
-    span = span_of(problem)
-    node = np.array((rows if span is None else span.columns(rows)).T, order="C")
+    node = solver_nodes(rows, span_of(problem))
     return run_solver(solver_kernel("square", problem.rank), node, problem.fraction, problem.parameters), node
 
 

@@ -11,6 +11,7 @@ from undetermined_cases import cases, gaussian_values, model
 
 from giantstep.law.gradient_step import arguments_of
 from giantstep.observe.gradient.gradient import gradient
+from giantstep.observe.learned import learned
 from giantstep.quadrature.panels import ORDERS, table
 from giantstep.quadrature.tensor import tensor_table
 from giantstep.spec.errors import BadInput, NotConverged
@@ -260,3 +261,39 @@ def test_a_dimension_whose_term_is_below_rounding_is_refused() -> None:
     with pytest.raises(NotConverged, match="term of finite size"):
         solve(close, dimension=10**15)
     assert solve(readout([1.0, 0.3]), dimension=10**15).test_error > 0.0
+
+
+@pytest.mark.parametrize("values, least", [([1.0, -0.5], 0.02), ([1.0, -0.5, 0.7], 0.1), ([1.0, 1.1, 1.2], 0.1)])
+def test_rates_that_cancel_are_right_or_refused(values: list[float], least: float) -> None:
+    """The span moves by next to nothing where each mu0 moves by its own size: of double precision little is left.
+
+    Held against differences of solutions, extrapolated; the derivative is proportional to a small strength.
+    """
+
+    def difference(strength: float, step: float) -> float:
+        ends = [solve(readout(values, spike__strength=strength * (1.0 + k))).test_error for k in (step, -step)]
+        return (ends[0] - ends[1]) / (2.0 * step * strength)
+
+    found = gradient(readout(values, spike__strength=least), "spike.strength").test_error["spike.strength"]
+    by_differences = (4.0 * difference(least, 0.025) - difference(least, 0.05)) / 3.0
+    # the next term is (step)^4/30 of the fifth derivative, and solutions are found to 1e-10 of .3
+    assert found == pytest.approx(by_differences, rel=2e-5)
+    for strength in (least / 10.0, least / 30.0):
+        with pytest.raises(NotConverged, match="how the mean features move"):
+            gradient(readout(values, spike__strength=strength), "spike.strength")
+
+
+def test_an_output_that_cancels_is_refused() -> None:
+    weak = readout([1.0, -0.5, 0.7], spike__strength=1e-4)
+    with pytest.raises(NotConverged, match="rounding hides what the readout makes"):
+        learned(weak)
+    assert learned(readout([1.0, -0.5, 0.7])).result.test_error > 0.0
+
+
+def test_loadings_that_are_rounded_themselves_are_refused() -> None:
+    """Of values the difference is known to all digits, of loadings in several directions it is that of rounding."""
+    spike = {"strength": 1.5, "alignment": [0.6, 0.3], "bulk_variance": 1.2}
+    near = readout([1.0, 1.0], spike={**spike, "loadings": [[1.0, 0.5], [1.0, 0.5 + 1e-9]]})
+    with pytest.raises(NotConverged, match="loadings of two blocks"):
+        solve(near)
+    assert solve(near, dimension=1000).test_error > 0.0

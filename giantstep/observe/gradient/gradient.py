@@ -32,6 +32,7 @@ from giantstep.system.newton import newton
 from giantstep.system.problem import Problem, problem_of
 from giantstep.system.result import Result
 from giantstep.system.solve import solve
+from giantstep.system.span import hidden_rates
 
 Array = np.ndarray
 _SETTLED, _WORST = 1e-8, 1e-6  # change between orders of quadrature that is worked for, and that is allowed
@@ -173,6 +174,8 @@ def _motion(problem: Problem, order: Mapping[str, Array], level: Level) -> Motio
     system = coupled_at(problem, level)
     outcome = newton(system, system.unknowns(order), most=12)
     if not outcome.converged:
+        if system.span is not None and system.span.clusters:
+            raise hidden_rates()
         raise NotConverged("the solution is lost at the resolution of its derivative", "raise fit.ridge")
     system.residual(outcome.x)
     return Motion(system)

@@ -65,7 +65,8 @@ class Motion:
                     "dimension jump and have no derivative",
                     "give a dimension, or move the parameter a little",
                 )
-            change[0] = span.rates(change[0].T).T
+            functions = system.table[:, -3 * len(span.basis) : -2 * len(span.basis)]
+            change[0] = span.rates(change[0].T, system.table[:, 1], functions).T
         names = ("d_alpha", "d_beta", "d_ridge", "d_mu0", "d_mu1", "d_mu2sq")
         found: dict[str, Any] = dict(zip(names, (*direction.rates, *change), strict=True))
         return found if direction.covariance is None else {**found, "d_Sigma": direction.covariance}
