@@ -20,7 +20,7 @@ def emit_check(plan: Plan) -> str:
     """
     system, printer = plan.system, EquationPrinter()
     text, labels = printer.expression, {e.unknown: e.label for e in system.equations}
-    lines = [line for node in ordered_fields(system) for line in printer.assignment(node.name, node.body)]
+    lines = printer.assignments([(node.name, node.body) for node in ordered_fields(system)])
     for name, left, right in _conditions(plan):
         lines.append(f"{text(left)} = {text(right)}  # {labels.get(name, name)}")
     columns = scalar_columns(system.directions, system.spikes)

@@ -11,8 +11,9 @@ from typing import Any
 
 import sympy
 
+from codegen.print.numba_scalar import NumbaPrinter
 from codegen.print.printer import Unprintable
-from codegen.printers import numba_assignments, operations
+from codegen.print.scalar import operations
 from codegen.stable import stabilised
 from codegen.text import fitted
 from derive.scalar import ScalarFunction
@@ -72,7 +73,7 @@ def _frequency(sums: Sequence[Sequence[Any]], s: Any) -> float:
 def _text(sums: Sequence[Sequence[Any]], multiplied: bool) -> str:
     lines = []
     targets = [(f"t{k}_{i}", term) for k, terms in enumerate(sums) for i, term in enumerate(terms)]
-    lines += numba_assignments(targets) if targets else []
+    lines += NumbaPrinter().assignments(targets) if targets else []
     labels = ("mu0 = E f(s + q g)", "mu1 = E g f(s + q g)", "mu2^2" if multiplied else "E f(s + q g)^2")
     for k, (terms, label) in enumerate(zip(sums, labels, strict=True)):
         names = [f"t{k}_{i}" for i in range(len(terms))]

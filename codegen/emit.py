@@ -4,7 +4,7 @@ plan.py            who depends on whom, what is explicit, linear or nonlinear; w
 lower/             averages -> passes over the nodes (nodes, stages), sums over blocks -> loops (loops, nests),
                    affine equations -> their linear part (affine); places: where each number lives
 print/             one protocol, Printer, and what speaks it: loops for numba, arrays for NumPy, equations as text that
-                   the runtime reads; printers: functions of numbers for numba and mpmath
+                   the runtime reads, functions of numbers for numba and mpmath (scalar)
 program.py         functions of a module: statements, and what they unpack; system_module: what stands around them
 blockwise.py       a system solved block by block: the square loss, real or complex
 coupled.py         a system whose averages over the output a loss supplies

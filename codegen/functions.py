@@ -11,7 +11,8 @@ import sympy
 from codegen.closed import ClosedForm, closed_form
 from codegen.hints import Hints, hints
 from codegen.manifest import signature, sources_of
-from codegen.printers import imported_helpers, numba_assignments, operations
+from codegen.print.numba_scalar import NumbaPrinter, imported_helpers
+from codegen.print.scalar import operations
 from codegen.segments import is_piecewise_linear, segment_constants
 from codegen.stable import stabilised
 from codegen.text import closing, fitted, with_math, wrapped
@@ -150,7 +151,7 @@ def _values(scalar: ScalarFunction, pieces: list[Any], values: list[Any]) -> str
 
 
 def _stored(expression: Any, spaces: int) -> list[str]:
-    return fitted(numba_assignments([("out[i]", expression)]), spaces * " ")
+    return fitted(NumbaPrinter().assignments([("out[i]", expression)]), spaces * " ")
 
 
 def _same(left: Any, right: Any) -> bool:

@@ -13,7 +13,8 @@ import sympy as sp
 
 from codegen.hints import hints
 from codegen.manifest import signature, sources_of
-from codegen.printers import imported_helpers, numba_assignments, operations
+from codegen.print.numba_scalar import NumbaPrinter, imported_helpers
+from codegen.print.scalar import operations
 from codegen.stable import stabilised
 from codegen.text import closing, fitted, with_math, wrapped
 from derive.gaussian.numeric import mpmath_function
@@ -234,7 +235,7 @@ def _edges(analysis: LossAnalysis, names: list[str]) -> str:
     lines = ["@compiled(EDGE)", "def ends(k, y, q):", '    """Breakpoint at the end of piece k of rho, in u."""']
     lines += _unpacked(names, [place for _, place in places])
     for k, place in places:
-        *shared, value = numba_assignments([("place", place)])
+        *shared, value = NumbaPrinter().assignments([("place", place)])
         returned = "return " + value.removeprefix("place = ")
         lines += [f"    if k == {k}:", *fitted([*shared, returned], 8 * " ")]
     lines.append("    return math.nan")
@@ -253,7 +254,7 @@ def _pieces(pieces: list[tuple[Any, Any, Any]], names: list[str]) -> str:
             lines.append(f"        {'if' if k == 0 else 'elif'} k == {k}:" if k < len(pieces) - 1 else "        else:")
         indent = "            " if len(pieces) > 1 else "        "
         targets = list(zip(("value[i]", "slope[i]", "curvature[i]"), piece, strict=True))
-        lines += fitted(numba_assignments(targets), indent)
+        lines += fitted(NumbaPrinter().assignments(targets), indent)
     return "\n".join(lines)
 
 

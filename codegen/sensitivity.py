@@ -25,9 +25,8 @@ def emit_motion(system: SaddleSystem, block: Block, moving: tuple[str, ...] = ()
     The text comes after that of ``check``.
     """
     printer = EquationPrinter()
-    left_sides = [(printer.expression(left), body) for left, body in _rules(system, block, moving)]
-    rules = [line for left, body in left_sides for line in printer.assignment(left, body)]
-    observables = [line for name in OBSERVABLES for line in printer.assignment(name, getattr(system, name))]
+    rules = printer.assignments([(printer.expression(left), body) for left, body in _rules(system, block, moving)])
+    observables = printer.assignments([(name, getattr(system, name)) for name in OBSERVABLES])
     unknowns = tuple(node.name for node in block.torn)
     return "\n".join(
         [

@@ -7,8 +7,8 @@ from typing import Any
 import sympy as sp
 
 from codegen.manifest import signature, sources_of
+from codegen.print.numba_scalar import NumbaPrinter
 from codegen.print.printer import Function, texts
-from codegen.printers import NumbaPrinter
 from codegen.system_module import FOLDER
 from derive.gradient_step import gradient_step_map
 from derive.labels import FLIPS, PROBIT

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import sympy as sp
 
 from codegen.manifest import signature, sources_of
-from codegen.printers import numba_assignments
-from codegen.text import closing, fitted
+from codegen.print.numba_scalar import NumbaPrinter
+from codegen.print.printer import Function, texts
+from codegen.text import closing
 from derive.blocks import KAPPA
 from derive.gaussian.expectation import Expectation
 from derive.gradient_step import E2, MU1, S0, SECOND, VARIANCE, GradientStepMap, Z, gradient_step_map
@@ -46,20 +48,16 @@ def emit_step() -> str:
     if left:
         raise ValueError(f"the gradient-step map needs moments without an argument: {sorted(map(str, left))}")
     signed = signature([sp.srepr(sp.Tuple(*(expr for _, expr in results))), *sources_of(__name__)])
-    moments_text, overlap_text, strength, alignment, bulk, cost, polynomials = map(_lines, groups)
+    *shared, polynomials = (
+        Function(name, doc, arguments, group) for (name, arguments, doc), group in zip(_FUNCTIONS, groups, strict=True)
+    )
+    of_sigma = ", ".join(map(str, map(hermite_moment, range(2 * MOST_ORDERS + 1))))
     return _TEXT.format(
         signature=signed,
         closing=closing(signed),
-        moments=moments_text,
-        overlap=overlap_text,
-        strength=strength,
-        alignment=alignment,
-        bulk=bulk,
-        cost=cost,
+        functions=texts(shared, NumbaPrinter()),
         orders=MOST_ORDERS,
-        polynomials=polynomials,
-        moments_of_sigma=", ".join(map(str, map(hermite_moment, range(2 * MOST_ORDERS + 1)))),
-        rows=_rows(),
+        mean_features=replace(polynomials, returned=_rows(), unpacked=of_sigma).text(NumbaPrinter()),
     )
 
 
@@ -98,13 +96,47 @@ def _polynomials(spikes: PolynomialSpikes) -> list[tuple[str, Any]]:
 
 def _rows() -> str:
     rows = (", ".join(f"p_{k}_{i}" for i in range(k + 1)) for k in range(MOST_ORDERS + 1))
-    return ",\n        ".join(f"({row},)" for row in rows)
+    return ", ".join(f"({row},)" for row in rows)
 
 
-def _lines(results: list[tuple[str, Any]]) -> str:
-    return "\n".join(fitted(numba_assignments(results), "    "))
-
-
+#: (name, arguments, what it says of itself)
+_FUNCTIONS = (
+    (
+        "moments",
+        "mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips",
+        "(mu_0, mu_1, s_0, e_2, sigma_2, v_sigma) from E f, E z f, E (z^2-1) f, E f'^2 of the activation and\n"
+        "    E f, E f^2 of the link.\n    ",
+    ),
+    ("overlap", "link_linear, flips, probit", "s_1 of an index from E g f of the link."),
+    (
+        "strength",
+        "A, alpha_0, mu_1, s_11, e_2",
+        "Strength r of a block with u = 1; s_11: sum of s_1^2 over the indices.",
+    ),
+    (
+        "alignment",
+        "alpha_0, s_1, s_11, e_2",
+        "Alignment gamma of an index; s_11: sum of s_1^2 over the indices.",
+    ),
+    (
+        "bulk_variance",
+        "A, alpha_0, u, s_0, e_2, sigma_2, v_sigma",
+        "Squared norm c of the bulk rows of a block with readout u.",
+    ),
+    (
+        "cost_exponent",
+        "k, e",
+        "Exponent of d in the cost of kappa^k as a feature after a step d^(1/2 + e)  [MON23]; free where negative.",
+    ),
+    (
+        "mean_features",
+        "rho, drift, spread, moments",
+        "Coefficients in kappa of the orders 0 ... ORDERS of the mean features in readout times rate, lowest power "
+        "first.\n\n"
+        "    rho: strength per rate; (1 + w drift)^2 + w^2 spread: bulk variance at w = readout times rate; moments:\n"
+        "    E[He_n sigma] for n = 0 ... 2 ORDERS.\n    ",
+    ),
+)
 _TEXT = '''"""The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
 {closing}
@@ -118,56 +150,11 @@ import math
 SIGNATURE = "{signature}"
 
 
-def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):
-    """(mu_0, mu_1, s_0, e_2, sigma_2, v_sigma) from E f, E z f, E (z^2-1) f, E f'^2 of the activation and
-    E f, E f^2 of the link.
-    """
-{moments}
-    return mu_0, mu_1, s_0, e_2, sigma_2, v_sigma
-
-
-def overlap(link_linear, flips, probit):
-    """s_1 of an index from E g f of the link."""
-{overlap}
-    return s_1
-
-
-def strength(A, alpha_0, mu_1, s_11, e_2):
-    """Strength r of a block with u = 1; s_11: sum of s_1^2 over the indices."""
-{strength}
-    return strength
-
-
-def alignment(alpha_0, s_1, s_11, e_2):
-    """Alignment gamma of an index; s_11: sum of s_1^2 over the indices."""
-{alignment}
-    return alignment
-
-
-def bulk_variance(A, alpha_0, u, s_0, e_2, sigma_2, v_sigma):
-    """Squared norm c of the bulk rows of a block with readout u."""
-{bulk}
-    return bulk_variance
-
-
-def cost_exponent(k, e):
-    """Exponent of d in the cost of kappa^k as a feature after a step d^(1/2 + e)  [MON23]; free where negative."""
-{cost}
-    return cost_exponent
+{functions}
 
 
 ORDERS = {orders}
 
 
-def mean_features(rho, drift, spread, moments):
-    """Coefficients in kappa of the orders 0 ... ORDERS of the mean features in readout times rate, lowest power first.
-
-    rho: strength per rate; (1 + w drift)^2 + w^2 spread: bulk variance at w = readout times rate; moments:
-    E[He_n sigma] for n = 0 ... 2 ORDERS.
-    """
-    {moments_of_sigma} = moments
-{polynomials}
-    return (
-        {rows},
-    )
+{mean_features}
 '''

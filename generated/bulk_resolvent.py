@@ -3,14 +3,14 @@
 e, weight, weight_t, weight_tt: nodes of the law of the residual e of the step, with weights for means of
 functions of e, of those times t = theta.x, and times t^2.
 
-Generated; do not edit. Signature da4961f32b31d3d5.
+Generated; do not edit. Signature 6c160042c81b6d2b.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "da4961f32b31d3d5e9d522f756d9adabc12c570d10f98f59476c323e14a2971c"
+SIGNATURE = "6c160042c81b6d2b9636675eaa86094a52e014253c59b3c6e99e9d0a661888a0"
 
 
 def equation(w, S, alpha_0, e, weight, weight_t, weight_tt):

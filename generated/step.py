@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature 43cc05e922a4974b, runtime 7b23138fdccd0da9.
+Generated; do not edit. Signature 6663f7c0659bd5ec, runtime 7b23138fdccd0da9.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "43cc05e922a4974b18159d72fd44ef141b593badd603eb2dd5b6841c6fb9ec2a"
+SIGNATURE = "6663f7c0659bd5ecb1023d3470a585c69ffc525d3bfe3c359915729c12486626"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):
@@ -153,11 +153,6 @@ def mean_features(rho, drift, spread, moments):
     p_6_5 = drift*h_7*x38
     p_6_6 = 0.001388888888888889*h_6*rho**6
     return (
-        (p_0_0,),
-        (p_1_0, p_1_1,),
-        (p_2_0, p_2_1, p_2_2,),
-        (p_3_0, p_3_1, p_3_2, p_3_3,),
-        (p_4_0, p_4_1, p_4_2, p_4_3, p_4_4,),
-        (p_5_0, p_5_1, p_5_2, p_5_3, p_5_4, p_5_5,),
-        (p_6_0, p_6_1, p_6_2, p_6_3, p_6_4, p_6_5, p_6_6,),
+        (p_0_0,), (p_1_0, p_1_1,), (p_2_0, p_2_1, p_2_2,), (p_3_0, p_3_1, p_3_2, p_3_3,), (p_4_0, p_4_1, p_4_2, p_4_3,
+        p_4_4,), (p_5_0, p_5_1, p_5_2, p_5_3, p_5_4, p_5_5,), (p_6_0, p_6_1, p_6_2, p_6_3, p_6_4, p_6_5, p_6_6,)
     )

@@ -1,1 +1,1 @@
-"""Printers: the text of index expressions for numba and for NumPy."""
+"""Printers: the text of equations in each language, behind one protocol."""

@@ -48,9 +48,9 @@ class EquationPrinter(StrPrinter):
 
     _print_BlockSum, _print_Expectation = block_sum, average
 
-    def assignment(self, target: str, expr: Any) -> list[str]:
+    def assignments(self, targets: Sequence[tuple[str, Any]]) -> list[str]:
         """See ``Printer``."""
-        return [f"{target} := {self.expression(expr)}"]
+        return [f"{target} := {self.expression(expr)}" for target, expr in targets]
 
     def member(self, name: str, indices: Sequence[sp.Expr]) -> str:
         """See ``Printer``."""

@@ -46,9 +46,9 @@ class LoopPrinter(PythonCodePrinter):
 
     _print_BlockSum, _print_Expectation = block_sum, average
 
-    def assignment(self, target: str, expr: Any) -> list[str]:
+    def assignments(self, targets: Sequence[tuple[str, Any]]) -> list[str]:
         """See ``Printer``."""
-        return [f"{target} = {self.expression(expr)}"]
+        return [f"{target} = {self.expression(expr)}" for target, expr in targets]
 
     def _print_KroneckerDelta(self, expr: sp.KroneckerDelta) -> str:
         first, second = expr.args

@@ -57,11 +57,17 @@ class ArrayPrinter:
         """See ``Printer``: over the nodes of kappa."""
         return self.lower(node).text
 
-    def assignment(self, target: str, expr: sp.Expr) -> list[str]:
-        """See ``Printer``."""
-        value = self.expression(expr)
+    def assignments(self, targets: Sequence[tuple[str, sp.Expr]]) -> list[str]:
+        """See ``Printer``: what several share stands before the first of them."""
+        return [line for target, expr in targets for line in self._assignment(target, expr)]
+
+    def _assignment(self, target: str, expr: sp.Expr) -> list[str]:
+        value = self._stored(target, self.expression(expr))
         before, self.waiting = self.waiting, []
         return [*before, f"{target} = {value}"]
+
+    def _stored(self, target: str, value: str) -> str:
+        return value
 
     def lower(self, expr: sp.Expr) -> Array:
         """NumPy text of an index expression and its axes."""
@@ -141,15 +147,10 @@ class SpectralPrinter(ArrayPrinter):
     inverses: frozenset[str] = frozenset()
     spectral: frozenset[str] = frozenset()
 
-    def assignment(self, target: str, expr: sp.Expr) -> list[str]:
-        """See ``Printer``."""
-        *before, last = super().assignment(target, expr)
-        value = last.partition(" = ")[2]
+    def _stored(self, target: str, value: str) -> str:
         if target in self.inverses:
-            value = f"np.moveaxis(np.linalg.inv(np.moveaxis({value}, -1, 0)), 0, -1)"
-        elif target not in self.spectral:
-            value = f"np.real({value})"
-        return [*before, f"{target} = {value}"]
+            return f"np.moveaxis(np.linalg.inv(np.moveaxis({value}, -1, 0)), 0, -1)"
+        return value if target in self.spectral else f"np.real({value})"
 
 
 def _minus(expr: sp.Expr) -> bool:

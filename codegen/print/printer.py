@@ -35,8 +35,8 @@ class Printer(Protocol):
     def average(self, node: Expectation) -> str:
         """Text of a Gaussian average."""
 
-    def assignment(self, target: str, expr: Any) -> list[str]:
-        """Statements after which the target has the value of the expression."""
+    def assignments(self, targets: Sequence[tuple[str, Any]]) -> list[str]:
+        """Statements after which each target has the value of its expression; what they share comes first."""
 
 
 @dataclass(frozen=True)
@@ -48,13 +48,15 @@ class Function:
     arguments: str
     results: Sequence[tuple[str, Any]]
     returned: str = ""  # all results where it is left out
+    unpacked: str = ""  # names of the entries of the last argument
 
     def text(self, printer: Printer) -> str:
         """The function in a language."""
         returned = self.returned or ", ".join(name for name, _ in self.results)
-        lines = [line for name, expr in self.results for line in printer.assignment(name, expr)]
+        before = [f"{self.unpacked} = {self.arguments.split(', ')[-1]}"] if self.unpacked else []
+        lines = [*before, *printer.assignments(self.results), f"return {returned}"]
         head = [f"def {self.name}({self.arguments}):", f'    """{self.doc}"""']
-        return "\n".join([*head, *fitted([*lines, f"return {returned}"], "    ")])
+        return "\n".join([*head, *fitted(lines, "    ")])
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,7 @@ class StateFunction:
     def text(self, printer: Printer) -> str:
         """The function in a language."""
         lines = [f"({', '.join(self.given)}) = (s[name] for name in {tuple(self.given)!r})"]
-        lines += [line for name, expr in self.results for line in printer.assignment(name, expr)]
+        lines += printer.assignments(self.results)
         lines.append(f"s.update({', '.join(f'{name}={name}' for name, _ in self.results)})")
         return "\n".join([f"def {self.name}(s):", f'    """{self.doc}"""', *(f"    {line}" for line in lines)])
 

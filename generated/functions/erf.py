@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 3ff7ddb769faf5f4, runtime 7b23138fdccd0da9.
+Generated; do not edit. Signature fffe5ef76d669419, runtime 7b23138fdccd0da9.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "3ff7ddb769faf5f476ac6ee82c9c5f8c92faf04f4db22f8561a7764cb50265fc"
+SIGNATURE = "fffe5ef76d6694190fa05cda5b151a4e1f5c2ac3b75918a5e4da50a0ae1cf641"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

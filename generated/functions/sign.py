@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 82cca254144643a2, runtime 7b23138fdccd0da9.
+Generated; do not edit. Signature d80efb6dcd8c533a, runtime 7b23138fdccd0da9.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "82cca254144643a2909e49d98fe4bd3b630bf691244123ac4ed4d89f26535f08"
+SIGNATURE = "d80efb6dcd8c533ae532b944fa446c178e3801c33974571f3280662618098f2e"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

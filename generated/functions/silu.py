@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature c03739e5034ed15e, runtime 7b23138fdccd0da9.
+Generated; do not edit. Signature c4fc3400bb540efe, runtime 7b23138fdccd0da9.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "c03739e5034ed15e3cc03e41744568dfd719ec2ed271e26292b1288de199e745"
+SIGNATURE = "c4fc3400bb540efe3b4f4a639e20cf10428c55b9146919880873920011759aad"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 98129c7564ae15d3, runtime 7b23138fdccd0da9.
+Generated; do not edit. Signature 14bfc5c4812ceaf3, runtime 7b23138fdccd0da9.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "98129c7564ae15d300b257e11e116ebdd2b7d97c1761ce98ac6cfeefc06a1f87"
+SIGNATURE = "14bfc5c4812ceaf3187c26a082b55f881bc7c5717f044baac3e77892dd2223f8"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

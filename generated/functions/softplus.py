@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature b306ba64afa22cd8, runtime 7b23138fdccd0da9.
+Generated; do not edit. Signature 12fc4da664d21da2, runtime 7b23138fdccd0da9.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "b306ba64afa22cd82e0b6be563a560cd52a45da54a8811aeba945a009c31a31d"
+SIGNATURE = "12fc4da664d21da260a94609f9d89e344029c37efba7982bacc1ed9191b9bc7d"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

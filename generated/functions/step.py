@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 9c90c08d0262efb4, runtime 7b23138fdccd0da9.
+Generated; do not edit. Signature 3c2e81f659afbab6, runtime 7b23138fdccd0da9.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "9c90c08d0262efb40a5f342bf3ddedc4020e1a78b01e80bba18115d67863e467"
+SIGNATURE = "3c2e81f659afbab6187913e97f302510efffcdc6d54c2485b2efa1a3c5d1cdcd"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 5f888033f21a9175, runtime 7b23138fdccd0da9.
+Generated; do not edit. Signature a9a83a0b799281f1, runtime 7b23138fdccd0da9.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "5f888033f21a91756a2014d5b0e75f00646cb015652eaa7bcf4b4a42ca9505f6"
+SIGNATURE = "a9a83a0b799281f17dbf5665a4c7b80657dba5e7b741a252e133924670337a56"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 441b71712d0341cb, runtime 7b23138fdccd0da9.
+Generated; do not edit. Signature 204d9ac508b3dfe9, runtime 7b23138fdccd0da9.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "441b71712d0341cb825b715c16ba382fe45103c61d8b9d382ea96776e41b7786"
+SIGNATURE = "204d9ac508b3dfe992c7676608c5f97564ba3eca42a400b1e0a73c936914287c"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature f15f39c930bcbd9b, runtime 7b23138fdccd0da9.
+Generated; do not edit. Signature 9991f7823fdf5a08, runtime 7b23138fdccd0da9.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "f15f39c930bcbd9b8cc2f985a37d85b96f38ffa2d8659180aeb48fe24f97d2c4"
+SIGNATURE = "9991f7823fdf5a087ccff5f750200ffdadf9ad65d84f194954d1bcf130b33d9e"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature af65e69d49e49132, runtime 7b23138fdccd0da9.
+Generated; do not edit. Signature a40ae7fda15f17f0, runtime 7b23138fdccd0da9.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "af65e69d49e491328b16f8d21e3912ba12416e57f90a71f8b93473ff479b3c62"
+SIGNATURE = "a40ae7fda15f17f07db6c4c353bd6c34ef816dae20d69b855507a0e5e4c82406"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 7622640511c9dcef, runtime 7b23138fdccd0da9.
+Generated; do not edit. Signature 393eaf18ba753b83, runtime 7b23138fdccd0da9.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "7622640511c9dceff5cd996daf243d91fabb59fa13cbf83c62f50d746627efd8"
+SIGNATURE = "393eaf18ba753b837258b56c24f3057a1140b2d1bb20bf34d17e1aba52453593"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

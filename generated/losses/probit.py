@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 56610237f297d4a4, runtime 7b23138fdccd0da9.
+Generated; do not edit. Signature 37943ed1ca142d96, runtime 7b23138fdccd0da9.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "56610237f297d4a40e07f1168264634d7f56507b5655d19d97a841407bb483f8"
+SIGNATURE = "37943ed1ca142d96408fb64a3f926183be5fcb89de9c7f1fac447fa7bbda40cb"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

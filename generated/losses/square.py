@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 9d03db4083406be6, runtime 7b23138fdccd0da9.
+Generated; do not edit. Signature d0f6e5563cbf29ce, runtime 7b23138fdccd0da9.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "9d03db4083406be6a310d3b2389e868ebe2d8fe5da011d5ab68a159d2eb9a233"
+SIGNATURE = "d0f6e5563cbf29ce09f4f66af647e184216365f03966b96499f98078eb15539b"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature 9d7e70b64e47ec41, runtime 7b23138fdccd0da9.
+Generated; do not edit. Signature e90ec7f0f814cdb0, runtime 7b23138fdccd0da9.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "9d7e70b64e47ec415b338f95a84eed755f49cc8c502318ed456c4c585977fbb7"
+SIGNATURE = "e90ec7f0f814cdb012a981dc0d1324bf681decfcf705e13bc062bfcba14f4b05"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

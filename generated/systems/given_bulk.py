@@ -1,6 +1,6 @@
 """Equations of a given bulk, one block  [THEORY section 5].
 
-Generated; do not edit. Signature 8d9ca742f9eccc29.
+Generated; do not edit. Signature 8668a5093f097470.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import Motion, Text
 
-SIGNATURE = "8d9ca742f9eccc29c60b3c0dd73dabd40716054060b13777eb7c9f6e1473f28b"
+SIGNATURE = "8668a5093f097470bee48dc1256705866deb38ea52de0bd96186bbb33b2fd64e"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature a1fbed43a43eb3f2.
+Generated; do not edit. Signature 79e7eceae70886b2.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "a1fbed43a43eb3f203ab207b60470c6ba2fb6116465a7314030dc5cf5304edbf"
+SIGNATURE = "79e7eceae70886b2e3216a21e49f98402a60817d4368cd80f12b3fe9a3696222"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):
@@ -16,12 +16,15 @@ def coefficient_slopes(g, weight, phi, rest, c):
     From nodes g and weights of a standard normal, the last axis of all;
     phi = f(s + sqrt(c) g), rest = (phi - mu0 - mu1 g)^2.
     """
-    mu0_s = ((weight*(g*phi)).sum(axis=-1))/math.sqrt(c)
-    mu1_s = ((weight*(phi*(g*g - 1.0))).sum(axis=-1))/math.sqrt(c)
-    mu2sq_s = ((weight*(g*rest)).sum(axis=-1))/math.sqrt(c)
-    mu0_c = 0.5*((weight*(phi*(g*g - 1.0))).sum(axis=-1))/c
-    mu1_c = 0.5*((weight*(phi*(g**3 - 2.0*g))).sum(axis=-1))/c
-    mu2sq_c = 0.5*((weight*(rest*(g*g - 1.0))).sum(axis=-1))/c
+    x0 = 1.0/math.sqrt(c)
+    x1 = ((weight*(phi*(g*g - 1.0))).sum(axis=-1))
+    x2 = 0.5/c
+    mu0_s = x0*((weight*(g*phi)).sum(axis=-1))
+    mu1_s = x0*x1
+    mu2sq_s = x0*((weight*(g*rest)).sum(axis=-1))
+    mu0_c = x1*x2
+    mu1_c = x2*((weight*(phi*(g**3 - 2.0*g))).sum(axis=-1))
+    mu2sq_c = x2*((weight*(rest*(g*g - 1.0))).sum(axis=-1))
     return mu0_s, mu1_s, mu2sq_s, mu0_c, mu1_c, mu2sq_c
 
 

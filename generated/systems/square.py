@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature de7e80c854f5e09b.
+in X). Generated; do not edit. Signature 37944321f40c3b65.
 Regenerate with: giantstep generate
 """
 
@@ -23,7 +23,7 @@ from generated.runtime.unknowns import (DIRECTION, FAMILY, IMAGE, RESIDUAL, TURN
     solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "de7e80c854f5e09bb6daac66bba76fd0ae52d5396ff2413e773be2916753c7fc"
+SIGNATURE = "37944321f40c3b65e212c75a42e4b49e5b344e8eaeccd583763e85940743398a"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then mu0, mu1, mu2sq per block

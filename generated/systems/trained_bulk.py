@@ -1,6 +1,6 @@
 """Equations of a trained bulk, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature cf8e1bfd498fd30a.
+Generated; do not edit. Signature 52a6e01fa8b0452f.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import Motion, Text
 
-SIGNATURE = "cf8e1bfd498fd30a4bf2c5157798cc82167cdcc6f64c24e272333eb55001febb"
+SIGNATURE = "52a6e01fa8b0452f2fa3e23ace1465616a0febc7510ec4201140b9190c4d622b"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

@@ -16,7 +16,7 @@ import sympy
 
 from codegen.functions import hints_of
 from codegen.hints import Hints
-from codegen.printers import mpmath_assignments, mpmath_text
+from codegen.print.mpmath_scalar import MpmathPrinter
 from codegen.stable import stabilised
 from derive.scalar import ScalarFunction
 
@@ -108,7 +108,7 @@ class ReferenceFunction:
 
 def reference_function(scalar: ScalarFunction) -> ReferenceFunction:
     """The reference of a scalar function. Raises Unprintable where it has no mpmath text."""
-    edges = [mpmath_text(breakpoint) for breakpoint in scalar.breakpoints]
+    edges = [MpmathPrinter().expression(breakpoint) for breakpoint in scalar.breakpoints]
     lines = ["def breakpoints():", f"    return [{', '.join(edges)}]", "", "", "def f(z):"]
     for position, edge in enumerate(edges):
         lines += [f"    if z < {edge}:", *_returned(scalar.pieces[position][2])]
@@ -118,5 +118,5 @@ def reference_function(scalar: ScalarFunction) -> ReferenceFunction:
 
 
 def _returned(expression: Any) -> list[str]:
-    *shared, last = mpmath_assignments([("result", stabilised(sympy.sympify(expression)))])
+    *shared, last = MpmathPrinter().assignments([("result", stabilised(sympy.sympify(expression)))])
     return [f"        {line}" for line in [*shared, "return " + last.removeprefix("result = ")]]

@@ -32,8 +32,9 @@ from codegen.manifest import (
     write_all,
     write_atomic,
 )
+from codegen.print.mpmath_scalar import MpmathPrinter
+from codegen.print.numba_scalar import NumbaPrinter
 from codegen.print.printer import Unprintable
-from codegen.printers import mpmath_text, numba_assignments, numba_text
 from codegen.stable import stabilised
 from derive.coefficients import conditional_coefficients
 from derive.gaussian.numeric import mpmath_function
@@ -274,7 +275,7 @@ def test_numba_text_is_stable_far_out() -> None:
         sympy.log(1 + z**2): "math.log1p(z*z)",
     }
     for expression, text in cases.items():
-        assert numba_text(stabilised(expression)) == text
+        assert NumbaPrinter().expression(stabilised(expression)) == text
 
 
 def test_printers_agree_with_sympy() -> None:
@@ -298,24 +299,26 @@ def test_printers_agree_with_sympy() -> None:
             values = {x: float(rng.uniform(0.1, 3)), y: float(rng.uniform(0.1, 3))}
             exact = float(expression.subs(values).evalf(30))
             local = {**names, "x": values[x], "y": values[y]}
-            assert eval(numba_text(expression), local) == pytest.approx(exact, rel=1e-13, abs=1e-13)
-            assert float(eval(mpmath_text(expression), local)) == pytest.approx(exact, rel=1e-13, abs=1e-13)
+            assert eval(NumbaPrinter().expression(expression), local) == pytest.approx(exact, rel=1e-13, abs=1e-13)
+            assert float(eval(MpmathPrinter().expression(expression), local)) == pytest.approx(
+                exact, rel=1e-13, abs=1e-13
+            )
             # noqa: S102 - printed text
-            exec("\n".join(numba_assignments([("value", expression), ("twice", 2 * expression)])), local)
+            exec("\n".join(NumbaPrinter().assignments([("value", expression), ("twice", 2 * expression)])), local)
             assert local["value"] == pytest.approx(exact, rel=1e-13, abs=1e-13)
             assert local["twice"] == pytest.approx(2 * exact, rel=1e-13, abs=1e-13)
 
 
 def test_mpmath_text_keeps_rationals_exact() -> None:
-    assert mpmath_text(sympy.Rational(1, 3)) == "(mpmath.mpf(1)/3)"
-    assert numba_text(sympy.Rational(1, 3)) == "0.3333333333333333"
+    assert MpmathPrinter().expression(sympy.Rational(1, 3)) == "(mpmath.mpf(1)/3)"
+    assert NumbaPrinter().expression(sympy.Rational(1, 3)) == "0.3333333333333333"
 
 
 @pytest.mark.parametrize(
     "expression", [sympy.gamma(sympy.Symbol("x")), sympy.I, sympy.oo, sympy.Integral(1, sympy.Symbol("x"))]
 )
 def test_what_has_no_text_is_refused(expression: sympy.Expr) -> None:
-    for printer in (numba_text, mpmath_text):
+    for printer in (NumbaPrinter().expression, MpmathPrinter().expression):
         with pytest.raises(Unprintable):
             printer(expression)
 

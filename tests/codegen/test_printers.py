@@ -14,10 +14,11 @@ from codegen.lower.loops import Loops
 from codegen.lower.text import Text
 from codegen.places import Places
 from codegen.print.equations import EquationPrinter
+from codegen.print.mpmath_scalar import MpmathPrinter
 from codegen.print.numba_loops import LoopPrinter
+from codegen.print.numba_scalar import NumbaPrinter
 from codegen.print.numpy_arrays import ArrayPrinter
 from codegen.print.printer import Function, Printer, Unprintable
-from codegen.printers import MpmathPrinter, NumbaPrinter
 from derive.blocks import KAPPA, BlockSum, block_field, family, index
 from derive.gaussian.expectation import Expectation
 from generated.runtime.certificate import evaluate, filled
@@ -78,7 +79,7 @@ def test_a_family_in_loops_on_arrays_and_as_text() -> None:
     room = {"vector": np.array([known["T"], [0.0, 0.0]]), "matrix": known["V1"][None], "K": 2, "beta": known["beta"]}
     exec("\n".join(text.lines), room | {"T": 0, "found": 1, "V1": 0}, room)
     arrays = eval(ArrayPrinter().expression(BODY), {"np": np}, known)
-    (line,) = EquationPrinter().assignment("found[b]", BODY)
+    (line,) = EquationPrinter().assignments([("found[b]", BODY)])
     for found in (room["vector"][1], arrays, by_text(known, "found", line)):
         assert found == pytest.approx(expected(known), rel=1e-14)
 
@@ -86,7 +87,7 @@ def test_a_family_in_loops_on_arrays_and_as_text() -> None:
 def test_an_average_on_arrays_and_as_text() -> None:
     known = numbers()
     exact = sum(known["weight"] * known["V"] * (known["T"] @ known["mu1"]))
-    (line,) = EquationPrinter().assignment("found", AVERAGE)
+    (line,) = EquationPrinter().assignments([("found", AVERAGE)])
     assert eval(ArrayPrinter().average(AVERAGE), {"np": np}, known) == pytest.approx(exact, rel=1e-14)
     assert by_text(known, "found", line) == pytest.approx(exact, rel=1e-14)
 

@@ -1,4 +1,4 @@
-"""SymPy to text: numba bodies on `math.*`, and mpmath bodies that keep rationals exact.
+"""SymPy to text of functions of numbers: what numba and mpmath have in common.
 
 Text is deterministic: sums and products in SymPy's sorted order, common subexpressions numbered as met.
 Only what is listed here is printed; everything else raises `Unprintable`, so no text can smuggle in a call.
@@ -7,6 +7,7 @@ Only what is listed here is printed; everything else raises `Unprintable`, so no
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import count
 from types import MappingProxyType
 from typing import Any
 
@@ -15,61 +16,7 @@ from sympy.printing.precedence import PRECEDENCE, precedence
 from sympy.printing.str import StrPrinter
 
 from codegen.print.printer import Unprintable
-from codegen.stable import Expm1, Log1p, LogCosh, Sigmoid, Softplus, Tail
 from derive.gaussian.expectation import Expectation
-from derive.gaussian.special import InverseMillsRatio, LogNormalCdf, NormalCdf, TruncatedMean
-
-#: Functions of `runtime.special` that printed expressions may call.
-_SPECIAL = (
-    "inverse_mills",
-    "log_cosh",
-    "log_normal_cdf",
-    "sigmoid",
-    "sign",
-    "softplus",
-    "step",
-    "truncated_mean",
-)
-_NUMBA_CALLS: Mapping[Any, str] = MappingProxyType(
-    {
-        sympy.exp: "math.exp",
-        sympy.log: "math.log",
-        sympy.sin: "math.sin",
-        sympy.cos: "math.cos",
-        sympy.sinh: "math.sinh",
-        sympy.cosh: "math.cosh",
-        sympy.tanh: "math.tanh",
-        sympy.atan: "math.atan",
-        sympy.erf: "math.erf",
-        sympy.erfc: "math.erfc",
-        Tail: "math.erfc",
-        sympy.Abs: "abs",
-        sympy.sign: "sign",
-        sympy.Heaviside: "step",
-        Sigmoid: "sigmoid",
-        Softplus: "softplus",
-        LogCosh: "log_cosh",
-        Expm1: "math.expm1",
-        Log1p: "math.log1p",
-        NormalCdf: "math.erfc",
-        LogNormalCdf: "log_normal_cdf",
-        InverseMillsRatio: "inverse_mills",
-        TruncatedMean: "truncated_mean",
-    }
-)
-_MPMATH_NAMES = ("exp", "log", "sin", "cos", "sinh", "cosh", "tanh", "atan", "erf", "erfc", "sign")
-_MPMATH_CALLS: Mapping[Any, str] = MappingProxyType(
-    {getattr(sympy, name): f"mpmath.{name}" for name in _MPMATH_NAMES}
-    | {sympy.Heaviside: "", Sigmoid: "", Softplus: "", LogCosh: ""}  # written out below
-    | {
-        sympy.Abs: "abs",
-        Tail: "mpmath.erfc",
-        NormalCdf: "mpmath.ncdf",
-        Expm1: "mpmath.expm1",
-        Log1p: "mpmath.log1p",
-    }
-)
-
 
 _PRINTED = (
     sympy.Symbol,
@@ -118,9 +65,11 @@ class ScalarPrinter(StrPrinter):
         """Nor averages."""
         raise Unprintable(f"{node} cannot be printed as {self.target}")
 
-    def assignment(self, target: str, expr: Any) -> list[str]:
-        """See ``codegen.print.printer.Printer``: common subexpressions come first."""
-        return _assignments([(target, expr)], "x", self)
+    def assignments(self, targets: Sequence[tuple[str, Any]]) -> list[str]:
+        """See ``codegen.print.printer.Printer``: common subexpressions come first, as x0, x1, ..."""
+        shared, reduced = common_subexpressions([expression for _, expression in targets])
+        lines = [f"{symbol.name} = {self.doprint(expression)}" for symbol, expression in shared]
+        return lines + [f"{name} = {self.doprint(e)}" for (name, _), e in zip(targets, reduced, strict=True)]
 
     def _print(self, expr: Any, **kwargs: Any) -> str:
         if isinstance(expr, Expectation):
@@ -242,117 +191,16 @@ class ScalarPrinter(StrPrinter):
         return str(text)
 
 
-class NumbaPrinter(ScalarPrinter):
-    """Text of a float expression on `math.*` and the functions of `runtime.special`."""
+def common_subexpressions(expressions: Sequence[Any]) -> tuple[list[tuple[Any, Any]], list[Any]]:
+    """sympy.cse with names x0, x1, ... that avoid the symbols present, in canonical order.
 
-    calls = _NUMBA_CALLS
-    root = "math.sqrt"
-    target = "numba text"
-
-    def expression(self, expr: Any) -> str:
-        """Constants are numbers of 30 digits."""
-        return super().expression(with_literals(sympy.sympify(expr)))
-
-    def assignment(self, target: str, expr: Any) -> list[str]:
-        """The same."""
-        return super().assignment(target, with_literals(expr))
-
-    def _print_number(self, expr: Any) -> str:
-        if not (expr.is_real and expr.is_finite):
-            return self.emptyPrinter(expr)
-        return repr(float(expr.evalf(30)))
-
-    def _print_NormalCdf(self, expr: Any) -> str:
-        return f"(0.5*math.erfc({self._print(with_literals(-expr.args[0] / sympy.sqrt(2)))}))"
-
-
-class MpmathPrinter(ScalarPrinter):
-    """Text of an expression at mpmath's current precision; rationals stay fractions of integers."""
-
-    calls = _MPMATH_CALLS
-    root = "mpmath.sqrt"
-    target = "mpmath text"
-
-    def _print_number(self, expr: Any) -> str:
-        if expr.is_Rational and expr.is_finite:
-            whole = f"mpmath.mpf({expr.p})"
-            return whole if expr.q == 1 else f"({whole}/{expr.q})"
-        if expr is sympy.pi or expr is sympy.E:
-            return f"+mpmath.{'pi' if expr is sympy.pi else 'e'}"
-        if expr.is_Float:
-            exact = sympy.Rational(expr)
-            return f"(mpmath.mpf({exact.p})/{exact.q})"
-        return self.emptyPrinter(expr)
-
-    def _print_Function(self, expr: Any) -> str:
-        argument = self._print(expr.args[0])
-        if isinstance(expr, sympy.Heaviside):
-            return f"((1 + mpmath.sign({argument}))/2)"
-        if isinstance(expr, Sigmoid):
-            return f"(1/(1 + mpmath.exp(-({argument}))))"
-        if isinstance(expr, Softplus):
-            return f"mpmath.log1p(mpmath.exp({argument}))"
-        if isinstance(expr, LogCosh):
-            return f"mpmath.log(mpmath.cosh({argument}))"
-        return super()._print_Function(expr)
-
-    _print_Heaviside = _print_Abs = _print_sign = _print_log = _print_Function
-
-
-def with_literals(expression: Any) -> Any:
-    """Products and powers of constants as one 30-digit number each, rounded once and never computed."""
-    if not isinstance(expression, sympy.Expr) or not expression.args:
-        return expression
-    if expression.is_number and not expression.is_Rational:
-        value = expression.evalf(30)
-        return value if value.is_Float else expression
-    if isinstance(expression, sympy.Mul):
-        numbers = [factor for factor in expression.args if factor.is_number]
-        rest = [with_literals(factor) for factor in expression.args if not factor.is_number]
-        product = sympy.Mul(*numbers)
-        return sympy.Mul(product if product.is_Rational else product.evalf(30), *rest)
-    return expression.func(*[with_literals(argument) for argument in expression.args])
-
-
-def numba_text(expression: Any) -> str:
-    """One expression as numba text. Raises Unprintable."""
-    return NumbaPrinter().expression(expression)
-
-
-def mpmath_text(expression: Any) -> str:
-    """One expression as mpmath text. Raises Unprintable."""
-    return MpmathPrinter().expression(expression)
-
-
-def numba_assignments(targets: Sequence[tuple[str, Any]], prefix: str = "x") -> list[str]:
-    """Lines `name = text`, common subexpressions first as x0, x1, ... Raises Unprintable."""
-    return _assignments([(name, with_literals(e)) for name, e in targets], prefix, NumbaPrinter())
-
-
-def mpmath_assignments(targets: Sequence[tuple[str, Any]], prefix: str = "x") -> list[str]:
-    """As `numba_assignments`, at mpmath's current precision."""
-    return _assignments(targets, prefix, MpmathPrinter())
-
-
-def _assignments(targets: Sequence[tuple[str, Any]], prefix: str, printer: ScalarPrinter) -> list[str]:
-    shared, reduced = common_subexpressions([expression for _, expression in targets], prefix)
-    lines = [f"{symbol.name} = {printer.doprint(expression)}" for symbol, expression in shared]
-    return lines + [f"{name} = {printer.doprint(e)}" for (name, _), e in zip(targets, reduced, strict=True)]
-
-
-def common_subexpressions(expressions: Sequence[Any], prefix: str = "x") -> tuple[list[tuple[Any, Any]], list[Any]]:
-    """sympy.cse with names `prefix0, prefix1, ...` that avoid the symbols present, in canonical order."""
+    What holds the variable of an average stays inside it.
+    """
     taken = {symbol.name for expression in expressions for symbol in expression.free_symbols}
-    names = (sympy.Symbol(f"{prefix}{k}", real=True) for k in range(10**9) if f"{prefix}{k}" not in taken)
-    shared, reduced = sympy.cse(list(expressions), symbols=names, order="canonical")
+    names = (sympy.Symbol(f"x{k}", real=True) for k in count() if f"x{k}" not in taken)
+    bound = {variable for e in expressions for node in e.atoms(Expectation) for variable in node.variables}
+    shared, reduced = sympy.cse(list(expressions), symbols=names, order="canonical", ignore=sorted(bound, key=str))
     return shared, reduced
-
-
-def imported_helpers(expressions: Iterable[Any]) -> str:
-    """The line that imports what the numba text of these expressions calls, or nothing."""
-    found = {_NUMBA_CALLS.get(node.func, "") for e in expressions for node in e.atoms(sympy.Function)}
-    names = sorted(found & set(_SPECIAL))
-    return f"from generated.runtime.special import {', '.join(names)}\n" if names else ""
 
 
 def operations(expressions: Iterable[Any]) -> int:
