@@ -191,7 +191,7 @@ def rebuild(expr: sp.Basic, args: list[sp.Basic]) -> sp.Basic:
 def family_name(expr: sp.Basic) -> str | None:
     """Name of the family or function of kappa that ``expr`` is a member of."""
     if isinstance(expr, sp.Indexed):
-        return str(expr.base.label)
+        return str(expr.base.label.name)  # not its text: SymPy prints it anew at each call
     if isinstance(expr, AppliedUndef):
         return str(expr.func.__name__)
     return None

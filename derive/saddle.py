@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Literal
 
 import sympy as sp
@@ -103,6 +104,7 @@ def member(name: str, indices: tuple[sp.Symbol, ...] | None = None) -> sp.Indexe
     return family(name)[indices or (B, C)[: RANK.get(name, 1)]]
 
 
+@lru_cache(maxsize=32)
 def saddle_system(loss: Loss = SQUARE, spikes: int = 1) -> SaddleSystem:
     """Derive the saddle-point system of a loss with a quadratic envelope, for any number of blocks.
 
@@ -113,6 +115,7 @@ def saddle_system(loss: Loss = SQUARE, spikes: int = 1) -> SaddleSystem:
     return _system(loss.name, (envelope.derivation,), free_energy(quadratic_energy(envelope, spikes)))
 
 
+@lru_cache(maxsize=32)
 def coupled_system(directions: int = 1, spikes: int = 1, bulk: BulkLaw = "isotropic") -> SaddleSystem:
     """Derive the saddle-point system of any convex loss, for any number of blocks.
 

@@ -3,14 +3,14 @@
 e, weight, weight_t, weight_tt: nodes of the law of the residual e of the step, with weights for means of
 functions of e, of those times t = theta.x, and times t^2.
 
-Generated; do not edit. Signature 6c160042c81b6d2b.
+Generated; do not edit. Signature 4c4702729184c697.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "6c160042c81b6d2b9636675eaa86094a52e014253c59b3c6e99e9d0a661888a0"
+SIGNATURE = "4c4702729184c69756278f22d7b74339c03467e0bbfab5e7d13ee494b5c19440"
 
 
 def equation(w, S, alpha_0, e, weight, weight_t, weight_tt):

@@ -3,14 +3,14 @@
 eigenvalue [J]: of the covariance of the inputs, of mean one; law_tr, law_theta [J]: weights of the trace and of the
 target's direction theta there; u [K]: readout values at initialisation.
 
-Generated; do not edit. Signature 9ca50d8ff889b033, runtime 7b23138fdccd0da9.
+Generated; do not edit. Signature 952fa50f762ef633, runtime 7b23138fdccd0da9.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "9ca50d8ff889b03396b5d3a5b5f6a0963f3e6946a64d80c17f68c2b941ace6f2"
+SIGNATURE = "952fa50f762ef6332710196ad066a3f9fe99ec8dd6a7a1a611b5bfaf0cb63a9e"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from pathlib import Path
 
@@ -14,8 +15,22 @@ LONG = Path(__file__).with_name("long_tests.txt")
 
 
 def pytest_configure() -> None:
-    """The workers share the cores: threads of the linear algebra of one would only wait for those of another."""
+    """The workers share the cores: threads of the linear algebra of one would only wait for those of another.
+
+    What SymPy found for one test serves the next: of the thousand results that it keeps by default few are left then.
+    Programs that tests start import the packages that the tests import, with what is compiled of them, wherever they
+    are started.
+    """
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    os.environ.setdefault("SYMPY_CACHE_SIZE", "50000")
+    os.environ["PYTHONSAFEPATH"] = "1"
+
+
+def pytest_collection_finish() -> None:
+    """Modules and tests stay to the end: the garbage collector need not look through them again and again."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

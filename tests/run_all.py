@@ -14,13 +14,16 @@ SCRIPTS = Path(sys.executable).parent
 
 
 def commands(pytest_arguments: list[str]) -> list[list[str]]:
-    """The checks in order; pytest last, so that its summary ends the output; it compares `generated/` too."""
+    """The checks in order; pytest last, so that its summary ends the output; it compares `generated/` too.
+
+    Neighbours in a file share what they derive, compile and solve: a process takes half of the list, then what is left.
+    """
     return [
         ["ruff", "check", "--quiet", "."],
         ["ruff", "format", "--check", "--quiet", "."],
         ["mypy"],
         ["lint-imports"],
-        ["pytest", "-q", "-n", "2", *(pytest_arguments or ["-m", "not slow"])],
+        ["pytest", "-q", "-n", "2", "--dist", "worksteal", *(pytest_arguments or ["-m", "not slow"])],
     ]
 
 

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature fdaeaac50654f9f1, runtime 7b23138fdccd0da9.
+Generated; do not edit. Signature 21ed97c8e056df76, runtime 7b23138fdccd0da9.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "fdaeaac50654f9f1c022e390c0097e8e812d537396aa0f4a66831fd043ef0597"
+SIGNATURE = "21ed97c8e056df76396eabe41fc229bd2d8e6198a75db384294c99614a93ebde"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

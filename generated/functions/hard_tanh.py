@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature e900a41c740e6a0a, runtime 7b23138fdccd0da9.
+Generated; do not edit. Signature c7cdca62fa6c6c52, runtime 7b23138fdccd0da9.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "e900a41c740e6a0a69a7681758ad3c3178133649d0c91207284ef78c1542d7a7"
+SIGNATURE = "c7cdca62fa6c6c527ccb7f25e1d50925efae2f4fefaeb69482a3c0798f680ce0"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

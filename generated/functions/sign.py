@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature d80efb6dcd8c533a, runtime 7b23138fdccd0da9.
+Generated; do not edit. Signature a7815f4797aa0f33, runtime 7b23138fdccd0da9.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "d80efb6dcd8c533ae532b944fa446c178e3801c33974571f3280662618098f2e"
+SIGNATURE = "a7815f4797aa0f33c590a6a48a79c7de803dcb3d10cbf4dd422a49771794e609"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

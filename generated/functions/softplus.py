@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 12fc4da664d21da2, runtime 7b23138fdccd0da9.
+Generated; do not edit. Signature 6b97aa0ab9fda386, runtime 7b23138fdccd0da9.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "12fc4da664d21da260a94609f9d89e344029c37efba7982bacc1ed9191b9bc7d"
+SIGNATURE = "6b97aa0ab9fda386c5b5c5747bbc406fd748d3e9119e30029c262081761060da"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

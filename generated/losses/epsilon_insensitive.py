@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 0c9829ce94b5aaef, runtime 7b23138fdccd0da9.
+Generated; do not edit. Signature ee6f6bc40eeb3299, runtime 7b23138fdccd0da9.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "0c9829ce94b5aaefb1ec96551026a611a4b6122e26e4b60a7e51a82f929dfc51"
+SIGNATURE = "ee6f6bc40eeb3299ab4cade335036c0917940bfbb7d4fac9b434736717b49b62"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature 40cb652f3a7176e9, runtime 7b23138fdccd0da9.
+Generated; do not edit. Signature 8c3b672fb1945f93, runtime 7b23138fdccd0da9.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "40cb652f3a7176e93b6c785b283af45c4ca9d67676d0ad2b8ccf9960cc892b24"
+SIGNATURE = "8c3b672fb1945f93feaf5e67dbc6ac5796883351dadb7012f24e1a79b47a7305"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

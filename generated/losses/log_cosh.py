@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature a40ae7fda15f17f0, runtime 7b23138fdccd0da9.
+Generated; do not edit. Signature 0c370688c230af93, runtime 7b23138fdccd0da9.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "a40ae7fda15f17f07db6c4c353bd6c34ef816dae20d69b855507a0e5e4c82406"
+SIGNATURE = "0c370688c230af936c8cf67f9fb2d1ae616ea57bfd1bce7fcad03fbd1c8244ca"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

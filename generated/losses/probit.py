@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 37943ed1ca142d96, runtime 7b23138fdccd0da9.
+Generated; do not edit. Signature 3dea05a5cb686816, runtime 7b23138fdccd0da9.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "37943ed1ca142d96408fb64a3f926183be5fcb89de9c7f1fac447fa7bbda40cb"
+SIGNATURE = "3dea05a5cb6868168a31a5161a723a64c7ef91869431c8c5f7f85f9e5430b201"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

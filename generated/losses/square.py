@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature d0f6e5563cbf29ce, runtime 7b23138fdccd0da9.
+Generated; do not edit. Signature fa70b4d509b46360, runtime 7b23138fdccd0da9.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "d0f6e5563cbf29ce09f4f66af647e184216365f03966b96499f98078eb15539b"
+SIGNATURE = "fa70b4d509b46360c4d5154eafe8e28b0c53eb7e62250fe9cfb7383dbc11635b"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature e90ec7f0f814cdb0, runtime 7b23138fdccd0da9.
+Generated; do not edit. Signature efeea62a8dfc6a3f, runtime 7b23138fdccd0da9.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "e90ec7f0f814cdb012a981dc0d1324bf681decfcf705e13bc062bfcba14f4b05"
+SIGNATURE = "efeea62a8dfc6a3fe28ace72439d685ae188bec8265f22befa10f59a01726319"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -7,7 +7,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature a331ec258b69b5ba.
+in X). Generated; do not edit. Signature 16905b84994b1da5.
 Regenerate with: giantstep generate
 """
 
@@ -21,7 +21,7 @@ from generated.runtime.tangents import Motion, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "a331ec258b69b5baa040eb98f78bbe28b475a44ba6419e0ede641b42b43c769d"
+SIGNATURE = "16905b84994b1da59c24e822d8938052b85b3da44423716d1a0115266cc63a6e"
 
 
 kappa_1, weight, nu0, nu1_1, nu1_2, nu2sq, kappa_2 = np.arange(7)  # rows of node, then mu0, mu1, mu2sq per block

@@ -1,6 +1,6 @@
 """Equations of a given bulk, one block  [THEORY section 5].
 
-Generated; do not edit. Signature 8668a5093f097470.
+Generated; do not edit. Signature a443fe20144056dc.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import Motion, Text
 
-SIGNATURE = "8668a5093f097470bee48dc1256705866deb38ea52de0bd96186bbb33b2fd64e"
+SIGNATURE = "a443fe20144056dcdae2b6f05181e67cb73aaec865f7582707e796114b9b744e"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 79e7eceae70886b2.
+Generated; do not edit. Signature 3c31fd9faa6d3e40.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "79e7eceae70886b2e3216a21e49f98402a60817d4368cd80f12b3fe9a3696222"
+SIGNATURE = "3c31fd9faa6d3e40cbe6273c403752257df4f1012ec2690a06cf8354fcd33a4c"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 76d0841ca0564b44.
+in X). Generated; do not edit. Signature e63a26932b3d7253.
 Regenerate with: giantstep generate
 """
 
@@ -23,7 +23,7 @@ from generated.runtime.unknowns import (DIRECTION, FAMILY, IMAGE, RESIDUAL, TURN
     solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "76d0841ca0564b44b9d6059b9971209d3486a636b75ace18a47e3cdffd486300"
+SIGNATURE = "e63a26932b3d7253e698bf734397bfcb0edb42ca0b1b6d5a4f8201022a0c242d"
 
 
 kappa_1, weight, nu0, nu1, nu2sq, kappa_2 = np.arange(6)  # rows of node, then mu0, mu1, mu2sq per block

@@ -1,6 +1,6 @@
 """Equations of a trained bulk, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature 52a6e01fa8b0452f.
+Generated; do not edit. Signature 5b2fac38703f6cb6.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import Motion, Text
 
-SIGNATURE = "52a6e01fa8b0452f2fa3e23ace1465616a0febc7510ec4201140b9190c4d622b"
+SIGNATURE = "5b2fac38703f6cb6138715f89219311b88484811771d650dfd90c93f86dd9233"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

@@ -37,7 +37,7 @@ def emitted(kind: str, text: str) -> str:
     """
     seconds, gibibytes = budget(SECONDS), budget(GIBIBYTES)
     request = json.dumps({"kind": kind, "text": text, "bytes": int(gibibytes * 2**30)})
-    command = [sys.executable or "python3", "-m", "giantstep.spec.emission"]
+    command = [sys.executable or "python3", "-P", "-m", "giantstep.spec.emission"]
     try:
         done = subprocess.run(
             command, input=request, capture_output=True, text=True, timeout=seconds, env=environment(), check=False

@@ -232,7 +232,7 @@ def _compile(kernel: Any, arguments: Sequence[object]) -> None:
 
 
 def _child(model: Model, folder: Path) -> subprocess.Popen[str] | None:
-    command = [sys.executable, "-m", "giantstep.system.first_compilation"]
+    command = [sys.executable, "-P", "-m", "giantstep.system.first_compilation"]
     try:
         child = subprocess.Popen(
             command,

@@ -15,16 +15,6 @@ from derive.gaussian.numeric import mpmath_function
 from derive.language.loss_catalogue import REGISTERED
 from derive.loss.loss import F, LossAnalysis, Y, analyse_loss, loss_of
 
-CLOSED = (
-    "square",
-    "hinge",
-    "squared_hinge",
-    "smoothed_hinge",
-    "absolute",
-    "quantile",
-    "huber",
-    "epsilon_insensitive",
-)
 USER = (
     "sqrt(1+(y-f)**2)",
     "abs(f-y)+(y-f)**4",
@@ -35,6 +25,20 @@ USER = (
     "exp(f)-y*f",
     "f**2/2-y*f+abs(f)",
     "(1+y**2)*f**2-y*f",
+)
+# every piece is quadratic or linear
+CLOSED = (
+    "square",
+    "hinge",
+    "squared_hinge",
+    "smoothed_hinge",
+    "absolute",
+    "quantile",
+    "huber",
+    "epsilon_insensitive",
+    USER[3],
+    USER[7],
+    USER[8],
 )
 ALL = (*REGISTERED, *USER)
 CLOSE = mpmath.mpf(10) ** -25

@@ -17,7 +17,10 @@ import llvmlite.binding as llvm
 import numpy as np
 import pytest
 
-ROOT = Path(__file__).parents[2]
+import giantstep
+
+ROOT = Path(giantstep.__file__).parents[1]
+CASES = Path(__file__).parents[1] / "oracles" / "undetermined_cases.py"
 DIGITS = 1e-10
 # kernels of OpenBLAS, the feature of the processor that each needs, and the number of threads it is run with
 KERNELS = (("Nehalem", "sse4.2", 1), ("Haswell", "avx2", 2), ("Zen", "avx2", 1), ("SkylakeX", "avx512f", 2))
@@ -30,7 +33,7 @@ def run(kernel: str, threads: int) -> dict[str, dict[str, list[float]]]:
         "OPENBLAS_NUM_THREADS": str(threads),
         "PYTHONPATH": str(ROOT),
     }
-    command = [sys.executable, str(ROOT / "tests" / "oracles" / "undetermined_cases.py")]
+    command = [sys.executable, str(CASES)]
     done = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     found: dict[str, dict[str, list[float]]] = json.loads(done.stdout)
