@@ -149,8 +149,7 @@ def smallest_tear(names: list[str], nodes: Mapping[str, Node], inside: Mapping[s
     vectors = [name for name in may if nodes[name].rank != 2]
 
     def explicit(torn: Iterable[str]) -> bool:
-        left = set(names) - set(torn)
-        return explicit_order([name for name in names if name in left], inside) is not None
+        return not _has_cycle(set(names).difference(torn), inside)
 
     for number in range(len(matrices) + 1):
         # a choice of matrices that fails with all vectors torn fails with fewer
@@ -161,6 +160,16 @@ def smallest_tear(names: list[str], nodes: Mapping[str, Node], inside: Mapping[s
             if found:
                 return min(found, key=lambda t: (sum(name not in ORDER_PARAMETERS for name in t), t))
     raise ValueError(f"no set of families makes {', '.join(names)} explicit")
+
+
+def _has_cycle(left: set[str], inside: Mapping[str, set[str]]) -> bool:
+    """Whether some of the names depend on each other: those that depend on no other are taken away, again and again."""
+    while left:
+        free = {name for name in left if inside[name].isdisjoint(left)}
+        if not free:
+            return True
+        left = left - free
+    return False
 
 
 def explicit_order(names: list[str], inside: Mapping[str, set[str]]) -> list[str] | None:

@@ -191,9 +191,11 @@ def _series(expr: Any, order: int) -> Any:
 def _coefficient(z: Any, k: int) -> Any:
     """The coefficient of w^k in E sigma(z), z = g + O(w), in Hermite moments of sigma."""
     displacement, total = sp.expand(z - G), sp.S.Zero
+    parts = [displacement.coeff(W, j) for j in range(k + 1)]
+    power = [sp.S.One, *[sp.S.Zero] * k]  # coefficients of 1, w, ..., w^k in a power of the displacement
     for n in range(k + 1):
-        found = sp.expand(displacement**n).coeff(W, k) / sp.factorial(n)
-        total += _by_parts(found, n)
+        total += _by_parts(power[k] / sp.factorial(n), n)
+        power = [sp.expand(sp.Add(*(power[i - j] * parts[j] for j in range(1, i + 1)))) for i in range(k + 1)]
     return sp.collect(sp.expand(total), KAPPA)
 
 
@@ -221,14 +223,15 @@ def _with_moments(body: Any, value: Any) -> Any:
 
 
 def _by_parts(weight: Any, times: int) -> Any:
-    """E[weight(g) sigma^(n)(g)], n times integrated by parts, in Hermite moments of sigma."""
-    for _ in range(times):
-        weight = sp.expand(G * weight - sp.diff(weight, G))
-    total = sp.S.Zero
+    """E[weight(g) sigma^(n)(g)], n times integrated by parts, in Hermite moments of sigma.
+
+    Each time takes He_j to g He_j - He_j' = He_(j+1).
+    """
+    weight, total = sp.expand(weight), sp.S.Zero
     while weight != 0:  # the highest power of g first
         degree = int(sp.degree(weight, G))
         leading = weight.coeff(G, degree)
-        total += leading * hermite_moment(degree)
+        total += leading * hermite_moment(degree + times)
         weight = sp.expand(weight - leading * hermite_polynomial(degree, G))
     return total
 

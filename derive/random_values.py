@@ -40,6 +40,7 @@ SIZE = 2  # values of an index
 _FAR, _AVERAGE = 90, 60
 _WIDE = 64  # minima are looked for in (-64, 64)
 _OF_KAPPA = 2  # nodes; what stands under an average over kappa is true of any measure
+_ARITHMETIC = (sp.Add, sp.Mul, sp.Pow)
 _STRUCTURE = (
     AppliedUndef,
     sp.Indexed,
@@ -90,7 +91,7 @@ class RandomValues:
     def at(self, expression: Any, where: Where) -> Any:
         """The value of a scalar; where: values of its indices and variables."""
         seen = depends_on(expression)
-        key = (expression, frozenset((s, value) for s, value in where.items() if s in seen))
+        key = (expression, tuple([(s, value) for s, value in where.items() if s in seen]))
         if key not in self._known:
             self._known[key] = self._fresh(expression, where)
         return self._known[key]
@@ -173,13 +174,15 @@ class RandomValues:
             return self._member(expression, where)
         if isinstance(expression, sp.Symbol):
             return self._symbol(expression, where)
+        if not expression.args and expression.is_number:
+            return _exact(expression)
+        if isinstance(expression, _ARITHMETIC):
+            return self._compound(expression, where)
         for kind, method in self._NODES.items():
             if isinstance(expression, kind):
                 return method(self, expression, where)
         if hasattr(expression, "numerical_value"):
             return expression.numerical_value(self, where)
-        if expression.is_number and not expression.args:
-            return _exact(expression)
         return self._compound(expression, where)
 
     def _compound(self, expression: Any, where: Where) -> Any:

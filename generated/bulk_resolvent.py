@@ -3,14 +3,14 @@
 e, weight, weight_t, weight_tt: nodes of the law of the residual e of the step, with weights for means of
 functions of e, of those times t = theta.x, and times t^2.
 
-Generated; do not edit. Signature 4c4702729184c697.
+Generated; do not edit. Signature 45e1fc9b1dd75df7.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "4c4702729184c69756278f22d7b74339c03467e0bbfab5e7d13ee494b5c19440"
+SIGNATURE = "45e1fc9b1dd75df7307a308144536253b6e6e82c65b03d6516b735c747e66807"
 
 
 def equation(w, S, alpha_0, e, weight, weight_t, weight_tt):

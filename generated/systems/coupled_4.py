@@ -7,7 +7,7 @@ Order of computation, found from the derived system:
        Q2_hat, V1_hat, V2_hat, psi_hat_1, psi_hat_2, psi_hat_3, psi_hat_4, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature f17f28019c562889.
+in X). Generated; do not edit. Signature 587a951138c1a971.
 Regenerate with: giantstep generate
 """
 
@@ -21,7 +21,7 @@ from generated.runtime.tangents import Motion, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "f17f28019c562889942cff43bc2050e1857ee01535ca7d002484d14d6c946704"
+SIGNATURE = "587a951138c1a97109981814e8eafe0c3beb48628a7539460403b9c7828c3871"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu1_3, nu1_4, nu2sq = np.arange(8)  # rows of node, then mu0, mu1, mu2sq per block

@@ -1,6 +1,6 @@
 """Equations of a given bulk, one block  [THEORY section 5].
 
-Generated; do not edit. Signature a443fe20144056dc.
+Generated; do not edit. Signature fb5be56b86d027dc.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import Motion, Text
 
-SIGNATURE = "a443fe20144056dcdae2b6f05181e67cb73aaec865f7582707e796114b9b744e"
+SIGNATURE = "fb5be56b86d027dc3bb11251e0207c045519d3ec11cc9adab7f32673bea22d2e"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

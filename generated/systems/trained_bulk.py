@@ -1,6 +1,6 @@
 """Equations of a trained bulk, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature 5b2fac38703f6cb6.
+Generated; do not edit. Signature 08775d0226c87309.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import Motion, Text
 
-SIGNATURE = "5b2fac38703f6cb6138715f89219311b88484811771d650dfd90c93f86dd9233"
+SIGNATURE = "08775d0226c87309ad1fe0d458f427192ffe934673354347d02d6e75f98ba98a"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

@@ -68,6 +68,8 @@ class Labelled:
     def along(self, axes: Axes) -> Any:
         """The data with these axes in this order, new ones of length one."""
         data = np.asarray(self.data)
+        if axes == self.axes:
+            return data
         order = [self.axes.index(a) for a in axes if a in self.axes]
         shape = iter(data.transpose(order).shape)
         return data.transpose(order).reshape([next(shape) if a in self.axes else 1 for a in axes])
@@ -80,6 +82,8 @@ class Interpreter:
         self.point = point
         self._known: dict[Any, Labelled] = {}
         self._named: dict[str, Labelled] = {}
+        self._read: dict[Any, frozenset[str]] = {}  # names that an expression or a name was evaluated from
+        self._reading: set[str] = set()
         values = [*point.symbols.values(), *point.families.values(), *point.columns.values()]
         self._exact = any(np.asarray(v).dtype == object for v in values)
 
@@ -95,10 +99,27 @@ class Interpreter:
         shape = [n if n > 1 else size for n, size in zip(np.shape(data), sizes, strict=True)]
         return np.broadcast_to(data, shape) if axes else np.asarray(data)[()]
 
+    def moved(self, **families: Array) -> Interpreter:
+        """The interpreter of ``point.moved``, which keeps what does not follow from these families."""
+        there = Interpreter(self.point.moved(**families))
+        kept = {key for key, read in self._read.items() if read.isdisjoint(families)}
+        there._known = {key: value for key, value in self._known.items() if key in kept}
+        there._named = {key: value for key, value in self._named.items() if key in kept}
+        there._read = {key: self._read[key] for key in kept}
+        return there
+
     def _at(self, expr: Any) -> Labelled:
-        if expr not in self._known:
-            self._known[expr] = self._fresh(expr)
-        return self._known[expr]
+        return self._once(self._known, expr, self._fresh)
+
+    def _once(self, known: dict[Any, Labelled], key: Any, evaluate: Callable[[Any], Labelled]) -> Labelled:
+        """The value of a key: evaluated where it is not known, with a note of the names that were read."""
+        if key not in known:
+            outside, self._reading = self._reading, set()
+            known[key] = evaluate(key)
+            self._read[key] = frozenset(self._reading)
+            self._reading = outside
+        self._reading |= self._read[key]
+        return known[key]
 
     def _fresh(self, expr: Any) -> Labelled:
         name = family_name(expr)
@@ -106,14 +127,14 @@ class Interpreter:
             return self._member(name, member_indices(expr))
         if isinstance(expr, sp.Symbol):
             return self._symbol(expr)
-        if expr.is_number and not expr.args:
+        if not expr.args and expr.is_number:
             return Labelled(self._number(expr))
         if isinstance(expr, sp.KroneckerDelta):
-            first, second = (str(i) for i in expr.args)
+            first, second = (_name(i) for i in expr.args)
             one = self._number(sp.S.One)
             return Labelled(one) if first == second else Labelled(np.eye(self.point.blocks) * one, (first, second))
         if isinstance(expr, BlockSum):
-            return self._sum(self._at(expr.body), str(expr.bound))
+            return self._sum(self._at(expr.body), expr.bound.name)
         if isinstance(expr, Expectation):
             return self._average(expr)
         if isinstance(expr, LogDet):
@@ -173,18 +194,17 @@ class Interpreter:
     def _member(self, name: str, indices: tuple[Any, ...]) -> Labelled:
         whole = self._whole(name)
         formal = whole.axes
-        wanted = tuple(str(i) for i in indices) + ((NODES,) if NODES in formal else ())
+        wanted = tuple(map(_name, indices)) + ((NODES,) if NODES in formal else ())
         if len(wanted) != len(formal):
             raise NotEvaluable(f"{name} has {len(formal)} indices, not {len(wanted)}")
         return _renamed(np.asarray(whole.data), wanted)
 
     def _whole(self, name: str) -> Labelled:
-        if name not in self._named:
-            self._named[name] = self._found(name)
-        return self._named[name]
+        return self._once(self._named, name, self._found)
 
     def _found(self, name: str) -> Labelled:
         point = self.point
+        self._reading.add(name)
         if name in point.families:
             data = np.asarray(point.families[name])
             return Labelled(data, tuple(f"#{i}" for i in range(data.ndim)))
@@ -198,7 +218,7 @@ class Interpreter:
         return Labelled(np.moveaxis(_eliminated(data)[0], (-2, -1), (0, 1)), ("#0", "#1", *over))
 
     def _defined(self, definition: Definition) -> Labelled:
-        body, names = self._at(definition.body), tuple(str(i) for i in definition.indices)
+        body, names = self._at(definition.body), tuple(map(_name, definition.indices))
         extra = (NODES,) if NODES in body.axes else ()
         if set(body.axes) - set(names) - set(extra):
             raise NotEvaluable(f"{definition.name} has a free index beside {names}")
@@ -217,9 +237,14 @@ class Interpreter:
     def _matrices(self, inverse: MatrixInverse) -> tuple[Array, Axes]:
         """Entries [..., K, K] with the further indices first."""
         entry = self._at(inverse.entry)
-        over = tuple(str(i) for i in inverse.over if str(i) in entry.axes)
-        data = entry.along((*over, str(inverse.row), str(inverse.column)))
+        over = tuple(i.name for i in inverse.over if i.name in entry.axes)
+        data = entry.along((*over, inverse.row.name, inverse.column.name))
         return np.broadcast_to(data, (*data.shape[:-2], self.point.blocks, self.point.blocks)), over
+
+
+def _name(index: Any) -> str:
+    """Of an index, or of the number in its place."""
+    return str(index.name) if isinstance(index, sp.Symbol) else str(index)
 
 
 def _union(parts: list[Labelled]) -> Axes:
