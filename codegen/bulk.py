@@ -1,4 +1,4 @@
-"""Emission of what a trained bulk changes: the resolvent of its covariance, and the equations that know about it.
+"""Emission of what another bulk than the isotropic one changes: the equations that know about its spectrum.
 
 The averages over kappa and the output do not: they come from the coupled system of the isotropic bulk. What is emitted
 here are NumPy functions of a dictionary of arrays, by name, with an axis for the spectrum.
@@ -7,7 +7,6 @@ here are NumPy functions of a dictionary of arrays, by name, with an axis for th
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 import sympy as sp
 
@@ -16,21 +15,18 @@ from codegen.coupled import coupled_block
 from codegen.lower.text import wrapped
 from codegen.manifest import signature, sources_of
 from codegen.plan import Block, Node, Plan, explicit_order, nodes_of, residual
-from codegen.print.numpy_arrays import Array, ArrayPrinter, SpectralPrinter
-from codegen.print.printer import Function, StateFunction
+from codegen.print.numpy_arrays import SpectralPrinter
+from codegen.print.printer import StateFunction
 from codegen.sensitivity import emit_motion
 from codegen.system_module import FOLDER, runtime_imports
 from derive.blocks import KAPPA, family, names_in
-from derive.bulk_resolvent import OVERLAP, RESIDUAL, BulkResolvent, bulk_resolvent
 from derive.canonical import canonical
 from derive.gaussian.expectation import Expectation
 from derive.saddle import SaddleSystem, coupled_system
 from derive.spectrum import GIVEN, TRAINED, SpectralLaw, X, weight_names
 from derive.symbols import SYMMETRIC
 
-RESOLVENT_PATH = "bulk_resolvent.py"
-_WEIGHTS = ("weight", "weight_t", "weight_tt")
-MOVING = {TRAINED.name: ("Sigma",), GIVEN.name: ()}  # of a law, along parameters of the model
+MOVING = {TRAINED.name: ("Sigma", *weight_names(TRAINED)), GIVEN.name: ()}  # of a law, along parameters of the model
 
 
 def emit_bulks() -> dict[str, str]:
@@ -69,7 +65,7 @@ def emit_bulk(law: SpectralLaw, points: str, scope: str) -> str:
         emit_check(Plan(system, (block,))),
         emit_motion(system, block, MOVING[law.name]),
     ]
-    return _module(
+    return bulk_module(
         f"Equations of {scope}",
         [sp.srepr(e.body) for e in system.equations],
         "\n\n\n".join(["\n".join(parts[:3]), *parts[3:]]),
@@ -128,56 +124,8 @@ def _names(body: sp.Expr) -> set[str]:
     return found | ({"weight"} if body.has(Expectation) else set())
 
 
-# --- the resolvent of the covariance --------------------------------------------------------------------------------
-
-
-def emit_resolvent() -> str:
-    """Text of ``generated/bulk_resolvent.py``."""
-    derived = bulk_resolvent()
-    slope = sp.diff(derived.trace, sp.Symbol("S", positive=True))
-    nodes = f"alpha_0, e, {', '.join(_WEIGHTS)}"
-    functions = (
-        Function(
-            "equation",
-            "What vanishes at the trace S of the resolvent at the shift w, and its derivative in S.",
-            f"w, S, {nodes}",
-            (("value", derived.trace), ("slope", slope)),
-        ),
-        Function(
-            "projections",
-            "(theta.Res.theta, v.Res.theta, v.Res.v) at the shift w, n the length of v before it is normalised.",
-            f"w, S, n, {nodes}",
-            (("S_theta", derived.along), ("S_v", derived.mixed), ("cross", derived.cross), ("own", derived.own)),
-            "S_theta, cross, own",
-        ),
-    )
-    return _module(
-        "The resolvent of the matrix C that the covariance of the trained bulk depends on",
-        _reprs(derived),
-        "\n\n\n".join(function.text(_LawPrinter()) for function in functions),
-        note="e, weight, weight_t, weight_tt: nodes of the law of the residual e of the step, with weights for means "
-        "of\nfunctions of e, of those times t = theta.x, and times t^2.",
-    )
-
-
-def _reprs(derived: BulkResolvent) -> list[str]:
-    return [sp.srepr(x) for x in (derived.trace, derived.along, derived.mixed, derived.cross, derived.own)]
-
-
-@dataclass
-class _LawPrinter(ArrayPrinter):
-    """Averages are sums over the law of the residual, t averaged in the weights."""
-
-    vectors: frozenset[str] = frozenset({"e"})
-    shared: bool = True
-
-    def _average(self, node: Expectation) -> Array:
-        inside = node.integrand.subs(RESIDUAL, sp.Symbol("e", real=True))
-        power = sp.degree(inside, OVERLAP) if inside.has(OVERLAP) else 0
-        return self.over_nodes(_WEIGHTS[power], inside / OVERLAP**power)
-
-
-def _module(title: str, canonical_forms: Iterable[str], body: str, note: str = "") -> str:
+def bulk_module(title: str, canonical_forms: Iterable[str], body: str, note: str = "") -> str:
+    """Text of a module about a bulk, signed by what it is made of."""
     signed = signature([title, *canonical_forms, *sources_of(__name__)])
     note = f"\n{note}\n" if note else ""
     imports = f"\n{found}\n" if (found := runtime_imports(body)) else ""

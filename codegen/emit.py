@@ -20,7 +20,8 @@ manifest.py        signatures, atomic writing, what generated/ must hold
 from __future__ import annotations
 
 from codegen.blockwise import emit_systems
-from codegen.bulk import RESOLVENT_PATH, emit_bulks, emit_resolvent
+from codegen.bulk import emit_bulks
+from codegen.bulk_resolvent import RESOLVENT_PATH, emit_resolvent
 from codegen.coupled import emit_coupled_system, emit_coupled_systems
 from codegen.functions import emit_registered
 from codegen.inputs import PATH as INPUTS_PATH

@@ -20,6 +20,8 @@ def matrix_value(expression: Any, number: Callable[[Any], Any], drawn: Callable[
         if isinstance(e, sp.Identity | sp.OneMatrix):
             rows, columns = map(_side, e.shape)
             return mpmath.eye(rows) if isinstance(e, sp.Identity) else mpmath.ones(rows, columns)
+        if isinstance(e, sp.ImmutableDenseMatrix):
+            return mpmath.matrix([[number(entry) for entry in row] for row in e.tolist()])
         if isinstance(e, sp.Transpose):
             return value(e.arg).T
         if isinstance(e, sp.Inverse):

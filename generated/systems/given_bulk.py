@@ -1,6 +1,6 @@
 """Equations of a given bulk, one block  [THEORY section 5].
 
-Generated; do not edit. Signature fb5be56b86d027dc.
+Generated; do not edit. Signature 4993fac5b45c4797.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import Motion, Text
 
-SIGNATURE = "fb5be56b86d027dc3bb11251e0207c045519d3ec11cc9adab7f32673bea22d2e"
+SIGNATURE = "4993fac5b45c47973b3d4dca85167998d1c4b8e7f5ac2607d3ba049fe3bbc2fa"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

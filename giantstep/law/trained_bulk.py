@@ -1,10 +1,10 @@
-"""The law of the trained bulk: weights over the spectrum of the matrix C that its covariance depends on."""
+"""The law of the trained bulk: weights over the spectrum of the covariance of its rows."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 import numpy as np
@@ -18,19 +18,19 @@ from giantstep.spec.model import Target
 Array = np.ndarray
 _SETTLED = 1e-12
 _LEVELS = 7
-_CHECKED = (
-    0.01,
-    0.1,
-    1.0,
-)  # of the largest covariance factor, where sums over the nodes meet the resolvent itself
+_CHECKED = (0.01, 0.1, 1.0)  # of the contour's distance, where sums over the nodes meet the resolvent itself
+_FAR = 30.0  # times the largest eigenvalue: a shift at which the resolvent is next to that of no sample
+_STEPS, _SHORTEST, _MOST = 15, 1e-9, 20_000  # of Newton's method; least part of a path, and how many parts
+_REAL, _BESIDE = 1e-12, 1e-5  # of an imaginary part that is none; of one beside the axis, relative
+_TURN = 0.3  # relative change of the resolvent in a part of a path
 
 
 @dataclass(frozen=True)
 class BulkLaw:
-    """Points x [J] of the spectrum, eigenvalues or the nodes of a contour, and weights [J] by name.
+    """Points x [J] of the spectrum of Sigma - 1, eigenvalues or the nodes of a contour, and weights [J] by name.
 
     ``law_tr``: of the trace; ``law_vv``, ``law_vo``, ``law_oo``: between the spike v and the rest theta_perp of the
-    target. Sums of functions analytic off ``(-oo, -1/factor]`` over the points are what they are over the spectrum.
+    target. Sums of functions analytic off ``(-oo, -1]`` over the points are what they are over the spectrum.
     """
 
     x: Array
@@ -48,26 +48,193 @@ def law_of_vectors(x: Array, v: Array, theta: Array) -> BulkLaw:
     return BulkLaw(x, weights)
 
 
-@lru_cache(maxsize=64)
-def trained_law(target: Target, mean: float, samples: float, factor: float, gamma: float, sign: float) -> BulkLaw:
-    """The law of ``C = (1/n0) sum e^2 x x^T`` for a target of one index.
+@dataclass(frozen=True)
+class Covariance:
+    """``Sigma = (1 + stretch B)^2 + noise C`` of rows after a step on a batch of n0 = samples d inputs.
 
-    mean: the network's output at initialisation; samples: n0/d; factor: the largest a of the covariances 1 + a C;
-    gamma: alignment of spike and target; sign: of the spike along (1/n0) sum e x. Raises NotConverged.
-    Source: THEORY section 5.
+    B and C: the means over the batch of ``e x x^T`` and ``e^2 x x^T``. Source: THEORY section 5.
     """
-    if factor <= 0.0:
-        point = np.zeros(1)
-        return BulkLaw(point, {"law_tr": point + 1.0, "law_vv": point + 1.0, "law_vo": point, "law_oo": point + 1.0})
+
+    samples: float
+    stretch: float
+    noise: float
+
+    @property
+    def moves(self) -> bool:
+        """Whether there is a step to speak of."""
+        return self.noise > 0.0 or self.stretch != 0.0
+
+    def bounds(self, residual: float) -> tuple[float, float]:
+        """Bounds of the eigenvalues of Sigma - 1; residual: the largest there is.
+
+        With G the mean of x x^T and g = y.Gy of a unit vector y, |y.By| is at most g times the residual, and
+        ``(y.By)^2 <= g y.Cy``. The largest eigenvalue of G is that of Marchenko and Pastur.
+        """
+        edge = 1.0001 * (1.0 + 1.0 / math.sqrt(self.samples)) ** 2
+        most, curvature = abs(self.stretch) * residual * edge, self.stretch**2 + self.noise / edge
+        farthest = self.stretch**2 / curvature if curvature > 0.0 else 0.0  # a_2 y.By at the least of the parabola
+        part = min(most, farthest)
+        least = -2.0 * part + part * part * (curvature / self.stretch**2 if part > 0.0 else 0.0)
+        return least, most * (2.0 + most) + self.noise * residual**2 * edge
+
+
+@dataclass
+class Resolvent:
+    """(S, S_12, S_22) of a covariance at shifts w, found by continuation from the last one; S the mean of 1/(x + w)."""
+
+    of: Covariance
+    residual: ResidualLaw
+    place: complex | None = None
+    last: Array = field(default_factory=lambda: np.zeros(3, complex))
+
+    def at(self, w: complex) -> Array:
+        """The three entries [3], off the spectrum of 1 - Sigma. Raises NotConverged."""
+        if self.place is None or not self._follow(self.place, w):
+            self._from_afar(w)
+        self.place = w
+        return self.last
+
+    def outside(self, w: float) -> Array:
+        """The same on the negative axis, where it is outside the spectrum of 1 - Sigma."""
+        s = np.real(self.at(complex(w, _BESIDE * abs(w)))).astype(complex)
+        for _ in range(_STEPS):
+            value, slopes = bulk_resolvent.equations(w, *s, *self._parts(), *self._nodes())
+            step = np.linalg.solve(slopes, value)
+            s = s - step
+            if _relative(step, s) < 1e-14:
+                return np.asarray(s)
+        raise self._lost(w)
+
+    def projections(self, w: complex) -> tuple[complex, ...]:
+        """(S, theta.Res.theta, v.Res.theta, v.Res.v), v along the batch's mean of e x."""
+        s = self.outside(w.real) if w.real < 0.0 and abs(w.imag) <= _REAL * abs(w) else self.at(w)
+        found = bulk_resolvent.projections(w, *s, *self._parts(), self.length, *self._nodes())
+        return (complex(s[0]), *(complex(each) for each in found))
+
+    @property
+    def length(self) -> float:
+        """|(1/n0) sum e x|."""
+        return math.sqrt(self.residual.overlap**2 + self.residual.square / self.of.samples)
+
+    def rates(self, w: complex, stretch: float, noise: float) -> tuple[complex, ...]:
+        """Rates of ``projections`` where a_2 and a move at given rates."""
+        s, along = self.at(w), np.array([stretch, noise])
+        _, slopes = bulk_resolvent.equations(w, *s, *self._parts(), *self._nodes())
+        moved = bulk_resolvent.rates(w, *s, *self._parts(), *self._nodes()) @ along
+        d_s = -np.linalg.solve(slopes, moved)
+        found = bulk_resolvent.projection_rates(
+            w, *s, *self._parts(), *d_s, stretch, noise, self.length, *self._nodes()
+        )
+        return (complex(d_s[0]), *(complex(each) for each in found))
+
+    def _from_afar(self, w: complex) -> None:
+        """Start where the samples hardly count, in the half plane of w, and follow the resolvent to w."""
+        least, top = self.of.bounds(float(np.max(np.abs(self.residual.e))))
+        side = 1j * math.copysign(1.0, w.imag) if w.imag else 1.0
+        start = w + side * _FAR * (top - least + abs(w))
+        self.last = np.array([1.0 / start, 0.0, -1.0], complex)
+        found = self._newton(start, self.last)
+        if found is None:
+            raise self._lost(w)
+        self.last = found
+        if not self._follow(start, w):
+            raise self._lost(w)
+
+    def _follow(self, start: complex, end: complex) -> bool:
+        """Newton's method along a straight path, in parts that change the resolvent by little."""
+        here, part, moved = 0.0, 1.0, self.last
+        for _ in range(_MOST):
+            if here >= 1.0:
+                self.last = moved
+                return True
+            there = min(1.0, here + part)
+            w, before = (end if there == 1.0 else start + there * (end - start)), start + here * (end - start)
+            found = self._newton(w, self._predicted(moved, before, w))
+            if found is None or _relative(found - moved, moved) > _TURN and part > _SHORTEST:
+                part *= 0.5
+                if part < _SHORTEST:
+                    return False
+                continue
+            here, part, moved = there, 2.0 * part, found
+        return False
+
+    def _predicted(self, s: Array, before: complex, w: complex) -> Array:
+        _, slopes = bulk_resolvent.equations(before, *s, *self._parts(), *self._nodes())
+        return np.asarray(s - np.linalg.solve(slopes, np.array([w - before, 0.0, 0.0])))
+
+    def _newton(self, w: complex, s: Array) -> Array | None:
+        """The solution near s; None where there is none, or its first entry is no resolvent of a spectrum."""
+        before = math.inf
+        for _ in range(_STEPS):
+            value, slopes = bulk_resolvent.equations(w, *s, *self._parts(), *self._nodes())
+            if not np.all(np.isfinite(slopes)):
+                return None
+            step = np.linalg.solve(slopes, value)
+            size = _relative(step, s)
+            if not size < max(0.5 * before, 1e-14):
+                break
+            s, before = s - step, size
+            if size < 1e-8:  # the next one would be its square
+                break
+        right = np.imag(s[0]) * np.imag(w) < 0.0 if np.imag(w) else np.real(s[0]) > 0.0
+        return s if right and before <= 1e-7 else None
+
+    def _lost(self, w: complex) -> NotConverged:
+        return NotConverged(f"the resolvent of the trained bulk was not found at w = {w:.6g}")
+
+    def _parts(self) -> tuple[float, float]:
+        return self.of.stretch, self.of.noise
+
+    def _nodes(self) -> tuple[float, Array, Array, Array, Array]:
+        law = self.residual
+        return self.of.samples, law.e, law.weight, law.weight_t, law.weight_tt
+
+
+def _relative(change: Array, s: Array) -> float:
+    """The largest change of an entry; S_22 is one without samples and may pass zero, S_12 is in between."""
+    last = max(1.0, abs(s[2]))
+    size = np.array([abs(s[0]), math.sqrt(abs(s[0]) * last), last])
+    return float(np.max(np.abs(change) / size))
+
+
+@lru_cache(maxsize=64)
+def trained_law(target: Target, mean: float, of: Covariance, gamma: float, sign: float) -> BulkLaw:
+    """The law of the covariance of trained rows, for a target of one index.
+
+    mean: the network's output at initialisation; gamma: alignment of spike and target; sign: of the spike along
+    (1/n0) sum e x. Raises NotConverged. Source: THEORY section 5.
+    """
+    if not of.moves:
+        zero = np.zeros(1)
+        return BulkLaw(zero, {"law_tr": zero + 1.0, "law_vv": zero + 1.0, "law_vo": zero, "law_oo": zero + 1.0})
+    found, law = _settled(target, mean, of, lambda law, bounds: _on_contour(Resolvent(of, law), bounds, gamma, sign))
+    _certify(found, Resolvent(of, law))
+    return found
+
+
+def law_rates(
+    target: Target, mean: float, of: Covariance, gamma: float, sign: float, rates: tuple[float, float]
+) -> BulkLaw:
+    """Rates of the weights of ``trained_law`` at its points where stretch and noise move at given rates."""
+
+    def moving(law: ResidualLaw, bounds: tuple[float, float]) -> BulkLaw:
+        return _on_contour(Resolvent(of, law), bounds, gamma, sign, rates)
+
+    return _settled(target, mean, of, moving)[0]
+
+
+def _settled(
+    target: Target, mean: float, of: Covariance, make: Callable[[ResidualLaw, tuple[float, float]], BulkLaw]
+) -> tuple[BulkLaw, ResidualLaw]:
+    """What is made of the law of the residual, refined until it settles; on one contour."""
     previous: BulkLaw | None = None
-    top = 0.0
+    bounds: tuple[float, float] | None = None
     for level in range(_LEVELS):
         law = residual_law(target, mean, level)
-        top = top or 1.0001 * float(np.max(law.e**2)) * (1.0 + 1.0 / math.sqrt(samples)) ** 2
-        found = _on_contour(law, samples, 1.0 / factor, top, gamma, sign)
+        bounds = bounds or of.bounds(float(np.max(np.abs(law.e))))
+        found = make(law, bounds)
         if previous is not None and _distance(found, previous) <= _SETTLED:
-            _certify(found, law, samples, factor)
-            return found
+            return found, law
         previous = found
     raise NotConverged(
         f"the law of the trained bulk does not settle for the link {target.link!r}",
@@ -75,17 +242,25 @@ def trained_law(target: Target, mean: float, samples: float, factor: float, gamm
     )
 
 
-def _on_contour(law: ResidualLaw, samples: float, gap: float, top: float, gamma: float, sign: float) -> BulkLaw:
-    nodes = (law.e, law.weight, law.weight_t, law.weight_tt)
-    length = math.sqrt(law.overlap**2 + law.square / samples)
-    z, change = contour(min(gap, top), top)  # closer than need be where both are far apart, which costs nothing
-    rows, s = [], None
-    for point in z:
-        s = resolvent_trace(law, samples, -complex(point), s)
-        along, cross, own = bulk_resolvent.projections(-complex(point), s, length, samples, *nodes)
-        rows.append((s, own, sign * cross, along))
-    trace, vv, vt, tt = np.array(rows).T * change
-    rest = 1.0 - gamma * gamma
+def _on_contour(
+    resolvent: Resolvent,
+    bounds: tuple[float, float],
+    gamma: float,
+    sign: float,
+    rates: tuple[float, float] | None = None,
+) -> BulkLaw:
+    """Weights on a contour around what lies between bounds, above -1, or their rates where stretch and noise move."""
+    least, top = bounds
+    z, change = contour(min(1.0 + least, top - least), top - least)  # closer than need be where both are far apart
+    shifts = [-complex(point) for point in z + least]
+    rows = [resolvent.projections(w) if rates is None else resolvent.rates(w, *rates) for w in shifts]
+    return BulkLaw(*_weights(z + least, np.array(rows) * change[:, None], gamma, sign))
+
+
+def _weights(points: Array, rows: Array, gamma: float, sign: float) -> tuple[Array, Mapping[str, Array]]:
+    """Points and weights on the whole contour, from those (trace, theta theta, v theta, v v) of its upper half."""
+    trace, tt, vt, vv = rows.T
+    vt, rest = sign * vt, 1.0 - gamma * gamma
     if rest > 1e-12:
         vo = (vt - gamma * vv) / math.sqrt(rest)
         oo = (tt - 2.0 * gamma * vt + gamma * gamma * vv) / rest
@@ -93,44 +268,7 @@ def _on_contour(law: ResidualLaw, samples: float, gap: float, top: float, gamma:
         vo, oo = np.zeros_like(trace), trace
     weights = {"law_tr": trace, "law_vv": vv, "law_vo": vo, "law_oo": oo}
     both = {name: np.concatenate([w, w.conj()]) for name, w in weights.items()}
-    return BulkLaw(np.concatenate([z, z.conj()]), both)
-
-
-def resolvent_trace(law: ResidualLaw, samples: float, w: complex, near: complex | None = None) -> complex:
-    """S = (1/d) tr (C + w)^-1 in the limit, off the spectrum of -C. Raises NotConverged.
-
-    The fixed-point iteration maps a half plane into itself and converges to the only solution there; Newton's method,
-    from its iterates or from a solution ``near``, is faster, and has found it where it ends in that half plane.
-    """
-    nodes = (samples, law.e, law.weight, law.weight_t, law.weight_tt)
-    s = 1.0 / w
-    if near is not None:
-        found = _newton(nodes, w, near)
-        if found is not None:
-            return found
-    for _ in range(300):
-        for _ in range(6):
-            value, _ = bulk_resolvent.equation(w, s, *nodes)
-            s = s / (1.0 + value)
-        found = _newton(nodes, w, s)
-        if found is not None:
-            return found
-    raise NotConverged(f"the resolvent of the trained bulk was not found at w = {w}")
-
-
-def _newton(nodes: tuple[float, Array, Array, Array, Array], w: complex, s: complex) -> complex | None:
-    """The solution in the right half plane, or None."""
-    before = math.inf
-    for _ in range(15):
-        value, slope = bulk_resolvent.equation(w, s, *nodes)
-        step = abs(value / slope)
-        if not step < max(0.5 * before, 1e-14 * abs(s)):
-            break
-        s, before = s - value / slope, step
-        if step < 1e-13 * abs(s):  # the next one would be its square
-            break
-    right = np.imag(s) * np.imag(w) < 0.0 if np.imag(w) else np.real(s) > 0.0
-    return complex(s) if right and before <= 1e-12 * abs(s) else None
+    return np.concatenate([points, points.conj()]), both
 
 
 def _distance(one: BulkLaw, other: BulkLaw) -> float:
@@ -138,7 +276,7 @@ def _distance(one: BulkLaw, other: BulkLaw) -> float:
     return max(float(np.max(np.abs(w - other.weights[name]))) for name, w in one.weights.items())
 
 
-def _certify(found: BulkLaw, law: ResidualLaw, samples: float, factor: float) -> None:
+def _certify(found: BulkLaw, resolvent: Resolvent) -> None:
     """Raise NotConverged unless the rule gives total weights 1 and the resolvent at positive shifts."""
     sums = {name: complex(w.sum()) for name, w in found.weights.items()}
     errors = [
@@ -147,9 +285,10 @@ def _certify(found: BulkLaw, law: ResidualLaw, samples: float, factor: float) ->
         abs(sums["law_oo"] - 1.0),
         abs(sums["law_vo"]),
     ]
+    least, top = resolvent.of.bounds(float(np.max(np.abs(resolvent.residual.e))))
     for part in _CHECKED:
-        w = 1.0 / (part * factor)
-        exact = resolvent_trace(law, samples, w) * w
+        w = -least + min(1.0 + least, top - least) / part
+        exact = complex(resolvent.at(complex(w))[0]) * w
         errors.append(abs((found.weights["law_tr"] / (1.0 + found.x / w)).sum() - exact))
     if not max(errors) < 1e-11:
         raise NotConverged(f"the quadrature over the spectrum of the trained bulk has an error of {max(errors):.1e}")

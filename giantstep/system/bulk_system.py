@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+import math
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
+from generated import bulk_resolvent
 from generated.runtime.unknowns import DIRECTION, IMAGE, RESIDUAL, TURNED
 from generated.systems import given_bulk as given_equations
 from generated.systems import trained_bulk as trained_equations
 from giantstep.law.given_bulk import given_bulk
+from giantstep.law.gradient_step import step_arguments
+from giantstep.law.intermediate_steps import is_intermediate
 from giantstep.law.moments import ActivationMoments, activation_moments
-from giantstep.law.residual import residual_law
 from giantstep.law.structured_inputs import input_law
-from giantstep.law.trained_bulk import BulkLaw, trained_law
+from giantstep.law.trained_bulk import BulkLaw, Covariance, trained_law
 from giantstep.spec.errors import BadInput
 from giantstep.spec.kernels import function_kernel
-from giantstep.spec.model import Model, Target
+from giantstep.spec.model import Model
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import Level, Resolved
 from giantstep.system.problem import Problem
 
 Array = np.ndarray
-_VANISHES = 1e-9
+_VANISHES = 1e-9  # of E sigma'' beside sigma'
 
 
 def coupled_at(problem: Problem, level: Level, laws: Resolved | None = None) -> CoupledSystem:
@@ -52,32 +54,40 @@ def bulk_of(problem: Problem) -> tuple[BulkLaw, Array]:
     Raises BadInput for a model whose bulk is not of this form. Source: THEORY section 5.
     """
     model = problem.model
+    of = covariance_of(problem)
+    law = trained_law(model.target, initial_output(model), of, problem.spike.alignment, spike_sign(model))
+    variances, share = variances_of(problem), shares_of(problem)
+    return law, (1.0 + np.multiply.outer(share, law.x)) / variances[:, None]
+
+
+def covariance_of(problem: Problem) -> Covariance:
+    """The covariance whose spectrum the law is of: that of the block that the step changes most. Raises BadInput."""
+    model = problem.model
     refuse_other_bulks(model)
     assert model.step is not None
-    mean = initial_output(model)
-    square = mean_square(model)
-    variances = np.array([term.variance for term in problem.blocks])
-    factors = (variances - 1.0) / square
-    largest = float(np.max(factors))
-    law = trained_law(
-        model.target,
-        mean,
-        model.step.samples,
-        largest if largest > 1e-14 else 0.0,
-        problem.spike.alignment,
-        spike_sign(model),
-    )
-    return law, (1.0 + np.multiply.outer(factors, law.x)) / variances[:, None]
+    if is_intermediate(model):  # in the limit, where the step leaves no trace in the bulk
+        return Covariance(model.step.samples, 0.0, 0.0)
+    of = step_arguments(model)
+    linear = 0.0 if _is_odd(model) else of.sigma2
+    stretch, noise = bulk_resolvent.covariance(of.rate, of.samples, largest_value(model), linear, of.variance)
+    return Covariance(of.samples, stretch, noise)
 
 
-def mean_square(model: Model) -> float:
-    """E e^2 of the residual of the step, which is the mean eigenvalue of C."""
-    return _mean_square(model.target, initial_output(model))
+def largest_value(model: Model) -> float:
+    """The largest readout value; of all that there are where the step stretches the rows."""
+    return max(model.network.readout.values, key=abs)
 
 
-@lru_cache(maxsize=64)
-def _mean_square(target: Target, mean: float) -> float:
-    return residual_law(target, mean, 2).square
+def shares_of(problem: Problem) -> Array:
+    """What the covariance of each block [K] has of that of the law beyond one: ``Sigma_b = 1 + share_b x``."""
+    beyond = np.abs(variances_of(problem) - 1.0)
+    largest = float(beyond.max())
+    return beyond / largest if len(beyond) > 1 and largest > 0.0 else np.ones(len(beyond))
+
+
+def variances_of(problem: Problem) -> Array:
+    """Bulk variance of every block [K], the mean of its eigenvalues."""
+    return np.array([term.variance for term in problem.blocks])
 
 
 def initial_output(model: Model) -> float:
@@ -98,20 +108,28 @@ def _moments(model: Model) -> ActivationMoments:
     return activation_moments(network.activation, breaks, network.initial_bias)
 
 
+def _is_odd(model: Model) -> bool:
+    """Whether E sigma'' vanishes, so that the step does not stretch the rows."""
+    moments = _moments(model)
+    return abs(moments.quadratic) <= _VANISHES * math.sqrt(moments.slope_square)
+
+
 def refuse_other_bulks(model: Model) -> None:
-    """Raise BadInput where the rows after the step are not Gaussian of covariance 1 + a C."""
+    """Raise BadInput where the rows after the step have no common law that is known."""
     if model.target.indices > 1:
         raise BadInput(
             'step.bulk = "trained" needs a target of one index',
             'use step.bulk = "isotropic" for several indices',
         )
-    network, moments = model.network, _moments(model)
-    if abs(moments.quadratic) > _VANISHES * np.sqrt(moments.slope_square):
-        raise BadInput(
-            f"step.bulk = \"trained\" needs an activation with E sigma''(z) = 0, as every odd one; it is "
-            f"{moments.quadratic:.3g} for network.activation = {network.activation!r}, bias {network.initial_bias:g}",
-            'use step.bulk = "isotropic", or an odd activation such as tanh, erf or sin without bias',
-        )
+    if _is_odd(model) or len(set(model.network.readout.values)) == 1:
+        return
+    network = model.network
+    raise BadInput(
+        f"step.bulk = \"trained\" with several readout values needs an activation with E sigma''(z) = 0, as every odd "
+        f"one; it is {_moments(model).quadratic:.3g} for network.activation = {network.activation!r}, "
+        f"bias {network.initial_bias:g}",
+        'use one readout value, step.bulk = "isotropic", or an odd activation such as tanh, erf or sin without bias',
+    )
 
 
 class BulkSystem(CoupledSystem):

@@ -15,7 +15,7 @@ from derive.check import check_derivation
 from derive.saddle import SaddleSystem, coupled_system
 from generated.systems import trained_bulk as equations
 from giantstep.law.residual import residual_law
-from giantstep.law.trained_bulk import BulkLaw, law_of_vectors, trained_law
+from giantstep.law.trained_bulk import BulkLaw, Covariance, law_of_vectors, trained_law
 from giantstep.quadrature.contour import contour
 from giantstep.spec.model import Target
 
@@ -131,7 +131,8 @@ def trained(factors: Array) -> tuple[BulkLaw, float]:
     target = Target("tanh(2*z)")
     law = residual_law(target, 0.0, 2)
     gamma = law.overlap / math.sqrt(law.overlap**2 + law.square / SAMPLES)
-    return trained_law(target, 0.0, SAMPLES, float(factors.max()), gamma, 1.0), law.square
+    found = trained_law(target, 0.0, Covariance(SAMPLES, 0.0, float(factors.max())), gamma, 1.0)
+    return BulkLaw(found.x / factors.max(), found.weights), law.square
 
 
 @pytest.mark.parametrize(("values", "fraction"), [ONE, TWO], ids=["one block", "two blocks"])
@@ -269,7 +270,7 @@ def test_law_of_the_batch(target: Target) -> None:
     law = residual_law(target, 0.0, 2)
     square, fourth = law.square, float(law.weight @ law.e**4)
     gamma = law.overlap / math.sqrt(law.overlap**2 + square / samples)
-    bulk = trained_law(target, 0.0, samples, 1.0, gamma, 1.0)
+    bulk = trained_law(target, 0.0, Covariance(samples, 0.0, 1.0), gamma, 1.0)
     moments = [np.real((bulk.weights["law_tr"] * bulk.x**k).sum()) for k in range(3)]
     # the weights are exact to 1e-12 or so and multiplied by powers of the nodes
     exact, far = (1.0, square, square**2 + fourth / samples), float(np.max(np.abs(bulk.x)))

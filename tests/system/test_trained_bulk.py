@@ -43,6 +43,8 @@ MODELS: dict[str, dict[str, Any]] = {
         "target.noise": 0.2,
     },
     "long tails": {"target.link": "linear", "step.samples": 0.2, "network.activation": "-erf(z)"},
+    "stretched": {"network.activation": "gelu", "target.link": "tanh(z) + tanh(z)**2", "step.samples": 2.0},
+    "stretched, margin": {"network.activation": "relu", "fit.loss": "logistic", "step.samples": 2.0},
     "trained bias": {"network.bias": "trained", "target.link": "tanh(z+0.5)", "fit.samples": 1.0},
 }
 
@@ -123,8 +125,8 @@ def test_equal_values_are_one_block() -> None:
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"network.activation": "relu"}, "E sigma''(z) = 0"),
-        ({"network.bias": 0.4}, "bias 0.4"),
+        ({"network.activation": "relu", "network.readout": VOCABULARY}, "E sigma''(z) = 0"),
+        ({"network.bias": 0.4, "network.readout": VOCABULARY}, "bias 0.4"),
         ({"target.link": "z1*z2+z1"}, "one index"),
     ],
 )
@@ -172,4 +174,16 @@ def test_derivation_and_commands(tmp_path: Path, capsys: pytest.CaptureFixture[s
     table = tmp_path / "curve.csv"
     assert main(["curve", str(path), "--sweep", "fit.samples=1:2:3", "--output", str(table)]) == 0
     assert str(answer["test_error"])[:10] in table.read_text(encoding="utf-8")
-    assert main(["solve", str(path), "--set", "network.activation=relu"]) == 2
+    assert (
+        main(
+            [
+                "solve",
+                str(path),
+                "--set",
+                "network.activation=relu",
+                "--set",
+                "network.readout={ values = [1.0, 0.5], fractions = [0.5, 0.5] }",
+            ]
+        )
+        == 2
+    )

@@ -69,7 +69,9 @@ class Motion:
             change[0] = span.rates(change[0].T, system.table[:, 1], functions).T
         names = ("d_alpha", "d_beta", "d_ridge", "d_mu0", "d_mu1", "d_mu2sq")
         found: dict[str, Any] = dict(zip(names, (*direction.rates, *change), strict=True))
-        return found if direction.covariance is None else {**found, "d_Sigma": direction.covariance}
+        if (moving := direction.spectrum) is None:
+            return found
+        return {**found, "d_Sigma": moving.covariance, **{f"d_{name}": rate for name, rate in moving.weights.items()}}
 
     def _moved(self, given: Mapping[str, Any], motion: Array) -> tuple[Array, Mapping[str, Array]]:
         """(tangents of the residuals, all tangents by name) where the unknowns have a motion."""

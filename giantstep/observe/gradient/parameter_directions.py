@@ -9,7 +9,7 @@ import numpy as np
 
 from giantstep.law.intermediate_steps import is_intermediate
 from giantstep.observe.gradient.coefficient_slopes import slopes_along
-from giantstep.observe.gradient.rates_after_step import StepRates, rates_after_step
+from giantstep.observe.gradient.rates_after_step import Moving, StepRates, rates_after_step
 from giantstep.spec.errors import BadInput
 from giantstep.spec.model import Model
 from giantstep.system.merged_blocks import Members
@@ -28,7 +28,7 @@ class Direction:
     rates: tuple[float, float, float]
     loadings: Array
     bulk: Array
-    covariance: Array | None = None
+    spectrum: Moving | None = None
     offset: float = 0.0
 
     @property
@@ -38,8 +38,8 @@ class Direction:
 
     def times(self, factor: float) -> Direction:
         """The same for a change of the model by another factor; the rates of the parameters stay."""
-        moved = None if self.covariance is None else factor * self.covariance
-        return replace(self, loadings=factor * self.loadings, bulk=factor * self.bulk, covariance=moved)
+        moved = None if self.spectrum is None else self.spectrum.times(factor)
+        return replace(self, loadings=factor * self.loadings, bulk=factor * self.bulk, spectrum=moved)
 
     def change(self, problem: Problem, kappa: Array) -> Array:
         """Rates of mu0, mu1, mu2sq of a problem at nodes of kappa, [N] or [N, q]: shape [3, K, N]."""
@@ -142,8 +142,10 @@ def _of_blocks(problem: Problem, members: Members, loadings: Array, rates: StepR
     """The direction of the distinct blocks, from rates of the original ones; opposite ones have opposite loadings."""
     loadings = _distinct(problem, members, loadings * members.shift[:, None])
     bulk = _distinct(problem, members, rates.bulk)
-    covariance = None if rates.covariance is None else _distinct(problem, members, rates.covariance)
-    return Direction((0.0, 0.0, 0.0), loadings, bulk, covariance)
+    moving = rates.spectrum
+    if moving is not None:
+        moving = replace(moving, covariance=_distinct(problem, members, moving.covariance))
+    return Direction((0.0, 0.0, 0.0), loadings, bulk, moving)
 
 
 def _distinct(problem: Problem, members: Members, rates: Array) -> Array:

@@ -13,20 +13,16 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from generated import bulk_resolvent
 from generated.systems import given_bulk as given_equations
 from generated.systems import trained_bulk as trained_equations
 from giantstep.law.residual import ResidualLaw, residual_law
-from giantstep.law.trained_bulk import BulkLaw, resolvent_trace
-from giantstep.spec.errors import NotConverged
-from giantstep.system.bulk_system import bulk_arrays, bulk_of, initial_output, mean_square
+from giantstep.law.trained_bulk import BulkLaw, Resolvent
+from giantstep.system.bulk_system import bulk_arrays, bulk_of, covariance_of, initial_output, shares_of, variances_of
 from giantstep.system.problem import Problem
 
 Array = np.ndarray
 _LEVEL = 1  # of refinement of the residual's law
 _FAR = 4.0  # times the contour's reach: sums over its nodes are then exact
-_REAL = 1e-12  # of an imaginary part, relative
-_BESIDE = 1e-5  # of the real axis, relative: where the resolvent outside the spectrum is looked for
 
 
 @dataclass(frozen=True)
@@ -105,18 +101,16 @@ def _chain(equations: ModuleType, hats: Hats, arrays: Mapping[str, Array]) -> di
 
 
 class TrainedRows:
-    """Rows of covariance ``Sigma_b = s_b + t_b x`` over the spectrum of C, which is known by its resolvent."""
+    """Rows of covariance ``Sigma_b = constant_b + slope_b x`` over a spectrum that is known by its resolvent."""
 
     def __init__(self, problem: Problem, law: BulkLaw) -> None:
         model = problem.model
-        assert model.step is not None
-        self.law, self.samples = law, model.step.samples
+        self.law, self.of = law, covariance_of(problem)
         self.residual: ResidualLaw = residual_law(model.target, initial_output(model), _LEVEL)
-        variances = np.array([term.variance for term in problem.blocks])
-        self.constant, self.slope = 1.0 / variances, (1.0 - 1.0 / variances) / mean_square(model)
-        self.length = float(np.sqrt(self.residual.overlap**2 + self.residual.square / self.samples))
+        variances, share = variances_of(problem), shares_of(problem)
+        self.constant, self.slope = 1.0 / variances, share / variances
         self.reach = _FAR * float(np.max(np.abs(law.x)))
-        self.near: dict[int, complex] = {}
+        self.resolvents: dict[int, Resolvent] = {}
 
     def response(self, hats: Hats, weight: str = "law_tr") -> Array:
         """See ``Rows``; P = (A + x B)^-1 by the eigenvalues nu of B A^-1."""
@@ -133,33 +127,12 @@ class TrainedRows:
         return gaussian_trace(hats, response, share)
 
     def _means(self, nu: complex, weight: str, which: int) -> tuple[complex, complex]:
-        """Means of 1/(1 + nu x) and x/(1 + nu x)."""
+        """Means of 1/(1 + nu x) and x/(1 + nu x); the resolvent is followed from that of the last call."""
         if abs(nu) * self.reach < 1.0:
             terms = self.law.weights[weight] / (1.0 + nu * self.law.x)
             return complex(terms.sum()), complex((terms * self.law.x).sum())
         w = 1.0 / nu
-        s = self._trace(w, which)
-        if weight == "law_vv":
-            s = complex(bulk_resolvent.projections(w, s, self.length, self.samples, *self._nodes())[2])
+        resolvent = self.resolvents.setdefault(which, Resolvent(self.of, self.residual))
+        trace, _, _, own = resolvent.projections(w)
+        s = own if weight == "law_vv" else trace
         return w * s, w * (1.0 - w * s)
-
-    def _trace(self, w: complex, which: int) -> complex:
-        """(1/d) tr (C + w)^-1, from that of the last call; on the negative axis outside the spectrum, its limit."""
-        if abs(w.imag) > _REAL * abs(w) or w.real > 0.0:
-            w = w if abs(w.imag) > _REAL * abs(w) else complex(w.real)
-            self.near[which] = resolvent_trace(self.residual, self.samples, w, self.near.get(which))
-            return self.near[which]
-        s = resolvent_trace(self.residual, self.samples, complex(w.real, _BESIDE * abs(w)), self.near.get(which))
-        self.near[which] = s
-        real = float(s.real)
-        for _ in range(12):
-            value, slope = bulk_resolvent.equation(w.real, real, self.samples, *self._nodes())
-            step = float(value / slope)
-            real -= step
-            if abs(step) < 1e-14 * abs(real):
-                return complex(real)
-        raise NotConverged(f"the resolvent of the trained bulk was not found at w = {w.real}")
-
-    def _nodes(self) -> tuple[Array, Array, Array, Array]:
-        law = self.residual
-        return law.e, law.weight, law.weight_t, law.weight_tt
