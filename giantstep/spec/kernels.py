@@ -92,8 +92,15 @@ def coefficients(text: str, s: np.ndarray, c: float) -> np.ndarray:
 
 
 def _worst_that_counts(kernel: ModuleType, s: np.ndarray, c: float, out: np.ndarray) -> float:
-    """The worst estimated error of the points whose sqrt(E f^2) is not negligible beside the largest."""
+    """The worst estimated error of the points whose sqrt(E f^2) is not negligible beside the largest.
+
+    Where f tends to zero on one side it is small by cancellation: errors count beside the median of sqrt(E f^2) there.
+    """
     size = np.hypot(np.hypot(out[0], out[1]), np.sqrt(out[2]))
     counts = ~(size < _NEGLIGIBLE * np.max(size))
     one, scratch = np.empty((3, 1)), np.empty(kernel.SCRATCH_SHAPE)
-    return max((kernel.coefficients(np.array([x]), float(c), one, scratch) for x in s[counts]), default=0.0)
+    share = np.minimum(1.0, size / np.median(size)) if np.all(np.isfinite(size)) else np.ones(len(size))
+    errors = (
+        kernel.coefficients(np.array([x]), float(c), one, scratch) * part for x, part in zip(s, share, strict=True)
+    )
+    return max((error for error, counted in zip(errors, counts, strict=True) if counted), default=0.0)
