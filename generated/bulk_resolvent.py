@@ -3,14 +3,14 @@
 e, weight, weight_t, weight_tt: nodes of the law of the residual e of the step, with weights for means of
 functions of e, of those times t = theta.x, and times t^2.
 
-Generated; do not edit. Signature de5631b8e90b2e76.
+Generated; do not edit. Signature 28043e0760e9f2f0.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "de5631b8e90b2e76a2cfb04a9277ea739083f70b6c89b8fbe18abbcf71efe08f"
+SIGNATURE = "28043e0760e9f2f0ec277f020f0855319fb78b84abf8bf619894eebdbffedac6"
 
 
 def covariance(A, alpha_0, u, sigma_2, v_sigma):

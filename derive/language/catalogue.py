@@ -7,6 +7,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from types import MappingProxyType
 
 from derive.language.grammar import (
@@ -77,6 +78,12 @@ def lookup(text: str) -> Entry:
             f"{did_you_mean(name, _NAMES)}known are {', '.join(_NAMES)}; "
             'or write an expression in z, for example "erf(z/sqrt(2))"',
         )
+    find = _of_expression if isinstance(text, str) else _of_expression.__wrapped__  # which says what it must be
+    return find(text)
+
+
+@lru_cache(maxsize=256)
+def _of_expression(text: str) -> Entry:
     node = parse(text)
     written = canonical(node)
     if written in _BY_TEXT:

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature a8696025db6c8688, runtime 7b23138fdccd0da9.
+Generated; do not edit. Signature e8fc357c81c781b3, runtime 7b23138fdccd0da9.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "a8696025db6c8688da297dfa9677017e01f03b64529cc545903419422cfaa8c2"
+SIGNATURE = "e8fc357c81c781b3e8be479d290edf16a4db30da41861ef4aab90d1380190bb5"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

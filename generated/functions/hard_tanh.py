@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature c7cdca62fa6c6c52, runtime 7b23138fdccd0da9.
+Generated; do not edit. Signature 1c86671ac2219667, runtime 7b23138fdccd0da9.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "c7cdca62fa6c6c527ccb7f25e1d50925efae2f4fefaeb69482a3c0798f680ce0"
+SIGNATURE = "1c86671ac2219667972816ad47ff0b19740812f4d53e1b8e3e02c7b8c06f1d49"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

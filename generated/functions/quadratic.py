@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 430369c8bf71cfd3, runtime 7b23138fdccd0da9.
+Generated; do not edit. Signature d9a75323d6fc9852, runtime 7b23138fdccd0da9.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "430369c8bf71cfd38061700c7f2bcdeb99b034c29d7a937df8c960a8f41f32d7"
+SIGNATURE = "d9a75323d6fc9852e36f2829aa5ff33d199600d14a718be417460aaa8641695e"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature fe3709a223c74a74, runtime 7b23138fdccd0da9.
+Generated; do not edit. Signature 55666b4a8cd0146d, runtime 7b23138fdccd0da9.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "fe3709a223c74a74f0899726cbd04a45f2942cd5c59118c750c924f57d323b07"
+SIGNATURE = "55666b4a8cd0146dc64cd5e2f5f68a2571e56b15f2b1e2cc8098b6c5a2d4b70e"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

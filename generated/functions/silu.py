@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 85a234cc84126856, runtime 7b23138fdccd0da9.
+Generated; do not edit. Signature 95b20598ff387cdc, runtime 7b23138fdccd0da9.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "85a234cc841268564e46aebe7087e55450f21480379e7a0ce5177a9e67fdaae9"
+SIGNATURE = "95b20598ff387cdc2b7b7ab6664ae5097c24485f653d6b32fc6643420a5d1a50"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 6b97aa0ab9fda386, runtime 7b23138fdccd0da9.
+Generated; do not edit. Signature 5686fe22c381be68, runtime 7b23138fdccd0da9.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "6b97aa0ab9fda386c5b5c5747bbc406fd748d3e9119e30029c262081761060da"
+SIGNATURE = "5686fe22c381be68df64eb4b08de9e337e74228773cff5a5e1208f062fe764bc"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

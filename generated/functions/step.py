@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature d2062e0112560959, runtime 7b23138fdccd0da9.
+Generated; do not edit. Signature 0698522da711faaf, runtime 7b23138fdccd0da9.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "d2062e0112560959676d88ac7da09db4df00fe81779686f259d0d0784ea9d1ec"
+SIGNATURE = "0698522da711faafed476e7d2c9341adddf31871d1f9f63664a7e43d810bd122"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 451ea29ae1989642, runtime 7b23138fdccd0da9.
+Generated; do not edit. Signature 8f1d5aa16d0c9dc2, runtime 7b23138fdccd0da9.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "451ea29ae19896426af02f1d5e6abe5058b3dca2f6e291dce4e0cf83623000d3"
+SIGNATURE = "8f1d5aa16d0c9dc2e0c7b2366c632cebe91884bdf9da286eda6acb0ded02032b"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 303f7b9d25a6f402, runtime 7b23138fdccd0da9.
+Generated; do not edit. Signature dbee0faf551e5e06, runtime 7b23138fdccd0da9.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "303f7b9d25a6f40253aed5d100af68e0a1afd8ecb1ae7d938684dca1611195bf"
+SIGNATURE = "dbee0faf551e5e063525cbaef1cdd66b766c3e8b59e4807f9921939d4e1a2c17"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature ee6f6bc40eeb3299, runtime 7b23138fdccd0da9.
+Generated; do not edit. Signature 6291bfe09c690dd2, runtime 7b23138fdccd0da9.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "ee6f6bc40eeb3299ab4cade335036c0917940bfbb7d4fac9b434736717b49b62"
+SIGNATURE = "6291bfe09c690dd285fda245dc9e028bebd0a2d5e705937cd391b1d16e276941"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature 8c3b672fb1945f93, runtime 7b23138fdccd0da9.
+Generated; do not edit. Signature a20ebf5e0396aa84, runtime 7b23138fdccd0da9.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "8c3b672fb1945f93feaf5e67dbc6ac5796883351dadb7012f24e1a79b47a7305"
+SIGNATURE = "a20ebf5e0396aa840937445c6152ee11e84503ad1f62569fb7dcac4f8be0f036"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

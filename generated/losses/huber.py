@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 1931ea9eec94b21e, runtime 7b23138fdccd0da9.
+Generated; do not edit. Signature 728fd2035d80719e, runtime 7b23138fdccd0da9.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "1931ea9eec94b21e799dd96ebe527da997d517902d6872042e3aa269d53476b1"
+SIGNATURE = "728fd2035d80719e93f3e5180d8bc0860d2ca7d27a109b458d440649bd254f54"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 0c370688c230af93, runtime 7b23138fdccd0da9.
+Generated; do not edit. Signature 6719cd475553c42f, runtime 7b23138fdccd0da9.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "0c370688c230af936c8cf67f9fb2d1ae616ea57bfd1bce7fcad03fbd1c8244ca"
+SIGNATURE = "6719cd475553c42f6efa56cb22029e7bf5dbbe13b5327568e3c300ca581dacba"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

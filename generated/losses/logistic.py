@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 039cb546ada9ffdc, runtime 7b23138fdccd0da9.
+Generated; do not edit. Signature b0ad6633efca8fc3, runtime 7b23138fdccd0da9.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "039cb546ada9ffdc479a0bc32b99dbb5bb5cf3363302aeef65f9b34ff6232a40"
+SIGNATURE = "b0ad6633efca8fc329441768ecedfe7a41161ea10c4e9cf01d98feebc6fa4a60"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 3dea05a5cb686816, runtime 7b23138fdccd0da9.
+Generated; do not edit. Signature 71f0248da965c55c, runtime 7b23138fdccd0da9.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "3dea05a5cb6868168a31a5161a723a64c7ef91869431c8c5f7f85f9e5430b201"
+SIGNATURE = "71f0248da965c55c690ce3b2d1ea9f1693ac3c2f29698908cc8dfffd93e4d524"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature 5723c3a2c7279dd0, runtime 7b23138fdccd0da9.
+Generated; do not edit. Signature 0c165f6051aeadd0, runtime 7b23138fdccd0da9.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "5723c3a2c7279dd0e4e8f43e380168c21a2b7cf6e17f57186bc42641fa2695e8"
+SIGNATURE = "0c165f6051aeadd0d9c9dcb264043028cdbf3291499c97a3ac349374a4d9e49d"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature fa70b4d509b46360, runtime 7b23138fdccd0da9.
+Generated; do not edit. Signature a10d62a6aec07344, runtime 7b23138fdccd0da9.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "fa70b4d509b46360c4d5154eafe8e28b0c53eb7e62250fe9cfb7383dbc11635b"
+SIGNATURE = "a10d62a6aec0734473055774a001d10d756d99e70f48b2418e29644904ef6dda"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -7,7 +7,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 0d1882a5c5f42c60.
+in X). Generated; do not edit. Signature 45d3a6472ba5b08c.
 Regenerate with: giantstep generate
 """
 
@@ -21,7 +21,7 @@ from generated.runtime.tangents import Motion, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "0d1882a5c5f42c60a6adf884876cec8552f1cb5df479ba43f76478d10a3c8166"
+SIGNATURE = "45d3a6472ba5b08c0619812d77e83583ebe2f58a5dbbf722f4dbb19f81695000"
 
 
 kappa_1, weight, nu0, nu1_1, nu1_2, nu2sq, kappa_2 = np.arange(7)  # rows of node, then mu0, mu1, mu2sq per block

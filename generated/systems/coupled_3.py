@@ -7,7 +7,7 @@ Order of computation, found from the derived system:
        psi_hat_1, psi_hat_2, psi_hat_3, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature d9f0851414400b8f.
+in X). Generated; do not edit. Signature ba16100dcd1a72f8.
 Regenerate with: giantstep generate
 """
 
@@ -21,7 +21,7 @@ from generated.runtime.tangents import Motion, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "d9f0851414400b8f88b3ac026e75f2a86b4c8042dd6c6475135708c7d50809a2"
+SIGNATURE = "ba16100dcd1a72f820c270c3ae3ca90b7cb5241e2d62bea7d8c73ec1e3a00013"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu1_3, nu2sq = np.arange(7)  # rows of node, then mu0, mu1, mu2sq per block

@@ -1,6 +1,6 @@
 """Equations of a given bulk, one block  [THEORY section 5].
 
-Generated; do not edit. Signature 4993fac5b45c4797.
+Generated; do not edit. Signature 92bc61de1a24340f.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import Motion, Text
 
-SIGNATURE = "4993fac5b45c47973b3d4dca85167998d1c4b8e7f5ac2607d3ba049fe3bbc2fa"
+SIGNATURE = "92bc61de1a24340f6fbfcef1160bbb6263cd65c6b2e97ee223aa04d86a6ca262"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

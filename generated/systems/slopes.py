@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 3c31fd9faa6d3e40.
+Generated; do not edit. Signature 605f74a7d70842c9.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "3c31fd9faa6d3e40cbe6273c403752257df4f1012ec2690a06cf8354fcd33a4c"
+SIGNATURE = "605f74a7d70842c900372f7210bbb6e78f0c0735f47978c3a1e399d1649fd5cb"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 1b0d755be70d2514.
+in X). Generated; do not edit. Signature 7cc65d81aec6cbb5.
 Regenerate with: giantstep generate
 """
 
@@ -23,7 +23,7 @@ from generated.runtime.unknowns import (DIRECTION, FAMILY, IMAGE, RESIDUAL, TURN
     solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "1b0d755be70d25140816533bbeb7dfb2a4c6438dfaffd96d9810d085d6d9d442"
+SIGNATURE = "7cc65d81aec6cbb5754acf7f4c18d86f77f13751f6e5590f83da3dcbdc15d920"
 
 
 kappa_1, weight, nu0, nu1, nu2sq, kappa_2 = np.arange(6)  # rows of node, then mu0, mu1, mu2sq per block

@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 8e6a90258aaf2701.
+in X). Generated; do not edit. Signature 12cfcc96602111ed.
 Regenerate with: giantstep generate
 """
 
@@ -23,7 +23,7 @@ from generated.runtime.unknowns import (DIRECTION, FAMILY, IMAGE, RESIDUAL, TURN
     solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "8e6a90258aaf270163258331c2d0f67c7f58792f2f15f9a098b4a3fdb3e3c6c4"
+SIGNATURE = "12cfcc96602111ed922a3ab64c7bec40fa5ac2a5b1ce7a092ae73ffd69830c04"
 
 
 kappa_1, weight, nu0, nu1, nu2sq, kappa_2, kappa_3 = np.arange(7)  # rows of node, then mu0, mu1, mu2sq per block

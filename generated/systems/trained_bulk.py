@@ -1,6 +1,6 @@
 """Equations of a trained bulk, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature 4938019909c3d882.
+Generated; do not edit. Signature ca1bb03fe1c2815c.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import Motion, Text
 
-SIGNATURE = "4938019909c3d882288f7d11456c01d6880556783a5460aa71a67ff556abc128"
+SIGNATURE = "ca1bb03fe1c2815c5d2951dbd26962104ff3c344ce64f2a8c444865c13cd3252"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

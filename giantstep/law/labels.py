@@ -35,6 +35,7 @@ _STEPS = (1.0, 0.7, 0.5, 0.35, 0.25, 0.18, 0.12, 0.085, 0.06, 0.042, 0.03)
 _STEPS_OF_SEVERAL = 9  # of these, where nodes are those of a grid
 _NOISE_STEP = 0.6
 _MOST = 4_000_000  # nodes of a grid
+_LITTLE = 1 << 26  # bytes: asking the machine how many it has takes longer than using these
 _TOLERANCE = 1e-13  # of the moments of a smooth link, where the step of t is chosen; a tenth longer, it leaves 2e-11
 
 
@@ -246,7 +247,8 @@ def _affordable(link: str, count: int) -> None:
 
 def _enough_memory(nodes: int, labels: int, directions: int) -> None:
     """Raise NotConverged where the labels at all nodes of kappa do not fit."""
-    needed, available = 8 * nodes * labels * (4 + 2 * directions), available_bytes()
+    needed = 8 * nodes * labels * (4 + 2 * directions)
+    available = available_bytes() if needed > _LITTLE else None
     if available is not None and needed > available:
         raise NotConverged(
             f"the label at {nodes} nodes of kappa and {labels} of the rest of the target needs {needed / 2**30:.1f} "

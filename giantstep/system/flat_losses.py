@@ -15,8 +15,8 @@ from giantstep.system.problem import Problem
 
 Array = np.ndarray
 _FAR = 38.0  # standard deviations: the Gaussian weight beyond underflows
-_STEPS = 4000  # of the index, and
-_NOISE_STEPS = 160  # of the label noise, over which the probability is summed
+_STEPS = 4000  # of the index, over which the probability is summed; of
+_STEPS_WITH_NOISE = (500, 160)  # the index and the label noise, whose law is smooth
 _SEVERAL = 40_000  # points of a link of several indices
 _RARE, _FEW = 1e-6, 20
 _PROBED = (1.0, -1.0, 0.37)  # labels at which a loss is looked at for flat pieces
@@ -62,7 +62,7 @@ def _labels(target: Target) -> tuple[Array, Array]:
     values = link_values(target.link)
     scale = np.sqrt(1.0 + target.probit)
     if target.indices == 1:
-        z, weight = _grid(_STEPS)
+        z, weight = _grid(_STEPS_WITH_NOISE[0] if target.noise else _STEPS)
         labels = values(scale * z[None])
     else:
         source = np.random.default_rng(4)
@@ -71,7 +71,7 @@ def _labels(target: Target) -> tuple[Array, Array]:
     if target.flips:
         labels, weight = np.concatenate([labels, -labels]), np.concatenate([weight, weight])
     if target.noise:
-        noise, density = _grid(_NOISE_STEPS)
+        noise, density = _grid(_STEPS_WITH_NOISE[1])
         labels = (labels[:, None] + np.sqrt(target.noise) * noise).ravel()
         weight = (weight[:, None] * density).ravel()
     return labels, weight

@@ -13,6 +13,7 @@ import pytest
 import sympy as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from long_runs import every
 
 from derive.gaussian.numeric import mpmath_function
 from derive.gaussian.special import InverseMillsRatio, LogNormalCdf, TruncatedMean
@@ -239,12 +240,12 @@ def test_what_sympy_cannot_tell_is_scanned() -> None:
     assert -0.1409 < low < -0.12 and 0.12 < high < 0.1409
 
 
-def test_the_scan_agrees_with_the_symbols(monkeypatch: pytest.MonkeyPatch) -> None:
-    proved = {text: check_convex(loss_of(text)) for text in ALL}
+@pytest.mark.parametrize("text", every(3, ALL))
+def test_the_scan_agrees_with_the_symbols(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    proved = check_convex(loss_of(text))
     monkeypatch.setattr(convexity, "_nonnegative", lambda *_: False)
-    for text, certificate in proved.items():
-        scanned = check_convex.__wrapped__(loss_of(text))
-        assert set(scanned.methods) == {"numeric"} and scanned.jumps == certificate.jumps, text
+    scanned = check_convex.__wrapped__(loss_of(text))
+    assert set(scanned.methods) == {"numeric"} and scanned.jumps == proved.jumps
 
 
 #: text -> an interval of u in which the loss is truly not convex and which holds the reported region.
@@ -307,16 +308,7 @@ ATOMS = (
 )
 
 
-@settings(max_examples=30, deadline=None, derandomize=True)
-@given(
-    st.lists(
-        st.tuples(st.integers(-20, 40), st.sampled_from(ATOMS)),
-        min_size=2,
-        max_size=3,
-        unique_by=lambda t: t[1],
-    )
-)
-def test_verdicts_on_random_sums(terms: list[tuple[int, str]]) -> None:
+def verdict_on_a_sum(terms: list[tuple[int, str]]) -> None:
     """A certified loss has no chord below it; a refused one has one in the region that the refusal names."""
     text = "+".join(f"({weight}/10)*{atom}" for weight, atom in terms if weight) or "y-f"
     try:
@@ -334,6 +326,24 @@ def test_verdicts_on_random_sums(terms: list[tuple[int, str]]) -> None:
         else:
             near = [(x - 1e-7, x + 1e-7) for x in region]
             assert min(_bend(value, a, b) for a, b in (*near, region, (2 * region[0] - region[1], region[1]))) < 0
+
+
+SUMS = given(
+    st.lists(
+        st.tuples(st.integers(-20, 40), st.sampled_from(ATOMS)),
+        min_size=2,
+        max_size=3,
+        unique_by=lambda t: t[1],
+    )
+)
+test_verdicts_on_random_sums = settings(max_examples=10, deadline=None, derandomize=True)(SUMS(verdict_on_a_sum))
+
+
+@pytest.mark.slow
+@settings(max_examples=40, deadline=None, derandomize=True)
+@SUMS
+def test_verdicts_on_more_random_sums(terms: list[tuple[int, str]]) -> None:
+    verdict_on_a_sum(terms)
 
 
 def _bend(value: Callable[[Any, Any], Any], low: float, high: float) -> Any:

@@ -81,8 +81,19 @@ def value(expression: sp.Expr, known: Mapping[str, float], delta: float) -> floa
     return float(expression.subs({average(name): v for name, v in known.items()}).subs(DELTA(KAPPA), delta))
 
 
-@pytest.mark.parametrize("directions", [1, 2])
-@pytest.mark.parametrize("name", ["logistic", "huber", "smoothed_hinge", "log_cosh"])
+@pytest.mark.parametrize(
+    ("name", "directions"),
+    [
+        ("logistic", 1),
+        ("huber", 2),
+        ("smoothed_hinge", 2),
+        ("log_cosh", 1),
+        *(
+            pytest.param(*case, marks=pytest.mark.slow)
+            for case in (("logistic", 2), ("huber", 1), ("smoothed_hinge", 1), ("log_cosh", 2))
+        ),
+    ],
+)
 def test_derivatives_of_the_averages(name: str, directions: int) -> None:
     derived, loss = output_averages(directions), loss_oracle.loss(name, loss_oracle.FLOAT)
     here = law(directions, loss.form)

@@ -14,6 +14,7 @@ import pytest
 import sympy as sp
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from long_runs import every
 from prox_cases import (
     ALL,
     CLOSE,
@@ -54,7 +55,7 @@ def test_records(text: str) -> None:
     assert pieces == list(range(len(record.analysis.pieces)))
 
 
-@pytest.mark.parametrize("text", ALL)
+@pytest.mark.parametrize("text", every(2, ALL))
 def test_every_recorded_step_holds(text: str) -> None:
     derivation = moreau(loss_of(text)).derivation
     checks = check_derivation(derivation)

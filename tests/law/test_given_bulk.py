@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from derive.check import check_derivation
+from derive.check import check_step
 from derive.saddle import coupled_system
 from generated.systems import given_bulk as equations
 from giantstep.law.derivation import derive
@@ -188,7 +188,9 @@ def test_files_that_are_refused(tmp_path: Path) -> None:
 
 
 def test_recorded_steps() -> None:
-    found = [step for step in check_derivation(coupled_system(bulk="matrix").derivation) if step.error is not None]
+    """Those of the isotropic bulk apart."""
+    plain, given = coupled_system().derivation.steps, coupled_system(bulk="matrix").derivation.steps
+    found = [step for step in map(check_step, (s for s in given if s not in plain)) if step.error is not None]
     assert found and all(step.error < 1e-40 for step in found)
     assert coupled_system(2, bulk="matrix").directions == 2  # more than the solver has use for
 

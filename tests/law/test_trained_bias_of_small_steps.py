@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from long_runs import every
 
 import giantstep as gs
 from giantstep.law.intermediate_steps import frees_at_zero, polynomials_of, powers_of
@@ -149,7 +150,7 @@ def test_gradient_knows_that_the_learning_rate_has_no_part() -> None:
         assert faster.test_error == pytest.approx(found.result.test_error, rel=1e-9)
 
 
-@pytest.mark.parametrize("key", ["fit.ridge", "network.width", "fit.samples"])
+@pytest.mark.parametrize("key", every(3, ["fit.ridge", "network.width", "fit.samples"]))
 def test_gradient_follows_the_bias(key: str) -> None:
     here = model(0.1, BENT)
     found = gs.gradient(here, key).test_error[key]

@@ -11,7 +11,7 @@ import sympy as sp
 from one_block import at_one_block
 
 from derive.bulk_resolvent import bulk_resolvent
-from derive.check import check_derivation
+from derive.check import check_step
 from derive.saddle import SaddleSystem, coupled_system
 from generated.systems import trained_bulk as equations
 from giantstep.law.residual import residual_law
@@ -230,9 +230,11 @@ def test_published_form_of_one_block() -> None:
 
 
 def test_recorded_steps() -> None:
+    """Those of the isotropic bulk apart."""
     for derivation in (bulk_resolvent().derivation, coupled_system(bulk="trained").derivation):
-        found = [step for step in check_derivation(derivation) if step.error is not None]
-        assert all(step.error < 1e-40 for step in found)
+        own = [step for step in derivation.steps if step not in coupled_system().derivation.steps]
+        found = [step for step in map(check_step, own) if step.error is not None]
+        assert found and all(step.error < 1e-40 for step in found)
         assert r"\Sigma" in derivation.latex()
     labels = {step.label for step in coupled_system(bulk="trained").derivation.steps}
     assert {"overlap of the whole bulk", "Sherman-Morrison"} <= labels
