@@ -260,12 +260,12 @@ def _rows(owner: Array, weight: Array, t: Array, count: int) -> tuple[Array, Arr
 
 def square_nodes(moments: LabelMoments, flips: float) -> tuple[Array, Array, Array]:
     """Weights [N, J], labels [N, J] and t [N, J, m] with the first and second moments of (y, t), which is all that the
-    square loss knows of them.
+    square loss knows of them; odd where the label is.
     """
     kept = 1.0 - 2.0 * flips
     law = LabelMoments(kept * moments.mean, kept * moments.linear, moments.square)
     count, m = law.linear.shape
-    axes = np.sqrt(m + 1.0) * np.concatenate([np.eye(m + 1), -np.eye(m + 1)])
+    axes = np.sqrt(m + 1.0) * np.concatenate([np.eye(m + 1), -np.eye(m + 1)[::-1]])  # the last are minus the first
     t = np.broadcast_to(axes[:, :m], (count, 2 * m + 2, m)).copy()
     label = law.mean[:, None] + law.linear @ axes[:, :m].T + np.sqrt(law.rest)[:, None] * axes[:, m]
     return np.full(label.shape, 0.5 / (m + 1)), np.ascontiguousarray(label), t

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -11,6 +12,7 @@ from giantstep.law.labels import Labels, Points, label_law, with_noise
 from giantstep.law.multi_index_labels import LabelMoments, has_kinks, moments_given_kappa, square_nodes
 from giantstep.quadrature.panels import Term, table
 from giantstep.quadrature.tensor import Shape, coordinates, tensor_table
+from giantstep.spec.kernels import coefficients
 from giantstep.spec.matrix import Rows
 from giantstep.spec.model import Target
 from giantstep.system.loss_kernels import loss_kernel
@@ -108,14 +110,10 @@ def resolved_on(
     alignments: of one direction with every index, or a row for each direction. Of a target of several indices, the
     table's columns of the target are found here.
     """
+    if square:
+        return _of_square(rows, target, alignments, level, symmetric=symmetric)
     if target.indices > 1:
-        clean = _moments(rows, target, alignments, level, 0.0)
-        if square:
-            points = _of_square(rows, target, alignments, level, clean)
-            rows = _with_target(rows, clean)
-            rows.flags.writeable = False
-            return Resolved(rows, points, points)
-        rows = _with_target(rows, clean)
+        rows = _with_target(rows, _moments(rows, target, alignments, level, 0.0))
     elif symmetric:
         rows = _folded(rows, _law(rows, target, alignments, level), _rank(alignments))
     law = _law(rows, target, alignments, level)
@@ -148,11 +146,38 @@ def _moments(
 
 
 def _of_square(
-    bare: Array, target: Target, alignments: tuple[float, ...] | Rows, level: Level, clean: LabelMoments
-) -> Points:
-    """The law of the label for the square loss, which knows its first two moments only."""
-    noisy = _moments(bare, target, alignments, level, target.probit) if target.probit > 0.0 else clean
-    return Points(*square_nodes(noisy, target.flips), np.zeros((target.indices, target.indices)))
+    bare: Array, target: Target, alignments: tuple[float, ...] | Rows, level: Level, *, symmetric: bool
+) -> Resolved:
+    """The laws for the square loss, which knows the first two moments of label and t only: at a few nodes, exactly."""
+
+    def law(rows: Array, probit: float) -> LabelMoments:
+        if target.indices > 1:
+            return _moments(rows, target, alignments, level, probit)
+        return _moments_of_one(rows, target, alignments, probit)
+
+    def points(rows: Array) -> Points:
+        return Points(*square_nodes(law(rows, target.probit), target.flips), np.zeros((target.indices, target.indices)))
+
+    if target.indices > 1:
+        rows = _with_target(bare, law(bare, 0.0))
+    else:
+        rows = _folded(bare, points(bare), _rank(alignments)) if symmetric else bare
+    rows.flags.writeable = False
+    found = points(bare if target.indices > 1 else rows)
+    return Resolved(rows, found, found)
+
+
+def _moments_of_one(rows: Array, target: Target, alignments: tuple[float, ...] | Rows, probit: float) -> LabelMoments:
+    """Moments of a label of one index: those of the clean one stand in the table."""
+    if probit == 0.0:
+        mean, linear, rest = rows[:, 2], rows[:, 3], rows[:, 4]
+        return LabelMoments(mean, linear[:, None], mean**2 + linear**2 + rest)
+    gamma = float(np.atleast_2d(np.array(alignments))[0, 0])
+    inside = max(0.0, (1.0 - gamma) * (1.0 + gamma))
+    mean, linear, rest = coefficients(target.link, gamma * rows[:, 0], inside + probit)
+    # t is the share sqrt(inside/(inside + probit)) of what the link sees, and independent of the other part of it
+    along = math.sqrt(inside / (inside + probit)) * linear
+    return LabelMoments(mean, along[:, None], mean**2 + linear**2 + rest)
 
 
 def _with_target(bare: Array, clean: LabelMoments) -> Array:

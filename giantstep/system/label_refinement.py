@@ -74,9 +74,13 @@ def system_at(problem: Problem, level: Level, x: Array, tolerance: float = _TOLE
 
 
 def settles(problem: Problem) -> bool:
-    """Whether the nodes of the label are chosen: those of one index that varies continuously, also given kappa."""
-    target = problem.model.target
-    return target.indices == 1 and not is_constant(target.link) and _channel(problem).width > 0.0
+    """Whether the nodes of the label are chosen: those of one index that varies continuously, also given kappa.
+
+    The square loss needs none: moments are all that it knows.
+    """
+    target, loss = problem.model.target, problem.model.fit.loss
+    varies = target.indices == 1 and not is_constant(target.link) and loss.key != "square"
+    return varies and _channel(problem).width > 0.0
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,10 @@ from loss_cases import FINE, loss_table, model
 from scipy.integrate import quad
 from scipy.special import erf
 
+import giantstep as gs
 from giantstep.law.labels import Intervals, Points
 from giantstep.quadrature.panels import table
+from giantstep.system.coupled_solver import solve_coupled
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import Level, Resolved, resolved, resolved_on
 from giantstep.system.newton import newton
@@ -125,3 +127,23 @@ def test_what_is_remembered_cannot_be_written() -> None:
     assert of(level=FINE) is not of() or FINE == LEVEL
     with pytest.raises(ValueError, match="read-only"):
         of().table[0, 0] = 1.0
+
+
+@pytest.mark.parametrize("link", ["tanh(2*z)", "tanh(z) + tanh(z)**2", "relu", "sign"])
+def test_the_square_loss_knows_two_moments_of_the_label(link: str) -> None:
+    """The coupled system on a few nodes of the label against the solver of the square loss, which has none."""
+    channel = {"noise": 0.2, "probit": 0.3} | ({"flips": 0.1} if link == "sign" else {})
+    given = {
+        "network": {"activation": "relu", "width": 0.8, "readout": {"values": [1.0, -0.5], "fractions": [0.3, 0.7]}},
+        "spike": {"strength": 1.2, "alignment": 0.7, "bulk_variance": 1.1},
+        "target": {"link": link} | channel,
+        "fit": {"samples": 2.0, "ridge": 0.1},
+    }
+    model = gs.Model.from_dict(given)
+    direct = gs.solve(model, dimension=1000)
+    problem = problem_of(model, 1000)
+    law = resolved(problem, Level(7, 38)).labels
+    assert isinstance(law, Points) and law.label.shape[1] == 4
+    found = solve_coupled(problem, 1e-10)
+    assert found.test_error == pytest.approx(direct.test_error, rel=1e-10)
+    assert found.train_error == pytest.approx(direct.train_error, rel=1e-10)
