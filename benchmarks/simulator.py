@@ -19,7 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import blas, lapack
 
-from giantstep.simulate import FiniteSizes, FiniteSystem, finite_sizes, simulate
+from giantstep.simulate.run import simulate
+from giantstep.simulate.system import FiniteSizes, FiniteSystem, finite_sizes
 
 Array = NDArray[np.float64]
 Calls = Iterator[tuple[str, Callable[[], object]]]

@@ -31,7 +31,7 @@ def add(subparsers: Subparsers) -> None:
 
 def _solve(arguments: argparse.Namespace) -> int:
     model = model_of(arguments)  # a bad model loads no solver
-    from giantstep.observe.gains import gains_over_random_features
+    from giantstep.observe.gains import gains_over_random_features  # nor does help
 
     result = gs.solve(model, dimension=arguments.dimension, tolerance=arguments.tolerance)
     found = gains_over_random_features(result, arguments.tolerance)

@@ -18,10 +18,11 @@ from giantstep.law.given_bulk import given_rows
 from giantstep.law.intermediate_steps import at_strength, is_intermediate, refused
 from giantstep.law.spike import spike_of
 from giantstep.law.structured_inputs import input_law
-from giantstep.simulate import ConvexLoss, FiniteSystem, SimulationError, finite_sizes
-from giantstep.simulate import simulate as simulate_system
+from giantstep.simulate.convex import ConvexLoss
+from giantstep.simulate.errors import SimulationError
+from giantstep.simulate.run import simulate as simulate_system
 from giantstep.simulate.surroundings import GivenRows, InputSpectrum
-from giantstep.simulate.system import SYSTEM_KINDS, Coefficients, Link, SystemKind
+from giantstep.simulate.system import SYSTEM_KINDS, Coefficients, FiniteSystem, Link, SystemKind, finite_sizes
 from giantstep.spec.errors import BadInput
 from giantstep.spec.expressions import numpy_function
 from giantstep.spec.kernels import coefficients

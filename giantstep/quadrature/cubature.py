@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
+from numpy.polynomial.hermite_e import hermegauss
 from numpy.typing import NDArray
-from scipy.special import roots_hermitenorm
 
 from derive.language.grammar import Node, constant_value
 from derive.language.links import variables_of
@@ -187,7 +187,7 @@ class Average:
         known = self.degrees[depth]
         if known is None:
             return self._adaptive(outer)
-        x, weight = roots_hermitenorm(self.nodes(known))
+        x, weight = hermegauss(self.nodes(known))
         rows = self._inside(outer, np.arange(count), np.broadcast_to(x, (count, len(x))))
         total: Array = rows @ (weight / weight.sum())
         return total

@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
+import generated
 from derive.language.catalogue import REGISTERED, lookup
 from giantstep.spec.errors import BadInput
 from giantstep.spec.model import Model
@@ -17,8 +18,6 @@ Written = TypeVar("Written")
 
 def generated_root() -> Path:
     """The folder of the `generated` package."""
-    import generated
-
     return Path(generated.__file__).parent
 
 
@@ -28,6 +27,7 @@ def generate(models: Sequence[Model], check: bool, echo: Callable[[str], None] =
     Without models: all of `generated/`. With models: just the functions that they name. Raises BadInput where the
     folder cannot be written.
     """
+    # loads SymPy
     from codegen.emit import expected_texts
     from codegen.functions import emit
     from codegen.manifest import check as compare

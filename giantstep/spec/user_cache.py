@@ -54,7 +54,7 @@ def kept_text(path: Path) -> str | None:
 
 def keep_text(path: Path, text: str) -> bool:
     """Write a module into the cache, folders included; False where that cannot be done or would not be safe."""
-    from codegen.manifest import write_atomic
+    from codegen.manifest import write_atomic  # loads SymPy
 
     for folder in (path.parent.parent, path.parent):
         with contextlib.suppress(OSError):

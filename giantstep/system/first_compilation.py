@@ -29,6 +29,8 @@ from generated.runtime.certificate import evaluate
 from giantstep.spec.emission import environment
 from giantstep.spec.kernels import function_kernel, solver_kernel
 from giantstep.spec.model import Model
+from giantstep.system.loss_kernels import coupled_kernel, loss_kernel
+from giantstep.system.problem import problem_of
 from giantstep.system.state import State, run_solver
 from giantstep.system.uncompiled import is_kept
 
@@ -72,8 +74,6 @@ def rank_of(model: Model) -> int:
     """The number of directions of kappa."""
     if model.spike is None or model.spike.loadings is None:
         return 1
-    from giantstep.system.problem import problem_of  # the square loss starts sooner without
-
     return problem_of(model).rank
 
 
@@ -93,14 +93,12 @@ def _last_kernels(model: Model) -> tuple[Any, ...]:
     rank = rank_of(model)
     if is_direct(model):
         return (solver_kernel("square", rank).solve,)
-    from giantstep.system.loss_kernels import coupled_kernel  # the square loss starts sooner without
-
     return coupled_kernel(model.target.indices, rank).jacobian, _averages(model)[0]
 
 
 def _averages(model: Model) -> tuple[Any, tuple[Array, ...]]:
     """The averages over the output for the kind of law that the label has, and arrays of the types of that."""
-    from generated.runtime.label_intervals import intervals  # as above
+    from generated.runtime.label_intervals import intervals  # the square loss starts sooner without
     from generated.runtime.label_points import points
     from giantstep.law.labels import is_constant
 
@@ -193,8 +191,6 @@ def _of_solver(model: Model) -> list[Task]:
 
 def _of_coupled(model: Model) -> list[Task]:
     """The coupled system and the averages over the output."""
-    from giantstep.system.loss_kernels import coupled_kernel
-
     indices, rank = model.target.indices, rank_of(model)
     kernel = coupled_kernel(indices, rank)
     node, fraction, parameters = _numbers(4 + indices, rank)
@@ -211,8 +207,6 @@ def _of_coupled(model: Model) -> list[Task]:
 
 def _average(model: Model) -> None:
     """Of all losses, but for the pieces of this one."""
-    from giantstep.system.loss_kernels import loss_kernel
-
     loss, (average, law) = loss_kernel(model.fit.loss), _averages(model)
     line, table = np.ones(1), np.ones((1, 1))
     fields = (line, line, table, line, np.empty(loss.SCRATCH_SHAPE), table)

@@ -49,7 +49,7 @@ def coupled_kernel(directions: int, spikes: int = 1) -> ModuleType:
 @lru_cache(maxsize=8)
 def _rare_system(name: str, directions: int, spikes: int) -> ModuleType:
     def text() -> str:
-        from codegen.emit import emit_coupled_system
+        from codegen.emit import emit_coupled_system  # loads SymPy
 
         return emit_coupled_system(directions, spikes)
 

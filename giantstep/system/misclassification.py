@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from giantstep.law.labels import Intervals
+from giantstep.spec.expressions import special
 from giantstep.system.sign_panels import Output
 
 Array = np.ndarray
@@ -17,35 +18,31 @@ def wrong_sign(output: Output) -> Array:
 
     Source: [CUI24] App. C; Owen (1956) for the bivariate normal integral.
     """
-    from scipy.special import ndtr
-
     labels, mean, delta = output.labels, output.mean, output.variance
     if isinstance(labels, Intervals):
         return _of_intervals(labels, output.kappa, mean, output.slopes[0], delta)
     center = mean[:, None] + np.einsum("dn,njd->nj", output.slopes, labels.t)
-    wrong = ndtr(-labels.label * center / np.sqrt(delta)[:, None])
+    wrong = special.ndtr(-labels.label * center / np.sqrt(delta)[:, None])
     return np.asarray((labels.weight * wrong).sum(axis=1))
 
 
 def _of_intervals(labels: Intervals, kappa: Array, mean: Array, slope: Array, delta: Array) -> Array:
     """P(y f < 0 | kappa): rectangles of the bivariate normal of t and the output, one for each end of an interval."""
-    from scipy.special import ndtr
-
     gamma, width, _ = labels.channel
     spread = np.sqrt(slope**2 + delta)
     limit = -mean / spread  # f < 0 is (f - mean)/spread < limit
     total = np.zeros_like(kappa)
     if width == 0.0:
         for low, high, y in zip(labels.low, labels.high, labels.label, strict=True):
-            total += ((low <= gamma * kappa) & (gamma * kappa < high)) * ndtr(y * limit)
+            total += ((low <= gamma * kappa) & (gamma * kappa < high)) * special.ndtr(y * limit)
         return total
     correlation, complement = slope / spread, np.sqrt(delta) / spread
     ends: dict[float, tuple[Array, Array]] = {}  # P(t < end) and P(t < end, f < 0)
     for end in {*labels.low.tolist(), *labels.high.tolist()}:
         edge = (end - gamma * kappa) / width
-        below = ndtr(edge)
+        below = special.ndtr(edge)
         if math.isinf(end):
-            ends[end] = below, below * ndtr(limit)
+            ends[end] = below, below * special.ndtr(limit)
         else:
             ends[end] = below, bivariate_normal(edge, limit, correlation, complement)
     for low, high, y in zip(labels.low.tolist(), labels.high.tolist(), labels.label, strict=True):
@@ -56,8 +53,6 @@ def _of_intervals(labels: Intervals, kappa: Array, mean: Array, slope: Array, de
 
 def bivariate_normal(h: Array, k: Array, correlation: Array, complement: Array) -> Array:
     """P(X < h, Y < k) of standard normals; complement = sqrt(1 - correlation^2). Source: Owen (1956), eq. 2.1."""
-    from scipy.special import ndtr, owens_t
-
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         first = np.where(h != 0.0, (k - correlation * h) / (h * complement), np.sign(k) * np.inf)
         second = np.where(k != 0.0, (h - correlation * k) / (k * complement), np.sign(h) * np.inf)
@@ -65,7 +60,9 @@ def bivariate_normal(h: Array, k: Array, correlation: Array, complement: Array) 
         one_sided = (1.0 - correlation) / complement
         first, second = np.where(both_zero, one_sided, first), np.where(both_zero, one_sided, second)
     apart = (h * k < 0.0) | ((h * k == 0.0) & (h + k < 0.0))
-    result = 0.5 * (ndtr(h) + ndtr(k)) - owens_t(h, first) - owens_t(k, second) - 0.5 * apart
+    result = (
+        0.5 * (special.ndtr(h) + special.ndtr(k)) - special.owens_t(h, first) - special.owens_t(k, second) - 0.5 * apart
+    )
     return np.asarray(np.clip(result, 0.0, 1.0))
 
 
@@ -91,8 +88,6 @@ def _slopes_of_intervals(
     labels: Intervals, kappa: Array, mean: Array, slope: Array, delta: Array
 ) -> tuple[Array, Array, Array]:
     """The density of f at zero times that of t given f = 0, which is N(-slope mean/spread^2, delta/spread^2)."""
-    from scipy.special import ndtr
-
     gamma, width, _ = labels.channel
     square = slope**2 + delta
     density = np.exp(-0.5 * mean**2 / square) / np.sqrt(2.0 * np.pi * square)
@@ -105,7 +100,7 @@ def _slopes_of_intervals(
         else:
             edges = [(edge - gamma * kappa) / width for edge in (low, high)]
         a, b = ((edge - centre) / sigma for edge in edges)
-        mass = ndtr(b) - ndtr(a)
+        mass = special.ndtr(b) - special.ndtr(a)
         first = _density(a) - _density(b)  # E of the standard normal between a and b
         at_zero = -y * density
         of_mean += at_zero * mass

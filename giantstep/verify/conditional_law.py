@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import sympy as sp
+from scipy.special import erfcx, log_ndtr, ndtr
 
 from derive.labels import index_function
 from derive.scalar import scalar_function
@@ -52,20 +53,14 @@ def _step(x: Array, at_zero: float = 0.5) -> Array:
 
 
 def _normal_cdf(x: Array) -> Array:
-    from scipy.special import ndtr  # models without it start sooner
-
     return np.asarray(ndtr(x))
 
 
 def _log_normal_cdf(x: Array) -> Array:
-    from scipy.special import log_ndtr  # models without it start sooner
-
     return np.asarray(log_ndtr(x))
 
 
 def _inverse_mills_ratio(x: Array) -> Array:
-    from scipy.special import erfcx  # models without it start sooner
-
     return np.asarray(np.sqrt(2.0 / np.pi) / erfcx(-np.asarray(x) / np.sqrt(2.0)))
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import mpmath
 import numpy as np
+import sympy as sp
 
 from derive.coefficients import conditional_coefficients
 from derive.gaussian.quadrature import QuadratureError
@@ -61,8 +62,6 @@ def _worst(values: Sequence[Any], exact: Sequence[Any], scales: Sequence[Any]) -
 
 
 def _closed_values(derived: Any, shift: float, variance: float) -> list[Any]:
-    import sympy as sp
-
     point = {derived.s: sp.Rational(shift), derived.c: sp.Rational(variance)}
     expressions = (derived.mu0, derived.mu1, derived.mu2sq, derived.second)
     return [sp.N(sp.sympify(e).subs(point), 40)._to_mpmath(140) for e in expressions]

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import ndtr
 
 from giantstep.spec.fit_loss import FitLoss
 from giantstep.verify.conditional_law import LabelLaw
@@ -91,8 +92,6 @@ def _group_of_step(
     law: LabelLaw, form: str, noise: float, kappa: Array, output: Output, step: tuple[float, float, float, float]
 ) -> _Group:
     """A label on an interval of z': given f the rest is Gaussian, so that its probability is closed."""
-    from scipy.special import ndtr
-
     low, high, label, share = step
     sign, offset = (label if form == "margin" else 1.0), (label if form == "residual" else 0.0)
     own = output.variance + (noise if form == "residual" else 0.0)
@@ -149,8 +148,6 @@ def _turns_of_step(
 
 def test_errors(law: LabelLaw, form: str, kappa: Array, output: Output, width: float = 0.5) -> Array:
     """Given kappa, of the clean label: P(y f < 0) for losses of the margin, E (y - f)^2 for others; [N]."""
-    from scipy.special import ndtr
-
     clean = LabelLaw(law.text, law.overlaps, 0.0, 0.0)
     root = np.sqrt(output.variance)
     more = _turns(output, clean) if len(output.slopes) == 1 else None

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import stdtrit
 
 from giantstep.law.given_bulk import given_bulk
 from giantstep.observe.simulate import Simulation, default_kind, simulate
@@ -40,8 +41,6 @@ class Difference:
     @property
     def reach(self) -> float:
         """The difference that chance exceeds with probability 1/1000."""
-        from scipy.special import stdtrit
-
         return float(stdtrit(self.freedom, 1.0 - 0.5 * _LEVEL)) * self.error
 
     @property

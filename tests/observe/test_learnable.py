@@ -14,7 +14,7 @@ from giantstep.cli.main import main
 from giantstep.draw.learnable import rendered_overlaps
 from giantstep.law.spike import spike_of
 from giantstep.observe.learnable.simulated_steps import GiantSteps
-from giantstep.simulate import SimulationError
+from giantstep.simulate.errors import SimulationError
 from giantstep.simulate.giant_steps import GiantStepSystem, correlations, giant_steps, without_growth
 from giantstep.simulate.layer import sphere_rows
 from giantstep.spec.expressions import numpy_function

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from giantstep.simulate import ConvexLoss
-from giantstep.simulate.convex import Labelled
+from giantstep.simulate.convex import ConvexLoss, Labelled
 from giantstep.simulate.erm import Minimum, designs, minimise
 from giantstep.simulate.newton import Design
 from giantstep.spec.fit_loss import FitLoss

@@ -10,12 +10,14 @@ import pytest
 from scipy.integrate import quad
 from scipy.optimize import brentq
 
-from giantstep.simulate import FiniteSystem, SimulationResult, finite_sizes, simulate
 from giantstep.simulate.errors import Array
 from giantstep.simulate.features import conditional_test_error, training_set
 from giantstep.simulate.layer import Streams, draw_layer
 from giantstep.simulate.order import measure_overlaps
 from giantstep.simulate.readout import ridge_readouts
+from giantstep.simulate.result import SimulationResult
+from giantstep.simulate.run import simulate
+from giantstep.simulate.system import FiniteSystem, finite_sizes
 
 NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(60)
 WEIGHTS = WEIGHTS / WEIGHTS.sum()

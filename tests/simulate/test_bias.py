@@ -10,8 +10,9 @@ import pytest
 from erm_cases import fit, loss_of
 from scipy.optimize import minimize_scalar
 
-from giantstep.simulate import FiniteSystem, SimulationError
 from giantstep.simulate.bias import _Search, fixed_bias, trained_bias
+from giantstep.simulate.errors import SimulationError
+from giantstep.simulate.system import FiniteSystem
 
 Array = np.ndarray
 COUNT, WIDTH, RIDGE = 90, 40, 0.3

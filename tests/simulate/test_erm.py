@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from erm_cases import LOSSES, Array, fit, loss_of, training_set
 
-from giantstep.simulate import ConvexLoss, SimulationError, erm
-from giantstep.simulate.convex import Labelled
+from giantstep.simulate import erm
+from giantstep.simulate.convex import ConvexLoss, Labelled
 from giantstep.simulate.erm import convex_readouts, designs, minimise
+from giantstep.simulate.errors import SimulationError
 
 # below, between and above the sizes at which the kernel and X^T D X change places (n = p, n = 1.5 p)
 SHAPES = ((40, 90), (90, 80), (100, 60), (200, 40))

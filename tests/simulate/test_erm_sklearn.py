@@ -12,7 +12,7 @@ from erm_cases import Array, fit, loss_of, training_set
 from sklearn.linear_model import HuberRegressor, LogisticRegression, QuantileRegressor
 from sklearn.svm import LinearSVC, LinearSVR
 
-from giantstep.simulate import ConvexLoss
+from giantstep.simulate.convex import ConvexLoss
 
 SHAPES = ((60, 80), (150, 50))
 

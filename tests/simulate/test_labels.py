@@ -10,8 +10,9 @@ import pytest
 from erm_cases import loss_of
 from scipy.special import ndtr
 
-from giantstep.simulate import FiniteSystem, SimulationError
+from giantstep.simulate.errors import SimulationError
 from giantstep.simulate.labels import LabelStreams, clean_labels, noisy_labels
+from giantstep.simulate.system import FiniteSystem
 
 Array = np.ndarray
 COUNT = 200_000

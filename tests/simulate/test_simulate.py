@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from giantstep.simulate import FiniteSystem, SimulationError, finite_sizes, simulate
-from giantstep.simulate.errors import Array
-from giantstep.simulate.system import SYSTEM_KINDS, SystemKind
+from giantstep.simulate.errors import Array, SimulationError
+from giantstep.simulate.run import simulate
+from giantstep.simulate.system import SYSTEM_KINDS, FiniteSystem, SystemKind, finite_sizes
 
 
 def tanh(z: Array) -> tuple[Array, Array]:

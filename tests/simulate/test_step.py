@@ -10,10 +10,11 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from giantstep.simulate import FiniteSystem, finite_sizes, layer, simulate
+from giantstep.simulate import layer
 from giantstep.simulate.errors import Array
 from giantstep.simulate.layer import Streams, draw_layer, neuron_values, sphere_rows
-from giantstep.simulate.system import Activation
+from giantstep.simulate.run import simulate
+from giantstep.simulate.system import Activation, FiniteSystem, finite_sizes
 
 
 def tanh(z: Array) -> tuple[Array, Array]:

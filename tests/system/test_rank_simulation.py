@@ -15,10 +15,10 @@ import pytest
 from rank_cases import model, staircase, three
 
 from giantstep.observe.simulate import at_dimension, finite_system
-from giantstep.simulate import SimulationResult
-from giantstep.simulate import simulate as simulate_system
 from giantstep.simulate.errors import SimulationError
 from giantstep.simulate.layer import Streams, draw_layer
+from giantstep.simulate.result import SimulationResult
+from giantstep.simulate.run import simulate as simulate_system
 from giantstep.simulate.system import finite_sizes
 from giantstep.spec.model import Model
 from giantstep.system.result import Result

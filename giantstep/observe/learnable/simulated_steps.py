@@ -12,7 +12,7 @@ from derive.language.grammar import parse
 from giantstep.observe.learnable.overlaps import GiantSteps
 from giantstep.observe.learnable.result import Learnability
 from giantstep.observe.simulate import checked_count, may_jump
-from giantstep.simulate import SimulationError
+from giantstep.simulate.errors import SimulationError
 from giantstep.simulate.giant_steps import GiantStepSystem, Labels, giant_steps
 from giantstep.spec.errors import BadInput
 from giantstep.spec.expressions import Array, numpy_function
