@@ -21,7 +21,9 @@ _LEVELS = 7
 _CHECKED = (0.01, 0.1, 1.0)  # of the contour's distance, where sums over the nodes meet the resolvent itself
 _FAR = 30.0  # times the largest eigenvalue: a shift at which the resolvent is next to that of no sample
 _STEPS, _SHORTEST, _MOST = 15, 1e-9, 20_000  # of Newton's method; least part of a path, and how many parts
+_SINGULAR = 1e-5  # least bound of Sigma that contours get past: 0 without noise of the rows
 _REAL, _BESIDE = 1e-12, 1e-5  # of an imaginary part that is none; of one beside the axis, relative
+_CLOSER, _NEAR = 0.2, 0.1  # what is left of the way from afar after each part, and where the last part begins
 _TURN = 0.3  # relative change of the resolvent in a part of a path
 
 
@@ -80,18 +82,27 @@ class Covariance:
 
 @dataclass
 class Resolvent:
-    """(S, S_12, S_22) of a covariance at shifts w, found by continuation from the last one; S the mean of 1/(x + w)."""
+    """(S, S_12, S_22) of a covariance at shifts w, S the mean of 1/(x + w).
+
+    Found from the solution of a coarser one, on fewer nodes of the residual's law, or by continuation from the last w.
+    """
 
     of: Covariance
     residual: ResidualLaw
+    coarser: Resolvent | None = None
+    known: dict[complex, Array] = field(default_factory=dict)
     place: complex | None = None
     last: Array = field(default_factory=lambda: np.zeros(3, complex))
 
     def at(self, w: complex) -> Array:
         """The three entries [3], off the spectrum of 1 - Sigma. Raises NotConverged."""
-        if self.place is None or not self._follow(self.place, w):
+        if w in self.known:
+            return self.known[w]
+        if self.coarser is not None and (found := self._newton(w, self.coarser.at(w))) is not None:
+            self.last = found
+        elif self.place is None or not self._follow(self.place, w):
             self._from_afar(w)
-        self.place = w
+        self.place, self.known[w] = w, self.last
         return self.last
 
     def outside(self, w: float) -> Array:
@@ -131,13 +142,19 @@ class Resolvent:
         """Start where the samples hardly count, in the half plane of w, and follow the resolvent to w."""
         least, top = self.of.bounds(float(np.max(np.abs(self.residual.e))))
         side = 1j * math.copysign(1.0, w.imag) if w.imag else 1.0
-        start = w + side * _FAR * (top - least + abs(w))
-        self.last = np.array([1.0 / start, 0.0, -1.0], complex)
-        found = self._newton(start, self.last)
+        away = _FAR * (top - least + abs(w))
+        here = w + side * away
+        found = self._newton(here, np.array([1.0 / here, 0.0, -1.0], complex))
         if found is None:
             raise self._lost(w)
         self.last = found
-        if not self._follow(start, w):
+        while away > _NEAR * abs(w):
+            away *= _CLOSER
+            there = w + side * away
+            if not self._follow(here, there):
+                raise self._lost(w)
+            here = there
+        if not self._follow(here, w):
             raise self._lost(w)
 
     def _follow(self, start: complex, end: complex) -> bool:
@@ -207,8 +224,8 @@ def trained_law(target: Target, mean: float, of: Covariance, gamma: float, sign:
     if not of.moves:
         zero = np.zeros(1)
         return BulkLaw(zero, {"law_tr": zero + 1.0, "law_vv": zero + 1.0, "law_vo": zero, "law_oo": zero + 1.0})
-    found, law = _settled(target, mean, of, lambda law, bounds: _on_contour(Resolvent(of, law), bounds, gamma, sign))
-    _certify(found, Resolvent(of, law))
+    found, resolvent = _settled(target, mean, of, lambda each, bounds: _on_contour(each, bounds, gamma, sign))
+    _certify(found, resolvent)
     return found
 
 
@@ -216,25 +233,29 @@ def law_rates(
     target: Target, mean: float, of: Covariance, gamma: float, sign: float, rates: tuple[float, float]
 ) -> BulkLaw:
     """Rates of the weights of ``trained_law`` at its points where stretch and noise move at given rates."""
-
-    def moving(law: ResidualLaw, bounds: tuple[float, float]) -> BulkLaw:
-        return _on_contour(Resolvent(of, law), bounds, gamma, sign, rates)
-
-    return _settled(target, mean, of, moving)[0]
+    return _settled(target, mean, of, lambda each, bounds: _on_contour(each, bounds, gamma, sign, rates))[0]
 
 
 def _settled(
-    target: Target, mean: float, of: Covariance, make: Callable[[ResidualLaw, tuple[float, float]], BulkLaw]
-) -> tuple[BulkLaw, ResidualLaw]:
-    """What is made of the law of the residual, refined until it settles; on one contour."""
+    target: Target, mean: float, of: Covariance, make: Callable[[Resolvent, tuple[float, float]], BulkLaw]
+) -> tuple[BulkLaw, Resolvent]:
+    """What is made of the resolvent on nodes of the residual's law, refined until it settles; on one contour."""
     previous: BulkLaw | None = None
     bounds: tuple[float, float] | None = None
+    resolvent: Resolvent | None = None
     for level in range(_LEVELS):
         law = residual_law(target, mean, level)
         bounds = bounds or of.bounds(float(np.max(np.abs(law.e))))
-        found = make(law, bounds)
+        if bounds[0] + 1.0 < _SINGULAR:
+            raise NotConverged(
+                "the step adds next to no noise to the rows, as with an activation of degree two, and stretches them "
+                "so much that their covariance may be singular",
+                'use step.bulk = "isotropic", a smaller learning rate or another activation',
+            )
+        resolvent = Resolvent(of, law, resolvent)
+        found = make(resolvent, bounds)
         if previous is not None and _distance(found, previous) <= _SETTLED:
-            return found, law
+            return found, resolvent
         previous = found
     raise NotConverged(
         f"the law of the trained bulk does not settle for the link {target.link!r}",

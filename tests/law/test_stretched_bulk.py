@@ -9,6 +9,7 @@ import pytest
 
 from giantstep.law.residual import ResidualLaw, residual_law
 from giantstep.law.trained_bulk import BulkLaw, Covariance, Resolvent, law_rates, trained_law
+from giantstep.spec.errors import NotConverged
 from giantstep.spec.link import link_values
 from giantstep.spec.model import Target
 
@@ -20,6 +21,7 @@ CASES = {
     "against": (Target("relu", 0.3), Covariance(3.0, -0.8, 0.3)),
     "flips": (Target("sign", flips=0.1, probit=0.3), Covariance(2.0, 1.5, 0.05)),
     "small": (Target("relu"), Covariance(2.0, 1e-4, 1e-8)),
+    "long tails": (Target("exp(z)"), Covariance(4.0, 0.6, 0.014)),
 }
 
 
@@ -138,6 +140,19 @@ def test_the_resolvent_is_followed_from_anywhere() -> None:
     """Continuation from the last shift and from afar end on the same branch."""
     target, of = CASES["few samples"]
     law = residual_law(target, MEAN, 1)
-    walking = Resolvent(of, law)
+    walking = Resolvent(of, law)  # finer ones start from it
+    finer = residual_law(target, MEAN, 2)
     for w in (3.0 + 0.0j, 0.5 + 0.2j, -2.0 + 0.5j, -6.0 + 1e-3j, -2.0 - 0.3j, 1.1 + 0.0j):
         np.testing.assert_allclose(walking.at(w), Resolvent(of, law).at(w), rtol=1e-11, atol=1e-13)
+        np.testing.assert_allclose(
+            Resolvent(of, finer, walking).at(w), Resolvent(of, finer).at(w), rtol=1e-11, atol=1e-13
+        )
+
+
+def test_rows_without_noise_are_refused() -> None:
+    """sigma'(z) = 1 + z/2 is all mean and stretch: where 1 + a2 B has a zero the covariance has one too."""
+    with pytest.raises(NotConverged, match="next to no noise"):
+        trained_law(Target("z + He(2,z)/2"), 0.0, Covariance(4.0, 0.7, 0.0), 0.8, 1.0)
+    target, of = Target("sign"), Covariance(4.0, 0.1, 0.0)  # too little to reach zero
+    small = trained_law(target, 0.0, of, alignment(residual_law(target, 0.0, 2), of), 1.0)
+    assert np.real((small.weights["law_tr"] * small.x).sum()) == pytest.approx(0.1**2 / 4.0, rel=1e-10)
