@@ -114,7 +114,11 @@ class Resolvent:
             s = s - step
             if _relative(step, s) < 1e-14:
                 return np.asarray(s)
-        raise self._lost(w)
+        raise NotConverged(
+            f"the spectrum of the trained bulk has no edge below {1.0 - w:.6g}: residuals of the step without a bound "
+            "make a few eigenvalues of any size",
+            'use a bounded link such as tanh(2*z) or sign, or step.bulk = "isotropic"',
+        )
 
     def projections(self, w: complex) -> tuple[complex, ...]:
         """(S, theta.Res.theta, v.Res.theta, v.Res.v), v along the batch's mean of e x."""

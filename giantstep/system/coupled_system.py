@@ -91,7 +91,19 @@ class CoupledSystem:
         self.work[self.second] = x
         self.kernel.fields(*self._arguments())
         self.variance[:] = self.view("Delta")
-        return floored(self.view("V")) and floored(self.view("Delta")) and self.view("T").min() > 0.0
+        if not self.view("T").min() > 0.0:
+            return False
+        weight = self.table[:, 1]
+        return all(
+            floored(self.view(name), self._terms(first, second), weight)
+            for name, first, second in (("V", "V1", "V2"), ("Delta", "Q1", "Q2"))
+        )
+
+    def _terms(self, first: str, second: str) -> Array:
+        """What a variance or response is the difference of, at every node: its terms without their signs."""
+        mu1, mu2sq = self.table[:, -2 * self.blocks : -self.blocks], self.table[:, -self.blocks :]
+        matrix = np.abs(self.view(first))
+        return np.asarray((np.abs(mu1) @ matrix * np.abs(mu1)).sum(axis=1) + mu2sq @ np.abs(self.view(second)))
 
     def jacobian(self) -> Array:
         """Derivative of the residuals at the last x."""
@@ -263,12 +275,15 @@ def _averages_of_sign(output: Output) -> Array:
     )
 
 
-def floored(values: Array) -> bool:
-    """Whether a variance is positive; where the features do not vary at all it is raised to rounding."""
-    largest = float(values.max())
-    if not (largest > 0.0 and values.min() > -_FLOOR * largest):
+def floored(values: Array, terms: Array, weight: Array) -> bool:
+    """Whether a variance at nodes of some weights is positive; it is raised to the rounding of its terms, and to that
+    of its mean where the features do not vary at all. Features that grow may be largest where nothing has a weight.
+    """
+    mean = float(weight @ terms)
+    rounding = _FLOOR * (terms + mean)
+    if not (mean > 0.0 and float(weight @ values) > 0.0 and np.all(values > -rounding)):
         return False
-    np.maximum(values, _FLOOR * largest, out=values)
+    np.maximum(values, rounding, out=values)
     return True
 
 

@@ -11,6 +11,7 @@ import pytest
 import giantstep as gs
 from giantstep.observe.spectrum.rows import Hats, PointRows, TrainedRows, rows_of
 from giantstep.observe.spectrum.simulated import simulated_eigenvalues
+from giantstep.spec.errors import NotConverged
 from giantstep.system.bulk_system import bulk_arrays
 from giantstep.system.merged_blocks import merged
 from giantstep.system.problem import Problem, problem_of
@@ -103,3 +104,10 @@ def test_against_simulated_eigenvalues(name: str) -> None:
     assert simulated.distance(found) < 0.015 < 0.5 * simulated.distance(plain) + 0.003
     mean, error = simulated.largest(1)
     assert abs(mean[0] - found.outliers[0]) < 4.0 * error[0]
+
+
+def test_a_bulk_without_an_edge_is_refused() -> None:
+    """Residuals without a bound: a few samples of the step make eigenvalues of any size."""
+    given = model("z + He(2,z)/2", network={"activation": "gelu"}, step={**LARGE, "bulk": "trained"})
+    with pytest.raises(NotConverged, match="no edge below"):
+        gs.spectrum(given, dimension=600)

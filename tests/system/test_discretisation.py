@@ -147,3 +147,18 @@ def test_the_square_loss_knows_two_moments_of_the_label(link: str) -> None:
     found = solve_coupled(problem, 1e-10)
     assert found.test_error == pytest.approx(direct.test_error, rel=1e-10)
     assert found.train_error == pytest.approx(direct.train_error, rel=1e-10)
+
+
+@pytest.mark.parametrize("activation", ["exp(z)/2", "z**3/3", "exp(z/2) - 1"])
+def test_features_that_grow(activation: str) -> None:
+    """They are largest where kappa has no weight; the rounding that V is raised to is not that of those places."""
+    given = {
+        "network": {"activation": activation, "width": 0.7},
+        "spike": {"strength": 1.2, "alignment": 0.78, "bulk_variance": 1.0},
+        "target": {"link": "sign"},
+        "fit": {"samples": 2.0, "ridge": 0.05},
+    }
+    direct = gs.solve(gs.Model.from_dict(given))
+    found = solve_coupled(problem_of(direct.model), 1e-10)
+    assert found.test_error == pytest.approx(direct.test_error, rel=1e-10)
+    assert found.train_error == pytest.approx(direct.train_error, rel=1e-10)
