@@ -115,7 +115,7 @@ def main() -> None:
     parser.add_argument("--models", type=int, default=2000)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--recheck", type=int, default=50, help="solve every so many answers again")
+    parser.add_argument("--recheck", type=int, default=50, help="solve every so many answers again, 0 for none")
     given = parser.parse_args()
     outcomes, changes = [], []
     for number in range(given.first, given.first + given.models):
@@ -123,7 +123,7 @@ def main() -> None:
         outcomes.append(outcome)
         if outcome.status != "solved":
             print(outcome.number, outcome.status, outcome.reason, f"{outcome.seconds:.1f} s", outcome.model, flush=True)
-        if result is not None and len(outcomes) % given.recheck == 0:
+        if result is not None and given.recheck and len(outcomes) % given.recheck == 0:
             changes.append(recheck(result))
     report(outcomes)
     by_loss = Counter((Model.from_dict(o.model).fit.loss.name, o.status) for o in outcomes)
