@@ -75,7 +75,7 @@ def bulk_resolvent() -> BulkResolvent:
 
 def _covariance(trace: Recorder) -> tuple[Any, Any]:
     """The factors a_2 and a of the covariance, from the parts of sigma'."""
-    weight = trace.assume(
+    trace.assume(
         "slope of a neuron on a sample",
         sp.Symbol("sigma'(z)"),
         sp.Symbol("mu_1") + SECOND * sp.Symbol("z") + sp.Symbol("rest"),
@@ -84,7 +84,6 @@ def _covariance(trace: Recorder) -> tuple[Any, Any]:
         "with each other and with $w_k$",
         assumption="d, n0 large at fixed ratio: the overlaps of two samples are of order $d^{-1/2}$",
     )
-    del weight
     stretch = trace.derive(
         "stretch of the rows",
         STRETCH,

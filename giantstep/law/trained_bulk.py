@@ -21,6 +21,7 @@ _LEVELS = 7
 _CHECKED = (0.01, 0.1, 1.0)  # of the contour's distance, where sums over the nodes meet the resolvent itself
 _FAR = 30.0  # times the largest eigenvalue: a shift at which the resolvent is next to that of no sample
 _STEPS, _SHORTEST, _MOST = 15, 1e-9, 20_000  # of Newton's method; least part of a path, and how many parts
+_EXTENT = 1e-2  # least extent of a contour, of a step that moves next to nothing: the pole at -1 is far away
 _SINGULAR = 1e-5  # least bound of Sigma that contours get past: 0 without noise of the rows
 _REAL, _BESIDE = 1e-12, 1e-5  # of an imaginary part that is none; of one beside the axis, relative
 _CLOSER, _NEAR = 0.2, 0.1  # what is left of the way from afar after each part, and where the last part begins
@@ -61,13 +62,8 @@ class Covariance:
     stretch: float
     noise: float
 
-    @property
-    def moves(self) -> bool:
-        """Whether there is a step to speak of."""
-        return self.noise > 0.0 or self.stretch != 0.0
-
     def bounds(self, residual: float) -> tuple[float, float]:
-        """Bounds of the eigenvalues of Sigma - 1; residual: the largest there is.
+        """Bounds of the eigenvalues of Sigma - 1, never closer than a contour can be; residual: the largest there is.
 
         With G the mean of x x^T and g = y.Gy of a unit vector y, |y.By| is at most g times the residual, and
         ``(y.By)^2 <= g y.Cy``. The largest eigenvalue of G is that of Marchenko and Pastur.
@@ -77,7 +73,8 @@ class Covariance:
         farthest = self.stretch**2 / curvature if curvature > 0.0 else 0.0  # a_2 y.By at the least of the parabola
         part = min(most, farthest)
         least = -2.0 * part + part * part * (curvature / self.stretch**2 if part > 0.0 else 0.0)
-        return least, most * (2.0 + most) + self.noise * residual**2 * edge
+        top = most * (2.0 + most) + self.noise * residual**2 * edge
+        return least, max(top, least + _EXTENT)
 
 
 @dataclass
@@ -225,14 +222,12 @@ def trained_law(target: Target, mean: float, of: Covariance, gamma: float, sign:
     mean: the network's output at initialisation; gamma: alignment of spike and target; sign: of the spike along
     (1/n0) sum e x. Raises NotConverged. Source: THEORY section 5.
     """
-    if not of.moves:
-        zero = np.zeros(1)
-        return BulkLaw(zero, {"law_tr": zero + 1.0, "law_vv": zero + 1.0, "law_vo": zero, "law_oo": zero + 1.0})
     found, resolvent = _settled(target, mean, of, lambda each, bounds: _on_contour(each, bounds, gamma, sign))
     _certify(found, resolvent)
     return found
 
 
+@lru_cache(maxsize=64)
 def law_rates(
     target: Target, mean: float, of: Covariance, gamma: float, sign: float, rates: tuple[float, float]
 ) -> BulkLaw:

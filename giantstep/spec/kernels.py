@@ -18,6 +18,7 @@ from giantstep.spec.errors import BadInput, NotConverged
 from giantstep.spec.user_cache import cached_path, keep_text, kept_text, sealed
 
 _NEGLIGIBLE = 1e-14  # in the tail of a function, relative errors of next to nothing do not count
+_LEAST = 1e-300
 _WORST = 1e-9  # a coefficient with a larger estimated error is not used
 
 
@@ -76,7 +77,7 @@ def _from_text(name: str, text: str, filename: str) -> ModuleType:
 def coefficients(text: str, s: np.ndarray, c: float) -> np.ndarray:
     """mu0, mu1, mu2^2 of f(s + sqrt(c) g), g ~ N(0, 1): shape (3, len(s)).  [CUI24, Result 3.2]
 
-    Raises NotConverged where the estimated error exceeds 1e-9 of sqrt(E f^2).
+    Raises NotConverged where the estimated error exceeds 1e-9 of sqrt(E f^2), or of its median where it is smaller.
     """
     kernel = function_kernel(text)
     out = np.empty((3, len(s)))
@@ -99,8 +100,9 @@ def _worst_that_counts(kernel: ModuleType, s: np.ndarray, c: float, out: np.ndar
     size = np.hypot(np.hypot(out[0], out[1]), np.sqrt(out[2]))
     counts = ~(size < _NEGLIGIBLE * np.max(size))
     one, scratch = np.empty((3, 1)), np.empty(kernel.SCRATCH_SHAPE)
-    share = np.minimum(1.0, size / np.median(size)) if np.all(np.isfinite(size)) else np.ones(len(size))
+    share = np.fmin(1.0, size / max(float(np.median(size)), _LEAST))  # one where the size is not a number
     errors = (
-        kernel.coefficients(np.array([x]), float(c), one, scratch) * part for x, part in zip(s, share, strict=True)
+        kernel.coefficients(np.array([x]), float(c), one, scratch) * part
+        for x, part in zip(s[counts], share[counts], strict=True)
     )
-    return max((error for error, counted in zip(errors, counts, strict=True) if counted), default=0.0)
+    return max(errors, default=0.0)

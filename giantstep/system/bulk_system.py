@@ -67,22 +67,21 @@ def covariance_of(problem: Problem) -> Covariance:
     assert model.step is not None
     if is_intermediate(model):  # in the limit, where the step leaves no trace in the bulk
         return Covariance(model.step.samples, 0.0, 0.0)
+    return Covariance(model.step.samples, *bulk_resolvent.covariance(*step_parts(model)))
+
+
+def step_parts(model: Model) -> tuple[float, float, float, float, float]:
+    """What the covariance is a function of: rate, samples, the largest readout value, E sigma'' and Var sigma'."""
     of = step_arguments(model)
-    linear = 0.0 if _is_odd(model) else of.sigma2
-    stretch, noise = bulk_resolvent.covariance(of.rate, of.samples, largest_value(model), linear, of.variance)
-    return Covariance(of.samples, stretch, noise)
-
-
-def largest_value(model: Model) -> float:
-    """The largest readout value; of all that there are where the step stretches the rows."""
-    return max(model.network.readout.values, key=abs)
+    linear = of.sigma2 if _stretches(model) else 0.0
+    return of.rate, of.samples, max(model.network.readout.values, key=abs), linear, of.variance
 
 
 def shares_of(problem: Problem) -> Array:
     """What the covariance of each block [K] has of that of the law beyond one: ``Sigma_b = 1 + share_b x``."""
     beyond = np.abs(variances_of(problem) - 1.0)
     largest = float(beyond.max())
-    return beyond / largest if len(beyond) > 1 and largest > 0.0 else np.ones(len(beyond))
+    return beyond / largest if largest > 0.0 else np.ones(len(beyond))
 
 
 def variances_of(problem: Problem) -> Array:
@@ -108,10 +107,10 @@ def _moments(model: Model) -> ActivationMoments:
     return activation_moments(network.activation, breaks, network.initial_bias)
 
 
-def _is_odd(model: Model) -> bool:
-    """Whether E sigma'' vanishes, so that the step does not stretch the rows."""
+def _stretches(model: Model) -> bool:
+    """Whether the step multiplies the rows by a matrix: where E sigma'' does not vanish."""
     moments = _moments(model)
-    return abs(moments.quadratic) <= _VANISHES * math.sqrt(moments.slope_square)
+    return abs(moments.quadratic) > _VANISHES * math.sqrt(moments.slope_square)
 
 
 def refuse_other_bulks(model: Model) -> None:
@@ -121,7 +120,7 @@ def refuse_other_bulks(model: Model) -> None:
             'step.bulk = "trained" needs a target of one index',
             'use step.bulk = "isotropic" for several indices',
         )
-    if _is_odd(model) or len(set(model.network.readout.values)) == 1:
+    if not _stretches(model) or len(set(model.network.readout.values)) == 1:
         return
     network = model.network
     raise BadInput(

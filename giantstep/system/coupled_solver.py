@@ -229,16 +229,14 @@ def _of_huber_losses(problem: Problem, system: CoupledSystem) -> Iterator[Array]
     last = dict(loss.parameters).get("delta", 1.0) if loss.name == "huber" else 1.0
     rows, rest = system.given, 3 + system.directions
     label = math.sqrt(rows[:, 1] @ ((rows[:, 2:rest] ** 2).sum(axis=1) + rows[:, rest]))
-    here = max(_BEYOND * label, last)
-    outcome = Outcome(next(_starts(_with_huber_loss(problem, here), system, None)), 0, True)
-    factor, x = 1.0, outcome.x
-    while outcome.converged:
-        here = max(here / factor, last)
-        outcome, factor = _roughly(_with_huber_loss(problem, here), x), _LOWERED
-        if outcome.converged and here == last:
-            yield outcome.x
+    first = max(_BEYOND * label, last)
+    x = next(_starts(_with_huber_loss(problem, first), system, None))
+    for part in range(2 + math.floor(math.log(first / last, _LOWERED))):
+        outcome = _roughly(_with_huber_loss(problem, max(first / _LOWERED**part, last)), x)
+        if not outcome.converged:
             return
         x = outcome.x
+    yield x
 
 
 def _with_huber_loss(problem: Problem, threshold: float) -> Problem:

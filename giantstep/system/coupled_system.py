@@ -234,9 +234,7 @@ class CoupledSystem:
 
     def told_variance(self) -> Array:
         """Delta as far as rounding tells it: a sign depends on its ratio to the mean, however small both are."""
-        mu1 = np.abs(self.table[:, -2 * self.blocks : -self.blocks])
-        squares = np.einsum("nb,bc,nc->n", mu1, np.abs(self.view("Q1")), mu1)
-        return np.asarray(np.maximum(self.variance, _ROUNDING * squares + _LEAST))
+        return np.asarray(np.maximum(self.variance, _ROUNDING * self._terms("Q1", "Q2") + _LEAST))
 
     def test_error(self, x: Array) -> float:
         """The test error at x, without averages over the output; nan where x is not feasible."""

@@ -110,13 +110,18 @@ def resolved_on(
     alignments: of one direction with every index, or a row for each direction. Of a target of several indices, the
     table's columns of the target are found here.
     """
-    if square:
-        return _of_square(rows, target, alignments, level, symmetric=symmetric)
+
+    def label(rows: Array) -> Labels:
+        return (_of_square if square else _law)(rows, target, alignments, level)
+
     if target.indices > 1:
         rows = _with_target(rows, _moments(rows, target, alignments, level, 0.0))
     elif symmetric:
-        rows = _folded(rows, _law(rows, target, alignments, level), _rank(alignments))
-    law = _law(rows, target, alignments, level)
+        rows = _folded(rows, label(rows), _rank(alignments))
+    law = label(rows)
+    if square:  # which knows the clean label by the table
+        rows.flags.writeable = False
+        return Resolved(rows, law, law)
     if form != "residual" and target.noise > 0.0:
         law = with_noise(law, target.noise, level.labels, level.rough)
     if isinstance(law, Points):
@@ -145,33 +150,24 @@ def _moments(
     return LabelMoments((law.weight * law.label).sum(axis=1), linear, (law.weight * law.label**2).sum(axis=1))
 
 
-def _of_square(
-    bare: Array, target: Target, alignments: tuple[float, ...] | Rows, level: Level, *, symmetric: bool
-) -> Resolved:
-    """The laws for the square loss, which knows the first two moments of label and t only: at a few nodes, exactly."""
+def _of_square(rows: Array, target: Target, alignments: tuple[float, ...] | Rows, level: Level) -> Points:
+    """The label for the square loss, which knows the first two moments of label and t only: at a few nodes, exactly.
 
-    def law(rows: Array, probit: float) -> LabelMoments:
-        if target.indices > 1:
-            return _moments(rows, target, alignments, level, probit)
-        return _moments_of_one(rows, target, alignments, probit)
-
-    def points(rows: Array) -> Points:
-        return Points(*square_nodes(law(rows, target.probit), target.flips), np.zeros((target.indices, target.indices)))
-
-    if target.indices > 1:
-        rows = _with_target(bare, law(bare, 0.0))
-    else:
-        rows = _folded(bare, points(bare), _rank(alignments)) if symmetric else bare
-    rows.flags.writeable = False
-    found = points(bare if target.indices > 1 else rows)
-    return Resolved(rows, found, found)
+    Those of the clean label stand in the table.
+    """
+    m = target.indices
+    mean, linear, rest = rows[:, 2], rows[:, 3 : 3 + m], rows[:, 3 + m]
+    moments = LabelMoments(mean, linear, mean**2 + (linear**2).sum(axis=1) + rest)
+    if target.probit > 0.0:
+        noisy = _moments if m > 1 else _noisy_moments
+        moments = noisy(rows, target, alignments, level, target.probit)
+    return Points(*square_nodes(moments, target.flips), np.zeros((m, m)))
 
 
-def _moments_of_one(rows: Array, target: Target, alignments: tuple[float, ...] | Rows, probit: float) -> LabelMoments:
-    """Moments of a label of one index: those of the clean one stand in the table."""
-    if probit == 0.0:
-        mean, linear, rest = rows[:, 2], rows[:, 3], rows[:, 4]
-        return LabelMoments(mean, linear[:, None], mean**2 + linear**2 + rest)
+def _noisy_moments(
+    rows: Array, target: Target, alignments: tuple[float, ...] | Rows, level: Level, probit: float
+) -> LabelMoments:
+    """Moments of a label of one index with noise inside the link."""
     gamma = float(np.atleast_2d(np.array(alignments))[0, 0])
     inside = max(0.0, (1.0 - gamma) * (1.0 + gamma))
     mean, linear, rest = coefficients(target.link, gamma * rows[:, 0], inside + probit)

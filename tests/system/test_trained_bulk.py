@@ -12,6 +12,7 @@ import pytest
 
 from giantstep.cli.main import main
 from giantstep.law.derivation import derive
+from giantstep.observe.gradient.gradient import gradient
 from giantstep.observe.simulate import default_kind, simulate
 from giantstep.spec.errors import BadInput
 from giantstep.spec.model import Model
@@ -100,6 +101,22 @@ def test_the_difference_is_linear_in_a_small_covariance() -> None:
 
     small, smaller = gap(1e-2), gap(1e-3)
     assert abs(smaller) < 1e-7 and small / smaller == pytest.approx(100.0, rel=1e-3)
+
+
+@pytest.mark.parametrize("activation", ["gelu", "tanh"])
+def test_the_first_step_moves_the_error(activation: str) -> None:
+    """The derivative at a learning rate of zero, where the spectrum is one point, by one-sided differences."""
+    given = PLAIN.replace({"network.activation": activation, "target.link": "tanh(z) + tanh(z)**2"})
+
+    def error(rate: float) -> float:
+        return solve(given.replace({"step.learning_rate": rate}), dimension=1000).test_error
+
+    start, steps = error(0.0), (2.5e-4, 5e-4, 1e-3)
+    one, two, four = ((error(step) - start) / step for step in steps)
+    first, second = 2.0 * one - two, 2.0 * two - four
+    found = gradient(given.replace({"step.learning_rate": 0.0}), "step.learning_rate", dimension=1000)
+    # what is left is 8 c step^3, where c step^4 is in the error; c is 6400 for tanh
+    assert found.test_error["step.learning_rate"] == pytest.approx((4.0 * first - second) / 3.0, abs=2e-6)
 
 
 def test_the_certificate_sees_a_wrong_solution() -> None:

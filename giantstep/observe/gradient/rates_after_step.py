@@ -19,8 +19,8 @@ from giantstep.system.bulk_system import (
     bulk_of,
     covariance_of,
     initial_output,
-    largest_value,
     spike_sign,
+    step_parts,
     variances_of,
 )
 from giantstep.system.merged_blocks import Members
@@ -65,26 +65,16 @@ def rates_after_step(problem: Problem, members: Members) -> StepRates:
         return StepRates(strength, np.zeros(len(values)))
     moments = (of.s0, of.e2, of.sigma2, of.variance)
     bulk = np.array([slopes.bulk_variance_slope(of.rate, of.samples, u, *moments) for u in values])
-    return StepRates(strength, bulk, _of_trained(problem, members, of, bulk) if model.bulk == "trained" else None)
+    return StepRates(strength, bulk, _of_trained(problem, members, bulk) if model.bulk == "trained" else None)
 
 
-def _of_trained(problem: Problem, members: Members, of: StepArguments, bulk: Array) -> Moving:
-    """Rates of ``Sigma_b = (1 + share_b x)/c_b`` over the spectrum x, and of the law of x where it moves.
-
-    Without a stretch x is a spectrum of ``a C``, and the law of C does not know the rate: its points are held, and all
-    moves with the bulk variances ``c_b = 1 + a_b E e^2``.
-    """
-    law, sigma = bulk_of(problem)
-    variances = variances_of(problem)[members.block]
-    factor, covariance = (bulk / variances)[:, None], covariance_of(problem)
-    if covariance.stretch == 0.0:
-        beyond = float(np.max(np.abs(variances - 1.0))) or 1.0
-        return Moving(np.asarray(factor * (law.x / beyond - sigma[members.block])), {})
-    model = problem.model
-    rates = bulk_resolvent.covariance_rates(of.rate, of.samples, largest_value(model), of.sigma2, of.variance)
-    moved = law_rates(
-        model.target, initial_output(model), covariance, problem.spike.alignment, spike_sign(model), rates
-    )
+def _of_trained(problem: Problem, members: Members, bulk: Array) -> Moving:
+    """Rates of ``Sigma_b = (1 + share_b x)/c_b`` by the variances c_b, and of the law of x; the shares stay."""
+    model, (_, sigma) = problem.model, bulk_of(problem)
+    rates = bulk_resolvent.covariance_rates(*step_parts(model))
+    state = covariance_of(problem), problem.spike.alignment, spike_sign(model)
+    moved = law_rates(model.target, initial_output(model), *state, rates)
+    factor = (bulk / variances_of(problem)[members.block])[:, None]
     return Moving(np.asarray(-factor * sigma[members.block]), moved.weights)
 
 

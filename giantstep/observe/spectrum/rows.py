@@ -53,8 +53,8 @@ def rows_of(problem: Problem) -> Rows | None:
     """The rows of a problem's bulk, None where they are isotropic. Raises BadInput."""
     if not problem.own_bulk:
         return None
-    if problem.model.bulk == "trained" and len((law := bulk_of(problem)[0]).x) > 1:  # one point: no step to speak of
-        return TrainedRows(problem, law)
+    if problem.model.bulk == "trained":
+        return TrainedRows(problem, bulk_of(problem)[0])
     equations, arrays = bulk_arrays(problem)
     return GivenRows(arrays) if equations is given_equations else PointRows(arrays)
 
