@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import gc
 import os
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from pkgutil import resolve_name
 
 import pytest
 from cli_cases import TEXT, Run
 
 from giantstep.cli.main import main
+from giantstep.spec import emission
 
 LONG = Path(__file__).with_name("long_tests.txt")
 
@@ -58,3 +61,33 @@ def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> 
         return code, found.out, found.err
 
     return called
+
+
+def derived_here(kind: str, text: str) -> str:
+    """`emission.emitted` in this process, which has loaded SymPy; a process of its own would load it again."""
+    return emission.module_of(kind, text, emission.answer(kind, text))
+
+
+#: What starts a process, and what takes its place: the workers keep all processors busy.
+ALONE: dict[str, Callable[..., object]] = {
+    "giantstep.spec.kernels.emitted": derived_here,
+    "giantstep.system.loss_kernels.emitted": derived_here,
+    "giantstep.system.first_compilation._child": lambda *_: None,
+}
+
+
+@pytest.fixture(autouse=True, scope="session")
+def starters() -> Iterator[dict[str, Callable[..., object]]]:
+    """What starts processes in the program; tests do without."""
+    found = {name: resolve_name(name) for name in ALONE}
+    with pytest.MonkeyPatch.context() as patch:
+        for name, replacement in ALONE.items():
+            patch.setattr(name, replacement)
+        yield found
+
+
+@pytest.fixture
+def processes_of_their_own(starters: dict[str, Callable[..., object]], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Expressions are derived, and kernels compiled first, as in the program."""
+    for name, original in starters.items():
+        monkeypatch.setattr(name, original)

@@ -12,7 +12,6 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import Any
 
 from derive.language.grammar import shorten
 from giantstep.spec.errors import BadInput
@@ -44,16 +43,21 @@ def emitted(kind: str, text: str) -> str:
         )
     except subprocess.TimeoutExpired:
         raise _too_hard(kind, text, f"takes more than {seconds:g} s") from None
-    answer = _answer(done.stdout)
-    if answer is None:
+    found = _read(done.stdout)
+    if found is None:
         if done.returncode > 0 and "MemoryError" not in done.stderr:
             raise RuntimeError(f"the derivation of {text!r} failed:\n{done.stderr[-4000:]}")
         raise _too_hard(kind, text, f"takes more than {gibibytes:g} GiB")
-    if "text" in answer:
-        return str(answer["text"])
-    if "nested" in answer:
+    return module_of(kind, text, found)
+
+
+def module_of(kind: str, text: str, found: Mapping[str, str]) -> str:
+    """The module in an answer. Raises Refused and BadInput as `emitted` does."""
+    if "text" in found:
+        return found["text"]
+    if "nested" in found:
         raise _too_hard(kind, text, "is nested too deeply for SymPy")
-    raise Refused(str(answer["message"]), str(answer["hint"]))
+    raise Refused(found["message"], found["hint"])
 
 
 def budget(name: str) -> float:
@@ -78,9 +82,9 @@ def _too_hard(kind: str, text: str, reason: str) -> BadInput:
     )
 
 
-def _answer(written: str) -> dict[str, Any] | None:
+def _read(written: str) -> dict[str, str] | None:
     try:
-        found: dict[str, Any] = json.loads(written)
+        found: dict[str, str] = json.loads(written)
     except ValueError:
         return None
     return found
@@ -119,17 +123,21 @@ def _limit(size: int) -> None:
         resource.setrlimit(resource.RLIMIT_AS, (size, size))
 
 
+def answer(kind: str, text: str, prepare: Callable[[], None] = lambda: None) -> dict[str, str]:
+    """The module of an expression, or why there is none; ``prepare`` is called when all is loaded."""
+    emit = _KINDS[kind]()
+    prepare()
+    try:
+        return {"text": emit(text)}
+    except RecursionError:
+        return {"nested": ""}
+    except ValueError as error:
+        return {"message": getattr(error, "message", str(error)), "hint": getattr(error, "hint", "")}
+
+
 def _main() -> None:
     request = json.load(sys.stdin)
-    emit = _KINDS[request["kind"]]()
-    _limit(request["bytes"])
-    try:
-        answer = {"text": emit(request["text"])}
-    except RecursionError:
-        answer = {"nested": ""}
-    except ValueError as error:
-        answer = {"message": getattr(error, "message", str(error)), "hint": getattr(error, "hint", "")}
-    json.dump(answer, sys.stdout)
+    json.dump(answer(request["kind"], request["text"], lambda: _limit(request["bytes"])), sys.stdout)
 
 
 if __name__ == "__main__":

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from concurrent.futures import Executor, Future
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
 from itertools import islice
+from queue import SimpleQueue
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -145,6 +146,9 @@ def _numbers_of(result: Result) -> dict[str, float]:
 
 
 _Slot = TypeVar("_Slot")
+_Chunk = Future[tuple[Outcome, ...]]
+_Pending = dict[_Chunk, tuple[list[_Slot], list[str]]]
+_Ended = SimpleQueue[_Chunk]
 
 
 def run_units(
@@ -158,7 +162,8 @@ def run_units(
     Without an executor the work is done here. At most ``IN_FLIGHT`` chunks are handed over at a time, so that
     a large grid is never in memory at once; what has not begun is cancelled where the caller stops.
     """
-    pending: dict[Future[tuple[Outcome, ...]], tuple[list[_Slot], list[str]]] = {}
+    pending: _Pending[_Slot] = {}
+    ended: _Ended = SimpleQueue()
     try:
         for part in _chunks(units, chunk):
             slots, todo, keys = [], [], []
@@ -176,11 +181,13 @@ def run_units(
             if executor is None:
                 yield from _kept(slots, keys, run_all(todo), checkpoint)
                 continue
-            pending[executor.submit(run_all, todo)] = (slots, keys)
+            future = executor.submit(run_all, todo)
+            pending[future] = (slots, keys)
+            future.add_done_callback(ended.put)
             if len(pending) >= IN_FLIGHT:
-                yield from _finished(pending, checkpoint)
+                yield from _finished(pending, ended, checkpoint)
         while pending:
-            yield from _finished(pending, checkpoint)
+            yield from _finished(pending, ended, checkpoint)
     finally:
         for future in pending:
             future.cancel()
@@ -198,12 +205,16 @@ def _chunks(items: Iterable[_Slot], size: int) -> Iterator[list[_Slot]]:
 
 
 def _finished(
-    pending: dict[Future[tuple[Outcome, ...]], tuple[list[_Slot], list[str]]], checkpoint: Checkpoint | None
+    pending: _Pending[_Slot], ended: _Ended, checkpoint: Checkpoint | None
 ) -> Iterator[tuple[_Slot, Outcome]]:
-    done, _ = wait(list(pending), return_when=FIRST_COMPLETED)
-    for future in done:
-        slots, keys = pending.pop(future)
-        yield from _kept(slots, keys, future.result(), checkpoint)
+    """Outcomes of the chunk that ends first.
+
+    `concurrent.futures.wait` locks every chunk again and again; a signal that comes meanwhile leaves one locked,
+    and the pool waits for it forever.
+    """
+    future = ended.get()
+    slots, keys = pending.pop(future)
+    yield from _kept(slots, keys, future.result(), checkpoint)
 
 
 def _kept(

@@ -9,8 +9,6 @@ import importlib
 import importlib.util
 import json
 import math
-import os
-import subprocess
 import sys
 import warnings
 from pathlib import Path
@@ -21,6 +19,7 @@ import mpmath
 import numpy as np
 import pytest
 import sympy
+from hash_seeds import printed_under_any_seed
 
 from codegen.functions import emit, emit_registered, hints_of
 from codegen.manifest import (
@@ -248,17 +247,7 @@ def test_text_does_not_depend_on_the_hash_seed() -> None:
         "for text in ('hard_tanh', 'silu', 'z+0.001*sin(50*z)', 'max(z,z**3)*exp(-z)/(1+exp(-z))**2'):\n"
         "    print(text_digest(emit(text).text))"
     )
-    runs = [
-        subprocess.run(
-            [sys.executable, "-c", code],
-            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT)},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-        for seed in ("1", "4711")
-    ]
-    assert runs[0] == runs[1] and len(runs[0].split()) == 4
+    assert len(printed_under_any_seed(code).split()) == 4
 
 
 def test_numba_text_is_stable_far_out() -> None:

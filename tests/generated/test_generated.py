@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from hash_seeds import printed_under_any_seed
 
 import generated
 import giantstep
@@ -86,10 +87,7 @@ def test_the_command_says_what_differs_and_what_to_do(
 
 
 def test_two_hash_seeds_give_the_same_bytes() -> None:
-    runs = [python(DIGEST, PYTHONHASHSEED=seed) for seed in ("1", "2")]
-    first, second = (run.communicate()[0].strip() for run in runs)
-    assert len(first) == 64
-    assert first == second
+    assert len(printed_under_any_seed(DIGEST).strip()) == 64
 
 
 def test_a_failure_while_writing_keeps_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,8 @@ from giantstep.spec.emission import GIBIBYTES, SECONDS, Refused, emitted
 from giantstep.spec.errors import BadInput
 from giantstep.spec.kernels import function_kernel
 
+pytestmark = pytest.mark.usefixtures("processes_of_their_own")
+
 HARD = "tanh(exp(exp(exp(z))))"  # SymPy's numbers fill the memory
 
 

@@ -46,7 +46,7 @@ def _model(loss: str = "square", target: Target | None = None) -> Model:
 
 
 @pytest.fixture(autouse=True)
-def forget() -> None:
+def forget(processes_of_their_own: None) -> None:
     """What is cold is looked up once for all solves of a process."""
     first._once_cold.cache_clear()
 
