@@ -26,6 +26,7 @@ CHANGES = (
     (r"\b2\.0\b", "3.0"),
     (r"\b1\.0\b", "1.1"),
 )
+PANELS = 60  # more than are needed; a change may let them be split until there is no more room
 SHIFTS, WIDTH = np.array([-0.9, 0.3]), 1.1
 STAIRS = "sign(z+2) + abs(z+1.5)/2 - sign(z-1.7)/3 + abs(z-1.3) + abs(z)/5"  # jumps and kinks on both sides of a shift
 #: Lines that compute coefficients, by module; the others estimate errors or choose panels.
@@ -40,7 +41,8 @@ MATHEMATICS = {
 def rule_values(module: ModuleType, rule: str) -> np.ndarray:
     """mu0, mu1, mu2^2 by one rule, relative to their scale; nan where it gives up."""
     raw = np.full((7, SHIFTS.size), np.nan)
-    getattr(module.FUNCTION, rule)(SHIFTS, WIDTH, raw, np.full(module.SCRATCH_SHAPE, np.nan))
+    scratch = np.full((PANELS, module.SCRATCH_SHAPE[1]), np.nan)
+    getattr(module.FUNCTION, rule)(SHIFTS, WIDTH, raw, scratch)
     return raw[:3]
 
 
