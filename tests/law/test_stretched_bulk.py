@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 import numpy as np
 import pytest
@@ -29,6 +30,7 @@ def alignment(law: ResidualLaw, of: Covariance) -> float:
     return law.overlap / math.sqrt(law.overlap**2 + law.square / of.samples)
 
 
+@lru_cache(maxsize=len(CASES))
 def found(name: str) -> tuple[BulkLaw, ResidualLaw, Covariance, float]:
     target, of = CASES[name]
     law = residual_law(target, MEAN, 2)
@@ -75,6 +77,7 @@ def sampled(name: str, d: int, seed: int) -> Array:
     return np.array([(each * w / (values - 1.0 + w)).sum() for w in SHIFTS for each in weights])
 
 
+@lru_cache(maxsize=len(CASES))
 def predicted(name: str) -> Array:
     """The same by the law."""
     bulk, _, _, gamma = found(name)
