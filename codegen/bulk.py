@@ -47,21 +47,21 @@ def emit_bulk(law: SpectralLaw, points: str, scope: str) -> str:
     """
     given = (points, *weight_names(law))
     system, plain = coupled_system(bulk=law.name), coupled_system()
-    block = _block(system, plain)
-    chain, inputs = _chain(plain, block)
+    block = block_of(system, plain)
+    chain, inputs = chain_of(plain, block)
     torn = tuple(node for node in block.torn if node.name != "m")
     residuals = [Node(f"residual_{n.name}", "family", n.indices, residual(n)) for n in torn]
     energy = [Node("free_energy", "family", (), system.free_energy)]
     functions = (
-        _function("chain", "Everything that follows from unknowns and conjugates, stored beside them.", chain),
-        _function("residual", "The residuals of the unknowns, stored beside them.", residuals),
-        _function("free_energy", "The free energy, stored as such.", energy),
+        stored("chain", "Everything that follows from unknowns and conjugates, stored beside them.", chain),
+        stored("residual", "The residuals of the unknowns, stored beside them.", residuals),
+        stored("free_energy", "The free energy, stored as such.", energy),
     )
     parts = [
         f"UNKNOWNS = {tuple(n.name for n in torn)!r}",
         f"INPUTS = {inputs!r}",
         f"GIVEN = {given!r}",
-        *(function.text(_printer(chain)) for function in functions),
+        *(function.text(over_spectrum(chain)) for function in functions),
         emit_check(Plan(system, (block,))),
         emit_motion(system, block, MOVING[law.name]),
     ]
@@ -72,10 +72,10 @@ def emit_bulk(law: SpectralLaw, points: str, scope: str) -> str:
     )
 
 
-def _block(system: SaddleSystem, plain: SaddleSystem) -> Block:
-    """The unknowns of the isotropic system, and all others in explicit order."""
+def block_of(system: SaddleSystem, plain: SaddleSystem, more: Sequence[str] = ()) -> Block:
+    """The unknowns of the isotropic system and ``more``, and all others in explicit order."""
     nodes = nodes_of(system)
-    torn = [node.name for node in coupled_block(plain).torn]
+    torn = [*(node.name for node in coupled_block(plain).torn), *more]
     left = [name for name in sorted(nodes) if name not in torn]
     inside = {name: names_in(nodes[name].body) & set(left) - {name} for name in left}
     order = explicit_order(left, inside)
@@ -84,7 +84,7 @@ def _block(system: SaddleSystem, plain: SaddleSystem) -> Block:
     return Block("nonlinear", tuple(nodes[n] for n in torn), tuple(nodes[n] for n in order), ())
 
 
-def _chain(plain: SaddleSystem, block: Block) -> tuple[list[Node], tuple[str, ...]]:
+def chain_of(plain: SaddleSystem, block: Block) -> tuple[list[Node], tuple[str, ...]]:
     """(what follows from the averages over kappa, names of those averages)."""
     chain, inputs = [], []
     for node in block.chain:
@@ -105,13 +105,13 @@ def _chain(plain: SaddleSystem, block: Block) -> tuple[list[Node], tuple[str, ..
     return chain, tuple(sorted(inputs))
 
 
-def _function(name: str, doc: str, nodes: Sequence[Node]) -> StateFunction:
+def stored(name: str, doc: str, nodes: Sequence[Node]) -> StateFunction:
     """A function that stores nodes in order."""
     needed = set().union(*(_names(node.body) for node in nodes)) - {node.name for node in nodes}
     return StateFunction(name, doc, sorted(needed), [(node.name, node.body) for node in nodes])
 
 
-def _printer(nodes: Sequence[Node]) -> SpectralPrinter:
+def over_spectrum(nodes: Sequence[Node]) -> SpectralPrinter:
     inverses = frozenset(node.name for node in nodes if node.kind == "inverse")
     return SpectralPrinter(inverses=inverses, spectral=frozenset(n.name for n in nodes if X in n.indices))
 

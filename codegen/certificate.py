@@ -32,10 +32,12 @@ def emit_check(plan: Plan) -> str:
 
 def _conditions(plan: Plan) -> list[tuple[str, sp.Expr, sp.Expr]]:
     """(unknown, left side, right side) in the order of the plan; an implicit equation has 0 on its left."""
-    system, inverse, e = plan.system, plan.system.inverse, index("e")
-    row, column = inverse.row, inverse.column
-    product = BlockSum(family(inverse.name)[(row, e, *inverse.over)] * inverse.at(e, column, *inverse.over), e)
-    found = {inverse.name: (sp.S.Zero, product - sp.KroneckerDelta(row, column))}
+    system, e = plan.system, index("e")
+    found = {}
+    for inverse in system.inverses:
+        entry = inverse.at(e, inverse.column, *inverse.over)
+        product = BlockSum(family(inverse.name)[(inverse.row, e, *inverse.over)] * entry, e)
+        found[inverse.name] = sp.S.Zero, product - inverse.one
     for q in system.equations:
         left = family(q.unknown)[q.indices] if q.kind == "explicit" else sp.S.Zero
         found[q.unknown] = left, q.body

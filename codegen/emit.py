@@ -8,7 +8,7 @@ print/             one protocol, Printer, and what speaks it: loops for numba, a
 program.py         functions of a module: statements, and what they unpack; system_module: what stands around them
 blockwise.py       a system solved block by block: the square loss, real or complex
 coupled.py         a system whose averages over the output a loss supplies
-bulk.py            equations that another bulk changes
+bulk.py            equations that another bulk changes; stretched: those of the bulk without a spectrum
 inputs.py          spectral law of inputs of a given covariance
 sensitivity.py     ``motion``: how a solution moves with the parameters of its model; slopes: of features and step
 certificate.py     ``check``: every equation anew, as text that the runtime evaluates
@@ -33,6 +33,7 @@ from codegen.slopes import PATH as SLOPES_PATH
 from codegen.slopes import emit_slopes
 from codegen.step import PATH as STEP_PATH
 from codegen.step import emit_step
+from codegen.stretched import STRETCHED_PATH, emit_stretched
 
 __all__ = ["emit_coupled_system", "expected_texts"]  # what giantstep asks of this package beside functions and losses
 
@@ -40,5 +41,6 @@ __all__ = ["emit_coupled_system", "expected_texts"]  # what giantstep asks of th
 def expected_texts() -> dict[str, str]:
     """Everything ``generated/`` holds, the manifest included."""
     systems = {**emit_systems(), **emit_coupled_systems(), **emit_bulks(), SLOPES_PATH: emit_slopes()}
+    systems[STRETCHED_PATH] = emit_stretched()
     steps = {STEP_PATH: emit_step(), RESOLVENT_PATH: emit_resolvent(), INPUTS_PATH: emit_inputs()}
     return with_manifest({**emit_registered(), **emit_registered_losses(), **emit_runtime(), **systems, **steps})

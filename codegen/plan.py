@@ -98,8 +98,7 @@ class Plan:
 def nodes_of(system: SaddleSystem) -> dict[str, Node]:
     """All unknowns of a system by name."""
     nodes = [Node(d.name, "field", d.indices, d.body) for d in system.fields]
-    inverse = system.inverse
-    nodes.append(Node(inverse.name, "inverse", (inverse.row, inverse.column, *inverse.over), inverse.entry))
+    nodes += [Node(i.name, "inverse", (i.row, i.column, *i.over), i.entry) for i in system.inverses]
     nodes += [Node(e.unknown, "family", e.indices, e.body, e.kind == "implicit") for e in system.equations]
     for name, partials in system.partials.items():
         nodes.append(Node(name, "average", (), sp.Add(*(block_field(of)(KAPPA) for of in partials))))
@@ -196,7 +195,7 @@ def chain_calculus(system: SaddleSystem, chain: Iterable[Node]) -> Calculus:
         if node.kind != "inverse" and node.name not in parallel
     }
     names = {node.name for node in chain}
-    inverses = {system.inverse.name: system.inverse} if system.inverse.name in names else {}
+    inverses = {inverse.name: inverse for inverse in system.inverses if inverse.name in names}
     inside = {name: rule for name, rule in parallel.items() if name in names}
     return Calculus(definitions, inverses, inside, symmetric=SYMMETRIC)
 

@@ -112,7 +112,8 @@ class Definition:
 class MatrixInverse:
     """``name = (entry)^-1`` as a K x K matrix; ``entry`` depends on the indices ``row`` and ``column``.
 
-    ``over``: further indices, one matrix for each of their values.
+    ``over``: further indices, one matrix for each of their values. ``identity``: the family that is the identity, of a
+    matrix of another size.
     """
 
     name: str
@@ -120,6 +121,14 @@ class MatrixInverse:
     column: sp.Symbol
     entry: sp.Expr
     over: tuple[sp.Symbol, ...] = ()
+    identity: str = ""
+
+    @property
+    def one(self) -> sp.Expr:
+        """The entry of the identity matrix."""
+        if self.identity:
+            return family(self.identity)[self.row, self.column]
+        return sp.KroneckerDelta(self.row, self.column)
 
     def at(self, row: sp.Expr, column: sp.Expr, *over: sp.Expr) -> sp.Expr:
         """The entry at other indices."""

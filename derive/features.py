@@ -120,4 +120,4 @@ def _shifted(system: SaddleSystem) -> tuple[Definition | MatrixInverse, ...]:
 
     matrices = tuple(Definition(e.unknown, e.indices, e.body) for e in system.equations if e.unknown in ("S", "M"))
     loss = random_loss(system.directions).averages if system.partials else ()
-    return (*map(coefficient, COEFFICIENTS), *system.fields, *matrices, system.inverse, *loss)
+    return (*map(coefficient, COEFFICIENTS), *system.fields, *matrices, *system.inverses, *loss)

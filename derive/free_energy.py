@@ -16,6 +16,7 @@ from derive.energetic import Energetic
 from derive.operations import COMPOSED, computed, equal
 from derive.replica.bulk import Spectral, quadratic_form, spectral_potential, spike_response
 from derive.replica.readout import conjugate_pairs, gaussian_integral, zeta_families
+from derive.replica.stretched import stretched_form, stretched_potential
 from derive.spectrum import ISOTROPIC, SpectralLaw
 from derive.symbols import BETA, INVERSE_DIMENSION, M_, SYMMETRIC, V1_HAT, T
 from derive.trace import Claim, Derivation, Recorder
@@ -52,8 +53,12 @@ def free_energy(energetic: Energetic, law: SpectralLaw = ISOTROPIC) -> FreeEnerg
     with trace.between():
         pairing = conjugate_pairs(trace, energetic.directions, energetic.spikes)
         gaussian_integral(trace)
-    spectral = spectral_potential(trace, law)
-    R = quadratic_form(trace, law, spectral, energetic.directions, energetic.spikes)
+    if law.rows == "stretched":
+        spectral = stretched_potential(trace, law)
+        R = stretched_form(trace, law, spectral)
+    else:
+        spectral = spectral_potential(trace, law)
+        R = quadratic_form(trace, law, spectral, energetic.directions, energetic.spikes)
     pairing, R = _without_spike(trace, law, energetic, pairing, R)
     finite = _finite_size(trace)
     trace.derive(

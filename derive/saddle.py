@@ -9,9 +9,20 @@ from typing import Literal
 
 import sympy as sp
 
-from derive.blocks import BlockSum, Definition, MatrixInverse, ParallelSum, family, index, rename
+from derive.blocks import (
+    BlockSum,
+    Definition,
+    MatrixInverse,
+    ParallelSum,
+    family,
+    fresh_indices,
+    index,
+    rename,
+    used_indices,
+)
 from derive.calculus import Calculus, contract
-from derive.canonical import canonical
+from derive.canonical import canonical, fold
+from derive.constraints import OF_T, Constraint, summed, within
 from derive.directions import directions_of
 from derive.energetic import Energetic, output_energy, quadratic_energy
 from derive.free_energy import FreeEnergy, free_energy
@@ -21,8 +32,9 @@ from derive.loss.quadratic import SQUARE, moreau_envelope
 from derive.operations import computed, equal
 from derive.printing import latex_of
 from derive.random_loss import random_loss
+from derive.replica.stretched import ADDED
 from derive.spectrum import LAWS, LawName, SpectralLaw
-from derive.symbols import ADJOINT, SYMMETRIC, T
+from derive.symbols import ADJOINT, SYMMETRIC
 from derive.trace import Claim, Derivation, Recorder
 
 B, C, E = index("b"), index("c"), index("e")
@@ -52,8 +64,9 @@ def _crossed(name: str, count: int) -> tuple[tuple[str, str], ...]:
 
 BulkLaw = LawName
 PAIRS = pairs()
+AUXILIARY = ("Res", *ADDED)  # of the stretched bulk
 ORDER_PARAMETERS = ("m", "zeta", "psi", "Q1", "Q2", "V1", "V2")
-RANK = {"Q1": 2, "Q1_hat": 2, "V1": 2, "V1_hat": 2, "P": 2, "S": 2, "M": 2}
+RANK = {"Q1": 2, "Q1_hat": 2, "V1": 2, "V1_hat": 2, "P": 2, "S": 2, "M": 2} | dict.fromkeys(AUXILIARY, 2)
 
 
 @dataclass(frozen=True)
@@ -84,7 +97,7 @@ class SaddleSystem:
     partials: Mapping[str, Mapping[str, sp.Expr]]
     directions: int
     spikes: int
-    inverse: MatrixInverse
+    inverses: tuple[MatrixInverse, ...]
     parallel: tuple[ParallelSum, ...]
     equations: tuple[Equation, ...]
     stationarity: tuple[Equation, ...]
@@ -139,7 +152,7 @@ def _system(name: str, before: tuple[Derivation, ...], energy: FreeEnergy) -> Sa
         energetic.partials,
         energetic.directions,
         energetic.spikes,
-        spectral.inverse,
+        spectral.inverses,
         spectral.parallel,
         equations,
         stationarity,
@@ -157,7 +170,10 @@ def _equations(trace: Recorder, energy: FreeEnergy) -> tuple[tuple[Equation, ...
     equations = [Equation(d.name, d.name, d.indices, d.body, "explicit") for d in spectral.definitions]
     if spectral.stationarity is not None:
         equations.append(_solve_for(trace, "T", "T", "dL/dT", "[CUI24] App. D"))
-        equations.append(gradient.adjoint(trace))
+        equations += [
+            Equation(each.name, each.name, each.indices, each.body, "explicit") for each in spectral.auxiliary
+        ]
+        equations += gradient.adjoints(trace)
     paired = pairs(energy.energetic.directions, energy.energetic.spikes)
     conditions = {name: gradient.total(trace, name) for name, _ in paired}
     for unknown, fixes in paired:
@@ -179,13 +195,12 @@ class _Gradient:
     def __init__(self, energy: FreeEnergy) -> None:
         self.energy = energy
         self.calculus = calculus_of(energy.energetic, energy.spectral.parallel)
-        if energy.spectral.stationarity is None:  # all derivatives are through T
+        if not energy.spectral.parallel:  # all derivatives are through T, or there are auxiliary unknowns beside it
             found = {d.name: d for d in energy.spectral.definitions}
-            inverse = energy.spectral.inverse
             self.calculus = replace(
                 self.calculus,
                 definitions={**self.calculus.definitions, **found},
-                inverses={inverse.name: inverse},
+                inverses={inverse.name: inverse for inverse in energy.spectral.inverses},
             )
 
     @property
@@ -193,33 +208,31 @@ class _Gradient:
         """What the symbols in the functional stand for, where a difference has to know."""
         energetic, spectral = self.energy.energetic, self.energy.spectral
         loss = random_loss(energetic.directions).averages if energetic.partials else ()
-        return (*energetic.fields, *spectral.definitions, spectral.inverse, *loss)
+        return (*energetic.fields, *spectral.definitions, *spectral.inverses, *loss)
 
     def partial(self, expr: sp.Expr, name: str) -> sp.Expr:
         """d expr / d name at fixed T."""
         return self.calculus.derivative(expr, member(name))
 
     def total(self, trace: Recorder, name: str) -> sp.Expr:
-        """Derive d Phi / d name with T at its own equation: the adjoint carries the response of T."""
+        """Derive d Phi / d name with T and what follows it at their own equations: adjoints carry their response."""
         rule = f"the derivative of the free energy in ${latex_of(member(name))}$"
-        weight, steps = self.energy.weight_of_R, ["free energy"]
-        if self.energy.spectral.stationarity is not None:
-            steps.append("T")
-            if name.endswith("_hat"):
-                rule += ", $T$ moving with it by its own equation"
+        weight, constraints = self.energy.weight_of_R, self._constraints
+        if constraints and name.endswith("_hat"):
+            rule += ", $T$ moving with it by its own equation"
 
-        def by(phi: sp.Expr, *of_t: sp.Expr) -> sp.Expr:
+        def by(phi: sp.Expr, *bodies: sp.Expr) -> sp.Expr:
             result = self.partial(phi, name)
-            for stationarity in of_t:
-                response = self.partial(rename(stationarity, {B: E}), name)
-                result = canonical(result - weight * contract(BlockSum(ADJOINT[E] * response, E)), SYMMETRIC)
+            for constraint, body in zip(constraints, bodies, strict=True):
+                result = canonical(result - weight * self._response(constraint, body, member(name)), SYMMETRIC)
             return result
 
-        def before(phi: sp.Expr, *of_t: sp.Expr) -> sp.Expr:
-            moved = sp.Add(*(_on_adjoint(e, member(name)) for e in of_t))
-            return sp.Derivative(phi, member(name), evaluate=False) - weight * moved
+        def before(phi: sp.Expr, *bodies: sp.Expr) -> sp.Expr:
+            moved = [c.response(body, member(name)) for c, body in zip(constraints, bodies, strict=True)]
+            return sp.Derivative(phi, member(name), evaluate=False) - weight * sp.Add(*moved)
 
-        step = computed("differentiate", rule, *steps, by=by, test=equal(before, *self.definitions))
+        labels = [constraint.name for constraint in constraints]
+        step = computed("differentiate", rule, "free energy", *labels, by=by, test=equal(before, *self.definitions))
         return trace.derive(f"slope in {name}", sp.Symbol("dPhi"), step, "[CUI24] App. C", shown=False)
 
     def of_constant_direction(self, trace: Recorder) -> Equation:
@@ -239,47 +252,85 @@ class _Gradient:
         )
         return Equation("d/dm", "m", (B,), body, "implicit")
 
-    def adjoint(self, trace: Recorder) -> Equation:
-        """The linear system of the adjoint: sum_e adjoint_e dE_e/dT_b = dPhi/dT_b / w, E the stationarity of T.
+    @property
+    def _constraints(self) -> tuple[Constraint, ...]:
+        """The equations that T and what follows it obey, the others held."""
+        spectral = self.energy.spectral
+        if spectral.stationarity is None:
+            return ()
+        return (OF_T, *(Constraint(each.name, each.indices, explicit=True) for each in spectral.auxiliary))
 
-        w is the weight of R in Phi, so that without a finite-size term the right side is dR/dT_b.
+    def adjoints(self, trace: Recorder) -> list[Equation]:
+        """Linear equations of the adjoints: sum_e adjoint_e dE_e/dy = dPhi/dy / w, E what vanishes, y an unknown of E.
+
+        w is the weight of R in Phi, so that without a finite-size term the right side is dR/dy.
         """
-        source = "implicit function theorem"
-        left = trace.derive(
-            "adjoint, response of T",
-            sp.Symbol("dE_dT"),
+        return [self._adjoint(trace, constraint) for constraint in self._constraints]
+
+    def _adjoint(self, trace: Recorder, of: Constraint) -> Equation:
+        source, unknown = "implicit function theorem", member(of.name, of.indices)
+        labels = [constraint.name for constraint in self._constraints]
+
+        def left(*bodies: sp.Expr) -> sp.Expr:
+            terms = (self._response(c, e, unknown) for c, e in zip(self._constraints, bodies, strict=True))
+            return canonical(sp.Add(*terms), SYMMETRIC)
+
+        def before(*bodies: sp.Expr) -> sp.Expr:
+            return sp.Add(*(c.response(e, unknown) for c, e in zip(self._constraints, bodies, strict=True)))
+
+        moved = trace.derive(
+            f"{of.adjoint}, response of {of.name}",
+            sp.Symbol(f"dE_d{of.name}"),
             computed(
                 "differentiate",
-                "the equation of $T$ differentiated in $T_b$, on the adjoint",
-                "T",
-                by=self._response_of_t,
-                test=equal(lambda e: _on_adjoint(e, T[B]), *self.definitions),
+                f"equations of ${latex_of(unknown)}$ and what follows from it, differentiated in it, on their adjoints",
+                *labels,
+                by=left,
+                test=equal(before, *self.definitions),
             ),
             source,
             shown=False,
         )
         right = trace.derive(
-            "adjoint",
-            left,
+            of.adjoint,
+            moved,
             computed(
                 "differentiate",
-                "the free energy depends on the conjugates through $T$ as well; the adjoint carries that dependence",
+                f"the free energy depends on the conjugates through ${of.name}$ as well; the adjoint carries that "
+                "dependence",
                 "free energy",
-                by=self._dependence_on_t,
+                by=lambda phi: self._dependence(phi, unknown),
                 test=equal(
-                    lambda phi: sp.Derivative(phi, T[B], evaluate=False) / self.energy.weight_of_R, *self.definitions
+                    lambda phi: sp.Derivative(phi, unknown, evaluate=False) / self.energy.weight_of_R, *self.definitions
                 ),
             ),
             source,
         )
-        return Equation("adjoint", "adjoint", (B,), left - right, "implicit")
+        adjoint = family(of.adjoint)[of.indices]
+        if of.explicit:
+            return Equation(
+                of.adjoint, of.adjoint, of.indices, canonical(right - moved + adjoint, SYMMETRIC), "explicit"
+            )
+        return Equation(of.adjoint, of.adjoint, of.indices, moved - right, "implicit")
 
-    def _response_of_t(self, stationarity: sp.Expr) -> sp.Expr:
-        jacobian = self.partial(rename(stationarity, {B: E}), "T")
-        return canonical(contract(BlockSum(ADJOINT[E] * jacobian, E)), SYMMETRIC)
+    def _response(self, of: Constraint, body: sp.Expr, moved: sp.Indexed) -> sp.Expr:
+        """sum_e adjoint_e dE_e/d moved."""
+        places = fresh_indices(len(of.indices), used_indices(body, moved, *of.indices))
+        there = rename(body, dict(zip(of.indices, places, strict=True)))
+        slope, adjoint = self._folded(self.calculus.derivative(there, moved)), family(of.adjoint)[places]
+        if not of.explicit:
+            return canonical(contract(summed(adjoint * slope, places)), SYMMETRIC)
+        own = family(of.adjoint)[moved.indices] if str(moved.base.label) == of.name else sp.S.Zero
+        return own - canonical(contract(within(adjoint, slope, places)), SYMMETRIC)
 
-    def _dependence_on_t(self, phi: sp.Expr) -> sp.Expr:
-        return canonical(sp.expand(self.partial(phi, "T") / self.energy.weight_of_R), SYMMETRIC)
+    def _dependence(self, phi: sp.Expr, unknown: sp.Indexed) -> sp.Expr:
+        slope = self._folded(self.calculus.derivative(phi, unknown))
+        return canonical(sp.expand(slope / self.energy.weight_of_R), SYMMETRIC)
+
+    def _folded(self, expr: sp.Expr) -> sp.Expr:
+        for definition in self.energy.spectral.folded:
+            expr = canonical(fold(expr, definition), SYMMETRIC)
+        return expr
 
 
 def calculus_of(energetic: Energetic, parallel: tuple[ParallelSum, ...]) -> Calculus:
@@ -308,11 +359,6 @@ def _solve_for(trace: Recorder, condition: str, unknown: str, label: str, source
         source,
     )
     return Equation(label, unknown, wanted.indices, solution, "explicit")
-
-
-def _on_adjoint(stationarity: sp.Expr, moved: sp.Indexed) -> sp.Expr:
-    """The derivatives of the equations of T in a member, summed with the adjoint."""
-    return BlockSum(ADJOINT[E] * sp.Derivative(rename(stationarity, {B: E}), moved, evaluate=False), E)
 
 
 def _with_root(body: sp.Expr, wanted: sp.Indexed, root: sp.Expr) -> sp.Expr:

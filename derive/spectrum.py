@@ -19,7 +19,7 @@ from derive.blocks import family, index
 from derive.directions import directions_of
 
 B, X = index("b"), index("x")
-LawName = Literal["isotropic", "trained", "matrix", "inputs"]
+LawName = Literal["isotropic", "trained", "stretched", "matrix", "inputs"]
 
 
 @dataclass(frozen=True)
@@ -28,9 +28,9 @@ class SpectralLaw:
 
     title: words for the title of a derivation; over: the index of the points, () where there is one; covariance: of
     block b at x; trace: weight of the trace at x; aligned: whether spike and target have weights of their own,
-    otherwise every direction sees the trace's; rows: "gaussian" given the law (T is extremised over), or "given", a
-    matrix of which the points are the squared singular values (the potential is then exact); assumption, source: of
-    the rows.
+    otherwise every direction sees the trace's; rows: "gaussian" given the law (T is extremised over), "given", a
+    matrix of which the points are the squared singular values (the potential is then exact), or "stretched", whose
+    points are samples of the step that made them; assumption, source: of the rows.
     """
 
     name: LawName
@@ -39,7 +39,7 @@ class SpectralLaw:
     covariance: sp.Expr
     trace: sp.Expr
     aligned: bool
-    rows: Literal["gaussian", "given"]
+    rows: Literal["gaussian", "given", "stretched"]
     assumption: str
     source: str
 
@@ -94,6 +94,17 @@ TRAINED = SpectralLaw(
     "Gaussian bulk rows whose covariances share eigenvectors, all dimensions proportional",
     "THEORY section 5",
 )
+STRETCHED = SpectralLaw(
+    "stretched",
+    "stretched bulk",
+    (X,),
+    family("sample")[index("p"), index("q"), X],
+    family("law_tr")[X],
+    True,
+    "stretched",
+    "Gaussian bulk rows, all dimensions proportional; the mean resolvent of the samples' matrix by leaving one out",
+    "THEORY section 5",
+)
 GIVEN = SpectralLaw(
     "matrix",
     "given bulk",
@@ -117,4 +128,6 @@ INPUTS = SpectralLaw(
     "THEORY section 10",
 )
 
-LAWS: Mapping[str, SpectralLaw] = MappingProxyType({law.name: law for law in (ISOTROPIC, TRAINED, GIVEN, INPUTS)})
+LAWS: Mapping[str, SpectralLaw] = MappingProxyType(
+    {law.name: law for law in (ISOTROPIC, TRAINED, STRETCHED, GIVEN, INPUTS)}
+)

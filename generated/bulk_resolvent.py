@@ -3,14 +3,14 @@
 e, weight, weight_t, weight_tt: nodes of the law of the residual e of the step, with weights for means of
 functions of e, of those times t = theta.x, and times t^2.
 
-Generated; do not edit. Signature 28043e0760e9f2f0.
+Generated; do not edit. Signature fbde3743f7802c4c.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "28043e0760e9f2f0ec277f020f0855319fb78b84abf8bf619894eebdbffedac6"
+SIGNATURE = "fbde3743f7802c4cc5c0eb7875384ad2ec0285623c90cb55255b63c9683dc99e"
 
 
 def covariance(A, alpha_0, u, sigma_2, v_sigma):

@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature d5da257aafc9f811, runtime 7b23138fdccd0da9.
+Generated; do not edit. Signature f9dd0c09926fdf25, runtime 9281859afe33bf30.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "d5da257aafc9f81156b21bbe305564e3437b11b9b81bfef5f353af40c833f5e7"
+SIGNATURE = "f9dd0c09926fdf25a2cb77fd98a101000b268f4e0a963b7f8e4439bac5916294"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

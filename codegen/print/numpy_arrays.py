@@ -149,6 +149,8 @@ class SpectralPrinter(ArrayPrinter):
 
     def _stored(self, target: str, value: str) -> str:
         if target in self.inverses:
+            if target not in self.spectral:
+                return f"np.linalg.inv({value})"
             return f"np.moveaxis(np.linalg.inv(np.moveaxis({value}, -1, 0)), 0, -1)"
         return value if target in self.spectral else f"np.real({value})"
 

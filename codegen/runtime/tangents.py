@@ -48,6 +48,9 @@ class Tangents(Contractions):
     # --- names -------------------------------------------------------------------------------------------------------
 
     def _given(self, name, letters):
+        still = name.removeprefix("d_")
+        if still != name and still in self.active and still not in self.known:
+            self._given(still, letters)  # a tangent that is met before what it is of
         new = name not in self.known
         found = super()._given(name, letters)
         if new and name in self.active:

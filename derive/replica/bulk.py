@@ -25,15 +25,20 @@ B, C, E = index("b"), index("c"), index("e")
 
 @dataclass(frozen=True)
 class Spectral:
-    """The bulk: ``inverse`` P = (1 + V1_hat T Sigma)^-1, ``definitions`` of S and M by it, their differentials, and the
-    ``stationarity`` (index b) that fixes T; None where T is one of the definitions. ``response``: M at a point.
+    """The bulk: ``inverses``, P = (1 + V1_hat T Sigma)^-1, ``definitions`` of S and M by it, their differentials, and
+    the ``stationarity`` (index b) that fixes T; None where T is one of the definitions. ``response``: M at a point.
+
+    ``auxiliary``: further unknowns of the potential by their equations, recorded under the labels of their names;
+    ``folded``: definitions that derivatives are written with.
     """
 
-    inverse: MatrixInverse
+    inverses: tuple[MatrixInverse, ...]
     definitions: tuple[Definition, ...]
     parallel: tuple[ParallelSum, ...]
     stationarity: sp.Expr | None
     response: sp.Expr
+    auxiliary: tuple[Definition, ...] = ()
+    folded: tuple[Definition, ...] = ()
 
 
 def spectral_potential(trace: Recorder, law: SpectralLaw) -> Spectral:
@@ -74,7 +79,7 @@ def _gaussian_rows(trace: Recorder, law: SpectralLaw) -> Spectral:
         ParallelSum(names["S"], B, C, V1_HAT[B, C], diagonal, names["P"], transposed=False, over=at),
         ParallelSum(names["M"], B, C, diagonal, V1_HAT[B, C], names["P"], transposed=True, over=at),
     )
-    return Spectral(inverse, (s_definition, m_definition), parallel, stationarity, family(names["M"])[(B, C, *at)])
+    return Spectral((inverse,), (s_definition, m_definition), parallel, stationarity, family(names["M"])[(B, C, *at)])
 
 
 def _record_potential(trace: Recorder, law: SpectralLaw) -> MatrixInverse:
@@ -173,7 +178,7 @@ def _given_rows(trace: Recorder, law: SpectralLaw) -> Spectral:
         ),
         law.source,
     )
-    return Spectral(inverse, (Definition("T", (B,), trace_of),), (), None, response)
+    return Spectral((inverse,), (Definition("T", (B,), trace_of),), (), None, response)
 
 
 def _inverse(trace: Recorder, law: SpectralLaw, entry: sp.Expr, rule: str) -> MatrixInverse:
@@ -230,7 +235,7 @@ def quadratic_form(trace: Recorder, law: SpectralLaw, spectral: Spectral, direct
             test=equal(
                 lambda _, potential, *__: _sources(law, spectral, directions, spikes) + _along_coupling(potential),
                 *spectral.definitions,
-                spectral.inverse,
+                *spectral.inverses,
             ),
         ),
         law.source,
@@ -265,7 +270,7 @@ def _noise(spectral: Spectral, potential: sp.Expr) -> sp.Expr:
     (determinant,) = potential.atoms(LogDet)
     (over_points,) = [term for term in sp.Add.make_args(potential) if term.has(LogDet)]
     along = BlockSum(BlockSum(Q1_HAT[B, C] * spectral.response, B), C)
-    calculus = Calculus(inverses={spectral.inverse.name: spectral.inverse})
+    calculus = Calculus(inverses={inverse.name: inverse for inverse in spectral.inverses})
     of_norm = T[B] if spectral.stationarity is None else calculus.derivative(potential, V2_HAT[B])
     return (over_points.xreplace({determinant: along}) + BlockSum(Q2_HAT[B] * of_norm, B)) / BETA
 

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature b1331366c2dd6358, runtime 7b23138fdccd0da9.
+Generated; do not edit. Signature 9b8dad97174b9361, runtime 9281859afe33bf30.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "b1331366c2dd63581b0b916c84236798e6e1e4a3984892a5098df7de2fefd73f"
+SIGNATURE = "9b8dad97174b9361d97fd74bd3b021a5368ce678b1cd4c8b3c5de29e3ade1c6c"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature e8fc357c81c781b3, runtime 7b23138fdccd0da9.
+Generated; do not edit. Signature f0e65587ce088ed5, runtime 9281859afe33bf30.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "e8fc357c81c781b3e8be479d290edf16a4db30da41861ef4aab90d1380190bb5"
+SIGNATURE = "f0e65587ce088ed55adf9193b7e71d3c0a0da9ffcf9100d9f2a98606840d5b8e"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

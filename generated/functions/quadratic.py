@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature d9a75323d6fc9852, runtime 7b23138fdccd0da9.
+Generated; do not edit. Signature 5972dc1211204f03, runtime 9281859afe33bf30.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "d9a75323d6fc9852e36f2829aa5ff33d199600d14a718be417460aaa8641695e"
+SIGNATURE = "5972dc1211204f03f2003faf4c40587c4a2520079aeba63681731f9682041cf4"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

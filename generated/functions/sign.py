@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature be283623bb5d5261, runtime 7b23138fdccd0da9.
+Generated; do not edit. Signature 3e0508ef45ab0150, runtime 9281859afe33bf30.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "be283623bb5d5261b98ee169796c11829664a6e72215821ee71e32b25ed49f73"
+SIGNATURE = "3e0508ef45ab0150f99fd27c9862212a718f5a96b56456307a56e4ee27cf796f"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 95b20598ff387cdc, runtime 7b23138fdccd0da9.
+Generated; do not edit. Signature 81b834ae9ec3d5a6, runtime 9281859afe33bf30.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "95b20598ff387cdc2b7b7ab6664ae5097c24485f653d6b32fc6643420a5d1a50"
+SIGNATURE = "81b834ae9ec3d5a6141d19ac51e3dac8333b8f74c6a7f61c80293baacd05c19d"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 88088e95f4d9143f, runtime 7b23138fdccd0da9.
+Generated; do not edit. Signature 4f107fc59d3541b8, runtime 9281859afe33bf30.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "88088e95f4d9143f37f54f377fd97f2cd0276bb4708c9ad0273dd1ffd8c7bde7"
+SIGNATURE = "4f107fc59d3541b83fa5a0d9a682e65efcfd75bb85f174cbb3d75919383d0694"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

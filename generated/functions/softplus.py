@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 5686fe22c381be68, runtime 7b23138fdccd0da9.
+Generated; do not edit. Signature 74972f0f060c5336, runtime 9281859afe33bf30.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "5686fe22c381be68df64eb4b08de9e337e74228773cff5a5e1208f062fe764bc"
+SIGNATURE = "74972f0f060c533607b4178c178d5b0dace727daa09563f8caa91047940b2099"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

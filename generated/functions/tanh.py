@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 8f1d5aa16d0c9dc2, runtime 7b23138fdccd0da9.
+Generated; do not edit. Signature b0e276f64925e109, runtime 9281859afe33bf30.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "8f1d5aa16d0c9dc2e0c7b2366c632cebe91884bdf9da286eda6acb0ded02032b"
+SIGNATURE = "b0e276f64925e109781478a90aba24f4024a785d4ea6fa90db688e3393ef944c"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

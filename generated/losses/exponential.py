@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 49cfe4bc78b7380b, runtime 7b23138fdccd0da9.
+Generated; do not edit. Signature d8febc22818f7ddf, runtime 9281859afe33bf30.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "49cfe4bc78b7380be54dd39325860f7b87ff2b933a48f420d7f7dceecac5cc2b"
+SIGNATURE = "d8febc22818f7ddf0e02a043c8ae604853298f482fb9a338299c3a55b1a6b4e5"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

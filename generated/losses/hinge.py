@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature a20ebf5e0396aa84, runtime 7b23138fdccd0da9.
+Generated; do not edit. Signature 5c70f62403d7c2ee, runtime 9281859afe33bf30.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "a20ebf5e0396aa840937445c6152ee11e84503ad1f62569fb7dcac4f8be0f036"
+SIGNATURE = "5c70f62403d7c2ee22fb8e5e5316d6214d102fd5c156dd91b0338194cfb49ddc"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 728fd2035d80719e, runtime 7b23138fdccd0da9.
+Generated; do not edit. Signature 80f6f1dd111a736a, runtime 9281859afe33bf30.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "728fd2035d80719e93f3e5180d8bc0860d2ca7d27a109b458d440649bd254f54"
+SIGNATURE = "80f6f1dd111a736a2002538eb04af2971ac4d3db42b481299c930dece6919cbd"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

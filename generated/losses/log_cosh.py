@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 6719cd475553c42f, runtime 7b23138fdccd0da9.
+Generated; do not edit. Signature ff143952a98e86f7, runtime 9281859afe33bf30.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "6719cd475553c42f6efa56cb22029e7bf5dbbe13b5327568e3c300ca581dacba"
+SIGNATURE = "ff143952a98e86f7d3c854e90e01304192efe6071325254c8ea2d3d59d43e1d1"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature b0ad6633efca8fc3, runtime 7b23138fdccd0da9.
+Generated; do not edit. Signature 7d7bb93e5f58aff1, runtime 9281859afe33bf30.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "b0ad6633efca8fc329441768ecedfe7a41161ea10c4e9cf01d98feebc6fa4a60"
+SIGNATURE = "7d7bb93e5f58aff193cbf07912121a3f63760e96f963b6dffd0574a09aa60022"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature 9ee8ff2b6852b255, runtime 7b23138fdccd0da9.
+Generated; do not edit. Signature 82123ad1215346c3, runtime 9281859afe33bf30.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "9ee8ff2b6852b255c13497d63e1c100b69a680bf3441d8391b6bd25b5668daed"
+SIGNATURE = "82123ad1215346c32c7340b100cfd8c32c91539b5459cfa5cc3a9a12a9e56a66"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

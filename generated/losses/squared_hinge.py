@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature edb218c96635d63b, runtime 7b23138fdccd0da9.
+Generated; do not edit. Signature e9e107815b1ef22f, runtime 9281859afe33bf30.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "edb218c96635d63bfd745b097f9f08f5f0ca3949818f22e31cdc5f0879ceca2a"
+SIGNATURE = "e9e107815b1ef22f9f86e2e49d5709589e51b6bb7b473a7cf6ce2466ffe14b48"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

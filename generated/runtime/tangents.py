@@ -5,7 +5,7 @@ others moves as the right sides do, unless there is a rule for it: averages over
 averages, and matrices whose derivative would cancel, taken term by term.
 
 Written by hand, in codegen/runtime/tangents.py.
-Generated; do not edit. Signature 67593802da108a3b, runtime 7b23138fdccd0da9.
+Generated; do not edit. Signature ebe08533aae6d918, runtime 9281859afe33bf30.
 Regenerate with: giantstep generate
 """
 
@@ -54,6 +54,9 @@ class Tangents(Contractions):
     # --- names -------------------------------------------------------------------------------------------------------
 
     def _given(self, name, letters):
+        still = name.removeprefix("d_")
+        if still != name and still in self.active and still not in self.known:
+            self._given(still, letters)  # a tangent that is met before what it is of
         new = name not in self.known
         found = super()._given(name, letters)
         if new and name in self.active:
@@ -194,4 +197,4 @@ class Moving:
         evaluate(self.layout.rows, value, np.zeros(len(value)))
         return {name: value[place].real.reshape(shape) for name, (place, shape) in self.layout.defined.items()}
 
-SIGNATURE = "67593802da108a3b27730730261e0fc15c34694bddcea5a8ccbb890855052ae1"
+SIGNATURE = "ebe08533aae6d918eee1bab4d223aedc9e891df5d41f815df53efafc84240eb5"

@@ -1,6 +1,6 @@
 """Equations of a given bulk, one block  [THEORY section 5].
 
-Generated; do not edit. Signature 92bc61de1a24340f.
+Generated; do not edit. Signature 44e0b723774b1796.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import Motion, Text
 
-SIGNATURE = "92bc61de1a24340f6fbfcef1160bbb6263cd65c6b2e97ee223aa04d86a6ca262"
+SIGNATURE = "44e0b723774b17967ee20d43737776b1ecbe8d648cf163a24aaac8b825f12065"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 605f74a7d70842c9.
+Generated; do not edit. Signature aa5983953b0f1b0a.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "605f74a7d70842c900372f7210bbb6e78f0c0735f47978c3a1e399d1649fd5cb"
+SIGNATURE = "aa5983953b0f1b0a80890811447cf71376211551c2885ad4029b99590bbcddde"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

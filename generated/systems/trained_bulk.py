@@ -1,6 +1,6 @@
 """Equations of a trained bulk, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature ca1bb03fe1c2815c.
+Generated; do not edit. Signature 8ab4bd9974374a47.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import Motion, Text
 
-SIGNATURE = "ca1bb03fe1c2815c5d2951dbd26962104ff3c344ce64f2a8c444865c13cd3252"
+SIGNATURE = "8ab4bd9974374a47bdaf2ae2d2f5d52637a4a7604dd19c724ac1c17a92996adf"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

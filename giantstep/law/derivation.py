@@ -26,6 +26,7 @@ from derive.scalar import scalar_function
 from derive.structured_inputs import structured_inputs
 from derive.trace import Derivation, DerivationStep
 from giantstep.law.spike import spike_of
+from giantstep.law.stretched_bulk import is_stretched
 from giantstep.spec.errors import BadInput
 from giantstep.spec.model import Model
 
@@ -166,7 +167,9 @@ def is_closed(model: Model) -> bool:
 def system_of(model: Model) -> SaddleSystem:
     """The derived system that a model is solved by: that of the square loss, or the one of any convex loss."""
     spikes = rank_of(model)
-    return _square_system(spikes) if is_closed(model) else coupled_system_of(model.target.indices, spikes, model.bulk)
+    return (
+        _square_system(spikes) if is_closed(model) else coupled_system_of(model.target.indices, spikes, bulk_law(model))
+    )
 
 
 def rank_of(model: Model) -> int:
@@ -180,6 +183,11 @@ def rank_of(model: Model) -> int:
 @lru_cache(maxsize=3)
 def _square_system(spikes: int) -> SaddleSystem:
     return saddle_system(SQUARE, spikes)
+
+
+def bulk_law(model: Model) -> BulkLaw:
+    """Name of the spectral law of a model's bulk."""
+    return "stretched" if is_stretched(model) else model.bulk
 
 
 @lru_cache(maxsize=4)

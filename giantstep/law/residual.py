@@ -18,6 +18,7 @@ _ORDER = 20
 _REACH = 9.0
 _NEGLIGIBLE = 1e-18
 _CHUNK = 100_000  # nodes at a time
+_EXHAUSTED = 1e-13  # of the largest residual: there are no more points that count
 _PANELS = 16  # in e, of residuals with Gaussian noise
 
 
@@ -58,6 +59,43 @@ def residual_law(target: Target, mean: float, level: int) -> ResidualLaw:
         law = _with_noise(law, math.sqrt(target.noise), level)
     kept = np.abs(law.weight) * (1.0 + law.e**2) > _NEGLIGIBLE
     return ResidualLaw(law.e[kept] - mean, law.weight[kept], law.weight_t[kept], law.weight_tt[kept])
+
+
+def on_few_nodes(law: ResidualLaw, count: int) -> ResidualLaw:
+    """The law at ``count`` nodes, fewer where it has fewer points.
+
+    The nodes are those of the Gauss rule of ``E 1 + t^2`` in asinh(e), by the method of Lanczos, and the weights
+    interpolate: in that variable averages of what is analytic about the axis converge for laws of long tails too.
+    """
+    measure = np.abs(law.weight) + np.abs(law.weight_tt)
+    law = ResidualLaw(*(row[measure > 0.0] for row in (law.e, *_weights(law))))
+    measure = measure[measure > 0.0]
+    center = float(law.weight @ law.e)
+    spread = math.sqrt(max(law.square - center**2, _EXHAUSTED))
+    basis, diagonal, beside = _lanczos(np.arcsinh((law.e - center) / spread), np.sqrt(measure), count)
+    matrix = np.diag(diagonal) + np.diag(beside, 1) + np.diag(beside, -1)
+    nodes, vectors = np.linalg.eigh(matrix)
+    root = math.sqrt(measure.sum()) * vectors[0]
+    rows = [root * (vectors.T @ (basis @ (row / np.sqrt(measure)))) for row in _weights(law)]
+    return ResidualLaw(center + spread * np.sinh(nodes), *rows)
+
+
+def _lanczos(points: Array, start: Array, count: int) -> tuple[Array, Array, Array]:
+    """Orthonormal vectors [n, N] of polynomials of the points times ``start``, and the Jacobi matrix of n <= count."""
+    basis = [start / np.linalg.norm(start)]
+    diagonal: list[float] = []
+    beside: list[float] = []
+    while True:
+        row = points * basis[-1]
+        diagonal.append(float(row @ basis[-1]))
+        for _ in range(2):
+            known = np.array(basis)
+            row = row - known.T @ (known @ row)
+        length = float(np.linalg.norm(row))
+        if len(basis) == count or length < _EXHAUSTED * float(np.max(np.abs(points))):
+            return np.array(basis), np.array(diagonal), np.array(beside)
+        beside.append(length)
+        basis.append(row / length)
 
 
 def _flipped(law: ResidualLaw, probability: float) -> ResidualLaw:

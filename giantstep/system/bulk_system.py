@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from types import ModuleType
 from typing import Any
 
@@ -15,23 +14,24 @@ from generated.systems import trained_bulk as trained_equations
 from giantstep.law.given_bulk import given_bulk
 from giantstep.law.gradient_step import step_arguments
 from giantstep.law.intermediate_steps import is_intermediate
-from giantstep.law.moments import ActivationMoments, activation_moments
+from giantstep.law.residual import ResidualLaw
+from giantstep.law.stretched_bulk import (
+    moments_of,
+    places_of,
+    residual_nodes,
+    samples_of,
+    stretches,
+    weights_of,
+)
 from giantstep.law.structured_inputs import input_law
 from giantstep.law.trained_bulk import BulkLaw, Covariance, trained_law
 from giantstep.spec.errors import BadInput
-from giantstep.spec.kernels import function_kernel
 from giantstep.spec.model import Model
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import Level, Resolved
 from giantstep.system.problem import Problem
 
 Array = np.ndarray
-_VANISHES = 1e-9  # of E sigma'' beside sigma'
-
-
-def coupled_at(problem: Problem, level: Level, laws: Resolved | None = None) -> CoupledSystem:
-    """The coupled system of a problem at one level of quadrature, with the bulk that its model asks for."""
-    return (BulkSystem if problem.own_bulk else CoupledSystem)(problem, level, laws)
 
 
 def bulk_arrays(problem: Problem) -> tuple[ModuleType, dict[str, Array]]:
@@ -60,6 +60,37 @@ def bulk_of(problem: Problem) -> tuple[BulkLaw, Array]:
     return law, (1.0 + np.multiply.outer(share, law.x)) / variances[:, None]
 
 
+def stretched_arrays(problem: Problem, nodes: int) -> dict[str, Array]:
+    """What the equations of a bulk of rows that are stretched by blocks are given. Raises BadInput."""
+    model, blocks = problem.model, len(problem.blocks)
+    refuse_other_bulks(model)
+    law, samples = nodes_of(problem, nodes), step_arguments(model).samples
+    by_block = samples_of(samples, covariances_of(problem), variances_of(problem), law.e)
+    weights = weights_of(samples, law, problem.spike.alignment, spike_sign(model), blocks)
+    return {**places_of(blocks), **by_block, **weights}
+
+
+def nodes_of(problem: Problem, count: int) -> ResidualLaw:
+    """The law of the residual of a sample of the step, at a few nodes."""
+    return residual_nodes(problem.model.target, initial_output(problem.model), count)
+
+
+def covariances_of(problem: Problem) -> Array:
+    """(a_2, a) of every block [K, 2]: ``Sigma_b = (1 + a_2 B)^2 + a C``. Raises BadInput where merged ones differ."""
+    model, spike = problem.model, problem.spike
+    rate, samples, _, *moments = step_parts(model)
+    rows = [bulk_resolvent.covariance(rate, samples, u, *moments) for u in model.network.readout.values]
+    terms = list(zip(model.network.readout.values, spike.bulk_variance, rows, strict=True))
+    found = [{row for u, c, row in terms if (u * spike.strength, c) == (b.scale, b.variance)} for b in problem.blocks]
+    if any(len(same) != 1 for same in found):
+        raise BadInput(
+            'step.bulk = "trained" needs readout values that the features tell apart; of an even activation those of '
+            "opposite values may be alike",
+            'use step.bulk = "isotropic", or values of one sign',
+        )
+    return np.array([row for same in found for row in same])
+
+
 def covariance_of(problem: Problem) -> Covariance:
     """The covariance whose spectrum the law is of: that of the block that the step changes most. Raises BadInput."""
     model = problem.model
@@ -73,7 +104,7 @@ def covariance_of(problem: Problem) -> Covariance:
 def step_parts(model: Model) -> tuple[float, float, float, float, float]:
     """What the covariance is a function of: rate, samples, the largest readout value, E sigma'' and Var sigma'."""
     of = step_arguments(model)
-    linear = of.sigma2 if _stretches(model) else 0.0
+    linear = of.sigma2 if stretches(model) else 0.0
     return of.rate, of.samples, max(model.network.readout.values, key=abs), linear, of.variance
 
 
@@ -93,24 +124,12 @@ def initial_output(model: Model) -> float:
     """The mean output of the network before the step."""
     readout = model.network.readout
     ubar = sum(u * f for u, f in zip(readout.values, readout.fractions, strict=True))
-    return float(ubar * _moments(model).mean)
+    return float(ubar * moments_of(model).mean)
 
 
 def spike_sign(model: Model) -> float:
     """The sign of the spike along the batch's mean of e x."""
-    return -1.0 if _moments(model).linear < 0.0 else 1.0
-
-
-def _moments(model: Model) -> ActivationMoments:
-    network = model.network
-    breaks = function_kernel(network.activation).BREAKPOINTS
-    return activation_moments(network.activation, breaks, network.initial_bias)
-
-
-def _stretches(model: Model) -> bool:
-    """Whether the step multiplies the rows by a matrix: where E sigma'' does not vanish."""
-    moments = _moments(model)
-    return abs(moments.quadratic) > _VANISHES * math.sqrt(moments.slope_square)
+    return -1.0 if moments_of(model).linear < 0.0 else 1.0
 
 
 def refuse_other_bulks(model: Model) -> None:
@@ -120,15 +139,6 @@ def refuse_other_bulks(model: Model) -> None:
             'step.bulk = "trained" needs a target of one index',
             'use step.bulk = "isotropic" for several indices',
         )
-    if not _stretches(model) or len(set(model.network.readout.values)) == 1:
-        return
-    network = model.network
-    raise BadInput(
-        f"step.bulk = \"trained\" with several readout values needs an activation with E sigma''(z) = 0, as every odd "
-        f"one; it is {_moments(model).quadratic:.3g} for network.activation = {network.activation!r}, "
-        f"bias {network.initial_bias:g}",
-        'use one readout value, step.bulk = "isotropic", or an odd activation such as tanh, erf or sin without bias',
-    )
 
 
 class BulkSystem(CoupledSystem):
@@ -136,7 +146,7 @@ class BulkSystem(CoupledSystem):
 
     def __init__(self, problem: Problem, level: Level, laws: Resolved | None = None) -> None:
         super().__init__(problem, level, laws)
-        self.own, given = bulk_arrays(problem)
+        self.own, given = self.bulk()
         alpha, beta, ridge, _, inverse_dimension = self.parameters.tolist()
         unknowns = (*self.own.UNKNOWNS, "m")
         hats = {name: name.removeprefix("average_") for name in self.own.INPUTS}
@@ -154,6 +164,10 @@ class BulkSystem(CoupledSystem):
             "identity": np.eye(self.blocks),
             "weight": self.table[:, 1],
         }
+
+    def bulk(self) -> tuple[ModuleType, dict[str, Array]]:
+        """The equations of the bulk, and the arrays that they are given."""
+        return bulk_arrays(self.problem)
 
     @property
     def equations(self) -> ModuleType:
@@ -176,17 +190,22 @@ class BulkSystem(CoupledSystem):
         """Residuals of the unknowns; nan where a response or the variance of the output is not positive."""
         if not np.all(np.isfinite(super().residual(x))):
             return np.full(len(x), np.nan)
-        self.own.chain(self.state)
+        if not self.follow():
+            return np.full(len(x), np.nan)
         self.own.residual(self.state)
         for name in self.own.UNKNOWNS:
             self.view(f"residual_{name}")[...] = self.state[f"residual_{name}"]
         residuals: Array = self.work[self.places[RESIDUAL]]
         return residuals
 
+    def follow(self) -> bool:
+        """Evaluate what follows from unknowns and conjugates; whether it could be."""
+        self.own.chain(self.state)
+        return True
+
     def jacobian(self) -> Array:
         """Derivative of the residuals at the last x, column by column."""
-        known = {**{name: self.view(name) for name in self.room}, **self.state}
-        at = self.own.motion.at(self.node, self.problem.fraction, self.parameters, known)
+        at = self.tangents({**{name: self.view(name) for name in self.room}, **self.state})
         moves = {f"d_{name}": self.view(f"d_{name}") for name in self.kernel.UNKNOWNS}
         images = {f"d_residual_{name}": self.view(f"d_residual_{name}") for name in self.kernel.UNKNOWNS}
         (direction, image), n = self.places[[DIRECTION, IMAGE]], len(self.first)

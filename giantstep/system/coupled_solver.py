@@ -13,7 +13,6 @@ import numpy as np
 
 from giantstep.law.multi_index_labels import has_kinks
 from giantstep.spec.errors import NotConverged
-from giantstep.system.bulk_system import coupled_at
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import Level
 from giantstep.system.flat_losses import remark
@@ -24,6 +23,7 @@ from giantstep.system.problem import Problem, Solution
 from giantstep.system.result import Result
 from giantstep.system.separation import separable, separated
 from giantstep.system.square_loss import LARGE_RIDGE, ROUNDING, square_overlaps
+from giantstep.system.system_of_problem import coupled_at
 
 Array = np.ndarray
 _BEYOND, _LOWERED = 10.0, 2.0  # first threshold of a Huber loss, in sizes of the label; factor of the next ones

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from types import ModuleType
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -28,6 +28,13 @@ Array = np.ndarray
 
 _FLOOR = 1e-14
 _ROUNDING, _LEAST = 1e-15, 1e-290
+
+
+class Tangents(Protocol):
+    """How everything that the equations are about moves with what is given."""
+
+    def along(self, moves: Mapping[str, Any]) -> Mapping[str, Array]:
+        """Tangents by name; moves: those that are given, zero where left out."""
 
 
 class CoupledSystem:
@@ -175,6 +182,11 @@ class CoupledSystem:
     def equations(self) -> ModuleType:
         """The module of the equations, of their certificate and of their tangents."""
         return self.kernel
+
+    def tangents(self, known: Mapping[str, Any]) -> Tangents:
+        """The tangents of the equations where they are solved by what is known."""
+        found: Tangents = self.equations.motion.at(self.node, self.problem.fraction, self.parameters, known)
+        return found
 
     def known(self) -> dict[str, Any]:
         """Copies of all that the equations are about, at the last x."""

@@ -14,11 +14,11 @@ import numpy as np
 from giantstep.law.labels import Intervals, Labels
 from giantstep.quadrature.panels import rows_at, table
 from giantstep.spec.link import link_values
-from giantstep.system.bulk_system import coupled_at
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import Level, Resolved, resolved
 from giantstep.system.label_refinement import Kink, distance_to, kinks_of, settles
 from giantstep.system.problem import Problem
+from giantstep.system.system_of_problem import coupled_at
 
 Array = np.ndarray
 Fields = Callable[[Array], CoupledSystem]

@@ -20,10 +20,10 @@ from giantstep.law.labels import Points, is_constant, with_noise
 from giantstep.quadrature.gauss import legendre
 from giantstep.spec.kernels import function_kernel
 from giantstep.spec.link import link_values
-from giantstep.system.bulk_system import coupled_at
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import Level, resolved
 from giantstep.system.problem import Problem
+from giantstep.system.system_of_problem import coupled_at
 
 Array = np.ndarray
 Index = NDArray[np.intp]

@@ -9,18 +9,19 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from giantstep.spec.model import Model
-from giantstep.system.bulk_system import coupled_at
 from giantstep.system.coupled_solver import FINE, reduced_order, refined
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.label_refinement import system_at
 from giantstep.system.newton import newton
 from giantstep.system.problem import Problem, problem_of
 from giantstep.system.result import Result
+from giantstep.system.stretched_system import StretchedSystem
+from giantstep.system.system_of_problem import coupled_at
 from giantstep.verify.check import Check
 from giantstep.verify.loss import averages_check, kernel_check, label_check
 from giantstep.verify.reference import Reference
 from giantstep.verify.solver_equations import coupled_check
-from giantstep.verify.trained_bulk import bulk_checks
+from giantstep.verify.trained_bulk import bulk_checks, stretched_checks
 
 Array = np.ndarray
 _KAPPA = (-1.3, 0.4, 1.8)  # where averages are compared
@@ -82,7 +83,9 @@ def kernel_checks(model: Model, solved: Solved, found: Reference) -> Iterator[Ch
     yield coupled_check(model, solved.system)
     long, short = (jacobian_error(solved, step) for step in _STEPS)
     yield Check(f"Jacobian against differences ({long:.0e}, at a shorter step {short:.0e})", min(long, short), 1e-8)
-    if model.bulk == "trained":
+    if isinstance(solved.system, StretchedSystem):
+        yield from stretched_checks(solved.system)
+    elif model.bulk == "trained":
         yield from bulk_checks(solved.system.problem)
 
 

@@ -239,7 +239,8 @@ class Interpreter:
         entry = self._at(inverse.entry)
         over = tuple(i.name for i in inverse.over if i.name in entry.axes)
         data = entry.along((*over, inverse.row.name, inverse.column.name))
-        return np.broadcast_to(data, (*data.shape[:-2], self.point.blocks, self.point.blocks)), over
+        size = max(self.point.blocks, *data.shape[-2:])
+        return np.broadcast_to(data, (*data.shape[:-2], size, size)), over
 
 
 def _name(index: Any) -> str:

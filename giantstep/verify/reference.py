@@ -11,11 +11,14 @@ import numpy as np
 from derive.blocks import Definition
 from derive.directions import directions_of
 from derive.saddle import SaddleSystem
-from giantstep.law.derivation import coupled_system_of
+from giantstep.law.derivation import bulk_law, coupled_system_of
+from giantstep.law.stretched_bulk import is_stretched
 from giantstep.system.bulk_system import bulk_arrays
-from giantstep.system.coupled_solver import reduced_order
+from giantstep.system.coupled_solver import FINE, reduced_order
 from giantstep.system.problem import Problem, problem_of
 from giantstep.system.result import Result
+from giantstep.system.stretched_system import StretchedSystem
+from giantstep.system.system_of_problem import coupled_at
 from giantstep.verify.conditional_law import LabelLaw, features_of
 from giantstep.verify.equations import long, residuals
 from giantstep.verify.interpreter import Interpreter, NotEvaluable, Point
@@ -59,7 +62,7 @@ class Reference:
     def system(self) -> SaddleSystem:
         """The derived equations of any convex loss."""
         model = self.result.model
-        return coupled_system_of(model.target.indices, self.rank, model.bulk)
+        return coupled_system_of(model.target.indices, self.rank, bulk_law(model))
 
     def features(self, kappa: Array) -> Array:
         """mu0, mu1, mu2^2 of every block, [3, K, N]."""
@@ -174,7 +177,7 @@ class Reference:
             {name: long(values) for name, values in columns.items()},
             long(self.nodes.weight),
             definitions,
-            {self.system.inverse.name: self.system.inverse},
+            {inverse.name: inverse for inverse in self.system.inverses},
         )
 
     def _families(self) -> dict[str, Array]:
@@ -187,8 +190,17 @@ class Reference:
         found |= {"T": long(beta) * found["V2"], "adjoint": found["Q2"]}
         found["fraction"] = long(self.problem.fraction)
         if self.problem.own_bulk:
-            found |= {name: long(values) for name, values in bulk_arrays(self.problem)[1].items()}
+            found |= {name: long(values) for name, values in self._of_bulk().items()}
         return found
+
+    def _of_bulk(self) -> Mapping[str, Array]:
+        """What the equations of the bulk are given, and what follows from unknowns that are not told."""
+        if not is_stretched(self.problem.model):
+            return bulk_arrays(self.problem)[1]
+        system = coupled_at(self.problem, FINE[-1])
+        assert isinstance(system, StretchedSystem)
+        system.residual(system.unknowns(self.order))
+        return {name: system.state[name] for name in (*system.own.GIVEN, *system.own.INNER)}
 
     def residuals(self) -> dict[str, float]:
         """What the two sides of every equation differ by, relative to the terms it is made of."""

@@ -8,7 +8,7 @@ loss: squares whose weight and label are drawn at random, for which every averag
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,7 +19,7 @@ import sympy as sp
 from derive.blocks import Definition
 from derive.directions import directions_of
 from derive.random_loss import random_loss
-from derive.saddle import Equation, SaddleSystem, member, pairs
+from derive.saddle import Equation, SaddleSystem, pairs
 from derive.symbols import SYMMETRIC
 from giantstep.verify.interpreter import Interpreter, Point
 
@@ -28,6 +28,8 @@ DIGITS = 50
 _GUARD, _STEP = 60, 36  # central differences of step 1e-36: an error of 1e-72, and 1e-74 by rounding
 _BLOCKS, _NODES, _SPECTRUM, _KINDS = 2, 3, 3, 3
 _STENCIL = ((-1, -1), (1, 1))
+OWN = ("T", "X")  # unknowns of the spectral potential
+_HIDDEN = {"M", "S", "P", "Mx", "Sx", "Px"}
 
 
 @dataclass(frozen=True)
@@ -93,32 +95,48 @@ def _slope_of_potential(system: SaddleSystem, point: Point) -> float:
 
 
 def _at_own_spectrum(system: SaddleSystem, there: Interpreter, name: str) -> Interpreter:
-    """T solved again where a conjugate that it depends on was moved: Newton's method from where it was."""
+    """T and X solved again where a conjugate that they depend on was moved: Newton's method from where they were."""
     if name not in ("V1_hat", "V2_hat") or "T" not in there.point.families:
         return there
-    equation = next(e for e in system.equations if e.unknown == "T")
-    slope = _own_slopes(equation, there.point)
+    own = [system.equation(each) for each in OWN if each in there.point.families]
+    slope = _slopes(own, there.point)
     for _ in range(12):
-        values = there.point.families["T"]
-        off = values - _members(there.point, equation)
-        change = mpmath.lu_solve(slope, mpmath.matrix(list(off)))
-        there = there.moved(T=values - np.array(list(change), dtype=object))
+        change = mpmath.lu_solve(slope, mpmath.matrix(list(_off(own, there.point))))
+        there = there.moved(**_shifted(own, there.point, [-x for x in change]))
         if max(abs(x) for x in change) < mpmath.mpf(10) ** -(DIGITS + _GUARD - 15):
             break
     return there
 
 
-def _own_slopes(equation: Equation, point: Point) -> Any:
-    """d(T - body)/dT by differences."""
-    values, size = point.families["T"], len(point.families["T"])
-    matrix, step = mpmath.eye(size), mpmath.mpf(10) ** -_STEP
-    here = _members(point, equation)
-    for j in range(size):
-        moved = values.copy()
-        moved[j] = moved[j] + step
-        there = _members(point.moved(T=moved), equation)
-        for i in range(size):
-            matrix[i, j] -= (there[i] - here[i]) / step
+def _off(equations: Sequence[Equation], point: Point) -> Array:
+    """What vanishes where families solve their equations."""
+    missed = []
+    for equation in equations:
+        body = _members(point, equation)
+        missed.append((body if equation.kind == "implicit" else point.families[equation.unknown] - body).ravel())
+    return np.concatenate(missed)
+
+
+def _shifted(equations: Sequence[Equation], point: Point, change: Sequence[Any]) -> dict[str, Array]:
+    """The unknowns of equations with something added to them, member by member."""
+    found, rest = {}, list(change)
+    for equation in equations:
+        values = point.families[equation.unknown]
+        added, rest = np.array(rest[: values.size], dtype=object), rest[values.size :]
+        found[equation.unknown] = values + added.reshape(values.shape)
+    return found
+
+
+def _slopes(equations: Sequence[Equation], point: Point, step: Any = None) -> Any:
+    """Derivatives of what vanishes in the unknowns, by differences."""
+    step = step or mpmath.mpf(10) ** -_STEP
+    here = _off(equations, point)
+    matrix = mpmath.matrix(len(here), len(here))
+    for j in range(len(here)):
+        change = [step if i == j else mpmath.mpf(0) for i in range(len(here))]
+        there = _off(equations, point.moved(**_shifted(equations, point, change)))
+        for i in range(len(here)):
+            matrix[i, j] = (there[i] - here[i]) / step
     return matrix
 
 
@@ -142,21 +160,20 @@ def _random_point(system: SaddleSystem, source: random.Random) -> Point:
         found: Array = np.array(flat, dtype=object).reshape(shape)
         return found
 
-    names = {e.unknown for e in system.equations} - {"M", "S", "P", "Mx", "Sx", "Px"}
+    hidden_names = _HIDDEN | _names_of_bulk(system)
+    names = {e.unknown for e in system.equations} - hidden_names
     families = {}
     for name in sorted(names):
-        values = draw(*(_BLOCKS,) * len(member(name).indices))
+        values = draw(*(_BLOCKS,) * len(system.equation(name).indices))
         families[name] = _with_symmetry(name, values)
-    families["fraction"] = draw(_BLOCKS)
-    spectral = [name for name in _spectral(system) if name not in families]
-    families |= {name: draw(_BLOCKS, _SPECTRUM) if name == "Sigma" else draw(_SPECTRUM) for name in spectral}
+    families |= {name: draw(*_shape(name, rank)) for name, rank in sorted(_given(system).items())}
     columns = {name: draw(_BLOCKS, _NODES) for name in ("mu0", "mu1", "mu2sq")}
     columns |= {name: draw(_NODES) for name in ("nu0", "nu2sq", *directions_of("kappa", system.spikes))}
     columns |= {name: draw(_NODES) for name in directions_of("nu1", system.directions)}
     loss = random_loss(system.directions)
     columns |= {name: draw(_NODES) for name in loss.names}
     explicit = {e.unknown: Definition(e.unknown, e.indices, e.body) for e in system.equations if e.kind == "explicit"}
-    hidden = {name: d for name, d in explicit.items() if name in ("M", "S", "Mx", "Sx")}
+    hidden = {name: d for name, d in explicit.items() if name in hidden_names}
     if _spectrum_is_given(system):
         del families["T"]
         hidden["T"] = explicit["T"]
@@ -168,9 +185,18 @@ def _random_point(system: SaddleSystem, source: random.Random) -> Point:
         columns,
         draw(_NODES),
         {d.name: d for d in system.fields} | ({d.name: d for d in loss.averages} if system.partials else {}) | hidden,
-        {system.inverse.name: system.inverse},
+        {inverse.name: inverse for inverse in system.inverses},
     )
     return _consistent(system, point)
+
+
+def _names_of_bulk(system: SaddleSystem) -> set[str]:
+    """What follows from T, X and the adjoint of X, where there is an X."""
+    names = [e.unknown for e in system.equations]
+    if "X" not in names:
+        return set()
+    first, last = names.index("out"), names.index("adjoint_X_own") + 1
+    return {*names[first:last]} - {"T", "X", "adjoint", "adjoint_X"}
 
 
 def _spectrum_is_given(system: SaddleSystem) -> bool:
@@ -178,33 +204,34 @@ def _spectrum_is_given(system: SaddleSystem) -> bool:
     return not any(e.unknown == "adjoint" and e.kind == "implicit" for e in system.equations)
 
 
-def _spectral(system: SaddleSystem) -> tuple[str, ...]:
-    """Families over the spectrum: what the equations are given beside everything else."""
-    bases = {
-        str(node.base.label)
-        for e in system.equations
-        for node in sp.preorder_traversal(e.body)
-        if isinstance(node, sp.Indexed)
+def _given(system: SaddleSystem) -> dict[str, int]:
+    """What the equations are given beside order parameters and conjugates: name -> number of indices."""
+    bodies = [e.body for e in system.equations] + [inverse.entry for inverse in system.inverses]
+    members = {node for body in bodies for node in sp.preorder_traversal(body) if isinstance(node, sp.Indexed)}
+    known = {e.unknown for e in system.equations} | {inverse.name for inverse in system.inverses}
+    return {str(node.base.label): len(node.indices) for node in members if str(node.base.label) not in known} | {
+        inverse.identity: 2 for inverse in system.inverses if inverse.identity
     }
-    bases |= {str(n.base.label) for n in sp.preorder_traversal(system.inverse.entry) if isinstance(n, sp.Indexed)}
-    return tuple(sorted(name for name in bases if name.startswith("law_") or name in ("Sigma", "spectrum")))
+
+
+def _shape(name: str, rank: int) -> tuple[int, ...]:
+    """Of a family that is given: the last index of some is one over the spectrum."""
+    over = name.startswith("law_") or name in ("Sigma", "spectrum", "sample")
+    return (*(_BLOCKS,) * (rank - over), *(_SPECTRUM,) * over)
 
 
 def _consistent(system: SaddleSystem, point: Point) -> Point:
-    """The shares for which T as drawn is the solution, then the adjoint, which is linear in itself."""
+    """The shares for which T as drawn is the solution, what is given for which X is; then the adjoints, which are
+    linear in themselves.
+    """
     if _spectrum_is_given(system):
         return point
-    equation = system.equation("T")
-    wanted = point.families["T"] / _members(point, equation)
+    wanted = point.families["T"] / _members(point, system.equation("T"))
     point = point.moved(fraction=point.families["fraction"] * wanted)
-    adjoint = system.equation("adjoint")
-    zero = np.array([mpmath.mpf(0)] * _BLOCKS, dtype=object)
-    origin, matrix = _members(point.moved(adjoint=zero), adjoint), mpmath.matrix(_BLOCKS, _BLOCKS)
-    for j in range(_BLOCKS):
-        unit = zero.copy()
-        unit[j] = mpmath.mpf(1)
-        column = _members(point.moved(adjoint=unit), adjoint) - origin
-        for i in range(_BLOCKS):
-            matrix[i, j] = column[i]
-    found = mpmath.lu_solve(matrix, mpmath.matrix(list(-origin)))
-    return replace(point, families={**point.families, "adjoint": np.array(list(found), dtype=object)})
+    if "X" in point.families:
+        missed = point.families["X"] - _members(point, system.equation("X"))
+        point = point.moved(base=point.families["base"] + missed)
+    adjoints = [system.equation(name) for name in ("adjoint", "adjoint_X") if name in point.families]
+    origin = point.moved(**{e.unknown: 0 * point.families[e.unknown] for e in adjoints})
+    change = mpmath.lu_solve(_slopes(adjoints, origin, mpmath.mpf(1)), mpmath.matrix(list(-_off(adjoints, origin))))
+    return replace(point, families={**point.families, **_shifted(adjoints, origin, list(change))})

@@ -18,7 +18,7 @@ from giantstep.quadrature.panels import ORDERS, table
 from giantstep.quadrature.tensor import tensor_table
 from giantstep.spec.kernels import solver_kernel
 from giantstep.spec.model import Model
-from giantstep.system.bulk_system import BulkSystem, bulk_arrays
+from giantstep.system.bulk_system import BulkSystem
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.problem import Problem, problem_of
 from giantstep.system.result import Result
@@ -51,7 +51,9 @@ def point_of(system: SaddleSystem, rows: Array, problem: Problem, families: Mapp
     definitions |= {e.unknown: Definition(e.unknown, e.indices, e.body) for e in hidden}
     known = {name: long(values) for name, values in families.items()} | {"fraction": long(problem.fraction)}
     symbols = dict(zip(PARAMETERS, long(problem.parameters), strict=True))
-    return Point(blocks, symbols, known, named, weight, definitions, {system.inverse.name: system.inverse})
+    return Point(
+        blocks, symbols, known, named, weight, definitions, {inverse.name: inverse for inverse in system.inverses}
+    )
 
 
 # --- the square loss, solved block by block -------------------------------------------------------------------------
@@ -103,7 +105,7 @@ def coupled_point(system: SaddleSystem, kernel: CoupledSystem) -> Point:
     names = {e.unknown for e in system.equations}
     if isinstance(kernel, BulkSystem):  # what the workspace has beside these is the isotropic bulk's
         families = {name: kernel.state[name] for name in names & set(kernel.state)}
-        families |= bulk_arrays(kernel.problem)[1]
+        families |= {name: kernel.state[name] for name in kernel.own.GIVEN}
     else:
         families = {name: kernel.view(name) for name in names & set(kernel.room)}
     point = point_of(system, kernel.table, kernel.problem, families)

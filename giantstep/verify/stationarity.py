@@ -1,11 +1,12 @@
 """The free energy at the reported solution is stationary in every order parameter and every conjugate.
 
 Its derivative along a random direction is taken by differences, with averages over the output taken anew where order
-parameters move, and T solved again where conjugates do.
+parameters move, and T and X solved again where conjugates do.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -22,6 +23,7 @@ Array = np.ndarray
 _STENCIL = {-2: 1.0, -1: -8.0, 1: 8.0, 2: -1.0}  # of a first derivative, over 12
 _STEP = 1e-3  # relative, of its differences: the fourth power is left
 _SETTLED = 1e-17  # of T
+OWN = ("T", "X")  # unknowns of the spectral potential
 
 
 def gradient_checks(found: Reference) -> Iterator[Check]:
@@ -32,7 +34,9 @@ def gradient_checks(found: Reference) -> Iterator[Check]:
     conjugates = [name for name in paired if "hat" in name]
     yield Check("gradient of the free energy in the order parameters", _slope(found, overlaps, found.at_order), 1e-9)
     yield Check(
-        "gradient of the free energy in the conjugates", _slope(found, conjugates, lambda p: _at_own_t(found, p)), 1e-9
+        "gradient of the free energy in the conjugates",
+        _slope(found, conjugates, lambda p: _at_own_bulk(found, p)),
+        1e-9,
     )
 
 
@@ -68,28 +72,36 @@ def _direction(source: np.random.Generator, name: str, values: Array) -> Array:
     return 0.5 * (found + found.T) if name in SYMMETRIC else found
 
 
-def _at_own_t(found: Reference, point: Point) -> Point:
-    """T as the conjugates have it: Newton's method by differences from where it was."""
-    equation = found.system.equation("T")
-    axes = tuple(str(i) for i in equation.indices)
-
-    def body(values: Array) -> Array:
-        return np.real(Interpreter(point.moved(T=values)).value(equation.body, axes))  # of a sum over conjugate points
-
-    values = point.families["T"]
+def _at_own_bulk(found: Reference, point: Point) -> Point:
+    """T, and X where there is one, as the conjugates have them: Newton's method by differences from where they were."""
+    names = [name for name in OWN if name in point.families]
+    sizes = np.concatenate([np.full(point.families[n].size, np.abs(point.families[n]).max()) for n in names])
+    values = np.concatenate([point.families[name].ravel() for name in names])
     for _ in range(40):
-        here, step = _off(equation, values, body(values)), 1e-6 * np.abs(values)
-        columns = []
-        for j in range(len(values)):
+        here, columns = _off(found, _with(point, names, values), names), []
+        for j, step in enumerate(1e-6 * sizes):
             moved = values.copy()
-            moved[j] += step[j]
-            columns.append((_off(equation, moved, body(moved)) - here) / step[j])
+            moved[j] += step
+            columns.append((_off(found, _with(point, names, moved), names) - here) / step)
         change = np.linalg.solve(np.array(np.stack(columns, axis=1), float), np.array(here, float))
         values = values - change
-        if np.max(np.abs(change) / values) < _SETTLED:
+        if np.max(np.abs(change) / sizes) < _SETTLED:
             break
-    return point.moved(T=long(values))
+    return _with(point, names, long(values))
 
 
-def _off(equation: Equation, values: Array, body: Array) -> Array:
-    return values - body if equation.kind == "explicit" else body
+def _with(point: Point, names: list[str], values: Array) -> Point:
+    """The point with families from one vector of numbers."""
+    shapes = [point.families[name].shape for name in names]
+    parts = np.split(values, np.cumsum([math.prod(shape) for shape in shapes])[:-1])
+    return point.moved(**{n: part.reshape(shape) for n, part, shape in zip(names, parts, shapes, strict=True)})
+
+
+def _off(found: Reference, point: Point, names: list[str]) -> Array:
+    """What vanishes where T and X solve their equations."""
+    interpreter, missed = Interpreter(point), []
+    for name in names:
+        equation = found.system.equation(name)
+        body = np.real(interpreter.value(equation.body, tuple(str(i) for i in equation.indices)))  # of conjugate points
+        missed.append((point.families[name] - body if equation.kind == "explicit" else body).ravel())
+    return np.concatenate(missed)

@@ -8,11 +8,11 @@ import numpy as np
 
 from giantstep.law.intermediate_steps import frees_at_zero, is_intermediate
 from giantstep.spec.model import Model
-from giantstep.system.bulk_system import coupled_at
 from giantstep.system.coupled_solver import coupled_solution
 from giantstep.system.newton import newton
 from giantstep.system.problem import problem_of
 from giantstep.system.result import Result
+from giantstep.system.system_of_problem import coupled_at
 from giantstep.system.trained_bias import slope_in_bias
 from giantstep.verify.check import Check
 from giantstep.verify.coupled_system import Solved

@@ -41,6 +41,7 @@ DERIVATIONS: dict[str, Callable[[], Derivation]] = {
     "square loss, two directions": lambda: saddle_system(SQUARE, 2).derivation,
     "any loss": lambda: coupled_system().derivation,
     "any loss, trained bulk": lambda: coupled_system(bulk="trained").derivation,
+    "any loss, stretched bulk": lambda: coupled_system(bulk="stretched").derivation,
     "any loss, given bulk": lambda: coupled_system(bulk="matrix").derivation,
     "step": lambda: _step("relu", "tanh"),
     "step, noisy labels": lambda: _step("tanh", "sign", flips=FLIPS, probit=PROBIT),
@@ -55,7 +56,7 @@ DERIVATIONS: dict[str, Callable[[], Derivation]] = {
 }
 
 
-LONG = {"square loss, two directions", "any loss, trained bulk", "any loss, given bulk"}
+LONG = {"square loss, two directions", "any loss, trained bulk", "any loss, stretched bulk", "any loss, given bulk"}
 
 
 @pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.slow) if n in LONG else n for n in DERIVATIONS])

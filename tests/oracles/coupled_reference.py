@@ -100,7 +100,7 @@ class CoupledReference:
             columns[1],
             named,
             definitions,
-            {system.inverse.name: system.inverse},
+            {inverse.name: inverse for inverse in system.inverses},
         )
 
 

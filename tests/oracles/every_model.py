@@ -51,6 +51,7 @@ def every_model(matrix: str) -> dict[str, Model]:
         "rank 3": _model("erf", "tanh", network={"readout": three}, spike=RANK_3),
         "trained bulk": _model("tanh", "tanh", target={"noise": 0.1}, step=trained),
         "trained bulk, logistic": _model("tanh", "sign", "logistic", network={"readout": TWO}, step=trained),
+        "trained bulk, stretched blocks": _model("relu", SMOOTH, network={"readout": TWO}, step=trained),
         "trained bulk, trained bias": _model("tanh", SMOOTH, network=bias, step=trained),
         "given bulk": _model("tanh", "tanh", step={**STEP, "bulk": "matrix", "matrix": matrix}),
         "structured inputs": _model("tanh", "tanh", target={"noise": 0.1}, inputs=lumps),

@@ -72,7 +72,7 @@ def state_of(
         columns[1],
         named,
         {definition.name: definition for definition in system.fields},
-        {system.inverse.name: system.inverse},
+        {inverse.name: inverse for inverse in system.inverses},
     )
 
 

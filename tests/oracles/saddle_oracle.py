@@ -122,7 +122,7 @@ def state_of_point(point: Point, system: SaddleSystem, **families: Any) -> State
         point.weight,
         columns,
         definitions,
-        {system.inverse.name: system.inverse},
+        {inverse.name: inverse for inverse in system.inverses},
     )
 
 

@@ -17,6 +17,7 @@ SYSTEMS = {
     "any loss": coupled_system,
     "two indices, two directions": lambda: coupled_system(2, 2),
     "trained bulk": lambda: coupled_system(bulk="trained"),
+    "stretched bulk": lambda: coupled_system(bulk="stretched"),
     "given bulk": lambda: coupled_system(bulk="matrix"),
 }
 

@@ -24,7 +24,6 @@ from giantstep.observe.gradient.parameter_directions import Direction, check_key
 from giantstep.observe.gradient.trained_bias import bias_direction, bias_rates
 from giantstep.spec.errors import BadInput, NotConverged
 from giantstep.spec.model import Model
-from giantstep.system.bulk_system import coupled_at
 from giantstep.system.coupled_solver import FINE, reduced_order, refined
 from giantstep.system.discretisation import Level
 from giantstep.system.merged_blocks import Members, merged
@@ -33,6 +32,7 @@ from giantstep.system.problem import Problem, problem_of
 from giantstep.system.result import Result
 from giantstep.system.solve import solve
 from giantstep.system.span import hidden_rates
+from giantstep.system.system_of_problem import coupled_at
 
 Array = np.ndarray
 _SETTLED, _WORST = 1e-8, 1e-6  # change between orders of quadrature that is worked for, and that is allowed

@@ -30,8 +30,7 @@ class Motion:
         self.system, self.worst = system, 0.0
         self.matrix: Array = system.jacobian().copy() if of is None else of.matrix
         self.known: dict[str, Any] = {**({} if of is None else of.known), **system.known()}
-        given = system.node, system.problem.fraction, system.parameters, self.known
-        self.tangents = system.equations.motion.at(*given)
+        self.tangents = system.tangents(self.known)
 
     def along(self, direction: Direction) -> Rates:
         """Derivatives of (test error, training error, free energy) along a direction, the unknowns following."""
@@ -71,7 +70,7 @@ class Motion:
         found: dict[str, Any] = dict(zip(names, (*direction.rates, *change), strict=True))
         if (moving := direction.spectrum) is None:
             return found
-        return {**found, "d_Sigma": moving.covariance, **{f"d_{name}": rate for name, rate in moving.weights.items()}}
+        return {**found, **{f"d_{name}": rate for name, rate in moving.arrays(system.level.output).items()}}
 
     def _moved(self, given: Mapping[str, Any], motion: Array) -> tuple[Array, Mapping[str, Array]]:
         """(tangents of the residuals, all tangents by name) where the unknowns have a motion."""

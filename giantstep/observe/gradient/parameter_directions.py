@@ -9,7 +9,7 @@ import numpy as np
 
 from giantstep.law.intermediate_steps import is_intermediate
 from giantstep.observe.gradient.coefficient_slopes import slopes_along
-from giantstep.observe.gradient.rates_after_step import Moving, StepRates, rates_after_step
+from giantstep.observe.gradient.rates_after_step import Moving, MovingSamples, StepRates, rates_after_step
 from giantstep.spec.errors import BadInput
 from giantstep.spec.model import Model
 from giantstep.system.merged_blocks import Members
@@ -28,7 +28,7 @@ class Direction:
     rates: tuple[float, float, float]
     loadings: Array
     bulk: Array
-    spectrum: Moving | None = None
+    spectrum: Moving | MovingSamples | None = None
     offset: float = 0.0
 
     @property
@@ -144,7 +144,7 @@ def _of_blocks(problem: Problem, members: Members, loadings: Array, rates: StepR
     bulk = _distinct(problem, members, rates.bulk)
     moving = rates.spectrum
     if moving is not None:
-        moving = replace(moving, covariance=_distinct(problem, members, moving.covariance))
+        moving = moving.of_blocks(lambda rates: _distinct(problem, members, rates))
     return Direction((0.0, 0.0, 0.0), loadings, bulk, moving)
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -12,13 +12,16 @@ from generated import step as generated_step
 from generated import structured_inputs as derived_inputs
 from generated.systems import slopes
 from giantstep.law.gradient_step import StepArguments, step_arguments
+from giantstep.law.stretched_bulk import is_stretched, rates_of_samples
 from giantstep.law.structured_inputs import input_law
 from giantstep.law.trained_bulk import law_rates
 from giantstep.spec.inputs_table import Inputs
 from giantstep.system.bulk_system import (
     bulk_of,
     covariance_of,
+    covariances_of,
     initial_output,
+    nodes_of,
     spike_sign,
     step_parts,
     variances_of,
@@ -40,6 +43,36 @@ class Moving:
         """The same for a change by another factor."""
         return Moving(factor * self.covariance, {name: factor * rate for name, rate in self.weights.items()})
 
+    def of_blocks(self, distinct: Callable[[Array], Array]) -> Moving:
+        """The same of the distinct blocks."""
+        return replace(self, covariance=distinct(self.covariance))
+
+    def arrays(self, nodes: int) -> dict[str, Array]:
+        """Rates of what the equations are given, by name."""
+        return {"Sigma": self.covariance, **self.weights}
+
+
+@dataclass(frozen=True)
+class MovingSamples:
+    """Rates [K, 3] of (a_2, a) and of the bulk variance, where the bulk is one of samples of the step."""
+
+    problem: Problem
+    rates: Array
+
+    def times(self, factor: float) -> MovingSamples:
+        """See ``Moving``."""
+        return replace(self, rates=factor * self.rates)
+
+    def of_blocks(self, distinct: Callable[[Array], Array]) -> MovingSamples:
+        """See ``Moving``."""
+        return replace(self, rates=distinct(self.rates))
+
+    def arrays(self, nodes: int) -> dict[str, Array]:
+        """See ``Moving``; nodes: of the residual of a sample."""
+        problem = self.problem
+        law, samples = nodes_of(problem, nodes), step_arguments(problem.model).samples
+        return rates_of_samples(samples, covariances_of(problem), self.rates, variances_of(problem), law.e)
+
 
 @dataclass(frozen=True)
 class StepRates:
@@ -49,7 +82,7 @@ class StepRates:
 
     strength: float
     bulk: Array
-    spectrum: Moving | None = None
+    spectrum: Moving | MovingSamples | None = None
 
 
 def rates_after_step(problem: Problem, members: Members) -> StepRates:
@@ -68,9 +101,17 @@ def rates_after_step(problem: Problem, members: Members) -> StepRates:
     return StepRates(strength, bulk, _of_trained(problem, members, bulk) if model.bulk == "trained" else None)
 
 
-def _of_trained(problem: Problem, members: Members, bulk: Array) -> Moving:
-    """Rates of ``Sigma_b = (1 + share_b x)/c_b`` by the variances c_b, and of the law of x; the shares stay."""
-    model, (_, sigma) = problem.model, bulk_of(problem)
+def _of_trained(problem: Problem, members: Members, bulk: Array) -> Moving | MovingSamples:
+    """Rates of ``Sigma_b = (1 + share_b x)/c_b`` by the variances c_b, and of the law of x; the shares stay.
+
+    Of rows that are stretched by their readout values those of each.
+    """
+    model = problem.model
+    if is_stretched(model):
+        rate, samples, _, *moments = step_parts(model)
+        rows = [bulk_resolvent.covariance_rates(rate, samples, u, *moments) for u in model.network.readout.values]
+        return MovingSamples(problem, np.column_stack([rows, bulk]))
+    _, sigma = bulk_of(problem)
     rates = bulk_resolvent.covariance_rates(*step_parts(model))
     state = covariance_of(problem), problem.spike.alignment, spike_sign(model)
     moved = law_rates(model.target, initial_output(model), *state, rates)

@@ -16,7 +16,9 @@ import numpy as np
 from generated.systems import given_bulk as given_equations
 from generated.systems import trained_bulk as trained_equations
 from giantstep.law.residual import ResidualLaw, residual_law
+from giantstep.law.stretched_bulk import is_stretched
 from giantstep.law.trained_bulk import BulkLaw, Resolvent
+from giantstep.spec.errors import BadInput
 from giantstep.system.bulk_system import bulk_arrays, bulk_of, covariance_of, initial_output, shares_of, variances_of
 from giantstep.system.problem import Problem
 
@@ -53,6 +55,12 @@ def rows_of(problem: Problem) -> Rows | None:
     """The rows of a problem's bulk, None where they are isotropic. Raises BadInput."""
     if not problem.own_bulk:
         return None
+    if is_stretched(problem.model):
+        raise BadInput(
+            'the spectrum with step.bulk = "trained" and several readout values is not available for an activation '
+            "with E sigma'' other than 0",
+            'use one readout value, step.bulk = "isotropic", or an odd activation such as tanh',
+        )
     if problem.model.bulk == "trained":
         return TrainedRows(problem, bulk_of(problem)[0])
     equations, arrays = bulk_arrays(problem)

@@ -1,0 +1,75 @@
+"""Emission of the equations of the bulk whose covariances do not commute: NumPy over the samples' residuals.
+
+Beside the unknowns that other bulks have there is X, what the samples add to the mean resolvent's inverse, and its
+adjoint. Both follow from the others, by equations of their own that are solved within those of the system.
+"""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from codegen.bulk import block_of, bulk_module, chain_of, over_spectrum, stored
+from codegen.certificate import emit_check
+from codegen.plan import Node, Plan, chain_calculus, residual
+from codegen.sensitivity import emit_motion
+from codegen.system_module import FOLDER
+from derive.blocks import index, names_in
+from derive.saddle import coupled_system, member
+from derive.spectrum import STRETCHED
+
+STRETCHED_PATH = f"{FOLDER}/stretched_bulk.py"
+INNER = ("X", "adjoint_X")
+GIVEN = ("upper", "lower", "first", "inside", "last", "fixed", "unit_G", "unit_D", "gamma", "rho")  # places, directions
+SAMPLES = ("sample", "base", "law_tr", "law_tt", "law_te", "law_ee")
+MOVING = ("sample", "base")
+
+
+def emit_stretched() -> str:
+    """Text of the module of the equations of a stretched bulk."""
+    system, plain = coupled_system(bulk=STRETCHED.name), coupled_system()
+    block = block_of(system, plain, INNER)
+    chain, inputs = chain_of(plain, block)
+    torn = {node.name: node for node in block.torn if node.name != "m"}
+    missed = {name: Node(f"residual_{name}", "family", n.indices, residual(n)) for name, n in torn.items()}
+    resolvent = _needed(chain, missed["X"])
+    moved = chain_calculus(system, resolvent).derivative(torn["X"].body, member("X", (index("y"), index("z"))))
+    slope = Node("slope_X", "family", (), moved)
+    energy = [Node("free_energy", "family", (), system.free_energy)]
+    adjoint = missed.pop("adjoint_X")
+    after = [node for node in chain if node not in resolvent]
+    functions = (
+        stored("resolvent", "What the equation of X is made of, and its residual.", [*resolvent, missed.pop("X")]),
+        stored("slope", "The derivative of what X equals in X, [p, q, y, z].", [slope]),
+        stored(
+            "chain",
+            "Everything else that follows from unknowns and conjugates, and the residual of adjoint_X.",
+            [*after, adjoint],
+        ),
+        stored("residual", "The residuals of the unknowns, stored beside them.", list(missed.values())),
+        stored("free_energy", "The free energy, stored as such.", energy),
+    )
+    parts = [
+        f"UNKNOWNS = {tuple(name for name in torn if name not in INNER)!r}",
+        f"INNER = {INNER!r}",
+        f"INPUTS = {inputs!r}",
+        f"GIVEN = {(*GIVEN, *SAMPLES)!r}",
+        *(function.text(over_spectrum(chain)) for function in functions),
+        emit_check(Plan(system, (block,))),
+        emit_motion(system, block, MOVING),
+    ]
+    return bulk_module(
+        "Equations of a stretched bulk, any number of blocks",
+        [sp.srepr(e.body) for e in system.equations],
+        "\n\n\n".join(["\n".join(parts[:4]), *parts[4:]]),
+    )
+
+
+def _needed(chain: list[Node], last: Node) -> list[Node]:
+    """Those of the chain that a node follows from."""
+    names = names_in(last.body)
+    found: list[Node] = []
+    for node in reversed(chain):
+        if node.name in names:
+            found.insert(0, node)
+            names |= names_in(node.body)
+    return found

@@ -1,0 +1,250 @@
+"""The bulk whose covariances do not commute: rows of several readout values that the step stretches [THEORY 5].
+
+``Sigma_b = (1 + a2_b B)^2 + a_b C`` of different blocks share no eigenvectors, so that no spectrum stands for them. The
+potential is extremal in auxiliary matrices instead: s, the mean resolvent of a matrix that is linear in the samples of
+the step (``derive.bulk_resolvent``), and X, what the samples add to its inverse. A row of that matrix belongs to a
+block, once or twice: ``upper`` and ``lower``; the points x are nodes of the law of a sample's residual.
+"""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from derive.blocks import BlockSum, Definition, LogDet, MatrixInverse, family, index
+from derive.calculus import Calculus, contract
+from derive.canonical import canonical, fold
+from derive.operations import computed, equal
+from derive.replica.bulk import Spectral
+from derive.spectrum import SpectralLaw, X
+from derive.symbols import BETA, FRACTION, PSI_HAT, Q1_HAT, Q2_HAT, RIDGE, SYMMETRIC, V1_HAT, V2_HAT, ZETA_HAT, T
+from derive.trace import Recorder
+
+B, C = index("b"), index("c")
+P, Q, R = index("p"), index("q"), index("r")
+ROW, COLUMN = index("i"), index("j")  # of the matrix with the response beside it
+ADDED = {"X": "law_tr", "X_theta": "law_tt", "X_cross": "law_te", "X_own": "law_ee"}  # by the law of a sample
+_SOURCE = "THEORY section 5"
+_s, _sample, _base = family("Res"), family("sample"), family("base")
+_first, _inside, _last = family("first"), family("inside"), family("last")
+_upper, _lower, _fixed, _out = family("upper"), family("lower"), family("fixed"), family("out")
+_D, _F = family("D"), family("F")
+
+
+def stretched_potential(trace: Recorder, law: SpectralLaw) -> Spectral:
+    """Equations of T, s and X from the potential, and the response functions."""
+    names = _placed(trace)
+    whole, along = (_pencil(trace, *pair) for pair in (("G", "X"), ("G_theta", "X_theta")))
+    presence = _presence(trace)
+    calculus = Calculus({d.name: d for d in names}, {m.name: m for m in (whole, along, presence)})
+    potential = BlockSum(T[B] * (RIDGE + V2_HAT[B]) - BETA * FRACTION[B] * sp.log(T[B]), B) + LogDet("G")
+    potential -= BlockSum(BlockSum((family("X")[P, Q] - _base[P, Q]) * _s[Q, P], P), Q)
+    potential += BlockSum(family("law_tr")[X] * LogDet("D", X), X)
+    trace.assume(
+        "spectral potential",
+        sp.Symbol("L"),
+        potential,
+        "the log-determinant of $A=\\lambda+\\hat{V}^{(2)}+W\\hat{V}^{(1)}W^T$, over $d$, to have the deterministic "
+        "equivalent $\\mathcal{L}$, extremal in $T$, $s$ and $X$, up to a constant",
+        source=law.source,
+        assumption=law.assumption,
+    )
+    held = tuple(calculus.inverses.values()) + names
+    present = Definition("F", (P, Q, X), BlockSum(_sample[P, R, X] * _D[R, Q, X], R))
+    trace.define("F", _F[P, Q, X], present.body, "what a sample adds, its own presence counted", _SOURCE)
+    stationarity = _stationary(trace, calculus, "T", T[B], held)
+    mean = _stationary(trace, calculus, "Res", family("X")[Q, P], held, solved=_s[P, Q])
+    added = _stationary(trace, calculus, "X", _s[Q, P], held, solved=family("X")[P, Q], folded=present)
+    auxiliary = (Definition("Res", (P, Q), mean), Definition("X", (P, Q), added), *_by_weights(trace, added))
+    response = trace.derive(
+        "M",
+        family("M")[B, C],
+        computed(
+            "differentiate",
+            "the derivative of the log-determinant along $\\hat{V}^{(1)}$: the mean response",
+            "spectral potential",
+            by=lambda body: calculus.derivative(body, V1_HAT[C, B]),
+            test=equal(lambda body: sp.Derivative(body, V1_HAT[C, B], evaluate=False), *held),
+        ),
+        law.source,
+    )
+    definitions = (
+        *names,
+        *_turned(trace),
+        present,
+        *_sides(trace),
+        Definition("M", (B, C), response),
+        *_projections(trace, response),
+    )
+    inverses = (presence, whole, along)
+    return Spectral(inverses, definitions, (), stationarity, response, auxiliary, (present,))
+
+
+def _placed(trace: Recorder) -> tuple[Definition, ...]:
+    """Where what the samples add stands in the matrix: with -T in the rows beside, with 1 in the lower ones."""
+    body = _lower[ROW, P] - BlockSum(T[B] * _last[B, ROW] * _upper[B, P], B)
+    trace.define("out", _out[ROW, P], body, "rows of the matrix that $X$ stands in", _SOURCE)
+    return (Definition("out", (ROW, P), body),)
+
+
+def _pencil(trace: Recorder, name: str, added: str) -> MatrixInverse:
+    """The matrix with V1_hat and X apart, so that no inverse of V1_hat is needed; M is one of its blocks inverted."""
+    entry = _fixed[ROW, COLUMN] + BlockSum(_first[B, ROW] * BlockSum(V1_HAT[B, C] * _last[C, COLUMN], C), B) / 2
+    entry += (
+        BlockSum(_first[C, ROW] * BlockSum(V1_HAT[B, C] * _last[B, COLUMN], B), C) / 2
+    )  # symmetric, and varied as such
+    entry += BlockSum(_out[ROW, P] * BlockSum(family(added)[P, Q] * _inside[Q, COLUMN], Q), P)
+    trace.define(
+        name,
+        sp.Symbol(f"{name}^-1"),
+        entry,
+        "$\\begin{pmatrix}1&0&\\hat{V}^{(1)}\\\\X_{21}&X_{22}&0\\\\-TX_{11}&-TX_{12}&1\\end{pmatrix}$, and its inverse",
+        _SOURCE,
+    )
+    return MatrixInverse(name, ROW, COLUMN, entry, identity="unit_G")
+
+
+def _presence(trace: Recorder) -> MatrixInverse:
+    entry = family("unit_D")[P, Q] + BlockSum(_s[P, R] * _sample[R, Q, X], R)
+    trace.define(
+        "D",
+        sp.Symbol("D^-1"),
+        entry,
+        "$1+sk$ of a sample, $k$ over the number of samples, and its inverse: its own presence, by Woodbury's identity",
+        "Woodbury (1950)",
+    )
+    return MatrixInverse("D", P, Q, entry, (X,), identity="unit_D")
+
+
+def _stationary(
+    trace: Recorder,
+    calculus: Calculus,
+    label: str,
+    moved: sp.Indexed,
+    held: tuple[Definition | MatrixInverse, ...],
+    *,
+    solved: sp.Indexed | None = None,
+    folded: Definition | None = None,
+) -> sp.Expr:
+    """Stationarity of the potential in a member; solved: for one that stands in it with the factor -1."""
+
+    def by(body: sp.Expr) -> sp.Expr:
+        slope = calculus.derivative(body, moved)
+        slope = slope if solved is None else canonical(contract(slope + solved))
+        return slope if folded is None else canonical(fold(slope, folded))
+
+    def before(body: sp.Expr) -> sp.Expr:
+        slope = sp.Derivative(body, moved, evaluate=False)
+        return slope if solved is None else slope + solved
+
+    definitions = held if folded is None else (*held, folded)
+    return trace.derive(
+        label,
+        sp.S.Zero if solved is None else solved,
+        computed(
+            "differentiate",
+            "stationarity of the potential",
+            "spectral potential",
+            by=by,
+            test=equal(before, *definitions),
+        ),
+        _SOURCE,
+    )
+
+
+def _by_weights(trace: Recorder, added: sp.Expr) -> tuple[Definition, ...]:
+    """The same average with the weights of theta and of the spike: t^2, e t and e^2 of a sample beside it."""
+    found = []
+    for name, weight in ADDED.items():
+        if name == "X":
+            continue
+        body = added.xreplace({family("law_tr"): family(weight)})
+        body = body if name == "X_theta" else canonical(body - _base[P, Q])
+        words = "a sample that is not without its own direction: the average weighed by that"
+        trace.define(name, family(name)[P, Q], body, words, _SOURCE)
+        found.append(Definition(name, (P, Q), body))
+    return tuple(found)
+
+
+def _sides(trace: Recorder) -> tuple[Definition, ...]:
+    """The inverse between the rows of the blocks and those that samples stand in, to the right and to the left."""
+    found = []
+    for name, inverse in (("H", "G"), ("H_theta", "G_theta")):
+        body = BlockSum(_inside[P, ROW] * BlockSum(family(inverse)[ROW, COLUMN] * _first[C, COLUMN], COLUMN), ROW)
+        trace.define(name, family(name)[C, P], body, "from a block to what samples stand in", _SOURCE)
+        found.append(Definition(name, (C, P), body))
+    body = -BlockSum(_last[B, ROW] * BlockSum(family("G")[ROW, COLUMN] * _out[COLUMN, P], COLUMN), ROW)
+    trace.define("L", family("L")[B, P], body, "from what samples stand in to a block, $H^TT$", _SOURCE)
+    through = BlockSum(_inside[P, ROW] * BlockSum(family("G_theta")[ROW, COLUMN] * _out[COLUMN, Q], COLUMN), ROW)
+    trace.define("Res_theta", family("Res_theta")[P, Q], through, "the mean resolvent along $\\theta$", _SOURCE)
+    return (*found, Definition("L", (B, P), body), Definition("Res_theta", (P, Q), through))
+
+
+def _projections(trace: Recorder, response: sp.Expr) -> tuple[Definition, ...]:
+    """Responses along theta, and along the part epsilon of the spike that is noise of the batch."""
+    left, right, right_theta = family("L"), family("H"), family("H_theta")
+    cross, own, around = family("X_cross"), family("X_own"), family("Res_theta")
+    noise = BlockSum(left[B, P] * BlockSum(own[P, Q] * right[C, Q], Q), P)
+    beside = BlockSum(around[Q, R] * BlockSum(cross[R, ROW] * right[C, ROW], ROW), R)
+    noise += family("M")[B, C] - BlockSum(left[B, P] * BlockSum(cross[P, Q] * beside, Q), P)
+    bodies = {
+        "M_theta": response.xreplace({family("G"): family("G_theta")}),
+        "M_cross": BlockSum(left[B, P] * BlockSum(cross[P, Q] * right_theta[C, Q], Q), P),
+        "M_noise": noise,
+    }
+    trace.assume(
+        "projections of the inverse",
+        sp.Tuple(*(family(name)[B, C] for name in bodies)),
+        sp.Tuple(*bodies.values()),
+        "$u\\cdot W_b^TA^{-1}W_cu'$ between $\\theta$ and $\\theta$, $\\epsilon$ and $\\theta$, $\\epsilon$ and "
+        "$\\epsilon$, to be that of matrices of which a sample, or "
+        "two, are left out: a sample has $\\theta\\cdot x=t$, and the spike is the mean of $e_ix_i$",
+        source=_SOURCE,
+        assumption="x of a left-out sample is independent of the resolvent; d, n0 large at fixed ratio",
+    )
+    return tuple(Definition(name, (B, C), body) for name, body in bodies.items())
+
+
+def stretched_form(trace: Recorder, law: SpectralLaw, spectral: Spectral) -> sp.Expr:
+    """R: the sources on the responses, and the potential along the conjugates that couple replicas."""
+    steps = ("entropic part of the readouts", "spectral potential", "projections of the inverse")
+    return trace.derive(
+        "entropic part",
+        sp.Symbol("R"),
+        computed(
+            "sum over directions",
+            "$j\\cdot A^{-1}j/p$ by the projections between the sources along $\\theta$ and $\\epsilon$ that "
+            "$\\hat{\\zeta}$ along the spike and $\\hat{\\psi}$ along the rest of the target make; "
+            "$\\mathrm{Tr}\\,A^{-1}B/p$ as the derivative of the potential along $\\hat{q}^{(1)}$ and $\\hat{q}^{(2)}$",
+            *steps,
+            by=lambda *_: canonical(_sources() + _noise(), SYMMETRIC),
+            test="puts recorded expressions together; nothing is carried out",
+        ),
+        law.source,
+    )
+
+
+def _turned(trace: Recorder) -> tuple[Definition, ...]:
+    """The sources ``zeta_hat v + psi_hat theta_perp`` along theta and epsilon."""
+    gamma, rho = family("gamma"), family("rho")
+    bodies = {
+        "j_theta": gamma[B] * ZETA_HAT[B] + rho[B] * PSI_HAT[B],
+        "j_noise": rho[B] * ZETA_HAT[B] - gamma[B] * PSI_HAT[B],
+    }
+    for name, body in bodies.items():
+        words = "the sources $\\hat{\\zeta}v+\\hat{\\psi}\\theta_\\perp$ along $\\theta$ and $\\epsilon$"
+        trace.define(name, family(name)[B], body, words + ", $v=\\gamma\\theta+\\varrho\\epsilon$", _SOURCE)
+    return tuple(Definition(name, (B,), body) for name, body in bodies.items())
+
+
+def _sources() -> sp.Expr:
+    """The sources on the responses between theta and epsilon."""
+    along, noise = family("j_theta"), family("j_noise")
+    kernel = along[B] * along[C] * family("M_theta")[B, C] + noise[B] * noise[C] * family("M_noise")[B, C]
+    kernel += 2 * noise[B] * along[C] * family("M_cross")[B, C]
+    return BlockSum(BlockSum(kernel, B), C)
+
+
+def _noise() -> sp.Expr:
+    """The derivative of the potential along q1_hat and q2_hat, over beta; at its extremum T, s and X do not move."""
+    along = BlockSum(BlockSum(Q1_HAT[B, C] * family("M")[B, C], B), C)
+    return (along + BlockSum(Q2_HAT[B] * T[B], B)) / BETA

@@ -1,0 +1,186 @@
+"""The trained bulk of several readout values where E sigma'' is not 0: rows whose covariances do not commute."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import giantstep as gs
+from giantstep.law.residual import ResidualLaw, residual_law
+from giantstep.law.stretched_bulk import residual_nodes
+from giantstep.spec.errors import BadInput
+from giantstep.spec.model import Target
+from giantstep.system.coupled_solver import FINE, PATH
+from giantstep.system.newton import newton
+from giantstep.system.problem import problem_of
+from giantstep.system.stretched_system import StretchedSystem
+from giantstep.system.system_of_problem import coupled_at
+from giantstep.verify.trained_bulk import stretched_checks
+
+Array = np.ndarray
+TWO = ("relu", (1.0, -0.5), "relu")
+SECOND = ("gelu", (1.0, 0.3), "tanh(2*z)+He(2,z)/2")
+
+
+def model(activation: str, values: tuple[float, ...], link: str, **changes: Any) -> gs.Model:
+    readout = {"values": list(values), "fractions": [1.0 / len(values)] * len(values)}
+    tables = {
+        "network": {"activation": activation, "width": 0.8, "readout": readout},
+        "step": {"samples": 3.0, "learning_rate": 1.5, "bulk": "trained"},
+        "target": {"link": link},
+        "fit": {"samples": 2.0, "ridge": 0.05},
+    }
+    return gs.Model.from_dict(tables).replace(changes)
+
+
+def stretched(problem_model: gs.Model) -> tuple[StretchedSystem, dict[str, float]]:
+    """The system of stretched rows at its solution, whatever bulk the model would be given."""
+    system = StretchedSystem(problem_of(problem_model), FINE[-1])
+    start = gs.solve(problem_model.replace({"step.bulk": "isotropic"})).order_parameters
+    outcome = newton(system, system.unknowns(start))
+    assert outcome.converged and system.certificate(outcome.x) < 1e-13
+    test, train, energy = system.answer()
+    return system, {"test_error": test, "train_error": train, "free_energy": energy}
+
+
+@pytest.mark.parametrize(
+    "case", [("gelu", (1.0,), "z + He(2,z)/2"), ("relu", (1.0,), "relu"), ("tanh", (1.0, -0.6), "tanh")]
+)
+def test_rows_that_share_eigenvectors_are_a_special_case(case: tuple[str, tuple[float, ...], str]) -> None:
+    """One readout value, and several without a stretch: the law of a spectrum, by quadrature on a contour."""
+    by_spectrum = gs.solve(model(*case))
+    _, found = stretched(model(*case))
+    for name, value in found.items():
+        assert value == pytest.approx(getattr(by_spectrum, name), rel=1e-11), name
+
+
+@pytest.mark.parametrize("values", [(1.0, 1.0), (0.7, 0.7, 0.7)])
+def test_equal_readout_values_are_one(values: tuple[float, ...]) -> None:
+    """Without merging them: V1_hat is singular, and nothing needs its inverse."""
+    _, found = stretched(model("relu", values, "tanh(2*z) + He(2,z)/4"))
+    one = gs.solve(model("relu", values[:1], "tanh(2*z) + He(2,z)/4"))
+    for name, value in found.items():
+        assert value == pytest.approx(getattr(one, name), rel=1e-10), name
+
+
+def test_numbers_of_another_way_to_the_same_law() -> None:
+    """Damped iteration of the equations in another form, complex steps for the derivatives: to the digits printed."""
+    found = gs.solve(model(*SECOND))
+    assert (found.test_error, found.train_error) == pytest.approx((0.65428, 0.28978), abs=5e-6)
+    found = gs.solve(model(*TWO))
+    assert (found.test_error, found.train_error) == pytest.approx((0.1800, 0.0723), abs=1e-4)
+
+
+@pytest.mark.parametrize("case", [TWO, SECOND, ("silu", (1.0, -1.0, 0.4), "sign")])
+def test_responses_to_one_batch(case: tuple[str, tuple[float, ...], str]) -> None:
+    """Trace, spike and target: large matrices of one sampled batch; with twice the stretch it is another law."""
+    system, _ = stretched(model(*case))
+    assert all(check.ok for check in stretched_checks(system)), [check.line() for check in stretched_checks(system)]
+    places, blocks = system.state, len(case[1])
+    for b in range(blocks):
+        places["sample"][b, blocks + b] *= 2.0
+        places["sample"][blocks + b, b] *= 2.0
+    assert system.follow()
+    assert not all(check.ok for check in stretched_checks(system))
+
+
+def weights_of(law: ResidualLaw) -> tuple[Array, Array, Array]:
+    return law.weight, law.weight_t, law.weight_tt
+
+
+def relative(found: Array, wanted: Array) -> float:
+    return float(np.max(np.abs(found - wanted)) / np.max(np.abs(wanted)))
+
+
+def test_the_jacobian_and_the_adjoint_of_x() -> None:
+    """Along every unknown, X and its adjoint following: fourth-order differences of the residual."""
+    system, _ = stretched(model(*TWO, **{"target.noise": 0.1}))
+    x = system.work[system.first].copy()
+    system.residual(x)
+    matrix, scale, step = system.jacobian().copy(), system.scale(x), 1e-3
+    for j in range(len(x)):
+        ends = [system.residual(x + k * step * scale * (np.arange(len(x)) == j)).copy() for k in (-2, -1, 1, 2)]
+        slope = (ends[0] - 8.0 * ends[1] + 8.0 * ends[2] - ends[3]) / (12.0 * step * scale[j])
+        assert relative(slope, matrix[:, j]) < 1e-7, j
+
+
+def test_x_is_found_from_anywhere() -> None:
+    """From the solution of another model, and from what is no solution at all: the same X."""
+    system, _ = stretched(model(*SECOND))
+    x, wanted = system.work[system.first].copy(), system.state["X"].copy()
+    for start in (-3.0 * wanted, wanted + 0.3, system.state["base"], 10.0 * wanted):
+        system.state["X"] = start.copy()
+        assert np.all(np.isfinite(system.residual(x)))
+        assert relative(system.state["X"], wanted) < 1e-12
+
+
+@pytest.mark.parametrize("link, count", [("relu", 44), ("sign", 44), ("exp(z)", 70), ("He(2,z) + z", 90)])
+@pytest.mark.parametrize("noise", [0.0, 0.3])
+def test_few_nodes_of_the_residual(link: str, count: int, noise: float) -> None:
+    """Averages of a function with poles near the axis: many nodes, and the few that the equations are given."""
+    clean, few = residual_law(Target(link), 0.2, 2), residual_nodes(Target(link, noise=noise), 0.2, count)
+    assert len(few.e) <= count
+    points, weights = np.polynomial.hermite_e.hermegauss(80 if noise > 0.0 else 1)
+    e = np.add.outer(clean.e, math.sqrt(noise) * points)
+
+    def function(e: Array) -> Array:
+        return np.asarray(e**2 / (1.0 + 0.3 * e + 0.2 * e**2))
+
+    for one, many in zip(weights_of(few), weights_of(clean), strict=True):
+        exact = many @ function(e) @ weights / weights.sum()
+        assert one @ function(few.e) == pytest.approx(exact, rel=1e-9)
+    if link == "sign" and noise == 0.0:
+        assert len(few.e) == 2
+
+
+@pytest.mark.parametrize("key", ["step.learning_rate", "network.width", "fit.samples"])
+def test_gradient_by_differences(key: str) -> None:
+    at = model(*SECOND)
+    table, name = key.split(".")
+    value, found = getattr(getattr(at, table), name), gs.gradient(at, key)
+    ends = [gs.solve(at.replace({key: value * (1.0 + k * 1e-3)})).test_error for k in (-2, -1, 1, 2)]
+    slope = (ends[0] - 8.0 * ends[1] + 8.0 * ends[2] - ends[3]) / (12.0 * 1e-3 * value)
+    assert found.test_error[key] == pytest.approx(slope, rel=1e-7)
+
+
+def test_small_steps_leave_isotropic_rows() -> None:
+    small = {"step.learning_rate": 1e-6}
+    trained = gs.solve(model(*TWO, **small))
+    isotropic = gs.solve(model(*TWO, **small, **{"step.bulk": "isotropic"}))
+    assert trained.test_error == pytest.approx(isotropic.test_error, rel=1e-7)
+    still = model(*TWO, **{"step.learning_rate": 0.0})
+    assert gs.solve(still).test_error == pytest.approx(
+        gs.solve(still.replace({"step.bulk": "isotropic"})).test_error, rel=1e-11
+    )
+
+
+def test_the_system_of_a_model() -> None:
+    assert isinstance(coupled_at(problem_of(model(*TWO)), PATH), StretchedSystem)
+    assert not isinstance(coupled_at(problem_of(model("tanh", (1.0, -0.6), "tanh")), PATH), StretchedSystem)
+    with pytest.raises(BadInput, match="one index"):
+        gs.solve(model("relu", (1.0, -0.5), "z1*z2 + z1"))
+    with pytest.raises(BadInput, match="spectrum with"):
+        gs.spectrum(model(*TWO))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "case", [TWO, SECOND, ("relu", (1.0, -0.5, 0.3), "relu"), ("softplus", (1.0, -0.8), "tanh(2*z) + He(2,z)/2")]
+)
+def test_simulated_networks(case: tuple[str, tuple[float, ...], str]) -> None:
+    """The test error of networks at d = 1000 within three standard errors; the isotropic law is not, of the first two.
+
+    The training error has the norms of the rows in it, which the law takes to be equal: 4 % and three standard errors.
+    """
+    found = gs.simulate(model(*case), what="network", dimension=1000, seeds=24)
+    theory = gs.solve(found.model, dimension=1000)
+    isotropic = gs.solve(found.model.replace({"step.bulk": "isotropic"}), dimension=1000)
+    error = found.standard_error("test_error").item()
+    assert abs(found.mean("test_error").item() - theory.test_error) < 3.0 * error
+    if case in (TWO, SECOND):
+        assert abs(found.mean("test_error").item() - isotropic.test_error) > 3.0 * error
+    off = abs(found.mean("train_error").item() - theory.train_error)
+    assert off < 3.0 * found.standard_error("train_error").item() + 0.04 * theory.train_error
