@@ -3,14 +3,14 @@
 e, weight, weight_t, weight_tt: nodes of the law of the residual e of the step, with weights for means of
 functions of e, of those times t = theta.x, and times t^2.
 
-Generated; do not edit. Signature fbde3743f7802c4c.
+Generated; do not edit. Signature 2cd5d4dbb8ba49df.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "fbde3743f7802c4cc5c0eb7875384ad2ec0285623c90cb55255b63c9683dc99e"
+SIGNATURE = "2cd5d4dbb8ba49dfe9a56b638c70f81e11f3cfd040da97c096e9c54907dbd476"
 
 
 def covariance(A, alpha_0, u, sigma_2, v_sigma):

@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature f9dd0c09926fdf25, runtime 9281859afe33bf30.
+Generated; do not edit. Signature b81d1ccc0e11b5bc, runtime 9281859afe33bf30.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "f9dd0c09926fdf25a2cb77fd98a101000b268f4e0a963b7f8e4439bac5916294"
+SIGNATURE = "b81d1ccc0e11b5bc5ef565cdd6d442cc75ba44ab54721e83b6b8ba5e76a90f19"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

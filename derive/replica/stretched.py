@@ -173,15 +173,15 @@ def _sides(trace: Recorder) -> tuple[Definition, ...]:
         trace.define(name, family(name)[C, P], body, "from a block to what samples stand in", _SOURCE)
         found.append(Definition(name, (C, P), body))
     body = -BlockSum(_last[B, ROW] * BlockSum(family("G")[ROW, COLUMN] * _out[COLUMN, P], COLUMN), ROW)
-    trace.define("L", family("L")[B, P], body, "from what samples stand in to a block, $H^TT$", _SOURCE)
+    trace.define("H_left", family("H_left")[B, P], body, "from what samples stand in to a block, $H^TT$", _SOURCE)
     through = BlockSum(_inside[P, ROW] * BlockSum(family("G_theta")[ROW, COLUMN] * _out[COLUMN, Q], COLUMN), ROW)
     trace.define("Res_theta", family("Res_theta")[P, Q], through, "the mean resolvent along $\\theta$", _SOURCE)
-    return (*found, Definition("L", (B, P), body), Definition("Res_theta", (P, Q), through))
+    return (*found, Definition("H_left", (B, P), body), Definition("Res_theta", (P, Q), through))
 
 
 def _projections(trace: Recorder, response: sp.Expr) -> tuple[Definition, ...]:
     """Responses along theta, and along the part epsilon of the spike that is noise of the batch."""
-    left, right, right_theta = family("L"), family("H"), family("H_theta")
+    left, right, right_theta = family("H_left"), family("H"), family("H_theta")
     cross, own, around = family("X_cross"), family("X_own"), family("Res_theta")
     noise = BlockSum(left[B, P] * BlockSum(own[P, Q] * right[C, Q], Q), P)
     beside = BlockSum(around[Q, R] * BlockSum(cross[R, ROW] * right[C, ROW], ROW), R)

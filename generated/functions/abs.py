@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 9b8dad97174b9361, runtime 9281859afe33bf30.
+Generated; do not edit. Signature 2d0343868473dd41, runtime 9281859afe33bf30.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "9b8dad97174b9361d97fd74bd3b021a5368ce678b1cd4c8b3c5de29e3ade1c6c"
+SIGNATURE = "2d0343868473dd41e5a3167a7a8da602832c1f1e4cd96441417241d31a7061f3"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

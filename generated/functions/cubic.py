@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 98382e3120bd0923, runtime 9281859afe33bf30.
+Generated; do not edit. Signature 0c17da359204a42a, runtime 9281859afe33bf30.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "98382e3120bd09239ffc2efd372bf2ee724d5260a3a1b670502e7b909727bd34"
+SIGNATURE = "0c17da359204a42a0e755bc8c4e0c7997dc298edc2f018bef7576237d733e944"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature f0e65587ce088ed5, runtime 9281859afe33bf30.
+Generated; do not edit. Signature f46e2f760dfcc712, runtime 9281859afe33bf30.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "f0e65587ce088ed55adf9193b7e71d3c0a0da9ffcf9100d9f2a98606840d5b8e"
+SIGNATURE = "f46e2f760dfcc712bc18fc81acb2eb12f43c5bfc40e4f7ac22e5cfac04a2450d"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

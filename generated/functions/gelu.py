@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature b22e75e5a1c95587, runtime 9281859afe33bf30.
+Generated; do not edit. Signature 761985eec425ec5f, runtime 9281859afe33bf30.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "b22e75e5a1c95587415b9441aaad5b48c43893ff951fe5ba4f1261ad085b88fa"
+SIGNATURE = "761985eec425ec5f0cc7a20c421fe41a717d6ffe1c74ae4d1d8d4b1c5863acdc"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 1f57c478cc9079e5, runtime 9281859afe33bf30.
+Generated; do not edit. Signature a5e46bf097eeb50a, runtime 9281859afe33bf30.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "1f57c478cc9079e5870c6a17b7adf10654182022f0bdfb4c6627772d90426d32"
+SIGNATURE = "a5e46bf097eeb50ae4a9fc6cac85da56bf3add8dd98d499fabf9a6f295795eed"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 5972dc1211204f03, runtime 9281859afe33bf30.
+Generated; do not edit. Signature 0642a159d9529fa8, runtime 9281859afe33bf30.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "5972dc1211204f03f2003faf4c40587c4a2520079aeba63681731f9682041cf4"
+SIGNATURE = "0642a159d9529fa8e14b4040bf33f03bd95468f13b1e45c6296df81909d94b8f"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 3eadabd943fc4957, runtime 9281859afe33bf30.
+Generated; do not edit. Signature 1aff1a2ce797f644, runtime 9281859afe33bf30.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "3eadabd943fc4957285ac6b3af28171d4c67ebb81f31476d17bfc4c3e0f3865b"
+SIGNATURE = "1aff1a2ce797f644165bcc0866cfbabefd101e5b3bc8139466dd90e0b92f69d5"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

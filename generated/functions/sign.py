@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 3e0508ef45ab0150, runtime 9281859afe33bf30.
+Generated; do not edit. Signature d339f9bcc8cefba3, runtime 9281859afe33bf30.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "3e0508ef45ab0150f99fd27c9862212a718f5a96b56456307a56e4ee27cf796f"
+SIGNATURE = "d339f9bcc8cefba3ceeb554e0ebf52b2fa3abe063a35de9195b9b4e5960e7eea"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 81b834ae9ec3d5a6, runtime 9281859afe33bf30.
+Generated; do not edit. Signature ca9803131677a02e, runtime 9281859afe33bf30.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "81b834ae9ec3d5a6141d19ac51e3dac8333b8f74c6a7f61c80293baacd05c19d"
+SIGNATURE = "ca9803131677a02e57052079807428ba36fe72b5fac80978637cf14f0850e628"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

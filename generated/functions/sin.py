@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 4f107fc59d3541b8, runtime 9281859afe33bf30.
+Generated; do not edit. Signature 382d4ad1173fcf27, runtime 9281859afe33bf30.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "4f107fc59d3541b83fa5a0d9a682e65efcfd75bb85f174cbb3d75919383d0694"
+SIGNATURE = "382d4ad1173fcf279994fbafbe45b7650d2674fb0e4881e1a5b05338ce6332eb"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 8297bc4e97dba35a, runtime 9281859afe33bf30.
+Generated; do not edit. Signature 9c167ff6f5667b86, runtime 9281859afe33bf30.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "8297bc4e97dba35a545fee9596a99876c7ce5badf79ae892b3f9fa06c471ab44"
+SIGNATURE = "9c167ff6f5667b869e2771f39de6efaa793f3dead875e142592334963e995f87"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

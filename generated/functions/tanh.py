@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature b0e276f64925e109, runtime 9281859afe33bf30.
+Generated; do not edit. Signature 0f25615c9dd4e855, runtime 9281859afe33bf30.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "b0e276f64925e109781478a90aba24f4024a785d4ea6fa90db688e3393ef944c"
+SIGNATURE = "0f25615c9dd4e855c654c329cf86c646fd14b3444790a2fef9b62e67b4e48295"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 35141a2d13ca0c82, runtime 9281859afe33bf30.
+Generated; do not edit. Signature b857e619754af525, runtime 9281859afe33bf30.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "35141a2d13ca0c820bc533d9b59fbcebf53bffb4aef76ae6e29827a3a49ac49f"
+SIGNATURE = "b857e619754af5253f63e99f14ddeac567fc3c3a87ec74455a445a76f10d06b3"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature 5c70f62403d7c2ee, runtime 9281859afe33bf30.
+Generated; do not edit. Signature 0d5cf67b0f9b6e1f, runtime 9281859afe33bf30.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "5c70f62403d7c2ee22fb8e5e5316d6214d102fd5c156dd91b0338194cfb49ddc"
+SIGNATURE = "0d5cf67b0f9b6e1f855968dcf209c7ddcb4ee39b544e9087dbb6c67f436a550a"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 80f6f1dd111a736a, runtime 9281859afe33bf30.
+Generated; do not edit. Signature ad6862d19e178e59, runtime 9281859afe33bf30.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "80f6f1dd111a736a2002538eb04af2971ac4d3db42b481299c930dece6919cbd"
+SIGNATURE = "ad6862d19e178e59c42eb5c56a5bb69fcdf6eef7feb07da959648e82616d9d61"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature ff143952a98e86f7, runtime 9281859afe33bf30.
+Generated; do not edit. Signature 111828db1592283e, runtime 9281859afe33bf30.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "ff143952a98e86f7d3c854e90e01304192efe6071325254c8ea2d3d59d43e1d1"
+SIGNATURE = "111828db1592283e68d1ff2cf1b2aaddfa97ce6ab383a1b281c953f51999dd2e"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 7d7bb93e5f58aff1, runtime 9281859afe33bf30.
+Generated; do not edit. Signature 41c3926a1a55000e, runtime 9281859afe33bf30.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "7d7bb93e5f58aff193cbf07912121a3f63760e96f963b6dffd0574a09aa60022"
+SIGNATURE = "41c3926a1a55000e57beb41b030450e7435cd96d0437ab6a501961e72dee2684"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 2c45a4319ca56261, runtime 9281859afe33bf30.
+Generated; do not edit. Signature 13014e79bbad1eae, runtime 9281859afe33bf30.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "2c45a4319ca56261ab48fe0c626a49400e5ac7f85ea9401c42c48284c2f64be0"
+SIGNATURE = "13014e79bbad1eae97546f90c750716ad88138fa60d0dc5915694f34ac99c0a2"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

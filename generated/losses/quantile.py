@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature f06fe19d6b29479d, runtime 9281859afe33bf30.
+Generated; do not edit. Signature 4380d0ab91f0a989, runtime 9281859afe33bf30.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "f06fe19d6b29479d60db417a9e498706376bcdd2df8e70c803a9b352f6b91f28"
+SIGNATURE = "4380d0ab91f0a989704a0edebc2bb1435f340466470facb6207d88a6c6be2af1"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

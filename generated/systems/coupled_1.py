@@ -6,7 +6,7 @@ Order of computation, found from the derived system:
        zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 85f8c20c367f480e.
+in X). Generated; do not edit. Signature 0f610cab8a5dfea1.
 Regenerate with: giantstep generate
 """
 
@@ -20,7 +20,7 @@ from generated.runtime.tangents import Motion, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "85f8c20c367f480e23c6fa3a8622834a587387768863e20e07ace2d2d6619a55"
+SIGNATURE = "0f610cab8a5dfea149d90c4d73203bb5af5ecc386699b824d87095552851f5b9"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then mu0, mu1, mu2sq per block

@@ -6,7 +6,7 @@ Order of computation, found from the derived system:
        avg_h, avg_tg, zeta_hat_1, zeta_hat_2, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 3e5b987aadf5af0f.
+in X). Generated; do not edit. Signature eb441727c1d3d980.
 Regenerate with: giantstep generate
 """
 
@@ -20,7 +20,7 @@ from generated.runtime.tangents import Motion, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "3e5b987aadf5af0f6a7849884891925851bbb3946d3fb9e5935257cc3e289548"
+SIGNATURE = "eb441727c1d3d9805604584ac2a604c5349ec2a10b8cf2a5067f6c4b8019fe9e"
 
 
 kappa_1, weight, nu0, nu1, nu2sq, kappa_2 = np.arange(6)  # rows of node, then mu0, mu1, mu2sq per block

@@ -7,7 +7,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 1546ff2d95a86817.
+in X). Generated; do not edit. Signature 44756a9432e24bf0.
 Regenerate with: giantstep generate
 """
 
@@ -21,7 +21,7 @@ from generated.runtime.tangents import Motion, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "1546ff2d95a868171c207f64c156ac88f12895cc27f7377592684398b4a282f4"
+SIGNATURE = "44756a9432e24bf00b8be30d3fb6e13d9334d269fe21153809c2f37615ecb3a9"
 
 
 kappa_1, weight, nu0, nu1_1, nu1_2, nu2sq, kappa_2 = np.arange(7)  # rows of node, then mu0, mu1, mu2sq per block

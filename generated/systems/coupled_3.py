@@ -7,7 +7,7 @@ Order of computation, found from the derived system:
        psi_hat_1, psi_hat_2, psi_hat_3, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 24cec84c83cffd03.
+in X). Generated; do not edit. Signature e1c158568aa9c1ba.
 Regenerate with: giantstep generate
 """
 
@@ -21,7 +21,7 @@ from generated.runtime.tangents import Motion, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "24cec84c83cffd03e484f7034ba2fd482eab0104055f469d9adc0072b5597f3a"
+SIGNATURE = "e1c158568aa9c1ba00d4a721782ed47b504201f780bc90849c5192ef8be31468"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu1_3, nu2sq = np.arange(7)  # rows of node, then mu0, mu1, mu2sq per block

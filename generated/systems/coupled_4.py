@@ -7,7 +7,7 @@ Order of computation, found from the derived system:
        Q2_hat, V1_hat, V2_hat, psi_hat_1, psi_hat_2, psi_hat_3, psi_hat_4, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 4f06844c90757a97.
+in X). Generated; do not edit. Signature 313ea89947e73663.
 Regenerate with: giantstep generate
 """
 
@@ -21,7 +21,7 @@ from generated.runtime.tangents import Motion, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "4f06844c90757a973c9a89d102d87b55da6106986b85ed137c5cb814747b714f"
+SIGNATURE = "313ea89947e73663c3dc084041ef0355fb44dcdd91ed86370fbf20aa9ac95469"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu1_3, nu1_4, nu2sq = np.arange(8)  # rows of node, then mu0, mu1, mu2sq per block

@@ -1,6 +1,6 @@
 """Equations of a given bulk, one block  [THEORY section 5].
 
-Generated; do not edit. Signature 44e0b723774b1796.
+Generated; do not edit. Signature 4df9d850f6f7b64b.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import Motion, Text
 
-SIGNATURE = "44e0b723774b17967ee20d43737776b1ecbe8d648cf163a24aaac8b825f12065"
+SIGNATURE = "4df9d850f6f7b64bf5ec0499fb01a00acdfe876cda486ca52010577d9d08e16c"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

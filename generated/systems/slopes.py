@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature aa5983953b0f1b0a.
+Generated; do not edit. Signature ec712ea43030a5b4.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "aa5983953b0f1b0a80890811447cf71376211551c2885ad4029b99590bbcddde"
+SIGNATURE = "ec712ea43030a5b4b2701652e4c2705e489a9670bf6295349c097472d4efd80f"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

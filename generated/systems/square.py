@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 42cbc1dc77209c9c.
+in X). Generated; do not edit. Signature 71cee924f069925b.
 Regenerate with: giantstep generate
 """
 
@@ -23,7 +23,7 @@ from generated.runtime.unknowns import (DIRECTION, FAMILY, IMAGE, RESIDUAL, TURN
     solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "42cbc1dc77209c9c7fcacea4474022a69b32b71dbce1d36e8ae626f56517cb7b"
+SIGNATURE = "71cee924f069925b5606f7f3596efc07672446e9ae72f3612b3b6f26c2da5e2e"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then mu0, mu1, mu2sq per block

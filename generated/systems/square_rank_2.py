@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 2531f18d35c69601.
+in X). Generated; do not edit. Signature c54ce764f7172f0d.
 Regenerate with: giantstep generate
 """
 
@@ -23,7 +23,7 @@ from generated.runtime.unknowns import (DIRECTION, FAMILY, IMAGE, RESIDUAL, TURN
     solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "2531f18d35c696019fd06e89f1ced670d57f3a272a9804d85f9150dc3b8582d2"
+SIGNATURE = "c54ce764f7172f0dfc710498466cb987e97431d3c24a958bef34fc1777976280"
 
 
 kappa_1, weight, nu0, nu1, nu2sq, kappa_2 = np.arange(6)  # rows of node, then mu0, mu1, mu2sq per block

@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 501ffbffed58824d.
+in X). Generated; do not edit. Signature c6ceac98d04464c6.
 Regenerate with: giantstep generate
 """
 
@@ -23,7 +23,7 @@ from generated.runtime.unknowns import (DIRECTION, FAMILY, IMAGE, RESIDUAL, TURN
     solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "501ffbffed58824d7de65e6731571f38b5f4961074cb88fb79b0d2b3307ffcc7"
+SIGNATURE = "c6ceac98d04464c6994851c394cf7cf8e89b774532042f47ce59149d20d2d0ce"
 
 
 kappa_1, weight, nu0, nu1, nu2sq, kappa_2, kappa_3 = np.arange(7)  # rows of node, then mu0, mu1, mu2sq per block

@@ -1,6 +1,6 @@
 """Equations of a stretched bulk, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature 4d82a2dc1a220d9c.
+Generated; do not edit. Signature 54d905f710c56512.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import Motion, Text
 
-SIGNATURE = "4d82a2dc1a220d9c96a0a9d04b04dc8843765285f58ccb815a994840069c4d5a"
+SIGNATURE = "54d905f710c565123edcbe31d15018b47a87ef89d9dd76beb2445834ed8063d8"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')
@@ -89,7 +89,7 @@ def chain(s):
     H = np.real(x3)
     x4 = np.einsum('ij,jp->ip', G, out)
     x5 = np.einsum('ip,bi->bp', x4, last)
-    L = np.real((-1.0)*x5)
+    H_left = np.real((-1.0)*x5)
     x6 = np.einsum('ad,bd->ab', G, first)
     x7 = np.einsum('ca->ac', last)
     x8 = np.einsum('ab,ac->bc', x6, x7)
@@ -100,7 +100,7 @@ def chain(s):
     j_noise = np.real(rho*zeta_hat - gamma*psi_hat)
     j_theta = np.real(gamma*zeta_hat + psi_hat*rho)
     x12 = np.einsum('a,aq->q', j_noise, H)
-    x13 = np.einsum('a,ap->p', j_noise, L)
+    x13 = np.einsum('a,ap->p', j_noise, H_left)
     adjoint_X_own = np.real(np.einsum('q,p->pq', x12, x13))
     x14 = np.einsum('pqa->apq', F)
     x15 = np.einsum('a,apq->pq', law_te, x14)
@@ -131,7 +131,7 @@ def chain(s):
     x33 = np.einsum('de,ep->dp', G_theta, out)
     x34 = np.einsum('dp,cd->cp', x33, inside)
     x35 = np.einsum('cp,bc->bp', x34, X_cross)
-    x36 = np.einsum('bp,ab->ap', x35, L)
+    x36 = np.einsum('bp,ab->ap', x35, H_left)
     x37 = np.einsum('ap,a->p', x36, j_noise)
     x38 = np.einsum('dc->cd', G_theta)
     x39 = np.einsum('qd->dq', inside)
@@ -152,22 +152,22 @@ def chain(s):
     adjoint_X_theta = np.real(np.einsum('p,q->pq', x37, x45) - np.einsum('p,q->pq', x48, x53)
         - 2.0*np.einsum('p,q->pq', x37, x53))
     x54 = np.einsum('cq,pq->cp', H_theta, X_cross)
-    x55 = np.einsum('cp,bp->bc', x54, L)
+    x55 = np.einsum('cp,bp->bc', x54, H_left)
     M_cross = np.real(x55)
     x56 = np.einsum('cq,pq->cp', H, X_own)
-    x57 = np.einsum('cp,bp->bc', x56, L)
+    x57 = np.einsum('cp,bp->bc', x56, H_left)
     x58 = np.einsum('ri->ir', X_cross)
     x59 = np.einsum('ci,ir->cr', H, x58)
     x60 = np.einsum('cr,qr->cq', x59, Res_theta)
     x61 = np.einsum('cq,pq->cp', x60, X_cross)
-    x62 = np.einsum('cp,bp->bc', x61, L)
+    x62 = np.einsum('cp,bp->bc', x61, H_left)
     M_noise = np.real(x57 + M - x62)
     x63 = np.einsum('a,aq->q', j_theta, H_theta)
     x64 = np.einsum('qb->bq', Res_theta)
     x65 = np.einsum('ab,bq->aq', x43, x64)
     x66 = np.einsum('aq,a->q', x65, j_noise)
     x67 = np.einsum('cp,bc->bp', Res_theta, X_cross)
-    x68 = np.einsum('bp,ab->ap', x67, L)
+    x68 = np.einsum('bp,ab->ap', x67, H_left)
     x69 = np.einsum('ap,a->p', x68, j_noise)
     adjoint_X_cross = np.real(2.0*np.einsum('p,q->pq', x13, x63) - np.einsum('q,p->pq', x66, x13)
         - np.einsum('p,q->pq', x69, x12))
@@ -193,7 +193,7 @@ def chain(s):
     x88 = np.einsum('de,ep->dp', G, out)
     x89 = np.einsum('dp,cd->cp', x88, inside)
     x90 = np.einsum('cp,bc->bp', x89, X_own)
-    x91 = np.einsum('bp,ab->ap', x90, L)
+    x91 = np.einsum('bp,ab->ap', x90, H_left)
     x92 = np.einsum('ap,a->p', x91, j_noise)
     x93 = np.einsum('cb->bc', G)
     x94 = np.einsum('bc,cq->bq', x93, x50)
@@ -238,7 +238,7 @@ def chain(s):
     x133 = np.einsum('ep,de->dp', x132, X_cross)
     x134 = np.einsum('dp,cd->cp', x133, Res_theta)
     x135 = np.einsum('cp,bc->bp', x134, X_cross)
-    x136 = np.einsum('bp,ab->ap', x135, L)
+    x136 = np.einsum('bp,ab->ap', x135, H_left)
     x137 = np.einsum('ap,a->p', x136, j_noise)
     x138 = np.einsum('ac,bc->ab', H, X_own)
     x139 = np.einsum('bq,ab->aq', x102, x138)
@@ -249,7 +249,7 @@ def chain(s):
     residual_adjoint_X = np.real(np.einsum('p,q->pq', x92, x96) + np.einsum('q,p->pq', x104, x107)
         + np.einsum('p,q->pq', x107, x96) + 0.5/beta*x111 + 0.5/beta*x114 + x120 + x126 + adjoint_X - x130
         - np.einsum('p,q->pq', x137, x96) - np.einsum('q,p->pq', x140, x107) - 2.0*np.einsum('q,p->pq', x143, x107))
-    s.update(zeta_hat=zeta_hat, H=H, L=L, M=M, j_noise=j_noise, j_theta=j_theta, adjoint_X_own=adjoint_X_own,
+    s.update(zeta_hat=zeta_hat, H=H, H_left=H_left, M=M, j_noise=j_noise, j_theta=j_theta, adjoint_X_own=adjoint_X_own,
         X_cross=X_cross, X_own=X_own, X_theta=X_theta, G_theta=G_theta, H_theta=H_theta, M_theta=M_theta,
         Res_theta=Res_theta, adjoint_X_theta=adjoint_X_theta, M_cross=M_cross, M_noise=M_noise,
         adjoint_X_cross=adjoint_X_cross, adjoint_Res=adjoint_Res, residual_adjoint_X=residual_adjoint_X)
@@ -257,18 +257,19 @@ def chain(s):
 
 def residual(s):
     """The residuals of the unknowns, stored beside them."""
-    (G, G_theta, H, H_theta, L, M, M_cross, M_noise, M_theta, Q1, Q1_hat, Q2_hat, Res_theta, T, V1, V2_hat, X, X_cross,
-        X_own, X_theta, adjoint, adjoint_Res, beta, first, fraction, gamma, inside, inverse_dimension, j_noise,
-        j_theta, last, m, out, psi, rho, ridge, upper, zeta) = (s[name] for name in ('G', 'G_theta', 'H', 'H_theta',
-        'L', 'M', 'M_cross', 'M_noise', 'M_theta', 'Q1', 'Q1_hat', 'Q2_hat', 'Res_theta', 'T', 'V1', 'V2_hat', 'X',
-        'X_cross', 'X_own', 'X_theta', 'adjoint', 'adjoint_Res', 'beta', 'first', 'fraction', 'gamma', 'inside',
-        'inverse_dimension', 'j_noise', 'j_theta', 'last', 'm', 'out', 'psi', 'rho', 'ridge', 'upper', 'zeta'))
+    (G, G_theta, H, H_left, H_theta, M, M_cross, M_noise, M_theta, Q1, Q1_hat, Q2_hat, Res_theta, T, V1, V2_hat, X,
+        X_cross, X_own, X_theta, adjoint, adjoint_Res, beta, first, fraction, gamma, inside, inverse_dimension,
+        j_noise, j_theta, last, m, out, psi, rho, ridge, upper,
+        zeta) = (s[name] for name in ('G', 'G_theta', 'H', 'H_left', 'H_theta', 'M', 'M_cross', 'M_noise', 'M_theta',
+        'Q1', 'Q1_hat', 'Q2_hat', 'Res_theta', 'T', 'V1', 'V2_hat', 'X', 'X_cross', 'X_own', 'X_theta', 'adjoint',
+        'adjoint_Res', 'beta', 'first', 'fraction', 'gamma', 'inside', 'inverse_dimension', 'j_noise', 'j_theta',
+        'last', 'm', 'out', 'psi', 'rho', 'ridge', 'upper', 'zeta'))
     x0 = np.einsum('gh,bh->bg', G, last)
     x1 = np.einsum('bg,fg->bf', x0, inside)
     x2 = np.einsum('bf,ef->be', x1, X_cross)
     x3 = np.einsum('be,de->bd', x2, Res_theta)
     x4 = np.einsum('bd,cd->bc', x3, X_cross)
-    x5 = np.einsum('bc,ac->ab', x4, L)
+    x5 = np.einsum('bc,ac->ab', x4, H_left)
     x6 = np.einsum('ab,a->b', x5, j_noise)
     x7 = np.einsum('fd->df', inside)
     x8 = np.einsum('ef,df->de', X, x7)
@@ -301,7 +302,7 @@ def residual(s):
     x35 = np.einsum('ef,bf->be', G_theta, last)
     x36 = np.einsum('be,de->bd', x35, inside)
     x37 = np.einsum('bd,cd->bc', x36, X_cross)
-    x38 = np.einsum('bc,ac->ab', x37, L)
+    x38 = np.einsum('bc,ac->ab', x37, H_left)
     x39 = np.einsum('ab,a->b', x38, j_noise)
     x40 = np.einsum('af,ef->ae', H, X_cross)
     x41 = np.einsum('ae,de->ad', x40, Res_theta)
@@ -331,7 +332,7 @@ def residual(s):
     x65 = np.einsum('ef,bf->be', G, last)
     x66 = np.einsum('be,de->bd', x65, inside)
     x67 = np.einsum('bd,cd->bc', x66, X_own)
-    x68 = np.einsum('bc,ac->ab', x67, L)
+    x68 = np.einsum('bc,ac->ab', x67, H_left)
     x69 = np.einsum('ab,a->b', x68, j_noise)
     x70 = np.einsum('ac,bc->ab', x32, upper)
     x71 = np.einsum('ab,a->b', x70, j_noise)
@@ -360,7 +361,7 @@ def residual(s):
     x91 = np.einsum('fg,bg->bf', G, first)
     x92 = np.einsum('bf,ef->be', x91, inside)
     x93 = np.einsum('be,de->bd', x92, X_own)
-    x94 = np.einsum('bd,ad->ab', x93, L)
+    x94 = np.einsum('bd,ad->ab', x93, H_left)
     x95 = np.einsum('ab,a->b', x94, j_noise)
     x96 = np.einsum('de,ce->cd', x17, last)
     x97 = np.einsum('cd,ad->ac', x96, first)
@@ -368,7 +369,7 @@ def residual(s):
     x99 = np.einsum('fg,cg->cf', G, first)
     x100 = np.einsum('cf,ef->ce', x99, inside)
     x101 = np.einsum('ce,de->cd', x100, X_own)
-    x102 = np.einsum('cd,ad->ac', x101, L)
+    x102 = np.einsum('cd,ad->ac', x101, H_left)
     x103 = np.einsum('ac,a->c', x102, j_noise)
     x104 = np.einsum('de,be->bd', x17, last)
     x105 = np.einsum('bd,ad->ab', x104, first)
@@ -407,12 +408,12 @@ def residual(s):
     x138 = np.einsum('fg,bg->bf', G_theta, first)
     x139 = np.einsum('bf,ef->be', x138, inside)
     x140 = np.einsum('be,de->bd', x139, X_cross)
-    x141 = np.einsum('bd,ad->ab', x140, L)
+    x141 = np.einsum('bd,ad->ab', x140, H_left)
     x142 = np.einsum('ab,a->b', x141, j_noise)
     x143 = np.einsum('fg,cg->cf', G_theta, first)
     x144 = np.einsum('cf,ef->ce', x143, inside)
     x145 = np.einsum('ce,de->cd', x144, X_cross)
-    x146 = np.einsum('cd,ad->ac', x145, L)
+    x146 = np.einsum('cd,ad->ac', x145, H_left)
     x147 = np.einsum('ac,a->c', x146, j_noise)
     x148 = np.einsum('ef,bf->be', G, first)
     x149 = np.einsum('be,de->bd', x148, inside)
@@ -438,14 +439,14 @@ def residual(s):
     x169 = np.einsum('bg,fg->bf', x168, X_cross)
     x170 = np.einsum('bf,ef->be', x169, Res_theta)
     x171 = np.einsum('be,de->bd', x170, X_cross)
-    x172 = np.einsum('bd,ad->ab', x171, L)
+    x172 = np.einsum('bd,ad->ab', x171, H_left)
     x173 = np.einsum('ab,a->b', x172, j_noise)
     x174 = np.einsum('hi,ci->ch', G, first)
     x175 = np.einsum('ch,gh->cg', x174, inside)
     x176 = np.einsum('cg,fg->cf', x175, X_cross)
     x177 = np.einsum('cf,ef->ce', x176, Res_theta)
     x178 = np.einsum('ce,de->cd', x177, X_cross)
-    x179 = np.einsum('cd,ad->ac', x178, L)
+    x179 = np.einsum('cd,ad->ac', x178, H_left)
     x180 = np.einsum('ac,a->c', x179, j_noise)
     x181 = np.einsum('fe->ef', G_theta)
     x182 = np.einsum('ef,cf->ce', x181, last)
@@ -560,13 +561,13 @@ psi_hat[b] = alpha*E((avg_h*slope + avg_tg)*mu1[b])/beta  # d/dpsi
     + sum(sum(X[p, q]*inside[q, j], q)*out[e, p], p) + fixed[e, j])*G[i, e], e) - unit_G[i, j])
 zeta_hat[b] = alpha*E(kappa*avg_g*mu1[b])/beta + sum(V1_hat[a, b]*zeta[a], a)  # d/dzeta
 H[c, p] = sum(sum(G[i, j]*first[c, j], j)*inside[p, i], i)  # H
-L[b, p] = -sum(sum(G[i, j]*out[j, p], j)*last[b, i], i)  # L
+H_left[b, p] = -sum(sum(G[i, j]*out[j, p], j)*last[b, i], i)  # H_left
 M[b, c] = sum(sum(G[a, d]*first[b, d], d)*last[c, a], a)/2 + sum(sum(G[a, d]*first[c, d], d)*last[b, a], a)/2  # M
 Res[p, q] = sum(sum(G[a, b]*out[b, q], b)*inside[p, a], a)  # Res
 j_noise[b] = -gamma[b]*psi_hat[b] + rho[b]*zeta_hat[b]  # j_noise
 j_theta[b] = gamma[b]*zeta_hat[b] + psi_hat[b]*rho[b]  # j_theta
 0 = sum((sum(Res[e, r]*sample[r, q, x], r) + unit_D[e, q])*D[p, e, x], e) - unit_D[p, q]  # D
-adjoint_X_own[p, q] = sum(H[a, q]*j_noise[a], a)*sum(L[a, p]*j_noise[a], a)  # adjoint_X_own
+adjoint_X_own[p, q] = sum(H[a, q]*j_noise[a], a)*sum(H_left[a, p]*j_noise[a], a)  # adjoint_X_own
 F[p, q, x] = sum(D[r, q, x]*sample[p, r, x], r)  # F
 X_cross[p, q] = sum(F[p, q, a]*law_te[a], a)  # X_cross
 X_own[p, q] = sum(F[p, q, a]*law_ee[a], a)  # X_own
@@ -580,20 +581,20 @@ M_theta[b, c] = (sum(sum(G_theta[a, d]*first[b, d], d)*last[c, a], a)/2
     + sum(sum(G_theta[a, d]*first[c, d], d)*last[b, a], a)/2)
 Res_theta[p, q] = sum(sum(G_theta[i, j]*out[j, q], j)*inside[p, i], i)  # Res_theta
 # adjoint_X_theta
-adjoint_X_theta[p, q] = (sum(sum(sum(sum(sum(G_theta[d, e]*out[e, p], e)*inside[c, d], d)*X_cross[b, c], c)*L[a, b],
-    b)*j_noise[a], a)*sum(sum(sum(sum(G_theta[d, c]*inside[q, d], d)*out[c, b], c)*sum(H[a, c]*X_cross[b, c], c),
-    b)*j_noise[a], a) - 2*sum(sum(sum(sum(sum(G_theta[d, e]*out[e, p], e)*inside[c, d], d)*X_cross[b, c], c)*L[a, b],
-    b)*j_noise[a], a)*sum(sum(sum(G_theta[c, b]*inside[q, c], c)*first[a, b], b)*j_theta[a], a)
+adjoint_X_theta[p, q] = (sum(sum(sum(sum(sum(G_theta[d, e]*out[e, p], e)*inside[c, d], d)*X_cross[b, c], c)*H_left[a,
+    b], b)*j_noise[a], a)*sum(sum(sum(sum(G_theta[d, c]*inside[q, d], d)*out[c, b], c)*sum(H[a, c]*X_cross[b, c], c),
+    b)*j_noise[a], a) - 2*sum(sum(sum(sum(sum(G_theta[d, e]*out[e, p], e)*inside[c, d], d)*X_cross[b, c], c)*H_left[a,
+    b], b)*j_noise[a], a)*sum(sum(sum(G_theta[c, b]*inside[q, c], c)*first[a, b], b)*j_theta[a], a)
     - sum(sum(sum(G_theta[b, c]*out[c, p], c)*last[a, b], b)*j_theta[a],
     a)*sum(sum(sum(G_theta[c, b]*inside[q, c], c)*first[a, b], b)*j_theta[a], a))
-M_cross[b, c] = sum(sum(H_theta[c, q]*X_cross[p, q], q)*L[b, p], p)  # M_cross
+M_cross[b, c] = sum(sum(H_theta[c, q]*X_cross[p, q], q)*H_left[b, p], p)  # M_cross
 # M_noise
-M_noise[b, c] = (-sum(sum(sum(sum(H[c, i]*X_cross[r, i], i)*Res_theta[q, r], r)*X_cross[p, q], q)*L[b, p], p)
-    + sum(sum(H[c, q]*X_own[p, q], q)*L[b, p], p) + M[b, c])
+M_noise[b, c] = (-sum(sum(sum(sum(H[c, i]*X_cross[r, i], i)*Res_theta[q, r], r)*X_cross[p, q], q)*H_left[b, p], p)
+    + sum(sum(H[c, q]*X_own[p, q], q)*H_left[b, p], p) + M[b, c])
 # adjoint_X_cross
 adjoint_X_cross[p, q] = (-sum(sum(sum(H[a, c]*X_cross[b, c], c)*Res_theta[q, b], b)*j_noise[a],
-    a)*sum(L[a, p]*j_noise[a], a) - sum(sum(sum(Res_theta[c, p]*X_cross[b, c], c)*L[a, b], b)*j_noise[a],
-    a)*sum(H[a, q]*j_noise[a], a) + 2*sum(H_theta[a, q]*j_theta[a], a)*sum(L[a, p]*j_noise[a], a))
+    a)*sum(H_left[a, p]*j_noise[a], a) - sum(sum(sum(Res_theta[c, p]*X_cross[b, c], c)*H_left[a, b], b)*j_noise[a],
+    a)*sum(H[a, q]*j_noise[a], a) + 2*sum(H_left[a, p]*j_noise[a], a)*sum(H_theta[a, q]*j_theta[a], a))
 # adjoint_Res
 adjoint_Res[p, q] = (-sum(sum(sum(F[c, p, a]*adjoint_X[c, b], c)*F[q, b, a], b)*law_tr[a], a)
     - sum(sum(sum(F[c, p, a]*adjoint_X_cross[c, b], c)*F[q, b, a], b)*law_te[a], a)
@@ -602,22 +603,23 @@ adjoint_Res[p, q] = (-sum(sum(sum(F[c, p, a]*adjoint_X[c, b], c)*F[q, b, a], b)*
 # adjoint
 0 = (beta*adjoint[b]*fraction[b]/T[b]**2 - inverse_dimension*m[b]**2/T[b]**2
     + sum(sum(sum(sum(sum(sum(sum(G[g, h]*last[b, h], h)*inside[f, g], g)*X_cross[e, f], f)*Res_theta[d, e],
-    e)*X_cross[c, d], d)*L[a, c], c)*j_noise[a], a)*sum(sum(sum(sum(sum(X[e, f]*inside[f, d], f)*upper[b, e], e)*G[d,
-    c], d)*first[a, c], c)*j_noise[a], a) - sum(sum(sum(sum(sum(sum(X[f, g]*inside[g, e], g)*upper[b, f], f)*G[e, d],
-    e)*out[d, c], d)*sum(sum(sum(H[a, f]*X_cross[e, f], f)*Res_theta[d, e], e)*X_cross[c, d], d), c)*j_noise[a],
-    a)*sum(sum(sum(G[c, d]*last[b, d], d)*last[a, c], c)*j_noise[a], a)
+    e)*X_cross[c, d], d)*H_left[a, c], c)*j_noise[a], a)*sum(sum(sum(sum(sum(X[e, f]*inside[f, d], f)*upper[b, e],
+    e)*G[d, c], d)*first[a, c], c)*j_noise[a], a) - sum(sum(sum(sum(sum(sum(X[f, g]*inside[g, e], g)*upper[b, f],
+    f)*G[e, d], e)*out[d, c], d)*sum(sum(sum(H[a, f]*X_cross[e, f], f)*Res_theta[d, e], e)*X_cross[c, d], d),
+    c)*j_noise[a], a)*sum(sum(sum(G[c, d]*last[b, d], d)*last[a, c], c)*j_noise[a], a)
     + sum(sum(sum(sum(sum(sum(X[f, g]*inside[g, e], g)*upper[b, f], f)*G[e, d], e)*out[d, c],
     d)*sum(H[a, d]*X_own[c, d], d), c)*j_noise[a], a)*sum(sum(sum(G[c, d]*last[b, d], d)*last[a, c], c)*j_noise[a], a)
     + 2*sum(sum(sum(sum(sum(sum(X[f, g]*inside[g, e], g)*upper[b, f], f)*G[e, d], e)*out[d, c],
     d)*sum(H_theta[a, d]*X_cross[c, d], d), c)*j_theta[a], a)*sum(sum(sum(G[c, d]*last[b, d], d)*last[a, c],
     c)*j_noise[a], a) + sum(sum(sum(sum(sum(sum(X_theta[f, g]*inside[g, e], g)*upper[b, f], f)*G_theta[e, d], e)*out[d,
     c], d)*sum(H[a, d]*X_cross[c, d], d), c)*j_noise[a], a)*sum(sum(sum(sum(sum(G_theta[e, f]*last[b, f], f)*inside[d,
-    e], e)*X_cross[c, d], d)*L[a, c], c)*j_noise[a], a) - sum(sum(sum(sum(sum(G[e, f]*last[b, f], f)*inside[d, e],
-    e)*X_own[c, d], d)*L[a, c], c)*j_noise[a], a)*sum(sum(sum(sum(sum(X[e, f]*inside[f, d], f)*upper[b, e], e)*G[d, c],
-    d)*first[a, c], c)*j_noise[a], a) - 2*sum(sum(sum(sum(sum(G_theta[e, f]*last[b, f], f)*inside[d, e], e)*X_cross[c,
-    d], d)*L[a, c], c)*j_noise[a], a)*sum(sum(sum(sum(sum(X_theta[e, f]*inside[f, d], f)*upper[b, e], e)*G_theta[d, c],
-    d)*first[a, c], c)*j_theta[a], a) - sum(sum(sum(sum(sum(G_theta[e, f]*last[b, f], f)*inside[d, e], e)*X_cross[c,
-    d], d)*L[a, c], c)*j_noise[a], a)*sum(sum(sum(H[a, d]*X_cross[c, d], d)*upper[b, c], c)*j_noise[a], a)
+    e], e)*X_cross[c, d], d)*H_left[a, c], c)*j_noise[a], a) - sum(sum(sum(sum(sum(G[e, f]*last[b, f], f)*inside[d, e],
+    e)*X_own[c, d], d)*H_left[a, c], c)*j_noise[a], a)*sum(sum(sum(sum(sum(X[e, f]*inside[f, d], f)*upper[b, e],
+    e)*G[d, c], d)*first[a, c], c)*j_noise[a], a) - 2*sum(sum(sum(sum(sum(G_theta[e, f]*last[b, f], f)*inside[d, e],
+    e)*X_cross[c, d], d)*H_left[a, c], c)*j_noise[a], a)*sum(sum(sum(sum(sum(X_theta[e, f]*inside[f, d], f)*upper[b,
+    e], e)*G_theta[d, c], d)*first[a, c], c)*j_theta[a], a) - sum(sum(sum(sum(sum(G_theta[e, f]*last[b, f],
+    f)*inside[d, e], e)*X_cross[c, d], d)*H_left[a, c], c)*j_noise[a],
+    a)*sum(sum(sum(H[a, d]*X_cross[c, d], d)*upper[b, c], c)*j_noise[a], a)
     + sum(sum(sum(sum(sum(H[a, f]*X_cross[e, f], f)*Res_theta[d, e], e)*X_cross[c, d], d)*upper[b, c], c)*j_noise[a],
     a)*sum(sum(sum(G[c, d]*last[b, d], d)*last[a, c], c)*j_noise[a], a)
     - sum(sum(sum(sum(sum(X[e, f]*inside[f, d], f)*upper[b, e], e)*G[d, c], d)*first[a, c], c)*j_noise[a],
@@ -640,22 +642,22 @@ adjoint_Res[p, q] = (-sum(sum(sum(F[c, p, a]*adjoint_X[c, b], c)*F[q, b, a], b)*
 0 = -alpha*E(avg_g*mu0[b]) + beta*inverse_dimension*m[b]/T[b]  # d/dm
 # d/dV1_hat
 Q1[b, c] = ((2*beta*(-sum(sum(sum(sum(sum(sum(sum(G[h, i]*first[b, i], i)*inside[g, h], h)*X_cross[f, g],
-    g)*Res_theta[e, f], f)*X_cross[d, e], e)*L[a, d], d)*j_noise[a],
+    g)*Res_theta[e, f], f)*X_cross[d, e], e)*H_left[a, d], d)*j_noise[a],
     a)*sum(sum(sum(G[e, d]*last[c, e], e)*first[a, d], d)*j_noise[a], a)
     - sum(sum(sum(sum(sum(sum(sum(G[h, i]*first[c, i], i)*inside[g, h], h)*X_cross[f, g], g)*Res_theta[e, f],
-    f)*X_cross[d, e], e)*L[a, d], d)*j_noise[a], a)*sum(sum(sum(G[e, d]*last[b, e], e)*first[a, d], d)*j_noise[a], a)
-    + sum(sum(sum(sum(sum(G[f, g]*first[b, g], g)*inside[e, f], f)*X_own[d, e], e)*L[a, d], d)*j_noise[a],
+    f)*X_cross[d, e], e)*H_left[a, d], d)*j_noise[a], a)*sum(sum(sum(G[e, d]*last[b, e], e)*first[a, d], d)*j_noise[a],
+    a) + sum(sum(sum(sum(sum(G[f, g]*first[b, g], g)*inside[e, f], f)*X_own[d, e], e)*H_left[a, d], d)*j_noise[a],
     a)*sum(sum(sum(G[e, d]*last[c, e], e)*first[a, d], d)*j_noise[a], a)
-    + sum(sum(sum(sum(sum(G[f, g]*first[c, g], g)*inside[e, f], f)*X_own[d, e], e)*L[a, d], d)*j_noise[a],
+    + sum(sum(sum(sum(sum(G[f, g]*first[c, g], g)*inside[e, f], f)*X_own[d, e], e)*H_left[a, d], d)*j_noise[a],
     a)*sum(sum(sum(G[e, d]*last[b, e], e)*first[a, d], d)*j_noise[a], a)
-    - sum(sum(sum(sum(sum(G_theta[f, g]*first[b, g], g)*inside[e, f], f)*X_cross[d, e], e)*L[a, d], d)*j_noise[a],
+    - sum(sum(sum(sum(sum(G_theta[f, g]*first[b, g], g)*inside[e, f], f)*X_cross[d, e], e)*H_left[a, d], d)*j_noise[a],
     a)*sum(sum(sum(sum(G_theta[f, e]*last[c, f], f)*out[e, d], e)*sum(H[a, e]*X_cross[d, e], e), d)*j_noise[a], a)
-    + 2*sum(sum(sum(sum(sum(G_theta[f, g]*first[b, g], g)*inside[e, f], f)*X_cross[d, e], e)*L[a, d], d)*j_noise[a],
-    a)*sum(sum(sum(G_theta[e, d]*last[c, e], e)*first[a, d], d)*j_theta[a], a)
-    - sum(sum(sum(sum(sum(G_theta[f, g]*first[c, g], g)*inside[e, f], f)*X_cross[d, e], e)*L[a, d], d)*j_noise[a],
+    + 2*sum(sum(sum(sum(sum(G_theta[f, g]*first[b, g], g)*inside[e, f], f)*X_cross[d, e], e)*H_left[a, d],
+    d)*j_noise[a], a)*sum(sum(sum(G_theta[e, d]*last[c, e], e)*first[a, d], d)*j_theta[a], a)
+    - sum(sum(sum(sum(sum(G_theta[f, g]*first[c, g], g)*inside[e, f], f)*X_cross[d, e], e)*H_left[a, d], d)*j_noise[a],
     a)*sum(sum(sum(sum(G_theta[f, e]*last[b, f], f)*out[e, d], e)*sum(H[a, e]*X_cross[d, e], e), d)*j_noise[a], a)
-    + 2*sum(sum(sum(sum(sum(G_theta[f, g]*first[c, g], g)*inside[e, f], f)*X_cross[d, e], e)*L[a, d], d)*j_noise[a],
-    a)*sum(sum(sum(G_theta[e, d]*last[b, e], e)*first[a, d], d)*j_theta[a], a)
+    + 2*sum(sum(sum(sum(sum(G_theta[f, g]*first[c, g], g)*inside[e, f], f)*X_cross[d, e], e)*H_left[a, d],
+    d)*j_noise[a], a)*sum(sum(sum(G_theta[e, d]*last[b, e], e)*first[a, d], d)*j_theta[a], a)
     + sum(sum(sum(sum(sum(H[a, g]*X_cross[f, g], g)*Res_theta[e, f], f)*X_cross[d, e],
     e)*sum(sum(G[f, e]*last[b, f], f)*out[e, d], e), d)*j_noise[a],
     a)*sum(sum(sum(G[d, e]*first[c, e], e)*last[a, d], d)*j_noise[a], a)
@@ -706,8 +708,8 @@ zeta[b] = (sum(M_cross[a, b]*j_noise[a], a)*gamma[b] + sum(M_cross[b, a]*j_theta
 X[p, q] = sum(F[p, q, a]*law_tr[a], a) + base[p, q]  # X
 # adjoint_X
 adjoint_X[p, q] = (sum(sum(sum(sum(sum(sum(sum(G[f, g]*out[g, p], g)*inside[e, f], f)*X_cross[d, e], e)*Res_theta[c,
-    d], d)*X_cross[b, c], c)*L[a, b], b)*j_noise[a], a)*sum(sum(sum(G[c, b]*inside[q, c], c)*first[a, b],
-    b)*j_noise[a], a) - sum(sum(sum(sum(sum(G[d, e]*out[e, p], e)*inside[c, d], d)*X_own[b, c], c)*L[a, b],
+    d], d)*X_cross[b, c], c)*H_left[a, b], b)*j_noise[a], a)*sum(sum(sum(G[c, b]*inside[q, c], c)*first[a, b],
+    b)*j_noise[a], a) - sum(sum(sum(sum(sum(G[d, e]*out[e, p], e)*inside[c, d], d)*X_own[b, c], c)*H_left[a, b],
     b)*j_noise[a], a)*sum(sum(sum(G[c, b]*inside[q, c], c)*first[a, b], b)*j_noise[a], a)
     - sum(sum(sum(sum(sum(H[a, e]*X_cross[d, e], e)*Res_theta[c, d], d)*X_cross[b, c],
     c)*sum(sum(G[d, c]*inside[q, d], d)*out[c, b], c), b)*j_noise[a],

@@ -1,6 +1,6 @@
 """Equations of a trained bulk, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature 8ab4bd9974374a47.
+Generated; do not edit. Signature 7a8cb51986dfb086.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import Motion, Text
 
-SIGNATURE = "8ab4bd9974374a47bdaf2ae2d2f5d52637a4a7604dd19c724ac1c17a92996adf"
+SIGNATURE = "7a8cb51986dfb086f080c2ca37dee0219030771cc1441a58a9dc6634c44b6e9e"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')
