@@ -23,16 +23,15 @@ from derive.blocks import KAPPA, family, names_in
 from derive.canonical import canonical
 from derive.gaussian.expectation import Expectation
 from derive.saddle import SaddleSystem, coupled_system
-from derive.spectrum import GIVEN, TRAINED, SpectralLaw, X, weight_names
+from derive.spectrum import GIVEN, INPUTS, TRAINED, SpectralLaw, X, norm_names, plain_law, weight_names
 from derive.symbols import SYMMETRIC
-
-MOVING = {TRAINED.name: ("Sigma", *weight_names(TRAINED)), GIVEN.name: ()}  # of a law, along parameters of the model
 
 
 def emit_bulks() -> dict[str, str]:
     """Path below ``generated/`` -> text of the equations of the bulks that are not isotropic."""
     return {
         f"{FOLDER}/trained_bulk.py": emit_bulk(TRAINED, "Sigma", "a trained bulk, any number of blocks"),
+        f"{FOLDER}/inputs_bulk.py": emit_bulk(INPUTS, "Sigma", "structured inputs, any number of blocks"),
         f"{FOLDER}/given_bulk.py": emit_bulk(GIVEN, "spectrum", "a given bulk, one block"),
     }
 
@@ -45,8 +44,8 @@ def emit_bulk(law: SpectralLaw, points: str, scope: str) -> str:
 
     Raises ValueError where an average over kappa is not one of the isotropic system.
     """
-    given = (points, *weight_names(law))
-    system, plain = coupled_system(bulk=law.name), coupled_system()
+    given = (points, *weight_names(law), *norm_names(law))
+    system, plain = coupled_system(bulk=law.name), coupled_system(bulk=plain_law(law).name)
     block = block_of(system, plain)
     chain, inputs = chain_of(plain, block)
     torn = tuple(node for node in block.torn if node.name != "m")
@@ -63,7 +62,7 @@ def emit_bulk(law: SpectralLaw, points: str, scope: str) -> str:
         f"GIVEN = {given!r}",
         *(function.text(over_spectrum(chain)) for function in functions),
         emit_check(Plan(system, (block,))),
-        emit_motion(system, block, MOVING[law.name]),
+        emit_motion(system, block, given if law.rows == "gaussian" else ()),
     ]
     return bulk_module(
         f"Equations of {scope}",

@@ -11,26 +11,28 @@ from sympy.core.function import AppliedUndef
 from codegen.bulk import bulk_module
 from codegen.print.numpy_arrays import Array, ArrayPrinter
 from codegen.print.printer import Function
-from derive.bulk_resolvent import OVERLAP, PRESENCE, RESIDUAL, BulkResolvent, bulk_resolvent
+from derive.bulk_resolvent import OVERLAP, PRESENCE, RESIDUAL, VECTORS, BulkResolvent, bulk_resolvent
 from derive.gaussian.expectation import Expectation
 from derive.network_step import A
 
 RESOLVENT_PATH = "bulk_resolvent.py"
 _WEIGHTS = ("weight", "weight_t", "weight_tt")
 _KNOWN = "S, S_12, S_22, a_2, a"  # what D depends on besides the residual
+_VECTORS = ", ".join(str(symbol.func) for symbol in VECTORS)
+_GIVEN = (PRESENCE, *VECTORS)  # functions of the sample
 _ROWS = f"alpha_0, e, {', '.join(_WEIGHTS)}"
 
 
 def emit_resolvent() -> str:
     """Text of ``generated/bulk_resolvent.py``."""
     derived = bulk_resolvent()
-    of_target, of_spike = ("k_theta", "k_theta12", "k_theta22"), ("S_v", "S_v2")
+    of_target, of_vectors = ("k_theta", "k_theta12", "k_theta22"), ("S_f1", "S_f2", "S_g1", "S_g2")
     along = ("S_theta", "S_theta12", "S_theta22")
-    parts = (*derived.added, *derived.along, *derived.spike, derived.cross, derived.own)
-    names = (*of_target, *along, *of_spike, "cross", "own")
-    projections = [(name, _by_moments(part)) for name, part in zip(names, parts, strict=True)]
+    parts = (*derived.added, *derived.along, *derived.vectors, derived.cross, derived.between)
+    names = (*of_target, *along, *of_vectors, "cross", "between")
+    projections = [(name, by_moments(part, _GIVEN)) for name, part in zip(names, parts, strict=True)]
     presence = ("D", derived.presence)
-    values = tuple((f"value_{i + 1}", _by_moments(each)) for i, each in enumerate(derived.equations))
+    values = tuple((f"value_{i + 1}", by_moments(each)) for i, each in enumerate(derived.equations))
     unknown, given = sp.symbols("S S_12 S_22", real=True), (sp.Symbol("a_2", real=True), sp.Symbol("a", positive=True))
     functions = (
         Function(
@@ -61,25 +63,26 @@ def emit_resolvent() -> str:
         ),
         Function(
             "projections",
-            "(theta.Res.theta, v.Res.theta, v.Res.v) at the shift w, n the length of v before it is normalised.",
-            f"w, {_KNOWN}, n, {_ROWS}",
+            "(theta.Res.theta, x_F.Res.theta, x_F.Res.x_G) at the shift w; vectors by their coefficients at the nodes.",
+            f"w, {_KNOWN}, {_VECTORS}, {_ROWS}",
             (presence, *projections),
-            "S_theta, cross, own",
+            "S_theta, cross, between",
         ),
         Function(
             "projection_rates",
-            "Their rates along those of S, S_12, S_22, a_2 and a.",
-            f"w, {_KNOWN}, d_S, d_S_12, d_S_22, d_a_2, d_a, n, {_ROWS}",
+            "Their rates along those of S, S_12, S_22, a_2 and a, of vectors that stay.",
+            f"w, {_KNOWN}, d_S, d_S_12, d_S_22, d_a_2, d_a, {_VECTORS}, {_ROWS}",
             (presence, *_tangents(projections, (*unknown, *given), derived.presence)),
-            "d_S_theta, d_cross, d_own",
+            "d_S_theta, d_cross, d_between",
         ),
     )
     return bulk_module(
         "The resolvent of the covariance of the trained bulk, Sigma = (1 + a_2 B)^2 + a C",
         _reprs(derived),
-        "\n\n\n".join(function.text(_LawPrinter()) for function in functions),
+        "\n\n\n".join(function.text(LawPrinter()) for function in functions),
         note="e, weight, weight_t, weight_tt: nodes of the law of the residual e of the step, with weights for means "
-        "of\nfunctions of e, of those times t = theta.x, and times t^2.",
+        "of\nfunctions of e, of those times t = theta.x, and times t^2. x_F = (1/n0) sum_i (f_1 - B' f_2)(e_i) x_i, "
+        "B' = a_2 B.",
     )
 
 
@@ -91,16 +94,19 @@ def _derivative(expression: sp.Expr, symbol: sp.Symbol, presence: sp.Expr) -> sp
         slope = sp.diff(node.integrand.xreplace({PRESENCE: divisor}), divisor).xreplace({divisor: PRESENCE})
         moved = Expectation(slope * sp.diff(presence, symbol), OVERLAP)
         found += sp.diff(expression.xreplace({node: hidden}), hidden).xreplace({hidden: node}) * moved
-    return _by_moments(found)
+    return by_moments(found, _GIVEN)
 
 
-def _by_moments(expression: sp.Expr) -> sp.Expr:
-    """Averages of sums as sums of averages, what does not depend on the sample in front: few averages make all."""
+def by_moments(expression: sp.Expr, functions: Sequence[sp.Expr] = (PRESENCE,)) -> sp.Expr:
+    """Averages of sums as sums of averages, what does not depend on the sample in front: few averages make all.
+
+    functions: of the sample, besides its residual.
+    """
 
     def spread(node: Expectation) -> sp.Expr:
         total = sp.S.Zero
         for term in sp.Add.make_args(sp.expand(node.integrand)):
-            outside, inside = term.as_independent(RESIDUAL, PRESENCE, OVERLAP, as_Add=False)
+            outside, inside = term.as_independent(RESIDUAL, OVERLAP, *functions, as_Add=False)
             total += outside * Expectation(inside, OVERLAP)
         return total
 
@@ -146,16 +152,16 @@ def _reprs(derived: BulkResolvent) -> list[str]:
         *derived.equations,
         *derived.added,
         *derived.along,
-        *derived.spike,
+        *derived.vectors,
     )
-    return [sp.srepr(x) for x in (*parts, derived.cross, derived.own)]
+    return [sp.srepr(x) for x in (*parts, derived.cross, derived.between)]
 
 
 @dataclass
-class _LawPrinter(ArrayPrinter):
+class LawPrinter(ArrayPrinter):
     """Averages are sums over the law of the residual, t averaged in the weights."""
 
-    vectors: frozenset[str] = frozenset({"e", "D"})
+    vectors: frozenset[str] = frozenset({"e", "D", *(str(symbol.func) for symbol in VECTORS)})
     shared: bool = True
 
     def _lowered(self, expr: sp.Expr) -> Array:

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import sympy as sp
 
-from codegen.places import scalar_columns
+from codegen.places import block_columns, scalar_columns
 from codegen.plan import Plan, ordered_fields
 from codegen.print.equations import EquationPrinter
 from derive.blocks import BlockSum, family, index
+from derive.saddle import SaddleSystem
 
 
 def emit_check(plan: Plan) -> str:
@@ -25,9 +26,14 @@ def emit_check(plan: Plan) -> str:
         lines.append(f"{text(left)} = {text(right)}  # {labels.get(name, name)}")
     columns = scalar_columns(system.directions, system.spikes)
     odd = tuple(name for name in sorted(system.partials) if name.endswith("g") and not name.endswith("gg"))
-    arguments = "EQUATIONS, COLUMNS" + (f", odd={odd!r}" if odd else "")
+    arguments = "EQUATIONS, COLUMNS" + (f", odd={odd!r}" if odd else "") + of_features(system)
     check = [f"COLUMNS = {columns!r}", f"check = Certificate({arguments}).check"]
     return "\n".join(['EQUATIONS = """', *lines, '"""', *check])
+
+
+def of_features(system: SaddleSystem) -> str:
+    """The argument that says what is given for each block, where it is more than usual."""
+    return f", features={block_columns(True)!r}" if system.law.norms else ""
 
 
 def _conditions(plan: Plan) -> list[tuple[str, sp.Expr, sp.Expr]]:

@@ -33,6 +33,7 @@ from derive.directions import directions_of
 from derive.language.links import MAX_INDICES
 from derive.output import output_averages
 from derive.saddle import SaddleSystem, coupled_system, member
+from derive.spectrum import ISOTROPIC, NORMS, norm_names
 from derive.tangent import Tangent, tangent_name
 
 SEVERAL = ((1, 2), (2, 2), (1, 3))  # (directions of the target, of the spike) of the systems that are committed
@@ -46,22 +47,27 @@ def emit_coupled_systems(
     several: (directions of the target, directions of the spike) where these are more than one.
     """
     wanted = (*((count, 1) for count in directions), *several)
-    return {f"{FOLDER}/{coupled_name(*each)}.py": emit_coupled_system(*each) for each in wanted}
+    found = {f"{FOLDER}/{coupled_name(*each)}.py": emit_coupled_system(*each) for each in wanted}
+    return found | {f"{FOLDER}/{coupled_name(1, norms=True)}.py": emit_coupled_system(1, 1, norms=True)}
 
 
-def emit_coupled_system(directions: int, spikes: int) -> str:
-    """Text of the system of any convex loss for some numbers of directions of the target and of the spike."""
-    system = coupled_system(directions, spikes)
+def emit_coupled_system(directions: int, spikes: int, norms: bool = False) -> str:
+    """Text of the system of any convex loss for some numbers of directions of the target and of the spike.
+
+    norms: whether those of the rows vary.
+    """
+    system = coupled_system(directions, spikes, NORMS.name if norms else ISOTROPIC.name)
     block = coupled_block(system)
     torn, chain = ", ".join(n.name for n in block.torn), ", ".join(n.name for n in block.chain)
     order = [f"1. nonlinear in {torn}; then {chain}", "avg_*: supplied by the module of the loss"]
     title = f"of any convex loss, {directions} direction(s) beside the spike, {of_spike(spikes)}any number of blocks K"
+    title = title.replace("blocks K", "blocks K, unequal norms") if norms else title
     return module_text(system, title, order, emit_coupled(system, block), __name__)
 
 
-def coupled_name(directions: int, spikes: int = 1) -> str:
+def coupled_name(directions: int, spikes: int = 1, norms: bool = False) -> str:
     """Name of the module of a coupled system."""
-    return f"coupled_{directions}{suffix(spikes)}"
+    return f"coupled_{directions}{suffix(spikes)}{'_norms' * norms}"
 
 
 def coupled_block(system: SaddleSystem) -> Block:
@@ -88,6 +94,7 @@ def emit_coupled(system: SaddleSystem, block: Block) -> str:
     averages = tuple(output_averages(system.directions).monomials)
     slopes = tuple(directions_of("slope", system.directions))
     _reserve(program, block, (*slopes, *averages))
+    program.reserve(norm_names(system.law))  # given, as the order parameters are for the averages
     before, after = _halves(block)
     residuals = [Node(f"residual_{n.name}", "family", n.indices, residual(n)) for n in block.torn]
     functions = [

@@ -9,6 +9,7 @@ program.py         functions of a module: statements, and what they unpack; syst
 blockwise.py       a system solved block by block: the square loss, real or complex
 coupled.py         a system whose averages over the output a loss supplies
 bulk.py            equations that another bulk changes; stretched: those of the bulk without a spectrum
+bulk_resolvent, row_norms  the law of the rows that a step leaves
 inputs.py          spectral law of inputs of a given covariance
 sensitivity.py     ``motion``: how a solution moves with the parameters of its model; slopes: of features and step
 certificate.py     ``check``: every equation anew, as text that the runtime evaluates
@@ -28,6 +29,7 @@ from codegen.inputs import PATH as INPUTS_PATH
 from codegen.inputs import emit_inputs
 from codegen.losses import emit_registered_losses
 from codegen.manifest import with_manifest
+from codegen.row_norms import NORMS_PATH, emit_norms
 from codegen.shared import emit_runtime
 from codegen.slopes import PATH as SLOPES_PATH
 from codegen.slopes import emit_slopes
@@ -42,5 +44,10 @@ def expected_texts() -> dict[str, str]:
     """Everything ``generated/`` holds, the manifest included."""
     systems = {**emit_systems(), **emit_coupled_systems(), **emit_bulks(), SLOPES_PATH: emit_slopes()}
     systems[STRETCHED_PATH] = emit_stretched()
-    steps = {STEP_PATH: emit_step(), RESOLVENT_PATH: emit_resolvent(), INPUTS_PATH: emit_inputs()}
+    steps = {
+        STEP_PATH: emit_step(),
+        RESOLVENT_PATH: emit_resolvent(),
+        NORMS_PATH: emit_norms(),
+        INPUTS_PATH: emit_inputs(),
+    }
     return with_manifest({**emit_registered(), **emit_registered_losses(), **emit_runtime(), **systems, **steps})

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from derive.directions import directions_of
 
 NODE = "n"
-BLOCK_COLUMNS = ("mu0", "mu1", "mu2sq")
+BLOCK_COLUMNS = ("mu0", "mu1", "mu2sq", "mu_c")  # the last one where the norms of the rows vary
 PARAMETERS = ("alpha", "beta", "ridge", "noise", "inverse_dimension")
 
 
@@ -20,6 +20,11 @@ def scalar_columns(directions: int = 1, spikes: int = 1) -> tuple[str, ...]:
     """What is given at a node before the features of the blocks; coordinates of kappa after the first come last."""
     first, *others = directions_of("kappa", spikes)
     return (first, "weight", "nu0", *directions_of("nu1", directions), "nu2sq", *others)
+
+
+def block_columns(norms: bool) -> tuple[str, ...]:
+    """What is given at a node for each block; norms: whether those of the rows vary."""
+    return BLOCK_COLUMNS if norms else BLOCK_COLUMNS[:-1]
 
 
 @dataclass
@@ -67,7 +72,7 @@ class Places:
     def constants(self) -> list[str]:
         """The names of all rows as numbers; of Python's own, numba would compile every function that takes one anew."""
         rows = f"{', '.join(self.scalars)} = np.arange({len(self.scalars)})"
-        lines = [f"{rows}  # rows of node, then mu0, mu1, mu2sq per block"]
+        lines = [f"{rows}  # rows of node, then those of the blocks"]
         for array, names in (("VECTORS", self.vectors), ("MATRICES", self.matrices), ("FIELDS", self.fields)):
             lines += [f"{array} = {tuple(names)!r}", f"{_targets(names)} = np.arange({len(names)})"]
         return lines

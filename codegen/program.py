@@ -81,7 +81,7 @@ class Program:
         if sizes:
             header.append(f"{', '.join(s for s, _ in sizes)} = {', '.join(s for _, s in sizes)}")
         first = len(self.places.scalars)
-        header += [f"{name} = {first}{('', ' + K', ' + 2*K')[place]}" for name, place in features]
+        header += [f"{name} = {first}{('', ' + K', ' + 2*K', ' + 3*K')[place]}" for name, place in features]
         return header
 
 

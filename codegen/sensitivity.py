@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 import sympy as sp
 
+from codegen.certificate import of_features
 from codegen.plan import Block, chain_calculus
 from codegen.print.equations import EquationPrinter
 from codegen.program import OBSERVABLES
@@ -36,7 +37,8 @@ def emit_motion(system: SaddleSystem, block: Block, moving: tuple[str, ...] = ()
             'OBSERVABLES = """',
             *observables,
             '"""',
-            f"motion = Motion(Text(EQUATIONS, {unknowns!r}, {moving!r}, RULES, OBSERVABLES), COLUMNS)",
+            f"motion = Motion(Text(EQUATIONS, {unknowns!r}, {moving!r}, RULES, OBSERVABLES), COLUMNS"
+            f"{of_features(system)})",
         ]
     )
 

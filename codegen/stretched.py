@@ -15,18 +15,18 @@ from codegen.sensitivity import emit_motion
 from codegen.system_module import FOLDER
 from derive.blocks import index, names_in
 from derive.saddle import coupled_system, member
-from derive.spectrum import STRETCHED
+from derive.spectrum import STRETCHED, norm_names, plain_law
 
 STRETCHED_PATH = f"{FOLDER}/stretched_bulk.py"
 INNER = ("X", "adjoint_X")
 GIVEN = ("upper", "lower", "first", "inside", "last", "fixed", "unit_G", "unit_D", "gamma", "rho")  # places, directions
 SAMPLES = ("sample", "base", "law_tr", "law_tt", "law_te", "law_ee")
-MOVING = ("sample", "base")
+MOVING = ("sample", "base", *norm_names(STRETCHED))
 
 
 def emit_stretched() -> str:
     """Text of the module of the equations of a stretched bulk."""
-    system, plain = coupled_system(bulk=STRETCHED.name), coupled_system()
+    system, plain = coupled_system(bulk=STRETCHED.name), coupled_system(bulk=plain_law(STRETCHED).name)
     block = block_of(system, plain, INNER)
     chain, inputs = chain_of(plain, block)
     torn = {node.name: node for node in block.torn if node.name != "m"}
@@ -52,7 +52,7 @@ def emit_stretched() -> str:
         f"UNKNOWNS = {tuple(name for name in torn if name not in INNER)!r}",
         f"INNER = {INNER!r}",
         f"INPUTS = {inputs!r}",
-        f"GIVEN = {(*GIVEN, *SAMPLES)!r}",
+        f"GIVEN = {(*GIVEN, *SAMPLES, *norm_names(STRETCHED))!r}",
         *(function.text(over_spectrum(chain)) for function in functions),
         emit_check(Plan(system, (block,))),
         emit_motion(system, block, MOVING),

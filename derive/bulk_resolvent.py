@@ -32,7 +32,9 @@ _S = sp.Matrix([[TRACE, MIXED], [MIXED, OTHER]])
 PRESENCE = sp.Function("D", real=True)(OVERLAP)  # det(1 + s k) of a sample, what its own presence divides by
 _ADDED = sp.symbols("k_theta k_theta12 k_theta22", real=True)
 _ALONG = sp.symbols("S_theta S_theta12 S_theta22", real=True)
-_SPIKE = sp.symbols("S_v S_v2", real=True)
+_OF_F, _OF_G = sp.symbols("S_f1 S_f2", real=True), sp.symbols("S_g1 S_g2", real=True)
+VECTORS = tuple(sp.Function(name, real=True)(OVERLAP) for name in ("f_1", "f_2", "g_1", "g_2"))
+_F, _G = sp.Matrix(VECTORS[:2]), sp.Matrix(VECTORS[2:])
 _SOURCE = "THEORY section 5"
 _LARGE = "an identity of large matrices, written down sample by sample; nothing is carried out"
 _LIMIT = "x of a left-out sample is independent of the resolvent; d, n0 large at fixed ratio"
@@ -43,8 +45,8 @@ class BulkResolvent:
     """``stretch``, ``noise``: a_2 and a of ``Sigma = (1 + a_2 B)^2 + a C``; ``presence``: D, what the presence
     of a sample divides by; ``equations``: three expressions that vanish
     at (S, S_12, S_22), S the mean of the resolvent; ``added``: what samples add along theta; ``along``: theta.Res.theta
-    and two more entries by that; ``spike``: averages that the spike's are made of; ``cross``, ``own``: v.Res.theta and
-    v.Res.v by those.
+    and two more entries by that; ``vectors``: averages that those of two sums over samples x_F and x_G are made of;
+    ``cross``, ``between``: x_F.Res.theta and x_F.Res.x_G by those, F and G functions (f_1, f_2) of the residual.
 
     Expectations are over t and, where the label has noise, over the residual e given t.
     """
@@ -55,9 +57,9 @@ class BulkResolvent:
     equations: tuple[Any, ...]
     added: tuple[Any, ...]
     along: tuple[Any, ...]
-    spike: tuple[Any, ...]
+    vectors: tuple[Any, ...]
     cross: Any
-    own: Any
+    between: Any
     derivation: Derivation
 
 
@@ -69,8 +71,8 @@ def bulk_resolvent() -> BulkResolvent:
     presence = _leave_one_out(trace)
     equations = _trace(trace)
     added, along = _along_target(trace)
-    spike, cross, own = _along_spike(trace)
-    return BulkResolvent(stretch, noise, presence, equations, added, along, spike, cross, own, trace.finish())
+    vectors, cross, between = _between_samples(trace)
+    return BulkResolvent(stretch, noise, presence, equations, added, along, vectors, cross, between, trace.finish())
 
 
 def _covariance(trace: Recorder) -> tuple[Any, Any]:
@@ -308,53 +310,56 @@ def _along_target(trace: Recorder) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
     return added, along
 
 
-def _along_spike(trace: Recorder) -> tuple[tuple[Any, ...], Any, Any]:
-    """Sums over samples, v.Res.theta and v.Res.v: the spike is an average over samples."""
+def _between_samples(trace: Recorder) -> tuple[tuple[Any, ...], Any, Any]:
+    """Sums over samples x_F = (1/n0) sum_i F_i x x_i with F in R^2, between theta and between each other."""
     presence = _presence()
-    spike = tuple(
+    per_sample = tuple(
         trace.derive(
-            f"spike and target, per sample, entry {i + 1}1",
+            f"vector {letter} and target, per sample, entry {i + 1}",
             name,
             computed(
                 "average",
-                "a sample of $v=\\frac{1}{n\\,n_0}\\sum_ie_ix_i$ left out of the resolvent",
+                "a sample of $x_F=\\frac{1}{n_0}\\sum_iF_i\\otimes x_i$ left out of the resolvent; the spike has "
+                "$F=(e/n,0)$, $n=|\\frac{1}{n_0}\\sum_ie_ix_i|$",
                 "one sample put back",
-                by=lambda _, i=i: Expectation(RESIDUAL * OVERLAP * presence[i, 0], OVERLAP),
+                by=lambda _, i=i, of=of: Expectation(OVERLAP * (presence * of)[i], OVERLAP),
                 test=_LARGE,
             ),
             _SOURCE,
         )
-        for i, name in enumerate(_SPIKE)
+        for letter, of, names in (("F", _F, _OF_F), ("G", _G, _OF_G))
+        for i, name in enumerate(names)
     )
-    (first, second), (along, mixed, other) = _SPIKE, _ALONG
+    along = _matrix(sp.Tuple(*_ALONG))
     labels = [f"resolvent along the target, entry {entry}" for entry in ("11", "12", "22")]
-    samples = [f"spike and target, per sample, entry {i + 1}1" for i in range(2)]
+    samples = [f"vector {letter} and target, per sample, entry {i + 1}" for letter in "FG" for i in range(2)]
     cross = trace.derive(
-        "resolvent between spike and target",
-        sp.Symbol("v.Res.theta"),
+        "resolvent between a vector and the target",
+        sp.Symbol("x_F.Res.theta"),
         computed(
             "average",
-            "the average over samples; $n=|\\frac{1}{n_0}\\sum_ie_ix_i|$",
-            *samples,
+            "the average over samples, the first entry of what is left",
+            *samples[:2],
             *labels,
-            by=lambda *_: (along * first + mixed * second) / LENGTH,
+            by=lambda *_: (along * sp.Matrix(_OF_F))[0],
             test=COMPOSED,
         ),
         _SOURCE,
     )
-    same = Expectation(RESIDUAL**2 * TRACE / ALPHA0 / PRESENCE, OVERLAP)
-    own = trace.derive(
-        "resolvent along the spike",
-        sp.Symbol("v.Res.v"),
+    own = (_S / ALPHA0 * presence).applyfunc(sp.factor)
+    same = Expectation(sp.expand((_F.T * own * _G)[0]), OVERLAP)
+    between = trace.derive(
+        "resolvent between two vectors",
+        sp.Symbol("x_F.Res.x_G"),
         computed(
             "average",
             "equal and different samples counted apart; two different ones are both left out",
             "one sample put back",
             *samples,
             *labels,
-            by=lambda *_: (same + along * first**2 + 2 * mixed * first * second + other * second**2) / LENGTH**2,
+            by=lambda *_: same + sp.expand((sp.Matrix(_OF_F).T * along * sp.Matrix(_OF_G))[0]),
             test=_LARGE,
         ),
         _SOURCE,
     )
-    return spike, cross, own
+    return per_sample, cross, between

@@ -85,11 +85,14 @@ def quadratic_energy(envelope: MoreauEnvelope, spikes: int = 1) -> Energetic:
     return Energetic(expression, fields, *errors, trace.finish(), spikes=spikes)
 
 
-def output_energy(directions: int = 1, spikes: int = 1) -> Energetic:
-    """The energetic part of any convex loss, by the averages of its envelope. Source: [CUI24] App. C, eq. (86)."""
+def output_energy(directions: int = 1, spikes: int = 1, norms: bool = False) -> Energetic:
+    """The energetic part of any convex loss, by the averages of its envelope. Source: [CUI24] App. C, eq. (86).
+
+    norms: whether the norms of the rows vary from neuron to neuron.
+    """
     averages = output_averages(directions)
     trace = Recorder("Energetic part")
-    fields = output_fields(trace, directions, spikes)
+    fields = output_fields(trace, directions, spikes, norms)
     with trace.between():
         trace.extend(sample_derivation())
     expression = trace.derive(
@@ -117,10 +120,10 @@ def output_energy(directions: int = 1, spikes: int = 1) -> Energetic:
     return Energetic(expression, fields[:-1], *errors, trace.finish(), directions, averages.partials, spikes)
 
 
-def output_fields(trace: Recorder, directions: int = 1, spikes: int = 1) -> tuple[Definition, ...]:
+def output_fields(trace: Recorder, directions: int = 1, spikes: int = 1, norms: bool = False) -> tuple[Definition, ...]:
     """The conditional law of the output and of the label given kappa in R^spikes, and the conditional risk."""
     names = directions_of("slope", directions)
-    output = conditional_output(trace, directions, spikes)
+    output = conditional_output(trace, directions, spikes, norms)
     risk = _conditional_risk(trace, [block_field(name)(KAPPA) for name in names])
     return (
         Definition("V", (), output.response),

@@ -51,8 +51,8 @@ def free_energy(energetic: Energetic, law: SpectralLaw = ISOTROPIC) -> FreeEnerg
     """
     trace = Recorder("Replica-symmetric free energy" + f", {law.title}" * bool(law.title), (energetic.derivation,))
     with trace.between():
-        pairing = conjugate_pairs(trace, energetic.directions, energetic.spikes)
-        gaussian_integral(trace)
+        pairing = conjugate_pairs(trace, energetic.directions, energetic.spikes, law.norms)
+        gaussian_integral(trace, law.norms)
     if law.rows == "stretched":
         spectral = stretched_potential(trace, law)
         R = stretched_form(trace, law, spectral)

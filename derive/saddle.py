@@ -41,8 +41,11 @@ B, C, E = index("b"), index("c"), index("e")
 
 
 # (stationary in, fixes): the pairs of the functional; "m" has no conjugate and is fixed by its own equation
-def pairs(directions: int = 1, spikes: int = 1) -> tuple[tuple[str, str], ...]:
-    """The pairs for a number of directions of the target beside the spike, and of the spike."""
+def pairs(directions: int = 1, spikes: int = 1, norms: bool = False) -> tuple[tuple[str, str], ...]:
+    """The pairs for a number of directions of the target beside the spike, and of the spike.
+
+    norms: whether the norms of the rows vary.
+    """
     return (
         ("Q1", "V1_hat"),
         ("Q2", "V2_hat"),
@@ -50,6 +53,7 @@ def pairs(directions: int = 1, spikes: int = 1) -> tuple[tuple[str, str], ...]:
         ("Q2_hat", "V2"),
         *_crossed("psi", directions),
         *_crossed("zeta", spikes),
+        *(_crossed("norm", 1) if norms else ()),
         ("V1", "Q1_hat"),
         ("V2", "Q2_hat"),
         ("V1_hat", "Q1"),
@@ -136,7 +140,7 @@ def coupled_system(directions: int = 1, spikes: int = 1, bulk: BulkLaw = "isotro
     directions of the target beside the spike; ``spikes``: of the spike; ``bulk``: the name of a spectral law.
     Source: [CUI24] App. C-D; THEORY sections 4, 5 and 10.
     """
-    return _system("coupled", (), free_energy(output_energy(directions, spikes), LAWS[bulk]))
+    return _system("coupled", (), free_energy(output_energy(directions, spikes, LAWS[bulk].norms), LAWS[bulk]))
 
 
 def _system(name: str, before: tuple[Derivation, ...], energy: FreeEnergy) -> SaddleSystem:
@@ -174,7 +178,7 @@ def _equations(trace: Recorder, energy: FreeEnergy) -> tuple[tuple[Equation, ...
             Equation(each.name, each.name, each.indices, each.body, "explicit") for each in spectral.auxiliary
         ]
         equations += gradient.adjoints(trace)
-    paired = pairs(energy.energetic.directions, energy.energetic.spikes)
+    paired = pairs(energy.energetic.directions, energy.energetic.spikes, energy.law.norms)
     conditions = {name: gradient.total(trace, name) for name, _ in paired}
     for unknown, fixes in paired:
         equations.append(_solve_for(trace, f"slope in {unknown}", fixes, f"d/d{unknown}", "[CUI24] Result 3.3, App. D"))

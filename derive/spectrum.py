@@ -19,7 +19,7 @@ from derive.blocks import family, index
 from derive.directions import directions_of
 
 B, X = index("b"), index("x")
-LawName = Literal["isotropic", "trained", "stretched", "matrix", "inputs"]
+LawName = Literal["isotropic", "norms", "trained", "stretched", "matrix", "inputs"]
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,8 @@ class SpectralLaw:
     block b at x; trace: weight of the trace at x; aligned: whether spike and target have weights of their own,
     otherwise every direction sees the trace's; rows: "gaussian" given the law (T is extremised over), "given", a
     matrix of which the points are the squared singular values (the potential is then exact), or "stretched", whose
-    points are samples of the step that made them; assumption, source: of the rows.
+    points are samples of the step that made them; assumption, source: of the rows; norms: whether their norms vary
+    from neuron to neuron, which the readout can align with.
     """
 
     name: LawName
@@ -42,12 +43,37 @@ class SpectralLaw:
     rows: Literal["gaussian", "given", "stretched"]
     assumption: str
     source: str
+    norms: bool = False
 
     def between(self, first: int, second: int, spikes: int, directions: int) -> sp.Expr:
         """The weight between two directions; those of the spike come first, then those of the target beside it."""
         if self.aligned:
             return family(weight_name(first, second, spikes, directions))[self.over]
         return self.trace if first == second else sp.S.Zero
+
+    def with_norm(self, place: int, block: sp.Symbol, spikes: int, directions: int) -> sp.Expr:
+        """The weight between a direction and that which the norms of a block's rows go with."""
+        if not self.aligned:
+            return sp.S.Zero
+        names = norm_weight_names(directions, spikes)
+        return family(names[place])[(block, *self.over)]
+
+
+def norm_weight_names(directions: int = 1, spikes: int = 1) -> tuple[str, ...]:
+    """Names of the weights between spike and target and the direction of the norms, [K] at every point."""
+    return (*directions_of("law_vn", spikes), *directions_of("law_on", directions))
+
+
+def plain_law(law: SpectralLaw) -> SpectralLaw:
+    """The isotropic law with the same averages over kappa as another one."""
+    return NORMS if law.norms else ISOTROPIC
+
+
+def norm_names(law: SpectralLaw) -> tuple[str, ...]:
+    """What a law says of the norms of the rows: their independent part, weights of the part that is linear in a row."""
+    if not law.norms:
+        return ()
+    return ("chi", *norm_weight_names(), "law_nn") if law.aligned and law.rows == "gaussian" else ("chi",)
 
 
 def weight_name(first: int, second: int, spikes: int, directions: int) -> str:
@@ -83,6 +109,18 @@ ISOTROPIC = SpectralLaw(
     "isotropic Gaussian bulk rows, all dimensions proportional",
     "[CUI24] App. D; [LOU24]",
 )
+NORMS = SpectralLaw(
+    "norms",
+    "rows of unequal norms",
+    (),
+    sp.S.One,
+    sp.S.One,
+    False,
+    "gaussian",
+    "isotropic Gaussian bulk rows whose norms vary independently of their directions, all dimensions proportional",
+    "THEORY section 5",
+    norms=True,
+)
 TRAINED = SpectralLaw(
     "trained",
     "trained bulk",
@@ -93,6 +131,7 @@ TRAINED = SpectralLaw(
     "gaussian",
     "Gaussian bulk rows whose covariances share eigenvectors, all dimensions proportional",
     "THEORY section 5",
+    norms=True,
 )
 STRETCHED = SpectralLaw(
     "stretched",
@@ -104,6 +143,7 @@ STRETCHED = SpectralLaw(
     "stretched",
     "Gaussian bulk rows, all dimensions proportional; the mean resolvent of the samples' matrix by leaving one out",
     "THEORY section 5",
+    norms=True,
 )
 GIVEN = SpectralLaw(
     "matrix",
@@ -129,5 +169,5 @@ INPUTS = SpectralLaw(
 )
 
 LAWS: Mapping[str, SpectralLaw] = MappingProxyType(
-    {law.name: law for law in (ISOTROPIC, TRAINED, STRETCHED, GIVEN, INPUTS)}
+    {law.name: law for law in (ISOTROPIC, NORMS, TRAINED, STRETCHED, GIVEN, INPUTS)}
 )

@@ -17,15 +17,18 @@ FRACTION = family("fraction")
 M_ = family("m")
 ZETA, ZETA_HAT = family("zeta"), family("zeta_hat")
 PSI, PSI_HAT = family("psi"), family("psi_hat")
+NORM, NORM_HAT = family("norm"), family("norm_hat")
+CHI = family("chi")
 Q1, Q2, Q1_HAT, Q2_HAT = family("Q1"), family("Q2"), family("Q1_hat"), family("Q2_hat")
 V1, V2, V1_HAT, V2_HAT = family("V1"), family("V2"), family("V1_hat"), family("V2_hat")
 T, M, P, S, ADJOINT = family("T"), family("M"), family("P"), family("S"), family("adjoint")
 
 # functions of kappa: coefficients of the features (per block), of the target, and conditional moments of the output
 MU0, MU1, MU2SQ = block_field("mu0"), block_field("mu1"), block_field("mu2sq")
+MU_C = block_field("mu_c")  # what mu0 changes by with the norm of a row, c dmu0/dc
 NU0, NU1, NU2SQ = block_field("nu0"), block_field("nu1"), block_field("nu2sq")
 MEAN, SLOPE, DELTA, V = block_field("mean"), block_field("slope"), block_field("Delta"), block_field("V")
 RISK = block_field("risk")
 
 # in the first two indices
-SYMMETRIC = frozenset({"Q1", "Q1_hat", "V1", "V1_hat", "M", "S", "Mx", "Sx"})
+SYMMETRIC = frozenset({"Q1", "Q1_hat", "V1", "V1_hat", "M", "S", "Mx", "Sx", "law_nn"})

@@ -1,16 +1,16 @@
 """The resolvent of the covariance of the trained bulk, Sigma = (1 + a_2 B)^2 + a C  [THEORY section 5].
 
 e, weight, weight_t, weight_tt: nodes of the law of the residual e of the step, with weights for means of
-functions of e, of those times t = theta.x, and times t^2.
+functions of e, of those times t = theta.x, and times t^2. x_F = (1/n0) sum_i (f_1 - B' f_2)(e_i) x_i, B' = a_2 B.
 
-Generated; do not edit. Signature 2cd5d4dbb8ba49df.
+Generated; do not edit. Signature 8ca27f2d2897c44c.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "2cd5d4dbb8ba49dfe9a56b638c70f81e11f3cfd040da97c096e9c54907dbd476"
+SIGNATURE = "8ca27f2d2897c44c31c7f33f0b0270498f8fe39ed4a0fbdd092eec1122d4c48a"
 
 
 def covariance(A, alpha_0, u, sigma_2, v_sigma):
@@ -108,8 +108,8 @@ def rates(w, S, S_12, S_22, a_2, a, alpha_0, e, weight, weight_t, weight_tt):
     return np.array([[value_1_a_2, value_1_a], [value_2_a_2, value_2_a], [value_3_a_2, value_3_a]])
 
 
-def projections(w, S, S_12, S_22, a_2, a, n, alpha_0, e, weight, weight_t, weight_tt):
-    """(theta.Res.theta, v.Res.theta, v.Res.v) at the shift w, n the length of v before it is normalised."""
+def projections(w, S, S_12, S_22, a_2, a, f_1, f_2, g_1, g_2, alpha_0, e, weight, weight_t, weight_tt):
+    """(theta.Res.theta, x_F.Res.theta, x_F.Res.x_G) at the shift w; vectors by their coefficients at the nodes."""
     D = (
         1.0 + S*a/alpha_0*(e**2) + (S_12**2)*(a_2**2)/alpha_0**2*(e**2) + 2.0*S*a_2/alpha_0*e - 2.0*S_12*a_2/alpha_0*e -
         S*S_22*(a_2**2)/alpha_0**2*(e**2)
@@ -122,19 +122,41 @@ def projections(w, S, S_12, S_22, a_2, a, n, alpha_0, e, weight, weight_t, weigh
     S_theta = (-1.0 + k_theta22)/(k_theta*k_theta22 + k_theta22*w - k_theta - w - k_theta12**2)
     S_theta12 = (-1.0)*k_theta12/(k_theta*k_theta22 + k_theta22*w - k_theta - w - k_theta12**2)
     S_theta22 = (k_theta + w)/(k_theta*k_theta22 + k_theta22*w - k_theta - w - k_theta12**2)
-    x2 = np.dot(weight_t, e/D)
-    x3 = np.dot(weight_t, (e**2)/D)
-    S_v = x2 - S_12*a_2*x3/alpha_0
-    S_v2 = S*a_2*x3/alpha_0
-    cross = (S_theta*S_v + S_theta12*S_v2)/n
-    x4 = np.dot(weight, (e**2)/D)
-    own = (S_theta*(S_v**2) + S_theta22*(S_v2**2) + S*x4/alpha_0 + 2.0*S_theta12*S_v*S_v2)/n**2
-    return S_theta, cross, own
+    x2 = np.dot(weight_t, f_2*e/D)
+    x3 = np.dot(weight_t, f_1/D)
+    x4 = np.dot(weight_t, f_1*e/D)
+    x5 = np.dot(weight_t, (e**2)*f_2/D)
+    S_f1 = S_22*a_2*x2/alpha_0 + x3 - S_12*a_2*x4/alpha_0 - S_12*a*x5/alpha_0 - 2.0*S_12*a_2*x2/alpha_0
+    x6 = np.dot(weight_t, f_2/D)
+    S_f2 = S*a_2*x4/alpha_0 + S*a*x5/alpha_0 + 2.0*S*a_2*x2/alpha_0 + x6 - S_12*a_2*x2/alpha_0
+    x7 = np.dot(weight_t, g_2*e/D)
+    x8 = np.dot(weight_t, g_1/D)
+    x9 = np.dot(weight_t, g_1*e/D)
+    x10 = np.dot(weight_t, (e**2)*g_2/D)
+    S_g1 = S_22*a_2*x7/alpha_0 + x8 - S_12*a_2*x9/alpha_0 - S_12*a*x10/alpha_0 - 2.0*S_12*a_2*x7/alpha_0
+    x11 = np.dot(weight_t, g_2/D)
+    S_g2 = S*a_2*x9/alpha_0 + S*a*x10/alpha_0 + 2.0*S*a_2*x7/alpha_0 + x11 - S_12*a_2*x7/alpha_0
+    cross = S_f1*S_theta + S_f2*S_theta12
+    x12 = np.dot(weight, f_1*g_1/D)
+    x13 = np.dot(weight, f_1*g_2/D)
+    x14 = np.dot(weight, f_2*g_1/D)
+    x15 = np.dot(weight, f_2*g_2/D)
+    x16 = np.dot(weight, f_1*g_2*e/D)
+    x17 = np.dot(weight, f_2*g_1*e/D)
+    x18 = np.dot(weight, (e**2)*f_2*g_2/D)
+    x19 = np.dot(weight, f_2*g_2*e/D)
+    between = (
+        S*x12/alpha_0 + S_12*x13/alpha_0 + S_12*x14/alpha_0 + S_22*x15/alpha_0 + S_f1*S_g1*S_theta + S_f1*S_g2*S_theta12
+        + S_f2*S_g1*S_theta12 + S_f2*S_g2*S_theta22 + S*S_22*a_2*x16/alpha_0**2 + S*S_22*a_2*x17/alpha_0**2 +
+        S*S_22*a*x18/alpha_0**2 + 2.0*S*S_22*a_2*x19/alpha_0**2 - a_2*(S_12**2)*x16/alpha_0**2 -
+        a_2*(S_12**2)*x17/alpha_0**2 - a*(S_12**2)*x18/alpha_0**2 - 2.0*a_2*(S_12**2)*x19/alpha_0**2
+    )
+    return S_theta, cross, between
 
 
-def projection_rates(w, S, S_12, S_22, a_2, a, d_S, d_S_12, d_S_22, d_a_2, d_a, n, alpha_0, e, weight, weight_t,
-    weight_tt):
-    """Their rates along those of S, S_12, S_22, a_2 and a."""
+def projection_rates(w, S, S_12, S_22, a_2, a, d_S, d_S_12, d_S_22, d_a_2, d_a, f_1, f_2, g_1, g_2, alpha_0, e, weight,
+    weight_t, weight_tt):
+    """Their rates along those of S, S_12, S_22, a_2 and a, of vectors that stay."""
     D = (
         1.0 + S*a/alpha_0*(e**2) + (S_12**2)*(a_2**2)/alpha_0**2*(e**2) + 2.0*S*a_2/alpha_0*e - 2.0*S_12*a_2/alpha_0*e -
         S*S_22*(a_2**2)/alpha_0**2*(e**2)
@@ -196,40 +218,182 @@ def projection_rates(w, S, S_12, S_22, a_2, a, d_S, d_S_12, d_S_22, d_a_2, d_a, 
         w)/(k_theta*k_theta22 + k_theta22*w - k_theta - w - k_theta12**2)**2 + 2.0*d_k_theta12*k_theta12*(k_theta +
         w)/(k_theta*k_theta22 + k_theta22*w - k_theta - w - k_theta12**2)**2
     )
-    x5 = np.dot(weight_t, e/D)
-    x6 = np.dot(weight_t, (e**2)/D)
-    S_v = x5 - S_12*a_2*x6/alpha_0
-    x7 = np.dot(weight_t, (e**3)/D**2)
-    x8 = np.dot(weight_t, (e**2)/D**2)
-    x9 = np.dot(weight_t, (e**4)/D**2)
-    d_S_v = (
-        d_S*(S_22*(a_2**2)*x7/alpha_0**2 - a*x7/alpha_0 - 2.0*a_2*x8/alpha_0 - S_12*a_2*(S_22*(a_2**2)*x9/alpha_0**2 -
-        a*x9/alpha_0 - 2.0*a_2*x7/alpha_0)/alpha_0) + d_S_12*(2.0*a_2*x8/alpha_0 - a_2*x6/alpha_0 -
-        S_12*a_2*(2.0*a_2*x7/alpha_0 - 2.0*S_12*(a_2**2)*x9/alpha_0**2)/alpha_0 - 2.0*S_12*(a_2**2)*x7/alpha_0**2) +
-        d_S_22*(S*(a_2**2)*x7/alpha_0**2 - S*S_12*(a_2**3)*x9/alpha_0**3) + d_a*(S*S_12*a_2*x9/alpha_0**2 -
-        S*x7/alpha_0) + d_a_2*(2.0*S_12*x8/alpha_0 + 2.0*S*S_22*a_2*x7/alpha_0**2 - S_12*x6/alpha_0 - 2.0*S*x8/alpha_0 -
-        S_12*a_2*(2.0*S_12*x7/alpha_0 + 2.0*S*S_22*a_2*x9/alpha_0**2 - 2.0*S*x7/alpha_0 -
-        2.0*a_2*(S_12**2)*x9/alpha_0**2)/alpha_0 - 2.0*a_2*(S_12**2)*x7/alpha_0**2)
+    x5 = np.dot(weight_t, f_2*e/D)
+    x6 = np.dot(weight_t, f_1/D)
+    x7 = np.dot(weight_t, f_1*e/D)
+    x8 = np.dot(weight_t, (e**2)*f_2/D)
+    S_f1 = S_22*a_2*x5/alpha_0 + x6 - S_12*a_2*x7/alpha_0 - S_12*a*x8/alpha_0 - 2.0*S_12*a_2*x5/alpha_0
+    x9 = np.dot(weight_t, (e**3)*f_2/D**2)
+    x10 = np.dot(weight_t, (e**2)*f_2/D**2)
+    x11 = np.dot(weight_t, (e**2)*f_1/D**2)
+    x12 = np.dot(weight_t, f_1*e/D**2)
+    x13 = np.dot(weight_t, (e**3)*f_1/D**2)
+    x14 = np.dot(weight_t, (e**4)*f_2/D**2)
+    d_S_f1 = (
+        d_S*((S_22*a_2/alpha_0 - 2.0*S_12*a_2/alpha_0)*(S_22*(a_2**2)*x9/alpha_0**2 - a*x9/alpha_0 -
+        2.0*a_2*x10/alpha_0) + S_22*(a_2**2)*x11/alpha_0**2 - a*x11/alpha_0 - 2.0*a_2*x12/alpha_0 -
+        S_12*a_2*(S_22*(a_2**2)*x13/alpha_0**2 - a*x13/alpha_0 - 2.0*a_2*x11/alpha_0)/alpha_0 -
+        S_12*a*(S_22*(a_2**2)*x14/alpha_0**2 - a*x14/alpha_0 - 2.0*a_2*x9/alpha_0)/alpha_0) + d_S_12*((S_22*a_2/alpha_0
+        - 2.0*S_12*a_2/alpha_0)*(2.0*a_2*x10/alpha_0 - 2.0*S_12*(a_2**2)*x9/alpha_0**2) + 2.0*a_2*x12/alpha_0 -
+        a_2*x7/alpha_0 - a*x8/alpha_0 - 2.0*a_2*x5/alpha_0 - S_12*a_2*(2.0*a_2*x11/alpha_0 -
+        2.0*S_12*(a_2**2)*x13/alpha_0**2)/alpha_0 - S_12*a*(2.0*a_2*x9/alpha_0 -
+        2.0*S_12*(a_2**2)*x14/alpha_0**2)/alpha_0 - 2.0*S_12*(a_2**2)*x11/alpha_0**2) + d_S_22*(a_2*x5/alpha_0 +
+        S*(a_2**2)*x11/alpha_0**2 + S*(a_2**2)*(S_22*a_2/alpha_0 - 2.0*S_12*a_2/alpha_0)*x9/alpha_0**2 -
+        S*S_12*(a_2**3)*x13/alpha_0**3 - S*S_12*a*(a_2**2)*x14/alpha_0**3) + d_a*(S*S_12*a_2*x13/alpha_0**2 +
+        S*S_12*a*x14/alpha_0**2 - S*x11/alpha_0 - S_12*x8/alpha_0 - S*(S_22*a_2/alpha_0 -
+        2.0*S_12*a_2/alpha_0)*x9/alpha_0) + d_a_2*((S_22*a_2/alpha_0 - 2.0*S_12*a_2/alpha_0)*(2.0*S_12*x10/alpha_0 +
+        2.0*S*S_22*a_2*x9/alpha_0**2 - 2.0*S*x10/alpha_0 - 2.0*a_2*(S_12**2)*x9/alpha_0**2) + S_22*x5/alpha_0 +
+        2.0*S_12*x12/alpha_0 + 2.0*S*S_22*a_2*x11/alpha_0**2 - S_12*x7/alpha_0 - 2.0*S*x12/alpha_0 - 2.0*S_12*x5/alpha_0
+        - S_12*a_2*(2.0*S_12*x11/alpha_0 + 2.0*S*S_22*a_2*x13/alpha_0**2 - 2.0*S*x11/alpha_0 -
+        2.0*a_2*(S_12**2)*x13/alpha_0**2)/alpha_0 - S_12*a*(2.0*S_12*x9/alpha_0 + 2.0*S*S_22*a_2*x14/alpha_0**2 -
+        2.0*S*x9/alpha_0 - 2.0*a_2*(S_12**2)*x14/alpha_0**2)/alpha_0 - 2.0*a_2*(S_12**2)*x11/alpha_0**2)
     )
-    S_v2 = S*a_2*x6/alpha_0
-    d_S_v2 = (
-        d_S*(a_2*x6/alpha_0 + S*a_2*(S_22*(a_2**2)*x9/alpha_0**2 - a*x9/alpha_0 - 2.0*a_2*x7/alpha_0)/alpha_0) +
-        d_a_2*(S*x6/alpha_0 + S*a_2*(2.0*S_12*x7/alpha_0 + 2.0*S*S_22*a_2*x9/alpha_0**2 - 2.0*S*x7/alpha_0 -
-        2.0*a_2*(S_12**2)*x9/alpha_0**2)/alpha_0) + d_S_12*S*a_2*(2.0*a_2*x7/alpha_0 -
-        2.0*S_12*(a_2**2)*x9/alpha_0**2)/alpha_0 + d_S_22*(S**2)*(a_2**3)*x9/alpha_0**3 - d_a*a_2*(S**2)*x9/alpha_0**2
+    x15 = np.dot(weight_t, f_2/D)
+    S_f2 = S*a_2*x7/alpha_0 + S*a*x8/alpha_0 + 2.0*S*a_2*x5/alpha_0 + x15 - S_12*a_2*x5/alpha_0
+    x16 = np.dot(weight_t, f_2*e/D**2)
+    d_S_f2 = (
+        d_S*((2.0*S*a_2/alpha_0 - S_12*a_2/alpha_0)*(S_22*(a_2**2)*x9/alpha_0**2 - a*x9/alpha_0 - 2.0*a_2*x10/alpha_0) +
+        a_2*x7/alpha_0 + a*x8/alpha_0 + 2.0*a_2*x5/alpha_0 + S*a_2*(S_22*(a_2**2)*x13/alpha_0**2 - a*x13/alpha_0 -
+        2.0*a_2*x11/alpha_0)/alpha_0 + S*a*(S_22*(a_2**2)*x14/alpha_0**2 - a*x14/alpha_0 - 2.0*a_2*x9/alpha_0)/alpha_0 +
+        S_22*(a_2**2)*x10/alpha_0**2 - a*x10/alpha_0 - 2.0*a_2*x16/alpha_0) + d_S_12*((2.0*S*a_2/alpha_0 -
+        S_12*a_2/alpha_0)*(2.0*a_2*x10/alpha_0 - 2.0*S_12*(a_2**2)*x9/alpha_0**2) + 2.0*a_2*x16/alpha_0 +
+        S*a_2*(2.0*a_2*x11/alpha_0 - 2.0*S_12*(a_2**2)*x13/alpha_0**2)/alpha_0 + S*a*(2.0*a_2*x9/alpha_0 -
+        2.0*S_12*(a_2**2)*x14/alpha_0**2)/alpha_0 - a_2*x5/alpha_0 - 2.0*S_12*(a_2**2)*x10/alpha_0**2) +
+        d_S_22*(S*(a_2**2)*x10/alpha_0**2 + (S**2)*(a_2**3)*x13/alpha_0**3 + S*(a_2**2)*(2.0*S*a_2/alpha_0 -
+        S_12*a_2/alpha_0)*x9/alpha_0**2 + a*(S**2)*(a_2**2)*x14/alpha_0**3) + d_a*(S*x8/alpha_0 - S*x10/alpha_0 -
+        S*(2.0*S*a_2/alpha_0 - S_12*a_2/alpha_0)*x9/alpha_0 - a_2*(S**2)*x13/alpha_0**2 - a*(S**2)*x14/alpha_0**2) +
+        d_a_2*((2.0*S*a_2/alpha_0 - S_12*a_2/alpha_0)*(2.0*S_12*x10/alpha_0 + 2.0*S*S_22*a_2*x9/alpha_0**2 -
+        2.0*S*x10/alpha_0 - 2.0*a_2*(S_12**2)*x9/alpha_0**2) + S*x7/alpha_0 + 2.0*S*x5/alpha_0 + 2.0*S_12*x16/alpha_0 +
+        S*a_2*(2.0*S_12*x11/alpha_0 + 2.0*S*S_22*a_2*x13/alpha_0**2 - 2.0*S*x11/alpha_0 -
+        2.0*a_2*(S_12**2)*x13/alpha_0**2)/alpha_0 + S*a*(2.0*S_12*x9/alpha_0 + 2.0*S*S_22*a_2*x14/alpha_0**2 -
+        2.0*S*x9/alpha_0 - 2.0*a_2*(S_12**2)*x14/alpha_0**2)/alpha_0 + 2.0*S*S_22*a_2*x10/alpha_0**2 - S_12*x5/alpha_0 -
+        2.0*S*x16/alpha_0 - 2.0*a_2*(S_12**2)*x10/alpha_0**2)
     )
-    cross = (S_theta*S_v + S_theta12*S_v2)/n
-    d_cross = d_S_theta*S_v/n + d_S_theta12*S_v2/n + d_S_v*S_theta/n + d_S_v2*S_theta12/n
-    x10 = np.dot(weight, (e**2)/D)
-    own = (S_theta*(S_v**2) + S_theta22*(S_v2**2) + S*x10/alpha_0 + 2.0*S_theta12*S_v*S_v2)/n**2
-    x11 = np.dot(weight, (e**4)/D**2)
-    x12 = np.dot(weight, (e**3)/D**2)
-    d_own = (
-        d_S*(x10/alpha_0/n**2 + S*(S_22*(a_2**2)*x11/alpha_0**2 - a*x11/alpha_0 - 2.0*a_2*x12/alpha_0)/alpha_0/n**2) +
-        d_S_theta*(S_v**2)/n**2 + d_S_theta22*(S_v2**2)/n**2 + d_S_v*(2.0*S_theta*S_v + 2.0*S_theta12*S_v2)/n**2 +
-        d_S_v2*(2.0*S_theta12*S_v + 2.0*S_theta22*S_v2)/n**2 + 2.0*d_S_theta12*S_v*S_v2/n**2 +
-        d_S_12*S*(2.0*a_2*x12/alpha_0 - 2.0*S_12*(a_2**2)*x11/alpha_0**2)/alpha_0/n**2 + d_a_2*S*(2.0*S_12*x12/alpha_0 +
-        2.0*S*S_22*a_2*x11/alpha_0**2 - 2.0*S*x12/alpha_0 - 2.0*a_2*(S_12**2)*x11/alpha_0**2)/alpha_0/n**2 +
-        d_S_22*(S**2)*(a_2**2)*x11/alpha_0**3/n**2 - d_a*(S**2)*x11/alpha_0**2/n**2
+    x17 = np.dot(weight_t, g_2*e/D)
+    x18 = np.dot(weight_t, g_1/D)
+    x19 = np.dot(weight_t, g_1*e/D)
+    x20 = np.dot(weight_t, (e**2)*g_2/D)
+    S_g1 = S_22*a_2*x17/alpha_0 + x18 - S_12*a_2*x19/alpha_0 - S_12*a*x20/alpha_0 - 2.0*S_12*a_2*x17/alpha_0
+    x21 = np.dot(weight_t, (e**3)*g_2/D**2)
+    x22 = np.dot(weight_t, (e**2)*g_2/D**2)
+    x23 = np.dot(weight_t, (e**2)*g_1/D**2)
+    x24 = np.dot(weight_t, g_1*e/D**2)
+    x25 = np.dot(weight_t, (e**3)*g_1/D**2)
+    x26 = np.dot(weight_t, (e**4)*g_2/D**2)
+    d_S_g1 = (
+        d_S*((S_22*a_2/alpha_0 - 2.0*S_12*a_2/alpha_0)*(S_22*(a_2**2)*x21/alpha_0**2 - a*x21/alpha_0 -
+        2.0*a_2*x22/alpha_0) + S_22*(a_2**2)*x23/alpha_0**2 - a*x23/alpha_0 - 2.0*a_2*x24/alpha_0 -
+        S_12*a_2*(S_22*(a_2**2)*x25/alpha_0**2 - a*x25/alpha_0 - 2.0*a_2*x23/alpha_0)/alpha_0 -
+        S_12*a*(S_22*(a_2**2)*x26/alpha_0**2 - a*x26/alpha_0 - 2.0*a_2*x21/alpha_0)/alpha_0) + d_S_12*((S_22*a_2/alpha_0
+        - 2.0*S_12*a_2/alpha_0)*(2.0*a_2*x22/alpha_0 - 2.0*S_12*(a_2**2)*x21/alpha_0**2) + 2.0*a_2*x24/alpha_0 -
+        a_2*x19/alpha_0 - a*x20/alpha_0 - 2.0*a_2*x17/alpha_0 - S_12*a_2*(2.0*a_2*x23/alpha_0 -
+        2.0*S_12*(a_2**2)*x25/alpha_0**2)/alpha_0 - S_12*a*(2.0*a_2*x21/alpha_0 -
+        2.0*S_12*(a_2**2)*x26/alpha_0**2)/alpha_0 - 2.0*S_12*(a_2**2)*x23/alpha_0**2) + d_S_22*(a_2*x17/alpha_0 +
+        S*(a_2**2)*x23/alpha_0**2 + S*(a_2**2)*(S_22*a_2/alpha_0 - 2.0*S_12*a_2/alpha_0)*x21/alpha_0**2 -
+        S*S_12*(a_2**3)*x25/alpha_0**3 - S*S_12*a*(a_2**2)*x26/alpha_0**3) + d_a*(S*S_12*a_2*x25/alpha_0**2 +
+        S*S_12*a*x26/alpha_0**2 - S*x23/alpha_0 - S_12*x20/alpha_0 - S*(S_22*a_2/alpha_0 -
+        2.0*S_12*a_2/alpha_0)*x21/alpha_0) + d_a_2*((S_22*a_2/alpha_0 - 2.0*S_12*a_2/alpha_0)*(2.0*S_12*x22/alpha_0 +
+        2.0*S*S_22*a_2*x21/alpha_0**2 - 2.0*S*x22/alpha_0 - 2.0*a_2*(S_12**2)*x21/alpha_0**2) + S_22*x17/alpha_0 +
+        2.0*S_12*x24/alpha_0 + 2.0*S*S_22*a_2*x23/alpha_0**2 - S_12*x19/alpha_0 - 2.0*S*x24/alpha_0 -
+        2.0*S_12*x17/alpha_0 - S_12*a_2*(2.0*S_12*x23/alpha_0 + 2.0*S*S_22*a_2*x25/alpha_0**2 - 2.0*S*x23/alpha_0 -
+        2.0*a_2*(S_12**2)*x25/alpha_0**2)/alpha_0 - S_12*a*(2.0*S_12*x21/alpha_0 + 2.0*S*S_22*a_2*x26/alpha_0**2 -
+        2.0*S*x21/alpha_0 - 2.0*a_2*(S_12**2)*x26/alpha_0**2)/alpha_0 - 2.0*a_2*(S_12**2)*x23/alpha_0**2)
     )
-    return d_S_theta, d_cross, d_own
+    x27 = np.dot(weight_t, g_2/D)
+    S_g2 = S*a_2*x19/alpha_0 + S*a*x20/alpha_0 + 2.0*S*a_2*x17/alpha_0 + x27 - S_12*a_2*x17/alpha_0
+    x28 = np.dot(weight_t, g_2*e/D**2)
+    d_S_g2 = (
+        d_S*((2.0*S*a_2/alpha_0 - S_12*a_2/alpha_0)*(S_22*(a_2**2)*x21/alpha_0**2 - a*x21/alpha_0 - 2.0*a_2*x22/alpha_0)
+        + a_2*x19/alpha_0 + a*x20/alpha_0 + 2.0*a_2*x17/alpha_0 + S*a_2*(S_22*(a_2**2)*x25/alpha_0**2 - a*x25/alpha_0 -
+        2.0*a_2*x23/alpha_0)/alpha_0 + S*a*(S_22*(a_2**2)*x26/alpha_0**2 - a*x26/alpha_0 - 2.0*a_2*x21/alpha_0)/alpha_0
+        + S_22*(a_2**2)*x22/alpha_0**2 - a*x22/alpha_0 - 2.0*a_2*x28/alpha_0) + d_S_12*((2.0*S*a_2/alpha_0 -
+        S_12*a_2/alpha_0)*(2.0*a_2*x22/alpha_0 - 2.0*S_12*(a_2**2)*x21/alpha_0**2) + 2.0*a_2*x28/alpha_0 +
+        S*a_2*(2.0*a_2*x23/alpha_0 - 2.0*S_12*(a_2**2)*x25/alpha_0**2)/alpha_0 + S*a*(2.0*a_2*x21/alpha_0 -
+        2.0*S_12*(a_2**2)*x26/alpha_0**2)/alpha_0 - a_2*x17/alpha_0 - 2.0*S_12*(a_2**2)*x22/alpha_0**2) +
+        d_S_22*(S*(a_2**2)*x22/alpha_0**2 + (S**2)*(a_2**3)*x25/alpha_0**3 + S*(a_2**2)*(2.0*S*a_2/alpha_0 -
+        S_12*a_2/alpha_0)*x21/alpha_0**2 + a*(S**2)*(a_2**2)*x26/alpha_0**3) + d_a*(S*x20/alpha_0 - S*x22/alpha_0 -
+        S*(2.0*S*a_2/alpha_0 - S_12*a_2/alpha_0)*x21/alpha_0 - a_2*(S**2)*x25/alpha_0**2 - a*(S**2)*x26/alpha_0**2) +
+        d_a_2*((2.0*S*a_2/alpha_0 - S_12*a_2/alpha_0)*(2.0*S_12*x22/alpha_0 + 2.0*S*S_22*a_2*x21/alpha_0**2 -
+        2.0*S*x22/alpha_0 - 2.0*a_2*(S_12**2)*x21/alpha_0**2) + S*x19/alpha_0 + 2.0*S*x17/alpha_0 + 2.0*S_12*x28/alpha_0
+        + S*a_2*(2.0*S_12*x23/alpha_0 + 2.0*S*S_22*a_2*x25/alpha_0**2 - 2.0*S*x23/alpha_0 -
+        2.0*a_2*(S_12**2)*x25/alpha_0**2)/alpha_0 + S*a*(2.0*S_12*x21/alpha_0 + 2.0*S*S_22*a_2*x26/alpha_0**2 -
+        2.0*S*x21/alpha_0 - 2.0*a_2*(S_12**2)*x26/alpha_0**2)/alpha_0 + 2.0*S*S_22*a_2*x22/alpha_0**2 - S_12*x17/alpha_0
+        - 2.0*S*x28/alpha_0 - 2.0*a_2*(S_12**2)*x22/alpha_0**2)
+    )
+    cross = S_f1*S_theta + S_f2*S_theta12
+    d_cross = d_S_f1*S_theta + d_S_f2*S_theta12 + d_S_theta*S_f1 + d_S_theta12*S_f2
+    x29 = np.dot(weight, f_1*g_1/D)
+    x30 = np.dot(weight, f_1*g_2/D)
+    x31 = np.dot(weight, f_2*g_1/D)
+    x32 = np.dot(weight, f_2*g_2/D)
+    x33 = np.dot(weight, f_1*g_2*e/D)
+    x34 = np.dot(weight, f_2*g_1*e/D)
+    x35 = np.dot(weight, (e**2)*f_2*g_2/D)
+    x36 = np.dot(weight, f_2*g_2*e/D)
+    between = (
+        S*x29/alpha_0 + S_12*x30/alpha_0 + S_12*x31/alpha_0 + S_22*x32/alpha_0 + S_f1*S_g1*S_theta + S_f1*S_g2*S_theta12
+        + S_f2*S_g1*S_theta12 + S_f2*S_g2*S_theta22 + S*S_22*a_2*x33/alpha_0**2 + S*S_22*a_2*x34/alpha_0**2 +
+        S*S_22*a*x35/alpha_0**2 + 2.0*S*S_22*a_2*x36/alpha_0**2 - a_2*(S_12**2)*x33/alpha_0**2 -
+        a_2*(S_12**2)*x34/alpha_0**2 - a*(S_12**2)*x35/alpha_0**2 - 2.0*a_2*(S_12**2)*x36/alpha_0**2
+    )
+    x37 = np.dot(weight, (e**3)*f_1*g_2/D**2)
+    x38 = np.dot(weight, (e**2)*f_1*g_2/D**2)
+    x39 = np.dot(weight, (e**3)*f_2*g_1/D**2)
+    x40 = np.dot(weight, (e**2)*f_2*g_1/D**2)
+    x41 = np.dot(weight, (e**4)*f_2*g_2/D**2)
+    x42 = np.dot(weight, (e**3)*f_2*g_2/D**2)
+    x43 = np.dot(weight, (e**2)*f_2*g_2/D**2)
+    x44 = np.dot(weight, (e**2)*f_1*g_1/D**2)
+    x45 = np.dot(weight, f_1*g_1*e/D**2)
+    x46 = np.dot(weight, f_1*g_2*e/D**2)
+    x47 = np.dot(weight, f_2*g_1*e/D**2)
+    x48 = np.dot(weight, f_2*g_2*e/D**2)
+    d_between = (
+        d_S*(x29/alpha_0 + (S*S_22*a_2/alpha_0**2 - a_2*(S_12**2)/alpha_0**2)*(S_22*(a_2**2)*x37/alpha_0**2 -
+        a*x37/alpha_0 - 2.0*a_2*x38/alpha_0) + (S*S_22*a_2/alpha_0**2 -
+        a_2*(S_12**2)/alpha_0**2)*(S_22*(a_2**2)*x39/alpha_0**2 - a*x39/alpha_0 - 2.0*a_2*x40/alpha_0) +
+        (S*S_22*a/alpha_0**2 - a*(S_12**2)/alpha_0**2)*(S_22*(a_2**2)*x41/alpha_0**2 - a*x41/alpha_0 -
+        2.0*a_2*x42/alpha_0) + (2.0*S*S_22*a_2/alpha_0**2 - 2.0*a_2*(S_12**2)/alpha_0**2)*(S_22*(a_2**2)*x42/alpha_0**2
+        - a*x42/alpha_0 - 2.0*a_2*x43/alpha_0) + S*(S_22*(a_2**2)*x44/alpha_0**2 - a*x44/alpha_0 -
+        2.0*a_2*x45/alpha_0)/alpha_0 + S_12*(S_22*(a_2**2)*x38/alpha_0**2 - a*x38/alpha_0 - 2.0*a_2*x46/alpha_0)/alpha_0
+        + S_12*(S_22*(a_2**2)*x40/alpha_0**2 - a*x40/alpha_0 - 2.0*a_2*x47/alpha_0)/alpha_0 +
+        S_22*(S_22*(a_2**2)*x43/alpha_0**2 - a*x43/alpha_0 - 2.0*a_2*x48/alpha_0)/alpha_0 + S_22*a_2*x33/alpha_0**2 +
+        S_22*a_2*x34/alpha_0**2 + S_22*a*x35/alpha_0**2 + 2.0*S_22*a_2*x36/alpha_0**2) + d_S_12*(x30/alpha_0 +
+        x31/alpha_0 + (S*S_22*a_2/alpha_0**2 - a_2*(S_12**2)/alpha_0**2)*(2.0*a_2*x38/alpha_0 -
+        2.0*S_12*(a_2**2)*x37/alpha_0**2) + (S*S_22*a_2/alpha_0**2 - a_2*(S_12**2)/alpha_0**2)*(2.0*a_2*x40/alpha_0 -
+        2.0*S_12*(a_2**2)*x39/alpha_0**2) + (S*S_22*a/alpha_0**2 - a*(S_12**2)/alpha_0**2)*(2.0*a_2*x42/alpha_0 -
+        2.0*S_12*(a_2**2)*x41/alpha_0**2) + (2.0*S*S_22*a_2/alpha_0**2 -
+        2.0*a_2*(S_12**2)/alpha_0**2)*(2.0*a_2*x43/alpha_0 - 2.0*S_12*(a_2**2)*x42/alpha_0**2) + S*(2.0*a_2*x45/alpha_0
+        - 2.0*S_12*(a_2**2)*x44/alpha_0**2)/alpha_0 + S_12*(2.0*a_2*x46/alpha_0 -
+        2.0*S_12*(a_2**2)*x38/alpha_0**2)/alpha_0 + S_12*(2.0*a_2*x47/alpha_0 -
+        2.0*S_12*(a_2**2)*x40/alpha_0**2)/alpha_0 + S_22*(2.0*a_2*x48/alpha_0 -
+        2.0*S_12*(a_2**2)*x43/alpha_0**2)/alpha_0 - 4.0*S_12*a_2*x36/alpha_0**2 - 2.0*S_12*a_2*x33/alpha_0**2 -
+        2.0*S_12*a_2*x34/alpha_0**2 - 2.0*S_12*a*x35/alpha_0**2) + d_S_22*(x32/alpha_0 + S*a_2*x33/alpha_0**2 +
+        S*a_2*x34/alpha_0**2 + S*a*x35/alpha_0**2 + (S**2)*(a_2**2)*x44/alpha_0**3 + 2.0*S*a_2*x36/alpha_0**2 +
+        S*S_12*(a_2**2)*x38/alpha_0**3 + S*S_12*(a_2**2)*x40/alpha_0**3 + S*S_22*(a_2**2)*x43/alpha_0**3 +
+        S*(a_2**2)*(S*S_22*a_2/alpha_0**2 - a_2*(S_12**2)/alpha_0**2)*x37/alpha_0**2 + S*(a_2**2)*(S*S_22*a_2/alpha_0**2
+        - a_2*(S_12**2)/alpha_0**2)*x39/alpha_0**2 + S*(a_2**2)*(S*S_22*a/alpha_0**2 -
+        a*(S_12**2)/alpha_0**2)*x41/alpha_0**2 + S*(a_2**2)*(2.0*S*S_22*a_2/alpha_0**2 -
+        2.0*a_2*(S_12**2)/alpha_0**2)*x42/alpha_0**2) + d_S_f1*(S_g1*S_theta + S_g2*S_theta12) + d_S_f2*(S_g1*S_theta12
+        + S_g2*S_theta22) + d_S_g1*(S_f1*S_theta + S_f2*S_theta12) + d_S_g2*(S_f1*S_theta12 + S_f2*S_theta22) +
+        d_S_theta12*(S_f1*S_g2 + S_f2*S_g1) + d_a*(S*S_22*x35/alpha_0**2 - (S**2)*x44/alpha_0**2 -
+        (S_12**2)*x35/alpha_0**2 - S*S_12*x38/alpha_0**2 - S*S_12*x40/alpha_0**2 - S*S_22*x43/alpha_0**2 -
+        S*(S*S_22*a_2/alpha_0**2 - a_2*(S_12**2)/alpha_0**2)*x37/alpha_0 - S*(S*S_22*a_2/alpha_0**2 -
+        a_2*(S_12**2)/alpha_0**2)*x39/alpha_0 - S*(S*S_22*a/alpha_0**2 - a*(S_12**2)/alpha_0**2)*x41/alpha_0 -
+        S*(2.0*S*S_22*a_2/alpha_0**2 - 2.0*a_2*(S_12**2)/alpha_0**2)*x42/alpha_0) + d_a_2*((S*S_22*a_2/alpha_0**2 -
+        a_2*(S_12**2)/alpha_0**2)*(2.0*S_12*x38/alpha_0 + 2.0*S*S_22*a_2*x37/alpha_0**2 - 2.0*S*x38/alpha_0 -
+        2.0*a_2*(S_12**2)*x37/alpha_0**2) + (S*S_22*a_2/alpha_0**2 - a_2*(S_12**2)/alpha_0**2)*(2.0*S_12*x40/alpha_0 +
+        2.0*S*S_22*a_2*x39/alpha_0**2 - 2.0*S*x40/alpha_0 - 2.0*a_2*(S_12**2)*x39/alpha_0**2) + (S*S_22*a/alpha_0**2 -
+        a*(S_12**2)/alpha_0**2)*(2.0*S_12*x42/alpha_0 + 2.0*S*S_22*a_2*x41/alpha_0**2 - 2.0*S*x42/alpha_0 -
+        2.0*a_2*(S_12**2)*x41/alpha_0**2) + (2.0*S*S_22*a_2/alpha_0**2 -
+        2.0*a_2*(S_12**2)/alpha_0**2)*(2.0*S_12*x43/alpha_0 + 2.0*S*S_22*a_2*x42/alpha_0**2 - 2.0*S*x43/alpha_0 -
+        2.0*a_2*(S_12**2)*x42/alpha_0**2) + S*(2.0*S_12*x45/alpha_0 + 2.0*S*S_22*a_2*x44/alpha_0**2 - 2.0*S*x45/alpha_0
+        - 2.0*a_2*(S_12**2)*x44/alpha_0**2)/alpha_0 + S_12*(2.0*S_12*x46/alpha_0 + 2.0*S*S_22*a_2*x38/alpha_0**2 -
+        2.0*S*x46/alpha_0 - 2.0*a_2*(S_12**2)*x38/alpha_0**2)/alpha_0 + S_12*(2.0*S_12*x47/alpha_0 +
+        2.0*S*S_22*a_2*x40/alpha_0**2 - 2.0*S*x47/alpha_0 - 2.0*a_2*(S_12**2)*x40/alpha_0**2)/alpha_0 +
+        S_22*(2.0*S_12*x48/alpha_0 + 2.0*S*S_22*a_2*x43/alpha_0**2 - 2.0*S*x48/alpha_0 -
+        2.0*a_2*(S_12**2)*x43/alpha_0**2)/alpha_0 + S*S_22*x33/alpha_0**2 + S*S_22*x34/alpha_0**2 +
+        2.0*S*S_22*x36/alpha_0**2 - (S_12**2)*x33/alpha_0**2 - (S_12**2)*x34/alpha_0**2 - 2.0*(S_12**2)*x36/alpha_0**2)
+        + d_S_theta*S_f1*S_g1 + d_S_theta22*S_f2*S_g2
+    )
+    return d_S_theta, d_cross, d_between

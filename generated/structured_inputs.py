@@ -3,14 +3,14 @@
 eigenvalue [J]: of the covariance of the inputs, of mean one; law_tr, law_theta [J]: weights of the trace and of the
 target's direction theta there; u [K]: readout values at initialisation.
 
-Generated; do not edit. Signature 6099c820a6e06d88, runtime 9281859afe33bf30.
+Generated; do not edit. Signature cdfa187877715917, runtime 1845213c50cfee39.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "6099c820a6e06d88bf7590305d9cacafdeed639916adcddc79b3e226fc7c9488"
+SIGNATURE = "cdfa187877715917b7764d4c55c6280b97dff7698a8ba52745134e32446b6ad7"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

@@ -12,7 +12,7 @@ import numpy as np
 from codegen.runtime.compiling import kept
 from codegen.runtime.contraction_layout import layout_of
 from codegen.runtime.contractions import ALONG
-from codegen.runtime.equation_text import EQUAL, MINUS, RECIPROCAL, Contractions
+from codegen.runtime.equation_text import EQUAL, FEATURES, MINUS, RECIPROCAL, Contractions
 
 
 @kept(**{**ALONG, "no_cpython_wrapper": False})
@@ -62,16 +62,17 @@ def evaluate(rows, value, bound):
 class Certificate:
     """``check`` of a module: its equations as text, and what is given at a node before the features of the blocks.
 
-    odd: averages over the output of odd functions of it, which may cancel; the root of that of the square bounds them.
+    odd: averages over the output of odd functions of it, which may cancel; the root of that of the square bounds them;
+    features: what is given at a node for each block.
     """
 
-    def __init__(self, equations, columns, odd=()):
-        self.equations, self.columns, self.odd = equations, columns, odd
+    def __init__(self, equations, columns, odd=(), features=FEATURES):
+        self.equations, self.columns, self.odd, self.features = equations, columns, odd, features
 
     @cached_property
     def contractions(self):
         """The contractions that evaluate the equations."""
-        return Contractions(self.equations, self.columns)
+        return Contractions(self.equations, self.columns, self.features)
 
     def check(self, node, fraction, parameters, state):
         """Worst residual over all equations, each relative to the sum of its terms in absolute value."""

@@ -40,12 +40,12 @@ class Contractions:
     Within this class an operand is (register, letters of its axes).
     """
 
-    def __init__(self, text, columns):
+    def __init__(self, text, columns, features=FEATURES):
         self.registers, self.rows, self.axes = [], [], 0
         self.families, self.constants, self.defined, self.moving = {}, {}, {}, {}
-        self.functions, self.shared, self.letters = {}, {}, {}
+        self.functions, self.shared, self.letters, self.features = {}, {}, {}, features
         shapes = {**dict.fromkeys(PARAMETERS, ()), "fraction": ("b",), **dict.fromkeys(columns, (NODE,))}
-        self.given = {**shapes, **dict.fromkeys(FEATURES, ("b", NODE)), "delta": ("b", "c")}
+        self.given = {**shapes, **dict.fromkeys(features, ("b", NODE)), "delta": ("b", "c")}
         self.known = {name: self._array(letters) for name, letters in self.given.items()}
         self.one, self.minus = self._constant(1.0), self._constant(-1.0)
         self.weight = self._given("weight", (NODE,))
@@ -112,7 +112,7 @@ class Contractions:
             letters = () if node.id in (*PARAMETERS, *RATES) else (NODE,)
             return self.functions.get(node.id) or self._given(node.id, letters)
         letters, name = self._indices(node), node.value.id
-        return self._given(name, (*letters, NODE) if name in FEATURES else letters)
+        return self._given(name, (*letters, NODE) if name in self.features else letters)
 
     @staticmethod
     def _indices(node):

@@ -34,11 +34,11 @@ class Text:
 class Tangents(Contractions):
     """Contractions of equations and of their tangents. ``d_V`` is that of V, ``d_residual_T`` what vanishes for T."""
 
-    def __init__(self, text, columns):
+    def __init__(self, text, columns, features=FEATURES):
         self.tangents, self.ruled = {}, False  # register -> that of its tangent
         self.active = {*text.unknowns, *text.others}
-        super().__init__("", columns)
-        for name in ("alpha", "beta", "ridge", *FEATURES):
+        super().__init__("", columns, features)
+        for name in ("alpha", "beta", "ridge", *features):
             self._moves(name)
         results = {}
         for take, name, sides in _ordered(text):
@@ -162,13 +162,13 @@ def _name(left):
 class Motion:
     """``at``: the tangents of a module's equations where a state solves them."""
 
-    def __init__(self, text, columns):
-        self.text, self.columns = text, columns
+    def __init__(self, text, columns, features=FEATURES):
+        self.text, self.columns, self.features = text, columns, features
 
     @cached_property
     def contractions(self):
         """The contractions that evaluate the tangents."""
-        return Tangents(self.text, self.columns)
+        return Tangents(self.text, self.columns, self.features)
 
     def at(self, node, fraction, parameters, state):
         """The tangents at a state, for any motion of what is given."""

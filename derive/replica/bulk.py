@@ -15,9 +15,9 @@ from derive.blocks import BlockSum, Definition, LogDet, MatrixInverse, ParallelS
 from derive.calculus import Calculus, contract
 from derive.canonical import canonical, fold
 from derive.operations import computed, equal
-from derive.replica.readout import psi_families, zeta_families
+from derive.replica.readout import norm_families, psi_families, zeta_families
 from derive.spectrum import SpectralLaw
-from derive.symbols import BETA, FRACTION, Q1_HAT, Q2_HAT, RIDGE, SYMMETRIC, V1_HAT, V2_HAT, T
+from derive.symbols import BETA, CHI, FRACTION, Q1_HAT, Q2_HAT, RIDGE, SYMMETRIC, V1_HAT, V2_HAT, T
 from derive.trace import Recorder
 
 B, C, E = index("b"), index("c"), index("e")
@@ -219,17 +219,22 @@ def quadratic_form(trace: Recorder, law: SpectralLaw, spectral: Spectral, direct
         if law.rows == "gaussian"
         else "none: the definition of the weights",
     )
-    steps = ("entropic part of the readouts", "spectral potential", "M", "projections of the inverse")
+    steps = ["entropic part of the readouts", "spectral potential", "M", "projections of the inverse"]
+    if law.norms:
+        steps.append(norms_assumed(trace, law.source, linear=law.aligned))
     return trace.derive(
         "entropic part",
         sp.Symbol("R"),
         computed(
             "sum over the spectrum",
             "$j\\cdot A^{-1}j/p$ by the projections between the sources $\\hat{\\zeta}$ along the spike "
-            "and $\\hat{\\psi}$ along the rest of the target; $\\mathrm{Tr}\\,A^{-1}B/p$ as the derivative of the "
+            "and $\\hat{\\psi}$ along the rest of the target"
+            + ", $\\hat{o}$ of the norms"
+            * law.norms
+            + "; $\\mathrm{Tr}\\,A^{-1}B/p$ as the derivative of the "
             "potential along $\\hat{q}^{(1)}$ and $\\hat{q}^{(2)}$",
             *steps,
-            by=lambda _, potential, response, __: canonical(
+            by=lambda _, potential, *__: canonical(
                 _sources(law, spectral, directions, spikes) + _noise(spectral, potential), SYMMETRIC
             ),
             test=equal(
@@ -253,7 +258,7 @@ def _weights_in_words(law: SpectralLaw) -> str:
 
 
 def _sources(law: SpectralLaw, spectral: Spectral, directions: int, spikes: int) -> sp.Expr:
-    """sum over pairs of directions of their sources on the response, with the weights of the law."""
+    """sum over pairs of directions of their sources on the response, with the weights of the law; norms among them."""
     hats = [hat for _, hat in (*zeta_families(spikes), *psi_families(directions))]
     kernel = sp.Add(
         *(
@@ -262,7 +267,35 @@ def _sources(law: SpectralLaw, spectral: Spectral, directions: int, spikes: int)
             for j, other in enumerate(hats)
         )
     )
-    return _over_points(law, BlockSum(BlockSum(kernel * spectral.response, B), C))
+    for _, norm in norm_families(law.norms):
+        for place, hat in enumerate(hats):
+            kernel += law.with_norm(place, B, spikes, directions) * norm[B] * hat[C]
+            kernel += law.with_norm(place, C, spikes, directions) * norm[C] * hat[B]
+        if law.aligned:
+            kernel += family("law_nn")[(B, C, *law.over)] * norm[B] * norm[C]
+    return _over_points(law, BlockSum(BlockSum(kernel * spectral.response, B), C)) + norms_alone(law)
+
+
+def norms_alone(law: SpectralLaw) -> sp.Expr:
+    """The source of the norms on the inverse, of the part that is independent of the rows."""
+    return sp.Add(*(BlockSum(CHI[B] * T[B] * norm[B] ** 2, B) for _, norm in norm_families(law.norms)))
+
+
+def norms_assumed(trace: Recorder, source: str, linear: bool) -> str:
+    """The fluctuations of the norms on the inverse, linear in the row in part or not at all: the assumption's label."""
+    words = "$\\delta_k=\\sqrt{d}\\,y_b\\cdot w_k+\\sqrt{\\chi_b}\\,l_k$: a part along a direction $y_b$ of weights "
+    words += "$\\varrho^{vc}$, $\\varrho^{\\perp c}$, $\\varrho^{cc}$, and a rest $l_k$ of unit variance, "
+    trace.assume(
+        "norms on the inverse",
+        sp.Symbol("l A^-1 l/d"),
+        T[B],
+        (words if linear else "$\\delta_k=\\sqrt{\\chi_b}\\,l_k$, ")
+        + "independent of the rows between fixed directions; $l\\cdot A^{-1}l/d$ is then the trace of $A^{-1}$ over "
+        "block $b$",
+        source=source,
+        assumption="squared norms vary by order $d^{-1/2}$, $c_b(1+\\delta_k/\\sqrt{d})$",
+    )
+    return "norms on the inverse"
 
 
 def _noise(spectral: Spectral, potential: sp.Expr) -> sp.Expr:

@@ -15,30 +15,31 @@ from derive.calculus import contract
 from derive.directions import coordinates_of_kappa, directions_of
 from derive.gaussian.expectation import Expectation
 from derive.operations import COMPOSED, computed, equal
-from derive.symbols import M_, MU0, MU1, MU2SQ, Q1, Q2, RIDGE
+from derive.symbols import M_, MU0, MU1, MU2SQ, MU_C, NORM, Q1, Q2, RIDGE
 from derive.trace import Claim, Recorder
 
 B, C, NEURON = index("b"), index("c"), index("k")
 R, S = index("r"), index("s")  # replicas
 TEMPERATURE = sp.Symbol("beta_T", positive=True)  # the inverse temperature
-WIDTH = sp.Symbol("p", positive=True)
+WIDTH, DIMENSION = sp.symbols("p d", positive=True)
 READOUT, FEATURE = family("a"), family("phi")
 PRE, NOISE, ACROSS = family("h"), family("xi_b"), family("h_perp")
+OF_NORM = family("delta_c")  # of a neuron: sqrt(d) times the relative change of its squared norm
 ACROSS_T = sp.Symbol("t", real=True)
 EQUIVALENCE = "[CUI24] Result 3.2, App. C"
 CENTRED = tuple(Definition(name, (B, R), sp.S.Zero) for name in ("h_perp", "xi_b"))
 
 
-def outputs_of_replicas(trace: Recorder, directions: int, spikes: int) -> tuple[sp.Expr, ...]:
+def outputs_of_replicas(trace: Recorder, directions: int, spikes: int, norms: bool = False) -> tuple[sp.Expr, ...]:
     """Derive mean and covariance of the outputs of all replicas given kappa in R^spikes and t in R^directions.
 
-    Returns the slopes along the rest of the target, functions of kappa.
+    norms: whether the norms of the rows fluctuate. Returns the slopes along the rest of the target, functions of kappa.
     """
     kappas, zeta = coordinates_of_kappa(spikes), [family(name) for name in directions_of("zeta", spikes)]
     psi = [family(name) for name in directions_of("psi", directions)]
     slopes = tuple(block_field(name)(KAPPA) for name in directions_of("slope", directions))
     _record_partition_function(trace)
-    _record_output(trace)
+    _record_output(trace, norms)
     _record_components(trace, kappas, zeta)
     _record_slopes(trace, psi, slopes)
     _record_covariance(trace, slopes)
@@ -77,7 +78,7 @@ def _record_partition_function(trace: Recorder) -> None:
     )
 
 
-def _record_output(trace: Recorder) -> None:
+def _record_output(trace: Recorder, norms: bool) -> None:
     """f^r = (1/sqrt p) sum_k a_k^r phi_k with Gaussian features, summed over the neurons of each block."""
     trace.given(
         "readout",
@@ -86,25 +87,29 @@ def _record_output(trace: Recorder) -> None:
         "the output of readout $a^r$, a sum over blocks and their neurons",
     )
     features = MU0(B, KAPPA) + MU1(B, KAPPA) * PRE[B, NEURON] + sp.sqrt(MU2SQ(B, KAPPA)) * NOISE[B, NEURON]
+    words = "the features of block $b$ to be, for learning, their mean, a linear part in $h_k=w_k\\cdot x$ and "
+    words += "independent noise $\\xi_k$"
+    if norms:
+        features += MU_C(B, KAPPA) * OF_NORM[B, NEURON] / sp.sqrt(DIMENSION)
+        words += "; the squared norm of a row is $c_b(1+\\delta_k/\\sqrt{d})$ and moves the mean by "
+        words += "$\\mu_c=c\\,\\partial_c\\mu_0$ to first order"
     trace.assume(
         "features",
         FEATURE[B, NEURON],
         features,
-        "the features of block $b$ to be, for learning, their mean, a linear part in $h_k=w_k\\cdot x$ and "
-        "independent noise $\\xi_k$",
+        words,
         source=EQUIVALENCE,
         assumption="conditional Gaussian equivalence, given $\\kappa$",
     )
+    of_norm = OF_NORM[B, NEURON] / sp.sqrt(DIMENSION)
+    summed = (sp.S.One, PRE[B, NEURON], NOISE[B, NEURON], *([of_norm] if norms else []))
+    names = _overlaps(norms)
     trace.define(
         "overlaps",
-        sp.Tuple(M_[B, R], PRE[B, R], NOISE[B, R]),
-        sp.Tuple(
-            *(
-                BlockSum(READOUT[B, NEURON, R] * each, NEURON) / sp.sqrt(WIDTH)
-                for each in (sp.S.One, PRE[B, NEURON], NOISE[B, NEURON])
-            )
-        ),
-        "sums of the readout over the neurons of a block: alone, with $h_k$ and with $\\xi_k$",
+        sp.Tuple(*names),
+        sp.Tuple(*(BlockSum(READOUT[B, NEURON, R] * each, NEURON) / sp.sqrt(WIDTH) for each in summed)),
+        "sums of the readout over the neurons of a block: alone, with $h_k$ and with $\\xi_k$"
+        + ", and with $\\delta_k/\\sqrt{d}$" * norms,
     )
     trace.derive(
         "output of a replica",
@@ -122,15 +127,20 @@ def _record_output(trace: Recorder) -> None:
     )
 
 
+def _overlaps(norms: bool) -> tuple[sp.Expr, ...]:
+    """Names of the sums over the neurons of a block, for one replica."""
+    return (M_[B, R], PRE[B, R], NOISE[B, R], *([NORM[B, R]] if norms else []))
+
+
 def _by_blocks(output: sp.Expr, features: sp.Expr, overlaps: sp.Tuple) -> sp.Expr:
     """The output with the features put in and every sum over neurons replaced by its name."""
     inserted = put(output, {"phi": lambda *_: features})
-    sums = dict(zip(overlaps, (M_[B, R], PRE[B, R], NOISE[B, R]), strict=True))
+    sums = dict(zip(overlaps, _overlaps(len(overlaps) > 3), strict=True))
     (over_blocks,) = [node for node in inserted.atoms(BlockSum) if node.bound == B]
     inner, rest = over_blocks.body, inserted / over_blocks
     found = sp.S.Zero
     for term in sp.Add.make_args(sp.expand(inner.body)):
-        constant, inside = term.as_independent(READOUT, PRE, NOISE, as_Add=False)
+        constant, inside = term.as_independent(READOUT, PRE, NOISE, OF_NORM, DIMENSION, as_Add=False)
         found += constant * sums[BlockSum(inside, inner.bound) * rest]
     return BlockSum(found, over_blocks.bound)
 
@@ -139,8 +149,8 @@ def _neuron_by_neuron(
     found: sp.Expr, output: sp.Expr, features: sp.Expr, overlaps: sp.Tuple
 ) -> tuple[sp.Expr, sp.Expr]:
     """The output with the features in it, and the result with the sums in the place of their names."""
-    names = (M_[B, R], PRE[B, R], NOISE[B, R])
-    return put(output, {"phi": lambda *_: features}), found.xreplace(dict(zip(names, overlaps, strict=True)))
+    names = dict(zip(_overlaps(len(overlaps) > 3), overlaps, strict=True))
+    return put(output, {"phi": lambda *_: features}), found.xreplace(names)
 
 
 def put(expr: sp.Expr, places: dict[str, Callable[..., sp.Expr]]) -> sp.Expr:

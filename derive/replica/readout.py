@@ -15,7 +15,7 @@ from derive.directions import directions_of
 from derive.operations import COMPOSED, computed, equal
 from derive.replica.matrices import REPLICAS, LogDeterminant, OnInverse, ReplicaMatrix, per_replica
 from derive.replica.network import TEMPERATURE, R, S
-from derive.symbols import Q1, Q1_HAT, Q2, Q2_HAT, V1, V1_HAT, V2, V2_HAT
+from derive.symbols import NORM, NORM_HAT, Q1, Q1_HAT, Q2, Q2_HAT, V1, V1_HAT, V2, V2_HAT
 from derive.trace import Claim, Recorder
 
 B, C = index("b"), index("c")
@@ -38,12 +38,17 @@ def zeta_families(spikes: int) -> Families:
     return _families("zeta", spikes)
 
 
+def norm_families(norms: bool) -> Families:
+    """(o, o_hat) where the norms of the rows vary."""
+    return ((NORM, NORM_HAT),) if norms else ()
+
+
 def _families(name: str, count: int) -> Families:
     names = zip(directions_of(name, count), directions_of(f"{name}_hat", count), strict=True)
     return tuple((family(overlap), family(hat)) for overlap, hat in names)
 
 
-def conjugate_pairs(trace: Recorder, directions: int, spikes: int) -> sp.Expr:
+def conjugate_pairs(trace: Recorder, directions: int, spikes: int, norms: bool = False) -> sp.Expr:
     """Order parameters times their conjugates, as they enter Phi/beta.
 
     zeta_hat and V1_hat are those of the whole bulk W W^T, whose overlap is Q1 + sum_j zeta_j zeta_j^T.
@@ -56,6 +61,7 @@ def conjugate_pairs(trace: Recorder, directions: int, spikes: int) -> sp.Expr:
         Q1[B, C] + sp.Add(*(zeta[B] * zeta[C] for zeta, _ in zeta_families(spikes))),
         f"across the spike and along it; {', '.join(words)} the part along it",
     )
+    overlaps = (*zeta_families(spikes), *psi_families(directions), *norm_families(norms))
     return trace.derive(
         "conjugate pairs",
         sp.Symbol("pairs"),
@@ -64,7 +70,7 @@ def conjugate_pairs(trace: Recorder, directions: int, spikes: int) -> sp.Expr:
             "all overlaps with their conjugates; those linear in the readout have $\\beta_T$ times a conjugate",
             "overlap times conjugate at n = 0",
             "overlap of the whole bulk",
-            by=lambda pair, whole: _all_pairs(pair, whole, directions, spikes),
+            by=lambda pair, whole: _all_pairs(pair, whole, overlaps),
             test=COMPOSED,
         ),
         _SOURCE,
@@ -122,12 +128,11 @@ def _replica(row: Any) -> ReplicaMatrix:
     return ReplicaMatrix(sp.expand(row[0] - row[1]), row[1])
 
 
-def _all_pairs(pair: sp.Expr, whole: sp.Expr, directions: int, spikes: int) -> sp.Expr:
+def _all_pairs(pair: sp.Expr, whole: sp.Expr, overlaps: Families) -> sp.Expr:
     def of(members: tuple[sp.Expr, ...]) -> sp.Expr:
         places = zip((CHI, SHARED, CHI_HAT, SHARED_HAT), members, strict=True)
         return pair.subs(dict(places), simultaneous=True)
 
-    overlaps = (*zeta_families(spikes), *psi_families(directions))
     linear = BlockSum(sp.Add(*(hat[B] * overlap[B] for overlap, hat in overlaps)), B)
     matrices = BlockSum(BlockSum(of((V1[B, C], Q1[B, C], V1_HAT[B, C], Q1_HAT[B, C])), B), C)
     along = BlockSum(BlockSum(V1_HAT[B, C] * (whole - Q1[B, C]), B), C)
@@ -135,7 +140,7 @@ def _all_pairs(pair: sp.Expr, whole: sp.Expr, directions: int, spikes: int) -> s
     return linear + (matrices + vectors) / 2 - along / 2
 
 
-def gaussian_integral(trace: Recorder) -> sp.Expr:
+def gaussian_integral(trace: Recorder, norms: bool = False) -> sp.Expr:
     """R = [Tr A^-1 B + j^T A^-1 j]/p: what the integral over the readouts leaves, -beta R/2 in Phi."""
     trace.define(
         "precision of the readouts",
@@ -143,7 +148,9 @@ def gaussian_integral(trace: Recorder) -> sp.Expr:
         sp.Tuple(TEMPERATURE * PRECISION, -(TEMPERATURE**2) * COUPLING, TEMPERATURE * SOURCE),
         "the exponent of the readouts is $-\\frac{1}{2}a^r(X_0\\delta_{rs}+X_1)a^s+j\\cdot a^r$: each replica has "
         "$A=\\lambda+\\hat{V}^{(2)}+W\\hat{V}^{(1)}W^T$, the coupling is $B=\\hat{q}^{(2)}+W\\hat{q}^{(1)}W^T$, "
-        "and the source $j=\\sqrt{p}\\,(Wv\\,\\hat{\\zeta}+W\\theta_{\\perp}\\hat{\\psi})$, block by block",
+        "and the source $j=\\sqrt{p}\\,(Wv\\,\\hat{\\zeta}+W\\theta_{\\perp}\\hat{\\psi}"
+        + "+\\delta\\,\\hat{o}/\\sqrt{d}" * norms
+        + ")$, block by block",
     )
     trace.derive(
         "Gaussian integral",

@@ -14,7 +14,7 @@ from derive.blocks import BlockSum, Definition, LogDet, MatrixInverse, family, i
 from derive.calculus import Calculus, contract
 from derive.canonical import canonical, fold
 from derive.operations import computed, equal
-from derive.replica.bulk import Spectral
+from derive.replica.bulk import Spectral, norms_alone, norms_assumed
 from derive.spectrum import SpectralLaw, X
 from derive.symbols import BETA, FRACTION, PSI_HAT, Q1_HAT, Q2_HAT, RIDGE, SYMMETRIC, V1_HAT, V2_HAT, ZETA_HAT, T
 from derive.trace import Recorder
@@ -206,7 +206,9 @@ def _projections(trace: Recorder, response: sp.Expr) -> tuple[Definition, ...]:
 
 def stretched_form(trace: Recorder, law: SpectralLaw, spectral: Spectral) -> sp.Expr:
     """R: the sources on the responses, and the potential along the conjugates that couple replicas."""
-    steps = ("entropic part of the readouts", "spectral potential", "projections of the inverse")
+    steps = ["entropic part of the readouts", "spectral potential", "projections of the inverse"]
+    if law.norms:
+        steps.append(norms_assumed(trace, law.source, linear=False))
     return trace.derive(
         "entropic part",
         sp.Symbol("R"),
@@ -216,7 +218,7 @@ def stretched_form(trace: Recorder, law: SpectralLaw, spectral: Spectral) -> sp.
             "$\\hat{\\zeta}$ along the spike and $\\hat{\\psi}$ along the rest of the target make; "
             "$\\mathrm{Tr}\\,A^{-1}B/p$ as the derivative of the potential along $\\hat{q}^{(1)}$ and $\\hat{q}^{(2)}$",
             *steps,
-            by=lambda *_: canonical(_sources() + _noise(), SYMMETRIC),
+            by=lambda *_: canonical(_sources() + norms_alone(law) + _noise(), SYMMETRIC),
             test="puts recorded expressions together; nothing is carried out",
         ),
         law.source,

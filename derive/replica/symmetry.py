@@ -43,11 +43,12 @@ class ConditionalOutput:
     response: sp.Expr
 
 
-def conditional_output(trace: Recorder, directions: int, spikes: int) -> ConditionalOutput:
-    """Derive the law of one output given kappa in R^spikes and t in R^directions."""
+def conditional_output(trace: Recorder, directions: int, spikes: int, norms: bool = False) -> ConditionalOutput:
+    """Derive the law of one output given kappa in R^spikes and t in R^directions; norms: whether those of rows vary."""
     with trace.between():
-        slopes = outputs_of_replicas(trace, directions, spikes)
-        _record_symmetry(trace, [*directions_of("zeta", spikes), *directions_of("psi", directions)])
+        slopes = outputs_of_replicas(trace, directions, spikes, norms)
+        vectors = [*directions_of("zeta", spikes), *directions_of("psi", directions), *(["o"] if norms else [])]
+        _record_symmetry(trace, vectors)
     return _symmetric(trace, slopes, numbers(directions))
 
 

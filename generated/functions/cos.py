@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 7a29b8f63f877f8a, runtime 9281859afe33bf30.
+Generated; do not edit. Signature 9fe6c5301385eb5d, runtime 1845213c50cfee39.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "7a29b8f63f877f8a84bb5b544018ad69ca00de3bc45eb93eac82037cbbf4a500"
+SIGNATURE = "9fe6c5301385eb5d651c0bfca292d282ed65de8afdbf9f56184b1201a7f14643"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 0c17da359204a42a, runtime 9281859afe33bf30.
+Generated; do not edit. Signature 1633e246a83cbd19, runtime 1845213c50cfee39.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "0c17da359204a42a0e755bc8c4e0c7997dc298edc2f018bef7576237d733e944"
+SIGNATURE = "1633e246a83cbd19e11d7fddb48021a97de0b68489b8e69c69146f4fd79e1295"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 761985eec425ec5f, runtime 9281859afe33bf30.
+Generated; do not edit. Signature a06aa8ac2cc5ccc5, runtime 1845213c50cfee39.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "761985eec425ec5f0cc7a20c421fe41a717d6ffe1c74ae4d1d8d4b1c5863acdc"
+SIGNATURE = "a06aa8ac2cc5ccc5db0916408eaacbd371658d1c9778877ce9fe1a019a870dcb"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature a5e46bf097eeb50a, runtime 9281859afe33bf30.
+Generated; do not edit. Signature 1baa2171b8366800, runtime 1845213c50cfee39.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "a5e46bf097eeb50ae4a9fc6cac85da56bf3add8dd98d499fabf9a6f295795eed"
+SIGNATURE = "1baa2171b836680010a8b8ae3897c11001d23cb0f1134e3cb20afb7347865a69"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 57ccf024b4e29a8f, runtime 9281859afe33bf30.
+Generated; do not edit. Signature 5e62aa9b7dabf67f, runtime 1845213c50cfee39.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "57ccf024b4e29a8f6aa67131042981b1bfcdd82d9dc1e4dfd01f3b1e5eb54d1d"
+SIGNATURE = "5e62aa9b7dabf67f3df4c079817169736d457b724f03a42ca5f640bb205199ce"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

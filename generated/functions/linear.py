@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature f3494888dd6237ea, runtime 9281859afe33bf30.
+Generated; do not edit. Signature 6df1d04515c74fe2, runtime 1845213c50cfee39.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "f3494888dd6237ea3d0cfd5157227410eefc0d184ecb6437c9b5af27519e1d04"
+SIGNATURE = "6df1d04515c74fe27facbee89ef7e4422020aee5aad0364ab523ce65e62fd619"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

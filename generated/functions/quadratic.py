@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 0642a159d9529fa8, runtime 9281859afe33bf30.
+Generated; do not edit. Signature 007d38e42ad4e780, runtime 1845213c50cfee39.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "0642a159d9529fa8e14b4040bf33f03bd95468f13b1e45c6296df81909d94b8f"
+SIGNATURE = "007d38e42ad4e7808085db5bf83f8e416bdc4c3c716c1d13bc8c5da336b84f33"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 382d4ad1173fcf27, runtime 9281859afe33bf30.
+Generated; do not edit. Signature 78f9dea1b5e54db5, runtime 1845213c50cfee39.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "382d4ad1173fcf279994fbafbe45b7650d2674fb0e4881e1a5b05338ce6332eb"
+SIGNATURE = "78f9dea1b5e54db52b58ab3948c4aef5be95f0d54c341b16e740e80c32ac990f"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 04e1786d13f7f8a5, runtime 9281859afe33bf30.
+Generated; do not edit. Signature 9f7ffbd1dcdd8855, runtime 1845213c50cfee39.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "04e1786d13f7f8a5d8a21d970c259e9e86c1e447b38fb5b4c589727ea6bee02c"
+SIGNATURE = "9f7ffbd1dcdd885515fab62a7f7db2bd9a2e883174b896d7200a5afcc1b22ad6"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 9c167ff6f5667b86, runtime 9281859afe33bf30.
+Generated; do not edit. Signature a6c6b4151082d2de, runtime 1845213c50cfee39.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "9c167ff6f5667b869e2771f39de6efaa793f3dead875e142592334963e995f87"
+SIGNATURE = "a6c6b4151082d2dee573048f137c7535b80416399a5737ada2cc7c6b6df3fe8a"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

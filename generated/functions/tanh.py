@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 0f25615c9dd4e855, runtime 9281859afe33bf30.
+Generated; do not edit. Signature 8b5a233c4fa8ffdf, runtime 1845213c50cfee39.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "0f25615c9dd4e855c654c329cf86c646fd14b3444790a2fef9b62e67b4e48295"
+SIGNATURE = "8b5a233c4fa8ffdfbeeddd3c5bfe364cc2bf6dcbde0adb58a611b97763a55a7e"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature ad6862d19e178e59, runtime 9281859afe33bf30.
+Generated; do not edit. Signature b62cfbb02d5396e5, runtime 1845213c50cfee39.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "ad6862d19e178e59c42eb5c56a5bb69fcdf6eef7feb07da959648e82616d9d61"
+SIGNATURE = "b62cfbb02d5396e54ced2f39bd89ab54e1f2dc32541783a00e443e50502e394e"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 41c3926a1a55000e, runtime 9281859afe33bf30.
+Generated; do not edit. Signature a18ed02c4fe75b43, runtime 1845213c50cfee39.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "41c3926a1a55000e57beb41b030450e7435cd96d0437ab6a501961e72dee2684"
+SIGNATURE = "a18ed02c4fe75b4308458274a60997a4a1b5e5bf1cc4b68715216d3d39888405"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 72f03dee7adeaa12, runtime 9281859afe33bf30.
+Generated; do not edit. Signature d79b686a1d162153, runtime 1845213c50cfee39.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "72f03dee7adeaa12f128f60878c146d80e65f5d072fee0ee621f0dbf6686b534"
+SIGNATURE = "d79b686a1d1621533095295c428b9f7e6dfa338b9e9437978d1dc78d9d0b89a3"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

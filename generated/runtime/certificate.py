@@ -5,7 +5,7 @@ its values and bounds: sums of the absolute values of all terms, which the round
 to. An unknown whose equation has been evaluated is known to the bound of that.
 
 Written by hand, in codegen/runtime/certificate.py.
-Generated; do not edit. Signature ebe08533aae6d918, runtime 9281859afe33bf30.
+Generated; do not edit. Signature f9612b4cb54aaa23, runtime 1845213c50cfee39.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ import numpy as np
 from generated.runtime.compiling import kept
 from generated.runtime.contraction_layout import layout_of
 from generated.runtime.contractions import ALONG
-from generated.runtime.equation_text import EQUAL, MINUS, RECIPROCAL, Contractions
+from generated.runtime.equation_text import EQUAL, FEATURES, MINUS, RECIPROCAL, Contractions
 
 
 @kept(**{**ALONG, "no_cpython_wrapper": False})
@@ -68,16 +68,17 @@ def evaluate(rows, value, bound):
 class Certificate:
     """``check`` of a module: its equations as text, and what is given at a node before the features of the blocks.
 
-    odd: averages over the output of odd functions of it, which may cancel; the root of that of the square bounds them.
+    odd: averages over the output of odd functions of it, which may cancel; the root of that of the square bounds them;
+    features: what is given at a node for each block.
     """
 
-    def __init__(self, equations, columns, odd=()):
-        self.equations, self.columns, self.odd = equations, columns, odd
+    def __init__(self, equations, columns, odd=(), features=FEATURES):
+        self.equations, self.columns, self.odd, self.features = equations, columns, odd, features
 
     @cached_property
     def contractions(self):
         """The contractions that evaluate the equations."""
-        return Contractions(self.equations, self.columns)
+        return Contractions(self.equations, self.columns, self.features)
 
     def check(self, node, fraction, parameters, state):
         """Worst residual over all equations, each relative to the sum of its terms in absolute value."""
@@ -100,4 +101,4 @@ def filled(contractions, node, fraction, parameters, state):
         value[layout.families[name]] = family.ravel()
     return layout, value
 
-SIGNATURE = "ebe08533aae6d918eee1bab4d223aedc9e891df5d41f815df53efafc84240eb5"
+SIGNATURE = "f9612b4cb54aaa2336c31f7a25249bb601b7a6486c48fc58e95deeb9e2412cd9"

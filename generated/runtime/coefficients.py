@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of a function by the rules that serve it, cheapest first.
 
 Written by hand, in codegen/runtime/coefficients.py.
-Generated; do not edit. Signature ebe08533aae6d918, runtime 9281859afe33bf30.
+Generated; do not edit. Signature f9612b4cb54aaa23, runtime 1845213c50cfee39.
 Regenerate with: giantstep generate
 """
 
@@ -185,4 +185,4 @@ def closed_form(address, residual, frequency, shifts, q, raw):
         raw[5, i] = error2
         raw[6, i] = wave
 
-SIGNATURE = "ebe08533aae6d918eee1bab4d223aedc9e891df5d41f815df53efafc84240eb5"
+SIGNATURE = "f9612b4cb54aaa2336c31f7a25249bb601b7a6486c48fc58e95deeb9e2412cd9"

@@ -6,7 +6,7 @@ nodes of kappa; a name without indices is a parameter or a function of kappa. Be
 equation.
 
 Written by hand, in codegen/runtime/equation_text.py.
-Generated; do not edit. Signature ebe08533aae6d918, runtime 9281859afe33bf30.
+Generated; do not edit. Signature f9612b4cb54aaa23, runtime 1845213c50cfee39.
 Regenerate with: giantstep generate
 """
 
@@ -46,12 +46,12 @@ class Contractions:
     Within this class an operand is (register, letters of its axes).
     """
 
-    def __init__(self, text, columns):
+    def __init__(self, text, columns, features=FEATURES):
         self.registers, self.rows, self.axes = [], [], 0
         self.families, self.constants, self.defined, self.moving = {}, {}, {}, {}
-        self.functions, self.shared, self.letters = {}, {}, {}
+        self.functions, self.shared, self.letters, self.features = {}, {}, {}, features
         shapes = {**dict.fromkeys(PARAMETERS, ()), "fraction": ("b",), **dict.fromkeys(columns, (NODE,))}
-        self.given = {**shapes, **dict.fromkeys(FEATURES, ("b", NODE)), "delta": ("b", "c")}
+        self.given = {**shapes, **dict.fromkeys(features, ("b", NODE)), "delta": ("b", "c")}
         self.known = {name: self._array(letters) for name, letters in self.given.items()}
         self.one, self.minus = self._constant(1.0), self._constant(-1.0)
         self.weight = self._given("weight", (NODE,))
@@ -118,7 +118,7 @@ class Contractions:
             letters = () if node.id in (*PARAMETERS, *RATES) else (NODE,)
             return self.functions.get(node.id) or self._given(node.id, letters)
         letters, name = self._indices(node), node.value.id
-        return self._given(name, (*letters, NODE) if name in FEATURES else letters)
+        return self._given(name, (*letters, NODE) if name in self.features else letters)
 
     @staticmethod
     def _indices(node):
@@ -235,4 +235,4 @@ def _cost(pair):
     letters = {*pair[0][1], *pair[1][1]}
     return (NODE in letters) * 10 + len(letters)
 
-SIGNATURE = "ebe08533aae6d918eee1bab4d223aedc9e891df5d41f815df53efafc84240eb5"
+SIGNATURE = "f9612b4cb54aaa2336c31f7a25249bb601b7a6486c48fc58e95deeb9e2412cd9"

@@ -1,7 +1,7 @@
 """The proximal map of a piece of a loss, and panels of it that are short enough for a Gauss rule.
 
 Written by hand, in codegen/runtime/prox.py.
-Generated; do not edit. Signature ebe08533aae6d918, runtime 9281859afe33bf30.
+Generated; do not edit. Signature f9612b4cb54aaa23, runtime 1845213c50cfee39.
 Regenerate with: giantstep generate
 """
 
@@ -124,4 +124,4 @@ def graded(law, k, kink, x, length, V, y, q, steep, width):
             length *= 0.5
     return length
 
-SIGNATURE = "ebe08533aae6d918eee1bab4d223aedc9e891df5d41f815df53efafc84240eb5"
+SIGNATURE = "f9612b4cb54aaa2336c31f7a25249bb601b7a6486c48fc58e95deeb9e2412cd9"

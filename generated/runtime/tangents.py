@@ -5,7 +5,7 @@ others moves as the right sides do, unless there is a rule for it: averages over
 averages, and matrices whose derivative would cancel, taken term by term.
 
 Written by hand, in codegen/runtime/tangents.py.
-Generated; do not edit. Signature ebe08533aae6d918, runtime 9281859afe33bf30.
+Generated; do not edit. Signature f9612b4cb54aaa23, runtime 1845213c50cfee39.
 Regenerate with: giantstep generate
 """
 
@@ -40,11 +40,11 @@ class Text:
 class Tangents(Contractions):
     """Contractions of equations and of their tangents. ``d_V`` is that of V, ``d_residual_T`` what vanishes for T."""
 
-    def __init__(self, text, columns):
+    def __init__(self, text, columns, features=FEATURES):
         self.tangents, self.ruled = {}, False  # register -> that of its tangent
         self.active = {*text.unknowns, *text.others}
-        super().__init__("", columns)
-        for name in ("alpha", "beta", "ridge", *FEATURES):
+        super().__init__("", columns, features)
+        for name in ("alpha", "beta", "ridge", *features):
             self._moves(name)
         results = {}
         for take, name, sides in _ordered(text):
@@ -168,13 +168,13 @@ def _name(left):
 class Motion:
     """``at``: the tangents of a module's equations where a state solves them."""
 
-    def __init__(self, text, columns):
-        self.text, self.columns = text, columns
+    def __init__(self, text, columns, features=FEATURES):
+        self.text, self.columns, self.features = text, columns, features
 
     @cached_property
     def contractions(self):
         """The contractions that evaluate the tangents."""
-        return Tangents(self.text, self.columns)
+        return Tangents(self.text, self.columns, self.features)
 
     def at(self, node, fraction, parameters, state):
         """The tangents at a state, for any motion of what is given."""
@@ -197,4 +197,4 @@ class Moving:
         evaluate(self.layout.rows, value, np.zeros(len(value)))
         return {name: value[place].real.reshape(shape) for name, (place, shape) in self.layout.defined.items()}
 
-SIGNATURE = "ebe08533aae6d918eee1bab4d223aedc9e891df5d41f815df53efafc84240eb5"
+SIGNATURE = "f9612b4cb54aaa2336c31f7a25249bb601b7a6486c48fc58e95deeb9e2412cd9"

@@ -6,7 +6,7 @@ Order of computation, found from the derived system:
        zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 0f610cab8a5dfea1.
+in X). Generated; do not edit. Signature a3a207c11fb57845.
 Regenerate with: giantstep generate
 """
 
@@ -20,10 +20,10 @@ from generated.runtime.tangents import Motion, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "0f610cab8a5dfea149d90c4d73203bb5af5ecc386699b824d87095552851f5b9"
+SIGNATURE = "a3a207c11fb578451c21c8a7dc210085c77f2de2cb2daae71bcad2b14359ac88"
 
 
-kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then mu0, mu1, mu2sq per block
+kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks
 VECTORS = ('adjoint', 'm', 'T', 'psi', 'zeta', 'residual_adjoint', 'residual_m', 'residual_T', 'residual_psi',
     'residual_zeta', 'd_adjoint', 'd_m', 'd_T', 'd_psi', 'd_zeta', 'd_residual_adjoint', 'd_residual_m',
     'd_residual_T', 'd_residual_psi', 'd_residual_zeta', 'Q2', 'V2', 'zeta_hat', 'Q2_hat', 'V2_hat', 'psi_hat', 'd_Q2',

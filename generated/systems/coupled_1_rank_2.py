@@ -6,7 +6,7 @@ Order of computation, found from the derived system:
        avg_h, avg_tg, zeta_hat_1, zeta_hat_2, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature eb441727c1d3d980.
+in X). Generated; do not edit. Signature 425c3537cb811afe.
 Regenerate with: giantstep generate
 """
 
@@ -20,10 +20,10 @@ from generated.runtime.tangents import Motion, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "eb441727c1d3d9805604584ac2a604c5349ec2a10b8cf2a5067f6c4b8019fe9e"
+SIGNATURE = "425c3537cb811afef755d717731153ba266245e202717ba1d7fcd99d3fe0dcb8"
 
 
-kappa_1, weight, nu0, nu1, nu2sq, kappa_2 = np.arange(6)  # rows of node, then mu0, mu1, mu2sq per block
+kappa_1, weight, nu0, nu1, nu2sq, kappa_2 = np.arange(6)  # rows of node, then those of the blocks
 VECTORS = ('adjoint', 'm', 'T', 'psi', 'zeta_1', 'zeta_2', 'residual_adjoint', 'residual_m', 'residual_T',
     'residual_psi', 'residual_zeta_1', 'residual_zeta_2', 'd_adjoint', 'd_m', 'd_T', 'd_psi', 'd_zeta_1', 'd_zeta_2',
     'd_residual_adjoint', 'd_residual_m', 'd_residual_T', 'd_residual_psi', 'd_residual_zeta_1', 'd_residual_zeta_2',

@@ -6,7 +6,7 @@ Order of computation, found from the derived system:
        avg_gg, avg_h, avg_tg, zeta_hat_1, zeta_hat_2, zeta_hat_3, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 4074887a8a8d5048.
+in X). Generated; do not edit. Signature c1f13e1a8467cb0c.
 Regenerate with: giantstep generate
 """
 
@@ -20,10 +20,10 @@ from generated.runtime.tangents import Motion, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "4074887a8a8d50485b585a442287fd7c68f1b515e3ab5004e6e5339c9690ef9d"
+SIGNATURE = "c1f13e1a8467cb0cb169f533f160a60658c677fd0649093fab1370a503236a9d"
 
 
-kappa_1, weight, nu0, nu1, nu2sq, kappa_2, kappa_3 = np.arange(7)  # rows of node, then mu0, mu1, mu2sq per block
+kappa_1, weight, nu0, nu1, nu2sq, kappa_2, kappa_3 = np.arange(7)  # rows of node, then those of the blocks
 VECTORS = ('adjoint', 'm', 'T', 'psi', 'zeta_1', 'zeta_2', 'zeta_3', 'residual_adjoint', 'residual_m', 'residual_T',
     'residual_psi', 'residual_zeta_1', 'residual_zeta_2', 'residual_zeta_3', 'd_adjoint', 'd_m', 'd_T', 'd_psi',
     'd_zeta_1', 'd_zeta_2', 'd_zeta_3', 'd_residual_adjoint', 'd_residual_m', 'd_residual_T', 'd_residual_psi',

@@ -6,7 +6,7 @@ Order of computation, found from the derived system:
        avg_gg, avg_h, avg_t_1g, avg_t_2g, zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat_1, psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 2b03b016bae5f355.
+in X). Generated; do not edit. Signature b98370f8c321bb62.
 Regenerate with: giantstep generate
 """
 
@@ -20,10 +20,10 @@ from generated.runtime.tangents import Motion, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "2b03b016bae5f355d906f907dee6d938b915621906961282b8435c854d25637a"
+SIGNATURE = "b98370f8c321bb629b1799342fddbb85d926c75d91879e8ed9740c2c4cf963b6"
 
 
-kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then mu0, mu1, mu2sq per block
+kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks
 VECTORS = ('adjoint', 'm', 'T', 'psi_1', 'psi_2', 'zeta', 'residual_adjoint', 'residual_m', 'residual_T',
     'residual_psi_1', 'residual_psi_2', 'residual_zeta', 'd_adjoint', 'd_m', 'd_T', 'd_psi_1', 'd_psi_2', 'd_zeta',
     'd_residual_adjoint', 'd_residual_m', 'd_residual_T', 'd_residual_psi_1', 'd_residual_psi_2', 'd_residual_zeta',

@@ -7,7 +7,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 44756a9432e24bf0.
+in X). Generated; do not edit. Signature a3790c4938267528.
 Regenerate with: giantstep generate
 """
 
@@ -21,10 +21,10 @@ from generated.runtime.tangents import Motion, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "44756a9432e24bf00b8be30d3fb6e13d9334d269fe21153809c2f37615ecb3a9"
+SIGNATURE = "a3790c4938267528f5ac933d965b28669d191e46a8b4b0f0ae54119bf1e24805"
 
 
-kappa_1, weight, nu0, nu1_1, nu1_2, nu2sq, kappa_2 = np.arange(7)  # rows of node, then mu0, mu1, mu2sq per block
+kappa_1, weight, nu0, nu1_1, nu1_2, nu2sq, kappa_2 = np.arange(7)  # rows of node, then those of the blocks
 VECTORS = ('adjoint', 'm', 'T', 'psi_1', 'psi_2', 'zeta_1', 'zeta_2', 'residual_adjoint', 'residual_m', 'residual_T',
     'residual_psi_1', 'residual_psi_2', 'residual_zeta_1', 'residual_zeta_2', 'd_adjoint', 'd_m', 'd_T', 'd_psi_1',
     'd_psi_2', 'd_zeta_1', 'd_zeta_2', 'd_residual_adjoint', 'd_residual_m', 'd_residual_T', 'd_residual_psi_1',

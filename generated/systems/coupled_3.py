@@ -7,7 +7,7 @@ Order of computation, found from the derived system:
        psi_hat_1, psi_hat_2, psi_hat_3, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature e1c158568aa9c1ba.
+in X). Generated; do not edit. Signature d71eefcadb47a010.
 Regenerate with: giantstep generate
 """
 
@@ -21,10 +21,10 @@ from generated.runtime.tangents import Motion, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "e1c158568aa9c1ba00d4a721782ed47b504201f780bc90849c5192ef8be31468"
+SIGNATURE = "d71eefcadb47a0107efd00f6dfb01861509611d744b167d20a600c9f93d14ee1"
 
 
-kappa, weight, nu0, nu1_1, nu1_2, nu1_3, nu2sq = np.arange(7)  # rows of node, then mu0, mu1, mu2sq per block
+kappa, weight, nu0, nu1_1, nu1_2, nu1_3, nu2sq = np.arange(7)  # rows of node, then those of the blocks
 VECTORS = ('adjoint', 'm', 'T', 'psi_1', 'psi_2', 'psi_3', 'zeta', 'residual_adjoint', 'residual_m', 'residual_T',
     'residual_psi_1', 'residual_psi_2', 'residual_psi_3', 'residual_zeta', 'd_adjoint', 'd_m', 'd_T', 'd_psi_1',
     'd_psi_2', 'd_psi_3', 'd_zeta', 'd_residual_adjoint', 'd_residual_m', 'd_residual_T', 'd_residual_psi_1',

@@ -1,6 +1,6 @@
 """Equations of a given bulk, one block  [THEORY section 5].
 
-Generated; do not edit. Signature 4df9d850f6f7b64b.
+Generated; do not edit. Signature be158a07e5ccd56c.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import Motion, Text
 
-SIGNATURE = "4df9d850f6f7b64bf5ec0499fb01a00acdfe876cda486ca52010577d9d08e16c"
+SIGNATURE = "be158a07e5ccd56c5c1836f71f016f6d31bd3814369779b422ac48263ae2f37a"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature ec712ea43030a5b4.
+Generated; do not edit. Signature 667c8e30430ed072.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "ec712ea43030a5b4b2701652e4c2705e489a9670bf6295349c097472d4efd80f"
+SIGNATURE = "667c8e30430ed072cbd64a20a4f8765f369fcecf2a92c86913e74bd830a54267"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 71cee924f069925b.
+in X). Generated; do not edit. Signature 78a374336f7d59d5.
 Regenerate with: giantstep generate
 """
 
@@ -23,10 +23,10 @@ from generated.runtime.unknowns import (DIRECTION, FAMILY, IMAGE, RESIDUAL, TURN
     solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "71cee924f069925b5606f7f3596efc07672446e9ae72f3612b3b6f26c2da5e2e"
+SIGNATURE = "78a374336f7d59d51ec23f8bcd6b295025fea40f16bd28dbae44aa8ee3aba247"
 
 
-kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then mu0, mu1, mu2sq per block
+kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks
 VECTORS = ('T', 'residual_T', 'd_T', 'd_residual_T', 'm', 'zeta', 'residual_m', 'residual_zeta', 'weight_m',
     'weight_zeta', 'adjoint', 'residual_adjoint', 'weight_adjoint', 'V2', 'V2_hat', 'd_V2', 'd_V2_hat', 'zeta_hat',
     'psi_hat', 'psi', 'Q2', 'Q2_hat', 'average_m', 'slope_T')

@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature c54ce764f7172f0d.
+in X). Generated; do not edit. Signature 58cf94b01dde1ef3.
 Regenerate with: giantstep generate
 """
 
@@ -23,10 +23,10 @@ from generated.runtime.unknowns import (DIRECTION, FAMILY, IMAGE, RESIDUAL, TURN
     solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "c54ce764f7172f0dfc710498466cb987e97431d3c24a958bef34fc1777976280"
+SIGNATURE = "58cf94b01dde1ef37826d27c348d1ce57fff8f92d6fa37bc27e85ce3f3d931aa"
 
 
-kappa_1, weight, nu0, nu1, nu2sq, kappa_2 = np.arange(6)  # rows of node, then mu0, mu1, mu2sq per block
+kappa_1, weight, nu0, nu1, nu2sq, kappa_2 = np.arange(6)  # rows of node, then those of the blocks
 VECTORS = ('T', 'residual_T', 'd_T', 'd_residual_T', 'm', 'zeta_1', 'zeta_2', 'residual_m', 'residual_zeta_1',
     'residual_zeta_2', 'weight_m', 'weight_zeta_1', 'weight_zeta_2', 'adjoint', 'residual_adjoint', 'weight_adjoint',
     'V2', 'V2_hat', 'd_V2', 'd_V2_hat', 'zeta_hat_1', 'zeta_hat_2', 'psi_hat', 'psi', 'Q2', 'Q2_hat', 'average_m',

@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature c6ceac98d04464c6.
+in X). Generated; do not edit. Signature 28aa13db4c98409e.
 Regenerate with: giantstep generate
 """
 
@@ -23,10 +23,10 @@ from generated.runtime.unknowns import (DIRECTION, FAMILY, IMAGE, RESIDUAL, TURN
     solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "c6ceac98d04464c6994851c394cf7cf8e89b774532042f47ce59149d20d2d0ce"
+SIGNATURE = "28aa13db4c98409e8e4cb00be24eee48f61d3fede9a984469cf09d3fb0f4b9ec"
 
 
-kappa_1, weight, nu0, nu1, nu2sq, kappa_2, kappa_3 = np.arange(7)  # rows of node, then mu0, mu1, mu2sq per block
+kappa_1, weight, nu0, nu1, nu2sq, kappa_2, kappa_3 = np.arange(7)  # rows of node, then those of the blocks
 VECTORS = ('T', 'residual_T', 'd_T', 'd_residual_T', 'm', 'zeta_1', 'zeta_2', 'zeta_3', 'residual_m',
     'residual_zeta_1', 'residual_zeta_2', 'residual_zeta_3', 'weight_m', 'weight_zeta_1', 'weight_zeta_2',
     'weight_zeta_3', 'adjoint', 'residual_adjoint', 'weight_adjoint', 'V2', 'V2_hat', 'd_V2', 'd_V2_hat', 'zeta_hat_1',

@@ -1,6 +1,6 @@
 """Equations of a stretched bulk, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature 54d905f710c56512.
+Generated; do not edit. Signature a33e39be62a2886b.
 Regenerate with: giantstep generate
 """
 
@@ -10,14 +10,14 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import Motion, Text
 
-SIGNATURE = "54d905f710c565123edcbe31d15018b47a87ef89d9dd76beb2445834ed8063d8"
+SIGNATURE = "a33e39be62a2886ba29d2b88ef7e3e2d2586194caad10917e14e1ab5a491eebd"
 
 
-UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')
+UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')
 INNER = ('X', 'adjoint_X')
-INPUTS = ('Q1_hat', 'Q2_hat', 'V1_hat', 'V2_hat', 'average_zeta_hat', 'psi_hat')
+INPUTS = ('Q1_hat', 'Q2_hat', 'V1_hat', 'V2_hat', 'average_zeta_hat', 'norm_hat', 'psi_hat')
 GIVEN = ('upper', 'lower', 'first', 'inside', 'last', 'fixed', 'unit_G', 'unit_D', 'gamma', 'rho', 'sample', 'base',
-    'law_tr', 'law_tt', 'law_te', 'law_ee')
+    'law_tr', 'law_tt', 'law_te', 'law_ee', 'chi')
 
 
 def resolvent(s):
@@ -258,12 +258,12 @@ def chain(s):
 def residual(s):
     """The residuals of the unknowns, stored beside them."""
     (G, G_theta, H, H_left, H_theta, M, M_cross, M_noise, M_theta, Q1, Q1_hat, Q2_hat, Res_theta, T, V1, V2_hat, X,
-        X_cross, X_own, X_theta, adjoint, adjoint_Res, beta, first, fraction, gamma, inside, inverse_dimension,
-        j_noise, j_theta, last, m, out, psi, rho, ridge, upper,
+        X_cross, X_own, X_theta, adjoint, adjoint_Res, beta, chi, first, fraction, gamma, inside, inverse_dimension,
+        j_noise, j_theta, last, m, norm, norm_hat, out, psi, rho, ridge, upper,
         zeta) = (s[name] for name in ('G', 'G_theta', 'H', 'H_left', 'H_theta', 'M', 'M_cross', 'M_noise', 'M_theta',
         'Q1', 'Q1_hat', 'Q2_hat', 'Res_theta', 'T', 'V1', 'V2_hat', 'X', 'X_cross', 'X_own', 'X_theta', 'adjoint',
-        'adjoint_Res', 'beta', 'first', 'fraction', 'gamma', 'inside', 'inverse_dimension', 'j_noise', 'j_theta',
-        'last', 'm', 'out', 'psi', 'rho', 'ridge', 'upper', 'zeta'))
+        'adjoint_Res', 'beta', 'chi', 'first', 'fraction', 'gamma', 'inside', 'inverse_dimension', 'j_noise',
+        'j_theta', 'last', 'm', 'norm', 'norm_hat', 'out', 'psi', 'rho', 'ridge', 'upper', 'zeta'))
     x0 = np.einsum('gh,bh->bg', G, last)
     x1 = np.einsum('bg,fg->bf', x0, inside)
     x2 = np.einsum('bf,ef->be', x1, X_cross)
@@ -356,8 +356,8 @@ def residual(s):
     x89 = np.einsum('bc,ac->ab', x88, Q1_hat)
     x90 = np.einsum('ab,ab->b', x12, x89)
     residual_adjoint = np.real(x6*x13 + x23*x26 + x34*x39 + x44*x26 + 2.0*x47*x26 + beta*adjoint*fraction/T**2 + x53
-        - x56 - x62 - 1.0/beta*Q2_hat - x64*x26 - x69*x13 - x39*x71 - x13*x26 - x77*x80 - x26*x82 - 2.0*x39*x77
-        - 2.0*x26*x84 - 0.5/beta*x87 - 0.5/beta*x90 - inverse_dimension*(m**2)/T**2)
+        - x56 - x62 - 1.0/beta*Q2_hat - (norm_hat**2)*chi - x64*x26 - x69*x13 - x39*x71 - x13*x26 - x77*x80 - x26*x82
+        - 2.0*x39*x77 - 2.0*x26*x84 - 0.5/beta*x87 - 0.5/beta*x90 - inverse_dimension*(m**2)/T**2)
     x91 = np.einsum('fg,bg->bf', G, first)
     x92 = np.einsum('bf,ef->be', x91, inside)
     x93 = np.einsum('be,de->bd', x92, X_own)
@@ -495,6 +495,7 @@ def residual(s):
     x217 = np.einsum('ab,ab->b', x215, x216)
     residual_T = np.real(T - beta*fraction/(ridge + V2_hat - x217))
     residual_V1 = np.real(V1 - 1.0/beta*M)
+    residual_norm = np.real(norm - T*chi*norm_hat)
     x218 = np.einsum('ba->ab', M_cross)
     x219 = np.einsum('a,ab->b', j_theta, x218)
     x220 = np.einsum('a,ab->b', j_noise, M_noise)
@@ -508,21 +509,21 @@ def residual(s):
     residual_zeta = np.real(zeta - x223*gamma - x219*rho - 0.5*x220*rho - 0.5*x222*rho - 0.5*x224*gamma
         - 0.5*x226*gamma)
     s.update(residual_adjoint=residual_adjoint, residual_Q1=residual_Q1, residual_T=residual_T,
-        residual_V1=residual_V1, residual_psi=residual_psi, residual_zeta=residual_zeta)
+        residual_V1=residual_V1, residual_norm=residual_norm, residual_psi=residual_psi, residual_zeta=residual_zeta)
 
 
 def free_energy(s):
     """The free energy, stored as such."""
-    (M, M_cross, M_noise, M_theta, Q1, Q1_hat, Q2, Q2_hat, T, V1, V1_hat, V2, V2_hat, alpha, avg_M, beta,
-        inverse_dimension, j_noise, j_theta, m, psi, psi_hat, weight, zeta,
+    (M, M_cross, M_noise, M_theta, Q1, Q1_hat, Q2, Q2_hat, T, V1, V1_hat, V2, V2_hat, alpha, avg_M, beta, chi,
+        inverse_dimension, j_noise, j_theta, m, norm, norm_hat, psi, psi_hat, weight, zeta,
         zeta_hat) = (s[name] for name in ('M', 'M_cross', 'M_noise', 'M_theta', 'Q1', 'Q1_hat', 'Q2', 'Q2_hat', 'T',
-        'V1', 'V1_hat', 'V2', 'V2_hat', 'alpha', 'avg_M', 'beta', 'inverse_dimension', 'j_noise', 'j_theta', 'm',
-        'psi', 'psi_hat', 'weight', 'zeta', 'zeta_hat'))
+        'V1', 'V1_hat', 'V2', 'V2_hat', 'alpha', 'avg_M', 'beta', 'chi', 'inverse_dimension', 'j_noise', 'j_theta',
+        'm', 'norm', 'norm_hat', 'psi', 'psi_hat', 'weight', 'zeta', 'zeta_hat'))
     x0 = np.dot(weight, avg_M)
     x1 = np.einsum('b->', Q2_hat*V2 - Q2*V2_hat)
     x2 = np.einsum('bc->c', Q1_hat*V1 - Q1*V1_hat)
     x3 = np.einsum('c->', x2)
-    x4 = np.einsum('b->', psi*psi_hat + zeta*zeta_hat)
+    x4 = np.einsum('b->', norm*norm_hat + psi*psi_hat + zeta*zeta_hat)
     x5 = np.einsum('ba->ab', M_cross)
     x6 = np.einsum('b,ab->a', j_noise, x5)
     x7 = np.einsum('a,a->', x6, j_theta)
@@ -532,25 +533,27 @@ def free_energy(s):
     x11 = np.einsum('ba->ab', M_theta)
     x12 = np.einsum('b,ab->a', j_theta, x11)
     x13 = np.einsum('a,a->', x12, j_theta)
-    x14 = np.einsum('b,c,bc->c', zeta, zeta, V1_hat)
-    x15 = np.einsum('c->', x14)
-    x16 = np.einsum('a,a->', Q2_hat, T)
-    x17 = np.einsum('ab,ab->a', M, Q1_hat)
-    x18 = np.einsum('a->', x17)
-    x19 = 0.5*np.einsum('b,b->', 1.0/T, m**2)
-    free_energy = np.real(alpha*x0 + beta*(0.5*x1 + 0.5*x3 + x4 - x7 - 0.5*x10 - 0.5*x13 - 0.5*x15
-        - 0.5*(x16 + x18)/beta) + inverse_dimension*beta*x19)
+    x14 = np.einsum('a,a,a->', norm_hat**2, T, chi)
+    x15 = np.einsum('b,c,bc->c', zeta, zeta, V1_hat)
+    x16 = np.einsum('c->', x15)
+    x17 = np.einsum('a,a->', Q2_hat, T)
+    x18 = np.einsum('ab,ab->a', M, Q1_hat)
+    x19 = np.einsum('a->', x18)
+    x20 = 0.5*np.einsum('b,b->', 1.0/T, m**2)
+    free_energy = np.real(alpha*x0 + beta*(0.5*x1 + 0.5*x3 + x4 - x7 - 0.5*x10 - 0.5*x13 - 0.5*x14 - 0.5*x16
+        - 0.5*(x17 + x19)/beta) + inverse_dimension*beta*x20)
     s.update(free_energy=free_energy)
 
 
 EQUATIONS = """
 V := sum(mu2sq[b]*V2[b], b) + sum(sum(mu1[b]*mu1[c]*V1[b, c], b), c)
 slope := sum(mu1[b]*psi[b], b)
-mean := sum(kappa*mu1[b]*zeta[b] + mu0[b]*m[b], b)
+mean := sum(kappa*mu1[b]*zeta[b] + mu0[b]*m[b] + mu_c[b]*norm[b], b)
 Delta := -slope**2 + sum(mu2sq[b]*Q2[b], b) + sum(sum(mu1[b]*mu1[c]*Q1[b, c], b), c)
 Q2[b] = adjoint[b]  # d/dV2_hat
 out[i, p] = -sum(T[b]*last[b, i]*upper[b, p], b) + lower[i, p]  # out
 V2[b] = T[b]/beta  # d/dQ2_hat
+norm_hat[b] = alpha*E(avg_g*mu_c[b])/beta  # d/dnorm
 Q1_hat[b, c] = alpha*E(avg_gg*mu1[b]*mu1[c])/beta  # d/dV1
 Q2_hat[b] = alpha*E(avg_gg*mu2sq[b])/beta  # d/dV2
 V1_hat[b, c] = alpha*E(avg_h*mu1[b]*mu1[c])/beta  # d/dQ1
@@ -635,8 +638,8 @@ adjoint_Res[p, q] = (-sum(sum(sum(F[c, p, a]*adjoint_X[c, b], c)*F[q, b, a], b)*
     a)*sum(sum(sum(H_theta[a, d]*X_cross[c, d], d)*upper[b, c], c)*j_theta[a], a)
     - sum(sum(sum(sum(sum(X[e, f]*inside[f, d], f)*upper[b, e], e)*G[d, c], d)*last[a, c],
     c)*sum(sum(sum(X[d, e]*inside[e, c], e)*upper[a, d], d)*sum(G[c, d]*last[b, d], d), c)*adjoint[a], a)
-    - sum(sum(sum(sum(sum(sum(X[f, g]*inside[g, e], g)*upper[b, f], f)*G[e, d], e)*first[c, d], d)*Q1_hat[a, c],
-    c)*sum(sum(G[c, d]*last[b, d], d)*last[a, c], c), a)/(2*beta)
+    - chi[b]*norm_hat[b]**2 - sum(sum(sum(sum(sum(sum(X[f, g]*inside[g, e], g)*upper[b, f], f)*G[e, d], e)*first[c, d],
+    d)*Q1_hat[a, c], c)*sum(sum(G[c, d]*last[b, d], d)*last[a, c], c), a)/(2*beta)
     - sum(sum(sum(sum(sum(X[e, f]*inside[f, d], f)*upper[b, e], e)*G[d, c], d)*first[a, c],
     c)*sum(sum(sum(G[d, e]*last[b, e], e)*last[c, d], d)*Q1_hat[a, c], c), a)/(2*beta) - Q2_hat[b]/beta)
 0 = -alpha*E(avg_g*mu0[b]) + beta*inverse_dimension*m[b]/T[b]  # d/dm
@@ -697,6 +700,7 @@ Q1[b, c] = ((2*beta*(-sum(sum(sum(sum(sum(sum(sum(G[h, i]*first[b, i], i)*inside
 T[b] = (beta*fraction[b]/(ridge - sum(sum(sum(X[c, d]*inside[d, a], d)*upper[b, c], c)*sum(G[a, c]*last[b, c], c), a)
     + V2_hat[b]))
 V1[b, c] = M[b, c]/beta  # d/dQ1_hat
+norm[b] = T[b]*chi[b]*norm_hat[b]  # d/dnorm_hat
 # d/dpsi_hat
 psi[b] = (sum(M_cross[a, b]*j_noise[a], a)*rho[b] - sum(M_cross[b, a]*j_theta[a], a)*gamma[b]
     - sum(M_noise[a, b]*j_noise[a], a)*gamma[b]/2 - sum(M_noise[b, a]*j_noise[a], a)*gamma[b]/2
@@ -730,7 +734,7 @@ adjoint_X[p, q] = (sum(sum(sum(sum(sum(sum(sum(G[f, g]*out[g, p], g)*inside[e, f
     b)*sum(sum(G[b, c]*out[c, p], c)*last[a, b], b), a)/(2*beta))
 """
 COLUMNS = ('kappa', 'weight', 'nu0', 'nu1', 'nu2sq')
-check = Certificate(EQUATIONS, COLUMNS, odd=('avg_g', 'avg_tg')).check
+check = Certificate(EQUATIONS, COLUMNS, odd=('avg_g', 'avg_tg'), features=('mu0', 'mu1', 'mu2sq', 'mu_c')).check
 
 
 RULES = """
@@ -754,9 +758,10 @@ train_error := E(-V*avg_gg/2 + avg_M)
 free_energy := (alpha*E(avg_M) + beta*inverse_dimension*sum(m[b]**2/(2*T[b]), b)
     + beta*(-sum(sum(M_cross[b, a]*j_noise[b], b)*j_theta[a], a)
     - sum(sum(M_noise[b, a]*j_noise[b], b)*j_noise[a], a)/2 - sum(sum(M_theta[b, a]*j_theta[b], b)*j_theta[a], a)/2
-    + sum(-Q2[b]*V2_hat[b] + Q2_hat[b]*V2[b], b)/2 + sum(psi[b]*psi_hat[b] + zeta[b]*zeta_hat[b], b)
+    - sum(T[a]*chi[a]*norm_hat[a]**2, a)/2 + sum(-Q2[b]*V2_hat[b] + Q2_hat[b]*V2[b], b)/2
+    + sum(norm[b]*norm_hat[b] + psi[b]*psi_hat[b] + zeta[b]*zeta_hat[b], b)
     - sum(sum(V1_hat[b, c]*zeta[b]*zeta[c], b), c)/2 + sum(sum(-Q1[b, c]*V1_hat[b, c] + Q1_hat[b, c]*V1[b, c], b), c)/2
     - (sum(Q2_hat[a]*T[a], a) + sum(sum(M[a, b]*Q1_hat[a, b], b), a))/(2*beta)))
 """
-motion = Motion(Text(EQUATIONS, ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi', 'zeta', 'X', 'adjoint_X'), ('sample', 'base'),
-    RULES, OBSERVABLES), COLUMNS)
+motion = Motion(Text(EQUATIONS, ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta', 'X', 'adjoint_X'),
+    ('sample', 'base', 'chi'), RULES, OBSERVABLES), COLUMNS, features=('mu0', 'mu1', 'mu2sq', 'mu_c'))

@@ -1,6 +1,6 @@
 """Equations of a trained bulk, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature 7a8cb51986dfb086.
+Generated; do not edit. Signature c437306393cc64df.
 Regenerate with: giantstep generate
 """
 
@@ -10,12 +10,12 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import Motion, Text
 
-SIGNATURE = "7a8cb51986dfb086f080c2ca37dee0219030771cc1441a58a9dc6634c44b6e9e"
+SIGNATURE = "c437306393cc64dfa29be1f1da34cd90c69f76d8424bb555a5b622be7ae64f33"
 
 
-UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')
-INPUTS = ('Q1_hat', 'Q2_hat', 'V1_hat', 'V2_hat', 'average_zeta_hat', 'psi_hat')
-GIVEN = ('Sigma', 'law_tr', 'law_vv', 'law_vo', 'law_oo')
+UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')
+INPUTS = ('Q1_hat', 'Q2_hat', 'V1_hat', 'V2_hat', 'average_zeta_hat', 'norm_hat', 'psi_hat')
+GIVEN = ('Sigma', 'law_tr', 'law_vv', 'law_vo', 'law_oo', 'chi', 'law_vn', 'law_on', 'law_nn')
 
 
 def chain(s):
@@ -35,71 +35,110 @@ def chain(s):
 
 def residual(s):
     """The residuals of the unknowns, stored beside them."""
-    (Mx, Px, Q1, Q1_hat, Q2_hat, Sigma, Sx, T, V1, V2_hat, adjoint, beta, fraction, inverse_dimension, law_oo, law_tr,
-        law_vo, law_vv, m, psi, psi_hat, ridge, zeta, zeta_hat) = (s[name] for name in ('Mx', 'Px', 'Q1', 'Q1_hat',
-        'Q2_hat', 'Sigma', 'Sx', 'T', 'V1', 'V2_hat', 'adjoint', 'beta', 'fraction', 'inverse_dimension', 'law_oo',
-        'law_tr', 'law_vo', 'law_vv', 'm', 'psi', 'psi_hat', 'ridge', 'zeta', 'zeta_hat'))
-    x0 = np.einsum('abc,c,ac,bc->ab', Sx**2, law_tr, Sigma, Sigma)
-    x1 = np.einsum('ab,a->b', x0, adjoint)
-    x2 = np.einsum('bca->abc', Px)
-    x3 = np.einsum('c,abc->ab', psi_hat, x2)
-    x4 = np.einsum('ba->ab', Sigma)
-    x5 = np.einsum('ab,a,ab->b', x3**2, law_oo, x4)
-    x6 = np.einsum('c,abc->ab', zeta_hat, x2)
-    x7 = np.einsum('ab,a,ab->b', x6**2, law_vv, x4)
-    x8 = np.einsum('ab,ab,a,ab->b', x3, x6, law_vo, x4)
-    x9 = np.einsum('bda->abd', Px)
-    x10 = np.einsum('cd,abd->abc', Q1_hat, x9)
-    x11 = np.einsum('abc,abc->ab', x10, x2)
-    x12 = np.einsum('ab,a,ab->b', x11, law_tr, x4)
-    residual_adjoint = np.real(beta*adjoint*fraction/T**2 - x1 - x5 - x7 - 2.0*x8 - 1.0/beta*x12 - 1.0/beta*Q2_hat
-        - inverse_dimension*(m**2)/T**2)
-    x13 = np.einsum('d,ad,abd,acd->abc', law_tr, Sigma, Px, Px)
-    x14 = np.einsum('abc,a->bc', x13, adjoint)
-    x15 = np.einsum('bda->abd', Mx)
-    x16 = np.einsum('d,abd->ab', psi_hat, x15)
-    x17 = np.einsum('cda->acd', Mx)
-    x18 = np.einsum('d,acd->ac', psi_hat, x17)
-    x19 = np.einsum('ab,ac,a->bc', x16, x18, law_oo)
-    x20 = np.einsum('d,acd->ac', zeta_hat, x17)
-    x21 = np.einsum('ab,ac,a->bc', x16, x20, law_vo)
-    x22 = np.einsum('d,abd->ab', zeta_hat, x15)
-    x23 = np.einsum('ac,ab,a->bc', x18, x22, law_vo)
-    x24 = np.einsum('ab,ac,a->bc', x22, x20, law_vv)
-    x25 = np.einsum('cea->ace', Mx)
-    x26 = np.einsum('de,ace->acd', Q1_hat, x25)
-    x27 = np.einsum('acd,abd->abc', x26, x15)
-    x28 = np.einsum('abc,a->bc', x27, law_tr)
-    residual_Q1 = np.real(np.einsum('b,c->bc', zeta, zeta) + Q1 - x14 - x19 - x21 - x23 - x24 - 1.0/beta*x28)
-    x29 = np.einsum('bba->ab', Sx)
-    x30 = np.einsum('a,ab,ab->b', law_tr, x4, x29)
-    residual_T = np.real(T - beta*fraction/(ridge + x30 + V2_hat))
-    x31 = np.einsum('bca->abc', Mx)
-    x32 = np.einsum('a,abc->bc', law_tr, x31)
-    residual_V1 = np.real(V1 - 1.0/beta*x32)
-    x33 = np.einsum('c,abc->ab', psi_hat, x31)
-    x34 = np.einsum('ab,a->b', x33, law_oo)
-    x35 = np.einsum('c,abc->ab', zeta_hat, x31)
-    x36 = np.einsum('ab,a->b', x35, law_vo)
-    residual_psi = np.real(psi - x34 - x36)
-    x37 = np.einsum('ab,a->b', x33, law_vo)
-    x38 = np.einsum('ab,a->b', x35, law_vv)
-    residual_zeta = np.real(zeta - x37 - x38)
+    (Mx, Px, Q1, Q1_hat, Q2_hat, Sigma, Sx, T, V1, V2_hat, adjoint, beta, chi, fraction, inverse_dimension, law_nn,
+        law_on, law_oo, law_tr, law_vn, law_vo, law_vv, m, norm, norm_hat, psi, psi_hat, ridge, zeta,
+        zeta_hat) = (s[name] for name in ('Mx', 'Px', 'Q1', 'Q1_hat', 'Q2_hat', 'Sigma', 'Sx', 'T', 'V1', 'V2_hat',
+        'adjoint', 'beta', 'chi', 'fraction', 'inverse_dimension', 'law_nn', 'law_on', 'law_oo', 'law_tr', 'law_vn',
+        'law_vo', 'law_vv', 'm', 'norm', 'norm_hat', 'psi', 'psi_hat', 'ridge', 'zeta', 'zeta_hat'))
+    x0 = np.einsum('bda->abd', Px)
+    x1 = np.einsum('cda->acd', law_nn)
+    x2 = np.einsum('d,abd,acd->abc', norm_hat, x0, x1)
+    x3 = np.einsum('bca->abc', Px)
+    x4 = np.einsum('abc,c,abc->ab', x2, norm_hat, x3)
+    x5 = np.einsum('ba->ab', Sigma)
+    x6 = np.einsum('ab,ab->b', x4, x5)
+    x7 = np.einsum('abc,c,ac,bc->ab', Sx**2, law_tr, Sigma, Sigma)
+    x8 = np.einsum('ab,a->b', x7, adjoint)
+    x9 = np.einsum('c,abc->ab', psi_hat, x3)
+    x10 = np.einsum('ab,a,ab->b', x9**2, law_oo, x5)
+    x11 = np.einsum('c,abc->ab', zeta_hat, x3)
+    x12 = np.einsum('ab,a,ab->b', x11**2, law_vv, x5)
+    x13 = np.einsum('ca->ac', law_on)
+    x14 = np.einsum('c,ac,abc->ab', norm_hat, x13, x3)
+    x15 = np.einsum('ab,ab,ab->b', x9, x14, x5)
+    x16 = np.einsum('ca->ac', law_vn)
+    x17 = np.einsum('c,ac,abc->ab', norm_hat, x16, x3)
+    x18 = np.einsum('ab,ab,ab->b', x11, x17, x5)
+    x19 = np.einsum('ab,ab,a,ab->b', x9, x11, law_vo, x5)
+    x20 = np.einsum('cd,abd->abc', Q1_hat, x0)
+    x21 = np.einsum('abc,abc->ab', x20, x3)
+    x22 = np.einsum('ab,a,ab->b', x21, law_tr, x5)
+    residual_adjoint = np.real(beta*adjoint*fraction/T**2 - x6 - x8 - x10 - x12 - 2.0*x15 - 2.0*x18 - 2.0*x19
+        - 1.0/beta*x22 - 1.0/beta*Q2_hat - (norm_hat**2)*chi - inverse_dimension*(m**2)/T**2)
+    x23 = np.einsum('bda->abd', Mx)
+    x24 = np.einsum('d,abd->ab', psi_hat, x23)
+    x25 = np.einsum('da->ad', law_on)
+    x26 = np.einsum('cda->acd', Mx)
+    x27 = np.einsum('d,ad,acd->ac', norm_hat, x25, x26)
+    x28 = np.einsum('ab,ac->bc', x24, x27)
+    x29 = np.einsum('d,acd->ac', psi_hat, x26)
+    x30 = np.einsum('d,ad,abd->ab', norm_hat, x25, x23)
+    x31 = np.einsum('ac,ab->bc', x29, x30)
+    x32 = np.einsum('d,abd->ab', zeta_hat, x23)
+    x33 = np.einsum('da->ad', law_vn)
+    x34 = np.einsum('d,ad,acd->ac', norm_hat, x33, x26)
+    x35 = np.einsum('ab,ac->bc', x32, x34)
+    x36 = np.einsum('d,acd->ac', zeta_hat, x26)
+    x37 = np.einsum('d,ad,abd->ab', norm_hat, x33, x23)
+    x38 = np.einsum('ac,ab->bc', x36, x37)
+    x39 = np.einsum('d,ad,abd,acd->abc', law_tr, Sigma, Px, Px)
+    x40 = np.einsum('abc,a->bc', x39, adjoint)
+    x41 = np.einsum('ab,ac,a->bc', x24, x29, law_oo)
+    x42 = np.einsum('ab,ac,a->bc', x24, x36, law_vo)
+    x43 = np.einsum('ac,ab,a->bc', x29, x32, law_vo)
+    x44 = np.einsum('ab,ac,a->bc', x32, x36, law_vv)
+    x45 = np.einsum('cea->ace', Mx)
+    x46 = np.einsum('dea->ade', law_nn)
+    x47 = np.einsum('e,ace,ade->acd', norm_hat, x45, x46)
+    x48 = np.einsum('acd,d,abd->abc', x47, norm_hat, x23)
+    x49 = np.einsum('abc->bc', x48)
+    x50 = np.einsum('de,ace->acd', Q1_hat, x45)
+    x51 = np.einsum('acd,abd->abc', x50, x23)
+    x52 = np.einsum('abc,a->bc', x51, law_tr)
+    residual_Q1 = np.real(np.einsum('b,c->bc', zeta, zeta) + Q1 - x28 - x31 - x35 - x38 - x40 - x41 - x42 - x43 - x44
+        - x49 - 1.0/beta*x52)
+    x53 = np.einsum('bba->ab', Sx)
+    x54 = np.einsum('a,ab,ab->b', law_tr, x5, x53)
+    residual_T = np.real(T - beta*fraction/(ridge + x54 + V2_hat))
+    x55 = np.einsum('bca->abc', Mx)
+    x56 = np.einsum('a,abc->bc', law_tr, x55)
+    residual_V1 = np.real(V1 - 1.0/beta*x56)
+    x57 = np.einsum('c,abc->ab', psi_hat, x55)
+    x58 = np.einsum('ba->ab', law_on)
+    x59 = np.einsum('ab,ab->b', x57, x58)
+    x60 = np.einsum('c,abc->ab', zeta_hat, x55)
+    x61 = np.einsum('ba->ab', law_vn)
+    x62 = np.einsum('ab,ab->b', x60, x61)
+    x63 = np.einsum('bca->abc', law_nn)
+    x64 = np.einsum('c,abc,abc->ab', norm_hat, x55, x63)
+    x65 = np.einsum('ab->b', x64)
+    residual_norm = np.real(norm - x59 - x62 - x65 - T*chi*norm_hat)
+    x66 = np.einsum('ab,a->b', x57, law_oo)
+    x67 = np.einsum('ab,a->b', x60, law_vo)
+    x68 = np.einsum('c,ac,abc->ab', norm_hat, x13, x55)
+    x69 = np.einsum('ab->b', x68)
+    residual_psi = np.real(psi - x66 - x67 - x69)
+    x70 = np.einsum('ab,a->b', x57, law_vo)
+    x71 = np.einsum('ab,a->b', x60, law_vv)
+    x72 = np.einsum('c,ac,abc->ab', norm_hat, x16, x55)
+    x73 = np.einsum('ab->b', x72)
+    residual_zeta = np.real(zeta - x70 - x71 - x73)
     s.update(residual_adjoint=residual_adjoint, residual_Q1=residual_Q1, residual_T=residual_T,
-        residual_V1=residual_V1, residual_psi=residual_psi, residual_zeta=residual_zeta)
+        residual_V1=residual_V1, residual_norm=residual_norm, residual_psi=residual_psi, residual_zeta=residual_zeta)
 
 
 def free_energy(s):
     """The free energy, stored as such."""
-    (Mx, Q1, Q1_hat, Q2, Q2_hat, T, V1, V1_hat, V2, V2_hat, alpha, avg_M, beta, inverse_dimension, law_oo, law_tr,
-        law_vo, law_vv, m, psi, psi_hat, weight, zeta, zeta_hat) = (s[name] for name in ('Mx', 'Q1', 'Q1_hat', 'Q2',
-        'Q2_hat', 'T', 'V1', 'V1_hat', 'V2', 'V2_hat', 'alpha', 'avg_M', 'beta', 'inverse_dimension', 'law_oo',
-        'law_tr', 'law_vo', 'law_vv', 'm', 'psi', 'psi_hat', 'weight', 'zeta', 'zeta_hat'))
+    (Mx, Q1, Q1_hat, Q2, Q2_hat, T, V1, V1_hat, V2, V2_hat, alpha, avg_M, beta, chi, inverse_dimension, law_nn, law_on,
+        law_oo, law_tr, law_vn, law_vo, law_vv, m, norm, norm_hat, psi, psi_hat, weight, zeta,
+        zeta_hat) = (s[name] for name in ('Mx', 'Q1', 'Q1_hat', 'Q2', 'Q2_hat', 'T', 'V1', 'V1_hat', 'V2', 'V2_hat',
+        'alpha', 'avg_M', 'beta', 'chi', 'inverse_dimension', 'law_nn', 'law_on', 'law_oo', 'law_tr', 'law_vn',
+        'law_vo', 'law_vv', 'm', 'norm', 'norm_hat', 'psi', 'psi_hat', 'weight', 'zeta', 'zeta_hat'))
     x0 = np.dot(weight, avg_M)
     x1 = np.einsum('b->', Q2_hat*V2 - Q2*V2_hat)
     x2 = np.einsum('bc->c', Q1_hat*V1 - Q1*V1_hat)
     x3 = np.einsum('c->', x2)
-    x4 = np.einsum('b->', psi*psi_hat + zeta*zeta_hat)
+    x4 = np.einsum('b->', norm*norm_hat + psi*psi_hat + zeta*zeta_hat)
     x5 = np.einsum('bca->abc', Mx)
     x6 = np.einsum('c,abc->ab', psi_hat, x5)
     x7 = np.einsum('ab,b->a', x6, psi_hat)
@@ -111,25 +150,46 @@ def free_energy(s):
     x13 = np.einsum('a,a->', x12, law_vo)
     x14 = np.einsum('ab,b->a', x11, zeta_hat)
     x15 = np.einsum('a,a->', x14, law_vv)
-    x16 = np.einsum('b,c,bc->c', zeta, zeta, V1_hat)
-    x17 = np.einsum('c->', x16)
-    x18 = np.einsum('bc,abc->ab', Q1_hat, x5)
-    x19 = np.einsum('ab->a', x18)
-    x20 = np.einsum('a,a->', x19, law_tr)
-    x21 = np.einsum('a,a->', Q2_hat, T)
-    x22 = 0.5*np.einsum('b,b->', 1.0/T, m**2)
-    free_energy = np.real(alpha*x0 + beta*(0.5*x1 + 0.5*x3 + x4 - 0.5*x8 - 0.5*x10 - 0.5*x13 - 0.5*x15 - 0.5*x17
-        - 0.5*(x20 + x21)/beta) + inverse_dimension*beta*x22)
+    x16 = np.einsum('a,a,a->', norm_hat**2, T, chi)
+    x17 = np.einsum('ca->ac', law_on)
+    x18 = np.einsum('c,ac,abc->ab', norm_hat, x17, x5)
+    x19 = np.einsum('ab,b->a', x18, psi_hat)
+    x20 = np.einsum('a->', x19)
+    x21 = np.einsum('ca->ac', law_vn)
+    x22 = np.einsum('c,ac,abc->ab', norm_hat, x21, x5)
+    x23 = np.einsum('ab,b->a', x22, zeta_hat)
+    x24 = np.einsum('a->', x23)
+    x25 = np.einsum('bca->abc', law_nn)
+    x26 = np.einsum('c,abc,abc->ab', norm_hat, x5, x25)
+    x27 = np.einsum('ab,b->a', x26, norm_hat)
+    x28 = np.einsum('a->', x27)
+    x29 = np.einsum('ba->ab', law_on)
+    x30 = np.einsum('ab,b,ab->a', x6, norm_hat, x29)
+    x31 = np.einsum('a->', x30)
+    x32 = np.einsum('ba->ab', law_vn)
+    x33 = np.einsum('ab,b,ab->a', x11, norm_hat, x32)
+    x34 = np.einsum('a->', x33)
+    x35 = np.einsum('b,c,bc->c', zeta, zeta, V1_hat)
+    x36 = np.einsum('c->', x35)
+    x37 = np.einsum('bc,abc->ab', Q1_hat, x5)
+    x38 = np.einsum('ab->a', x37)
+    x39 = np.einsum('a,a->', x38, law_tr)
+    x40 = np.einsum('a,a->', Q2_hat, T)
+    x41 = 0.5*np.einsum('b,b->', 1.0/T, m**2)
+    free_energy = np.real(alpha*x0 + beta*(0.5*x1 + 0.5*x3 + x4 - 0.5*x8 - 0.5*x10 - 0.5*x13 - 0.5*x15 - 0.5*x16
+        - 0.5*x20 - 0.5*x24 - 0.5*x28 - 0.5*x31 - 0.5*x34 - 0.5*x36 - 0.5*(x39 + x40)/beta)
+        + inverse_dimension*beta*x41)
     s.update(free_energy=free_energy)
 
 
 EQUATIONS = """
 V := sum(mu2sq[b]*V2[b], b) + sum(sum(mu1[b]*mu1[c]*V1[b, c], b), c)
 slope := sum(mu1[b]*psi[b], b)
-mean := sum(kappa*mu1[b]*zeta[b] + mu0[b]*m[b], b)
+mean := sum(kappa*mu1[b]*zeta[b] + mu0[b]*m[b] + mu_c[b]*norm[b], b)
 Delta := -slope**2 + sum(mu2sq[b]*Q2[b], b) + sum(sum(mu1[b]*mu1[c]*Q1[b, c], b), c)
 Q2[b] = adjoint[b]  # d/dV2_hat
 V2[b] = T[b]/beta  # d/dQ2_hat
+norm_hat[b] = alpha*E(avg_g*mu_c[b])/beta  # d/dnorm
 Q1_hat[b, c] = alpha*E(avg_gg*mu1[b]*mu1[c])/beta  # d/dV1
 Q2_hat[b] = alpha*E(avg_gg*mu2sq[b])/beta  # d/dV2
 V1_hat[b, c] = alpha*E(avg_h*mu1[b]*mu1[c])/beta  # d/dQ1
@@ -141,28 +201,42 @@ Mx[b, c, x] = Px[b, c, x]*Sigma[b, x]*T[b]  # Mx
 Sx[b, c, x] = sum(Px[b, e, x]*V1_hat[e, c], e)  # Sx
 # adjoint
 0 = (beta*adjoint[b]*fraction[b]/T[b]**2 - inverse_dimension*m[b]**2/T[b]**2
+    - sum(sum(sum(Px[b, d, a]*law_nn[c, d, a]*norm_hat[d], d)*Px[b, c, a]*norm_hat[c], c)*Sigma[b, a], a)
     - sum(sum(Sigma[a, c]*Sigma[b, c]*Sx[a, b, c]**2*law_tr[c], c)*adjoint[a], a)
+    - 2*sum(sum(Px[b, c, a]*psi_hat[c], c)*sum(Px[b, c, a]*law_on[c, a]*norm_hat[c], c)*Sigma[b, a], a)
     - sum(sum(Px[b, c, a]*psi_hat[c], c)**2*Sigma[b, a]*law_oo[a], a)
+    - 2*sum(sum(Px[b, c, a]*zeta_hat[c], c)*sum(Px[b, c, a]*law_vn[c, a]*norm_hat[c], c)*Sigma[b, a], a)
     - sum(sum(Px[b, c, a]*zeta_hat[c], c)**2*Sigma[b, a]*law_vv[a], a)
     - 2*sum(sum(Px[b, c, a]*psi_hat[c], c)*sum(Px[b, c, a]*zeta_hat[c], c)*Sigma[b, a]*law_vo[a], a)
-    - sum(sum(sum(Px[b, d, a]*Q1_hat[c, d], d)*Px[b, c, a], c)*Sigma[b, a]*law_tr[a], a)/beta - Q2_hat[b]/beta)
+    - chi[b]*norm_hat[b]**2 - sum(sum(sum(Px[b, d, a]*Q1_hat[c, d], d)*Px[b, c, a], c)*Sigma[b, a]*law_tr[a], a)/beta
+    - Q2_hat[b]/beta)
 0 = -alpha*E(avg_g*mu0[b]) + beta*inverse_dimension*m[b]/T[b]  # d/dm
 # d/dV1_hat
-Q1[b, c] = (sum(sum(Px[a, b, d]*Px[a, c, d]*Sigma[a, d]*law_tr[d], d)*adjoint[a], a)
+Q1[b, c] = (sum(sum(Mx[b, d, a]*psi_hat[d], d)*sum(Mx[c, d, a]*law_on[d, a]*norm_hat[d], d), a)
+    + sum(sum(Mx[b, d, a]*zeta_hat[d], d)*sum(Mx[c, d, a]*law_vn[d, a]*norm_hat[d], d), a)
+    + sum(sum(Mx[c, d, a]*psi_hat[d], d)*sum(Mx[b, d, a]*law_on[d, a]*norm_hat[d], d), a)
+    + sum(sum(Mx[c, d, a]*zeta_hat[d], d)*sum(Mx[b, d, a]*law_vn[d, a]*norm_hat[d], d), a)
+    + sum(sum(Px[a, b, d]*Px[a, c, d]*Sigma[a, d]*law_tr[d], d)*adjoint[a], a)
     + sum(sum(Mx[b, d, a]*psi_hat[d], d)*sum(Mx[c, d, a]*psi_hat[d], d)*law_oo[a], a)
     + sum(sum(Mx[b, d, a]*psi_hat[d], d)*sum(Mx[c, d, a]*zeta_hat[d], d)*law_vo[a], a)
     + sum(sum(Mx[b, d, a]*zeta_hat[d], d)*sum(Mx[c, d, a]*psi_hat[d], d)*law_vo[a], a)
-    + sum(sum(Mx[b, d, a]*zeta_hat[d], d)*sum(Mx[c, d, a]*zeta_hat[d], d)*law_vv[a], a) - zeta[b]*zeta[c]
+    + sum(sum(Mx[b, d, a]*zeta_hat[d], d)*sum(Mx[c, d, a]*zeta_hat[d], d)*law_vv[a], a)
+    + sum(sum(sum(Mx[c, e, a]*law_nn[d, e, a]*norm_hat[e], e)*Mx[b, d, a]*norm_hat[d], d), a) - zeta[b]*zeta[c]
     + sum(sum(sum(Mx[c, e, a]*Q1_hat[d, e], e)*Mx[b, d, a], d)*law_tr[a], a)/beta)
 T[b] = beta*fraction[b]/(ridge + sum(Sigma[b, a]*Sx[b, b, a]*law_tr[a], a) + V2_hat[b])  # dL/dT
 V1[b, c] = sum(Mx[b, c, a]*law_tr[a], a)/beta  # d/dQ1_hat
+# d/dnorm_hat
+norm[b] = (sum(sum(Mx[b, c, a]*psi_hat[c], c)*law_on[b, a], a) + sum(sum(Mx[b, c, a]*zeta_hat[c], c)*law_vn[b, a], a)
+    + sum(sum(Mx[b, c, a]*law_nn[b, c, a]*norm_hat[c], c), a) + T[b]*chi[b]*norm_hat[b])
 # d/dpsi_hat
-psi[b] = sum(sum(Mx[b, c, a]*psi_hat[c], c)*law_oo[a], a) + sum(sum(Mx[b, c, a]*zeta_hat[c], c)*law_vo[a], a)
+psi[b] = (sum(sum(Mx[b, c, a]*psi_hat[c], c)*law_oo[a], a) + sum(sum(Mx[b, c, a]*zeta_hat[c], c)*law_vo[a], a)
+    + sum(sum(Mx[b, c, a]*law_on[c, a]*norm_hat[c], c), a))
 # d/dzeta_hat
-zeta[b] = sum(sum(Mx[b, c, a]*psi_hat[c], c)*law_vo[a], a) + sum(sum(Mx[b, c, a]*zeta_hat[c], c)*law_vv[a], a)
+zeta[b] = (sum(sum(Mx[b, c, a]*psi_hat[c], c)*law_vo[a], a) + sum(sum(Mx[b, c, a]*zeta_hat[c], c)*law_vv[a], a)
+    + sum(sum(Mx[b, c, a]*law_vn[c, a]*norm_hat[c], c), a))
 """
 COLUMNS = ('kappa', 'weight', 'nu0', 'nu1', 'nu2sq')
-check = Certificate(EQUATIONS, COLUMNS, odd=('avg_g', 'avg_tg')).check
+check = Certificate(EQUATIONS, COLUMNS, odd=('avg_g', 'avg_tg'), features=('mu0', 'mu1', 'mu2sq', 'mu_c')).check
 
 
 RULES = """
@@ -186,10 +260,16 @@ free_energy := (alpha*E(avg_M) + beta*inverse_dimension*sum(m[b]**2/(2*T[b]), b)
     + beta*(-sum(sum(sum(Mx[b, c, a]*psi_hat[c], c)*psi_hat[b], b)*law_oo[a], a)/2
     - sum(sum(sum(Mx[b, c, a]*psi_hat[c], c)*zeta_hat[b], b)*law_vo[a], a)/2
     - sum(sum(sum(Mx[b, c, a]*zeta_hat[c], c)*psi_hat[b], b)*law_vo[a], a)/2
-    - sum(sum(sum(Mx[b, c, a]*zeta_hat[c], c)*zeta_hat[b], b)*law_vv[a], a)/2
-    + sum(-Q2[b]*V2_hat[b] + Q2_hat[b]*V2[b], b)/2 + sum(psi[b]*psi_hat[b] + zeta[b]*zeta_hat[b], b)
+    - sum(sum(sum(Mx[b, c, a]*zeta_hat[c], c)*zeta_hat[b], b)*law_vv[a], a)/2 - sum(T[a]*chi[a]*norm_hat[a]**2, a)/2
+    + sum(-Q2[b]*V2_hat[b] + Q2_hat[b]*V2[b], b)/2 + sum(norm[b]*norm_hat[b] + psi[b]*psi_hat[b] + zeta[b]*zeta_hat[b],
+    b) - sum(sum(sum(Mx[b, c, a]*law_nn[b, c, a]*norm_hat[c], c)*norm_hat[b], b), a)/2
+    - sum(sum(sum(Mx[b, c, a]*law_on[c, a]*norm_hat[c], c)*psi_hat[b], b), a)/2
+    - sum(sum(sum(Mx[b, c, a]*law_vn[c, a]*norm_hat[c], c)*zeta_hat[b], b), a)/2
+    - sum(sum(sum(Mx[b, c, a]*psi_hat[c], c)*law_on[b, a]*norm_hat[b], b), a)/2
+    - sum(sum(sum(Mx[b, c, a]*zeta_hat[c], c)*law_vn[b, a]*norm_hat[b], b), a)/2
     - sum(sum(V1_hat[b, c]*zeta[b]*zeta[c], b), c)/2 + sum(sum(-Q1[b, c]*V1_hat[b, c] + Q1_hat[b, c]*V1[b, c], b), c)/2
     - (sum(sum(sum(Mx[b, c, a]*Q1_hat[b, c], c), b)*law_tr[a], a) + sum(Q2_hat[a]*T[a], a))/(2*beta)))
 """
-motion = Motion(Text(EQUATIONS, ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi', 'zeta'),
-    ('Sigma', 'law_tr', 'law_vv', 'law_vo', 'law_oo'), RULES, OBSERVABLES), COLUMNS)
+motion = Motion(Text(EQUATIONS, ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta'),
+    ('Sigma', 'law_tr', 'law_vv', 'law_vo', 'law_oo', 'chi', 'law_vn', 'law_on', 'law_nn'), RULES, OBSERVABLES),
+    COLUMNS, features=('mu0', 'mu1', 'mu2sq', 'mu_c'))

@@ -7,6 +7,7 @@ import argparse
 import giantstep as gs
 from giantstep.cli.options import Subparsers, add_model, command, model_of
 from giantstep.cli.progress import Bars
+from giantstep.spec.files import PICTURES, check_writable
 
 
 def add(subparsers: Subparsers) -> None:
@@ -15,22 +16,29 @@ def add(subparsers: Subparsers) -> None:
         subparsers,
         "compare",
         "compare both laws of the bulk with the simulated network; of a model with [spike], the one it has",
-        "giantstep compare model.toml --dimension 1500 --seeds 10",
+        "giantstep compare model.toml --dimension 1500 --seeds 10 --plot compare.pdf",
         _compare,
     )
     add_model(compare)
     compare.add_argument("--dimension", type=int, required=True, metavar="D", help="input dimension d")
     compare.add_argument("--seeds", type=int, required=True, metavar="S", help="number of networks, at least 2")
     compare.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the random numbers (default 0)")
+    compare.add_argument("--plot", metavar="FILE", help="draw networks and laws: .png, .svg or .pdf")
     compare.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 def _compare(arguments: argparse.Namespace) -> int:
     model = model_of(arguments)
+    if arguments.plot:
+        check_writable(arguments.plot, PICTURES)
     with Bars() as bars:
         found = gs.compare(
             model, dimension=arguments.dimension, seeds=arguments.seeds, seed=arguments.seed, progress=bars.message
         )
+    if arguments.plot:
+        from giantstep.draw.compare import plot_compare  # loads matplotlib
+
+        plot_compare(found, arguments.plot)
     print(found.to_json() if arguments.json else _table(found))
     return 0
 

@@ -21,6 +21,7 @@ from derive.loss.loss import loss_of_entry
 from derive.loss.prox import moreau
 from derive.loss.quadratic import SQUARE
 from derive.polynomial_spikes import polynomial_spikes
+from derive.row_norms import row_norms
 from derive.saddle import BulkLaw, SaddleSystem, coupled_system, saddle_system
 from derive.scalar import scalar_function
 from derive.structured_inputs import structured_inputs
@@ -106,6 +107,7 @@ def _parts(model: Model) -> Iterator[Derivation]:
             yield polynomial_spikes(activation, 3, None if network.trains_bias else network.initial_bias).derivation
     if model.bulk == "trained":
         yield bulk_resolvent().derivation
+        yield row_norms().derivation
     if model.bulk == "inputs":
         yield structured_inputs().derivation
     title, spikes = f"Features of {activation.name} given $\\kappa$", rank_of(model)

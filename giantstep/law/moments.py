@@ -51,6 +51,30 @@ def activation_moments(text: str, breakpoints: tuple[float, ...], bias: float = 
     return ActivationMoments(*_settled(integrands, [b - bias for b in breakpoints], text))
 
 
+@lru_cache(maxsize=256)
+def rest_moments(
+    text: str, breakpoints: tuple[float, ...], bias: float, powers: tuple[tuple[int, int], ...]
+) -> tuple[float, ...]:
+    """E[rho^i z^j] for pairs (i, j), rho what the slope of an activation with a fixed bias has beside 1 and z.
+
+    Raises BadInput where they do not settle.
+    """
+    function = numpy_function(text)
+
+    def integrands(z: np.ndarray) -> np.ndarray:
+        slope = function(z + bias)[1]
+        return np.stack([slope, z * slope])
+
+    cuts = [b - bias for b in breakpoints]
+    mean, linear = _settled(integrands, cuts, text)
+
+    def rests(z: np.ndarray) -> np.ndarray:
+        rest = function(z + bias)[1] - mean - linear * z
+        return np.stack([rest**i * z**j for i, j in powers])
+
+    return tuple(_settled(rests, cuts, text))
+
+
 @lru_cache(maxsize=64)
 def hermite_moments(text: str, breakpoints: tuple[float, ...], order: int, bias: float = 0.0) -> tuple[float, ...]:
     """E[He_k f] for k = 0 ... order of f(z) = activation(z + bias), zero where it vanishes.

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 import numpy as np
 
 from generated import bulk_resolvent
 from giantstep.law.residual import ResidualLaw, residual_law
+from giantstep.law.row_norms import RowNorms
 from giantstep.quadrature.contour import contour
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.model import Target
@@ -34,10 +35,13 @@ class BulkLaw:
 
     ``law_tr``: of the trace; ``law_vv``, ``law_vo``, ``law_oo``: between the spike v and the rest theta_perp of the
     target. Sums of functions analytic off ``(-oo, -1]`` over the points are what they are over the spectrum.
+    norms: of the squared norms of the rows of K blocks, ``chi`` [K], d times their variances, and weights of d times
+    their covariances k_b with the rows, ``law_vn`` and ``law_on`` [K, J] with v and theta_perp, ``law_nn`` [K, K, J].
     """
 
     x: Array
     weights: Mapping[str, Array]
+    norms: Mapping[str, Array] = field(default_factory=dict)
 
 
 def law_of_vectors(x: Array, v: Array, theta: Array) -> BulkLaw:
@@ -75,6 +79,27 @@ class Covariance:
         least = -2.0 * part + part * part * (curvature / self.stretch**2 if part > 0.0 else 0.0)
         top = most * (2.0 + most) + self.noise * residual**2 * edge
         return least, max(top, least + _EXTENT)
+
+
+@dataclass(frozen=True)
+class _Between:
+    """At one shift: the trace, between theta and theta, theta and M vectors [M], two of these [M, M]."""
+
+    trace: complex
+    target: complex
+    cross: Array
+    pairs: Array
+
+
+def _each_pair(vectors: Array, trace: complex, of: Callable[[Array, Array], tuple[complex, ...]]) -> _Between:
+    count = len(vectors)
+    target, cross, pairs = 0j, np.zeros(count, complex), np.zeros((count, count), complex)
+    for i in range(count):
+        for j in range(i + 1):
+            if i == j == 0 or vectors[i].any():
+                target, cross[i], pairs[i, j] = of(vectors[i], vectors[j])
+                pairs[j, i] = pairs[i, j]
+    return _Between(trace, target, cross, pairs)
 
 
 @dataclass
@@ -117,27 +142,32 @@ class Resolvent:
             'use a bounded link such as tanh(2*z) or sign, or step.bulk = "isotropic"',
         )
 
-    def projections(self, w: complex) -> tuple[complex, ...]:
-        """(S, theta.Res.theta, v.Res.theta, v.Res.v), v along the batch's mean of e x."""
+    def between(self, w: complex, vectors: Array) -> _Between:
+        """The resolvent at w between vectors [M, 2, N], sums over samples by their coefficients, and theta."""
         s = self.outside(w.real) if w.real < 0.0 and abs(w.imag) <= _REAL * abs(w) else self.at(w)
-        found = bulk_resolvent.projections(w, *s, *self._parts(), self.length, *self._nodes())
-        return (complex(s[0]), *(complex(each) for each in found))
+        return _each_pair(
+            vectors,
+            complex(s[0]),
+            lambda f, g: bulk_resolvent.projections(w, *s, *self._parts(), *f, *g, *self._nodes()),
+        )
 
-    @property
-    def length(self) -> float:
-        """|(1/n0) sum e x|."""
-        return math.sqrt(self.residual.overlap**2 + self.residual.square / self.of.samples)
+    def spike(self) -> Array:
+        """The coefficients [2, N] of v along the batch's mean of e x."""
+        length = math.sqrt(self.residual.overlap**2 + self.residual.square / self.of.samples)
+        return np.array([self.residual.e / length, np.zeros_like(self.residual.e)])
 
-    def rates(self, w: complex, stretch: float, noise: float) -> tuple[complex, ...]:
-        """Rates of ``projections`` where a_2 and a move at given rates."""
+    def rates(self, w: complex, vectors: Array, stretch: float, noise: float) -> _Between:
+        """Rates of ``between`` of vectors that stay, where a_2 and a move at given rates."""
         s, along = self.at(w), np.array([stretch, noise])
         _, slopes = bulk_resolvent.equations(w, *s, *self._parts(), *self._nodes())
         moved = bulk_resolvent.rates(w, *s, *self._parts(), *self._nodes()) @ along
         d_s = -np.linalg.solve(slopes, moved)
-        found = bulk_resolvent.projection_rates(
-            w, *s, *self._parts(), *d_s, stretch, noise, self.length, *self._nodes()
+        rates = (*self._parts(), *d_s, stretch, noise)
+        return _each_pair(
+            vectors,
+            complex(d_s[0]),
+            lambda f, g: bulk_resolvent.projection_rates(w, *s, *rates, *f, *g, *self._nodes()),
         )
-        return (complex(d_s[0]), *(complex(each) for each in found))
 
     def _from_afar(self, w: complex) -> None:
         """Start where the samples hardly count, in the half plane of w, and follow the resolvent to w."""
@@ -216,23 +246,64 @@ def _relative(change: Array, s: Array) -> float:
 
 
 @lru_cache(maxsize=64)
-def trained_law(target: Target, mean: float, of: Covariance, gamma: float, sign: float) -> BulkLaw:
-    """The law of the covariance of trained rows, for a target of one index.
+def trained_law(
+    target: Target, mean: float, of: Covariance, gamma: float, sign: float, norms: RowNorms | None = None
+) -> BulkLaw:
+    """The law of the covariance of trained rows, and of their norms where these are given, for a target of one index.
 
     mean: the network's output at initialisation; gamma: alignment of spike and target; sign: of the spike along
     (1/n0) sum e x. Raises NotConverged. Source: THEORY section 5.
     """
-    found, resolvent = _settled(target, mean, of, lambda each, bounds: _on_contour(each, bounds, gamma, sign))
+
+    def make(resolvent: Resolvent, bounds: tuple[float, float]) -> BulkLaw:
+        spike = resolvent.spike()[None]
+        if norms is None:
+            return _on_contour(bounds, gamma, sign, lambda w: resolvent.between(w, spike))
+        chi, along = norms.of_blocks(resolvent.residual)
+        vectors = np.concatenate([spike, along])
+        law = _on_contour(bounds, gamma, sign, lambda w: resolvent.between(w, vectors))
+        return replace(law, norms={"chi": chi, **law.norms})
+
+    found, resolvent = _settled(target, mean, of, make)
     _certify(found, resolvent)
     return found
 
 
 @lru_cache(maxsize=64)
 def law_rates(
-    target: Target, mean: float, of: Covariance, gamma: float, sign: float, rates: tuple[float, float]
+    target: Target,
+    mean: float,
+    of: Covariance,
+    gamma: float,
+    sign: float,
+    rates: tuple[float, float],
+    norms: RowNorms | None = None,
 ) -> BulkLaw:
-    """Rates of the weights of ``trained_law`` at its points where stretch and noise move at given rates."""
-    return _settled(target, mean, of, lambda each, bounds: _on_contour(each, bounds, gamma, sign, rates))[0]
+    """Rates of the weights of ``trained_law`` at its points where stretch and noise move at given rates.
+
+    Those of the norms are along the rate of the step, by one.
+    """
+
+    def make(resolvent: Resolvent, bounds: tuple[float, float]) -> BulkLaw:
+        spike = resolvent.spike()[None]
+        if norms is None:
+            return _on_contour(bounds, gamma, sign, lambda w: resolvent.rates(w, spike, *rates))
+        (_, along), (chi, moving) = norms.of_blocks(resolvent.residual), norms.rates(resolvent.residual)
+        still, moved = np.concatenate([spike, along]), np.concatenate([0.0 * spike, moving])
+        law = _on_contour(bounds, gamma, sign, lambda w: _moved(resolvent, w, still, moved, rates))
+        return replace(law, norms={"chi": chi, **law.norms})
+
+    return _settled(target, mean, of, make)[0]
+
+
+def _moved(resolvent: Resolvent, w: complex, still: Array, moving: Array, covariance: tuple[float, float]) -> _Between:
+    """The rate of the resolvent between vectors of which some move."""
+    found, count = resolvent.rates(w, still, *covariance), len(still)
+    if not moving.any():
+        return found
+    both = resolvent.between(w, np.concatenate([still, moving]))
+    across = both.pairs[:count, count:]
+    return replace(found, cross=found.cross + both.cross[count:], pairs=found.pairs + across + across.T)
 
 
 def _settled(
@@ -263,37 +334,38 @@ def _settled(
 
 
 def _on_contour(
-    resolvent: Resolvent,
-    bounds: tuple[float, float],
-    gamma: float,
-    sign: float,
-    rates: tuple[float, float] | None = None,
+    bounds: tuple[float, float], gamma: float, sign: float, between: Callable[[complex], _Between]
 ) -> BulkLaw:
-    """Weights on a contour around what lies between bounds, above -1, or their rates where stretch and noise move."""
+    """Weights on a contour around what lies between bounds, above -1, of the resolvent between spike and others."""
     least, top = bounds
     z, change = contour(min(1.0 + least, top - least), top - least)  # closer than need be where both are far apart
-    shifts = [-complex(point) for point in z + least]
-    rows = [resolvent.projections(w) if rates is None else resolvent.rates(w, *rates) for w in shifts]
-    return BulkLaw(*_weights(z + least, np.array(rows) * change[:, None], gamma, sign))
-
-
-def _weights(points: Array, rows: Array, gamma: float, sign: float) -> tuple[Array, Mapping[str, Array]]:
-    """Points and weights on the whole contour, from those (trace, theta theta, v theta, v v) of its upper half."""
-    trace, tt, vt, vv = rows.T
-    vt, rest = sign * vt, 1.0 - gamma * gamma
+    rows = [between(-complex(point)) for point in z + least]
+    trace, tt = (np.array([getattr(row, name) for row in rows]) * change for name in ("trace", "target"))
+    cross = np.array([row.cross for row in rows]).T * change
+    pairs = np.moveaxis(np.array([row.pairs for row in rows]), 0, -1) * change
+    cross[0], pairs[0, 1:], pairs[1:, 0] = sign * cross[0], sign * pairs[0, 1:], sign * pairs[1:, 0]
+    across, rest = cross - gamma * pairs[0], 1.0 - gamma * gamma
     if rest > 1e-12:
-        vo = (vt - gamma * vv) / math.sqrt(rest)
-        oo = (tt - 2.0 * gamma * vt + gamma * gamma * vv) / rest
+        across = across / math.sqrt(rest)
+        oo = (tt - 2.0 * gamma * cross[0] + gamma * gamma * pairs[0, 0]) / rest
     else:
-        vo, oo = np.zeros_like(trace), trace
-    weights = {"law_tr": trace, "law_vv": vv, "law_vo": vo, "law_oo": oo}
-    both = {name: np.concatenate([w, w.conj()]) for name, w in weights.items()}
-    return np.concatenate([points, points.conj()]), both
+        across, oo = 0.0 * across, trace
+    weights = {"law_tr": trace, "law_vv": pairs[0, 0], "law_vo": across[0], "law_oo": oo}
+    norms = {"law_vn": pairs[0, 1:], "law_on": across[1:], "law_nn": pairs[1:, 1:]} if len(pairs) > 1 else {}
+    return BulkLaw(np.concatenate([z + least, (z + least).conj()]), _whole(weights), _whole(norms))
+
+
+def _whole(upper: Mapping[str, Array]) -> dict[str, Array]:
+    """Weights on the whole contour from those on its upper half."""
+    return {name: np.concatenate([w, w.conj()], axis=-1) for name, w in upper.items()}
 
 
 def _distance(one: BulkLaw, other: BulkLaw) -> float:
     """Largest difference of the weights of two rules on the same contour; the sum of weights is one."""
-    return max(float(np.max(np.abs(w - other.weights[name]))) for name, w in one.weights.items())
+    of_law = max(float(np.max(np.abs(w - other.weights[name]))) for name, w in one.weights.items())
+    size = max(1.0, float(np.max(np.abs(one.norms["chi"])))) if one.norms else 1.0
+    norms = (np.abs(value - other.norms[name]) for name, value in one.norms.items())
+    return max([of_law, *(float(np.max(each)) / size for each in norms)])
 
 
 def _certify(found: BulkLaw, resolvent: Resolvent) -> None:

@@ -28,6 +28,7 @@ from giantstep.observe.conditional_model import Conditional, conditional
 from giantstep.observe.minimise import least, least_positive
 from giantstep.observe.polynomial_error import polynomial_errors
 from giantstep.quadrature.panels import ORDERS
+from giantstep.quadrature.shift_derivatives import norm_functions
 from giantstep.spec.errors import BadInput, NotConverged
 from giantstep.spec.model import Model
 from giantstep.system.graded_features import Kind
@@ -40,6 +41,7 @@ RATES = (1e-3, 1e3)  # learning rates that are searched
 _RATES, _RATES_WITH_BIAS = 61, 25
 _EPS = 2.2e-16  # of the features: an error of _EPS/least in a bound whose mean features differ by ``least``
 _LEAST = 1e-11
+_COARSER = (2e3, 50.0)  # errors of mu_c, by differences and by averages, beside those of other columns, by rounding
 _DEPENDENT = 1e-14  # what dependent features differ by, at most: more than that may be more than rounding
 _BIASES = np.linspace(-4.0, 4.0, 17)  # in units of the spread of a pre-activation
 
@@ -217,13 +219,32 @@ def _along_given(problem: Problem, zeta: Array, psi: Array) -> tuple[Array, Arra
 
 
 def lower_of(parts: Conditional) -> tuple[float, Array, Array, Array, float]:
-    """(bound, m, zeta, psi, relative rounding): best in the span of all mu0_b, kappa_j mu1_b and t_d mu1_b."""
+    """(bound, m, zeta, psi, relative rounding): best in the span of all mu0_b, kappa_j mu1_b and t_d mu1_b.
+
+    Where the norms of the rows vary, with what mu_c,b have beyond these as well.
+    """
     blocks, rank = parts.mu0.shape[1], parts.kappa.shape[1]
-    seen = _projected(parts, "seen", parts.nu0)
+    seen = _seen(parts)
     across = [_projected(parts, "slope", column) for column in parts.nu1.T]
     psi = np.stack([fit.weights for fit in across], axis=-1)
     total = seen.left + sum(fit.left for fit in across) + float(parts.weight @ parts.nu2sq)
-    return total, seen.weights[:blocks], seen.weights[blocks:].reshape(blocks, rank), psi, seen.rounding
+    return (
+        total,
+        seen.weights[:blocks],
+        seen.weights[blocks : blocks * (1 + rank)].reshape(blocks, rank),
+        psi,
+        seen.rounding,
+    )
+
+
+def _seen(parts: Conditional) -> _Fit:
+    """The best combination of what knows kappa; mu_c by averages, which take longer, where differences hide it."""
+    if parts.problem.norms:
+        try:
+            return _projected(parts, "seen", parts.nu0)
+        except NotConverged:
+            return _projected(parts, "seen", parts.nu0, accurate=True)
+    return _projected(parts, "seen", parts.nu0)
 
 
 def upper_of(parts: Conditional) -> tuple[float, Array, Array, Array, float]:
@@ -257,12 +278,12 @@ def _fitted(parts: Conditional) -> _Fit:
     return _projected(parts, "mean", parts.noisy)
 
 
-def _projected(parts: Conditional, kind: Kind, goal: Array) -> _Fit:
+def _projected(parts: Conditional, kind: Kind, goal: Array, accurate: bool = False) -> _Fit:
     """The best combination of columns; of coefficients that are not determined those of least norm.
 
     Raises NotConverged where columns are so nearly collinear that rounding decides.
     """
-    columns, sizes = _columns(parts, kind)
+    columns, sizes = _columns(parts, kind, accurate)
     span = span_of_columns(parts.problem, kind, parts.kappa, parts.weight, columns, sizes)
     if span.least < _LEAST or span.dropped > _DEPENDENT:
         raise _hidden(span.dropped if span.dropped > _DEPENDENT else span.least)
@@ -273,11 +294,26 @@ def _projected(parts: Conditional, kind: Kind, goal: Array) -> _Fit:
     return _Fit(weights, values, float(parts.weight @ (goal - values) ** 2), _EPS / span.least)
 
 
-def _columns(parts: Conditional, kind: Kind) -> tuple[Array, Array]:
+def _columns(parts: Conditional, kind: Kind, accurate: bool = False) -> tuple[Array, Array]:
     """(columns [N, C], norms [C] of the features beside which they have rounding errors)."""
     sizes = np.sqrt(np.einsum("n,nb->b", parts.weight, parts.mu0**2 + parts.mu1**2 + parts.mu2sq))
     if kind != "seen":
         return (parts.mu0 if kind == "mean" else parts.mu1), sizes
     along = parts.mu1[:, :, None] * parts.kappa[:, None, :]
     seen = np.column_stack([parts.mu0, along.reshape(len(along), -1)])
-    return seen, np.concatenate([sizes, np.repeat(sizes, parts.kappa.shape[1])])
+    sizes = np.concatenate([sizes, np.repeat(sizes, parts.kappa.shape[1])])
+    if not parts.problem.norms:
+        return seen, sizes
+    beyond = _beyond(parts, seen, accurate)
+    errors = _COARSER[accurate] * sizes[: beyond.shape[1]]
+    return np.column_stack([seen, beyond]), np.concatenate([sizes, errors])
+
+
+def _beyond(parts: Conditional, columns: Array, accurate: bool) -> Array:
+    """What mu_c of every block, [N, K], has beside given columns: none of relu without a bias, which is homogeneous."""
+    norms, root = norm_functions(parts.problem.blocks, parts.kappa[:, 0], accurate).T, np.sqrt(parts.weight)[:, None]
+    size = np.sqrt(parts.weight @ columns**2)
+    scaled = columns / np.where(size > 0.0, size, 1.0)
+    for _ in range(2):  # once more against rounding
+        norms = norms - scaled @ np.linalg.lstsq(root * scaled, root * norms, rcond=1e-10)[0]
+    return np.asarray(norms)

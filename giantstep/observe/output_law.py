@@ -1,7 +1,7 @@
 """The law of the output along a direction of input space, from a solution.
 
 Given kappa in R^q and the rest t of the target's directions the output is Gaussian with mean
-    sum_b [m_b mu0_b(kappa) + zeta_b.kappa mu1_b(kappa)] + sum_d t_d sum_b psi_bd mu1_b(kappa)
+    sum_b [m_b mu0_b(kappa) + zeta_b.kappa mu1_b(kappa) + o_b mu_c,b(kappa)] + sum_d t_d sum_b psi_bd mu1_b(kappa)
 and variance Delta(kappa). A unit vector n of input space that has the components a along kappa and b along t, held at
 n.x = s, leaves with rho^2 = 1 - |a|^2 and e = a/|a|
     kappa = a s + rho u e + w,   E[t | kappa, s] = b (s - a.kappa)/rho^2,   Cov[t | kappa, s] = 1 - b b^T/rho^2,
@@ -18,6 +18,7 @@ import numpy as np
 from giantstep.law.directions import mixing
 from giantstep.quadrature.interpolation import interpolated
 from giantstep.quadrature.panels import reach_of
+from giantstep.quadrature.shift_derivatives import norm_functions
 from giantstep.quadrature.tensor import trapezoid_step
 from giantstep.spec.errors import NotConverged
 from giantstep.system.coupled_solver import reduced_order
@@ -70,12 +71,15 @@ class Output:
         assert order is not None
         self.problem, self.blocks = problem, problem.blocks
         self.m, self.q1, self.q2 = order["m"], order["Q1"], order["Q2"]
+        self.norm = order.get("norm", np.zeros(len(self.m)))
         self.zeta, self.psi = (order[name].reshape(len(self.m), -1) for name in ("zeta", "psi"))
 
     def of(self, kappa: Array) -> tuple[Array, Array, Array]:
         """mean[N] at t = 0, slope[N, D] in t, variance[N] of what is left; kappa [N, q]."""
         mu0, mu1, mu2sq = self._coefficients(kappa)
         mean = mu0 @ self.m + (kappa * (mu1 @ self.zeta)).sum(axis=1)
+        if self.problem.norms:
+            mean = mean + self.norm @ norm_functions(self.blocks, kappa[:, 0])
         slope = mu1 @ self.psi
         variance = np.einsum("nb,bc,nc->n", mu1, self.q1 - self.psi @ self.psi.T, mu1) + mu2sq @ self.q2
         rounding = _EPS * np.abs(mu0) @ np.abs(self.m)

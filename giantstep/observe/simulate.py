@@ -259,6 +259,7 @@ def _bare_system(model: Model) -> FiniteSystem:
         loss=_loss(model.fit),
         trained_bias=network.trains_bias,
         inputs=_inputs(model),
+        gaussian_rows=network.initialisation == "gaussian",
     )
 
 

@@ -99,7 +99,8 @@ class FirstLayer:
 
 def draw_layer(system: FiniteSystem, sizes: FiniteSizes, what: SystemKind, streams: Streams) -> FirstLayer:
     """Draw the first layer of one seed, in whitened inputs. Source: [CUI24] section 2 and Result 3.1."""
-    rows = sphere_rows(streams.layer, sizes.width_count, sizes.dimension)
+    plain = what == "network" and system.gaussian_rows
+    rows = (gaussian_rows if plain else sphere_rows)(streams.layer, sizes.width_count, sizes.dimension)
     theta = _target_directions(system, sizes, streams)
     if what == "network":
         scales = None if system.inputs is None else system.inputs.at(system.inputs.eigenvalues, sizes.dimension)
@@ -173,6 +174,11 @@ def _of_several(
         rows[part] *= math.sqrt(variances[block])
         rows[part] += layer.mean_row(block, system.values[block])
     return layer
+
+
+def gaussian_rows(generator: np.random.Generator, count: int, dimension: int) -> Array:
+    """Rows of independent normal entries of variance 1/dimension; shape (count, dimension)."""
+    return generator.standard_normal((count, dimension)) / math.sqrt(dimension)
 
 
 def sphere_rows(generator: np.random.Generator, count: int, dimension: int) -> Array:

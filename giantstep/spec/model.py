@@ -71,7 +71,8 @@ class Readout(Table):
 class Network(Table):
     """Two-layer network f(x) = (1/sqrt p) sum_k a_k sigma(w_k.x + bias), width = p/d. [CUI24] eq. (1)
 
-    The bias is a number, or "trained" with the readout.
+    The bias is a number, or "trained" with the readout. Initial rows are uniform on the unit sphere, or Gaussian: their
+    norms vary more then, which the law of a trained bulk knows.
     """
 
     path: ClassVar[str] = "network"
@@ -79,6 +80,7 @@ class Network(Table):
     width: Annotated[float, Number("beta = p/d", positive=True)]
     readout: Readout = field(default_factory=Readout)
     bias: Annotated[float | str, NumberOrWord(Number("the fixed bias of every neuron"), TRAINED)] = 0.0
+    initialisation: Annotated[str, Choice(("sphere", "gaussian"))] = "sphere"
 
     @property
     def trains_bias(self) -> bool:

@@ -8,13 +8,17 @@ from typing import Any
 import numpy as np
 
 from generated import bulk_resolvent
+from generated import row_norms as row_norm_functions
 from generated.runtime.unknowns import DIRECTION, IMAGE, RESIDUAL, TURNED
 from generated.systems import given_bulk as given_equations
+from generated.systems import inputs_bulk as inputs_equations
 from generated.systems import trained_bulk as trained_equations
 from giantstep.law.given_bulk import given_bulk
 from giantstep.law.gradient_step import step_arguments
 from giantstep.law.intermediate_steps import is_intermediate
+from giantstep.law.moments import rest_moments
 from giantstep.law.residual import ResidualLaw
+from giantstep.law.row_norms import RowNorms
 from giantstep.law.stretched_bulk import (
     moments_of,
     places_of,
@@ -26,6 +30,7 @@ from giantstep.law.stretched_bulk import (
 from giantstep.law.structured_inputs import input_law
 from giantstep.law.trained_bulk import BulkLaw, Covariance, trained_law
 from giantstep.spec.errors import BadInput
+from giantstep.spec.kernels import function_kernel
 from giantstep.spec.model import Model
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import Level, Resolved
@@ -40,12 +45,12 @@ def bulk_arrays(problem: Problem) -> tuple[ModuleType, dict[str, Array]]:
     if model.bulk == "inputs":
         inputs = input_law(model)
         own = [inputs.bulk_variance.index(term.variance) for term in problem.blocks]
-        return trained_equations, {"Sigma": inputs.covariance[own], **inputs.weights}
+        return inputs_equations, {"Sigma": inputs.covariance[own], **inputs.weights}
     if model.bulk == "matrix":
         given = given_bulk(model)
         return given_equations, {name: getattr(given, name) for name in given_equations.GIVEN}
     law, sigma = bulk_of(problem)
-    return trained_equations, {"Sigma": sigma, **law.weights}
+    return trained_equations, {"Sigma": sigma, **law.weights, **norms_of(law, sigma, variances_of(problem))}
 
 
 def bulk_of(problem: Problem) -> tuple[BulkLaw, Array]:
@@ -54,8 +59,8 @@ def bulk_of(problem: Problem) -> tuple[BulkLaw, Array]:
     Raises BadInput for a model whose bulk is not of this form. Source: THEORY section 5.
     """
     model = problem.model
-    of = covariance_of(problem)
-    law = trained_law(model.target, initial_output(model), of, problem.spike.alignment, spike_sign(model))
+    of, gamma = covariance_of(problem), problem.spike.alignment
+    law = trained_law(model.target, initial_output(model), of, gamma, spike_sign(model), row_norms(problem))
     variances, share = variances_of(problem), shares_of(problem)
     return law, (1.0 + np.multiply.outer(share, law.x)) / variances[:, None]
 
@@ -67,7 +72,7 @@ def stretched_arrays(problem: Problem, nodes: int) -> dict[str, Array]:
     law, samples = nodes_of(problem, nodes), step_arguments(model).samples
     by_block = samples_of(samples, covariances_of(problem), variances_of(problem), law.e)
     weights = weights_of(samples, law, problem.spike.alignment, spike_sign(model), blocks)
-    return {**places_of(blocks), **by_block, **weights}
+    return {**places_of(blocks), **by_block, **weights, "chi": norms_alone(problem, law)}
 
 
 def nodes_of(problem: Problem, count: int) -> ResidualLaw:
@@ -89,6 +94,45 @@ def covariances_of(problem: Problem) -> Array:
             'use step.bulk = "isotropic", or values of one sign',
         )
     return np.array([row for same in found for row in same])
+
+
+def norms_alone(problem: Problem, law: ResidualLaw) -> Array:
+    """Relative variance of the squared norms of every block [K] that do not go with the rows. Raises BadInput."""
+    chi, along = row_norms(problem).of_blocks(law)
+    if along.any():
+        network = problem.model.network
+        raise BadInput(
+            'step.bulk = "trained" with several readout values needs rows whose norms do not go with their directions, '
+            "as those of relu, gelu, silu and softplus without a bias, or an activation with E sigma''(z) = 0; they do "
+            f"for network.activation = {network.activation!r}, bias {network.initial_bias:g}",
+            'use one readout value, or step.bulk = "isotropic"',
+        )
+    return np.asarray(np.maximum(chi, 0.0) / variances_of(problem) ** 2)
+
+
+def norms_of(law: BulkLaw, sigma: Array, variances: Array) -> dict[str, Array]:
+    """What the equations know of the norms: relative changes of them, by rows of unit mean square.
+
+    The part that is linear in the rows goes with the direction ``y_b = Sigma_b^-1 k_b``; ``chi`` is the rest's.
+    """
+    scale = variances**-1.5  # of k_b: one over c_b for the norm, the root of that for the row
+    inverse = scale[:, None] / sigma
+    found = {name: law.norms[name] * inverse for name in ("law_vn", "law_on")}
+    found["law_nn"] = law.norms["law_nn"] * inverse[:, None] * inverse
+    linear = np.einsum("bbj,bj->b", found["law_nn"], sigma).real
+    return found | {"chi": np.maximum(law.norms["chi"] / variances**2 - linear, 0.0)}
+
+
+def row_norms(problem: Problem) -> RowNorms:
+    """What the norms of the rows of the problem's blocks are functions of."""
+    model, strength = problem.model, problem.spike.strength
+    rate, samples, _, linear, variance = step_parts(model)
+    values = tuple(term.scale / strength if strength else 0.0 for term in problem.blocks)
+    network = model.network
+    breaks = function_kernel(network.activation).BREAKPOINTS
+    moments = rest_moments(network.activation, breaks, network.initial_bias, row_norm_functions.MOMENTS)
+    radial = 1.0 if network.initialisation == "gaussian" else 0.0
+    return RowNorms(rate, samples, values, linear, variance, moments, radial)
 
 
 def covariance_of(problem: Problem) -> Covariance:
@@ -147,6 +191,8 @@ class BulkSystem(CoupledSystem):
     def __init__(self, problem: Problem, level: Level, laws: Resolved | None = None) -> None:
         super().__init__(problem, level, laws)
         self.own, given = self.bulk()
+        if "chi" in given:
+            self.view("chi")[...] = given["chi"]
         alpha, beta, ridge, _, inverse_dimension = self.parameters.tolist()
         unknowns = (*self.own.UNKNOWNS, "m")
         hats = {name: name.removeprefix("average_") for name in self.own.INPUTS}

@@ -14,6 +14,7 @@ from generated.runtime.unknowns import RESIDUAL, TURNED, UNKNOWN
 from giantstep.law.labels import Intervals, Labels
 from giantstep.quadrature.gauss import legendre
 from giantstep.quadrature.panels import ORDERS, meshes, nodes, rows_at
+from giantstep.quadrature.shift_derivatives import norm_functions
 from giantstep.quadrature.tensor import coordinates
 from giantstep.system.discretisation import Level, Resolved, clean_law, resolved
 from giantstep.system.loss_kernels import coupled_kernel, loss_kernel
@@ -54,13 +55,15 @@ class CoupledSystem:
         self.blocks, nodes = len(problem.fraction), len(self.table)
         self.loss = loss_kernel(model.fit.loss)
         self.directions = model.target.indices
-        self.kernel = coupled_kernel(self.directions, problem.rank)
+        self.kernel = coupled_kernel(self.directions, problem.rank, problem.norms)
         self.kappa = np.ascontiguousarray(self.table[:, 0])  # of several coordinates that along the alignment
         self.noise = model.target.noise if self.loss.FORM == "residual" else 0.0
         self.gauss = gauss_rule(level.output)
         self.constants = np.array(model.fit.loss.values, dtype=float)
         self.scratch = np.empty(self.loss.SCRATCH_SHAPE)
         self.node = np.array(self.table.T, order="C")
+        if problem.norms:
+            self.node = np.concatenate([self.node, norm_functions(problem.blocks, self.kappa)])
         self.room = State(self.kernel, self.blocks, nodes)
         self.work = self.room.work
         functions = self.blocks if self.span is None else self.span.rank
@@ -138,6 +141,8 @@ class CoupledSystem:
         zeta = np.asarray(order["zeta"]).reshape(self.blocks, self.problem.rank)
         values |= {name: psi[:, d] for d, name in enumerate(self._named("psi"))}
         values |= {name: zeta[:, j] for j, name in enumerate(self._named("zeta"))}
+        if self.problem.norms:
+            values["norm"] = order.get("norm", np.zeros(self.blocks))
         for name in self.kernel.UNKNOWNS:
             self.view(name)[...] = values[name]
         found: Array = self.work[self.first]
@@ -148,6 +153,8 @@ class CoupledSystem:
         order = {name: self.view(name).copy() for name in ("m", "Q1", "Q2", "V1", "V2")}
         if self.span is not None:
             order["m"] = self.span.outward(order["m"], order["V2"])
+        if self.problem.norms:
+            order["norm"] = self.view("norm").copy()
         return order | {name: self.overlaps(name) for name in ("zeta", "psi")}
 
     def _inward(self, m: Array) -> Array:

@@ -35,12 +35,13 @@ def _emitted(expression: str) -> str:
         raise BadInput(f"the loss {expression!r} cannot be used: {error}", error.hint) from None
 
 
-def coupled_kernel(directions: int, spikes: int = 1) -> ModuleType:
+def coupled_kernel(directions: int, spikes: int = 1, norms: bool = False) -> ModuleType:
     """The coupled system for a number of directions of the target beside the spike, and of the spike.
 
-    Rare numbers of directions are emitted when they are first asked for.
+    norms: whether those of the rows vary, for one direction of each. Rare numbers of directions are emitted when they
+    are first asked for.
     """
-    name = f"coupled_{directions}{f'_rank_{spikes}' if spikes > 1 else ''}"
+    name = f"coupled_{directions}{f'_rank_{spikes}' if spikes > 1 else ''}{'_norms' * norms}"
     if find_spec(f"generated.systems.{name}") is not None:
         return generated_module(f"generated.systems.{name}")
     return _rare_system(name, directions, spikes)

@@ -3,7 +3,7 @@
 Equal blocks have the same features. Without bias so have those of opposite values u and -u, up to a sign: with an odd
 activation ``mu0_-u = -mu0_u`` and ``mu1_-u = mu1_u``, with an even one ``mu0_-u = mu0_u`` and ``mu1_-u = -mu1_u``, and
 mu2 is the same. Changing the signs of the readout weights, or of the rows, makes one block the other: m_b takes the
-sign of mu0, zeta_b and psi_b that of mu1, Q1_bc and V1_bc the product of two of these.
+sign of mu0, as the overlap with the norms, zeta_b and psi_b that of mu1, Q1_bc and V1_bc the product of two of these.
 The overlaps of such blocks are not determined one by one in the limit of infinite dimension; the finite-size term, and
 symmetry, share them in proportion to the fractions.
 """
@@ -47,8 +47,15 @@ class Members:
         """Order parameters of the distinct blocks: those of their members add up, each with its sign."""
         select = (self.block[None, :] == np.arange(self.count)[:, None]).astype(float)
         along = select * self.slope
-        by = {"m": select * self.mean, "zeta": along, "psi": along, "Q2": select, "V2": select}
-        found = {name: matrix @ order[name] for name, matrix in by.items()}
+        by = {
+            "m": select * self.mean,
+            "norm": select * self.mean,
+            "zeta": along,
+            "psi": along,
+            "Q2": select,
+            "V2": select,
+        }
+        found = {name: matrix @ order[name] for name, matrix in by.items() if name in order}
         return {**found, **{name: along @ order[name] @ along.T for name in ("Q1", "V1")}}
 
 
@@ -105,8 +112,15 @@ def parted(solution: Solution, members: Members, fraction: Array) -> Solution:
 
 def _shared(order: Mapping[str, Array], members: Members, share: Array) -> dict[str, Array]:
     block, along = members.block, members.slope * share
-    by = {"m": members.mean * share, "zeta": along, "psi": along, "Q2": share, "V2": share}
-    vectors = {name: (order[name][block].T * factor).T for name, factor in by.items()}
+    by = {
+        "m": members.mean * share,
+        "norm": members.mean * share,
+        "zeta": along,
+        "psi": along,
+        "Q2": share,
+        "V2": share,
+    }
+    vectors = {name: (order[name][block].T * factor).T for name, factor in by.items() if name in order}
     pairs = {
         matrix: _shared_pairs(order[matrix], vector, block, along)
         for matrix, vector in (("Q1", order["Q2"]), ("V1", order["V2"]))

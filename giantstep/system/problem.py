@@ -68,6 +68,11 @@ class Problem:
         return self.model.fit.loss.key == "square" and plain and not self.own_bulk
 
     @property
+    def norms(self) -> bool:
+        """Whether the norms of the rows vary from neuron to neuron, and the readout may align with them."""
+        return self.model.bulk == "trained"
+
+    @property
     def own_bulk(self) -> bool:
         """Whether the bulk is another than the isotropic one."""
         return self.model.bulk != "isotropic"

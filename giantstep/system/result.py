@@ -13,6 +13,7 @@ from giantstep.law.spike import SpikeParameters
 from giantstep.spec.model import Model
 
 ORDER_PARAMETERS = ("m", "zeta", "psi", "Q1", "Q2", "V1", "V2")
+ALL_PARAMETERS = (*ORDER_PARAMETERS, "norm")  # the last one where the norms of the rows vary
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,9 @@ class Result:
         return {
             "test_error": self.test_error,
             "train_error": self.train_error,
-            "order_parameters": {name: self.order_parameters[name].tolist() for name in ORDER_PARAMETERS},
+            "order_parameters": {
+                name: self.order_parameters[name].tolist() for name in ALL_PARAMETERS if name in self.order_parameters
+            },
             "spike": self.spike.to_dict(),
             "free_energy": self.free_energy,
             "training_loss": self.training_loss,

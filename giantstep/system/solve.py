@@ -14,7 +14,7 @@ from giantstep.system.first_compilation import compile_first
 from giantstep.system.loss_kernels import loss_kernel
 from giantstep.system.merged_blocks import merged, parted
 from giantstep.system.problem import Problem, Solution, problem_of
-from giantstep.system.result import ORDER_PARAMETERS, Result
+from giantstep.system.result import ALL_PARAMETERS, Result
 from giantstep.system.separation import separable, separated
 from giantstep.system.square_loss import ROUNDING, collinear_hint, solve_direct
 
@@ -45,7 +45,7 @@ def solve(
         model,
         found.test_error,
         found.train_error,
-        {name: found.order_parameters[name] for name in ORDER_PARAMETERS},
+        {name: found.order_parameters[name] for name in ALL_PARAMETERS if name in found.order_parameters},
         problem.spike,
         found.free_energy,
         found.residual,

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from giantstep.law.intermediate_steps import frees_at_zero, is_intermediate
+from giantstep.quadrature.shift_derivatives import norm_slopes
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.kernels import coefficients
 from giantstep.spec.model import Model
@@ -152,6 +153,9 @@ def slope_in_bias(problem: Problem, system: CoupledSystem) -> float:
     order = system.order_parameters()
     psi, zeta = (order[name].reshape(blocks, -1) for name in ("psi", "zeta"))
     mean = d0 @ order["m"] + (points.reshape(len(d1), -1) * (d1 @ zeta)).sum(axis=1)
+    if problem.norms:
+        slopes = np.array([norm_slopes(term, points)[0] for term in problem.blocks])
+        mean = mean + order["norm"] @ slopes
     along = (d1 @ psi).T
     delta = _quadratic(mu1, d1, order["Q1"]) + d2 @ order["Q2"] - 2.0 * (system.slopes * along).sum(axis=0)
     response = _quadratic(mu1, d1, order["V1"]) + d2 @ order["V2"]

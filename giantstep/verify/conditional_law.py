@@ -109,15 +109,27 @@ def _width(text: str, shifts: tuple[float, ...], variance: float) -> float:
 
 
 def _moments(text: str, shift: Array, variance: float, width: float) -> Array:
-    function, breaks = _scalar(text)
-    root = math.sqrt(variance)
-    cuts = (np.array(breaks)[None] - shift[:, None]) / root if breaks else np.empty((len(shift), 0))
-    g, weight = normal_nodes(cuts, width)
-    values = function(shift[:, None] + root * g)
+    g, weight, values = _at_nodes(text, shift, variance, width)
     first = (weight * values).sum(axis=1)
     linear = (weight * g * values).sum(axis=1)
     rest = values - first[:, None] - linear[:, None] * g
     return np.array([first, linear, (weight * rest * rest).sum(axis=1)])
+
+
+def _at_nodes(text: str, shift: Array, variance: float, width: float) -> tuple[Array, Array, Array]:
+    """(g, weights, sigma(shift + sqrt(variance) g)) [N, nodes], on panels of a width between the breakpoints."""
+    function, breaks = _scalar(text)
+    root = math.sqrt(variance)
+    cuts = (np.array(breaks)[None] - shift[:, None]) / root if breaks else np.empty((len(shift), 0))
+    g, weight = normal_nodes(cuts, width)
+    return g, weight, function(shift[:, None] + root * g)
+
+
+def norm_feature(term: Term, shift: Array) -> Array:
+    """mu_c = c dmu0/dc = E[(g^2 - 1) sigma(shift + sqrt(c) g)]/2 of one block, [N]. Source: THEORY section 5."""
+    width = _width(term.function, tuple(np.quantile(shift, (0.02, 0.2, 0.5, 0.7, 0.9))), term.variance)
+    g, weight, values = _at_nodes(term.function, shift, term.variance, width)
+    return np.asarray(0.5 * (weight * (g * g - 1.0) * values).sum(axis=1))
 
 
 def features_of(term: Term, shift: Array, kappa: Array) -> Array:

@@ -35,7 +35,7 @@ def _residual(interpreter: Interpreter, equation: Equation) -> float:
     left = interpreter.value(member(equation.unknown, equation.indices), axes)
     right = interpreter.value(equation.body, axes)
     size = max(np.abs(left).max(), _size(interpreter, sp.Add.make_args(sp.expand(equation.body)), axes))
-    if equation.unknown.startswith(("zeta", "psi")):  # may vanish by symmetry
+    if equation.unknown.startswith(("zeta", "psi", "norm")):  # may vanish by symmetry
         size = max(size, _SYMMETRIC * np.sqrt(np.abs(interpreter.point.families["Q2"]).max()))
     return float(np.abs(left - right).max() / (size or 1.0))
 

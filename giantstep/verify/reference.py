@@ -19,7 +19,7 @@ from giantstep.system.problem import Problem, problem_of
 from giantstep.system.result import Result
 from giantstep.system.stretched_system import StretchedSystem
 from giantstep.system.system_of_problem import coupled_at
-from giantstep.verify.conditional_law import LabelLaw, features_of
+from giantstep.verify.conditional_law import LabelLaw, features_of, norm_feature
 from giantstep.verify.equations import long, residuals
 from giantstep.verify.interpreter import Interpreter, NotEvaluable, Point
 from giantstep.verify.output_averages import loss_averages, test_errors
@@ -71,6 +71,12 @@ class Reference:
         found = [features_of(term, self.problem.shift(b, kappa), along) for b, term in terms]
         return np.stack(found, axis=1)
 
+    def of_norms(self, kappa: Array) -> Array:
+        """mu_c of every block, [K, N]: what their means change by with the norms of the rows."""
+        return np.array(
+            [norm_feature(term, self.problem.shift(b, kappa)) for b, term in enumerate(self.problem.blocks)]
+        )
+
     def output(self, kappa: Array, features: Array) -> Output:
         """The law of the output given kappa."""
         order, (mu0, mu1, mu2sq) = self.order, features
@@ -78,6 +84,8 @@ class Reference:
         zeta = np.asarray(order["zeta"]).reshape(blocks, -1)
         along = kappa.reshape(len(kappa), -1) @ zeta.T  # [N, K]
         mean = np.einsum("bn,b->n", mu0, order["m"]) + np.einsum("bn,nb->n", mu1, along)
+        if self.problem.norms:
+            mean = mean + order["norm"] @ self.of_norms(kappa)
         slopes = np.einsum("bn,bm->mn", mu1, np.asarray(order["psi"]).reshape(blocks, -1))
         variance = np.einsum("bn,cn,bc->n", mu1, mu1, order["Q1"]) + np.einsum("bn,b->n", mu2sq, order["Q2"])
         variance = np.maximum(variance - (slopes**2).sum(axis=0), 1e-300)
@@ -100,6 +108,8 @@ class Reference:
         rows += [*(mu0 * g), *(row for k in along for row in mu1 * k * g)]
         rows += [row for t in found["avg_tg"] for row in mu1 * t]
         rows += [*(mu1**2 * h), *(mu2sq * h), *(mu1**2 * gg), *(mu2sq * gg)]
+        if self.problem.norms:
+            rows += [*(self.of_norms(kappa) * g)]
         return np.array(rows)
 
     @property
@@ -155,6 +165,8 @@ class Reference:
         start = 1 + len(names)
         for number, name in enumerate(("mu0", "mu1", "mu2sq")):
             columns[name] = values[start + number * blocks : start + (number + 1) * blocks]
+        if self.problem.norms:
+            columns["mu_c"] = self.of_norms(kappa)
         columns |= dict(zip(directions_of("kappa", self.rank), kappa.reshape(len(kappa), -1).T, strict=True))
         families = self._families()
         known = {e.unknown for e in self.system.equations if e.unknown in families}
@@ -188,6 +200,8 @@ class Reference:
         for name, values in (("psi", psi), ("zeta", zeta)):
             found |= dict(zip(directions_of(name, values.shape[1]), long(values.T), strict=True))
         found |= {"T": long(beta) * found["V2"], "adjoint": found["Q2"]}
+        if self.problem.norms:
+            found["norm"] = long(order["norm"])
         found["fraction"] = long(self.problem.fraction)
         if self.problem.own_bulk:
             found |= {name: long(values) for name, values in self._of_bulk().items()}
@@ -212,6 +226,7 @@ class Reference:
         order = {name: np.asarray(families[name], float) for name in ("m", "Q1", "Q2", "V1", "V2")}
         for name, count in (("psi", m), ("zeta", q)):
             order[name] = np.stack([np.asarray(families[n], float) for n in directions_of(name, count)], axis=-1)
+        order |= {"norm": np.asarray(families["norm"], float)} if self.problem.norms else {}
         moved = replace(self, order=order)
         kappa, loss = self.nodes.kappa, self.result.model.fit.loss
         features = np.array([np.asarray(self.point.columns[name], float) for name in ("mu0", "mu1", "mu2sq")])

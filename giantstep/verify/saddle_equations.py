@@ -16,6 +16,7 @@ import mpmath
 import numpy as np
 import sympy as sp
 
+from codegen.places import block_columns
 from derive.blocks import Definition
 from derive.directions import directions_of
 from derive.random_loss import random_loss
@@ -146,7 +147,7 @@ def _members(point: Point, equation: Equation) -> Array:
 
 
 def _with_symmetry(name: str, values: Array) -> Array:
-    return (values + values.T) / 2 if name in SYMMETRIC else values
+    return (values + np.swapaxes(values, 0, 1)) / 2 if name in SYMMETRIC else values
 
 
 # --- a random point -------------------------------------------------------------------------------------------------
@@ -166,8 +167,8 @@ def _random_point(system: SaddleSystem, source: random.Random) -> Point:
     for name in sorted(names):
         values = draw(*(_BLOCKS,) * len(system.equation(name).indices))
         families[name] = _with_symmetry(name, values)
-    families |= {name: draw(*_shape(name, rank)) for name, rank in sorted(_given(system).items())}
-    columns = {name: draw(_BLOCKS, _NODES) for name in ("mu0", "mu1", "mu2sq")}
+    families |= {name: _with_symmetry(name, draw(*_shape(name, rank))) for name, rank in sorted(_given(system).items())}
+    columns = {name: draw(_BLOCKS, _NODES) for name in block_columns(system.law.norms)}
     columns |= {name: draw(_NODES) for name in ("nu0", "nu2sq", *directions_of("kappa", system.spikes))}
     columns |= {name: draw(_NODES) for name in directions_of("nu1", system.directions)}
     loss = random_loss(system.directions)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from codegen.places import BLOCK_COLUMNS, PARAMETERS, scalar_columns
+from codegen.places import PARAMETERS, block_columns, scalar_columns
 from derive.blocks import Definition
 from derive.saddle import SaddleSystem
 from giantstep.law.derivation import system_of
@@ -43,7 +43,7 @@ def point_of(system: SaddleSystem, rows: Array, problem: Problem, families: Mapp
     blocks, columns = len(problem.fraction), long(rows.T)
     scalars = scalar_columns(system.directions, system.spikes)
     named = dict(zip(scalars, columns, strict=False))
-    for i, name in enumerate(BLOCK_COLUMNS):
+    for i, name in enumerate(block_columns(system.law.norms)):
         named[name] = columns[len(scalars) + i * blocks : len(scalars) + (i + 1) * blocks]
     weight = named.pop("weight")
     hidden = [e for e in system.equations if e.kind == "explicit" and e.unknown not in families]
@@ -108,7 +108,7 @@ def coupled_point(system: SaddleSystem, kernel: CoupledSystem) -> Point:
         families |= {name: kernel.state[name] for name in kernel.own.GIVEN}
     else:
         families = {name: kernel.view(name) for name in names & set(kernel.room)}
-    point = point_of(system, kernel.table, kernel.problem, families)
+    point = point_of(system, kernel.node.T, kernel.problem, families)
     averages = dict(zip(kernel.kernel.AVERAGES, long(kernel.averages), strict=True))
     return Point(
         point.blocks,

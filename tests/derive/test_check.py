@@ -23,6 +23,7 @@ from derive.loss.prox import moreau
 from derive.loss.quadratic import SQUARE
 from derive.polynomial_spikes import polynomial_spikes
 from derive.random_values import RandomValues
+from derive.row_norms import row_norms
 from derive.saddle import coupled_system, saddle_system
 from derive.scalar import scalar_function
 from derive.sensitivity import coefficient_slopes
@@ -46,6 +47,8 @@ DERIVATIONS: dict[str, Callable[[], Derivation]] = {
     "step": lambda: _step("relu", "tanh"),
     "step, noisy labels": lambda: _step("tanh", "sign", flips=FLIPS, probit=PROBIT),
     "trained bulk": lambda: bulk_resolvent().derivation,
+    "norms of the rows": lambda: row_norms().derivation,
+    "any loss, norms": lambda: coupled_system(bulk="norms").derivation,
     "smaller steps": lambda: polynomial_spikes(scalar_function("relu"), 3, 0.25).derivation,
     "smaller steps, trained bias": lambda: polynomial_spikes(scalar_function("relu"), 3, None).derivation,
     "trained bias": lambda: bias_condition(coupled_system())[1],
@@ -56,7 +59,13 @@ DERIVATIONS: dict[str, Callable[[], Derivation]] = {
 }
 
 
-LONG = {"square loss, two directions", "any loss, trained bulk", "any loss, stretched bulk", "any loss, given bulk"}
+LONG = {
+    "square loss, two directions",
+    "any loss, norms",
+    "any loss, trained bulk",
+    "any loss, stretched bulk",
+    "any loss, given bulk",
+}
 
 
 @pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.slow) if n in LONG else n for n in DERIVATIONS])

@@ -20,7 +20,17 @@ from derive.gradient_step import U, gradient_step_map
 from derive.network_step import J, Sigma, SigmaPrime, record_row_after_step
 from derive.saddle import coupled_system, pairs
 from derive.scalar import scalar_function
-from derive.spectrum import GIVEN, INPUTS, ISOTROPIC, LAWS, TRAINED, weight_name, weight_names
+from derive.spectrum import (
+    GIVEN,
+    INPUTS,
+    ISOTROPIC,
+    LAWS,
+    TRAINED,
+    norm_weight_names,
+    plain_law,
+    weight_name,
+    weight_names,
+)
 from derive.structured_inputs import B, X, structured_inputs
 from derive.trace import Recorder
 
@@ -40,7 +50,7 @@ def sizes(blocks: int, points: int):  # type: ignore[no-untyped-def]
 
 @lru_cache(maxsize=8)
 def energy(law: str, directions: int, spikes: int) -> FreeEnergy:
-    return free_energy(output_energy(directions, spikes), LAWS[law])
+    return free_energy(output_energy(directions, spikes, LAWS[law].norms), LAWS[law])
 
 
 @pytest.mark.parametrize(("spikes", "directions"), [(1, 1), (2, 1), (1, 2), (2, 2)])
@@ -133,6 +143,11 @@ def test_one_point_is_the_isotropic_law(law: str, spikes: int, directions: int) 
         "Q2": [1.0, 2.0],
         "V1": draw.normal(size=(2, 2)),
         "V2": [0.5, 0.4],
+        "chi": [0.6, 1.4],
+        "norm": draw.normal(size=2),
+        "norm_hat": draw.normal(size=2),
+        "law_nn": np.zeros((2, 2, 1)),  # norms that do not go with the rows
+        **dict.fromkeys(norm_weight_names(directions, spikes), np.zeros((2, 1))),
     }
     count = spikes + directions
     for i in range(count):
@@ -145,7 +160,7 @@ def test_one_point_is_the_isotropic_law(law: str, spikes: int, directions: int) 
     arrays |= overlaps
     arrays |= {name: draw.normal(size=2) for name in directions_of("psi_hat", directions)}
     values = []
-    for name, response in (("isotropic", np.diag(t)), (law, m)):
+    for name, response in ((plain_law(LAWS[law]).name, np.diag(t)), (law, m)):
         # the stationary source: zeta = (response along the spike) zeta_hat
         sources = {f"zeta_hat{end}": np.linalg.solve(response, overlaps[f"zeta{end}"]) for end in _ends(spikes)}
         values.append(number(energy(name, directions, spikes).entropic, {**arrays, **sources}, sizes(2, 1)))
@@ -159,7 +174,7 @@ def _ends(spikes: int) -> tuple[str, ...]:
 def test_the_spike_is_taken_out_where_algebra_closes() -> None:
     """Only the law of one point has a closed response after the downdate; no law is asked for its name."""
     closed = {law: any("taken out" in s.label for s in energy(law, 1, 1).derivation.steps) for law in LAWS}
-    assert closed == {law: law == "isotropic" for law in LAWS}
+    assert closed == {law: law in ("isotropic", "norms") for law in LAWS}
     for spikes in (1, 2):
         steps = {s.label: s for s in energy("isotropic", 1, spikes).derivation.steps}
         label = "Sherman-Morrison" if spikes == 1 else "Sherman-Morrison-Woodbury, 2 directions"

@@ -36,6 +36,7 @@ def hats(blocks: int) -> dict[str, Array]:
         "Q2_hat": source.uniform(0.1, 0.4, blocks),
         "average_zeta_hat": source.normal(size=blocks),
         "psi_hat": source.normal(size=blocks),
+        "norm_hat": source.normal(size=blocks),
     }
 
 
@@ -49,6 +50,7 @@ def state(law: BulkLaw, factors: Array, mean: float, fraction: Array) -> dict[st
         **hats(blocks),
         **unknowns,
         **law.weights,
+        **norms(law, blocks),
         "Sigma": sigma,
         "fraction": fraction,
         "identity": np.eye(blocks),
@@ -86,6 +88,22 @@ def solved(s: dict[str, Any]) -> dict[str, Any]:
     raise AssertionError("the equations at fixed conjugates were not solved")
 
 
+LENGTHS, OWN = np.array([0.9, -0.5]), np.array([0.7, 1.3])  # of y_b along theta; variance of the norms beside that
+
+
+def norms(law: BulkLaw, blocks: int) -> dict[str, Array]:
+    """Norms of which a part goes with the rows' components along theta, an alignment gamma with v."""
+    gamma, rest, y = ALIGNMENT, math.sqrt(1.0 - ALIGNMENT**2), LENGTHS[:blocks]
+    vv, vo, oo = (law.weights[f"law_{name}"] for name in ("vv", "vo", "oo"))
+    with_v, with_rest = gamma * vv + rest * vo, gamma * vo + rest * oo
+    return {
+        "chi": OWN[:blocks],
+        "law_vn": np.multiply.outer(y, with_v),
+        "law_on": np.multiply.outer(y, with_rest),
+        "law_nn": np.multiply.outer(np.multiply.outer(y, y), gamma * with_v + rest * with_rest),
+    }
+
+
 def batch(d: int, seed: int) -> tuple[Array, Array, Array, Array]:
     """(eigenvalues of C, eigenvectors, v, theta) of one batch of the sign link."""
     source = np.random.default_rng(seed)
@@ -114,12 +132,15 @@ def direct(d: int, seed: int, factors: Array, mean: float, fraction: Array) -> d
     gram = rows @ rows.T - np.outer(wv, wv)
     pair = np.ix_(label, label)
     inverse = np.linalg.inv(np.diag(RIDGE + h["V2_hat"][label]) + h["V1_hat"][pair] * gram)
-    a = inverse @ (wv * h["average_zeta_hat"][label] + wo * h["psi_hat"][label])
+    own = np.sqrt(OWN[label] / d) * source.normal(size=p)
+    wn = LENGTHS[label] * (rows @ (ALIGNMENT * v + math.sqrt(1.0 - ALIGNMENT**2) * across)) + own
+    a = inverse @ (wv * h["average_zeta_hat"][label] + wo * h["psi_hat"][label] + wn * h["norm_hat"][label])
     field = inverse @ (h["Q1_hat"][pair] * gram + np.diag(h["Q2_hat"][label])) @ inverse / p
     block = np.eye(blocks)[label]
     return {
         "zeta": block.T @ (wv * a),
         "psi": block.T @ (wo * a),
+        "norm": block.T @ (wn * a),
         "V1": block.T @ (inverse * gram) @ block / p,
         "T": BETA * block.T @ np.diag(inverse) / p,
         "adjoint": block.T @ (a**2 + np.diag(field)),
@@ -127,11 +148,18 @@ def direct(d: int, seed: int, factors: Array, mean: float, fraction: Array) -> d
     }
 
 
+def alignment() -> float:
+    law = residual_law(Target("tanh(2*z)"), 0.0, 2)
+    return law.overlap / math.sqrt(law.overlap**2 + law.square / SAMPLES)
+
+
+ALIGNMENT = alignment()
+
+
 def trained(factors: Array) -> tuple[BulkLaw, float]:
     target = Target("tanh(2*z)")
     law = residual_law(target, 0.0, 2)
-    gamma = law.overlap / math.sqrt(law.overlap**2 + law.square / SAMPLES)
-    found = trained_law(target, 0.0, Covariance(SAMPLES, 0.0, float(factors.max())), gamma, 1.0)
+    found = trained_law(target, 0.0, Covariance(SAMPLES, 0.0, float(factors.max())), ALIGNMENT, 1.0)
     return BulkLaw(found.x / factors.max(), found.weights), law.square
 
 
@@ -161,7 +189,8 @@ ISOTROPIC = {"law_tr": np.ones(1), "law_vv": np.ones(1), "law_vo": np.zeros(1), 
 def test_isotropic_limit(fraction: Array) -> None:
     """Where all covariances are one: the closed forms of THEORY section 4, zeta = T zeta_hat and psi = M psi_hat."""
     blocks = len(fraction)
-    s = solved(state(BulkLaw(np.zeros(1), ISOTROPIC), np.zeros(blocks), 1.0, fraction))
+    s = state(BulkLaw(np.zeros(1), ISOTROPIC), np.zeros(blocks), 1.0, fraction)
+    s = solved({**s, "norm_hat": np.zeros(blocks)})
     t, v = s["T"], s["V1_hat"]
     inner = np.linalg.inv(np.linalg.inv(v) + np.diag(t))
     assert t * (RIDGE + s["V2_hat"] + np.diag(inner)) == pytest.approx(BETA * fraction, rel=1e-11)
@@ -173,7 +202,7 @@ def test_isotropic_limit(fraction: Array) -> None:
 
 def test_isotropic_limit_in_symbols() -> None:
     """One block: without covariance, the sources of the whole bulk give the equations of the isotropic one."""
-    plain, general = coupled_system(), coupled_system(bulk="trained")
+    plain, general = coupled_system(bulk="norms"), coupled_system(bulk="trained")
     one = {name: _at_one(general, name) for name in ("Px", "Sx", "Mx", "T", "zeta_hat", "zeta", "psi", "V1", "Q1")}
     zeta, source, m = sp.Symbol("zeta"), sp.Symbol("zeta_hat"), sp.Symbol("Mx")
     v, t, drive = sp.symbols("V1_hat T drive")
@@ -194,9 +223,11 @@ def test_isotropic_limit_in_symbols() -> None:
 
 
 def _at_one(system: SaddleSystem, name: str) -> Any:
-    """The body of an equation for one block and one point of the spectrum, Sigma = 1 and all weights one but law_vo."""
+    """The body of an equation for one block and one point of the spectrum, Sigma = 1, where weights between different
+    directions vanish.
+    """
     expr = at_one_block(system.equation(name).body) if name != "Px" else sp.S.Zero
-    known = {"Sigma": 1, "law_tr": 1, "law_vv": 1, "law_vo": 0, "law_oo": 1}
+    known = {"Sigma": 1, "law_tr": 1, "law_vv": 1, "law_vo": 0, "law_oo": 1, "law_vn": 0, "law_on": 0, "law_nn": 0}
     symbols = {x: known.get(str(x.base), sp.Symbol(str(x.base))) for x in expr.atoms(sp.Indexed)}
     return expr.xreplace(symbols).subs({x: sp.Symbol(x.name) for x in expr.free_symbols if isinstance(x, sp.Symbol)})
 
@@ -223,7 +254,7 @@ def published(s: dict[str, Any], law: BulkLaw, factor: float, mean: float) -> tu
 def test_published_form_of_one_block() -> None:
     factors = np.array([FACTOR])
     law, mean = trained(factors)
-    s = solved(state(law, factors, mean, ONE[1]))
+    s = solved({**state(law, factors, mean, ONE[1]), "norm_hat": np.zeros(1)})  # which it does not have
     condition, *order = published(s, law, FACTOR, mean)
     assert abs(condition) < 1e-11
     assert order == pytest.approx([s["zeta"][0], s["psi"][0], s["V1"][0, 0]], rel=1e-10)

@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from matplotlib.figure import Figure
 from scipy import stats
 
 import giantstep
 from giantstep.cli.main import main
+from giantstep.draw.compare import draw_compare
 from giantstep.observe.compare import ERRORS, Comparison, compare, normal_score
 from giantstep.spec.errors import BadInput
 from giantstep.spec.model import Model
@@ -70,14 +72,30 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["compare", str(path), *size]) == 0
     table = capsys.readouterr().out
     assert table.count("isotropic") == 2 and table.count("trained") == 2 and "d = 60, 3 networks" in table
-    assert main(["compare", str(path), *size, "--json"]) == 0
+    picture = tmp_path / "networks.png"
+    assert main(["compare", str(path), *size, "--json", "--plot", str(picture)]) == 0
+    assert picture.read_bytes().startswith(b"\x89PNG")
     found = json.loads(capsys.readouterr().out)
     assert set(found["laws"]) == {"isotropic", "trained"} and found["seeds"] == 3 and not found["refused"]
     assert set(found["laws"]["trained"]["test_error"]) == {"predicted", "z", "score"}
-    assert main(["compare", str(path), *size, "--set", "network.activation=relu", "--set", TWO]) == 0
+    assert (
+        main(
+            ["compare", str(path), *size, "--set", "network.activation=relu", "--set", "network.bias=0.3", "--set", TWO]
+        )
+        == 0
+    )
     text = capsys.readouterr().out
     assert "trained: step.bulk" in text and text.count("isotropic") == 2
     assert main(["compare", str(path), "--dimension", "60", "--seeds", "1"]) == 2
+
+
+def test_the_picture_shows_networks_and_laws() -> None:
+    found, axes = compared(), Figure().subplots()
+    draw_compare(axes, found, "train_error")
+    lines = {str(line.get_label()): line.get_ydata() for line in axes.get_lines()}
+    assert lines["networks"] == pytest.approx(found.simulation.train_error.ravel())
+    for law in found.results:
+        assert lines[f"{law} law"] == pytest.approx([found.score(law, "train_error").predicted] * 2)
 
 
 def test_a_trained_bulk_without_a_step_is_void() -> None:

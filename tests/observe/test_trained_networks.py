@@ -40,6 +40,15 @@ def drawn(seed: int) -> Model:
     return Model.from_dict({"network": network, "step": step, "target": {"link": link}, "fit": fit})
 
 
+def of_any_kind(seed: int) -> Model:
+    """A model with one to three readout values whatever its activation, and either law of the initial rows."""
+    source, model = np.random.default_rng(1000 + seed), drawn(seed)
+    values = [[1.0], [1.0, -0.5], [1.0, 0.4, -0.7]][int(source.integers(3))]
+    readout = {"values": values, "fractions": [1.0 / len(values)] * len(values)}
+    rows = str(source.choice(["sphere", "gaussian"]))
+    return model.replace({"network.readout": readout, "network.initialisation": rows})
+
+
 def test_a_network_of_relu() -> None:
     """The trained law holds, and the isotropic one is rejected, at d = 300."""
     found = gs.compare(RELU, dimension=300, seeds=40)
@@ -54,6 +63,41 @@ def test_drawn_networks_at_large_dimension(seed: int) -> None:
     found = gs.compare(drawn(seed), dimension=1500, seeds=8)
     print(seed, found)
     assert all(abs(found.score("trained", error).score) < 4.0 for error in ERRORS)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(100, 112))
+def test_networks_of_any_kind(seed: int) -> None:
+    """At d = 1000, 8 networks each."""
+    found = gs.compare(of_any_kind(seed), dimension=1000, seeds=8)
+    assert all(abs(found.score("trained", error).score) < 4.0 for error in ERRORS)
+
+
+def test_gaussian_rows_are_other_networks() -> None:
+    """gelu on a second harmonic at d = 300: each law holds for its own rows, and the other one is rejected."""
+    given = Model.from_dict(
+        {
+            "network": {"activation": "gelu", "width": 0.7},
+            "step": {"learning_rate": 1.0, "samples": 4.0, "bulk": "trained"},
+            "target": {"link": "z + He(2,z)/2"},
+            "fit": {"samples": 2.0, "ridge": 0.05},
+        }
+    )
+    seeds, dimension = 60, 300
+    rows = {name: given.replace({"network.initialisation": name}) for name in ("sphere", "gaussian")}
+    simulated = {name: gs.simulate(one, dimension=dimension, seeds=seeds) for name, one in rows.items()}
+    solved = {name: gs.solve(one, dimension=dimension) for name, one in rows.items()}
+    for error in ERRORS:
+        runs = {name: np.ravel(getattr(found, error)) for name, found in simulated.items()}
+        for name, values in runs.items():
+            z = (values.mean() - getattr(solved[name], error)) / (values.std(ddof=1) / np.sqrt(seeds))
+            assert abs(z) < 4.0, (name, error, z)
+        # networks of one seed share their batch and data, so that differences have less noise
+        difference = runs["sphere"] - runs["gaussian"]
+        assert difference.mean() > 6.0 * difference.std(ddof=1) / np.sqrt(seeds)
+        predicted = getattr(solved["sphere"], error) - getattr(solved["gaussian"], error)
+        z = (difference.mean() - predicted) / (difference.std(ddof=1) / np.sqrt(seeds))
+        assert abs(z) < 4.0, (error, z)
 
 
 @pytest.mark.slow

@@ -15,7 +15,7 @@ from evaluate import Evaluator, Place, State
 from reference_labels import Channel
 from reference_output import Fields, LossCurve, misclassification, node_averages
 
-from codegen.places import BLOCK_COLUMNS, PARAMETERS, scalar_columns
+from codegen.places import PARAMETERS, block_columns, scalar_columns
 from derive.blocks import KAPPA, Definition, block_field
 from derive.directions import directions_of
 from derive.loss.loss import LossAnalysis
@@ -87,7 +87,7 @@ class CoupledReference:
         columns = list(zip(*([mpmath.mpf(x) for x in row] for row in self.rows), strict=True))
         scalars = scalar_columns(system.directions, system.spikes)
         named: dict[tuple[str, Place], Sequence[Any]] = {(name, ()): columns[i] for i, name in enumerate(scalars)}
-        for i, name in enumerate(BLOCK_COLUMNS):
+        for i, name in enumerate(block_columns(system.law.norms)):
             named |= {(name, (b,)): columns[len(scalars) + i * blocks + b] for b in range(blocks)}
         follow = [e for e in system.equations if e.unknown not in self.unknowns]
         definitions = {d.name: d for d in system.fields}

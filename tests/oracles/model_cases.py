@@ -16,6 +16,7 @@ STEP: dict[str, Any] = {
         "width": 1.0,
         "readout": {"values": [1.0, -1.0], "fractions": [0.25, 0.75]},
         "bias": 0.5,
+        "initialisation": "gaussian",
     },
     "step": {"samples": 0.5, "learning_rate": 1.0, "bulk": "isotropic", "exponent": 0.5},
     "target": {"link": "sign", "noise": 0.1, "flips": 0.1, "probit": 0.5},
@@ -56,7 +57,7 @@ NUMBERS: dict[str, tuple[float, float]] = {
     "fit.ridge": POSITIVE,
 }
 EXPRESSIONS = ("network.activation", "target.link")
-CHOICES = {"step.bulk": "isotropic"}
+CHOICES = {"step.bulk": "isotropic", "network.initialisation": "sphere"}
 FILES = ("step.matrix",)  # tests/law/test_given_bulk.py
 LOSSES = ("fit.loss", "fit.loss.delta", "fit.loss.tau", "fit.loss.epsilon")
 LISTS = ("network.readout.values", "network.readout.fractions")

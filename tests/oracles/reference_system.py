@@ -13,7 +13,7 @@ from typing import Any
 import mpmath
 from evaluate import Evaluator, Place, State
 
-from codegen.places import BLOCK_COLUMNS, PARAMETERS, scalar_columns
+from codegen.places import PARAMETERS, block_columns, scalar_columns
 from codegen.plan import Block, Node, Plan, residual
 from derive.saddle import SaddleSystem
 
@@ -60,7 +60,7 @@ def state_of(
     named: dict[tuple[str, Place], Sequence[Any]] = {
         (name, ()): columns[position] for position, name in enumerate(scalars)
     }
-    for position, name in enumerate(BLOCK_COLUMNS):
+    for position, name in enumerate(block_columns(system.law.norms)):
         for b in range(blocks):
             named[name, (b,)] = columns[len(scalars) + position * blocks + b]
     symbols = {name: mpmath.mpf(x) for name, x in zip(PARAMETERS, parameters, strict=True)}

@@ -65,7 +65,7 @@ def test_to_dict_holds_what_was_given() -> None:
 
 def test_python_and_file_make_the_same_model() -> None:
     model = Model(
-        network=Network("tanh", 1, Readout((1, -1), (0.25, 0.75)), bias=0.5),
+        network=Network("tanh", 1, Readout((1, -1), (0.25, 0.75)), bias=0.5, initialisation="gaussian"),
         target=Target("sign", 0.1, 0.1, 0.5),
         fit=Fit(2, 0.05),
         step=Step(0.5, 1),

@@ -58,7 +58,14 @@ class Definition:
         mu0, mu1, mu2 = rows.reshape(len(kappa), 3, -1).transpose(1, 0, 2)
         m, zeta, psi, q1, q2 = (self.order[name] for name in ("m", "zeta", "psi", "Q1", "Q2"))
         variance = np.einsum("nb,bc,nc->n", mu1, q1 - np.outer(psi, psi), mu1) + mu2 @ q2
-        return mu0 @ m + kappa * (mu1 @ zeta), mu1 @ psi, np.maximum(variance, 1e-300)
+        mean = mu0 @ m + kappa * (mu1 @ zeta)
+        if "norm" in self.order:  # mu0 moves with the norms of the rows: c dmu0/dc = E[(g^2 - 1) sigma]/2
+            (term,) = self.problem.blocks
+            g, weight = gauss(np.linspace(-9.0, 9.0, 37))
+            shifts = term.scale * kappa + term.offset
+            values, _ = numpy_function(term.function)(shifts[:, None] + math.sqrt(term.variance) * g)
+            mean = mean + self.order["norm"][0] * 0.5 * (values @ (weight * (g * g - 1.0)))
+        return mean, mu1 @ psi, np.maximum(variance, 1e-300)
 
     def given(self, kappa: float, fields: tuple[float, float, float], breaks: list[float]) -> float:
         """P(y f < 0 | kappa)."""

@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 
 import giantstep as gs
+from derive.spectrum import TRAINED, norm_names
 from giantstep.law.residual import ResidualLaw, residual_law
 from giantstep.law.stretched_bulk import residual_nodes
 from giantstep.spec.errors import BadInput
 from giantstep.spec.model import Target
+from giantstep.system import bulk_system
 from giantstep.system.coupled_solver import FINE, PATH
 from giantstep.system.newton import newton
 from giantstep.system.problem import problem_of
@@ -46,11 +48,22 @@ def stretched(problem_model: gs.Model) -> tuple[StretchedSystem, dict[str, float
     return system, {"test_error": test, "train_error": train, "free_energy": energy}
 
 
-@pytest.mark.parametrize(
-    "case", [("gelu", (1.0,), "z + He(2,z)/2"), ("relu", (1.0,), "relu"), ("tanh", (1.0, -0.6), "tanh")]
-)
-def test_rows_that_share_eigenvectors_are_a_special_case(case: tuple[str, tuple[float, ...], str]) -> None:
-    """One readout value, and several without a stretch: the law of a spectrum, by quadrature on a contour."""
+def test_several_values_without_a_stretch(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The law of a spectrum again. Norms of tanh go with the rows, which this law refuses: both go without."""
+    given = model("tanh", (1.0, -0.6), "tanh")
+    monkeypatch.setattr(bulk_system, "norms_alone", lambda *_: np.zeros(2))
+    _, found = stretched(given)
+    plain = bulk_system.BulkSystem(problem_of(given), FINE[-1])
+    for name in norm_names(TRAINED):
+        plain.state[name] = np.zeros_like(plain.state[name])
+    outcome = newton(plain, plain.unknowns(gs.solve(given).order_parameters))
+    assert outcome.converged
+    assert tuple(found.values()) == pytest.approx(plain.answer(), rel=1e-11)
+
+
+@pytest.mark.parametrize("case", [("gelu", (1.0,), "z + He(2,z)/2"), ("relu", (1.0,), "relu")])
+def test_one_readout_value_is_a_special_case(case: tuple[str, tuple[float, ...], str]) -> None:
+    """The law of a spectrum, by quadrature on a contour."""
     by_spectrum = gs.solve(model(*case))
     _, found = stretched(model(*case))
     for name, value in found.items():

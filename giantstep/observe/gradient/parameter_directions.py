@@ -10,6 +10,7 @@ import numpy as np
 from giantstep.law.intermediate_steps import is_intermediate
 from giantstep.observe.gradient.coefficient_slopes import slopes_along
 from giantstep.observe.gradient.rates_after_step import Moving, MovingSamples, StepRates, rates_after_step
+from giantstep.quadrature.shift_derivatives import norm_slopes
 from giantstep.spec.errors import BadInput
 from giantstep.spec.model import Model
 from giantstep.system.merged_blocks import Members
@@ -52,6 +53,15 @@ class Direction:
                 found[:, b] = of_shift * (points @ self.loadings[b] + self.offset) + of_variance * self.bulk[b]
                 if term.polynomial is not None:  # in the limit of a small step: of no bias
                     found[0, b] = 0.0
+        return found
+
+    def norm_change(self, problem: Problem, kappa: Array) -> Array:
+        """Rates of mu_c, what mu0 changes by with the norms of the rows, at nodes of kappa [N]: [K, N]."""
+        found = np.zeros((len(problem.blocks), len(kappa)))
+        if self.moves_features:
+            for b, term in enumerate(problem.blocks):
+                of_shift, of_variance = norm_slopes(term, kappa)
+                found[b] = of_shift * (kappa * self.loadings[b, 0] + self.offset) + of_variance * self.bulk[b]
         return found
 
 

@@ -14,7 +14,7 @@ from generated.systems import slopes
 from giantstep.law.gradient_step import StepArguments, step_arguments
 from giantstep.law.stretched_bulk import is_stretched, rates_of_samples
 from giantstep.law.structured_inputs import input_law
-from giantstep.law.trained_bulk import law_rates
+from giantstep.law.trained_bulk import BulkLaw, law_rates
 from giantstep.spec.inputs_table import Inputs
 from giantstep.system.bulk_system import (
     bulk_of,
@@ -22,6 +22,7 @@ from giantstep.system.bulk_system import (
     covariances_of,
     initial_output,
     nodes_of,
+    row_norms,
     spike_sign,
     step_parts,
     variances_of,
@@ -54,14 +55,17 @@ class Moving:
 
 @dataclass(frozen=True)
 class MovingSamples:
-    """Rates [K, 3] of (a_2, a) and of the bulk variance, where the bulk is one of samples of the step."""
+    """Rates [K, 3] of (a_2, a) and of the bulk variance, where the bulk is one of samples of the step; along: the rate
+    of A, along which the norms move.
+    """
 
     problem: Problem
     rates: Array
+    along: float = 1.0
 
     def times(self, factor: float) -> MovingSamples:
         """See ``Moving``."""
-        return replace(self, rates=factor * self.rates)
+        return replace(self, rates=factor * self.rates, along=factor * self.along)
 
     def of_blocks(self, distinct: Callable[[Array], Array]) -> MovingSamples:
         """See ``Moving``."""
@@ -71,7 +75,11 @@ class MovingSamples:
         """See ``Moving``; nodes: of the residual of a sample."""
         problem = self.problem
         law, samples = nodes_of(problem, nodes), step_arguments(problem.model).samples
-        return rates_of_samples(samples, covariances_of(problem), self.rates, variances_of(problem), law.e)
+        variances, norms = variances_of(problem), row_norms(problem)
+        (chi, _), (moved, _) = norms.of_blocks(law), norms.rates(law)
+        found = rates_of_samples(samples, covariances_of(problem), self.rates, variances, law.e)
+        growth = self.rates[:, 2] / variances
+        return {**found, "chi": (self.along * moved - 2.0 * growth * chi) / variances**2}
 
 
 @dataclass(frozen=True)
@@ -111,12 +119,28 @@ def _of_trained(problem: Problem, members: Members, bulk: Array) -> Moving | Mov
         rate, samples, _, *moments = step_parts(model)
         rows = [bulk_resolvent.covariance_rates(rate, samples, u, *moments) for u in model.network.readout.values]
         return MovingSamples(problem, np.column_stack([rows, bulk]))
-    _, sigma = bulk_of(problem)
+    law, sigma = bulk_of(problem)
     rates = bulk_resolvent.covariance_rates(*step_parts(model))
     state = covariance_of(problem), problem.spike.alignment, spike_sign(model)
-    moved = law_rates(model.target, initial_output(model), *state, rates)
-    factor = (bulk / variances_of(problem)[members.block])[:, None]
-    return Moving(np.asarray(-factor * sigma[members.block]), moved.weights)
+    moved = law_rates(model.target, initial_output(model), *state, rates, row_norms(problem))
+    variances, distinct = variances_of(problem), np.zeros(members.count)
+    distinct[members.block] = bulk
+    growth = distinct / variances
+    covariance = np.asarray(-growth[members.block, None] * sigma[members.block])
+    return Moving(covariance, {**moved.weights, **_of_norms(law, moved, sigma, variances, growth)})
+
+
+def _of_norms(law: BulkLaw, moved: BulkLaw, sigma: Array, variances: Array, growth: Array) -> dict[str, Array]:
+    """Rates of ``norms_of``, whose factors are powers of the variances c_b, which grow by ``growth`` of themselves."""
+    scale = 1.0 / (np.sqrt(variances) * variances)[:, None] / sigma  # of c_b^(-1/2): Sigma_b has one over c_b in it
+    half = 0.5 * growth[:, None]
+    found = {name: (moved.norms[name] - half * law.norms[name]) * scale for name in ("law_vn", "law_on")}
+    weights, both = law.norms["law_nn"], half[:, None] + half
+    found["law_nn"] = (moved.norms["law_nn"] - both * weights) * scale[:, None] * scale
+    held = weights * scale[:, None] * scale
+    linear = np.einsum("bbj,bj->b", found["law_nn"], sigma) - growth * np.einsum("bbj,bj->b", held, sigma)
+    chi = (moved.norms["chi"] - 2.0 * growth * law.norms["chi"]) / variances**2
+    return found | {"chi": chi - linear.real}
 
 
 def _of_inputs(inputs: Inputs, of: StepArguments, values: Array, covariance: Array, variances: Array) -> StepRates:

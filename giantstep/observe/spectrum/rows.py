@@ -141,6 +141,6 @@ class TrainedRows:
             return complex(terms.sum()), complex((terms * self.law.x).sum())
         w = 1.0 / nu
         resolvent = self.resolvents.setdefault(which, Resolvent(self.of, self.residual))
-        trace, _, _, own = resolvent.projections(w)
-        s = own if weight == "law_vv" else trace
+        found = resolvent.between(w, resolvent.spike()[None])
+        s = complex(found.pairs[0, 0]) if weight == "law_vv" else found.trace
         return w * s, w * (1.0 - w * s)

@@ -1,0 +1,89 @@
+"""Emission of the fluctuations of the norms of the rows, with their rates along the learning rate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import sympy as sp
+
+from codegen.bulk import bulk_module
+from codegen.bulk_resolvent import LawPrinter, by_moments
+from codegen.print.printer import Function
+from derive.bulk_resolvent import NOISE, OVERLAP, RESIDUAL, STRETCH
+from derive.gaussian.expectation import Expectation
+from derive.network_step import A
+from derive.row_norms import FIRST, MEAN, MOMENTS, OF_CROSS, OF_SQUARE, SECOND, row_norms
+
+NORMS_PATH = "row_norms.py"
+_OF_SAMPLE = (OF_CROSS, OF_SQUARE, FIRST, SECOND)
+_STEP = "A, alpha_0, u, a_2, a, radial"
+_ROWS = "e, weight, weight_t"
+
+
+def emit_norms() -> str:
+    """Text of ``generated/row_norms.py``."""
+    derived = row_norms()
+    before = [(str(MEAN), Expectation(RESIDUAL, OVERLAP))]
+    before += [(str(name.func), by_moments(body, _OF_SAMPLE)) for name, body in derived.of_sample]
+    after = [("chi", by_moments(derived.chi, _OF_SAMPLE)), ("tau", by_moments(derived.noise, _OF_SAMPLE))]
+    moments = ", ".join(str(symbol) for symbol in MOMENTS.values())
+    functions = [
+        Function(
+            "norms",
+            "(chi, psi_1, tau) of bulk rows of readout u after a step of rate A.",
+            f"{_STEP}, {_ROWS}, r",
+            (*before, *after),
+            "chi, psi_1, tau",
+            unpacked=moments,
+        ),
+        Function(
+            "norms_rates",
+            "Their rates where A moves by 1, a_2 and a by d_a_2 and d_a.",
+            f"{_STEP}, d_a_2, d_a, {_ROWS}, r",
+            (*before, *_rates((*before, *after))),
+            "d_chi, d_psi_1, d_tau",
+            unpacked=moments,
+        ),
+    ]
+    return bulk_module(
+        "The norms of the rows after a gradient step",
+        [sp.srepr(body) for _, body in (*before, *after)],
+        f"MOMENTS = {tuple(MOMENTS)!r}\n\n\n"
+        + "\n\n\n".join(function.text(LawPrinter(vectors=frozenset({"e", *_arrays()}))) for function in functions),
+        note="chi: d times the variance of their squared norms. d times the covariance of norm and row is\n"
+        "(1/n0) sum_i (psi_1(e_i) M + tau(e_i)) x_i, M = 1 + a_2 B. r_ij: E[rho^i z^j] of the rest rho of\n"
+        "sigma' beside its parts along 1 and z, (i, j) in MOMENTS; radial: 1 for rows Gaussian at initialisation,\n"
+        "0 on the unit sphere; e, weight, weight_t: nodes of the law of the residual of the step, with weights for\n"
+        "means of functions of e, and of those times t = theta.x.",
+    )
+
+
+def _arrays() -> list[str]:
+    """What has a value at every node, and its rate."""
+    names = [str(symbol.func) for symbol in _OF_SAMPLE]
+    return [*names, *(f"d_{name}" for name in names)]
+
+
+def _rates(statements: Sequence[tuple[str, sp.Expr]]) -> list[tuple[str, sp.Expr]]:
+    """Rates of statements in order, by those of A, a_2, a and of the functions of a sample before."""
+    small = sp.Dummy()
+    rates = {A: sp.S.One, STRETCH: sp.Symbol("d_a_2"), NOISE: sp.Symbol("d_a")}
+    rates |= dict(zip(_OF_SAMPLE, _rates_of_sample(), strict=True))
+    moved = {symbol: symbol + small * rate for symbol, rate in rates.items()}
+    return [(f"d_{name}", _slope(body.xreplace(moved), small)) for name, body in statements if name != str(MEAN)]
+
+
+def _slope(body: sp.Expr, small: sp.Symbol) -> sp.Expr:
+    """The derivative at zero, under averages too."""
+    nodes = {node: sp.Dummy() for node in sorted(body.atoms(Expectation), key=sp.default_sort_key)}
+    plain = body.xreplace(nodes)
+    found = sp.diff(plain, small)
+    for node, dummy in nodes.items():
+        slope = sp.expand(sp.diff(node.integrand, small).subs(small, 0))
+        found += sp.diff(plain, dummy) * Expectation(slope, OVERLAP)
+    values = {dummy: Expectation(node.integrand.subs(small, 0), OVERLAP) for node, dummy in nodes.items()}
+    return by_moments(found.xreplace(values).subs(small, 0), (*_OF_SAMPLE, *_rates_of_sample()))
+
+
+def _rates_of_sample() -> list[sp.Expr]:
+    return [sp.Function(f"d_{f.func}", real=True)(OVERLAP) for f in _OF_SAMPLE]

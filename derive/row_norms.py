@@ -1,0 +1,303 @@
+"""How much the squared norms of the rows vary after one gradient step, and how that goes with the rows themselves.
+
+With sigma' = mu_1 + sigma_2 z + rho(z) the bulk part of a row is ``M w + eta``, ``M = 1 + a_2 B`` and
+``eta = (A u/n0) sum_i e_i rho(z_i) x_i``, z_i = w.x_i. Given the batch its squared norm is a function of the Gaussian
+w. Hermite polynomials of different orders in w are uncorrelated, which makes the variance a sum of parts: linear,
+quadratic, sample by sample, and pairs of samples. Source: THEORY section 5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import sympy as sp
+
+from derive.bulk_resolvent import NOISE, OVERLAP, RESIDUAL, STRETCH
+from derive.gaussian.expectation import Expectation
+from derive.gradient_step import ALPHA0, U
+from derive.network_step import A
+from derive.operations import COMPOSED, computed
+from derive.trace import Claim, Derivation, Recorder
+
+RADIAL = sp.Symbol("radial", nonnegative=True)  # 1 for Gaussian rows at initialisation, 0 for rows on the unit sphere
+REST, Z = sp.symbols("rho z", real=True)
+PLACES = ((1, 2), (1, 3), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (4, 0))  # E[rho^i z^j] that are not zero
+MOMENTS = {place: sp.Symbol(f"r_{place[0]}{place[1]}", real=True) for place in PLACES}
+MEAN = sp.Symbol("e_1", real=True)  # E e
+STEP = A * U
+OF_CROSS, OF_SQUARE, FIRST, SECOND = (  # functions of the residual e of a sample
+    sp.Function(name, real=True)(OVERLAP) for name in ("p_1", "p_2", "psi_1", "psi_2")
+)
+_SOURCE = "THEORY section 5"
+_LARGE = "d, n0 large at fixed ratio, to leading order in 1/d"
+_NAMED = "names the moments of activation and residual; nothing is carried out"
+Word = tuple[sp.Expr, ...]  # a product of matrices (1/n0) sum_i f(e_i) x_i x_i^T, by their functions f
+
+
+@dataclass(frozen=True)
+class RowNorms:
+    """``of_sample``: p_1, p_2, psi_1, psi_2, functions of the residual in order; by these ``chi``: d times the variance
+    of the squared norm of the bulk part of a row; ``noise``: tau of ``(1/n0) sum_i (psi_1(e_i) M + tau(e_i)) x_i``, d
+    times its covariance with the row.
+    """
+
+    of_sample: tuple[tuple[Any, Any], ...]
+    chi: Any
+    noise: Any
+    derivation: Derivation
+
+
+def row_norms() -> RowNorms:
+    """Derive the fluctuations of the squared norms of the rows, for a target of one index."""
+    trace = Recorder("Norms of the rows")
+    cross, square = _per_sample(trace)
+    first, second = (_hermite(trace, order) for order in (1, 2))
+    of_sample = ((OF_CROSS, cross), (OF_SQUARE, square), (FIRST, first), (SECOND, second))
+    return RowNorms(of_sample, _variance(trace), _with_noise(trace), trace.finish())
+
+
+def _per_sample(trace: Recorder) -> tuple[Any, Any]:
+    """(p_1, p_2) of psi = p_1(e) rho z + p_2(e) rho^2: what one sample adds to the squared norm, beside w.M^2 w."""
+    trace.assume(
+        "sample on the row",
+        sp.Symbol("x.Mw"),
+        Z * (1 + STRETCH * (MEAN + RESIDUAL / ALPHA0)),
+        "$x_i\\cdot Mw$ of the stretched row, $M=1+a_2B$: what $B$ adds along $z_i=w\\cdot x_i$ is its trace without "
+        "the sample and the sample itself; the rest of it is independent of $z_i$",
+        source=_SOURCE,
+        assumption=_LARGE,
+    )
+    trace.derive(
+        "squared norm, per sample",
+        sp.Symbol("psi"),
+        computed(
+            "expand the square",
+            "$|Mw+\\eta|^2=w\\cdot M^2w+\\frac{1}{n_0}\\sum_i\\psi_i(z_i)+(\\text{pairs})$, "
+            "$\\eta=\\frac{Au}{n_0}\\sum_ie_i\\rho(z_i)x_i$: the cross term with the sample's own part of $Mw$, and "
+            "the diagonal of the square, $|x_i|^2=d$",
+            "sample on the row",
+            by=lambda along: 2 * STEP * RESIDUAL * REST * along + STEP**2 * RESIDUAL**2 / ALPHA0 * REST**2,
+            test=COMPOSED,
+        ),
+        _SOURCE,
+    )
+    cross, square = (
+        trace.derive(
+            f"squared norm, per sample, coefficient of {words}",
+            name,
+            computed(
+                "read off",
+                "a function of the residual of the sample",
+                "squared norm, per sample",
+                by=lambda psi, power=power: sp.factor(sp.Poly(psi, REST, Z).coeff_monomial(power)),
+                test=Claim(lambda found, psi, power=power: (_coefficient(psi, power), found)),
+            ),
+            _SOURCE,
+        )
+        for words, name, power in (("rho z", OF_CROSS, REST * Z), ("rho^2", OF_SQUARE, REST**2))
+    )
+    return cross, square
+
+
+def _coefficient(psi: Any, power: Any) -> Any:
+    """Of rho z or rho^2 in a quadratic form of both, by derivatives."""
+    if power == REST**2:
+        return sp.Derivative(psi, (REST, 2)) / 2
+    return sp.Derivative(psi, REST, Z)
+
+
+def _per_sample_named() -> Any:
+    return OF_CROSS * REST * Z + OF_SQUARE * REST**2
+
+
+def _hermite(trace: Recorder, order: int) -> Any:
+    """E[psi He_k]: a function of e."""
+    words, name = {1: ("linear", FIRST), 2: ("quadratic", SECOND)}[order]
+    return trace.derive(
+        f"squared norm, per sample, {words} part",
+        name,
+        computed(
+            "average",
+            f"the Hermite coefficient of order {order} in $z$ of $\\psi=p_1\\rho z+p_2\\rho^2$; "
+            "$r_{ij}=E[\\rho^iz^j]$",
+            "squared norm, per sample, coefficient of rho z",
+            "squared norm, per sample, coefficient of rho^2",
+            by=lambda *_: over_z(_per_sample_named() * hermite(order)),
+            test=_NAMED,
+        ),
+        _SOURCE,
+    )
+
+
+def hermite(order: int) -> Any:
+    """He_k(z), k up to 2."""
+    return (sp.S.One, Z, Z**2 - 1)[order]
+
+
+def over_z(expression: Any) -> Any:
+    """The average over z of a polynomial in rho and z, by the moments r_ij; rho has no part along 1 and z."""
+    found = sp.S.Zero
+    for (i, j), coefficient in sp.Poly(expression, REST, Z).terms():
+        known = MOMENTS.get((i, j), sp.S.Zero) if i else _normal(j)
+        found += coefficient * known
+    return sp.expand(found)
+
+
+def _normal(power: int) -> sp.Expr:
+    return sp.S.Zero if power % 2 else sp.factorial2(power - 1)
+
+
+def mean(function: Any) -> Any:
+    """Over the residual of a sample."""
+    return Expectation(function, OVERLAP)
+
+
+# --- traces of products of sample matrices --------------------------------------------------------------------------
+
+
+def trace_of(word: Word) -> Any:
+    """(1/d) tr of a product of matrices (1/n0) sum_i f(e_i) x_i x_i^T: the sum over partitions without crossings.
+
+    Source: free cumulants of a compound Poisson law, E[f_1...f_k]/alpha0^(k-1).
+    """
+    return sp.Add(*(sp.Mul(*(_cumulant([word[i] for i in block]) for block in each)) for each in _parts(len(word))))
+
+
+def _cumulant(functions: Sequence[sp.Expr]) -> Any:
+    return mean(sp.Mul(*functions)) / ALPHA0 ** (len(functions) - 1)
+
+
+def _parts(size: int, first: int = 0) -> Iterator[list[tuple[int, ...]]]:
+    """Partitions of ``size`` places in a row, from ``first`` on, without crossings."""
+    if size == 0:
+        yield []
+        return
+    for block in _blocks_with(size):
+        yield from _between([*block, size], first, [tuple(first + i for i in block)])
+
+
+def _blocks_with(size: int) -> Iterator[tuple[int, ...]]:
+    """Sets of places below ``size`` that hold the first one."""
+    for chosen in range(2 ** (size - 1)):
+        yield (0, *(i for i in range(1, size) if chosen >> (i - 1) & 1))
+
+
+def _between(ends: Sequence[int], first: int, found: list[tuple[int, ...]]) -> Iterator[list[tuple[int, ...]]]:
+    """Partitions of what lies between neighbours of a block, one gap after the other."""
+    if len(ends) == 1:
+        yield found
+        return
+    for inside in _parts(ends[1] - ends[0] - 1, first + ends[0] + 1):
+        yield from _between(ends[1:], first, [*found, *inside])
+
+
+def _quadratic_form() -> list[tuple[Any, Word]]:
+    """H - 1 of the quadratic part w.Hw, as a sum of products of sample matrices."""
+    e = RESIDUAL
+    return [(2 * STRETCH, (e,)), (STRETCH**2, (e, e)), (sp.S.One, (SECOND / 2,))]
+
+
+# --- the variance ---------------------------------------------------------------------------------------------------
+
+
+def _variance(trace: Recorder) -> Any:
+    """chi, part by part."""
+    linear, quadratic = (f"squared norm, per sample, {word} part" for word in ("linear", "quadratic"))
+    parts: tuple[tuple[str, str, tuple[str, ...], Any], ...] = (
+        (
+            "linear",
+            "$|\\frac{1}{n_0}\\sum_i\\psi_1(e_i)x_i|^2$",
+            (linear,),
+            mean(OVERLAP * FIRST) ** 2 + mean(FIRST**2) / ALPHA0,
+        ),
+        (
+            "quadratic",
+            "$2\\,\\mathrm{tr}H^2/d$ of $w\\cdot Hw$, $H=M^2+\\frac{1}{2n_0}\\sum_i\\psi_2(e_i)x_ix_i^T$; on the "
+            "sphere without the part along $|w|^2$, the square of its trace",
+            (quadratic,),
+            _of_quadratic_form(),
+        ),
+        (
+            "sample by sample",
+            "what $\\psi$ has beyond its parts of order up to two: independent from sample to sample",
+            (linear, quadratic),
+            _beyond(),
+        ),
+    )
+    for number, (name, rule, of, body) in enumerate(parts):
+        operation = computed("average", rule, *of, by=lambda *_, body=body: body, test=_NAMED)
+        trace.derive(f"variance, {name}", sp.Symbol(f"chi_{number + 1}"), operation, _SOURCE)
+    trace.assume(
+        "variance, pairs",
+        sp.Symbol("chi_4"),
+        2 * NOISE**2 * mean(RESIDUAL**2) ** 2 + 4 * NOISE * STRETCH**2 * mean(RESIDUAL**2) ** 2 / ALPHA0,
+        "pairs of samples to count where both have noise, $\\rho_i\\rho_jx_i\\cdot x_j$, and where the noise of one "
+        "meets what the other adds to $Mw$ across $x_i$",
+        source=_SOURCE,
+        assumption=_LARGE,
+    )
+    return trace.derive(
+        "variance of the squared norm",
+        sp.Symbol("chi"),
+        computed(
+            "add",
+            "the parts are uncorrelated",
+            *(f"variance, {part}" for part in ("linear", "quadratic", "sample by sample", "pairs")),
+            by=lambda *parts: sp.Add(*parts),
+            test=COMPOSED,
+        ),
+        _SOURCE,
+    )
+
+
+def _of_quadratic_form() -> Any:
+    form = _quadratic_form()
+    square = sp.Add(*(a * b * trace_of(left + right) for a, left in form for b, right in form))
+    trace = sp.Add(*(a * trace_of(word) for a, word in form))
+    return 2 * (square - trace**2) + 2 * RADIAL * (1 + trace) ** 2
+
+
+def _beyond() -> Any:
+    """The variance of psi over z without its parts of order up to two, over alpha0."""
+    psi = _per_sample_named()
+    return mean(over_z(psi**2) - over_z(psi) ** 2 - FIRST**2 - SECOND**2 / 2) / ALPHA0
+
+
+# --- covariance with the row ----------------------------------------------------------------------------------------
+
+
+def _with_noise(trace: Recorder) -> Any:
+    """tau: of all parts but the linear one with the noise of the row."""
+    own = STRETCH * 2 * RESIDUAL / ALPHA0 + STRETCH**2 * (2 * MEAN * RESIDUAL / ALPHA0 + RESIDUAL**2 / ALPHA0**2)
+    whole = 1 + sp.Add(*(factor * trace_of(word) for factor, word in _quadratic_form()))
+    trace.assume(
+        "quadratic part on a sample",
+        sp.Symbol("x.Hx/d"),
+        own + SECOND / (2 * ALPHA0) + RADIAL * whole,
+        "$x_i\\cdot Hx_i/d$ to be what the sample itself adds to $H$; of Gaussian rows at initialisation the trace of "
+        "$H$ counts as well",
+        source=_SOURCE,
+        assumption=_LARGE,
+    )
+    return trace.derive(
+        "norm and noise of a row",
+        sp.Symbol("tau"),
+        computed(
+            "average",
+            "the covariance with $\\eta$, sample by sample: orders above two of $\\psi$ with those of $\\rho$, and "
+            "the quadratic part with the second",
+            "quadratic part on a sample",
+            "squared norm, per sample, quadratic part",
+            by=lambda on_sample, _: _covariance(on_sample),
+            test=_NAMED,
+        ),
+        _SOURCE,
+    )
+
+
+def _covariance(on_sample: Any) -> Any:
+    two = over_z(REST * hermite(2))
+    beyond = (over_z(_per_sample_named() * REST) - SECOND * two / 2) / ALPHA0
+    return STEP * RESIDUAL * (beyond + two * on_sample)

@@ -1,0 +1,195 @@
+"""Equations of structured inputs, any number of blocks  [THEORY section 5].
+
+Generated; do not edit. Signature 024f9972eacac578.
+Regenerate with: giantstep generate
+"""
+
+# fmt: off
+import numpy as np
+
+from generated.runtime.certificate import Certificate
+from generated.runtime.tangents import Motion, Text
+
+SIGNATURE = "024f9972eacac578155a8c78a5e6ce1212d3796353989609bde8d71bd2ce0afb"
+
+
+UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')
+INPUTS = ('Q1_hat', 'Q2_hat', 'V1_hat', 'V2_hat', 'average_zeta_hat', 'psi_hat')
+GIVEN = ('Sigma', 'law_tr', 'law_vv', 'law_vo', 'law_oo')
+
+
+def chain(s):
+    """Everything that follows from unknowns and conjugates, stored beside them."""
+    (Sigma, T, V1_hat, average_zeta_hat, identity, zeta) = (s[name] for name in ('Sigma', 'T', 'V1_hat',
+        'average_zeta_hat', 'identity', 'zeta'))
+    Px = np.moveaxis(np.linalg.inv(np.moveaxis(np.einsum('c,cx,bc->bcx', T, Sigma, V1_hat) + identity[:, :, None], -1,
+        0)), 0, -1)
+    x0 = np.einsum('a,ab->b', zeta, V1_hat)
+    zeta_hat = np.real(x0 + average_zeta_hat)
+    Mx = np.einsum('b,bx,bcx->bcx', T, Sigma, Px)
+    x1 = np.einsum('ec->ce', V1_hat)
+    x2 = np.einsum('ce,bex->bcx', x1, Px)
+    Sx = x2
+    s.update(Px=Px, zeta_hat=zeta_hat, Mx=Mx, Sx=Sx)
+
+
+def residual(s):
+    """The residuals of the unknowns, stored beside them."""
+    (Mx, Px, Q1, Q1_hat, Q2_hat, Sigma, Sx, T, V1, V2_hat, adjoint, beta, fraction, inverse_dimension, law_oo, law_tr,
+        law_vo, law_vv, m, psi, psi_hat, ridge, zeta, zeta_hat) = (s[name] for name in ('Mx', 'Px', 'Q1', 'Q1_hat',
+        'Q2_hat', 'Sigma', 'Sx', 'T', 'V1', 'V2_hat', 'adjoint', 'beta', 'fraction', 'inverse_dimension', 'law_oo',
+        'law_tr', 'law_vo', 'law_vv', 'm', 'psi', 'psi_hat', 'ridge', 'zeta', 'zeta_hat'))
+    x0 = np.einsum('abc,c,ac,bc->ab', Sx**2, law_tr, Sigma, Sigma)
+    x1 = np.einsum('ab,a->b', x0, adjoint)
+    x2 = np.einsum('bca->abc', Px)
+    x3 = np.einsum('c,abc->ab', psi_hat, x2)
+    x4 = np.einsum('ba->ab', Sigma)
+    x5 = np.einsum('ab,a,ab->b', x3**2, law_oo, x4)
+    x6 = np.einsum('c,abc->ab', zeta_hat, x2)
+    x7 = np.einsum('ab,a,ab->b', x6**2, law_vv, x4)
+    x8 = np.einsum('ab,ab,a,ab->b', x3, x6, law_vo, x4)
+    x9 = np.einsum('bda->abd', Px)
+    x10 = np.einsum('cd,abd->abc', Q1_hat, x9)
+    x11 = np.einsum('abc,abc->ab', x10, x2)
+    x12 = np.einsum('ab,a,ab->b', x11, law_tr, x4)
+    residual_adjoint = np.real(beta*adjoint*fraction/T**2 - x1 - x5 - x7 - 2.0*x8 - 1.0/beta*x12 - 1.0/beta*Q2_hat
+        - inverse_dimension*(m**2)/T**2)
+    x13 = np.einsum('d,ad,abd,acd->abc', law_tr, Sigma, Px, Px)
+    x14 = np.einsum('abc,a->bc', x13, adjoint)
+    x15 = np.einsum('bda->abd', Mx)
+    x16 = np.einsum('d,abd->ab', psi_hat, x15)
+    x17 = np.einsum('cda->acd', Mx)
+    x18 = np.einsum('d,acd->ac', psi_hat, x17)
+    x19 = np.einsum('ab,ac,a->bc', x16, x18, law_oo)
+    x20 = np.einsum('d,acd->ac', zeta_hat, x17)
+    x21 = np.einsum('ab,ac,a->bc', x16, x20, law_vo)
+    x22 = np.einsum('d,abd->ab', zeta_hat, x15)
+    x23 = np.einsum('ac,ab,a->bc', x18, x22, law_vo)
+    x24 = np.einsum('ab,ac,a->bc', x22, x20, law_vv)
+    x25 = np.einsum('cea->ace', Mx)
+    x26 = np.einsum('de,ace->acd', Q1_hat, x25)
+    x27 = np.einsum('acd,abd->abc', x26, x15)
+    x28 = np.einsum('abc,a->bc', x27, law_tr)
+    residual_Q1 = np.real(np.einsum('b,c->bc', zeta, zeta) + Q1 - x14 - x19 - x21 - x23 - x24 - 1.0/beta*x28)
+    x29 = np.einsum('bba->ab', Sx)
+    x30 = np.einsum('a,ab,ab->b', law_tr, x4, x29)
+    residual_T = np.real(T - beta*fraction/(ridge + x30 + V2_hat))
+    x31 = np.einsum('bca->abc', Mx)
+    x32 = np.einsum('a,abc->bc', law_tr, x31)
+    residual_V1 = np.real(V1 - 1.0/beta*x32)
+    x33 = np.einsum('c,abc->ab', psi_hat, x31)
+    x34 = np.einsum('ab,a->b', x33, law_oo)
+    x35 = np.einsum('c,abc->ab', zeta_hat, x31)
+    x36 = np.einsum('ab,a->b', x35, law_vo)
+    residual_psi = np.real(psi - x34 - x36)
+    x37 = np.einsum('ab,a->b', x33, law_vo)
+    x38 = np.einsum('ab,a->b', x35, law_vv)
+    residual_zeta = np.real(zeta - x37 - x38)
+    s.update(residual_adjoint=residual_adjoint, residual_Q1=residual_Q1, residual_T=residual_T,
+        residual_V1=residual_V1, residual_psi=residual_psi, residual_zeta=residual_zeta)
+
+
+def free_energy(s):
+    """The free energy, stored as such."""
+    (Mx, Q1, Q1_hat, Q2, Q2_hat, T, V1, V1_hat, V2, V2_hat, alpha, avg_M, beta, inverse_dimension, law_oo, law_tr,
+        law_vo, law_vv, m, psi, psi_hat, weight, zeta, zeta_hat) = (s[name] for name in ('Mx', 'Q1', 'Q1_hat', 'Q2',
+        'Q2_hat', 'T', 'V1', 'V1_hat', 'V2', 'V2_hat', 'alpha', 'avg_M', 'beta', 'inverse_dimension', 'law_oo',
+        'law_tr', 'law_vo', 'law_vv', 'm', 'psi', 'psi_hat', 'weight', 'zeta', 'zeta_hat'))
+    x0 = np.dot(weight, avg_M)
+    x1 = np.einsum('b->', Q2_hat*V2 - Q2*V2_hat)
+    x2 = np.einsum('bc->c', Q1_hat*V1 - Q1*V1_hat)
+    x3 = np.einsum('c->', x2)
+    x4 = np.einsum('b->', psi*psi_hat + zeta*zeta_hat)
+    x5 = np.einsum('bca->abc', Mx)
+    x6 = np.einsum('c,abc->ab', psi_hat, x5)
+    x7 = np.einsum('ab,b->a', x6, psi_hat)
+    x8 = np.einsum('a,a->', x7, law_oo)
+    x9 = np.einsum('ab,b->a', x6, zeta_hat)
+    x10 = np.einsum('a,a->', x9, law_vo)
+    x11 = np.einsum('c,abc->ab', zeta_hat, x5)
+    x12 = np.einsum('ab,b->a', x11, psi_hat)
+    x13 = np.einsum('a,a->', x12, law_vo)
+    x14 = np.einsum('ab,b->a', x11, zeta_hat)
+    x15 = np.einsum('a,a->', x14, law_vv)
+    x16 = np.einsum('b,c,bc->c', zeta, zeta, V1_hat)
+    x17 = np.einsum('c->', x16)
+    x18 = np.einsum('bc,abc->ab', Q1_hat, x5)
+    x19 = np.einsum('ab->a', x18)
+    x20 = np.einsum('a,a->', x19, law_tr)
+    x21 = np.einsum('a,a->', Q2_hat, T)
+    x22 = 0.5*np.einsum('b,b->', 1.0/T, m**2)
+    free_energy = np.real(alpha*x0 + beta*(0.5*x1 + 0.5*x3 + x4 - 0.5*x8 - 0.5*x10 - 0.5*x13 - 0.5*x15 - 0.5*x17
+        - 0.5*(x20 + x21)/beta) + inverse_dimension*beta*x22)
+    s.update(free_energy=free_energy)
+
+
+EQUATIONS = """
+V := sum(mu2sq[b]*V2[b], b) + sum(sum(mu1[b]*mu1[c]*V1[b, c], b), c)
+slope := sum(mu1[b]*psi[b], b)
+mean := sum(kappa*mu1[b]*zeta[b] + mu0[b]*m[b], b)
+Delta := -slope**2 + sum(mu2sq[b]*Q2[b], b) + sum(sum(mu1[b]*mu1[c]*Q1[b, c], b), c)
+Q2[b] = adjoint[b]  # d/dV2_hat
+V2[b] = T[b]/beta  # d/dQ2_hat
+Q1_hat[b, c] = alpha*E(avg_gg*mu1[b]*mu1[c])/beta  # d/dV1
+Q2_hat[b] = alpha*E(avg_gg*mu2sq[b])/beta  # d/dV2
+V1_hat[b, c] = alpha*E(avg_h*mu1[b]*mu1[c])/beta  # d/dQ1
+V2_hat[b] = alpha*E(avg_h*mu2sq[b])/beta  # d/dQ2
+psi_hat[b] = alpha*E((avg_h*slope + avg_tg)*mu1[b])/beta  # d/dpsi
+0 = -delta[b, c] + sum((delta[c, e] + Sigma[c, x]*T[c]*V1_hat[e, c])*Px[b, e, x], e)  # Px
+zeta_hat[b] = alpha*E(kappa*avg_g*mu1[b])/beta + sum(V1_hat[a, b]*zeta[a], a)  # d/dzeta
+Mx[b, c, x] = Px[b, c, x]*Sigma[b, x]*T[b]  # Mx
+Sx[b, c, x] = sum(Px[b, e, x]*V1_hat[e, c], e)  # Sx
+# adjoint
+0 = (beta*adjoint[b]*fraction[b]/T[b]**2 - inverse_dimension*m[b]**2/T[b]**2
+    - sum(sum(Sigma[a, c]*Sigma[b, c]*Sx[a, b, c]**2*law_tr[c], c)*adjoint[a], a)
+    - sum(sum(Px[b, c, a]*psi_hat[c], c)**2*Sigma[b, a]*law_oo[a], a)
+    - sum(sum(Px[b, c, a]*zeta_hat[c], c)**2*Sigma[b, a]*law_vv[a], a)
+    - 2*sum(sum(Px[b, c, a]*psi_hat[c], c)*sum(Px[b, c, a]*zeta_hat[c], c)*Sigma[b, a]*law_vo[a], a)
+    - sum(sum(sum(Px[b, d, a]*Q1_hat[c, d], d)*Px[b, c, a], c)*Sigma[b, a]*law_tr[a], a)/beta - Q2_hat[b]/beta)
+0 = -alpha*E(avg_g*mu0[b]) + beta*inverse_dimension*m[b]/T[b]  # d/dm
+# d/dV1_hat
+Q1[b, c] = (sum(sum(Px[a, b, d]*Px[a, c, d]*Sigma[a, d]*law_tr[d], d)*adjoint[a], a)
+    + sum(sum(Mx[b, d, a]*psi_hat[d], d)*sum(Mx[c, d, a]*psi_hat[d], d)*law_oo[a], a)
+    + sum(sum(Mx[b, d, a]*psi_hat[d], d)*sum(Mx[c, d, a]*zeta_hat[d], d)*law_vo[a], a)
+    + sum(sum(Mx[b, d, a]*zeta_hat[d], d)*sum(Mx[c, d, a]*psi_hat[d], d)*law_vo[a], a)
+    + sum(sum(Mx[b, d, a]*zeta_hat[d], d)*sum(Mx[c, d, a]*zeta_hat[d], d)*law_vv[a], a) - zeta[b]*zeta[c]
+    + sum(sum(sum(Mx[c, e, a]*Q1_hat[d, e], e)*Mx[b, d, a], d)*law_tr[a], a)/beta)
+T[b] = beta*fraction[b]/(ridge + sum(Sigma[b, a]*Sx[b, b, a]*law_tr[a], a) + V2_hat[b])  # dL/dT
+V1[b, c] = sum(Mx[b, c, a]*law_tr[a], a)/beta  # d/dQ1_hat
+# d/dpsi_hat
+psi[b] = sum(sum(Mx[b, c, a]*psi_hat[c], c)*law_oo[a], a) + sum(sum(Mx[b, c, a]*zeta_hat[c], c)*law_vo[a], a)
+# d/dzeta_hat
+zeta[b] = sum(sum(Mx[b, c, a]*psi_hat[c], c)*law_vo[a], a) + sum(sum(Mx[b, c, a]*zeta_hat[c], c)*law_vv[a], a)
+"""
+COLUMNS = ('kappa', 'weight', 'nu0', 'nu1', 'nu2sq')
+check = Certificate(EQUATIONS, COLUMNS, odd=('avg_g', 'avg_tg')).check
+
+
+RULES = """
+d_avg_M := -avg_g*d_mean - avg_gg*d_V/2 + avg_h*d_Delta/2 - avg_tg*d_slope
+d_avg_g := -avg_gh*d_V - avg_h*d_mean - avg_hx*d_Delta/2 - avg_th*d_slope
+d_avg_gg := -2*avg_ggh*d_V - 2*avg_gh*d_mean - avg_ghx*d_Delta - 2*avg_tgh*d_slope
+d_avg_h := avg_ghx*d_V + avg_hx*d_mean + avg_hxx*d_Delta/2 + avg_thx*d_slope
+d_avg_tg := -avg_tgh*d_V - avg_th*d_mean - avg_thx*d_Delta/2 - avg_tth*d_slope
+d_Px[b, c, x] := (-sum(sum(Px[b, d, x]*V1_hat[a, d], d)*Px[a, c, x]*Sigma[a, x]*d_T[a], a)
+    - sum(sum(Px[b, d, x]*V1_hat[a, d], d)*Px[a, c, x]*T[a]*d_Sigma[a, x], a)
+    - sum(sum(Px[b, d, x]*d_V1_hat[a, d], d)*Px[a, c, x]*Sigma[a, x]*T[a], a))
+d_Mx[b, c, x] := (-sum(sum(Mx[b, d, x]*d_V1_hat[a, d], d)*Mx[a, c, x], a)
+    + sum(Px[a, b, x]*Px[a, c, x]*Sigma[a, x]*d_T[a], a) + sum(Px[a, b, x]*Px[a, c, x]*T[a]*d_Sigma[a, x], a))
+d_Sx[b, c, x] := (sum(sum(Px[b, d, x]*d_V1_hat[a, d], d)*Px[c, a, x], a)
+    - sum(Sigma[a, x]*Sx[a, b, x]*Sx[a, c, x]*d_T[a], a) - sum(Sx[a, b, x]*Sx[a, c, x]*T[a]*d_Sigma[a, x], a))
+"""
+OBSERVABLES = """
+test_error := E((-mean + nu0)**2 + (nu1 - slope)**2 + Delta + nu2sq)
+train_error := E(-V*avg_gg/2 + avg_M)
+free_energy := (alpha*E(avg_M) + beta*inverse_dimension*sum(m[b]**2/(2*T[b]), b)
+    + beta*(-sum(sum(sum(Mx[b, c, a]*psi_hat[c], c)*psi_hat[b], b)*law_oo[a], a)/2
+    - sum(sum(sum(Mx[b, c, a]*psi_hat[c], c)*zeta_hat[b], b)*law_vo[a], a)/2
+    - sum(sum(sum(Mx[b, c, a]*zeta_hat[c], c)*psi_hat[b], b)*law_vo[a], a)/2
+    - sum(sum(sum(Mx[b, c, a]*zeta_hat[c], c)*zeta_hat[b], b)*law_vv[a], a)/2
+    + sum(-Q2[b]*V2_hat[b] + Q2_hat[b]*V2[b], b)/2 + sum(psi[b]*psi_hat[b] + zeta[b]*zeta_hat[b], b)
+    - sum(sum(V1_hat[b, c]*zeta[b]*zeta[c], b), c)/2 + sum(sum(-Q1[b, c]*V1_hat[b, c] + Q1_hat[b, c]*V1[b, c], b), c)/2
+    - (sum(sum(sum(Mx[b, c, a]*Q1_hat[b, c], c), b)*law_tr[a], a) + sum(Q2_hat[a]*T[a], a))/(2*beta)))
+"""
+motion = Motion(Text(EQUATIONS, ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi', 'zeta'),
+    ('Sigma', 'law_tr', 'law_vv', 'law_vo', 'law_oo'), RULES, OBSERVABLES), COLUMNS)

@@ -1,0 +1,73 @@
+"""The simulated networks on paper, beside what the laws of the bulk predict for them."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+from giantstep.draw.curves import described, saved
+from giantstep.observe.compare import Comparison
+from giantstep.spec.files import PICTURES, suffix_of, write_atomic
+
+_LINES = {"isotropic": ("--", "0.35"), "trained": ("-", "black")}
+_TITLES = {"test_error": "test error", "train_error": "training error"}
+_BARS = 2.0  # standard errors
+_WIDTH = 0.28  # over which single networks are spread
+
+
+def plot_compare(found: Comparison, path: str | os.PathLike[str]) -> None:
+    """Draw a comparison into a .png, .svg or .pdf file. Raises BadInput for another ending."""
+    write_atomic(path, rendered_compare(found, suffix_of(path, PICTURES)))
+
+
+def rendered_compare(found: Comparison, suffix: str = ".png") -> bytes:
+    """The bytes of the picture in one of the formats."""
+
+    def draw() -> Figure:
+        drawn = Figure(figsize=(5.6, 3.6), layout="constrained")
+        FigureCanvasAgg(drawn)
+        panels = drawn.subplots(1, len(found.errors))
+        for axes, error in zip(np.atleast_1d(panels), found.errors, strict=True):
+            draw_compare(axes, found, error)
+        drawn.suptitle(described(found.simulation.model, {"target.link", "fit.ridge", "fit.loss"}), fontsize=8.5)
+        drawn.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
+        return drawn
+
+    return saved(draw, suffix)
+
+
+def draw_compare(axes: Axes, found: Comparison, error: str) -> None:
+    """One error: every network, their mean with its error bar, and a line for each law with its z."""
+    simulation = found.simulation
+    values = np.asarray(getattr(simulation, error)).ravel()
+    mean, spread = (float(part(error).item()) for part in (simulation.mean, simulation.standard_error))
+    spots = _WIDTH * np.linspace(-1.0, 1.0, len(values))
+    axes.plot(spots, values, "o", color="0.7", markersize=3.5, label="networks", zorder=1)
+    for law in found.results:
+        style, color = _LINES[law]
+        score = found.score(law, error)
+        axes.axhline(score.predicted, linestyle=style, color=color, linewidth=1.4, label=f"{law} law", zorder=2)
+        axes.annotate(
+            f"z = {score.z:+.1f}",
+            (1.0, score.predicted),
+            xycoords=("axes fraction", "data"),
+            xytext=(-3, 2),
+            textcoords="offset points",
+            ha="right",
+            va="bottom",
+            fontsize=8.0,
+            color=color,
+        )
+    label = rf"mean, bars $\pm 2$ s.e., d = {simulation.dimension}"
+    axes.errorbar(
+        [0.0], [mean], yerr=[_BARS * spread], fmt="s", color="black", markersize=5.0, capsize=3.0, label=label, zorder=3
+    )
+    axes.set_xlim(-1.0, 1.0)
+    axes.set_xticks([])
+    axes.margins(y=0.12)
+    axes.set_ylabel(_TITLES[error])
+    axes.tick_params(which="both", right=True)

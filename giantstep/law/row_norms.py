@@ -1,0 +1,60 @@
+"""The norms of the rows after a gradient step: how much they vary, and the directions that they go with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from generated import bulk_resolvent, row_norms
+from giantstep.law.residual import ResidualLaw
+
+Array = np.ndarray
+_NOTHING = 1e-14  # of the coefficients of a direction beside the largest possible: there is none
+
+
+@dataclass(frozen=True)
+class RowNorms:
+    """What norms of rows are functions of: rate and samples of the step, readout values of the blocks, E sigma'' and
+    Var sigma' of the activation, moments E[rho^i z^j] of the rest of sigma'; radial: 1 for Gaussian initial rows, 0 for
+    rows on the sphere.
+    """
+
+    rate: float
+    samples: float
+    values: tuple[float, ...]
+    linear: float
+    variance: float
+    moments: tuple[float, ...]
+    radial: float
+
+    def of_blocks(self, law: ResidualLaw) -> tuple[Array, Array]:
+        """(chi [K], coefficients [K, 2, N] of the directions k_b), for squared norms of mean c_b.
+
+        chi: d times the variance of the squared norms; k_b: d times their covariance with the rows, a sum over samples
+        of which the coefficients at the nodes of the residual are those of ``bulk_resolvent.projections``.
+        """
+        found = [row_norms.norms(*self._arguments(u), *_nodes(law), self.moments) for u in self.values]
+        return self._collected(law, found)
+
+    def rates(self, law: ResidualLaw) -> tuple[Array, Array]:
+        """The same along the rate of the step."""
+        found = []
+        for u in self.values:
+            moved = bulk_resolvent.covariance_rates(self.rate, self.samples, u, self.linear, self.variance)
+            found.append(row_norms.norms_rates(*self._arguments(u), *moved, *_nodes(law), self.moments))
+        return self._collected(law, found)
+
+    def _arguments(self, u: float) -> tuple[float, ...]:
+        parts = bulk_resolvent.covariance(self.rate, self.samples, u, self.linear, self.variance)
+        return self.rate, self.samples, u, *parts, self.radial
+
+    def _collected(self, law: ResidualLaw, found: list[tuple[float, Array, Array]]) -> tuple[Array, Array]:
+        coefficients = np.array([[first + noise, -first] for _, first, noise in found])
+        size = max(1.0, abs(self.rate) * max(map(abs, self.values))) * (1.0 + np.abs(law.e)) ** 3
+        coefficients[np.all(np.abs(coefficients) <= _NOTHING * size, axis=(1, 2))] = 0.0
+        return np.array([chi for chi, _, _ in found]), coefficients
+
+
+def _nodes(law: ResidualLaw) -> tuple[Array, Array, Array]:
+    return law.e, law.weight, law.weight_t

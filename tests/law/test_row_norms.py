@@ -1,0 +1,176 @@
+"""The norms of the rows after a step: their variance and what they go with, against sampled layers."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import sympy as sp
+
+from derive.bulk_resolvent import RESIDUAL
+from derive.check import check_step
+from derive.gaussian.expectation import Expectation
+from derive.gradient_step import ALPHA0
+from derive.row_norms import Z, trace_of
+from derive.row_norms import row_norms as row_norms_derived
+from generated import bulk_resolvent
+from giantstep.law.residual import residual_law
+from giantstep.law.row_norms import RowNorms
+from giantstep.law.trained_bulk import BulkLaw, Covariance, law_rates, trained_law
+from giantstep.spec.expressions import numpy_function
+from giantstep.spec.link import link_values
+from giantstep.spec.model import Model, Target
+from giantstep.system.bulk_system import covariance_of, initial_output, row_norms, spike_sign
+from giantstep.system.problem import Problem, problem_of
+
+Array = np.ndarray
+# activation, bias, link, samples and rate of the step: norms that go with rows and norms that do not
+CASES = {
+    "gelu": ("gelu", 0.0, "z + He(2,z)/2", 4.0, 1.0),
+    "relu": ("relu", 0.0, "relu", 4.0, 1.0),
+    "tanh": ("tanh", 0.0, "tanh(3*z)", 0.5, 4.0),
+    "sign": ("tanh", 0.0, "sign", 16.0, 1.0),
+    "bias": ("relu", -0.5, "relu", 2.0, 1.5),
+    "erf": ("erf", 0.0, "tanh(2*z) + tanh(z)", 1.0, 2.0),
+    "softplus": ("softplus", 0.0, "tanh(z)**2", 1.0, 3.0),
+}
+INITIALISATIONS = ("sphere", "gaussian")
+
+
+def problem(name: str, initialisation: str) -> Problem:
+    activation, bias, link, samples, rate = CASES[name]
+    network = {"activation": activation, "bias": bias, "width": 1.0, "initialisation": initialisation}
+    step = {"samples": samples, "learning_rate": rate, "bulk": "trained"}
+    fit = {"samples": 2.0, "ridge": 0.1}
+    return problem_of(Model.from_dict({"network": network, "step": step, "target": {"link": link}, "fit": fit}))
+
+
+def predicted(name: str, initialisation: str) -> Array:
+    """chi, and d times the covariance of norm and row along theta and v."""
+    given = problem(name, initialisation)
+    model, gamma = given.model, given.spike.alignment
+    sign = spike_sign(model)
+    law = trained_law(model.target, initial_output(model), covariance_of(given), gamma, sign, row_norms(given))
+    along, across = (law.norms[f"law_{x}n"][0].sum().real for x in "vo")
+    return np.array([law.norms["chi"][0], gamma * along + math.sqrt(1.0 - gamma**2) * across, along])
+
+
+def sampled(name: str, initialisation: str, d: int, seed: int) -> Array:
+    """The same of one layer of 3000 neurons after a step on one batch."""
+    activation, bias, link, samples, rate = CASES[name]
+    given, source = problem(name, initialisation), np.random.default_rng(seed)
+    count = round(samples * d)
+    x = source.normal(size=(count, d))
+    rows = source.normal(size=(3000, d)) / math.sqrt(d)
+    if initialisation == "sphere":
+        rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    e = link_values(link)(x[:, :1].T) - initial_output(given.model)
+    slope, linear = numpy_function(activation), _mean_slope(activation, bias)
+    rows += rate * ((slope(rows @ x.T + bias)[1] - linear) * e) @ x / count
+    norm = (rows**2).sum(axis=1)
+    change, v = norm - norm.mean(), spike_sign(given.model) * (e @ x)
+    theta = rows[:, 0]
+    return d * np.array([np.mean(change**2), np.mean(change * theta), np.mean(change * (rows @ v)) / np.linalg.norm(v)])
+
+
+def _mean_slope(activation: str, bias: float) -> float:
+    z = np.linspace(-10.0, 10.0, 400_001)
+    weight = np.exp(-0.5 * z * z)
+    return float(weight @ numpy_function(activation)(z + bias)[1] / weight.sum())
+
+
+SHORT = [("tanh", "gaussian"), ("bias", "sphere")]
+LONG = [(name, each) for name in CASES for each in INITIALISATIONS if (name, each) not in SHORT]
+
+
+@pytest.mark.parametrize(
+    ("name", "initialisation"), [*SHORT, *(pytest.param(*case, marks=pytest.mark.slow) for case in LONG)]
+)
+def test_against_sampled_layers(name: str, initialisation: str) -> None:
+    """Within 4 standard errors of 12 layers at d = 200; 5/d of their size is allowed for finite dimension."""
+    theory = predicted(name, initialisation)
+    rows = np.array([sampled(name, initialisation, 200, seed) for seed in range(12)])
+    size = np.array([theory[0], *[math.sqrt(theory[0])] * 2])
+    error = np.hypot(rows.std(axis=0, ddof=1) / math.sqrt(len(rows)), 5.0 / 200 * size)
+    assert np.max(np.abs(rows.mean(axis=0) - theory) / error) < 4.0
+
+
+@pytest.mark.parametrize("name", ["tanh", "bias"])
+def test_norms_of_the_other_initialisation_are_rejected(name: str) -> None:
+    """Gaussian rows vary by 2/d more at least; a step that shrinks rows shrinks that too."""
+    one, other = (predicted(name, each) for each in INITIALISATIONS)
+    rows = np.array([sampled(name, "sphere", 200, seed) for seed in range(12)])
+    error = rows.std(axis=0, ddof=1)[0] / math.sqrt(len(rows))
+    assert abs(rows.mean(axis=0)[0] - other[0]) > 6.0 * error and other[0] - one[0] > 1.0
+
+
+def test_no_step_leaves_the_norms_of_the_initial_rows() -> None:
+    """0 on the sphere; 2 for Gaussian entries, of a chi-squared law."""
+    for initialisation, variance in zip(INITIALISATIONS, (0.0, 2.0), strict=True):
+        given = problem("gelu", initialisation)
+        still = given.model.replace({"step.learning_rate": 0.0})
+        norms = row_norms(problem_of(still))
+        chi, along = norms.of_blocks(residual_law(Target("tanh"), 0.1, 1))
+        assert chi == pytest.approx([variance], abs=1e-15) and not along.any()
+
+
+@pytest.mark.parametrize(
+    ("name", "initialisation"), [*SHORT, *(pytest.param(*case, marks=pytest.mark.slow) for case in LONG)]
+)
+def test_rates_along_the_learning_rate(name: str, initialisation: str) -> None:
+    """Central differences of chi and of averages over the weights, extrapolated."""
+    given = problem(name, initialisation)
+    gamma, sign = given.spike.alignment, spike_sign(given.model)
+    norms, target, mean = row_norms(given), given.model.target, initial_output(given.model)
+
+    def averages(law: BulkLaw) -> Array:
+        found = law.norms
+        parts = [(found[x] / (law.x + 1.5)).sum(axis=-1).real.ravel() for x in ("law_vn", "law_on", "law_nn")]
+        return np.concatenate([found["chi"], *parts])
+
+    def covariance(of: RowNorms) -> Covariance:
+        parts = bulk_resolvent.covariance(of.rate, of.samples, of.values[0], of.linear, of.variance)
+        return Covariance(of.samples, *parts)
+
+    def at(rate: float) -> Array:
+        moved = replace(norms, rate=rate)
+        return averages(trained_law(target, mean, covariance(moved), gamma, sign, moved))
+
+    rates = bulk_resolvent.covariance_rates(norms.rate, norms.samples, norms.values[0], norms.linear, norms.variance)
+    # averages over the law do not depend on the contour, which moves with the rate
+    exact = averages(law_rates(target, mean, covariance(norms), gamma, sign, rates, norms))
+    one, two = ((at(norms.rate + h) - at(norms.rate - h)) / (2.0 * h) for h in (2e-3, 4e-3))
+    # the laws are found to 1e-11 and divided by the step; of the differences the fourth order is left
+    assert (4.0 * one - two) / 3.0 == pytest.approx(exact, abs=3e-8 * max(1.0, float(np.abs(exact).max())))
+
+
+def test_traces_of_products_of_sample_matrices() -> None:
+    """Sums over partitions without crossings, against one large matrix: fluctuations, and pairs of factors that cross,
+    are of order 1/d for each pair.
+    """
+    d, count = 800, 1600
+    source = np.random.default_rng(7)
+    x = source.normal(size=(count, d))
+    e = np.tanh(source.normal(size=count)) + 0.4
+    squares = [(x.T * values) @ x / count for values in (e, e**2)]
+    for word in ((0,), (0, 1), (0, 0, 1), (0, 0, 0, 0), (0, 1, 0, 1)):
+        product = np.linalg.multi_dot([np.eye(d), np.eye(d), *(squares[i] for i in word)])
+        moments = _with_moments(trace_of(tuple((RESIDUAL, RESIDUAL**2)[i] for i in word)), e, count / d)
+        assert np.trace(product) / d == pytest.approx(moments, rel=2.0 * len(word) ** 2 / d)
+
+
+def _with_moments(expression: sp.Expr, e: Array, samples: float) -> float:
+    """The averages over one sample as those over the samples that were drawn."""
+    nodes = expression.atoms(Expectation)
+    values = {node: float(np.mean(e ** int(sp.degree(node.integrand.subs(RESIDUAL, Z), Z)))) for node in nodes}
+    return float(expression.subs({**values, ALPHA0: samples}))
+
+
+def test_recorded_steps() -> None:
+    """Each is computed; what can be tested at random points is."""
+    derivation = row_norms_derived().derivation
+    found = [step for step in map(check_step, derivation.steps) if step.error is not None]
+    assert found and all(step.error < 1e-40 for step in found)
+    assert r"\rho" in derivation.latex()
