@@ -6,14 +6,14 @@ sigma' beside its parts along 1 and z, (i, j) in MOMENTS; radial: 1 for rows Gau
 0 on the unit sphere; e, weight, weight_t: nodes of the law of the residual of the step, with weights for
 means of functions of e, and of those times t = theta.x.
 
-Generated; do not edit. Signature f1a515047b443840.
+Generated; do not edit. Signature 3ba231b27f698b19.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "f1a515047b443840161a755a25bcfd2c63899c8555705d34af91fbbe29f0cf6c"
+SIGNATURE = "3ba231b27f698b1900544266c88b2e7a1e8434465aece3833e09afd60d2c93a5"
 
 
 MOMENTS = ((1, 2), (1, 3), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (4, 0))

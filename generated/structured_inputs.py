@@ -3,14 +3,14 @@
 eigenvalue [J]: of the covariance of the inputs, of mean one; law_tr, law_theta [J]: weights of the trace and of the
 target's direction theta there; u [K]: readout values at initialisation.
 
-Generated; do not edit. Signature cdfa187877715917, runtime 1845213c50cfee39.
+Generated; do not edit. Signature 754126e198c78635, runtime 1845213c50cfee39.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "cdfa187877715917b7764d4c55c6280b97dff7698a8ba52745134e32446b6ad7"
+SIGNATURE = "754126e198c78635f9b9fbca1c723fb4272fa10b3a3f335e0b8dab1165b8c98e"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 1633e246a83cbd19, runtime 1845213c50cfee39.
+Generated; do not edit. Signature dce9179e3413d692, runtime 1845213c50cfee39.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "1633e246a83cbd19e11d7fddb48021a97de0b68489b8e69c69146f4fd79e1295"
+SIGNATURE = "dce9179e3413d692a1abcef8fd67b3ee6736fbb8f782ab99d2cedd7fc55f2e2b"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 4e71f5fbf6f0ac98, runtime 1845213c50cfee39.
+Generated; do not edit. Signature 250149dd497cc804, runtime 1845213c50cfee39.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "4e71f5fbf6f0ac981d5b894ee6395d167b21470e6e1e99a1a1f6fc692286d2ee"
+SIGNATURE = "250149dd497cc804252e5e31ed39a7e608e06688dc5f1a8822ca0e64ad1c3850"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

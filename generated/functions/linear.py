@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 6df1d04515c74fe2, runtime 1845213c50cfee39.
+Generated; do not edit. Signature eb7ef794eb6c2001, runtime 1845213c50cfee39.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "6df1d04515c74fe27facbee89ef7e4422020aee5aad0364ab523ce65e62fd619"
+SIGNATURE = "eb7ef794eb6c2001e9c66e1a5505681cd3e0caa258885e4d73a73026edb343d7"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

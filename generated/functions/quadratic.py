@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 007d38e42ad4e780, runtime 1845213c50cfee39.
+Generated; do not edit. Signature f2ff8c017cdf26d6, runtime 1845213c50cfee39.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "007d38e42ad4e7808085db5bf83f8e416bdc4c3c716c1d13bc8c5da336b84f33"
+SIGNATURE = "f2ff8c017cdf26d6a595bc50000f5987d61437d264aa1d1a0af55e34d63e73a2"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 3779be1f991f8ce2, runtime 1845213c50cfee39.
+Generated; do not edit. Signature fff8fb0caa1a9e08, runtime 1845213c50cfee39.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "3779be1f991f8ce260d62c8334f5e78448b9173a133e6961a1fc22d9b35c90f7"
+SIGNATURE = "fff8fb0caa1a9e087cebfad94a26f9f2cda7e548134a35b66b363ecd4335d9b9"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

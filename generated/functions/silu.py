@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature ca74d5d7aa3972f2, runtime 1845213c50cfee39.
+Generated; do not edit. Signature 3f889ec008da6371, runtime 1845213c50cfee39.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "ca74d5d7aa3972f22dc259bc9a741912efd20ad27eab951c6c37fe045ccb74d8"
+SIGNATURE = "3f889ec008da6371b8b90efe64b8cd8cbdc7cbb591f5c5f5df482c7defd96578"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

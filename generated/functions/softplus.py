@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 9f7ffbd1dcdd8855, runtime 1845213c50cfee39.
+Generated; do not edit. Signature 87c9f998dc646c3d, runtime 1845213c50cfee39.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "9f7ffbd1dcdd885515fab62a7f7db2bd9a2e883174b896d7200a5afcc1b22ad6"
+SIGNATURE = "87c9f998dc646c3d4854edf8ffad996c07f694f3300e5ba67cac9e9d6afb9848"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

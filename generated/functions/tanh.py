@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 8b5a233c4fa8ffdf, runtime 1845213c50cfee39.
+Generated; do not edit. Signature 7cb9fb9a486383c1, runtime 1845213c50cfee39.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "8b5a233c4fa8ffdfbeeddd3c5bfe364cc2bf6dcbde0adb58a611b97763a55a7e"
+SIGNATURE = "7cb9fb9a486383c17841a688d96466a102e87a95640ff758e098c5291639fa07"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 2a09c4afdab0c606, runtime 1845213c50cfee39.
+Generated; do not edit. Signature 274890a327384c4b, runtime 1845213c50cfee39.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "2a09c4afdab0c606c932c9b2ac9a845235a4a902905042fa6957b6288474ed6a"
+SIGNATURE = "274890a327384c4bb99337f0cb0a95500f989cea897d896922891236eb6bbd07"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature a7e8cec65f4915b5, runtime 1845213c50cfee39.
+Generated; do not edit. Signature 77ab149d7a8753a8, runtime 1845213c50cfee39.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "a7e8cec65f4915b53d3b1c598cdd8d54f946f1ab8979845e829debbaf6584101"
+SIGNATURE = "77ab149d7a8753a8011165e253c0c049db272e9b1a8d05deb306a9cf56ffab72"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature c851ea567e495c1f, runtime 1845213c50cfee39.
+Generated; do not edit. Signature 079addca56e70554, runtime 1845213c50cfee39.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "c851ea567e495c1feefd4f00b9810ba0e38a2dd63f9ceeb96c29fffd49a761bd"
+SIGNATURE = "079addca56e705545519ad990f13c438addb1dbc6ff4329a9157c789ad9a8d13"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature b62cfbb02d5396e5, runtime 1845213c50cfee39.
+Generated; do not edit. Signature e888123e620f3734, runtime 1845213c50cfee39.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "b62cfbb02d5396e54ced2f39bd89ab54e1f2dc32541783a00e443e50502e394e"
+SIGNATURE = "e888123e620f3734f1a855fd9e3a2c8f45d3c5e90e8589653356dbec8ab9afde"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature a18ed02c4fe75b43, runtime 1845213c50cfee39.
+Generated; do not edit. Signature b796e36d47051f4c, runtime 1845213c50cfee39.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "a18ed02c4fe75b4308458274a60997a4a1b5e5bf1cc4b68715216d3d39888405"
+SIGNATURE = "b796e36d47051f4c9eae1a39cf24d8e09e22dea74c1546d77723b444bb44e690"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature b2b1851e40085d81, runtime 1845213c50cfee39.
+Generated; do not edit. Signature 5dbc0971ff37a227, runtime 1845213c50cfee39.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "b2b1851e40085d818c23361275323e7e05e33b40b6289ba847bdd9d8ed611876"
+SIGNATURE = "5dbc0971ff37a227a1877231435b3643df3ac4dac29506560343301e763683d1"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

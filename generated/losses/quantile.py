@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature 6d2806123ca758d8, runtime 1845213c50cfee39.
+Generated; do not edit. Signature 07d4a5a7ba2e175e, runtime 1845213c50cfee39.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "6d2806123ca758d8f2f852910637d87871aada1b9fca61ca9af628d1405bfe50"
+SIGNATURE = "07d4a5a7ba2e175e5eaf409cea48328e371be73fb23bccab2d4cd706470cbae9"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

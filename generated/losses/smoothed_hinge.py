@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature 2215678a9e38ec1d, runtime 1845213c50cfee39.
+Generated; do not edit. Signature edf1849a14c478a1, runtime 1845213c50cfee39.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "2215678a9e38ec1d65351dbf2d6240bfa8b406ea9b58ff68dd3429c5989b50b4"
+SIGNATURE = "edf1849a14c478a1649194bac70dd11ae51ef213d27a0df9e317cbac2a4630de"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -6,7 +6,7 @@ Order of computation, found from the derived system:
        zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature a3a207c11fb57845.
+in X). Generated; do not edit. Signature 56023a2e6403298f.
 Regenerate with: giantstep generate
 """
 
@@ -20,7 +20,7 @@ from generated.runtime.tangents import Motion, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "a3a207c11fb578451c21c8a7dc210085c77f2de2cb2daae71bcad2b14359ac88"
+SIGNATURE = "56023a2e6403298f0cc84a583a9a86ee8eb9f0533429ff12be32c9ac6f9a61d9"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

@@ -7,7 +7,7 @@ Order of computation, found from the derived system:
        psi_hat_1, psi_hat_2, psi_hat_3, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature d71eefcadb47a010.
+in X). Generated; do not edit. Signature acd9e1bd0c5ffa3c.
 Regenerate with: giantstep generate
 """
 
@@ -21,7 +21,7 @@ from generated.runtime.tangents import Motion, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "d71eefcadb47a0107efd00f6dfb01861509611d744b167d20a600c9f93d14ee1"
+SIGNATURE = "acd9e1bd0c5ffa3c41ed8e45e068187ba4563ea0a501471f70bef992542c1f8a"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu1_3, nu2sq = np.arange(7)  # rows of node, then those of the blocks

@@ -1,6 +1,6 @@
 """Equations of a given bulk, one block  [THEORY section 5].
 
-Generated; do not edit. Signature be158a07e5ccd56c.
+Generated; do not edit. Signature 67a11706ff117e2c.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import Motion, Text
 
-SIGNATURE = "be158a07e5ccd56c5c1836f71f016f6d31bd3814369779b422ac48263ae2f37a"
+SIGNATURE = "67a11706ff117e2c0bdbc794e073e3fa20bc47a4064dfaf39e8d54fd35894d4b"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

@@ -1,6 +1,6 @@
 """Equations of structured inputs, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature 024f9972eacac578.
+Generated; do not edit. Signature 0a0cf27255a71b01.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import Motion, Text
 
-SIGNATURE = "024f9972eacac578155a8c78a5e6ce1212d3796353989609bde8d71bd2ce0afb"
+SIGNATURE = "0a0cf27255a71b01c31947e93a5674a778ca552de096e46358b0658ff0359c90"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 667c8e30430ed072.
+Generated; do not edit. Signature 61a52cfb7ac89b00.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "667c8e30430ed072cbd64a20a4f8765f369fcecf2a92c86913e74bd830a54267"
+SIGNATURE = "61a52cfb7ac89b001520272302e48a234d88f26057b18b3cdeb74f3631b486a7"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 78a374336f7d59d5.
+in X). Generated; do not edit. Signature 85b819aaccc7d07f.
 Regenerate with: giantstep generate
 """
 
@@ -23,7 +23,7 @@ from generated.runtime.unknowns import (DIRECTION, FAMILY, IMAGE, RESIDUAL, TURN
     solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "78a374336f7d59d51ec23f8bcd6b295025fea40f16bd28dbae44aa8ee3aba247"
+SIGNATURE = "85b819aaccc7d07f7cbeb4e777e9f6956d8d215dfcfd1883f029d00ab3249868"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

@@ -1,6 +1,6 @@
 """Equations of a stretched bulk, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature a33e39be62a2886b.
+Generated; do not edit. Signature 17de10e4337ad383.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import Motion, Text
 
-SIGNATURE = "a33e39be62a2886ba29d2b88ef7e3e2d2586194caad10917e14e1ab5a491eebd"
+SIGNATURE = "17de10e4337ad383be1062bc06eb4fe7f3f2a48fc4d6cf88613664ca93f883bb"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

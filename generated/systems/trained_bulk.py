@@ -1,6 +1,6 @@
 """Equations of a trained bulk, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature c437306393cc64df.
+Generated; do not edit. Signature e21fd7c4d2e72381.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import Motion, Text
 
-SIGNATURE = "c437306393cc64dfa29be1f1da34cd90c69f76d8424bb555a5b622be7ae64f33"
+SIGNATURE = "e21fd7c4d2e723812fe6faa4820c65b55ac6f070871c216eb8ff6693f805d9cb"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')
