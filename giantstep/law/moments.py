@@ -18,6 +18,7 @@ _ORDER = 20
 _REACH, _FARTHEST = 14.0, 38.0  # the weight is 1e-43 at the first
 _NEGLIGIBLE = 1e-17
 _TOLERANCE = 1e-13
+_ROUNDING = 1e-14  # of a slope that is linear, beside its terms
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,9 @@ def rest_moments(
     mean, linear = _settled(integrands, cuts, text)
 
     def rests(z: np.ndarray) -> np.ndarray:
-        rest = function(z + bias)[1] - mean - linear * z
+        slope = function(z + bias)[1]
+        rest = slope - mean - linear * z
+        rest[np.abs(rest) <= _ROUNDING * (np.abs(slope) + abs(mean) + np.abs(linear * z))] = 0.0
         return np.stack([rest**i * z**j for i, j in powers])
 
     return tuple(_settled(rests, cuts, text))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from types import ModuleType
 from typing import Any
 
@@ -37,6 +38,7 @@ from giantstep.system.discretisation import Level, Resolved
 from giantstep.system.problem import Problem
 
 Array = np.ndarray
+_VANISHES = 1e-9  # of the mean of the third derivative beside that of the slope
 
 
 def bulk_arrays(problem: Problem) -> tuple[ModuleType, dict[str, Array]]:
@@ -49,6 +51,7 @@ def bulk_arrays(problem: Problem) -> tuple[ModuleType, dict[str, Array]]:
     if model.bulk == "matrix":
         given = given_bulk(model)
         return given_equations, {name: getattr(given, name) for name in given_equations.GIVEN}
+    refuse_other_norms(model)
     law, sigma = bulk_of(problem)
     return trained_equations, {"Sigma": sigma, **law.weights, **norms_of(law, sigma, variances_of(problem))}
 
@@ -69,6 +72,7 @@ def stretched_arrays(problem: Problem, nodes: int) -> dict[str, Array]:
     """What the equations of a bulk of rows that are stretched by blocks are given. Raises BadInput."""
     model, blocks = problem.model, len(problem.blocks)
     refuse_other_bulks(model)
+    refuse_other_norms(model)
     law, samples = nodes_of(problem, nodes), step_arguments(model).samples
     by_block = samples_of(samples, covariances_of(problem), variances_of(problem), law.e)
     weights = weights_of(samples, law, problem.spike.alignment, spike_sign(model), blocks)
@@ -102,9 +106,10 @@ def norms_alone(problem: Problem, law: ResidualLaw) -> Array:
     if along.any():
         network = problem.model.network
         raise BadInput(
-            'step.bulk = "trained" with several readout values needs rows whose norms do not go with their directions, '
-            "as those of relu, gelu, silu and softplus without a bias, or an activation with E sigma''(z) = 0; they do "
-            f"for network.activation = {network.activation!r}, bias {network.initial_bias:g}",
+            'step.bulk = "trained" with several readout values needs rows whose norms are uncorrelated with their '
+            "directions, as those of relu, gelu, silu and softplus without a bias, or an activation with "
+            f"E sigma''(z) = 0; for network.activation = {network.activation!r}, bias {network.initial_bias:g} they "
+            "are correlated",
             'use one readout value, or step.bulk = "isotropic"',
         )
     return np.asarray(np.maximum(chi, 0.0) / variances_of(problem) ** 2)
@@ -128,11 +133,15 @@ def row_norms(problem: Problem) -> RowNorms:
     model, strength = problem.model, problem.spike.strength
     rate, samples, _, linear, variance = step_parts(model)
     values = tuple(term.scale / strength if strength else 0.0 for term in problem.blocks)
+    radial = 1.0 if model.network.initialisation == "gaussian" else 0.0
+    return RowNorms(rate, samples, values, linear, variance, moments_of_rest(model), radial)
+
+
+def moments_of_rest(model: Model) -> tuple[float, ...]:
+    """Moments of what sigma' has beside 1 and z, at initialisation."""
     network = model.network
     breaks = function_kernel(network.activation).BREAKPOINTS
-    moments = rest_moments(network.activation, breaks, network.initial_bias, row_norm_functions.MOMENTS)
-    radial = 1.0 if network.initialisation == "gaussian" else 0.0
-    return RowNorms(rate, samples, values, linear, variance, moments, radial)
+    return rest_moments(network.activation, breaks, network.initial_bias, row_norm_functions.MOMENTS)
 
 
 def covariance_of(problem: Problem) -> Covariance:
@@ -183,6 +192,20 @@ def refuse_other_bulks(model: Model) -> None:
             'step.bulk = "trained" needs a target of one index',
             'use step.bulk = "isotropic" for several indices',
         )
+
+
+def refuse_other_norms(model: Model) -> None:
+    """Raise BadInput where initial norms change how far a row goes along the spike, which the law does not know."""
+    third = moments_of_rest(model)[row_norm_functions.MOMENTS.index((1, 2))]  # the mean of the third derivative
+    if model.network.initialisation == "sphere" or abs(third) <= _VANISHES * math.sqrt(moments_of(model).slope_square):
+        return
+    network = model.network
+    raise BadInput(
+        'step.bulk = "trained" with network.initialisation = "gaussian" needs an activation with '
+        f"E sigma'''(z) = 0, as relu, gelu, silu and softplus without a bias; it is {third:.3g} for "
+        f"network.activation = {network.activation!r}, bias {network.initial_bias:g}",
+        'use network.initialisation = "sphere", or step.bulk = "isotropic"',
+    )
 
 
 class BulkSystem(CoupledSystem):
