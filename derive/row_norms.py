@@ -8,7 +8,7 @@ quadratic, sample by sample, and pairs of samples. Source: THEORY section 5.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,7 +32,7 @@ OF_CROSS, OF_SQUARE, FIRST, SECOND = (  # functions of the residual e of a sampl
 )
 _SOURCE = "THEORY section 5"
 _LARGE = "d, n0 large at fixed ratio, to leading order in 1/d"
-_NAMED = "names the moments of activation and residual; nothing is carried out"
+_SOME_REST = (Z**2 - 1) + (Z**3 - 3 * Z) / 3  # a rest without parts along 1 and z, that averages are tested with
 Word = tuple[sp.Expr, ...]  # a product of matrices (1/n0) sum_i f(e_i) x_i x_i^T, by their functions f
 
 
@@ -125,7 +125,7 @@ def _hermite(trace: Recorder, order: int) -> Any:
             "squared norm, per sample, coefficient of rho z",
             "squared norm, per sample, coefficient of rho^2",
             by=lambda *_: over_z(_per_sample_named() * hermite(order)),
-            test=_NAMED,
+            test=Claim(lambda found, *_: (_averaged(_per_sample_named() * hermite(order)), _of_some_rest(found))),
         ),
         _SOURCE,
     )
@@ -137,16 +137,22 @@ def hermite(order: int) -> Any:
 
 
 def over_z(expression: Any) -> Any:
-    """The average over z of a polynomial in rho and z, by the moments r_ij; rho has no part along 1 and z."""
-    found = sp.S.Zero
-    for (i, j), coefficient in sp.Poly(expression, REST, Z).terms():
-        known = MOMENTS.get((i, j), sp.S.Zero) if i else _normal(j)
-        found += coefficient * known
-    return sp.expand(found)
+    """The average over z of a polynomial in rho and z, by the moments r_ij; rho has no part along 1 and z.
+
+    Raises KeyError for a moment without a name.
+    """
+    known = {**MOMENTS, (1, 0): sp.S.Zero, (1, 1): sp.S.Zero}
+    return sp.expand(sp.Add(*(factor * known[place] for place, factor in sp.Poly(expression, REST, Z).terms())))
 
 
-def _normal(power: int) -> sp.Expr:
-    return sp.S.Zero if power % 2 else sp.factorial2(power - 1)
+def _averaged(expression: Any) -> Any:
+    """The average over z of a polynomial in rho and z, for some rest."""
+    return Expectation(expression.subs(REST, _SOME_REST), Z)
+
+
+def _of_some_rest(found: Any) -> Any:
+    """A result with the moments r_ij of that rest."""
+    return found.xreplace({symbol: _averaged(REST**i * Z**j) for (i, j), symbol in MOMENTS.items()})
 
 
 def mean(function: Any) -> Any:
@@ -204,39 +210,27 @@ def _quadratic_form() -> list[tuple[Any, Word]]:
 
 def _variance(trace: Recorder) -> Any:
     """chi, part by part."""
-    linear, quadratic = (f"squared norm, per sample, {word} part" for word in ("linear", "quadratic"))
-    parts: tuple[tuple[str, str, tuple[str, ...], Any], ...] = (
-        (
-            "linear",
-            "$|\\frac{1}{n_0}\\sum_i\\psi_1(e_i)x_i|^2$",
-            (linear,),
-            mean(OVERLAP * FIRST) ** 2 + mean(FIRST**2) / ALPHA0,
-        ),
-        (
-            "quadratic",
-            "$2\\,\\mathrm{tr}H^2/d$ of $w\\cdot Hw$, $H=M^2+\\frac{1}{2n_0}\\sum_i\\psi_2(e_i)x_ix_i^T$; on the "
-            "sphere without the part along $|w|^2$, the square of its trace",
-            (quadratic,),
-            _of_quadratic_form(),
-        ),
-        (
-            "sample by sample",
-            "what $\\psi$ has beyond its parts of order up to two: independent from sample to sample",
-            (linear, quadratic),
-            _beyond(),
-        ),
+    squares = mean(RESIDUAL**2) ** 2
+    _assume_variance(
+        trace,
+        "linear",
+        mean(OVERLAP * FIRST) ** 2 + mean(FIRST**2) / ALPHA0,
+        "$|\\frac{1}{n_0}\\sum_i\\psi_1(e_i)x_i|^2$",
     )
-    for number, (name, rule, of, body) in enumerate(parts):
-        operation = computed("average", rule, *of, by=lambda *_, body=body: body, test=_NAMED)
-        trace.derive(f"variance, {name}", sp.Symbol(f"chi_{number + 1}"), operation, _SOURCE)
-    trace.assume(
-        "variance, pairs",
-        sp.Symbol("chi_4"),
-        2 * NOISE**2 * mean(RESIDUAL**2) ** 2 + 4 * NOISE * STRETCH**2 * mean(RESIDUAL**2) ** 2 / ALPHA0,
+    _assume_variance(
+        trace,
+        "quadratic",
+        _of_quadratic_form(),
+        "$2\\,\\mathrm{tr}H^2/d$ of $w\\cdot Hw$, $H=M^2+\\frac{1}{2n_0}\\sum_i\\psi_2(e_i)x_ix_i^T$; on the "
+        "sphere without the part along $|w|^2$, the square of its trace",
+    )
+    _beyond(trace)
+    _assume_variance(
+        trace,
+        "pairs",
+        2 * NOISE**2 * squares + 4 * NOISE * STRETCH**2 * squares / ALPHA0,
         "pairs of samples to count where both have noise, $\\rho_i\\rho_jx_i\\cdot x_j$, and where the noise of one "
         "meets what the other adds to $Mw$ across $x_i$",
-        source=_SOURCE,
-        assumption=_LARGE,
     )
     return trace.derive(
         "variance of the squared norm",
@@ -252,17 +246,54 @@ def _variance(trace: Recorder) -> Any:
     )
 
 
+def _assume_variance(trace: Recorder, name: str, body: Any, words: str) -> None:
+    """A part of d times the variance, as it is for large systems."""
+    symbol = sp.Symbol(f"chi_{name}")
+    trace.assume(f"variance, {name}", symbol, body, words, source=_SOURCE, assumption=_LARGE)
+
+
+def _beyond(trace: Recorder) -> None:
+    """The variance of psi over z without its parts of order up to two, and its mean over the samples."""
+    psi = _per_sample_named()
+    low = [(hermite(k), sp.factorial(k)) for k in range(3)]
+    linear, quadratic = (f"squared norm, per sample, {word} part" for word in ("linear", "quadratic"))
+    trace.derive(
+        "squared norm, per sample, the rest",
+        sp.Symbol("psi_rest"),
+        computed(
+            "average",
+            "the variance of $\\psi$ over $z$ without its parts of order up to two",
+            linear,
+            quadratic,
+            by=lambda *_: over_z(psi**2) - over_z(psi) ** 2 - FIRST**2 - SECOND**2 / 2,
+            test=Claim(
+                lambda found, first, second: (
+                    _averaged(psi**2) - sp.Add(*(_averaged(psi * h) ** 2 / size for h, size in low)),
+                    _of_some_rest(found.xreplace({FIRST: first, SECOND: second})),
+                )
+            ),
+        ),
+        _SOURCE,
+    )
+    trace.derive(
+        "variance, sample by sample",
+        sp.Symbol("chi_rest"),
+        computed(
+            "average",
+            "over the samples, of which these parts are independent",
+            "squared norm, per sample, the rest",
+            by=lambda rest: mean(rest) / ALPHA0,
+            test=COMPOSED,
+        ),
+        _SOURCE,
+    )
+
+
 def _of_quadratic_form() -> Any:
     form = _quadratic_form()
     square = sp.Add(*(a * b * trace_of(left + right) for a, left in form for b, right in form))
     trace = sp.Add(*(a * trace_of(word) for a, word in form))
     return 2 * (square - trace**2) + 2 * RADIAL * (1 + trace) ** 2
-
-
-def _beyond() -> Any:
-    """The variance of psi over z without its parts of order up to two, over alpha0."""
-    psi = _per_sample_named()
-    return mean(over_z(psi**2) - over_z(psi) ** 2 - FIRST**2 - SECOND**2 / 2) / ALPHA0
 
 
 # --- covariance with the row ----------------------------------------------------------------------------------------
@@ -290,14 +321,20 @@ def _with_noise(trace: Recorder) -> Any:
             "the quadratic part with the second",
             "quadratic part on a sample",
             "squared norm, per sample, quadratic part",
-            by=lambda on_sample, _: _covariance(on_sample),
-            test=_NAMED,
+            by=lambda on_sample, _: _covariance(over_z, SECOND, on_sample),
+            test=Claim(
+                lambda found, on_sample, second: (
+                    _covariance(_averaged, second, on_sample).subs(RADIAL, 0).xreplace({SECOND: second}),
+                    _of_some_rest(found.subs(RADIAL, 0).xreplace({SECOND: second})),
+                )
+            ),
         ),
         _SOURCE,
     )
 
 
-def _covariance(on_sample: Any) -> Any:
-    two = over_z(REST * hermite(2))
-    beyond = (over_z(_per_sample_named() * REST) - SECOND * two / 2) / ALPHA0
+def _covariance(average: Callable[[Any], Any], second: Any, on_sample: Any) -> Any:
+    """By an average over z; second: that of psi He_2."""
+    two = average(REST * hermite(2))
+    beyond = (average(_per_sample_named() * REST) - second * two / 2) / ALPHA0
     return STEP * RESIDUAL * (beyond + two * on_sample)

@@ -10,7 +10,6 @@ from generated import bulk_resolvent, row_norms
 from giantstep.law.residual import ResidualLaw
 
 Array = np.ndarray
-_NOTHING = 1e-14  # of the coefficients of a direction beside the largest possible: there is none
 
 
 @dataclass(frozen=True)
@@ -34,8 +33,7 @@ class RowNorms:
         chi: d times the variance of the squared norms; k_b: d times their covariance with the rows, a sum over samples
         of which the coefficients at the nodes of the residual are those of ``bulk_resolvent.projections``.
         """
-        found = [row_norms.norms(*self._arguments(u), *_nodes(law), self.moments) for u in self.values]
-        return self._collected(law, found)
+        return _collected([row_norms.norms(*self._arguments(u), *_nodes(law), self.moments) for u in self.values])
 
     def rates(self, law: ResidualLaw) -> tuple[Array, Array]:
         """The same along the rate of the step."""
@@ -43,17 +41,15 @@ class RowNorms:
         for u in self.values:
             moved = bulk_resolvent.covariance_rates(self.rate, self.samples, u, self.linear, self.variance)
             found.append(row_norms.norms_rates(*self._arguments(u), *moved, *_nodes(law), self.moments))
-        return self._collected(law, found)
+        return _collected(found)
 
     def _arguments(self, u: float) -> tuple[float, ...]:
         parts = bulk_resolvent.covariance(self.rate, self.samples, u, self.linear, self.variance)
         return self.rate, self.samples, u, *parts, self.radial
 
-    def _collected(self, law: ResidualLaw, found: list[tuple[float, Array, Array]]) -> tuple[Array, Array]:
-        coefficients = np.array([[first + noise, -first] for _, first, noise in found])
-        size = max(1.0, abs(self.rate) * max(map(abs, self.values))) * (1.0 + np.abs(law.e)) ** 3
-        coefficients[np.all(np.abs(coefficients) <= _NOTHING * size, axis=(1, 2))] = 0.0
-        return np.array([chi for chi, _, _ in found]), coefficients
+
+def _collected(found: list[tuple[float, Array, Array]]) -> tuple[Array, Array]:
+    return np.array([chi for chi, _, _ in found]), np.array([[first + noise, -first] for _, first, noise in found])
 
 
 def _nodes(law: ResidualLaw) -> tuple[Array, Array, Array]:

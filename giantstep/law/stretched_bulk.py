@@ -13,7 +13,6 @@ from functools import lru_cache
 import numpy as np
 from scipy.special import roots_hermitenorm
 
-from giantstep.law.intermediate_steps import is_intermediate
 from giantstep.law.moments import ActivationMoments, activation_moments
 from giantstep.law.residual import ResidualLaw, on_few_nodes, residual_law
 from giantstep.spec.errors import NotConverged
@@ -40,12 +39,9 @@ def stretches(model: Model) -> bool:
 
 
 def is_stretched(model: Model) -> bool:
-    """Whether the bulk is one of rows that the step stretches by different readout values.
-
-    In the limit of a step below the giant one it leaves no trace in the bulk.
-    """
+    """Whether the bulk is one of rows that the step stretches by different readout values."""
     several = len(set(model.network.readout.values)) > 1
-    return model.bulk == "trained" and several and not is_intermediate(model) and stretches(model)
+    return model.bulk == "trained" and several and stretches(model)
 
 
 def places_of(blocks: int) -> dict[str, Array]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from types import ModuleType
 from typing import Any
 
@@ -16,7 +15,6 @@ from generated.systems import inputs_bulk as inputs_equations
 from generated.systems import trained_bulk as trained_equations
 from giantstep.law.given_bulk import given_bulk
 from giantstep.law.gradient_step import step_arguments
-from giantstep.law.intermediate_steps import is_intermediate
 from giantstep.law.moments import rest_moments
 from giantstep.law.residual import ResidualLaw
 from giantstep.law.row_norms import RowNorms
@@ -38,7 +36,6 @@ from giantstep.system.discretisation import Level, Resolved
 from giantstep.system.problem import Problem
 
 Array = np.ndarray
-_VANISHES = 1e-9  # of the mean of the third derivative beside that of the slope
 
 
 def bulk_arrays(problem: Problem) -> tuple[ModuleType, dict[str, Array]]:
@@ -51,7 +48,6 @@ def bulk_arrays(problem: Problem) -> tuple[ModuleType, dict[str, Array]]:
     if model.bulk == "matrix":
         given = given_bulk(model)
         return given_equations, {name: getattr(given, name) for name in given_equations.GIVEN}
-    refuse_other_norms(model)
     law, sigma = bulk_of(problem)
     return trained_equations, {"Sigma": sigma, **law.weights, **norms_of(law, sigma, variances_of(problem))}
 
@@ -62,6 +58,7 @@ def bulk_of(problem: Problem) -> tuple[BulkLaw, Array]:
     Raises BadInput for a model whose bulk is not of this form. Source: THEORY section 5.
     """
     model = problem.model
+    refuse_other_norms(model)
     of, gamma = covariance_of(problem), problem.spike.alignment
     law = trained_law(model.target, initial_output(model), of, gamma, spike_sign(model), row_norms(problem))
     variances, share = variances_of(problem), shares_of(problem)
@@ -86,11 +83,10 @@ def nodes_of(problem: Problem, count: int) -> ResidualLaw:
 
 def covariances_of(problem: Problem) -> Array:
     """(a_2, a) of every block [K, 2]: ``Sigma_b = (1 + a_2 B)^2 + a C``. Raises BadInput where merged ones differ."""
-    model, spike = problem.model, problem.spike
-    rate, samples, _, *moments = step_parts(model)
-    rows = [bulk_resolvent.covariance(rate, samples, u, *moments) for u in model.network.readout.values]
-    terms = list(zip(model.network.readout.values, spike.bulk_variance, rows, strict=True))
-    found = [{row for u, c, row in terms if (u * spike.strength, c) == (b.scale, b.variance)} for b in problem.blocks]
+    rate, samples, _, *moments = step_parts(problem.model)
+    found = [
+        {bulk_resolvent.covariance(rate, samples, u, *moments) for u in values} for values in values_of_blocks(problem)
+    ]
     if any(len(same) != 1 for same in found):
         raise BadInput(
             'step.bulk = "trained" needs readout values that the features tell apart; of an even activation those of '
@@ -98,6 +94,13 @@ def covariances_of(problem: Problem) -> Array:
             'use step.bulk = "isotropic", or values of one sign',
         )
     return np.array([row for same in found for row in same])
+
+
+def values_of_blocks(problem: Problem) -> list[list[float]]:
+    """The readout values of every block of a problem: several where blocks with the same features are merged."""
+    given = list(zip(problem.model.network.readout.values, problem.spike.bulk_variance, strict=True))
+    strength = problem.spike.strength
+    return [[u for u, c in given if (u * strength, c) == (b.scale, b.variance)] for b in problem.blocks]
 
 
 def norms_alone(problem: Problem, law: ResidualLaw) -> Array:
@@ -130,9 +133,9 @@ def norms_of(law: BulkLaw, sigma: Array, variances: Array) -> dict[str, Array]:
 
 def row_norms(problem: Problem) -> RowNorms:
     """What the norms of the rows of the problem's blocks are functions of."""
-    model, strength = problem.model, problem.spike.strength
+    model = problem.model
     rate, samples, _, linear, variance = step_parts(model)
-    values = tuple(term.scale / strength if strength else 0.0 for term in problem.blocks)
+    values = tuple(same[0] for same in values_of_blocks(problem))
     radial = 1.0 if model.network.initialisation == "gaussian" else 0.0
     return RowNorms(rate, samples, values, linear, variance, moments_of_rest(model), radial)
 
@@ -149,8 +152,6 @@ def covariance_of(problem: Problem) -> Covariance:
     model = problem.model
     refuse_other_bulks(model)
     assert model.step is not None
-    if is_intermediate(model):  # in the limit, where the step leaves no trace in the bulk
-        return Covariance(model.step.samples, 0.0, 0.0)
     return Covariance(model.step.samples, *bulk_resolvent.covariance(*step_parts(model)))
 
 
@@ -197,7 +198,7 @@ def refuse_other_bulks(model: Model) -> None:
 def refuse_other_norms(model: Model) -> None:
     """Raise BadInput where initial norms change how far a row goes along the spike, which the law does not know."""
     third = moments_of_rest(model)[row_norm_functions.MOMENTS.index((1, 2))]  # the mean of the third derivative
-    if model.network.initialisation == "sphere" or abs(third) <= _VANISHES * math.sqrt(moments_of(model).slope_square):
+    if model.network.initialisation == "sphere" or third == 0.0:
         return
     network = model.network
     raise BadInput(
