@@ -230,8 +230,9 @@ def _tensor(link: str, overlaps: Rows, probit: float, count: _Nodes) -> tuple[Ar
     known = np.diag(noisy_indices(np.array(overlaps), probit).lower) > 0.0
     rules = [rule if moves or len(overlaps) == 1 else single for moves in known]
     _affordable(link, math.prod(len(t) for t, _ in rules))
-    grid = np.array(list(product(*(t for t, _ in rules))))
-    weights = np.prod(np.array(list(product(*(weight for _, weight in rules)))), axis=1)
+    places: list[tuple[float, ...]] = list(product(*[t for t, _ in rules]))  # nested calls take mypy seconds
+    factors: list[tuple[float, ...]] = list(product(*[weight for _, weight in rules]))
+    grid, weights = np.array(places), np.prod(np.array(factors), axis=1)
     keep = weights > 0.04 * math.exp(-0.5 * reach * reach)
     return grid[keep], weights[keep]
 
