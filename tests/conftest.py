@@ -13,8 +13,11 @@ from cli_cases import TEXT, Run
 
 from giantstep.cli.main import main
 from giantstep.spec import emission
+from giantstep.system.first_compilation import types_found_once
 
 LONG = Path(__file__).with_name("long_tests.txt")
+#: Not in the middle of the list: examples, which compile what all need, and derivations, which need nothing.
+PLACES = {"docs": 0, "derive": 2, "spec": 2, "system": 2, "verify": 2}
 
 
 def pytest_configure() -> None:
@@ -37,7 +40,11 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests of the list as slow."""
+    """Mark the tests of the list as slow, and put those in order.
+
+    Two workers take half of the list each: the second derives while the first compiles.
+    """
+    items.sort(key=lambda item: PLACES.get(item.path.parent.name, 1))
     lines = {line for line in LONG.read_text(encoding="utf-8").splitlines() if not line.startswith("#")}
     for item in items:
         if item.nodeid in lines:
@@ -84,6 +91,13 @@ def starters() -> Iterator[dict[str, Callable[..., object]]]:
         for name, replacement in ALONE.items():
             patch.setattr(name, replacement)
         yield found
+
+
+@pytest.fixture(autouse=True, scope="session")
+def compilations_share_types() -> Iterator[None]:
+    """As where the program compiles for the first time."""
+    with types_found_once():
+        yield
 
 
 @pytest.fixture

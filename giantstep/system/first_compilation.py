@@ -126,12 +126,12 @@ def share(tasks: Sequence[Task], folder: Path) -> None:
             (folder / str(number)).touch(exist_ok=False)
         except FileExistsError:
             continue
-        with _types_found_once():
+        with types_found_once():
             task()
 
 
 @contextmanager
-def _types_found_once() -> Iterator[None]:
+def types_found_once() -> Iterator[None]:
     """numba finds the type of every product and every entry of an array anew, several times, a fifth of all its work;
     what it found for arguments of the same types serves again.
     """

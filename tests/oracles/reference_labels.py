@@ -96,13 +96,15 @@ class Channel:
         """(P(z' < edge), E[t; z' < edge]) for t ~ N(mean, variance)."""
         if mpmath.isinf(edge):
             return (mpmath.mpf(1), mean) if edge > 0 else (mpmath.mpf(0), mpmath.mpf(0))
-        spread = mpmath.sqrt(self.width**2 * variance + self.probit)
-        distance = edge - self.alignments[0] * mpmath.mpf(kappa) - self.width * mean
+        width = self.width
+        spread = mpmath.sqrt(width**2 * variance + self.probit)
+        distance = edge - self.alignments[0] * mpmath.mpf(kappa) - width * mean
         if spread == 0:
             inside = mpmath.mpf(distance > 0)
             return inside, inside * mean
         a = distance / spread
-        return mpmath.ncdf(a), mean * mpmath.ncdf(a) - self.width * variance / spread * mpmath.npdf(a)
+        inside = mpmath.ncdf(a)
+        return inside, mean * inside - width * variance / spread * mpmath.npdf(a)
 
     def nodes(self, kappa: Any, centre: Centre | None = None, spread: float = math.inf) -> list[LabelNode]:
         """Nodes of t and of the noise inside the link, with the labels there; flips included.
