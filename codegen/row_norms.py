@@ -12,7 +12,7 @@ from codegen.print.printer import Function
 from derive.bulk_resolvent import NOISE, OVERLAP, RESIDUAL, STRETCH
 from derive.gaussian.expectation import Expectation
 from derive.network_step import A
-from derive.row_norms import FIRST, MEAN, MOMENTS, OF_CROSS, OF_SQUARE, SECOND, row_norms
+from derive.row_norms import CHANGE, FIRST, MEAN, MOMENTS, OF_CROSS, OF_SQUARE, SECOND, row_norms
 
 NORMS_PATH = "row_norms.py"
 _OF_SAMPLE = (OF_CROSS, OF_SQUARE, FIRST, SECOND)
@@ -44,17 +44,30 @@ def emit_norms() -> str:
             "d_chi, d_psi_1, d_tau",
             unpacked=moments,
         ),
+        Function(
+            "spread",
+            "d times the variance of bulk rows of readout u along the spike, by unequal norms of initial rows.",
+            "u, r_3, radial",
+            (("s_r", derived.spread),),
+        ),
+        Function(
+            "spread_rate",
+            "Its rate where r_3 moves at the rate d_r_3.",
+            "u, r_3, radial, d_r_3",
+            (("d_s_r", sp.diff(derived.spread, CHANGE) * sp.Symbol("d_r_3")),),
+        ),
     ]
     return bulk_module(
         "The norms of the rows after a gradient step",
-        [sp.srepr(body) for _, body in (*before, *after)],
+        [sp.srepr(body) for _, body in (*before, *after, ("s_r", derived.spread))],
         f"MOMENTS = {tuple(MOMENTS)!r}\n\n\n"
         + "\n\n\n".join(function.text(LawPrinter(vectors=frozenset({"e", *_arrays()}))) for function in functions),
         note="chi: d times the variance of their squared norms. d times the covariance of norm and row is\n"
         "(1/n0) sum_i (psi_1(e_i) M + tau(e_i)) x_i, M = 1 + a_2 B. r_ij: E[rho^i z^j] of the rest rho of\n"
         "sigma' beside its parts along 1 and z, (i, j) in MOMENTS; radial: 1 for rows Gaussian at initialisation,\n"
         "0 on the unit sphere; e, weight, weight_t: nodes of the law of the residual of the step, with weights for\n"
-        "means of functions of e, and of those times t = theta.x.",
+        "means of functions of e, and of those times t = theta.x; r_3: the strength of the spike with E sigma''' in\n"
+        "the place of E sigma'.",
     )
 
 

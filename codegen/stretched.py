@@ -20,7 +20,7 @@ from derive.spectrum import STRETCHED, norm_names, plain_law
 STRETCHED_PATH = f"{FOLDER}/stretched_bulk.py"
 INNER = ("X", "adjoint_X")
 GIVEN = ("upper", "lower", "first", "inside", "last", "fixed", "unit_G", "unit_D", "gamma", "rho")  # places, directions
-SAMPLES = ("sample", "base", "law_tr", "law_tt", "law_te", "law_ee")
+SAMPLES = ("sample", "base", "law_tr", "law_tt", "law_te", "law_ee", "law_t", "law_e", "law_own")
 MOVING = ("sample", "base", *norm_names(STRETCHED))
 
 
@@ -37,14 +37,16 @@ def emit_stretched() -> str:
     energy = [Node("free_energy", "family", (), system.free_energy)]
     adjoint = missed.pop("adjoint_X")
     after = [node for node in chain if node not in resolvent]
+    carried = _following(after, "adjoint_X")
     functions = (
         stored("resolvent", "What the equation of X is made of, and its residual.", [*resolvent, missed.pop("X")]),
         stored("slope", "The derivative of what X equals in X, [p, q, y, z].", [slope]),
         stored(
             "chain",
-            "Everything else that follows from unknowns and conjugates, and the residual of adjoint_X.",
-            [*after, adjoint],
+            "What else follows from unknowns and conjugates, without adjoint_X.",
+            [node for node in after if node not in carried],
         ),
+        stored("adjoint", "What follows from adjoint_X too, and its residual.", [*carried, adjoint]),
         stored("residual", "The residuals of the unknowns, stored beside them.", list(missed.values())),
         stored("free_energy", "The free energy, stored as such.", energy),
     )
@@ -72,4 +74,15 @@ def _needed(chain: list[Node], last: Node) -> list[Node]:
         if node.name in names:
             found.insert(0, node)
             names |= names_in(node.body)
+    return found
+
+
+def _following(chain: list[Node], first: str) -> list[Node]:
+    """Those of the chain that follow from a name."""
+    names = {first}
+    found = []
+    for node in chain:
+        if names & names_in(node.body):
+            found.append(node)
+            names.add(node.name)
     return found

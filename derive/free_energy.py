@@ -16,7 +16,8 @@ from derive.energetic import Energetic
 from derive.operations import COMPOSED, computed, equal
 from derive.replica.bulk import Spectral, quadratic_form, spectral_potential, spike_response
 from derive.replica.readout import conjugate_pairs, gaussian_integral, zeta_families
-from derive.replica.stretched import stretched_form, stretched_potential
+from derive.replica.stretched import stretched_potential
+from derive.replica.stretched_form import stretched_form
 from derive.spectrum import ISOTROPIC, SpectralLaw
 from derive.symbols import BETA, INVERSE_DIMENSION, M_, SYMMETRIC, V1_HAT, T
 from derive.trace import Claim, Derivation, Recorder
@@ -55,7 +56,7 @@ def free_energy(energetic: Energetic, law: SpectralLaw = ISOTROPIC) -> FreeEnerg
         gaussian_integral(trace, law.norms)
     if law.rows == "stretched":
         spectral = stretched_potential(trace, law)
-        R = stretched_form(trace, law, spectral)
+        spectral, R = stretched_form(trace, law, spectral)
     else:
         spectral = spectral_potential(trace, law)
         R = quadratic_form(trace, law, spectral, energetic.directions, energetic.spikes)

@@ -27,6 +27,7 @@ PLACES = ((1, 2), (1, 3), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (4, 0))  # E[r
 MOMENTS = {place: sp.Symbol(f"r_{place[0]}{place[1]}", real=True) for place in PLACES}
 MEAN = sp.Symbol("e_1", real=True)  # E e
 STEP = A * U
+CHANGE = sp.Symbol("r_3", real=True)  # the strength A n mu_1 of the spike with E sigma''' in the place of mu_1
 OF_CROSS, OF_SQUARE, FIRST, SECOND = (  # functions of the residual e of a sample
     sp.Function(name, real=True)(OVERLAP) for name in ("p_1", "p_2", "psi_1", "psi_2")
 )
@@ -40,12 +41,14 @@ Word = tuple[sp.Expr, ...]  # a product of matrices (1/n0) sum_i f(e_i) x_i x_i^
 class RowNorms:
     """``of_sample``: p_1, p_2, psi_1, psi_2, functions of the residual in order; by these ``chi``: d times the variance
     of the squared norm of the bulk part of a row; ``noise``: tau of ``(1/n0) sum_i (psi_1(e_i) M + tau(e_i)) x_i``, d
-    times its covariance with the row.
+    times its covariance with the row; ``spread``: d times the variance of the row along the spike that comes from
+    unequal norms at initialisation.
     """
 
     of_sample: tuple[tuple[Any, Any], ...]
     chi: Any
     noise: Any
+    spread: Any
     derivation: Derivation
 
 
@@ -55,7 +58,7 @@ def row_norms() -> RowNorms:
     cross, square = _per_sample(trace)
     first, second = (_hermite(trace, order) for order in (1, 2))
     of_sample = ((OF_CROSS, cross), (OF_SQUARE, square), (FIRST, first), (SECOND, second))
-    return RowNorms(of_sample, _variance(trace), _with_noise(trace), trace.finish())
+    return RowNorms(of_sample, _variance(trace), _with_noise(trace), _spread(trace), trace.finish())
 
 
 def _per_sample(trace: Recorder) -> tuple[Any, Any]:
@@ -338,3 +341,42 @@ def _covariance(average: Callable[[Any], Any], second: Any, on_sample: Any) -> A
     two = average(REST * hermite(2))
     beyond = (average(_per_sample_named() * REST) - second * two / 2) / ALPHA0
     return STEP * RESIDUAL * (beyond + two * on_sample)
+
+
+# --- variance along the spike ---------------------------------------------------------------------------------------
+
+
+def _spread(trace: Recorder) -> Any:
+    """d times the variance of how far a row goes along the spike, ``u A n E sigma'(|w| z)``."""
+    trace.derive(
+        "mean slope and squared norm",
+        sp.Symbol("dmu_1/d|w|^2"),
+        computed(
+            "differentiate",
+            "the mean of $\\sigma'(|w|z)$ in $|w|^2$, at one: half of $E\\sigma'''=E\\rho z^2$",
+            "squared norm, per sample",
+            by=lambda _: over_z(REST * hermite(2)) / 2,
+            test=Claim(lambda found, _: (_slope_in_squared_norm(), _of_some_rest(found))),
+        ),
+        _SOURCE,
+    )
+    return trace.derive(
+        "variance along the spike",
+        sp.Symbol("s_r"),
+        computed(
+            "take the variance",
+            "$uAn$ times this, with $r_3=An\\,E\\sigma'''$; $|w|^2$ has the variance $2/d$ for Gaussian rows at "
+            "initialisation, and none on the sphere",
+            "mean slope and squared norm",
+            by=lambda slope: 2 * RADIAL * (U * CHANGE * slope / MOMENTS[1, 2]) ** 2,
+            test=COMPOSED,
+        ),
+        _SOURCE,
+    )
+
+
+def _slope_in_squared_norm() -> Any:
+    """d/dc E rho(sqrt(c) z) at c = 1, for some rest."""
+    square = sp.Symbol("c", positive=True)
+    mean_slope = Expectation(_SOME_REST.subs(Z, sp.sqrt(square) * Z), Z)
+    return sp.Subs(sp.Derivative(mean_slope, square), square, 1)

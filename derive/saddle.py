@@ -17,6 +17,7 @@ from derive.blocks import (
     family,
     fresh_indices,
     index,
+    names_in,
     rename,
     used_indices,
 )
@@ -68,9 +69,8 @@ def _crossed(name: str, count: int) -> tuple[tuple[str, str], ...]:
 
 BulkLaw = LawName
 PAIRS = pairs()
-AUXILIARY = ("Res", *ADDED)  # of the stretched bulk
 ORDER_PARAMETERS = ("m", "zeta", "psi", "Q1", "Q2", "V1", "V2")
-RANK = {"Q1": 2, "Q1_hat": 2, "V1": 2, "V1_hat": 2, "P": 2, "S": 2, "M": 2} | dict.fromkeys(AUXILIARY, 2)
+RANK = {"Q1": 2, "Q1_hat": 2, "V1": 2, "V1_hat": 2, "P": 2, "S": 2, "M": 2} | dict.fromkeys(("Res", *ADDED), 2)
 
 
 @dataclass(frozen=True)
@@ -221,7 +221,7 @@ class _Gradient:
     def total(self, trace: Recorder, name: str) -> sp.Expr:
         """Derive d Phi / d name with T and what follows it at their own equations: adjoints carry their response."""
         rule = f"the derivative of the free energy in ${latex_of(member(name))}$"
-        weight, constraints = self.energy.weight_of_R, self._constraints
+        weight, constraints = self.energy.weight_of_R, self._moved_by(name)
         if constraints and name.endswith("_hat"):
             rule += ", $T$ moving with it by its own equation"
 
@@ -264,6 +264,21 @@ class _Gradient:
             return ()
         return (OF_T, *(Constraint(each.name, each.indices, explicit=True) for each in spectral.auxiliary))
 
+    def _moved_by(self, name: str) -> tuple[Constraint, ...]:
+        """Those of the equations that a name stands in, by itself or by what is defined by it; its own among them."""
+        spectral = self.energy.spectral
+        bodies = {d.name: d.body for d in (*spectral.definitions, *spectral.auxiliary)}
+        bodies |= {inverse.name: inverse.entry for inverse in spectral.inverses}
+        bodies["T"] = spectral.stationarity if spectral.stationarity is not None else sp.S.Zero
+        own = {constraint.name for constraint in self._constraints}
+
+        def reaches(place: str, seen: frozenset[str]) -> bool:
+            names = names_in(bodies[place])
+            inner = (names & bodies.keys()) - own - seen
+            return name in names or any(reaches(each, seen | inner) for each in inner)
+
+        return tuple(c for c in self._constraints if c.name == name or reaches(c.name, frozenset()))
+
     def adjoints(self, trace: Recorder) -> list[Equation]:
         """Linear equations of the adjoints: sum_e adjoint_e dE_e/dy = dPhi/dy / w, E what vanishes, y an unknown of E.
 
@@ -273,14 +288,15 @@ class _Gradient:
 
     def _adjoint(self, trace: Recorder, of: Constraint) -> Equation:
         source, unknown = "implicit function theorem", member(of.name, of.indices)
-        labels = [constraint.name for constraint in self._constraints]
+        constraints = self._moved_by(of.name)
+        labels = [constraint.name for constraint in constraints]
 
         def left(*bodies: sp.Expr) -> sp.Expr:
-            terms = (self._response(c, e, unknown) for c, e in zip(self._constraints, bodies, strict=True))
+            terms = (self._response(c, e, unknown) for c, e in zip(constraints, bodies, strict=True))
             return canonical(sp.Add(*terms), SYMMETRIC)
 
         def before(*bodies: sp.Expr) -> sp.Expr:
-            return sp.Add(*(c.response(e, unknown) for c, e in zip(self._constraints, bodies, strict=True)))
+            return sp.Add(*(c.response(e, unknown) for c, e in zip(constraints, bodies, strict=True)))
 
         moved = trace.derive(
             f"{of.adjoint}, response of {of.name}",
@@ -300,8 +316,7 @@ class _Gradient:
             moved,
             computed(
                 "differentiate",
-                f"the free energy depends on the conjugates through ${of.name}$ as well; the adjoint carries that "
-                "dependence",
+                f"the free energy depends on the conjugates through ${latex_of(unknown)}$ too: the adjoint",
                 "free energy",
                 by=lambda phi: self._dependence(phi, unknown),
                 test=equal(

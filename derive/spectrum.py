@@ -73,7 +73,9 @@ def norm_names(law: SpectralLaw) -> tuple[str, ...]:
     """What a law says of the norms of the rows: their independent part, weights of the part that is linear in a row."""
     if not law.norms:
         return ()
-    return ("chi", *norm_weight_names(), "law_nn") if law.aligned and law.rows == "gaussian" else ("chi",)
+    if law.rows == "stretched":
+        return ("chi", "along", "spread")
+    return ("chi", *norm_weight_names(), "law_nn") if law.aligned else ("chi",)
 
 
 def weight_name(first: int, second: int, spikes: int, directions: int) -> str:

@@ -4,16 +4,17 @@ chi: d times the variance of their squared norms. d times the covariance of norm
 (1/n0) sum_i (psi_1(e_i) M + tau(e_i)) x_i, M = 1 + a_2 B. r_ij: E[rho^i z^j] of the rest rho of
 sigma' beside its parts along 1 and z, (i, j) in MOMENTS; radial: 1 for rows Gaussian at initialisation,
 0 on the unit sphere; e, weight, weight_t: nodes of the law of the residual of the step, with weights for
-means of functions of e, and of those times t = theta.x.
+means of functions of e, and of those times t = theta.x; r_3: the strength of the spike with E sigma''' in
+the place of E sigma'.
 
-Generated; do not edit. Signature 3ba231b27f698b19.
+Generated; do not edit. Signature e801588bbc563906.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "3ba231b27f698b1900544266c88b2e7a1e8434465aece3833e09afd60d2c93a5"
+SIGNATURE = "e801588bbc5639066af70e1abafb3f5e3a689e5187c385ba698cea17f9ef7759"
 
 
 MOMENTS = ((1, 2), (1, 3), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (4, 0))
@@ -105,3 +106,15 @@ def norms_rates(A, alpha_0, u, a_2, a, radial, d_a_2, d_a, e, weight, weight_t, 
         r_30*d_p_2 - 0.5*r_12*d_psi_2))*e + 0.5*A*r_12*u*radial*x4*e
     )
     return d_chi, d_psi_1, d_tau
+
+
+def spread(u, r_3, radial):
+    """d times the variance of bulk rows of readout u along the spike, by unequal norms of initial rows."""
+    s_r = 0.5*radial*(r_3**2)*(u**2)
+    return s_r
+
+
+def spread_rate(u, r_3, radial, d_r_3):
+    """Its rate where r_3 moves at the rate d_r_3."""
+    d_s_r = d_r_3*r_3*radial*(u**2)
+    return d_s_r

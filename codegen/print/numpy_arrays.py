@@ -17,12 +17,21 @@ AXIS = "n"  # the axis of the nodes of kappa; block axes carry the names of thei
 
 @dataclass(frozen=True)
 class Array:
-    """Text of an array and the names of its axes, in sorted order; ``atom`` needs no brackets, ``under`` is 1/text."""
+    """Text of an array and the names of its axes, in sorted order; ``atom`` needs no brackets, ``under`` is 1/text.
+
+    stored: (text, axes) of the array as it is stored, whose axes may be in another order.
+    """
 
     text: str
     axes: tuple[str, ...] = ()
     atom: bool = False
     under: str = ""
+    stored: tuple[str, str] | None = None
+
+    @property
+    def operand(self) -> tuple[str, str]:
+        """Text and axes for a contraction, which takes them in any order."""
+        return self.stored or (self.text, "".join(self.axes))
 
     @property
     def factor(self) -> str:
@@ -33,7 +42,7 @@ class Array:
 class ArrayPrinter:
     """NumPy text of index expressions; ``vectors`` are the symbols that stand for functions of kappa.
 
-    shared: whether contractions and transposed arrays become variables of their own, once for all assignments.
+    shared: whether contractions become variables of their own, once for all assignments.
     """
 
     vectors: frozenset[str] = frozenset({"kappa"})
@@ -72,7 +81,7 @@ class ArrayPrinter:
     def lower(self, expr: sp.Expr) -> Array:
         """NumPy text of an index expression and its axes."""
         found = self._lowered(expr)
-        if not self.shared or not isinstance(expr, BlockSum | sp.Indexed | Expectation) or "(" not in found.text:
+        if not self.shared or not isinstance(expr, BlockSum | Expectation) or "(" not in found.text:
             return found
         if found.text not in self.known:
             self.known[found.text] = f"x{len(self.known)}"
@@ -165,7 +174,8 @@ def _over(name: str, axes: Sequence[str]) -> Array:
     ordered = tuple(sorted(set(axes)))
     if tuple(axes) == ordered:
         return Array(name, ordered, atom=True)
-    return Array(f"np.einsum('{''.join(axes)}->{''.join(ordered)}', {name})", ordered, atom=True)
+    text = f"np.einsum('{''.join(axes)}->{''.join(ordered)}', {name})"
+    return Array(text, ordered, atom=True, stored=(name, "".join(axes)))
 
 
 def _contract(factors: list[Array], summed: set[str]) -> Array:
@@ -181,8 +191,8 @@ def _contract(factors: list[Array], summed: set[str]) -> Array:
     elif not summed & set().union(*(f.axes for f in arrays)) and all(f.axes == kept for f in arrays):
         core, call = _times(arrays), False
     else:
-        subscripts = ",".join("".join(f.axes) for f in arrays)
-        core = f"np.einsum('{subscripts}->{''.join(kept)}', {', '.join(f.text for f in arrays)})"
+        texts, axes = zip(*(f.operand for f in arrays), strict=True)
+        core = f"np.einsum('{','.join(axes)}->{''.join(kept)}', {', '.join(texts)})"
     text = f"{_times(scalars)}*{core}" if scalars else core
     return Array(text, kept, atom=call and not scalars)
 

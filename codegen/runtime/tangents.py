@@ -8,7 +8,7 @@ averages, and matrices whose derivative would cancel, taken term by term.
 import ast
 import re
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -172,21 +172,59 @@ class Motion:
 
     def at(self, node, fraction, parameters, state):
         """The tangents at a state, for any motion of what is given."""
-        return Moving(*filled(self.contractions, node, fraction, parameters, state))
+        layout, value = filled(self.contractions, node, fraction, parameters, state)
+        evaluate(layout.rows[_still(self.contractions)], value, np.zeros(len(value)))
+        return Moving(self.contractions, layout, value)
 
 
 @dataclass(frozen=True)
 class Moving:
-    """Numbers of a state in their places."""
+    """Numbers of a state in their places, and of all that does not move."""
 
+    contractions: Tangents
     layout: Layout
     value: np.ndarray
 
-    def along(self, moves):
-        """Tangents of functions of kappa, residuals and observables by name; moves: by name, zero where left out."""
+    def along(self, moves, wanted=None):
+        """Tangents of functions of kappa, residuals and observables by name; moves: by name, zero where left out.
+
+        wanted: the names that are needed, all where left out.
+        """
         value = self.value.copy()
         for name, place in self.layout.moving.items():
             if name in moves:
                 value[place] = np.ravel(moves[name])
-        evaluate(self.layout.rows, value, np.zeros(len(value)))
-        return {name: value[place].real.reshape(shape) for name, (place, shape) in self.layout.defined.items()}
+        wanted = tuple(self.layout.defined) if wanted is None else wanted
+        evaluate(self.layout.rows[_needed(self.contractions, wanted)], value, np.zeros(len(value)))
+        found = {name: self.layout.defined[name] for name in wanted}
+        return {name: value[place].real.reshape(shape) for name, (place, shape) in found.items()}
+
+
+@lru_cache(maxsize=64)
+def _moved(contractions):
+    """Whether each contraction is of something that moves."""
+    moving = set(contractions.moving.values())
+    found = []
+    for _, _, (into, first, second), _ in contractions.rows:
+        found.append(into in moving or first in moving or second in moving)
+        if found[-1]:
+            moving.add(into)
+    return np.array(found)
+
+
+@lru_cache(maxsize=64)
+def _still(contractions):
+    """Numbers of the contractions of what stays."""
+    return np.flatnonzero(~_moved(contractions))
+
+
+@lru_cache(maxsize=256)
+def _needed(contractions, wanted):
+    """Numbers of the contractions of what moves that some results follow from."""
+    needed, found = {contractions.defined[name] for name in wanted}, []
+    for number in reversed(np.flatnonzero(_moved(contractions))):
+        into, *others = contractions.rows[number][2]
+        if into in needed:
+            needed.update(others)
+            found.append(number)
+    return np.array(found[::-1], dtype=int)

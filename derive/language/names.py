@@ -76,18 +76,42 @@ LATEX: Mapping[str, str] = MappingProxyType(
         "H_theta": r"H^{\theta}",
         "H_left": r"\bar{H}",
         "M_theta": r"M^{\theta}",
-        "M_cross": r"M^{\epsilon\theta}",
-        "M_noise": r"M^{\epsilon}",
+        "h_theta": r"h^{\theta}",
+        "h_noise": r"h^{\epsilon}",
+        "h_left": r"\bar{h}^{\epsilon}",
+        "norm_right": r"o^{k}",
+        "norm_left": r"\bar{o}^{k}",
+        "norm_mean": r"o^{\mathrm{Res}}",
+        "put_back": r"o^{D}",
+        "put_left": r"\bar{o}^{D}",
+        "on_theta": r"w^{\theta}",
+        "on_left": r"\bar{w}^{\theta}",
+        "on_noise": r"w^{\epsilon}",
+        "field_theta": r"f^{\theta}",
+        "field": r"f^{v}",
+        "spike_left": r"\bar{v}",
+        "spike_right": r"v",
+        "S_spike": r"(ST)^{vv}",
+        "spread": r"s",
+        "along": r"k",
+        "M_v": r"M^{v}",
+        "M_s": r"M^{v,s}",
+        "TSigma": r"T\Sigma",
+        "r_3": r"r_{3}",
+        "s_r": r"s^{2}",
+        "dmu_1/d|w|^2": r"\partial\mu_{1}/\partial|w|^{2}",
+        "l.A^-1.l/d": r"\delta\cdot A^{-1}\delta/d",
+        "l.A^-1.W_cu": r"\delta\cdot A^{-1}W_{c}u",
+        "T_bchi_b-T_bk_b.S.k_cT_c": r"T_{b}\chi_{b}\delta_{bc}-T_{b}k_{b}\cdot S_{bc}k_{c}T_{c}",
+        "T_bk_b.P.u": r"T_{b}k_{b}\cdot P_{bc}u",
         "j_theta": r"j^{\theta}",
         "j_noise": r"j^{\epsilon}",
         "law_tt": r"\varrho^{tt}",
         "law_te": r"\varrho^{te}",
         "law_ee": r"\varrho^{ee}",
-        "adjoint_Res": r"\tau^{\mathrm{Res}}",
-        "adjoint_X": r"\tau^{X}",
-        "adjoint_X_theta": r"\tau^{X\theta}",
-        "adjoint_X_cross": r"\tau^{X\epsilon\theta}",
-        "adjoint_X_own": r"\tau^{X\epsilon}",
+        "law_t": r"\varrho^{t}",
+        "law_e": r"\varrho^{e}",
+        "law_own": r"\varrho^{xx}",
         "upper": r"u^{\uparrow}",
         "lower": r"u^{\downarrow}",
         "first": r"u^{(1)}",
@@ -176,6 +200,7 @@ LATEX: Mapping[str, str] = MappingProxyType(
 VARIANCES = frozenset({"noise", "probit"})
 
 # families and functions of kappa that are numbered by the directions of target and spike: psi_1, psi_2, ...
+_ADJOINT = "adjoint_"
 _NUMBERED = re.compile(r"(psi|psi_hat|zeta|zeta_hat|kappa|loading|slope|nu1|law_vo|law_oo)_(\d+(?:_\d+)?)")
 _COORDINATE = re.compile(r"kappa_\d+")
 _AVERAGE = re.compile(r"avg_(\w+)")
@@ -187,6 +212,8 @@ def latex_name(name: str) -> str | None:
     """LaTeX of a symbol, a family or a function of kappa; None where SymPy's spelling stands."""
     if name in LATEX:
         return LATEX[name]
+    if name.startswith(_ADJOINT):
+        return rf"\tau^{{({latex_name(name.removeprefix(_ADJOINT)) or name})}}"
     numbered = _NUMBERED.fullmatch(name)
     if numbered:
         return subscripted(LATEX[numbered[1]], numbered[2].split("_"))

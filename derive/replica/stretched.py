@@ -14,9 +14,16 @@ from derive.blocks import BlockSum, Definition, LogDet, MatrixInverse, family, i
 from derive.calculus import Calculus, contract
 from derive.canonical import canonical, fold
 from derive.operations import computed, equal
-from derive.replica.bulk import Spectral, norms_alone, norms_assumed
+from derive.replica.bulk import Spectral
 from derive.spectrum import SpectralLaw, X
-from derive.symbols import BETA, FRACTION, PSI_HAT, Q1_HAT, Q2_HAT, RIDGE, SYMMETRIC, V1_HAT, V2_HAT, ZETA_HAT, T
+from derive.symbols import (
+    BETA,
+    FRACTION,
+    RIDGE,
+    V1_HAT,
+    V2_HAT,
+    T,
+)
 from derive.trace import Recorder
 
 B, C = index("b"), index("c")
@@ -69,11 +76,9 @@ def stretched_potential(trace: Recorder, law: SpectralLaw) -> Spectral:
     )
     definitions = (
         *names,
-        *_turned(trace),
         present,
         *_sides(trace),
         Definition("M", (B, C), response),
-        *_projections(trace, response),
     )
     inverses = (presence, whole, along)
     return Spectral(inverses, definitions, (), stationarity, response, auxiliary, (present,))
@@ -167,7 +172,7 @@ def _by_weights(trace: Recorder, added: sp.Expr) -> tuple[Definition, ...]:
 
 def _sides(trace: Recorder) -> tuple[Definition, ...]:
     """The inverse between the rows of the blocks and those that samples stand in, to the right and to the left."""
-    found = []
+    found: list[Definition] = []
     for name, inverse in (("H", "G"), ("H_theta", "G_theta")):
         body = BlockSum(_inside[P, ROW] * BlockSum(family(inverse)[ROW, COLUMN] * _first[C, COLUMN], COLUMN), ROW)
         trace.define(name, family(name)[C, P], body, "from a block to what samples stand in", _SOURCE)
@@ -177,76 +182,3 @@ def _sides(trace: Recorder) -> tuple[Definition, ...]:
     through = BlockSum(_inside[P, ROW] * BlockSum(family("G_theta")[ROW, COLUMN] * _out[COLUMN, Q], COLUMN), ROW)
     trace.define("Res_theta", family("Res_theta")[P, Q], through, "the mean resolvent along $\\theta$", _SOURCE)
     return (*found, Definition("H_left", (B, P), body), Definition("Res_theta", (P, Q), through))
-
-
-def _projections(trace: Recorder, response: sp.Expr) -> tuple[Definition, ...]:
-    """Responses along theta, and along the part epsilon of the spike that is noise of the batch."""
-    left, right, right_theta = family("H_left"), family("H"), family("H_theta")
-    cross, own, around = family("X_cross"), family("X_own"), family("Res_theta")
-    noise = BlockSum(left[B, P] * BlockSum(own[P, Q] * right[C, Q], Q), P)
-    beside = BlockSum(around[Q, R] * BlockSum(cross[R, ROW] * right[C, ROW], ROW), R)
-    noise += family("M")[B, C] - BlockSum(left[B, P] * BlockSum(cross[P, Q] * beside, Q), P)
-    bodies = {
-        "M_theta": response.xreplace({family("G"): family("G_theta")}),
-        "M_cross": BlockSum(left[B, P] * BlockSum(cross[P, Q] * right_theta[C, Q], Q), P),
-        "M_noise": noise,
-    }
-    trace.assume(
-        "projections of the inverse",
-        sp.Tuple(*(family(name)[B, C] for name in bodies)),
-        sp.Tuple(*bodies.values()),
-        "$u\\cdot W_b^TA^{-1}W_cu'$ between $\\theta$ and $\\theta$, $\\epsilon$ and $\\theta$, $\\epsilon$ and "
-        "$\\epsilon$, to be that of matrices of which a sample, or "
-        "two, are left out: a sample has $\\theta\\cdot x=t$, and the spike is the mean of $e_ix_i$",
-        source=_SOURCE,
-        assumption="x of a left-out sample is independent of the resolvent; d, n0 large at fixed ratio",
-    )
-    return tuple(Definition(name, (B, C), body) for name, body in bodies.items())
-
-
-def stretched_form(trace: Recorder, law: SpectralLaw, spectral: Spectral) -> sp.Expr:
-    """R: the sources on the responses, and the potential along the conjugates that couple replicas."""
-    steps = ["entropic part of the readouts", "spectral potential", "projections of the inverse"]
-    if law.norms:
-        steps.append(norms_assumed(trace, law.source, linear=False))
-    return trace.derive(
-        "entropic part",
-        sp.Symbol("R"),
-        computed(
-            "sum over directions",
-            "$j\\cdot A^{-1}j/p$ by the projections between the sources along $\\theta$ and $\\epsilon$ that "
-            "$\\hat{\\zeta}$ along the spike and $\\hat{\\psi}$ along the rest of the target make; "
-            "$\\mathrm{Tr}\\,A^{-1}B/p$ as the derivative of the potential along $\\hat{q}^{(1)}$ and $\\hat{q}^{(2)}$",
-            *steps,
-            by=lambda *_: canonical(_sources() + norms_alone(law) + _noise(), SYMMETRIC),
-            test="puts recorded expressions together; nothing is carried out",
-        ),
-        law.source,
-    )
-
-
-def _turned(trace: Recorder) -> tuple[Definition, ...]:
-    """The sources ``zeta_hat v + psi_hat theta_perp`` along theta and epsilon."""
-    gamma, rho = family("gamma"), family("rho")
-    bodies = {
-        "j_theta": gamma[B] * ZETA_HAT[B] + rho[B] * PSI_HAT[B],
-        "j_noise": rho[B] * ZETA_HAT[B] - gamma[B] * PSI_HAT[B],
-    }
-    for name, body in bodies.items():
-        words = "the sources $\\hat{\\zeta}v+\\hat{\\psi}\\theta_\\perp$ along $\\theta$ and $\\epsilon$"
-        trace.define(name, family(name)[B], body, words + ", $v=\\gamma\\theta+\\varrho\\epsilon$", _SOURCE)
-    return tuple(Definition(name, (B,), body) for name, body in bodies.items())
-
-
-def _sources() -> sp.Expr:
-    """The sources on the responses between theta and epsilon."""
-    along, noise = family("j_theta"), family("j_noise")
-    kernel = along[B] * along[C] * family("M_theta")[B, C] + noise[B] * noise[C] * family("M_noise")[B, C]
-    kernel += 2 * noise[B] * along[C] * family("M_cross")[B, C]
-    return BlockSum(BlockSum(kernel, B), C)
-
-
-def _noise() -> sp.Expr:
-    """The derivative of the potential along q1_hat and q2_hat, over beta; at its extremum T, s and X do not move."""
-    along = BlockSum(BlockSum(Q1_HAT[B, C] * family("M")[B, C], B), C)
-    return (along + BlockSum(Q2_HAT[B] * T[B], B)) / BETA

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature d317888fb91f6e1e, runtime 1845213c50cfee39.
+Generated; do not edit. Signature 58e05f31bf32b836, runtime 308d5a6bf6022070.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "d317888fb91f6e1e76ce0eb63af5150167287681b080771b6cd2f84e06732175"
+SIGNATURE = "58e05f31bf32b836246152a5e07a8e86ee6e9efe11a0262baa752d6752cd0bf4"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

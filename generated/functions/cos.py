@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature e26aa5ab2b03f5f9, runtime 1845213c50cfee39.
+Generated; do not edit. Signature 4d814b6ee323d811, runtime 308d5a6bf6022070.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "e26aa5ab2b03f5f9fe7b7f78a0c98206102cf290639a85e9a4042f2880746deb"
+SIGNATURE = "4d814b6ee323d811fdbd0ba8ed5e172cb5f47667fbe51637378a84cef178cf91"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature dce9179e3413d692, runtime 1845213c50cfee39.
+Generated; do not edit. Signature 25cbdba8a02dad07, runtime 308d5a6bf6022070.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "dce9179e3413d692a1abcef8fd67b3ee6736fbb8f782ab99d2cedd7fc55f2e2b"
+SIGNATURE = "25cbdba8a02dad07493aeb9e42fd1442b2d2ac9bacfcbed4ee69a11a1127640d"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

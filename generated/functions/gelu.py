@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 7ecc968bd38b5dee, runtime 1845213c50cfee39.
+Generated; do not edit. Signature 98dfa561530fa838, runtime 308d5a6bf6022070.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "7ecc968bd38b5dee984d0c8da2f6dd24c30423769fb451c2d30919ac13783ff7"
+SIGNATURE = "98dfa561530fa838ee2e3d852fb80c3a5485f18ce11d818d45bd4d9efd20212b"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature dfc4c31a5867d373, runtime 1845213c50cfee39.
+Generated; do not edit. Signature fa3f6893f7a3482a, runtime 308d5a6bf6022070.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "dfc4c31a5867d3739fcc16b01ff5d857d5caed008eb01f408e979aa1d6ccd288"
+SIGNATURE = "fa3f6893f7a3482a1302bf2d3069eddbf421233c7d3707e7e280ebeb333bcd59"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature eb7ef794eb6c2001, runtime 1845213c50cfee39.
+Generated; do not edit. Signature be4c99121461cafa, runtime 308d5a6bf6022070.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "eb7ef794eb6c2001e9c66e1a5505681cd3e0caa258885e4d73a73026edb343d7"
+SIGNATURE = "be4c99121461cafa4f6f7212ac1bd729d51753846eef161e112862a5c00c5d7d"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

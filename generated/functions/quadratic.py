@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature f2ff8c017cdf26d6, runtime 1845213c50cfee39.
+Generated; do not edit. Signature 514d8af10ab4532c, runtime 308d5a6bf6022070.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "f2ff8c017cdf26d6a595bc50000f5987d61437d264aa1d1a0af55e34d63e73a2"
+SIGNATURE = "514d8af10ab4532cab366ae35cc99ce5dda35424e44a556396072d4ae896b2db"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

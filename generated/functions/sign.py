@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature fff8fb0caa1a9e08, runtime 1845213c50cfee39.
+Generated; do not edit. Signature ca6ca440a8ae55ad, runtime 308d5a6bf6022070.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "fff8fb0caa1a9e087cebfad94a26f9f2cda7e548134a35b66b363ecd4335d9b9"
+SIGNATURE = "ca6ca440a8ae55ada0dbb4d614a84d26ea416101ea5426b74aa6daf8cc954128"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

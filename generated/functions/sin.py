@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 481946bb9e97ee6b, runtime 1845213c50cfee39.
+Generated; do not edit. Signature 3af80de48203acce, runtime 308d5a6bf6022070.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "481946bb9e97ee6b4442cb277684e17b17511739ef21e0b22fe2fe5124fd1b37"
+SIGNATURE = "3af80de48203acceee8440a2e97b678bb804e4fac7990a45148916fe82057aec"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 87c9f998dc646c3d, runtime 1845213c50cfee39.
+Generated; do not edit. Signature 9950ad495491681c, runtime 308d5a6bf6022070.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "87c9f998dc646c3d4854edf8ffad996c07f694f3300e5ba67cac9e9d6afb9848"
+SIGNATURE = "9950ad495491681cc946a9e6407ed9e417b7b869560a2b3ab164c2baeb21bafa"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

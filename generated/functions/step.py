@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 664963d7e2c137f4, runtime 1845213c50cfee39.
+Generated; do not edit. Signature e54517ac318baffc, runtime 308d5a6bf6022070.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "664963d7e2c137f4bcad6503509d626ceb84fd8cdfa9345ff2e1fa09c029b288"
+SIGNATURE = "e54517ac318baffc57c6fc279a8c1ae1ee676bf3654ab29a7ce38a8afd310f66"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 7cb9fb9a486383c1, runtime 1845213c50cfee39.
+Generated; do not edit. Signature 5b6d4c8862c662cc, runtime 308d5a6bf6022070.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "7cb9fb9a486383c17841a688d96466a102e87a95640ff758e098c5291639fa07"
+SIGNATURE = "5b6d4c8862c662ccf8c39847c5eb8259d5f566301be750a9f0ccf4ee6bc131f3"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 01554a26fb38eec1, runtime 1845213c50cfee39.
+Generated; do not edit. Signature 91858ee6055953c1, runtime 308d5a6bf6022070.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "01554a26fb38eec1384ef6dc42ad87088db2888fad124c3d843b95326dee3bc8"
+SIGNATURE = "91858ee6055953c1817c15c50e54c31142d01403af954a6fe3a8381bd0b90c5e"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 77ab149d7a8753a8, runtime 1845213c50cfee39.
+Generated; do not edit. Signature dec551696005608f, runtime 308d5a6bf6022070.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "77ab149d7a8753a8011165e253c0c049db272e9b1a8d05deb306a9cf56ffab72"
+SIGNATURE = "dec551696005608f55f77a3377d8ba8fbe7a7eed78212e5dfe7a1406d7d629a8"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature 079addca56e70554, runtime 1845213c50cfee39.
+Generated; do not edit. Signature 61e35544fc10f399, runtime 308d5a6bf6022070.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "079addca56e705545519ad990f13c438addb1dbc6ff4329a9157c789ad9a8d13"
+SIGNATURE = "61e35544fc10f3997d959476a6d57c47db36709403160d35701bb57b11589def"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature e888123e620f3734, runtime 1845213c50cfee39.
+Generated; do not edit. Signature 42d5e985bd24bfc2, runtime 308d5a6bf6022070.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "e888123e620f3734f1a855fd9e3a2c8f45d3c5e90e8589653356dbec8ab9afde"
+SIGNATURE = "42d5e985bd24bfc2dff0f23a03578619a575fbdf747428cfee515d9da7048e4b"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 37e5ac6e2510b24a, runtime 1845213c50cfee39.
+Generated; do not edit. Signature 22f5fdfa148447de, runtime 308d5a6bf6022070.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "37e5ac6e2510b24a3cbf943c4d6d0b38b2ce62477a69d3d7885610d0e7a17861"
+SIGNATURE = "22f5fdfa148447decddbb9c672c00bf73179e095e9207cb68a2ed3439fb1aadd"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

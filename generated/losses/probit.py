@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 5dbc0971ff37a227, runtime 1845213c50cfee39.
+Generated; do not edit. Signature 73b001e7071e917b, runtime 308d5a6bf6022070.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "5dbc0971ff37a227a1877231435b3643df3ac4dac29506560343301e763683d1"
+SIGNATURE = "73b001e7071e917b39d911acdd2832f7b6eea58ec65af8c170e7a416bc1bd581"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature edf1849a14c478a1, runtime 1845213c50cfee39.
+Generated; do not edit. Signature 9add83d4222230f1, runtime 308d5a6bf6022070.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "edf1849a14c478a1649194bac70dd11ae51ef213d27a0df9e317cbac2a4630de"
+SIGNATURE = "9add83d4222230f1675de9852f78d0998a30753564e3e6d3c740e6c48d700ffe"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

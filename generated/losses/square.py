@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature df28d518f5a8275b, runtime 1845213c50cfee39.
+Generated; do not edit. Signature 7d90c519df4501a8, runtime 308d5a6bf6022070.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "df28d518f5a8275bb2b0527b980aea4215f92386f27b1222d7839c3709115323"
+SIGNATURE = "7d90c519df4501a8cbb61c13dde5becd0f2c27a39d31465ce3aee1c494579ca0"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

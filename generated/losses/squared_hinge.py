@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature 3346e84d13a74515, runtime 1845213c50cfee39.
+Generated; do not edit. Signature 4c2aad047bcfeab7, runtime 308d5a6bf6022070.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "3346e84d13a745153fcb36df8459a6d25ef9c2dd7ff860cf2ffb950b26457b01"
+SIGNATURE = "4c2aad047bcfeab77b09060bbfa978405feddc03a58f891101f38b7b3ec08cc2"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -6,7 +6,7 @@ Order of computation, found from the derived system:
        zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 56023a2e6403298f.
+in X). Generated; do not edit. Signature bb7ae7659f6bfe1f.
 Regenerate with: giantstep generate
 """
 
@@ -20,7 +20,7 @@ from generated.runtime.tangents import Motion, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "56023a2e6403298f0cc84a583a9a86ee8eb9f0533429ff12be32c9ac6f9a61d9"
+SIGNATURE = "bb7ae7659f6bfe1f7ec63c81fb1c9fa672c2876d29be7cea992e8b1823904a9c"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

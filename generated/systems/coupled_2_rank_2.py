@@ -7,7 +7,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 31f111f2b94210c6.
+in X). Generated; do not edit. Signature b0e0194da8fdd7ee.
 Regenerate with: giantstep generate
 """
 
@@ -21,7 +21,7 @@ from generated.runtime.tangents import Motion, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "31f111f2b94210c6dbc4f4b110794d80c6c07e1628d90ba3bd263ec05c03855e"
+SIGNATURE = "b0e0194da8fdd7ee5b5b9dad7f2df099a82d300ec574fe0b7f8715c13830e913"
 
 
 kappa_1, weight, nu0, nu1_1, nu1_2, nu2sq, kappa_2 = np.arange(7)  # rows of node, then those of the blocks

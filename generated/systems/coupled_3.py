@@ -7,7 +7,7 @@ Order of computation, found from the derived system:
        psi_hat_1, psi_hat_2, psi_hat_3, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature acd9e1bd0c5ffa3c.
+in X). Generated; do not edit. Signature cc7bdfc4cd1df216.
 Regenerate with: giantstep generate
 """
 
@@ -21,7 +21,7 @@ from generated.runtime.tangents import Motion, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "acd9e1bd0c5ffa3c41ed8e45e068187ba4563ea0a501471f70bef992542c1f8a"
+SIGNATURE = "cc7bdfc4cd1df2168bc139f261c6507b544587b2a632b3de858bcb2665acf0b4"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu1_3, nu2sq = np.arange(7)  # rows of node, then those of the blocks

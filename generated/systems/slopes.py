@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 61a52cfb7ac89b00.
+Generated; do not edit. Signature d04d2fe8b3822a88.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "61a52cfb7ac89b001520272302e48a234d88f26057b18b3cdeb74f3631b486a7"
+SIGNATURE = "d04d2fe8b3822a88c91228173fdd605d557d8f45945fe6a53f0aa52bcfc65613"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

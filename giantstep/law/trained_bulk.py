@@ -57,7 +57,7 @@ def law_of_vectors(x: Array, v: Array, theta: Array) -> BulkLaw:
 
 @dataclass(frozen=True)
 class Covariance:
-    """``Sigma = (1 + stretch B)^2 + noise C`` of rows after a step on a batch of n0 = samples d inputs.
+    """``Sigma = (1 + stretch B)^2 + noise C + spread v v^T`` of rows after a step on n0 = samples d inputs, spike v.
 
     B and C: the means over the batch of ``e x x^T`` and ``e^2 x x^T``. Source: THEORY section 5.
     """
@@ -65,6 +65,7 @@ class Covariance:
     samples: float
     stretch: float
     noise: float
+    spread: float = 0.0
 
     def bounds(self, residual: float) -> tuple[float, float]:
         """Bounds of the eigenvalues of Sigma - 1, never closer than a contour can be; residual: the largest there is.
@@ -77,29 +78,42 @@ class Covariance:
         farthest = self.stretch**2 / curvature if curvature > 0.0 else 0.0  # a_2 y.By at the least of the parabola
         part = min(most, farthest)
         least = -2.0 * part + part * part * (curvature / self.stretch**2 if part > 0.0 else 0.0)
-        top = most * (2.0 + most) + self.noise * residual**2 * edge
+        top = most * (2.0 + most) + self.noise * residual**2 * edge + self.spread
         return least, max(top, least + _EXTENT)
 
 
 @dataclass(frozen=True)
 class _Between:
-    """At one shift: the trace, between theta and theta, theta and M vectors [M], two of these [M, M]."""
+    """At one shift: the trace, and between pairs of theta and M vectors, of which the spike is the first."""
 
     trace: complex
-    target: complex
-    cross: Array
     pairs: Array
 
 
 def _each_pair(vectors: Array, trace: complex, of: Callable[[Array, Array], tuple[complex, ...]]) -> _Between:
     count = len(vectors)
-    target, cross, pairs = 0j, np.zeros(count, complex), np.zeros((count, count), complex)
+    pairs = np.zeros((count + 1, count + 1), complex)
     for i in range(count):
         for j in range(i + 1):
             if i == j == 0 or vectors[i].any():
-                target, cross[i], pairs[i, j] = of(vectors[i], vectors[j])
-                pairs[j, i] = pairs[i, j]
-    return _Between(trace, target, cross, pairs)
+                pairs[0, 0], pairs[0, i + 1], pairs[i + 1, j + 1] = of(vectors[i], vectors[j])
+                pairs[i + 1, 0], pairs[j + 1, i + 1] = pairs[0, i + 1], pairs[i + 1, j + 1]
+    return _Between(trace, pairs)
+
+
+def _spread_out(pairs: Array, spread: float) -> Array:
+    """The same of the covariance with ``spread v v^T`` beside it. Source: Sherman and Morrison (1950)."""
+    v = pairs[:, 1]
+    return np.asarray(pairs - np.outer(v, v) * (spread / (1.0 + spread * v[1])))
+
+
+def _rate_spread_out(pairs: Array, rates: Array, spread: float, rate: float) -> Array:
+    """Its rate, by those of the pairs and of the spread."""
+    v, moved = pairs[:, 1], rates[:, 1]
+    part = 1.0 / (1.0 + spread * v[1])
+    across = np.outer(v, moved)
+    change = (rate - spread**2 * moved[1]) * part**2
+    return np.asarray(rates - spread * part * (across + across.T) - change * np.outer(v, v))
 
 
 @dataclass
@@ -145,6 +159,11 @@ class Resolvent:
     def between(self, w: complex, vectors: Array) -> _Between:
         """The resolvent at w between vectors [M, 2, N], sums over samples by their coefficients, and theta."""
         s = self.outside(w.real) if w.real < 0.0 and abs(w.imag) <= _REAL * abs(w) else self.at(w)
+        found = self._between(w, s, vectors)
+        return replace(found, pairs=_spread_out(found.pairs, self.of.spread))
+
+    def _between(self, w: complex, s: Array, vectors: Array) -> _Between:
+        """The same without the spread."""
         return _each_pair(
             vectors,
             complex(s[0]),
@@ -156,18 +175,20 @@ class Resolvent:
         length = math.sqrt(self.residual.overlap**2 + self.residual.square / self.of.samples)
         return np.array([self.residual.e / length, np.zeros_like(self.residual.e)])
 
-    def rates(self, w: complex, vectors: Array, stretch: float, noise: float) -> _Between:
-        """Rates of ``between`` of vectors that stay, where a_2 and a move at given rates."""
-        s, along = self.at(w), np.array([stretch, noise])
+    def rates(self, w: complex, vectors: Array, moving: Covariance) -> _Between:
+        """Rates of ``between`` of vectors that stay, where the parts of the covariance move at given rates."""
+        s, along = self.at(w), np.array([moving.stretch, moving.noise])
         _, slopes = bulk_resolvent.equations(w, *s, *self._parts(), *self._nodes())
         moved = bulk_resolvent.rates(w, *s, *self._parts(), *self._nodes()) @ along
         d_s = -np.linalg.solve(slopes, moved)
-        rates = (*self._parts(), *d_s, stretch, noise)
-        return _each_pair(
+        rates = (*self._parts(), *d_s, *along)
+        found = _each_pair(
             vectors,
             complex(d_s[0]),
             lambda f, g: bulk_resolvent.projection_rates(w, *s, *rates, *f, *g, *self._nodes()),
         )
+        still = self._between(w, s, vectors).pairs
+        return replace(found, pairs=_rate_spread_out(still, found.pairs, self.of.spread, moving.spread))
 
     def _from_afar(self, w: complex) -> None:
         """Start where the samples hardly count, in the half plane of w, and follow the resolvent to w."""
@@ -276,10 +297,10 @@ def law_rates(
     of: Covariance,
     gamma: float,
     sign: float,
-    rates: tuple[float, float],
+    rates: Covariance,
     norms: RowNorms | None = None,
 ) -> BulkLaw:
-    """Rates of the weights of ``trained_law`` at its points where stretch and noise move at given rates.
+    """Rates of the weights of ``trained_law`` at its points where the parts of the covariance move at given rates.
 
     Those of the norms are along the rate of the step, by one.
     """
@@ -287,7 +308,7 @@ def law_rates(
     def make(resolvent: Resolvent, bounds: tuple[float, float]) -> BulkLaw:
         spike = resolvent.spike()[None]
         if norms is None:
-            return _on_contour(bounds, gamma, sign, lambda w: resolvent.rates(w, spike, *rates))
+            return _on_contour(bounds, gamma, sign, lambda w: resolvent.rates(w, spike, rates))
         (_, along), (chi, moving) = norms.of_blocks(resolvent.residual), norms.rates(resolvent.residual)
         still, moved = np.concatenate([spike, along]), np.concatenate([0.0 * spike, moving])
         law = _on_contour(bounds, gamma, sign, lambda w: _moved(resolvent, w, still, moved, rates))
@@ -296,14 +317,14 @@ def law_rates(
     return _settled(target, mean, of, make)[0]
 
 
-def _moved(resolvent: Resolvent, w: complex, still: Array, moving: Array, covariance: tuple[float, float]) -> _Between:
+def _moved(resolvent: Resolvent, w: complex, still: Array, moving: Array, covariance: Covariance) -> _Between:
     """The rate of the resolvent between vectors of which some move."""
-    found, count = resolvent.rates(w, still, *covariance), len(still)
+    found, count = resolvent.rates(w, still, covariance), len(still) + 1
     if not moving.any():
         return found
-    both = resolvent.between(w, np.concatenate([still, moving]))
-    across = both.pairs[:count, count:]
-    return replace(found, cross=found.cross + both.cross[count:], pairs=found.pairs + across + across.T)
+    across = np.zeros_like(found.pairs)
+    across[:, 1:] = resolvent.between(w, np.concatenate([still, moving])).pairs[:count, count:]
+    return replace(found, pairs=found.pairs + across + across.T)
 
 
 def _settled(
@@ -340,9 +361,9 @@ def _on_contour(
     least, top = bounds
     z, change = contour(min(1.0 + least, top - least), top - least)  # closer than need be where both are far apart
     rows = [between(-complex(point)) for point in z + least]
-    trace, tt = (np.array([getattr(row, name) for row in rows]) * change for name in ("trace", "target"))
-    cross = np.array([row.cross for row in rows]).T * change
-    pairs = np.moveaxis(np.array([row.pairs for row in rows]), 0, -1) * change
+    trace = np.array([row.trace for row in rows]) * change
+    every = np.moveaxis(np.array([row.pairs for row in rows]), 0, -1) * change
+    tt, cross, pairs = every[0, 0], every[0, 1:], every[1:, 1:]
     cross[0], pairs[0, 1:], pairs[1:, 0] = sign * cross[0], sign * pairs[0, 1:], sign * pairs[1:, 0]
     across, rest = cross - gamma * pairs[0], 1.0 - gamma * gamma
     if rest > 1e-12:

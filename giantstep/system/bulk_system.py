@@ -7,29 +7,25 @@ from typing import Any
 
 import numpy as np
 
-from generated import bulk_resolvent
-from generated import row_norms as row_norm_functions
 from generated.runtime.unknowns import DIRECTION, IMAGE, RESIDUAL, TURNED
 from generated.systems import given_bulk as given_equations
 from generated.systems import inputs_bulk as inputs_equations
 from generated.systems import trained_bulk as trained_equations
 from giantstep.law.given_bulk import given_bulk
 from giantstep.law.gradient_step import step_arguments
-from giantstep.law.moments import rest_moments
 from giantstep.law.residual import ResidualLaw
 from giantstep.law.row_norms import RowNorms
-from giantstep.law.stretched_bulk import (
-    moments_of,
-    places_of,
-    residual_nodes,
-    samples_of,
-    stretches,
-    weights_of,
+from giantstep.law.rows_after_step import (
+    covariance_of_rows,
+    initial_output,
+    largest_value,
+    norms_of_rows,
+    spike_sign,
 )
+from giantstep.law.stretched_bulk import norms_of_samples, places_of, residual_nodes, samples_of, weights_of
 from giantstep.law.structured_inputs import input_law
 from giantstep.law.trained_bulk import BulkLaw, Covariance, trained_law
 from giantstep.spec.errors import BadInput
-from giantstep.spec.kernels import function_kernel
 from giantstep.spec.model import Model
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import Level, Resolved
@@ -58,7 +54,6 @@ def bulk_of(problem: Problem) -> tuple[BulkLaw, Array]:
     Raises BadInput for a model whose bulk is not of this form. Source: THEORY section 5.
     """
     model = problem.model
-    refuse_other_norms(model)
     of, gamma = covariance_of(problem), problem.spike.alignment
     law = trained_law(model.target, initial_output(model), of, gamma, spike_sign(model), row_norms(problem))
     variances, share = variances_of(problem), shares_of(problem)
@@ -69,11 +64,13 @@ def stretched_arrays(problem: Problem, nodes: int) -> dict[str, Array]:
     """What the equations of a bulk of rows that are stretched by blocks are given. Raises BadInput."""
     model, blocks = problem.model, len(problem.blocks)
     refuse_other_bulks(model)
-    refuse_other_norms(model)
     law, samples = nodes_of(problem, nodes), step_arguments(model).samples
-    by_block = samples_of(samples, covariances_of(problem), variances_of(problem), law.e)
+    covariances, variances = covariances_of(problem), variances_of(problem)
+    by_block = samples_of(samples, covariances, variances, law.e)
     weights = weights_of(samples, law, problem.spike.alignment, spike_sign(model), blocks)
-    return {**places_of(blocks), **by_block, **weights, "chi": norms_alone(problem, law)}
+    norms = norms_of_samples(samples, law, row_norms(problem).of_blocks(law), variances)
+    spread = np.sqrt(np.array([each.spread for each in covariances]) / variances)
+    return {**places_of(blocks), **by_block, **weights, **norms, "spread": spread}
 
 
 def nodes_of(problem: Problem, count: int) -> ResidualLaw:
@@ -81,19 +78,16 @@ def nodes_of(problem: Problem, count: int) -> ResidualLaw:
     return residual_nodes(problem.model.target, initial_output(problem.model), count)
 
 
-def covariances_of(problem: Problem) -> Array:
-    """(a_2, a) of every block [K, 2]: ``Sigma_b = (1 + a_2 B)^2 + a C``. Raises BadInput where merged ones differ."""
-    rate, samples, _, *moments = step_parts(problem.model)
-    found = [
-        {bulk_resolvent.covariance(rate, samples, u, *moments) for u in values} for values in values_of_blocks(problem)
-    ]
+def covariances_of(problem: Problem) -> list[Covariance]:
+    """The covariance of the rows of every block. Raises BadInput where merged ones differ."""
+    found = [{covariance_of_rows(problem.model, u) for u in values} for values in values_of_blocks(problem)]
     if any(len(same) != 1 for same in found):
         raise BadInput(
             'step.bulk = "trained" needs readout values that the features tell apart; of an even activation those of '
             "opposite values may be alike",
             'use step.bulk = "isotropic", or values of one sign',
         )
-    return np.array([row for same in found for row in same])
+    return [each for same in found for each in same]
 
 
 def values_of_blocks(problem: Problem) -> list[list[float]]:
@@ -101,21 +95,6 @@ def values_of_blocks(problem: Problem) -> list[list[float]]:
     given = list(zip(problem.model.network.readout.values, problem.spike.bulk_variance, strict=True))
     strength = problem.spike.strength
     return [[u for u, c in given if (u * strength, c) == (b.scale, b.variance)] for b in problem.blocks]
-
-
-def norms_alone(problem: Problem, law: ResidualLaw) -> Array:
-    """Relative variance of the squared norms of every block [K] that do not go with the rows. Raises BadInput."""
-    chi, along = row_norms(problem).of_blocks(law)
-    if along.any():
-        network = problem.model.network
-        raise BadInput(
-            'step.bulk = "trained" with several readout values needs rows whose norms are uncorrelated with their '
-            "directions, as those of relu, gelu, silu and softplus without a bias, or an activation with "
-            f"E sigma''(z) = 0; for network.activation = {network.activation!r}, bias {network.initial_bias:g} they "
-            "are correlated",
-            'use one readout value, or step.bulk = "isotropic"',
-        )
-    return np.asarray(np.maximum(chi, 0.0) / variances_of(problem) ** 2)
 
 
 def norms_of(law: BulkLaw, sigma: Array, variances: Array) -> dict[str, Array]:
@@ -133,33 +112,13 @@ def norms_of(law: BulkLaw, sigma: Array, variances: Array) -> dict[str, Array]:
 
 def row_norms(problem: Problem) -> RowNorms:
     """What the norms of the rows of the problem's blocks are functions of."""
-    model = problem.model
-    rate, samples, _, linear, variance = step_parts(model)
-    values = tuple(same[0] for same in values_of_blocks(problem))
-    radial = 1.0 if model.network.initialisation == "gaussian" else 0.0
-    return RowNorms(rate, samples, values, linear, variance, moments_of_rest(model), radial)
-
-
-def moments_of_rest(model: Model) -> tuple[float, ...]:
-    """Moments of what sigma' has beside 1 and z, at initialisation."""
-    network = model.network
-    breaks = function_kernel(network.activation).BREAKPOINTS
-    return rest_moments(network.activation, breaks, network.initial_bias, row_norm_functions.MOMENTS)
+    return norms_of_rows(problem.model, tuple(same[0] for same in values_of_blocks(problem)))
 
 
 def covariance_of(problem: Problem) -> Covariance:
     """The covariance whose spectrum the law is of: that of the block that the step changes most. Raises BadInput."""
-    model = problem.model
-    refuse_other_bulks(model)
-    assert model.step is not None
-    return Covariance(model.step.samples, *bulk_resolvent.covariance(*step_parts(model)))
-
-
-def step_parts(model: Model) -> tuple[float, float, float, float, float]:
-    """What the covariance is a function of: rate, samples, the largest readout value, E sigma'' and Var sigma'."""
-    of = step_arguments(model)
-    linear = of.sigma2 if stretches(model) else 0.0
-    return of.rate, of.samples, max(model.network.readout.values, key=abs), linear, of.variance
+    refuse_other_bulks(problem.model)
+    return covariance_of_rows(problem.model, largest_value(problem.model))
 
 
 def shares_of(problem: Problem) -> Array:
@@ -174,18 +133,6 @@ def variances_of(problem: Problem) -> Array:
     return np.array([term.variance for term in problem.blocks])
 
 
-def initial_output(model: Model) -> float:
-    """The mean output of the network before the step."""
-    readout = model.network.readout
-    ubar = sum(u * f for u, f in zip(readout.values, readout.fractions, strict=True))
-    return float(ubar * moments_of(model).mean)
-
-
-def spike_sign(model: Model) -> float:
-    """The sign of the spike along the batch's mean of e x."""
-    return -1.0 if moments_of(model).linear < 0.0 else 1.0
-
-
 def refuse_other_bulks(model: Model) -> None:
     """Raise BadInput where the rows after the step have no common law that is known."""
     if model.target.indices > 1:
@@ -193,20 +140,6 @@ def refuse_other_bulks(model: Model) -> None:
             'step.bulk = "trained" needs a target of one index',
             'use step.bulk = "isotropic" for several indices',
         )
-
-
-def refuse_other_norms(model: Model) -> None:
-    """Raise BadInput where initial norms change how far a row goes along the spike, which the law does not know."""
-    third = moments_of_rest(model)[row_norm_functions.MOMENTS.index((1, 2))]  # the mean of the third derivative
-    if model.network.initialisation == "sphere" or third == 0.0:
-        return
-    network = model.network
-    raise BadInput(
-        'step.bulk = "trained" with network.initialisation = "gaussian" needs an activation with '
-        f"E sigma'''(z) = 0, as relu, gelu, silu and softplus without a bias; it is {third:.3g} for "
-        f"network.activation = {network.activation!r}, bias {network.initial_bias:g}",
-        'use network.initialisation = "sphere", or step.bulk = "isotropic"',
-    )
 
 
 class BulkSystem(CoupledSystem):
@@ -278,11 +211,11 @@ class BulkSystem(CoupledSystem):
         at = self.tangents({**{name: self.view(name) for name in self.room}, **self.state})
         moves = {f"d_{name}": self.view(f"d_{name}") for name in self.kernel.UNKNOWNS}
         images = {f"d_residual_{name}": self.view(f"d_residual_{name}") for name in self.kernel.UNKNOWNS}
-        (direction, image), n = self.places[[DIRECTION, IMAGE]], len(self.first)
+        (direction, image), n, wanted = self.places[[DIRECTION, IMAGE]], len(self.first), tuple(images)
         matrix = np.empty((n, n))
         for column in range(n):
             self.work[direction] = self.work[direction + self.places[TURNED]] = np.arange(n) == column
-            tangents = at.along(moves)
+            tangents = at.along(moves, wanted)
             for name, values in images.items():
                 values[...] = tangents[name]
             matrix[:, column] = self.work[image]

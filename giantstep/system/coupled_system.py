@@ -34,8 +34,8 @@ _ROUNDING, _LEAST = 1e-15, 1e-290
 class Tangents(Protocol):
     """How everything that the equations are about moves with what is given."""
 
-    def along(self, moves: Mapping[str, Any]) -> Mapping[str, Array]:
-        """Tangents by name; moves: those that are given, zero where left out."""
+    def along(self, moves: Mapping[str, Any], wanted: tuple[str, ...] | None = None) -> Mapping[str, Array]:
+        """Tangents by name; moves: those that are given, zero where left out; wanted: names, all where left out."""
 
 
 class CoupledSystem:

@@ -32,10 +32,11 @@ class StretchedSystem(BulkSystem):
         state.setdefault("X", state["base"].copy())
         if not self._newton() and not (self._swept() and self._newton()):
             return False
+        self.own.chain(state)
         state["adjoint_X"] = np.zeros_like(state["X"])
-        self.own.chain(state)
+        self.own.adjoint(state)
         state["adjoint_X"] = -_solved(self._slope(state).T, state["residual_adjoint_X"])
-        self.own.chain(state)
+        self.own.adjoint(state)
         return True
 
     def tangents(self, known: Mapping[str, Any]) -> Tangents:
@@ -89,12 +90,12 @@ class Following:
     of: Tangents
     matrix: Array
 
-    def along(self, moves: Mapping[str, Any]) -> Mapping[str, Array]:
+    def along(self, moves: Mapping[str, Any], wanted: tuple[str, ...] | None = None) -> Mapping[str, Array]:
         """See ``Tangents``."""
         for name, matrix in (("X", self.matrix), ("adjoint_X", self.matrix.T)):
-            left = self.of.along(moves)[f"d_residual_{name}"]
-            moves = {**moves, f"d_{name}": -_solved(matrix, left)}
-        return self.of.along(moves)
+            left = f"d_residual_{name}"
+            moves = {**moves, f"d_{name}": -_solved(matrix, self.of.along(moves, (left,))[left])}
+        return self.of.along(moves, wanted)
 
 
 def _solved(matrix: Array, right: Array) -> Array:

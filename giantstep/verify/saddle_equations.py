@@ -192,12 +192,11 @@ def _random_point(system: SaddleSystem, source: random.Random) -> Point:
 
 
 def _names_of_bulk(system: SaddleSystem) -> set[str]:
-    """What follows from T, X and the adjoint of X, where there is an X."""
+    """What follows from T, X and the adjoint of X, where there is an X: all up to the equations of the readout."""
     names = [e.unknown for e in system.equations]
     if "X" not in names:
         return set()
-    first, last = names.index("out"), names.index("adjoint_X_own") + 1
-    return {*names[first:last]} - {"T", "X", "adjoint", "adjoint_X"}
+    return {*names[: names.index("V1_hat")]} - {"T", "X", "adjoint", "adjoint_X"}
 
 
 def _spectrum_is_given(system: SaddleSystem) -> bool:
@@ -217,7 +216,7 @@ def _given(system: SaddleSystem) -> dict[str, int]:
 
 def _shape(name: str, rank: int) -> tuple[int, ...]:
     """Of a family that is given: the last index of some is one over the spectrum."""
-    over = name.startswith("law_") or name in ("Sigma", "spectrum", "sample")
+    over = name.startswith("law_") or name in ("Sigma", "spectrum", "sample", "along")
     return (*(_BLOCKS,) * (rank - over), *(_SPECTRUM,) * over)
 
 

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
 from giantstep.law.gradient_step import step_arguments
-from giantstep.law.trained_bulk import BulkLaw, law_of_vectors
+from giantstep.law.residual import ResidualLaw
+from giantstep.law.rows_after_step import initial_output, spike_sign
+from giantstep.law.trained_bulk import BulkLaw, Covariance, law_of_vectors
 from giantstep.spec.link import link_values
 from giantstep.system.bulk_system import (
     bulk_of,
     covariance_of,
     covariances_of,
-    initial_output,
-    spike_sign,
+    nodes_of,
+    row_norms,
     variances_of,
 )
 from giantstep.system.problem import Problem
@@ -55,14 +58,39 @@ def _sampled(problem: Problem) -> tuple[BulkLaw, int]:
     """The law of the covariance of rows after a step on one batch, and its dimension."""
     of = covariance_of(problem)
     d = max(50, min(_DIMENSION, int(_MOST / max(of.samples, 1.0))))
-    matrix, squares, v = _of_batch(problem, d)
-    stretched = np.eye(d) + of.stretch * matrix
-    values, vectors = np.linalg.eigh(stretched @ stretched + of.noise * squares)
-    return law_of_vectors(values - 1.0, vectors.T @ v, vectors[0]), d
+    batch = _batch(problem, d)
+    values, vectors = np.linalg.eigh(batch.covariance(of))
+    return law_of_vectors(values - 1.0, vectors.T @ batch.v, vectors[0]), d
 
 
-def _of_batch(problem: Problem, d: int) -> tuple[Array, Array, Array]:
-    """B, C and the direction of the spike, of one batch of inputs of a dimension; the target's is the first axis."""
+@dataclass(frozen=True)
+class _Batch:
+    """Inputs [n0, d] of one step with their residuals [n0], and the spike [d]; the target is the first axis."""
+
+    x: Array
+    e: Array
+    v: Array
+
+    def mean(self, of_residual: Array) -> Array:
+        """``(1/n0) sum_i f_i x_i x_i^T``."""
+        return np.asarray((self.x.T * of_residual) @ self.x / len(self.e))
+
+    def covariance(self, of: Covariance) -> Array:
+        """The covariance of rows."""
+        stretched = np.eye(len(self.v)) + of.stretch * self.mean(self.e)
+        rows = stretched @ stretched + of.noise * self.mean(self.e**2)
+        return np.asarray(rows + of.spread * np.outer(self.v, self.v))
+
+    def norms(self, problem: Problem) -> tuple[Array, Array]:
+        """d times the variances [K] of the squared norms of the rows, and their covariances [K, d] with the rows."""
+        one, t = np.full(len(self.e), 1.0 / len(self.e)), self.x[:, 0]
+        chi, coefficients = row_norms(problem).of_blocks(ResidualLaw(self.e, one, one * t, one * t * t))
+        stretch, b = [each.stretch for each in covariances_of(problem)], self.mean(self.e)
+        upper, lower = (coefficients[:, i] @ self.x / len(self.e) for i in range(2))
+        return chi, upper - np.array(stretch)[:, None] * (lower @ b)
+
+
+def _batch(problem: Problem, d: int) -> _Batch:
     model, source = problem.model, np.random.default_rng(5)
     target, count = model.target, max(1, round(step_arguments(model).samples * d))
     x = source.normal(size=(count, d))
@@ -71,41 +99,45 @@ def _of_batch(problem: Problem, d: int) -> tuple[Array, Array, Array]:
     label = flip * link_values(target.link)(inner[None]) + math.sqrt(target.noise) * source.normal(size=count)
     residual = label - initial_output(model)
     v = spike_sign(model) * (x.T @ residual)
-    return (x.T * residual) @ x / count, (x.T * residual**2) @ x / count, v / np.linalg.norm(v)
+    return _Batch(x, residual, v / np.linalg.norm(v))
 
 
 def stretched_checks(system: StretchedSystem) -> Iterator[Check]:
-    """The responses M of rows that are stretched by blocks, at the solution: the law, and rows of one batch."""
+    """What the readout knows of rows that are stretched by blocks, at its solution: the law, and rows of one batch."""
     problem, state = system.problem, system.state
     blocks, samples = len(problem.blocks), step_arguments(problem.model).samples
     d = max(50, min(_DIMENSION, int(_MOST / max(samples, 1.0)), _LARGEST // blocks))
-    found, v = _response_to_batch(system, d)
-    gamma, rho = state["gamma"][0], state["rho"][0]
-    crossed = gamma * state["M_theta"] + rho * state["M_cross"]
-    spike = gamma * (crossed + rho * state["M_cross"].T) + rho**2 * state["M_noise"]
-    theta = np.eye(d)[0]
-    size = np.abs(state["M_theta"]).max()
-    for label, one, other, law, allowed in (
-        ("spike", v, v, spike, 6.0 / math.sqrt(d)),
-        ("spike and target", v, theta, crossed, 6.0 / math.sqrt(d)),
-        ("target", theta, theta, state["M_theta"], 6.0 / math.sqrt(d)),
-    ):
-        sampled = np.einsum("i,bicj,j->bc", one, found, other)
-        worst = float(np.max(np.abs(sampled - law)) / size)
-        yield Check(f"response of the bulk against one batch, d = {d}: {label}", worst, allowed)
-    worst = float(np.max(np.abs(np.einsum("bici->bc", found) / d - state["M"])) / size)
+    order, trace = _on_batch(problem, state, d)
+    size = max(np.abs(state[name]).max() for name in ("zeta", "psi"))
+    chi = row_norms(problem).of_blocks(nodes_of(problem, system.level.output))[0] / variances_of(problem) ** 2
+    sizes = {"zeta": size, "psi": size, "norm": size * max(1.0, math.sqrt(chi.max()))}
+    for name, found in order.items():
+        worst = float(np.max(np.abs(found - state[name])) / sizes[name])
+        yield Check(f"{name} of the bulk against one batch, d = {d}", worst, 6.0 / math.sqrt(d))
+    worst = float(np.max(np.abs(trace - state["M"])) / np.abs(state["M"]).max())
     yield Check(f"response of the bulk against one batch, d = {d}: trace", worst, 20.0 / d)
 
 
-def _response_to_batch(system: StretchedSystem, d: int) -> tuple[Array, Array]:
-    """``T Sigma (1 + V1_hat T Sigma)^-1`` [K, d, K, d] of the rows after a step on one batch, and the spike."""
-    problem, state = system.problem, system.state
-    matrix, squares, v = _of_batch(problem, d)
-    one, blocks = np.eye(d), len(problem.blocks)
+def _on_batch(problem: Problem, state: Mapping[str, Array], d: int) -> tuple[dict[str, Array], Array]:
+    """(zeta, psi and norm [K], mean response [K, K]) of the rows after a step on one batch, sources given.
+
+    With ``P = (1 + V1_hat T Sigma)^-1`` and ``S = P V1_hat`` the sources j make ``T Sigma P j`` of the rows, and those
+    of the norms act as ``T o_hat k`` on them, k the covariance of norm and row.
+    """
+    batch, blocks, variances = _batch(problem, d), len(problem.blocks), variances_of(problem)
+    (chi, k), t = batch.norms(problem), state["T"]
     rows = np.zeros((blocks, d, blocks, d))
-    for b, ((stretch, noise), variance) in enumerate(zip(covariances_of(problem), variances_of(problem), strict=True)):
-        stretched = one + stretch * matrix
-        rows[b, :, b] = state["T"][b] / variance * (stretched @ stretched + noise * squares)
-    large = rows.reshape(blocks * d, blocks * d)
-    response = large @ np.linalg.inv(np.eye(blocks * d) + np.kron(state["V1_hat"], one) @ large)
-    return response.reshape(rows.shape), v
+    for b, of in enumerate(covariances_of(problem)):
+        rows[b, :, b] = t[b] / variances[b] * batch.covariance(of)
+    large, hat = rows.reshape(blocks * d, blocks * d), np.kron(state["V1_hat"], np.eye(d))
+    inverse = np.linalg.inv(np.eye(blocks * d) + hat @ large)
+    across = np.eye(d)[0] - batch.v[0] * batch.v
+    across /= np.linalg.norm(across)
+    source = (np.outer(state["zeta_hat"], batch.v) + np.outer(state["psi_hat"], across)).ravel()
+    k = k / variances[:, None] ** 1.5
+    norms = ((t * state["norm_hat"])[:, None] * k).ravel()
+    found = (large @ inverse @ source + inverse.T @ norms).reshape(blocks, d)
+    field = (inverse @ (source - hat @ norms)).reshape(blocks, d)
+    of_norms = t * (np.einsum("bi,bi->b", k, field) + chi / variances**2 * state["norm_hat"])
+    trace = np.einsum("bici->bc", (large @ inverse).reshape(blocks, d, blocks, d)) / d
+    return {"zeta": found @ batch.v, "psi": found @ across, "norm": of_norms}, trace

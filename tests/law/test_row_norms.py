@@ -15,14 +15,13 @@ from derive.gaussian.expectation import Expectation
 from derive.gradient_step import ALPHA0
 from derive.row_norms import Z, trace_of
 from derive.row_norms import row_norms as row_norms_derived
-from generated import bulk_resolvent
 from giantstep.law.residual import residual_law
-from giantstep.law.row_norms import RowNorms
+from giantstep.law.rows_after_step import covariance_of_rows, covariance_rates, initial_output, spike_sign
 from giantstep.law.trained_bulk import BulkLaw, Covariance, law_rates, trained_law
 from giantstep.spec.expressions import numpy_function
 from giantstep.spec.link import link_values
 from giantstep.spec.model import Model, Target
-from giantstep.system.bulk_system import covariance_of, initial_output, row_norms, spike_sign
+from giantstep.system.bulk_system import covariance_of, row_norms
 from giantstep.system.problem import Problem, problem_of
 
 Array = np.ndarray
@@ -48,13 +47,15 @@ def problem(name: str, initialisation: str) -> Problem:
 
 
 def predicted(name: str, initialisation: str) -> Array:
-    """chi, and d times the covariance of norm and row along theta and v."""
+    """chi, d times the covariance of norm and row along theta and v, and d times the variance of the row along v."""
     given = problem(name, initialisation)
     model, gamma = given.model, given.spike.alignment
     sign = spike_sign(model)
     law = trained_law(model.target, initial_output(model), covariance_of(given), gamma, sign, row_norms(given))
     along, across = (law.norms[f"law_{x}n"][0].sum().real for x in "vo")
-    return np.array([law.norms["chi"][0], gamma * along + math.sqrt(1.0 - gamma**2) * across, along])
+    with_theta = gamma * along + math.sqrt(1.0 - gamma**2) * across
+    along_spike = float((law.weights["law_vv"] * (1.0 + law.x)).sum().real)
+    return np.array([law.norms["chi"][0], with_theta, along, along_spike])
 
 
 def sampled(name: str, initialisation: str, d: int, seed: int) -> Array:
@@ -71,8 +72,9 @@ def sampled(name: str, initialisation: str, d: int, seed: int) -> Array:
     rows += rate * ((slope(rows @ x.T + bias)[1] - linear) * e) @ x / count
     norm = (rows**2).sum(axis=1)
     change, v = norm - norm.mean(), spike_sign(given.model) * (e @ x)
-    theta = rows[:, 0]
-    return d * np.array([np.mean(change**2), np.mean(change * theta), np.mean(change * (rows @ v)) / np.linalg.norm(v)])
+    along = rows @ v / np.linalg.norm(v)
+    found = [np.mean(change**2), np.mean(change * rows[:, 0]), np.mean(change * along), np.mean(along**2)]
+    return d * np.array(found)
 
 
 def _mean_slope(activation: str, bias: float) -> float:
@@ -92,7 +94,7 @@ def test_against_sampled_layers(name: str, initialisation: str) -> None:
     """Within 4 standard errors of 12 layers at d = 200; 5/d of their size is allowed for finite dimension."""
     theory = predicted(name, initialisation)
     rows = np.array([sampled(name, initialisation, 200, seed) for seed in range(12)])
-    size = np.array([theory[0], *[math.sqrt(theory[0])] * 2])
+    size = np.array([theory[0], *[math.sqrt(theory[0])] * 2, theory[3]])
     error = np.hypot(rows.std(axis=0, ddof=1) / math.sqrt(len(rows)), 5.0 / 200 * size)
     assert np.max(np.abs(rows.mean(axis=0) - theory) / error) < 4.0
 
@@ -127,20 +129,18 @@ def test_rates_along_the_learning_rate(name: str, initialisation: str) -> None:
 
     def averages(law: BulkLaw) -> Array:
         found = law.norms
-        parts = [(found[x] / (law.x + 1.5)).sum(axis=-1).real.ravel() for x in ("law_vn", "law_on", "law_nn")]
-        return np.concatenate([found["chi"], *parts])
+        every = [law.weights["law_vv"], *(found[x] for x in ("law_vn", "law_on", "law_nn"))]
+        return np.concatenate([found["chi"], *((each / (law.x + 1.5)).sum(axis=-1).real.ravel() for each in every)])
 
-    def covariance(of: RowNorms) -> Covariance:
-        parts = bulk_resolvent.covariance(of.rate, of.samples, of.values[0], of.linear, of.variance)
-        return Covariance(of.samples, *parts)
+    def covariance(rate: float) -> Covariance:
+        return covariance_of_rows(given.model.replace({"step.learning_rate": rate}), 1.0)
 
     def at(rate: float) -> Array:
-        moved = replace(norms, rate=rate)
-        return averages(trained_law(target, mean, covariance(moved), gamma, sign, moved))
+        return averages(trained_law(target, mean, covariance(rate), gamma, sign, replace(norms, rate=rate)))
 
-    rates = bulk_resolvent.covariance_rates(norms.rate, norms.samples, norms.values[0], norms.linear, norms.variance)
+    rates = covariance_rates(given.model, 1.0)
     # averages over the law do not depend on the contour, which moves with the rate
-    exact = averages(law_rates(target, mean, covariance(norms), gamma, sign, rates, norms))
+    exact = averages(law_rates(target, mean, covariance(norms.rate), gamma, sign, rates, norms))
     one, two = ((at(norms.rate + h) - at(norms.rate - h)) / (2.0 * h) for h in (2e-3, 4e-3))
     # the laws are found to 1e-11 and divided by the step; of the differences the fourth order is left
     assert (4.0 * one - two) / 3.0 == pytest.approx(exact, abs=3e-8 * max(1.0, float(np.abs(exact).max())))

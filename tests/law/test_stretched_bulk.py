@@ -131,7 +131,7 @@ def test_rates_of_the_law(name: str) -> None:
     steps = (4e-3, 8e-3)
     one, two = ((averages(step) - averages(-step)) / (2.0 * step) for step in steps)
     rates, law = (
-        law_rates(target, MEAN, of, gamma, 1.0, (d_stretch, d_noise)),
+        law_rates(target, MEAN, of, gamma, 1.0, Covariance(of.samples, d_stretch, d_noise)),
         trained_law(target, MEAN, of, gamma, 1.0),
     )
     exact = np.array([np.real((each / (law.x + 1.5)).sum()) for each in rates.weights.values()])

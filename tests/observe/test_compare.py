@@ -62,9 +62,6 @@ def test_scores_are_those_of_the_means() -> None:
         assert stats.norm.cdf(normal_score(z, seeds)) == pytest.approx(probability, rel=1e-9)
 
 
-TWO = "network.readout={ values = [1.0, 0.5], fractions = [0.5, 0.5] }"
-
-
 def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "model.toml"
     path.write_text(PLAIN.to_toml(), encoding="utf-8")
@@ -78,12 +75,7 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = json.loads(capsys.readouterr().out)
     assert set(found["laws"]) == {"isotropic", "trained"} and found["seeds"] == 3 and not found["refused"]
     assert set(found["laws"]["trained"]["test_error"]) == {"predicted", "z", "score"}
-    assert (
-        main(
-            ["compare", str(path), *size, "--set", "network.activation=relu", "--set", "network.bias=0.3", "--set", TWO]
-        )
-        == 0
-    )
+    assert main(["compare", str(path), *size, "--set", "target.link=z1*z2"]) == 0
     text = capsys.readouterr().out
     assert "trained: step.bulk" in text and text.count("isotropic") == 2
     assert main(["compare", str(path), "--dimension", "60", "--seeds", "1"]) == 2

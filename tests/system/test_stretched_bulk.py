@@ -1,4 +1,4 @@
-"""The trained bulk of several readout values where E sigma'' is not 0: rows whose covariances do not commute."""
+"""The trained bulk where E sigma'' is not 0: rows that the step multiplies by a matrix, one for each readout value."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ import numpy as np
 import pytest
 
 import giantstep as gs
-from derive.spectrum import TRAINED, norm_names
 from giantstep.law.residual import ResidualLaw, residual_law
 from giantstep.law.stretched_bulk import residual_nodes
 from giantstep.spec.errors import BadInput
 from giantstep.spec.model import Target
-from giantstep.system import bulk_system
+from giantstep.system.bulk_system import BulkSystem
 from giantstep.system.coupled_solver import FINE, PATH
 from giantstep.system.newton import newton
 from giantstep.system.problem import problem_of
@@ -25,6 +24,9 @@ from giantstep.verify.trained_bulk import stretched_checks
 Array = np.ndarray
 TWO = ("relu", (1.0, -0.5), "relu")
 SECOND = ("gelu", (1.0, 0.3), "tanh(2*z)+He(2,z)/2")
+# norms that go with the rows, and rows that Gaussian initial norms spread along the spike
+CHANGES = {"network.bias": -0.7, "network.initialisation": "gaussian", "step.learning_rate": 3.0}
+BIASED = ("relu", (1.0, 0.4), "tanh(2*z)+He(2,z)/2", CHANGES)
 
 
 def model(activation: str, values: tuple[float, ...], link: str, **changes: Any) -> gs.Model:
@@ -38,9 +40,9 @@ def model(activation: str, values: tuple[float, ...], link: str, **changes: Any)
     return gs.Model.from_dict(tables).replace(changes)
 
 
-def stretched(problem_model: gs.Model) -> tuple[StretchedSystem, dict[str, float]]:
-    """The system of stretched rows at its solution, whatever bulk the model would be given."""
-    system = StretchedSystem(problem_of(problem_model), FINE[-1])
+def solved(of: type[BulkSystem], problem_model: gs.Model) -> tuple[Any, dict[str, float]]:
+    """A system at its solution, whatever bulk the model would be given."""
+    system = of(problem_of(problem_model), FINE[-1])
     start = gs.solve(problem_model.replace({"step.bulk": "isotropic"})).order_parameters
     outcome = newton(system, system.unknowns(start))
     assert outcome.converged and system.certificate(outcome.x) < 1e-13
@@ -48,26 +50,31 @@ def stretched(problem_model: gs.Model) -> tuple[StretchedSystem, dict[str, float
     return system, {"test_error": test, "train_error": train, "free_energy": energy}
 
 
-def test_several_values_without_a_stretch(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The law of a spectrum again. Norms of tanh go with the rows, which this law refuses: both go without."""
-    given = model("tanh", (1.0, -0.6), "tanh")
-    monkeypatch.setattr(bulk_system, "norms_alone", lambda *_: np.zeros(2))
-    _, found = stretched(given)
-    plain = bulk_system.BulkSystem(problem_of(given), FINE[-1])
-    for name in norm_names(TRAINED):
-        plain.state[name] = np.zeros_like(plain.state[name])
-    outcome = newton(plain, plain.unknowns(gs.solve(given).order_parameters))
-    assert outcome.converged
-    assert tuple(found.values()) == pytest.approx(plain.answer(), rel=1e-11)
+def stretched(problem_model: gs.Model) -> tuple[StretchedSystem, dict[str, float]]:
+    """The system of stretched rows at its solution."""
+    found: tuple[StretchedSystem, dict[str, float]] = solved(StretchedSystem, problem_model)
+    return found
+
+
+@pytest.mark.parametrize("initialisation", ["sphere", "gaussian"])
+def test_several_values_without_a_stretch(initialisation: str) -> None:
+    """The law of a spectrum again, norms that go with the rows among it."""
+    given = model("tanh", (1.0, -0.6), "tanh(3*z)", **{"network.initialisation": initialisation})
+    system, found = stretched(given)
+    assert np.all(system.state["spread"] > 0.0) == (initialisation == "gaussian")
+    _, by_spectrum = solved(BulkSystem, given)
+    assert found == pytest.approx(by_spectrum, rel=1e-12)
 
 
 @pytest.mark.parametrize("case", [("gelu", (1.0,), "z + He(2,z)/2"), ("relu", (1.0,), "relu")])
-def test_one_readout_value_is_a_special_case(case: tuple[str, tuple[float, ...], str]) -> None:
-    """The law of a spectrum, by quadrature on a contour."""
-    by_spectrum = gs.solve(model(*case))
-    _, found = stretched(model(*case))
-    for name, value in found.items():
-        assert value == pytest.approx(getattr(by_spectrum, name), rel=1e-11), name
+@pytest.mark.parametrize("changes", [{}, {"network.bias": -0.7, "network.initialisation": "gaussian"}])
+def test_one_readout_value_is_a_special_case(case: tuple[str, tuple[float, ...], str], changes: dict[str, Any]) -> None:
+    """The law of a spectrum, by quadrature on a contour: without norms that go with the rows, and with."""
+    given = model(*case, **changes)
+    _, by_spectrum = solved(BulkSystem, given)
+    system, found = stretched(given)
+    assert bool(np.any(system.state["along"]) and np.all(system.state["spread"] > 0.0)) == bool(changes)
+    assert found == pytest.approx(by_spectrum, rel=1e-12)
 
 
 @pytest.mark.parametrize("values", [(1.0, 1.0), (0.7, 0.7, 0.7)])
@@ -87,10 +94,10 @@ def test_numbers_of_another_way_to_the_same_law() -> None:
     assert (found.test_error, found.train_error) == pytest.approx((0.1800, 0.0723), abs=1e-4)
 
 
-@pytest.mark.parametrize("case", [TWO, SECOND, ("silu", (1.0, -1.0, 0.4), "sign")])
-def test_responses_to_one_batch(case: tuple[str, tuple[float, ...], str]) -> None:
-    """Trace, spike and target: large matrices of one sampled batch; with twice the stretch it is another law."""
-    system, _ = stretched(model(*case))
+@pytest.mark.parametrize("case", [TWO, SECOND, ("silu", (1.0, -1.0, 0.4), "sign"), BIASED])
+def test_responses_to_one_batch(case: tuple[Any, ...]) -> None:
+    """Overlaps and trace: large matrices of one sampled batch; with twice the stretch it is another law."""
+    system, _ = stretched(model(*case[:3], **dict(*case[3:])))
     assert all(check.ok for check in stretched_checks(system)), [check.line() for check in stretched_checks(system)]
     places, blocks = system.state, len(case[1])
     for b in range(blocks):
@@ -150,8 +157,9 @@ def test_few_nodes_of_the_residual(link: str, count: int, noise: float) -> None:
 
 
 @pytest.mark.parametrize("key", ["step.learning_rate", "network.width", "fit.samples"])
-def test_gradient_by_differences(key: str) -> None:
-    at = model(*SECOND)
+@pytest.mark.parametrize("changes", [{}, {**CHANGES, "fit.ridge": 0.2}])
+def test_gradient_by_differences(key: str, changes: dict[str, Any]) -> None:
+    at = model(*SECOND, **changes)
     table, name = key.split(".")
     value, found = getattr(getattr(at, table), name), gs.gradient(at, key)
     ends = [gs.solve(at.replace({key: value * (1.0 + k * 1e-3)})).test_error for k in (-2, -1, 1, 2)]
@@ -181,16 +189,26 @@ def test_the_system_of_a_model() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "case", [TWO, SECOND, ("relu", (1.0, -0.5, 0.3), "relu"), ("softplus", (1.0, -0.8), "tanh(2*z) + He(2,z)/2")]
+    "case",
+    [
+        TWO,
+        SECOND,
+        BIASED,
+        ("relu", (1.0, -0.5, 0.3), "relu"),
+        ("softplus", (1.0, -0.8), "tanh(2*z) + He(2,z)/2"),
+        ("elu", (1.0, -0.6), "tanh(2*z)+tanh(z)**2"),
+    ],
 )
-def test_simulated_networks(case: tuple[str, tuple[float, ...], str]) -> None:
-    """Errors of networks at d = 1000 within three standard errors; of the first two those of isotropic rows are not."""
-    found = gs.simulate(model(*case), what="network", dimension=1000, seeds=24)
+def test_simulated_networks(case: tuple[Any, ...]) -> None:
+    """Errors of networks at d = 1000 within three standard errors; of the first three those of isotropic rows are
+    not.
+    """
+    found = gs.simulate(model(*case[:3], **dict(*case[3:])), what="network", dimension=1000, seeds=24)
     for bulk, far in (("trained", False), ("isotropic", True)):
         theory = gs.solve(found.model.replace({"step.bulk": bulk}), dimension=1000)
         scores = [
             abs(found.mean(error).item() - getattr(theory, error)) / found.standard_error(error).item()
             for error in ("test_error", "train_error")
         ]
-        if not far or case in (TWO, SECOND):
+        if not far or case in (TWO, SECOND, BIASED):
             assert (max(scores) > 3.0) == far, (bulk, scores)

@@ -15,7 +15,7 @@ from giantstep.cli.main import main
 from giantstep.law.derivation import derive
 from giantstep.observe.gradient.gradient import gradient
 from giantstep.observe.simulate import default_kind, simulate
-from giantstep.spec.errors import BadInput, NotConverged
+from giantstep.spec.errors import BadInput
 from giantstep.spec.model import Model
 from giantstep.system.discretisation import Level
 from giantstep.system.newton import newton
@@ -140,18 +140,15 @@ def test_the_certificate_sees_a_wrong_solution() -> None:
         assert system.certificate(wrong) > 1e-9, place
 
 
-@pytest.mark.parametrize("change", [{}, {"network.activation": "relu", "network.bias": -0.7}])
-def test_gaussian_rows_that_move_the_spike_are_refused(change: dict[str, Any]) -> None:
-    """With E sigma''' != 0 the component of a row along the spike varies with its norm."""
-    given = PLAIN.replace({"network.initialisation": "gaussian", **change})
-    with pytest.raises(BadInput, match="E sigma'''"):
-        solve(given)
-    assert solve(given.replace({"network.activation": "gelu", "network.bias": 0.0})).residual < 1e-10
-
-
-def test_an_activation_of_degree_two_is_refused_with_the_reason() -> None:
-    with pytest.raises(NotConverged, match="next to no noise"):
-        solve(PLAIN.replace({"network.activation": "z + z**2/4"}))
+@pytest.mark.parametrize("bulk", ["trained", "isotropic"])
+def test_an_activation_of_degree_two_leaves_rows_without_noise(bulk: str) -> None:
+    """Networks at d = 300: the trained law within four standard errors, the isotropic one not."""
+    step = {"step.learning_rate": 1.5, "step.samples": 3.0, "network.width": 0.8}
+    given = PLAIN.replace({"network.activation": "z + z**2/4", "target.link": "tanh(2*z) + He(2,z)/2", **step})
+    found = simulate(given, what="network", dimension=300, seeds=16)
+    theory = solve(given.replace({"step.bulk": bulk}), dimension=300)
+    score = (found.mean("test_error").item() - theory.test_error) / found.standard_error("test_error").item()
+    assert (abs(score) < 4.0) == (bulk == "trained")
 
 
 def test_equal_values_are_one_block() -> None:

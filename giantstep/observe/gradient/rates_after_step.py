@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from generated import bulk_resolvent
 from generated import step as generated_step
 from generated import structured_inputs as derived_inputs
 from generated.systems import slopes
 from giantstep.law.gradient_step import StepArguments, step_arguments
-from giantstep.law.stretched_bulk import is_stretched, rates_of_samples
+from giantstep.law.rows_after_step import covariance_rates, initial_output, largest_value, spike_sign
+from giantstep.law.stretched_bulk import is_stretched, rates_of_norms, rates_of_samples
 from giantstep.law.structured_inputs import input_law
 from giantstep.law.trained_bulk import BulkLaw, law_rates
 from giantstep.spec.inputs_table import Inputs
@@ -20,11 +20,9 @@ from giantstep.system.bulk_system import (
     bulk_of,
     covariance_of,
     covariances_of,
-    initial_output,
     nodes_of,
     row_norms,
-    spike_sign,
-    step_parts,
+    values_of_blocks,
     variances_of,
 )
 from giantstep.system.merged_blocks import Members
@@ -55,31 +53,30 @@ class Moving:
 
 @dataclass(frozen=True)
 class MovingSamples:
-    """Rates [K, 3] of (a_2, a) and of the bulk variance, where the bulk is one of samples of the step; along: the rate
-    of A, along which the norms move.
-    """
+    """Rates where the bulk is one of samples of the step: of the bulk variances [K], and how fast A moves with them."""
 
     problem: Problem
-    rates: Array
+    bulk: Array
     along: float = 1.0
 
     def times(self, factor: float) -> MovingSamples:
         """See ``Moving``."""
-        return replace(self, rates=factor * self.rates, along=factor * self.along)
+        return replace(self, along=factor * self.along)
 
     def of_blocks(self, distinct: Callable[[Array], Array]) -> MovingSamples:
         """See ``Moving``."""
-        return replace(self, rates=distinct(self.rates))
+        return replace(self, bulk=distinct(self.bulk))
 
     def arrays(self, nodes: int) -> dict[str, Array]:
         """See ``Moving``; nodes: of the residual of a sample."""
-        problem = self.problem
+        problem, variances = self.problem, variances_of(self.problem)
         law, samples = nodes_of(problem, nodes), step_arguments(problem.model).samples
-        variances, norms = variances_of(problem), row_norms(problem)
-        (chi, _), (moved, _) = norms.of_blocks(law), norms.rates(law)
-        found = rates_of_samples(samples, covariances_of(problem), self.rates, variances, law.e)
-        growth = self.rates[:, 2] / variances
-        return {**found, "chi": (self.along * moved - 2.0 * growth * chi) / variances**2}
+        norms, changes = row_norms(problem), (variances, self.bulk / variances)
+        covariances = covariances_of(problem)
+        rates = [covariance_rates(problem.model, values[0]) for values in values_of_blocks(problem)]
+        found = rates_of_samples(covariances, rates, changes, law.e)
+        found |= rates_of_norms(samples, law, norms.of_blocks(law), norms.rates(law), changes)
+        return {name: self.along * rate for name, rate in found.items()}
 
 
 @dataclass(frozen=True)
@@ -112,15 +109,13 @@ def rates_after_step(problem: Problem, members: Members) -> StepRates:
 def _of_trained(problem: Problem, members: Members, bulk: Array) -> Moving | MovingSamples:
     """Rates of ``Sigma_b = (1 + share_b x)/c_b`` by the variances c_b, and of the law of x; the shares stay.
 
-    Of rows that are stretched by their readout values those of each.
+    Where rows are stretched by their readout values, what samples add moves instead.
     """
     model = problem.model
     if is_stretched(model):
-        rate, samples, _, *moments = step_parts(model)
-        rows = [bulk_resolvent.covariance_rates(rate, samples, u, *moments) for u in model.network.readout.values]
-        return MovingSamples(problem, np.column_stack([rows, bulk]))
+        return MovingSamples(problem, bulk)
     law, sigma = bulk_of(problem)
-    rates = bulk_resolvent.covariance_rates(*step_parts(model))
+    rates = covariance_rates(model, largest_value(model))
     state = covariance_of(problem), problem.spike.alignment, spike_sign(model)
     moved = law_rates(model.target, initial_output(model), *state, rates, row_norms(problem))
     variances, distinct = variances_of(problem), np.zeros(members.count)

@@ -16,10 +16,11 @@ import numpy as np
 from generated.systems import given_bulk as given_equations
 from generated.systems import trained_bulk as trained_equations
 from giantstep.law.residual import ResidualLaw, residual_law
+from giantstep.law.rows_after_step import initial_output
 from giantstep.law.stretched_bulk import is_stretched
 from giantstep.law.trained_bulk import BulkLaw, Resolvent
 from giantstep.spec.errors import BadInput
-from giantstep.system.bulk_system import bulk_arrays, bulk_of, covariance_of, initial_output, shares_of, variances_of
+from giantstep.system.bulk_system import bulk_arrays, bulk_of, covariance_of, shares_of, variances_of
 from giantstep.system.problem import Problem
 
 Array = np.ndarray
@@ -55,7 +56,7 @@ def rows_of(problem: Problem) -> Rows | None:
     """The rows of a problem's bulk, None where they are isotropic. Raises BadInput."""
     if not problem.own_bulk:
         return None
-    if is_stretched(problem.model):
+    if is_stretched(problem.model) and len(problem.blocks) > 1:
         raise BadInput(
             'the spectrum with step.bulk = "trained" and several readout values is not available for an activation '
             "with E sigma'' other than 0",
@@ -142,5 +143,5 @@ class TrainedRows:
         w = 1.0 / nu
         resolvent = self.resolvents.setdefault(which, Resolvent(self.of, self.residual))
         found = resolvent.between(w, resolvent.spike()[None])
-        s = complex(found.pairs[0, 0]) if weight == "law_vv" else found.trace
+        s = complex(found.pairs[1, 1]) if weight == "law_vv" else found.trace
         return w * s, w * (1.0 - w * s)
