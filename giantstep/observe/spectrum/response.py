@@ -195,10 +195,11 @@ class Response:
             ends = [residual(*(x + h * d for x, d in zip(at, direction, strict=True))) for h in (_STEP, -_STEP)]
             return np.asarray((ends[0] - ends[1]) / (2.0 * _STEP))
 
+        here = residual(*at)
         size = max(float(np.abs(shift).min()), 1e-300)
         slope = along((0.0 * at[0], 0.0 * at[1], np.full_like(shift, size), 0.0 * at[3])) / size
         columns = [along(direction) / size for direction, size in self._tangents(given, numbers)]
-        return residual(*at), np.stack(columns, axis=1), slope
+        return here, np.stack(columns, axis=1), slope
 
     def _tangents(self, given: tuple[Array, ...], numbers: Numbers) -> Iterator[tuple[tuple[Array, ...], float]]:
         """Directions of (T, V1_hat, shift, V1) along each unknown, with the size of the unknown they are scaled by."""
