@@ -50,8 +50,8 @@ def test_the_commands_can_be_given() -> None:
     assert (ROOT / script).is_file()
     # continuous integration runs the same installation and the same script
     ci = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
-    assert f"install -q --disable-pip-version-check '.[test]'\n\"$folder/venv/bin/python\" {script}" in ci
-    assert ".venv/bin/pip install -q '.[test]'" in check
+    assert f"install -q --no-compile --disable-pip-version-check '.[test]'\n\"$folder/venv/bin/python\" {script}" in ci
+    assert ".venv/bin/pip install -q --no-compile '.[test]'" in check
 
 
 def test_other_commands_in_the_text_exist() -> None:
