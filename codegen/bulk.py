@@ -105,7 +105,9 @@ def chain_of(plain: SaddleSystem, block: Block) -> tuple[list[Node], tuple[str, 
 
 
 def stored(name: str, doc: str, nodes: Sequence[Node]) -> StateFunction:
-    """A function that stores nodes in order."""
+    """A function that stores nodes in order. Raises ValueError where indices are not, as the axes of arrays are."""
+    if unsorted := [node.name for node in nodes if list(map(str, node.indices)) != sorted(map(str, node.indices))]:
+        raise ValueError(f"indices out of order: {', '.join(unsorted)}")
     needed = set().union(*(_names(node.body) for node in nodes)) - {node.name for node in nodes}
     return StateFunction(name, doc, sorted(needed), [(node.name, node.body) for node in nodes])
 

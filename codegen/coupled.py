@@ -48,7 +48,8 @@ def emit_coupled_systems(
     """
     wanted = (*((count, 1) for count in directions), *several)
     found = {f"{FOLDER}/{coupled_name(*each)}.py": emit_coupled_system(*each) for each in wanted}
-    return found | {f"{FOLDER}/{coupled_name(1, norms=True)}.py": emit_coupled_system(1, 1, norms=True)}
+    norms = {f"{FOLDER}/{coupled_name(d, norms=True)}.py": emit_coupled_system(d, 1, norms=True) for d in (1, 2)}
+    return found | norms
 
 
 def emit_coupled_system(directions: int, spikes: int, norms: bool = False) -> str:

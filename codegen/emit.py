@@ -35,15 +35,16 @@ from codegen.slopes import PATH as SLOPES_PATH
 from codegen.slopes import emit_slopes
 from codegen.step import PATH as STEP_PATH
 from codegen.step import emit_step
-from codegen.stretched import STRETCHED_PATH, emit_stretched
+from codegen.stretched import emit_stretched, emit_stretched_bulks
 
-__all__ = ["emit_coupled_system", "expected_texts"]  # what giantstep asks of this package beside functions and losses
+# what giantstep asks of this package beside functions and losses
+__all__ = ["emit_coupled_system", "emit_stretched", "expected_texts"]
 
 
 def expected_texts() -> dict[str, str]:
     """Everything ``generated/`` holds, the manifest included."""
     systems = {**emit_systems(), **emit_coupled_systems(), **emit_bulks(), SLOPES_PATH: emit_slopes()}
-    systems[STRETCHED_PATH] = emit_stretched()
+    systems |= emit_stretched_bulks()
     steps = {
         STEP_PATH: emit_step(),
         RESOLVENT_PATH: emit_resolvent(),

@@ -14,19 +14,31 @@ from codegen.plan import Node, Plan, chain_calculus, residual
 from codegen.sensitivity import emit_motion
 from codegen.system_module import FOLDER
 from derive.blocks import index, names_in
+from derive.directions import directions_of
 from derive.saddle import coupled_system, member
 from derive.spectrum import STRETCHED, norm_names, plain_law
 
-STRETCHED_PATH = f"{FOLDER}/stretched_bulk.py"
 INNER = ("X", "adjoint_X")
-GIVEN = ("upper", "lower", "first", "inside", "last", "fixed", "unit_G", "unit_D", "gamma", "rho")  # places, directions
-SAMPLES = ("sample", "base", "law_tr", "law_tt", "law_te", "law_ee", "law_t", "law_e", "law_own")
+PLACES = ("upper", "lower", "first", "inside", "last", "fixed", "unit_G", "unit_D", "unit_theta")
+ALONG = ("place", "place_left", "place_right")
+SAMPLES = ("sample", "base", "law_tr", "law_along", "law_te", "law_ee", "law_t", "law_e", "law_own")
 MOVING = ("sample", "base", *norm_names(STRETCHED))
 
 
-def emit_stretched() -> str:
+def emit_stretched_bulks() -> dict[str, str]:
+    """Path below ``generated/`` -> text: targets of one direction and two; others are emitted when asked for."""
+    return {f"{FOLDER}/{stretched_name(count)}.py": emit_stretched(count) for count in (1, 2)}
+
+
+def stretched_name(directions: int) -> str:
+    """Name of the module for a number of directions of the target beside the spike."""
+    return "stretched_bulk" if directions == 1 else f"stretched_bulk_{directions}"
+
+
+def emit_stretched(directions: int) -> str:
     """Text of the module of the equations of a stretched bulk."""
-    system, plain = coupled_system(bulk=STRETCHED.name), coupled_system(bulk=plain_law(STRETCHED).name)
+    system = coupled_system(directions, bulk=STRETCHED.name)
+    plain = coupled_system(directions, bulk=plain_law(STRETCHED).name)
     block = block_of(system, plain, INNER)
     chain, inputs = chain_of(plain, block)
     torn = {node.name: node for node in block.torn if node.name != "m"}
@@ -50,17 +62,18 @@ def emit_stretched() -> str:
         stored("residual", "The residuals of the unknowns, stored beside them.", list(missed.values())),
         stored("free_energy", "The free energy, stored as such.", energy),
     )
+    turned = ("gamma", "rho", *directions_of("mix", directions), *directions_of("across", directions))
     parts = [
         f"UNKNOWNS = {tuple(name for name in torn if name not in INNER)!r}",
         f"INNER = {INNER!r}",
         f"INPUTS = {inputs!r}",
-        f"GIVEN = {(*GIVEN, *SAMPLES, *norm_names(STRETCHED))!r}",
+        f"GIVEN = {(*PLACES, *ALONG, *turned, *SAMPLES, *norm_names(STRETCHED))!r}",
         *(function.text(over_spectrum(chain)) for function in functions),
         emit_check(Plan(system, (block,))),
         emit_motion(system, block, MOVING),
     ]
     return bulk_module(
-        "Equations of a stretched bulk, any number of blocks",
+        f"Equations of a stretched bulk, {directions} direction(s) beside the spike, any number of blocks",
         [sp.srepr(e.body) for e in system.equations],
         "\n\n\n".join(["\n".join(parts[:4]), *parts[4:]]),
     )

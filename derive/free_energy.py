@@ -56,7 +56,7 @@ def free_energy(energetic: Energetic, law: SpectralLaw = ISOTROPIC) -> FreeEnerg
         gaussian_integral(trace, law.norms)
     if law.rows == "stretched":
         spectral = stretched_potential(trace, law)
-        spectral, R = stretched_form(trace, law, spectral)
+        spectral, R = stretched_form(trace, law, spectral, energetic.directions)
     else:
         spectral = spectral_potential(trace, law)
         R = quadratic_form(trace, law, spectral, energetic.directions, energetic.spikes)

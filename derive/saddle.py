@@ -33,7 +33,6 @@ from derive.loss.quadratic import SQUARE, moreau_envelope
 from derive.operations import computed, equal
 from derive.printing import latex_of
 from derive.random_loss import random_loss
-from derive.replica.stretched import ADDED
 from derive.spectrum import LAWS, LawName, SpectralLaw
 from derive.symbols import ADJOINT, SYMMETRIC
 from derive.trace import Claim, Derivation, Recorder
@@ -70,7 +69,7 @@ def _crossed(name: str, count: int) -> tuple[tuple[str, str], ...]:
 BulkLaw = LawName
 PAIRS = pairs()
 ORDER_PARAMETERS = ("m", "zeta", "psi", "Q1", "Q2", "V1", "V2")
-RANK = {"Q1": 2, "Q1_hat": 2, "V1": 2, "V1_hat": 2, "P": 2, "S": 2, "M": 2} | dict.fromkeys(("Res", *ADDED), 2)
+RANK = {"Q1": 2, "Q1_hat": 2, "V1": 2, "V1_hat": 2, "P": 2, "S": 2, "M": 2} | dict.fromkeys(("Res", "X"), 2)
 
 
 @dataclass(frozen=True)

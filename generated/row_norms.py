@@ -7,14 +7,14 @@ sigma' beside its parts along 1 and z, (i, j) in MOMENTS; radial: 1 for rows Gau
 means of functions of e, and of those times t = theta.x; r_3: the strength of the spike with E sigma''' in
 the place of E sigma'.
 
-Generated; do not edit. Signature e801588bbc563906.
+Generated; do not edit. Signature 57b1996b51abd39c.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "e801588bbc5639066af70e1abafb3f5e3a689e5187c385ba698cea17f9ef7759"
+SIGNATURE = "57b1996b51abd39c55a74087313d42ff52e3c0fdd35ef449d96a5e3de89421c7"
 
 
 MOMENTS = ((1, 2), (1, 3), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (4, 0))

@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature 3d959c71f7de61da, runtime 308d5a6bf6022070.
+Generated; do not edit. Signature f74834cefc384276, runtime 308d5a6bf6022070.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "3d959c71f7de61dacc97477ba06ad203ac3ee203144425a978ac0220e2a4ed89"
+SIGNATURE = "f74834cefc384276b6d22ac5eb7ba241b673b0653f5f020e21ae7757c7d70729"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

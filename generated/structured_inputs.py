@@ -3,14 +3,14 @@
 eigenvalue [J]: of the covariance of the inputs, of mean one; law_tr, law_theta [J]: weights of the trace and of the
 target's direction theta there; u [K]: readout values at initialisation.
 
-Generated; do not edit. Signature e2f0bbffef46eaa3, runtime 308d5a6bf6022070.
+Generated; do not edit. Signature 483ffda942fc6cfe, runtime 308d5a6bf6022070.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "e2f0bbffef46eaa31c4a81c857bebaf9f5d91669aacb915cd1c82899f5779fc4"
+SIGNATURE = "483ffda942fc6cfe9d63f0b51a862e6a6a39daf4ee046cfefef8c51bd9b2247c"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

@@ -68,15 +68,25 @@ LATEX: Mapping[str, str] = MappingProxyType(
         "law_tr": r"\varrho",
         "law_vv": r"\varrho^{vv}",
         "Res": r"\mathrm{Res}",
-        "Res_theta": r"\mathrm{Res}^{\theta}",
-        "X_theta": r"X^{\theta}",
         "X_cross": r"X^{\epsilon\theta}",
         "X_own": r"X^{\epsilon}",
-        "G_theta": r"G^{\theta}",
-        "H_theta": r"H^{\theta}",
         "H_left": r"\bar{H}",
-        "M_theta": r"M^{\theta}",
         "h_theta": r"h^{\theta}",
+        "l_theta": r"\bar{h}^{\theta}",
+        "on_samples": r"w^{\theta}",
+        "on_left": r"\bar{w}^{\theta}",
+        "on_theta": r"g^{\theta}",
+        "field_theta": r"f^{\theta}",
+        "mean_theta": r"\mathrm{Res}^{\theta}",
+        "along_theta": r"X^{\theta\theta}",
+        "X_along": r"X^{tt}",
+        "place": r"u^{\theta}",
+        "place_left": r"u^{\theta\theta}",
+        "place_right": r"\bar{u}^{\theta\theta}",
+        "unit_theta": r"\mathbb{1}",
+        "mix": r"a^{\theta}",
+        "across": r"a^{\epsilon}",
+        "law_along": r"\varrho^{tt}",
         "h_noise": r"h^{\epsilon}",
         "h_left": r"\bar{h}^{\epsilon}",
         "norm_right": r"o^{k}",
@@ -84,10 +94,7 @@ LATEX: Mapping[str, str] = MappingProxyType(
         "norm_mean": r"o^{\mathrm{Res}}",
         "put_back": r"o^{D}",
         "put_left": r"\bar{o}^{D}",
-        "on_theta": r"w^{\theta}",
-        "on_left": r"\bar{w}^{\theta}",
         "on_noise": r"w^{\epsilon}",
-        "field_theta": r"f^{\theta}",
         "field": r"f^{v}",
         "spike_left": r"\bar{v}",
         "spike_right": r"v",
@@ -106,7 +113,6 @@ LATEX: Mapping[str, str] = MappingProxyType(
         "T_bk_b.P.u": r"T_{b}k_{b}\cdot P_{bc}u",
         "j_theta": r"j^{\theta}",
         "j_noise": r"j^{\epsilon}",
-        "law_tt": r"\varrho^{tt}",
         "law_te": r"\varrho^{te}",
         "law_ee": r"\varrho^{ee}",
         "law_t": r"\varrho^{t}",
@@ -201,7 +207,7 @@ VARIANCES = frozenset({"noise", "probit"})
 
 # families and functions of kappa that are numbered by the directions of target and spike: psi_1, psi_2, ...
 _ADJOINT = "adjoint_"
-_NUMBERED = re.compile(r"(psi|psi_hat|zeta|zeta_hat|kappa|loading|slope|nu1|law_vo|law_oo)_(\d+(?:_\d+)?)")
+_NUMBERED = re.compile(r"(psi|psi_hat|zeta|zeta_hat|kappa|loading|slope|nu1|law_vo|law_oo|mix|across)_(\d+(?:_\d+)?)")
 _COORDINATE = re.compile(r"kappa_\d+")
 _AVERAGE = re.compile(r"avg_(\w+)")
 _FACTOR = re.compile(r"t_\d+|xx|[tMFghx]")

@@ -29,7 +29,6 @@ from derive.trace import Recorder
 B, C = index("b"), index("c")
 P, Q, R = index("p"), index("q"), index("r")
 ROW, COLUMN = index("i"), index("j")  # of the matrix with the response beside it
-ADDED = {"X": "law_tr", "X_theta": "law_tt", "X_cross": "law_te", "X_own": "law_ee"}  # by the law of a sample
 _SOURCE = "THEORY section 5"
 _s, _sample, _base = family("Res"), family("sample"), family("base")
 _first, _inside, _last = family("first"), family("inside"), family("last")
@@ -40,9 +39,8 @@ _D, _F = family("D"), family("F")
 def stretched_potential(trace: Recorder, law: SpectralLaw) -> Spectral:
     """Equations of T, s and X from the potential, and the response functions."""
     names = _placed(trace)
-    whole, along = (_pencil(trace, *pair) for pair in (("G", "X"), ("G_theta", "X_theta")))
-    presence = _presence(trace)
-    calculus = Calculus({d.name: d for d in names}, {m.name: m for m in (whole, along, presence)})
+    whole, presence = _pencil(trace), _presence(trace)
+    calculus = Calculus({d.name: d for d in names}, {m.name: m for m in (whole, presence)})
     potential = BlockSum(T[B] * (RIDGE + V2_HAT[B]) - BETA * FRACTION[B] * sp.log(T[B]), B) + LogDet("G")
     potential -= BlockSum(BlockSum((family("X")[P, Q] - _base[P, Q]) * _s[Q, P], P), Q)
     potential += BlockSum(family("law_tr")[X] * LogDet("D", X), X)
@@ -61,7 +59,7 @@ def stretched_potential(trace: Recorder, law: SpectralLaw) -> Spectral:
     stationarity = _stationary(trace, calculus, "T", T[B], held)
     mean = _stationary(trace, calculus, "Res", family("X")[Q, P], held, solved=_s[P, Q])
     added = _stationary(trace, calculus, "X", _s[Q, P], held, solved=family("X")[P, Q], folded=present)
-    auxiliary = (Definition("Res", (P, Q), mean), Definition("X", (P, Q), added), *_by_weights(trace, added))
+    auxiliary = (Definition("Res", (P, Q), mean), Definition("X", (P, Q), added))
     response = trace.derive(
         "M",
         family("M")[B, C],
@@ -80,7 +78,7 @@ def stretched_potential(trace: Recorder, law: SpectralLaw) -> Spectral:
         *_sides(trace),
         Definition("M", (B, C), response),
     )
-    inverses = (presence, whole, along)
+    inverses = (presence, whole)
     return Spectral(inverses, definitions, (), stationarity, response, auxiliary, (present,))
 
 
@@ -91,21 +89,21 @@ def _placed(trace: Recorder) -> tuple[Definition, ...]:
     return (Definition("out", (ROW, P), body),)
 
 
-def _pencil(trace: Recorder, name: str, added: str) -> MatrixInverse:
+def _pencil(trace: Recorder) -> MatrixInverse:
     """The matrix with V1_hat and X apart, so that no inverse of V1_hat is needed; M is one of its blocks inverted."""
     entry = _fixed[ROW, COLUMN] + BlockSum(_first[B, ROW] * BlockSum(V1_HAT[B, C] * _last[C, COLUMN], C), B) / 2
     entry += (
         BlockSum(_first[C, ROW] * BlockSum(V1_HAT[B, C] * _last[B, COLUMN], B), C) / 2
     )  # symmetric, and varied as such
-    entry += BlockSum(_out[ROW, P] * BlockSum(family(added)[P, Q] * _inside[Q, COLUMN], Q), P)
+    entry += BlockSum(_out[ROW, P] * BlockSum(family("X")[P, Q] * _inside[Q, COLUMN], Q), P)
     trace.define(
-        name,
-        sp.Symbol(f"{name}^-1"),
+        "G",
+        sp.Symbol("G^-1"),
         entry,
         "$\\begin{pmatrix}1&0&\\hat{V}^{(1)}\\\\X_{21}&X_{22}&0\\\\-TX_{11}&-TX_{12}&1\\end{pmatrix}$, and its inverse",
         _SOURCE,
     )
-    return MatrixInverse(name, ROW, COLUMN, entry, identity="unit_G")
+    return MatrixInverse("G", ROW, COLUMN, entry, identity="unit_G")
 
 
 def _presence(trace: Recorder) -> MatrixInverse:
@@ -156,29 +154,10 @@ def _stationary(
     )
 
 
-def _by_weights(trace: Recorder, added: sp.Expr) -> tuple[Definition, ...]:
-    """The same average with the weights of theta and of the spike: t^2, e t and e^2 of a sample beside it."""
-    found = []
-    for name, weight in ADDED.items():
-        if name == "X":
-            continue
-        body = added.xreplace({family("law_tr"): family(weight)})
-        body = body if name == "X_theta" else canonical(body - _base[P, Q])
-        words = "a sample that is not without its own direction: the average weighed by that"
-        trace.define(name, family(name)[P, Q], body, words, _SOURCE)
-        found.append(Definition(name, (P, Q), body))
-    return tuple(found)
-
-
 def _sides(trace: Recorder) -> tuple[Definition, ...]:
     """The inverse between the rows of the blocks and those that samples stand in, to the right and to the left."""
-    found: list[Definition] = []
-    for name, inverse in (("H", "G"), ("H_theta", "G_theta")):
-        body = BlockSum(_inside[P, ROW] * BlockSum(family(inverse)[ROW, COLUMN] * _first[C, COLUMN], COLUMN), ROW)
-        trace.define(name, family(name)[C, P], body, "from a block to what samples stand in", _SOURCE)
-        found.append(Definition(name, (C, P), body))
-    body = -BlockSum(_last[B, ROW] * BlockSum(family("G")[ROW, COLUMN] * _out[COLUMN, P], COLUMN), ROW)
-    trace.define("H_left", family("H_left")[B, P], body, "from what samples stand in to a block, $H^TT$", _SOURCE)
-    through = BlockSum(_inside[P, ROW] * BlockSum(family("G_theta")[ROW, COLUMN] * _out[COLUMN, Q], COLUMN), ROW)
-    trace.define("Res_theta", family("Res_theta")[P, Q], through, "the mean resolvent along $\\theta$", _SOURCE)
-    return (*found, Definition("H_left", (B, P), body), Definition("Res_theta", (P, Q), through))
+    right = BlockSum(_inside[P, ROW] * BlockSum(family("G")[ROW, COLUMN] * _first[C, COLUMN], COLUMN), ROW)
+    trace.define("H", family("H")[C, P], right, "from a block to what samples stand in", _SOURCE)
+    left = -BlockSum(_last[B, ROW] * BlockSum(family("G")[ROW, COLUMN] * _out[COLUMN, P], COLUMN), ROW)
+    trace.define("H_left", family("H_left")[B, P], left, "from what samples stand in to a block, $H^TT$", _SOURCE)
+    return Definition("H", (C, P), right), Definition("H_left", (B, P), left)

@@ -1,8 +1,10 @@
 """What the readout gains from rows that are stretched by blocks: its sources on their responses [THEORY 5].
 
-The sources lie along the target theta and along epsilon, what the spike has of the batch's noise:
-``v = gamma theta + rho epsilon``. A sample has theta.x = t, and epsilon is a sum over samples. So is what the norms of
-the rows go with, of coefficients ``along``. Leaving one sample out, or two, makes averages of these. ``spread`` is the
+The sources lie along the directions theta_d of the target and along epsilon, what the spike has of the batch's noise:
+``v = sum_d gamma_d theta_d + rho epsilon``. A sample has theta_d.x = t_d, and epsilon is a sum over samples. So is what
+the norms of the rows go with, of coefficients ``along``. Leaving one sample out, or two, makes averages of these.
+``place`` says where the rows of X stand in those of a direction d, which are taken together; ``place_left`` and
+``place_right`` are those of the two directions of a pair e. ``spread`` is the
 deviation of rows along the spike that comes from unequal norms at initialisation. Every quantity here is one of the
 equations, so that derivatives go from one to the next.
 """
@@ -17,32 +19,37 @@ import sympy as sp
 
 from derive.blocks import BlockSum, Definition, MatrixInverse, family, index
 from derive.canonical import canonical
+from derive.directions import directions_of
 from derive.operations import computed
 from derive.replica.bulk import Spectral, norms_alone
 from derive.spectrum import SpectralLaw, X
-from derive.symbols import BETA, NORM_HAT, PSI_HAT, Q1_HAT, Q2_HAT, SYMMETRIC, ZETA_HAT, T
+from derive.symbols import BETA, NORM_HAT, Q1_HAT, Q2_HAT, SYMMETRIC, ZETA_HAT, T
 from derive.trace import Claim, Recorder
 
 B, C = index("b"), index("c")
-P, Q, R = index("p"), index("q"), index("r")
+P, Q, R, S = index("p"), index("q"), index("r"), index("s")
+D, E = index("d"), index("e")  # of the target's directions; of pairs of them
+K, J, L = index("i"), index("j"), index("l")  # rows of X for every direction
 _SOURCE = "THEORY section 5"
 _LIMIT = "x of a left-out sample is independent of the resolvent; d, n0 large at fixed ratio"
 _gamma, _rho, _spread, _upper = family("gamma"), family("rho"), family("spread"), family("upper")
-_mean, _along = family("Res"), family("Res_theta")  # the resolvent of what samples stand in: its mean, and along theta
+_place, _mean, _F = family("place"), family("Res"), family("F")
 _cross, _own = family("X_cross"), family("X_own")
-_h_theta, _h_noise, _h_left = family("h_theta"), family("h_noise"), family("h_left")
+_h_noise, _h_left = family("h_noise"), family("h_left")
 _back, _back_left = family("put_back"), family("put_left")
 _t, _e = family("law_t"), family("law_e")
+_mean_theta, _along = family("mean_theta"), family("along_theta")
 
 
-def stretched_form(trace: Recorder, law: SpectralLaw, spectral: Spectral) -> tuple[Spectral, sp.Expr]:
+def stretched_form(trace: Recorder, law: SpectralLaw, spectral: Spectral, directions: int) -> tuple[Spectral, sp.Expr]:
     """(the bulk with what R is made of, R): the sources on the responses, and the potential along the conjugates that
     couple replicas.
     """
-    turned = _turned(trace)
+    turned = _turned(trace, directions)
     norms = _norms_assumed(trace)
-    found = (*_responses(trace, spectral.response), *_on_samples(trace), *_fields(trace), *_around_spike(trace))
-    update = _update(trace)
+    found = (*_weighed(trace), *_along_theta(trace), *_responses(trace), *_on_samples(trace))
+    inverses = (_inverse_along(trace), _update(trace))
+    found += (*_fields(trace), *_around_spike(trace))
     form = trace.derive(
         "entropic part",
         sp.Symbol("R"),
@@ -64,32 +71,74 @@ def stretched_form(trace: Recorder, law: SpectralLaw, spectral: Spectral) -> tup
     whole = replace(
         spectral,
         definitions=(*spectral.definitions, *turned),
-        inverses=(*spectral.inverses, update),
+        inverses=(*spectral.inverses, *inverses),
         auxiliary=(*spectral.auxiliary, *found),
     )
     return whole, form
 
 
-def _turned(trace: Recorder) -> tuple[Definition, ...]:
-    """The sources ``zeta_hat v + psi_hat theta_perp`` along theta and epsilon."""
-    bodies = {
-        "j_theta": _gamma[B] * ZETA_HAT[B] + _rho[B] * PSI_HAT[B],
-        "j_noise": _rho[B] * ZETA_HAT[B] - _gamma[B] * PSI_HAT[B],
-    }
+def _turned(trace: Recorder, directions: int) -> tuple[Definition, ...]:
+    """The sources ``zeta_hat v + sum_j psi_hat_j u_j`` along theta_d and epsilon; u_j: target beside the spike."""
+    theta, noise = _gamma[D] * ZETA_HAT[B], _rho[B] * ZETA_HAT[B]
+    names = (directions_of(name, directions) for name in ("psi_hat", "mix", "across"))
+    for hat, mix, across in zip(*names, strict=True):
+        theta += family(mix)[D] * family(hat)[B]
+        noise += family(across)[B] * family(hat)[B]
     words = "the sources $\\hat{\\zeta}v+\\hat{\\psi}\\theta_\\perp$ along $\\theta$ and $\\epsilon$"
     words += ", $v=\\gamma\\theta+\\varrho\\epsilon$"
-    return tuple(_defined(trace, name, (B,), body, words) for name, body in bodies.items())
+    return _defined(trace, "j_theta", (B, D), theta, words), _defined(trace, "j_noise", (B,), noise, words)
 
 
-def _responses(trace: Recorder, response: sp.Expr) -> tuple[Definition, ...]:
-    """The response along theta, and the sources in the rows that samples stand in."""
-    of_theta = response.xreplace({family("G"): family("G_theta")})
+def _weighed(trace: Recorder) -> tuple[Definition, ...]:
+    """What samples add, weighed by what they have along theta and epsilon."""
+    cross = BlockSum(family("law_te")[D, X] * _F[P, Q, X], X)
+    own = BlockSum(family("law_ee")[X] * _F[P, Q, X], X)
+    along = BlockSum(family("law_along")[E, X] * _F[P, Q, X], X)
+    words = "what samples add, weighed by their parts along"
+    return (
+        _defined(trace, "X_cross", (D, P, Q), cross, f"{words} $\\epsilon$ and $\\theta$"),
+        _defined(trace, "X_own", (P, Q), own, f"{words} $\\epsilon$"),
+        _defined(trace, "X_along", (E, P, Q), along, "what samples add, weighed by $tt^T-1$, for each pair of indices"),
+    )
+
+
+def _along_theta(trace: Recorder) -> tuple[Definition, ...]:
+    """The mean resolvent, and what samples add beyond their mean, in the rows of all directions of the target."""
+    mean = BlockSum(
+        BlockSum(_place[D, P, K] * BlockSum(_mean[P, Q] * _place[D, Q, J], Q), P),
+        D,
+    )
+    right = BlockSum(family("X_along")[E, P, Q] * family("place_right")[E, Q, J], Q)
+    added = BlockSum(BlockSum(family("place_left")[E, P, K] * right, P), E)
+    words = "for all directions of the target"
+    return (
+        _defined(trace, "mean_theta", (K, J), mean, f"the mean resolvent, {words}"),
+        _defined(trace, "along_theta", (K, J), added, f"what samples add, {words}"),
+    )
+
+
+def _inverse_along(trace: Recorder) -> MatrixInverse:
+    entry = family("unit_theta")[K, J] + BlockSum(_mean_theta[K, L] * _along[L, J], L)
+    trace.define("Z", sp.Symbol("Z^-1"), entry, "what samples along $\\theta$ make of a field there", _SOURCE)
+    return MatrixInverse("Z", K, J, entry, identity="unit_theta")
+
+
+def _of_direction(row: sp.Expr) -> sp.Expr:
+    """A row p of a direction d, in the rows i of all."""
+    return BlockSum(BlockSum(_place[D, P, K] * row, P), D)
+
+
+def _responses(trace: Recorder) -> tuple[Definition, ...]:
+    """The sources in the rows that samples stand in."""
+    of_theta, noise = family("j_theta"), family("j_noise")
+    h_theta = _of_direction(BlockSum(family("H")[C, P] * of_theta[C, D], C))
+    l_theta = _of_direction(BlockSum(family("H_left")[B, P] * of_theta[B, D], B))
     words = "the sources where samples stand, to the right and to the left"
     return (
-        _assumed(trace, "M_theta", (B, C), of_theta, "$\\theta\\cdot W_b^TA^{-1}W_c\\theta$"),
-        _defined(trace, "h_theta", (P,), BlockSum(family("H_theta")[C, P] * family("j_theta")[C], C), words),
-        _defined(trace, "h_noise", (P,), BlockSum(family("H")[C, P] * family("j_noise")[C], C), words),
-        _defined(trace, "h_left", (P,), BlockSum(family("H_left")[B, P] * family("j_noise")[B], B), words),
+        _defined(trace, "h_theta", (K,), h_theta, words),
+        _defined(trace, "l_theta", (K,), l_theta, words),
+        _defined(trace, "h_noise", (P,), BlockSum(family("H")[C, P] * noise[C], C), words),
+        _defined(trace, "h_left", (P,), BlockSum(family("H_left")[B, P] * noise[B], B), words),
     )
 
 
@@ -98,7 +147,7 @@ def _on_samples(trace: Recorder) -> tuple[Definition, ...]:
     right = BlockSum(NORM_HAT[B] * family("along")[B, P, X], B)
     left = BlockSum(T[B] * NORM_HAT[B] * family("along")[B, P, X], B)
     mean = BlockSum(_mean[P, Q] * family("norm_right")[Q, X], Q)
-    back = family("norm_right")[P, X] - BlockSum(family("F")[P, Q, X] * family("norm_mean")[Q, X], Q)
+    back = family("norm_right")[P, X] - BlockSum(_F[P, Q, X] * family("norm_mean")[Q, X], Q)
     back_left = BlockSum(family("norm_left")[P, X] * family("D")[P, Q, X], P)
     words = "a source $\\hat{o}$ of the norms on the sums over samples that these go with"
     present = "its own presence counted"
@@ -113,18 +162,22 @@ def _on_samples(trace: Recorder) -> tuple[Definition, ...]:
 
 def _fields(trace: Recorder) -> tuple[Definition, ...]:
     """What the sources make of the rows that samples stand in, along theta and along the spike."""
-    on_theta = BlockSum(_cross[P, Q] * _h_noise[Q], Q) + BlockSum(_t[X] * _back[P, X], X)
-    on_left = BlockSum(_h_left[P] * _cross[P, Q], P) + BlockSum(_t[X] * _back_left[Q, X], X)
+    right = BlockSum(_cross[D, P, Q] * _h_noise[Q], Q) + BlockSum(_t[D, X] * _back[P, X], X)
+    left = BlockSum(_h_left[Q] * _cross[D, Q, P], Q) + BlockSum(_t[D, X] * _back_left[P, X], X)
     on_noise = BlockSum(_own[P, Q] * _h_noise[Q], Q) + BlockSum(_e[X] * _back[P, X], X)
-    field = _h_theta[P] - BlockSum(_along[P, Q] * family("on_theta")[Q], Q)
+    other, inverse = family("on_samples"), family("Z")
+    field = BlockSum(inverse[K, J] * (family("h_theta")[J] - BlockSum(_mean_theta[J, L] * other[L], L)), J)
+    on_theta = BlockSum(_along[K, J] * family("field_theta")[J], J) + other[K]
     beside = _h_noise[P] - BlockSum(_mean[P, Q] * family("on_noise")[Q], Q)
-    spike = BlockSum(family("spike_left")[B, P] * family("field_theta")[P] + _rho[B] * _upper[B, P] * beside, P)
+    spike = BlockSum(family("spike_left")[B, K] * family("field_theta")[K], K)
+    spike += _rho[B] * BlockSum(_upper[B, P] * beside, P)
     words = "sources on samples, epsilon and norms"
     return (
-        _defined(trace, "on_theta", (P,), on_theta, f"{words}, weighed by $t=\\theta\\cdot x$"),
-        _defined(trace, "on_left", (Q,), on_left, f"{words}, weighed by $t=\\theta\\cdot x$, to the left"),
+        _defined(trace, "on_samples", (K,), _of_direction(right), f"{words}, weighed by $t=\\theta\\cdot x$"),
+        _defined(trace, "on_left", (K,), _of_direction(left), f"{words}, weighed by $t$, to the left"),
         _defined(trace, "on_noise", (P,), on_noise, f"{words}, weighed by those of $\\epsilon$"),
-        _assumed(trace, "field_theta", (P,), field, "what all sources make of the rows along $\\theta$"),
+        _assumed(trace, "field_theta", (K,), field, "what all sources make of the rows along $\\theta$"),
+        _defined(trace, "on_theta", (K,), on_theta, "what samples then have along $\\theta$"),
         _assumed(trace, "field", (B,), spike, "what all sources make of the rows along the spike"),
     )
 
@@ -132,21 +185,34 @@ def _fields(trace: Recorder) -> tuple[Definition, ...]:
 def _around_spike(trace: Recorder) -> tuple[Definition, ...]:
     """S T between the spike and itself, S = (1/V1_hat + T Sigma)^-1: the resolvent between theta and epsilon."""
     left, right = family("spike_left"), family("spike_right")
-    before = _gamma[B] * _upper[B, P] - _rho[B] * BlockSum(_upper[B, R] * BlockSum(_mean[R, Q] * _cross[Q, P], Q), R)
-    after = _gamma[C] * _upper[C, P] - _rho[C] * BlockSum(_cross[P, Q] * BlockSum(_mean[Q, R] * _upper[C, R], R), Q)
-    through = BlockSum(left[B, P] * BlockSum(_along[P, Q] * right[C, Q], Q), P)
+    before = BlockSum(_upper[B, R] * BlockSum(_mean[R, Q] * _cross[D, Q, P], Q), R)
+    after = BlockSum(_cross[D, P, Q] * BlockSum(_mean[Q, R] * _upper[C, R], R), Q)
+    seen = BlockSum(_mean_theta[J, L] * right[C, L], L)
+    through = BlockSum(left[B, K] * BlockSum(family("Z")[K, J] * seen, J), K)
     plain = BlockSum(_upper[B, P] * BlockSum(_mean[P, Q] * _upper[C, Q], Q), P)
-    inner = BlockSum(_own[Q, R] * BlockSum(_mean[R, index("s")] * _upper[C, index("s")], index("s")), R)
+    inner = BlockSum(_own[Q, R] * BlockSum(_mean[R, S] * _upper[C, S], S), R)
     noisy = BlockSum(_upper[B, P] * BlockSum(_mean[P, Q] * inner, Q), P)
     words = "the spike in the rows that samples stand in"
     return (
-        _defined(trace, "spike_left", (B, P), before, f"{words}, to the left"),
-        _defined(trace, "spike_right", (C, P), after, f"{words}, to the right"),
+        _defined(
+            trace,
+            "spike_left",
+            (B, K),
+            _of_direction(_gamma[D] * _upper[B, P]) - _of_direction(_rho[B] * before),
+            f"{words}, to the left",
+        ),
+        _defined(
+            trace,
+            "spike_right",
+            (C, K),
+            _of_direction(_gamma[D] * _upper[C, P]) - _of_direction(_rho[C] * after),
+            f"{words}, to the right",
+        ),
         _assumed(
             trace,
             "S_spike",
             (B, C),
-            through + _rho[B] * _rho[C] * (plain - noisy),
+            through + _rho[B] * _rho[C] * plain - _rho[B] * _rho[C] * noisy,
             "$ST$ between the spike and itself, $S=P\\hat{V}^{(1)}$, $P=(1+\\hat{V}^{(1)}T\\Sigma)^{-1}$",
         ),
     )
@@ -201,12 +267,13 @@ def _norms_assumed(trace: Recorder) -> str:
 
 
 def _sources() -> sp.Expr:
-    """All sources on the responses: along theta, along epsilon, and between these by samples."""
-    along, noise = family("j_theta"), family("j_noise")
-    direct = along[B] * along[C] * family("M_theta")[B, C] + noise[B] * noise[C] * family("M")[B, C]
-    found = BlockSum(BlockSum(direct, B), C)
-    found += BlockSum(family("on_left")[P] * (_h_theta[P] + family("field_theta")[P]), P)
-    return found + BlockSum(_h_left[P] * BlockSum(_own[P, Q] * _h_noise[Q], Q), P)
+    """All sources on the responses: directly, along theta by samples, and along epsilon by them."""
+    of_theta, noise, response = family("j_theta"), family("j_noise"), family("M")
+    direct = BlockSum(BlockSum(BlockSum(of_theta[B, D] * response[B, C] * of_theta[C, D], D), B), C)
+    direct += BlockSum(BlockSum(noise[B] * noise[C] * response[B, C], B), C)
+    by_samples = BlockSum(family("l_theta")[K] * family("on_theta")[K], K)
+    by_samples += BlockSum(family("on_left")[K] * family("field_theta")[K], K)
+    return direct + by_samples + BlockSum(_h_left[P] * BlockSum(_own[P, Q] * _h_noise[Q], Q), P)
 
 
 def _of_norms() -> sp.Expr:

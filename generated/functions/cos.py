@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 4d814b6ee323d811, runtime 308d5a6bf6022070.
+Generated; do not edit. Signature 437d4e5b686f665f, runtime 308d5a6bf6022070.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "4d814b6ee323d811fdbd0ba8ed5e172cb5f47667fbe51637378a84cef178cf91"
+SIGNATURE = "437d4e5b686f665fb0f774a5ea5631edf0f199dadb0d1e3ec38d3b6295328567"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

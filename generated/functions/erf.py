@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature d11dad08a177e1f5, runtime 308d5a6bf6022070.
+Generated; do not edit. Signature 25b9915488ec94b1, runtime 308d5a6bf6022070.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "d11dad08a177e1f5090c28e8c67c1834e755d39c58e8c6d4a87829ca6594dc70"
+SIGNATURE = "25b9915488ec94b14da34606b99aa675c5a2ee8b1b389366e00043f30afb027c"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

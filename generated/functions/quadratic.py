@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 514d8af10ab4532c, runtime 308d5a6bf6022070.
+Generated; do not edit. Signature 52538f8f9b2fc324, runtime 308d5a6bf6022070.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "514d8af10ab4532cab366ae35cc99ce5dda35424e44a556396072d4ae896b2db"
+SIGNATURE = "52538f8f9b2fc3242cc5a955c5cc816a345bbf84a195189cb3104e5b089e19f8"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

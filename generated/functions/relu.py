@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature d5f42d0a59a8ed56, runtime 308d5a6bf6022070.
+Generated; do not edit. Signature 78404d7030e5244c, runtime 308d5a6bf6022070.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "d5f42d0a59a8ed56f71ee6d427597e3b7adde2cb18b76e01911e2741ce382bdb"
+SIGNATURE = "78404d7030e5244c1cb015c2874455b8fc10fd0a23f4f3bb931b59ec762f603d"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

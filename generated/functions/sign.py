@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature ca6ca440a8ae55ad, runtime 308d5a6bf6022070.
+Generated; do not edit. Signature 8c86eba9dbaf55ca, runtime 308d5a6bf6022070.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "ca6ca440a8ae55ada0dbb4d614a84d26ea416101ea5426b74aa6daf8cc954128"
+SIGNATURE = "8c86eba9dbaf55ca52be09330e59d4215dddfd2ff7449318a9dac5810105f4ce"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature acff0e33d90a28bc, runtime 308d5a6bf6022070.
+Generated; do not edit. Signature 9c5966954f67a58a, runtime 308d5a6bf6022070.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "acff0e33d90a28bcf11b51c6d185186a8ed7b076d5a3b8526a95c9a0a9dd382e"
+SIGNATURE = "9c5966954f67a58a15315f15b19a15473faf6b2204261298c884b6294b28b241"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 3af80de48203acce, runtime 308d5a6bf6022070.
+Generated; do not edit. Signature 9e5c8cafab737313, runtime 308d5a6bf6022070.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "3af80de48203acceee8440a2e97b678bb804e4fac7990a45148916fe82057aec"
+SIGNATURE = "9e5c8cafab737313fb9f76d0e6e10660a4eed192be1afd5c0504a4b0b9f9720b"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 9950ad495491681c, runtime 308d5a6bf6022070.
+Generated; do not edit. Signature 469a7b8fcc7ae383, runtime 308d5a6bf6022070.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "9950ad495491681cc946a9e6407ed9e417b7b869560a2b3ab164c2baeb21bafa"
+SIGNATURE = "469a7b8fcc7ae383879b74671df30be56c1646e864a07883ccf9e58bdd4a5884"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

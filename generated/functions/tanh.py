@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 5b6d4c8862c662cc, runtime 308d5a6bf6022070.
+Generated; do not edit. Signature 27abdd65eea9f2a2, runtime 308d5a6bf6022070.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "5b6d4c8862c662ccf8c39847c5eb8259d5f566301be750a9f0ccf4ee6bc131f3"
+SIGNATURE = "27abdd65eea9f2a28008c896a258855a10a9f9bdbfed5f68c43bbbf92eb1301f"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 91858ee6055953c1, runtime 308d5a6bf6022070.
+Generated; do not edit. Signature a98067249fa2e309, runtime 308d5a6bf6022070.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "91858ee6055953c1817c15c50e54c31142d01403af954a6fe3a8381bd0b90c5e"
+SIGNATURE = "a98067249fa2e3099f5f374679b86e5cf91228b13dd69a3d81fa8494316daafc"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature dec551696005608f, runtime 308d5a6bf6022070.
+Generated; do not edit. Signature a753a2a8594bd392, runtime 308d5a6bf6022070.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "dec551696005608f55f77a3377d8ba8fbe7a7eed78212e5dfe7a1406d7d629a8"
+SIGNATURE = "a753a2a8594bd392ec93797607493d1704db4d70dd2f9a7a6a09db9cbd34b835"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

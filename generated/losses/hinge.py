@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature 61e35544fc10f399, runtime 308d5a6bf6022070.
+Generated; do not edit. Signature 20bb653e42fed428, runtime 308d5a6bf6022070.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "61e35544fc10f3997d959476a6d57c47db36709403160d35701bb57b11589def"
+SIGNATURE = "20bb653e42fed428186953c1e596570e4b630739063daafbc77d08d37549bf5c"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 42d5e985bd24bfc2, runtime 308d5a6bf6022070.
+Generated; do not edit. Signature 42563f4d78fb5734, runtime 308d5a6bf6022070.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "42d5e985bd24bfc2dff0f23a03578619a575fbdf747428cfee515d9da7048e4b"
+SIGNATURE = "42563f4d78fb57348a8d7d3871d061184d74f09c1a16a4bc8d77e88faeec6818"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

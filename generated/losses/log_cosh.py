@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 22f5fdfa148447de, runtime 308d5a6bf6022070.
+Generated; do not edit. Signature ce5c1e33f6139c47, runtime 308d5a6bf6022070.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "22f5fdfa148447decddbb9c672c00bf73179e095e9207cb68a2ed3439fb1aadd"
+SIGNATURE = "ce5c1e33f6139c4734d54b8961beb24207dc06d94cab5652e8539124a67d6ecd"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

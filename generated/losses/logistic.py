@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature d8a9417ac07f8185, runtime 308d5a6bf6022070.
+Generated; do not edit. Signature 4a29148b49d8f3a7, runtime 308d5a6bf6022070.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "d8a9417ac07f8185b89684d6583f272aaa291476fc20267ce6b2f2fcdb085b33"
+SIGNATURE = "4a29148b49d8f3a7d7a0e72bb82f81d17aedcad6622f8309d04df513ee267e09"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

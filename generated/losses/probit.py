@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 73b001e7071e917b, runtime 308d5a6bf6022070.
+Generated; do not edit. Signature bbe7be8e0dbcf3fa, runtime 308d5a6bf6022070.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "73b001e7071e917b39d911acdd2832f7b6eea58ec65af8c170e7a416bc1bd581"
+SIGNATURE = "bbe7be8e0dbcf3fac5465903187405949f2f732254875e27b2d1ab300ee72991"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

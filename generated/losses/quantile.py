@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature 97fb5806141e2f09, runtime 308d5a6bf6022070.
+Generated; do not edit. Signature 68174f3ce8824364, runtime 308d5a6bf6022070.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "97fb5806141e2f090b1ab4a49ebd5790ee7fb717f1a007744990f186ced8a6ee"
+SIGNATURE = "68174f3ce88243641350527503ab6f96d0d3f0d0d04edd796ed0f7af9c7e6a80"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature 9add83d4222230f1, runtime 308d5a6bf6022070.
+Generated; do not edit. Signature a80591aaab85b1af, runtime 308d5a6bf6022070.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "9add83d4222230f1675de9852f78d0998a30753564e3e6d3c740e6c48d700ffe"
+SIGNATURE = "a80591aaab85b1af04bc8aecd199cb478642053b9575a87b171bb9d27779ca16"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -7,7 +7,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature b0e0194da8fdd7ee.
+in X). Generated; do not edit. Signature 58c3857c7914b9f8.
 Regenerate with: giantstep generate
 """
 
@@ -21,7 +21,7 @@ from generated.runtime.tangents import Motion, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "b0e0194da8fdd7ee5b5b9dad7f2df099a82d300ec574fe0b7f8715c13830e913"
+SIGNATURE = "58c3857c7914b9f80c63017e594c7a8731ec665f61b9b3834c05b1209c9dc7a7"
 
 
 kappa_1, weight, nu0, nu1_1, nu1_2, nu2sq, kappa_2 = np.arange(7)  # rows of node, then those of the blocks

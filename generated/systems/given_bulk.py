@@ -1,6 +1,6 @@
 """Equations of a given bulk, one block  [THEORY section 5].
 
-Generated; do not edit. Signature c0783ec390552b27.
+Generated; do not edit. Signature 6564c17e61343df5.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import Motion, Text
 
-SIGNATURE = "c0783ec390552b27f2310cf5f30e92ed44384f58a1eccbf3dbf40bf5c8523e5c"
+SIGNATURE = "6564c17e61343df50411615053ccc831759dfc51fd5eb607a0f146f386ae6847"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

@@ -1,6 +1,6 @@
 """Equations of structured inputs, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature 2641840e435958c7.
+Generated; do not edit. Signature 0d4d383c730d0d8e.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import Motion, Text
 
-SIGNATURE = "2641840e435958c7ca0be3271e16292257345498cb08ad4b7fb0f419b7d0e305"
+SIGNATURE = "0d4d383c730d0d8e30921ea10be27cb72f18beb4a51b7e0942dd543a9da8c3db"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature d04d2fe8b3822a88.
+Generated; do not edit. Signature 4d3665363ecf2398.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "d04d2fe8b3822a88c91228173fdd605d557d8f45945fe6a53f0aa52bcfc65613"
+SIGNATURE = "4d3665363ecf239859f4d50ff5754fb113502472a1e4ebd009cc659a44216179"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

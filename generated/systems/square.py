@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 4f05c0ec52e5564c.
+in X). Generated; do not edit. Signature cb98f2bc90bc5683.
 Regenerate with: giantstep generate
 """
 
@@ -23,7 +23,7 @@ from generated.runtime.unknowns import (DIRECTION, FAMILY, IMAGE, RESIDUAL, TURN
     solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "4f05c0ec52e5564ce21debf678840e5da82fd0d032ab0caaca1b47285b9af9ff"
+SIGNATURE = "cb98f2bc90bc56835fc9d79044a1021df2f00908743e09d69e6e85bd305eccfa"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

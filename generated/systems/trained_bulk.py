@@ -1,6 +1,6 @@
 """Equations of a trained bulk, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature fa4727687fcd7b45.
+Generated; do not edit. Signature d88319bad63878d3.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import Motion, Text
 
-SIGNATURE = "fa4727687fcd7b45a96d3da2f07e5f870f76016fcca966ee4df3bdcc5b01265b"
+SIGNATURE = "d88319bad63878d3af83fc9dcb7c5e084395dca837cd6ef026cc03886f6009ec"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -42,6 +42,39 @@ class ResidualLaw:
         return float(self.weight_t @ self.e)
 
 
+@dataclass(frozen=True)
+class ResidualNodes:
+    """Few nodes e [N] of the residual, and weights of averages of F(e) [N], F(e) t [m, N] and F(e) t t^T [m, m, N].
+
+    t = (theta_1.x, ..., theta_m.x), the indices of the target.
+    """
+
+    e: Array
+    weight: Array
+    weight_t: Array
+    weight_tt: Array
+
+    @property
+    def square(self) -> float:
+        """E e^2."""
+        return float(self.weight @ self.e**2)
+
+    @property
+    def overlaps(self) -> Array:
+        """E e t, [m]."""
+        return np.asarray(self.weight_t @ self.e)
+
+    @property
+    def rows(self) -> Array:
+        """All weights, [1 + m + m^2, N]."""
+        return np.concatenate([self.weight[None], self.weight_t, self.weight_tt.reshape(-1, len(self.e))])
+
+    def at(self, e: Array, rows: Array) -> ResidualNodes:
+        """Other nodes with other weights, those of ``rows``."""
+        m = len(self.weight_t)
+        return ResidualNodes(e, rows[0], rows[1 : m + 1], rows[m + 1 :].reshape(m, m, -1))
+
+
 def residual_law(target: Target, mean: float, level: int) -> ResidualLaw:
     """Nodes for a target of one index; ``mean``: the network's output at initialisation; ``level``: of refinement.
 
@@ -61,23 +94,22 @@ def residual_law(target: Target, mean: float, level: int) -> ResidualLaw:
     return ResidualLaw(law.e[kept] - mean, law.weight[kept], law.weight_t[kept], law.weight_tt[kept])
 
 
-def on_few_nodes(law: ResidualLaw, count: int) -> ResidualLaw:
+def on_few_nodes(law: ResidualNodes, count: int) -> ResidualNodes:
     """The law at ``count`` nodes, fewer where it has fewer points.
 
     The nodes are those of the Gauss rule of ``E 1 + t^2`` in asinh(e), by the method of Lanczos, and the weights
     interpolate: in that variable averages of what is analytic about the axis converge for laws of long tails too.
     """
-    measure = np.abs(law.weight) + np.abs(law.weight_tt)
-    law = ResidualLaw(*(row[measure > 0.0] for row in (law.e, *_weights(law))))
-    measure = measure[measure > 0.0]
+    measure = np.abs(law.weight) + np.abs(np.einsum("ddn->dn", law.weight_tt)).sum(axis=0)
+    law, measure = law.at(law.e[measure > 0.0], law.rows[:, measure > 0.0]), measure[measure > 0.0]
     center = float(law.weight @ law.e)
     spread = math.sqrt(max(law.square - center**2, _EXHAUSTED))
     basis, diagonal, beside = _lanczos(np.arcsinh((law.e - center) / spread), np.sqrt(measure), count)
     matrix = np.diag(diagonal) + np.diag(beside, 1) + np.diag(beside, -1)
     nodes, vectors = np.linalg.eigh(matrix)
     root = math.sqrt(measure.sum()) * vectors[0]
-    rows = [root * (vectors.T @ (basis @ (row / np.sqrt(measure)))) for row in _weights(law)]
-    return ResidualLaw(center + spread * np.sinh(nodes), *rows)
+    rows = root * (law.rows / np.sqrt(measure) @ basis.T @ vectors)
+    return law.at(center + spread * np.sinh(nodes), rows)
 
 
 def _lanczos(points: Array, start: Array, count: int) -> tuple[Array, Array, Array]:

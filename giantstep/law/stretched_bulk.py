@@ -8,24 +8,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
-from functools import lru_cache
 
 import numpy as np
-from scipy.special import roots_hermitenorm
 
 from giantstep.law.moments import ActivationMoments, activation_moments
-from giantstep.law.residual import ResidualLaw, on_few_nodes, residual_law
+from giantstep.law.residual import ResidualNodes
 from giantstep.law.trained_bulk import Covariance
-from giantstep.spec.errors import NotConverged
 from giantstep.spec.kernels import function_kernel
-from giantstep.spec.model import Model, Target
+from giantstep.spec.model import Model
 
 Array = np.ndarray
 Pair = tuple[Array, Array]
 _VANISHES = 1e-9  # of E sigma'' beside sigma'
-_LEVELS, _SETTLED = 7, 1e-12
-_APART = (0.3, 1.0, 3.0)  # distances of poles from the law's mean, in standard deviations
 
 
 def moments_of(model: Model) -> ActivationMoments:
@@ -42,19 +36,21 @@ def stretches(model: Model) -> bool:
 
 
 def is_stretched(model: Model) -> bool:
-    """Whether the bulk is one of rows that the step stretches."""
-    return model.bulk == "trained" and stretches(model)
+    """Whether the law of the bulk is that of rows that the step stretches, which knows targets of several indices."""
+    return model.bulk == "trained" and (stretches(model) or model.target.indices > 1)
 
 
-def places_of(blocks: int) -> dict[str, Array]:
+def places_of(blocks: int, indices: int) -> dict[str, Array]:
     """Which rows and columns of the matrices belong to which block, [K, 2K], [K, 3K] and [2K, 3K], and their units.
 
     Samples stand in two rows of every block, ``upper`` and ``lower``; the matrix that is inverted has one row more, in
-    which the response is beside them.
+    which the response is beside them. ``place`` [m, 2K, 2mK] is where these rows stand in those of all m indices,
+    ``place_left`` and ``place_right`` [m^2, 2K, 2mK] those of the two indices of a pair.
     """
     one = np.eye(3 * blocks)
     upper, lower, beside = one[:blocks], one[blocks : 2 * blocks], one[2 * blocks :]
     samples = 2 * blocks
+    place = np.eye(indices * samples).reshape(indices, samples, -1)
     return {
         "upper": upper[:, :samples],
         "lower": lower.T @ lower[:, :samples],
@@ -64,6 +60,10 @@ def places_of(blocks: int) -> dict[str, Array]:
         "fixed": upper.T @ upper + beside.T @ beside,
         "unit_G": one,
         "unit_D": np.eye(samples),
+        "place": place,
+        "place_left": np.repeat(place, indices, axis=0),
+        "place_right": np.tile(place, (indices, 1, 1)),
+        "unit_theta": np.eye(indices * samples),
     }
 
 
@@ -81,7 +81,9 @@ def samples_of(samples: float, covariance: Sequence[Covariance], variance: Array
     return {"sample": sample, "base": np.diag(np.concatenate([1.0 / variance, -np.ones(blocks)]))}
 
 
-def norms_of_samples(samples: float, law: ResidualLaw, norms: tuple[Array, Array], variance: Array) -> dict[str, Array]:
+def norms_of_samples(
+    samples: float, law: ResidualNodes, norms: tuple[Array, Array], variance: Array
+) -> dict[str, Array]:
     """Fluctuations of the norms relative to their means: coefficients ``along`` [K, 2K, N] of the sums over samples
     that they go with, and ``chi`` [K], their variance without the square of the part in the lower rows.
 
@@ -93,7 +95,7 @@ def norms_of_samples(samples: float, law: ResidualLaw, norms: tuple[Array, Array
     return {"along": _in_rows(coefficients, variance), "chi": rest / variance**2}
 
 
-def rates_of_norms(samples: float, law: ResidualLaw, norms: Pair, rates: Pair, changes: Pair) -> dict[str, Array]:
+def rates_of_norms(samples: float, law: ResidualNodes, norms: Pair, rates: Pair, changes: Pair) -> dict[str, Array]:
     """Rates of the same by those of ``norms``; changes: the variances c_b [K] and how they grow, relative to c_b."""
     (chi, coefficients), (d_chi, moving), (variance, growth) = norms, rates, changes
     lower, moved = coefficients[:, 1], moving[:, 1]
@@ -113,9 +115,10 @@ def _in_rows(coefficients: Array, variance: Array) -> Array:
     return along
 
 
-def _between_sums(samples: float, law: ResidualLaw, one: Array, other: Array) -> Array:
+def _between_sums(samples: float, law: ResidualNodes, one: Array, other: Array) -> Array:
     """``x_f.x_g`` of sums over samples ``(1/n0) sum_i f_i x_i`` by their coefficients [K, N], block by block."""
-    return np.asarray((one @ law.weight_t) * (other @ law.weight_t) + (one * other) @ law.weight / samples)
+    along = ((one @ law.weight_t.T) * (other @ law.weight_t.T)).sum(axis=1)
+    return np.asarray(along + (one * other) @ law.weight / samples)
 
 
 def rates_of_samples(
@@ -139,57 +142,42 @@ def rates_of_samples(
     return {"sample": sample, "base": base, "spread": spread}
 
 
-def weights_of(samples: float, law: ResidualLaw, alignment: float, sign: float, blocks: int) -> dict[str, Array]:
-    """Weights of a sample in averages: of the trace, along theta, between theta and the spike's noise, along that.
+def weights_of(samples: float, law: ResidualNodes, sign: float) -> dict[str, Array]:
+    """Weights of a sample in averages: of the trace, along the target beyond that, between target and the spike's
+    noise, along that; of sums over samples with target, noise and each other.
 
-    ``law_t``, ``law_e``, ``law_own``: of sums over samples with theta, with the spike's noise, and with each other.
-    alignment: of the spike with theta; sign: of the spike along the batch's mean of e x.
+    sign: of the spike along the batch's mean of e x.
     """
-    noise = math.sqrt(law.square / samples)
+    noise, one = math.sqrt(law.square / samples), np.eye(len(law.weight_t))
     return {
+        "law_tr": samples * law.weight,
+        "law_along": samples * (law.weight_tt - np.multiply.outer(one, law.weight)).reshape(-1, len(law.e)),
+        "law_te": sign * law.weight_t * law.e / noise,
+        "law_ee": law.weight * law.e**2 / law.square,
         "law_t": law.weight_t,
         "law_e": sign * law.weight * law.e / (noise * samples),
         "law_own": law.weight / samples,
-        "law_tr": samples * law.weight,
-        "law_tt": samples * law.weight_tt,
-        "law_te": sign * law.weight_t * law.e / noise,
-        "law_ee": law.weight * law.e**2 / law.square,
-        "gamma": np.full(blocks, alignment),
-        "rho": np.full(blocks, noise / math.hypot(law.overlap, noise)),
     }
 
 
-@lru_cache(maxsize=64)
-def residual_nodes(target: Target, mean: float, count: int) -> ResidualLaw:
-    """The law of a sample's residual at ``count`` nodes or fewer. Raises NotConverged.
+def spike_and_rest(samples: float, law: ResidualNodes, sign: float, blocks: int) -> dict[str, Array]:
+    """The spike ``v = gamma theta + rho epsilon``, and u_j of the target beside it: ``mix_j theta + across_j epsilon``.
 
-    Every average is one of a function of the residual that is analytic about the axis.
+    theta_i = gamma_i v + sum_j L_ij u_j with the factor L of Cholesky of ``1 - gamma gamma^T``, without cancellation.
     """
-    clean = _settled(replace(target, noise=0.0), mean)
-    if target.noise == 0.0:
-        return on_few_nodes(clean, count)
-    some, (noise, probability) = on_few_nodes(clean, 2 * count), roots_hermitenorm(count)
-    probability = probability / probability.sum()
-    rows = [np.multiply.outer(row, probability).ravel() for row in (some.weight, some.weight_t, some.weight_tt)]
-    return on_few_nodes(ResidualLaw(np.add.outer(some.e, math.sqrt(target.noise) * noise).ravel(), *rows), count)
+    overlaps, noise = law.overlaps, math.sqrt(law.square / samples)
+    length = math.hypot(*overlaps, noise)
+    gamma, rho, m = sign * overlaps / length, noise / length, len(overlaps)
+    left = np.sqrt(np.append(np.cumsum(gamma[::-1] ** 2)[::-1], 0.0) + rho**2)  # beside the first directions
+    found = {"gamma": gamma, "rho": np.full(blocks, rho)}
+    for j, number in enumerate(directions_of(m)):
+        mix = np.where(np.arange(m) > j, -gamma * gamma[j] / (left[j] * left[j + 1]), 0.0)
+        mix[j] = left[j + 1] / left[j]
+        found[f"mix{number}"] = mix
+        found[f"across{number}"] = np.full(blocks, -gamma[j] * rho / (left[j] * left[j + 1]))
+    return found
 
 
-@lru_cache(maxsize=16)
-def _settled(target: Target, mean: float) -> ResidualLaw:
-    """The law of a label without noise at as many nodes as its averages need."""
-    poles: Array | None = None
-    previous: Array | None = None
-    for level in range(_LEVELS):
-        law = residual_law(target, mean, level)
-        if poles is None:
-            spread = math.sqrt(max(law.square - float(law.weight @ law.e) ** 2, 1e-300))
-            poles = float(law.weight @ law.e) + 1j * spread * np.array(_APART)
-        rows = np.array([law.weight, law.weight_t, law.weight_tt])
-        found = rows @ (poles.imag / (law.e[:, None] - poles))
-        if previous is not None and np.max(np.abs(found - previous)) < _SETTLED:
-            return law
-        previous = found
-    raise NotConverged(
-        f"the law of the step's residual does not settle for the link {target.link!r}",
-        'soften the link, or use step.bulk = "isotropic"',
-    )
+def directions_of(count: int) -> tuple[str, ...]:
+    """What is added to a name for each of several directions of the target."""
+    return ("",) if count == 1 else tuple(f"_{i + 1}" for i in range(count))

@@ -13,7 +13,8 @@ from generated.systems import inputs_bulk as inputs_equations
 from generated.systems import trained_bulk as trained_equations
 from giantstep.law.given_bulk import given_bulk
 from giantstep.law.gradient_step import step_arguments
-from giantstep.law.residual import ResidualLaw
+from giantstep.law.residual import ResidualNodes
+from giantstep.law.residual_nodes import residual_nodes
 from giantstep.law.row_norms import RowNorms
 from giantstep.law.rows_after_step import (
     covariance_of_rows,
@@ -22,7 +23,7 @@ from giantstep.law.rows_after_step import (
     norms_of_rows,
     spike_sign,
 )
-from giantstep.law.stretched_bulk import norms_of_samples, places_of, residual_nodes, samples_of, weights_of
+from giantstep.law.stretched_bulk import norms_of_samples, places_of, samples_of, spike_and_rest, weights_of
 from giantstep.law.structured_inputs import input_law
 from giantstep.law.trained_bulk import BulkLaw, Covariance, trained_law
 from giantstep.spec.errors import BadInput
@@ -63,17 +64,16 @@ def bulk_of(problem: Problem) -> tuple[BulkLaw, Array]:
 def stretched_arrays(problem: Problem, nodes: int) -> dict[str, Array]:
     """What the equations of a bulk of rows that are stretched by blocks are given. Raises BadInput."""
     model, blocks = problem.model, len(problem.blocks)
-    refuse_other_bulks(model)
-    law, samples = nodes_of(problem, nodes), step_arguments(model).samples
+    law, samples, sign = nodes_of(problem, nodes), step_arguments(model).samples, spike_sign(model)
     covariances, variances = covariances_of(problem), variances_of(problem)
     by_block = samples_of(samples, covariances, variances, law.e)
-    weights = weights_of(samples, law, problem.spike.alignment, spike_sign(model), blocks)
+    spike, weights = spike_and_rest(samples, law, sign, blocks), weights_of(samples, law, sign)
     norms = norms_of_samples(samples, law, row_norms(problem).of_blocks(law), variances)
     spread = np.sqrt(np.array([each.spread for each in covariances]) / variances)
-    return {**places_of(blocks), **by_block, **weights, **norms, "spread": spread}
+    return {**places_of(blocks, model.target.indices), **by_block, **spike, **weights, **norms, "spread": spread}
 
 
-def nodes_of(problem: Problem, count: int) -> ResidualLaw:
+def nodes_of(problem: Problem, count: int) -> ResidualNodes:
     """The law of the residual of a sample of the step, at a few nodes."""
     return residual_nodes(problem.model.target, initial_output(problem.model), count)
 
@@ -137,7 +137,7 @@ def refuse_other_bulks(model: Model) -> None:
     """Raise BadInput where the rows after the step have no common law that is known."""
     if model.target.indices > 1:
         raise BadInput(
-            'step.bulk = "trained" needs a target of one index',
+            'the spectrum with step.bulk = "trained" needs a target of one index',
             'use step.bulk = "isotropic" for several indices',
         )
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from generated.systems import stretched_bulk as stretched_equations
 from giantstep.system.bulk_system import BulkSystem, stretched_arrays
 from giantstep.system.coupled_system import Tangents
+from giantstep.system.loss_kernels import stretched_kernel
 
 Array = np.ndarray
 _STEPS, _SWEEPS = 12, 200  # of Newton's method; of the iteration that is sure to go to the solution, from afar
@@ -24,7 +24,7 @@ class StretchedSystem(BulkSystem):
 
     def bulk(self) -> tuple[ModuleType, dict[str, Array]]:
         """See ``BulkSystem``; the samples at as many nodes as the output has."""
-        return stretched_equations, stretched_arrays(self.problem, self.level.output)
+        return stretched_kernel(self.directions), stretched_arrays(self.problem, self.level.output)
 
     def follow(self) -> bool:
         """See ``BulkSystem``: X by Newton's method, its adjoint by a linear equation."""

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from derive.directions import directions_of
 from giantstep.law.gradient_step import step_arguments
-from giantstep.law.residual import ResidualLaw
+from giantstep.law.residual import ResidualNodes
 from giantstep.law.rows_after_step import initial_output, spike_sign
 from giantstep.law.trained_bulk import BulkLaw, Covariance, law_of_vectors
 from giantstep.spec.link import link_values
@@ -65,7 +66,7 @@ def _sampled(problem: Problem) -> tuple[BulkLaw, int]:
 
 @dataclass(frozen=True)
 class _Batch:
-    """Inputs [n0, d] of one step with their residuals [n0], and the spike [d]; the target is the first axis."""
+    """Inputs [n0, d] of one step with their residuals [n0], and the spike [d]; the first axes are the target's."""
 
     x: Array
     e: Array
@@ -81,10 +82,17 @@ class _Batch:
         rows = stretched @ stretched + of.noise * self.mean(self.e**2)
         return np.asarray(rows + of.spread * np.outer(self.v, self.v))
 
+    def target(self, indices: int) -> Array:
+        """The target beside the spike: orthonormal directions u_j [m, d], theta_i = gamma_i v + sum_(j<=i) L_ij u_j."""
+        theta = np.eye(len(self.v))[:indices]
+        across, lower = np.linalg.qr((theta - np.outer(self.v[:indices], self.v)).T)
+        return np.asarray((across * np.sign(lower.diagonal())).T)
+
     def norms(self, problem: Problem) -> tuple[Array, Array]:
         """d times the variances [K] of the squared norms of the rows, and their covariances [K, d] with the rows."""
-        one, t = np.full(len(self.e), 1.0 / len(self.e)), self.x[:, 0]
-        chi, coefficients = row_norms(problem).of_blocks(ResidualLaw(self.e, one, one * t, one * t * t))
+        one, t = np.full(len(self.e), 1.0 / len(self.e)), self.x[:, : problem.model.target.indices].T
+        both = np.einsum("in,jn->ijn", t, t)
+        chi, coefficients = row_norms(problem).of_blocks(ResidualNodes(self.e, one, one * t, one * both))
         stretch, b = [each.stretch for each in covariances_of(problem)], self.mean(self.e)
         upper, lower = (coefficients[:, i] @ self.x / len(self.e) for i in range(2))
         return chi, upper - np.array(stretch)[:, None] * (lower @ b)
@@ -94,9 +102,10 @@ def _batch(problem: Problem, d: int) -> _Batch:
     model, source = problem.model, np.random.default_rng(5)
     target, count = model.target, max(1, round(step_arguments(model).samples * d))
     x = source.normal(size=(count, d))
-    inner = x[:, 0] + math.sqrt(target.probit) * source.normal(size=count)
+    noise = source.normal(size=(count, target.indices))
+    inner = x[:, : target.indices] + math.sqrt(target.probit) * noise
     flip = np.where(source.uniform(size=count) < target.flips, -1.0, 1.0)
-    label = flip * link_values(target.link)(inner[None]) + math.sqrt(target.noise) * source.normal(size=count)
+    label = flip * link_values(target.link)(inner.T) + math.sqrt(target.noise) * source.normal(size=count)
     residual = label - initial_output(model)
     v = spike_sign(model) * (x.T @ residual)
     return _Batch(x, residual, v / np.linalg.norm(v))
@@ -108,9 +117,10 @@ def stretched_checks(system: StretchedSystem) -> Iterator[Check]:
     blocks, samples = len(problem.blocks), step_arguments(problem.model).samples
     d = max(50, min(_DIMENSION, int(_MOST / max(samples, 1.0)), _LARGEST // blocks))
     order, trace = _on_batch(problem, state, d)
-    size = max(np.abs(state[name]).max() for name in ("zeta", "psi"))
+    names = _overlaps(problem)
+    size = max(np.abs(state[name]).max() for name in names)
     chi = row_norms(problem).of_blocks(nodes_of(problem, system.level.output))[0] / variances_of(problem) ** 2
-    sizes = {"zeta": size, "psi": size, "norm": size * max(1.0, math.sqrt(chi.max()))}
+    sizes = {**dict.fromkeys(names, size), "norm": size * max(1.0, math.sqrt(chi.max()))}
     for name, found in order.items():
         worst = float(np.max(np.abs(found - state[name])) / sizes[name])
         yield Check(f"{name} of the bulk against one batch, d = {d}", worst, 6.0 / math.sqrt(d))
@@ -131,13 +141,20 @@ def _on_batch(problem: Problem, state: Mapping[str, Array], d: int) -> tuple[dic
         rows[b, :, b] = t[b] / variances[b] * batch.covariance(of)
     large, hat = rows.reshape(blocks * d, blocks * d), np.kron(state["V1_hat"], np.eye(d))
     inverse = np.linalg.inv(np.eye(blocks * d) + hat @ large)
-    across = np.eye(d)[0] - batch.v[0] * batch.v
-    across /= np.linalg.norm(across)
-    source = (np.outer(state["zeta_hat"], batch.v) + np.outer(state["psi_hat"], across)).ravel()
+    names = _overlaps(problem)
+    along = dict(zip(names, [batch.v, *batch.target(problem.model.target.indices)], strict=True))
+    hats = [name.replace("zeta", "zeta_hat").replace("psi", "psi_hat") for name in names]
+    parts = [np.outer(state[hat], along[name]).ravel() for hat, name in zip(hats, names, strict=True)]
+    source = np.sum(parts, axis=0)
     k = k / variances[:, None] ** 1.5
     norms = ((t * state["norm_hat"])[:, None] * k).ravel()
     found = (large @ inverse @ source + inverse.T @ norms).reshape(blocks, d)
     field = (inverse @ (source - hat @ norms)).reshape(blocks, d)
     of_norms = t * (np.einsum("bi,bi->b", k, field) + chi / variances**2 * state["norm_hat"])
     trace = np.einsum("bici->bc", (large @ inverse).reshape(blocks, d, blocks, d)) / d
-    return {"zeta": found @ batch.v, "psi": found @ across, "norm": of_norms}, trace
+    return {**{name: found @ along[name] for name in names}, "norm": of_norms}, trace
+
+
+def _overlaps(problem: Problem) -> tuple[str, ...]:
+    """Names of the overlaps along the spike, and along the target beside it."""
+    return ("zeta", *directions_of("psi", problem.model.target.indices))

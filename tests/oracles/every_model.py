@@ -50,6 +50,7 @@ def every_model(matrix: str) -> dict[str, Model]:
         "rank 2, trained bias": _model("relu", SMOOTH, network={"readout": ALIKE, **bias}, spike=RANK_2),
         "rank 3": _model("erf", "tanh", network={"readout": three}, spike=RANK_3),
         "trained bulk": _model("tanh", "tanh", target={"noise": 0.1}, step=trained),
+        "trained bulk, two indices": _model("gelu", "z1 + z1*z2", step=trained),
         "trained bulk, logistic": _model("tanh", "sign", "logistic", network={"readout": TWO}, step=trained),
         "trained bulk, stretched blocks": _model("relu", SMOOTH, network={"readout": TWO}, step=trained),
         "trained bulk, trained bias": _model("tanh", SMOOTH, network=bias, step=trained),

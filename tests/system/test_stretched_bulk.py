@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import giantstep as gs
-from giantstep.law.residual import ResidualLaw, residual_law
-from giantstep.law.stretched_bulk import residual_nodes
+from giantstep.law.residual import residual_law
+from giantstep.law.residual_nodes import residual_nodes
 from giantstep.spec.errors import BadInput
 from giantstep.spec.model import Target
 from giantstep.system.bulk_system import BulkSystem
@@ -27,6 +27,7 @@ SECOND = ("gelu", (1.0, 0.3), "tanh(2*z)+He(2,z)/2")
 # norms that go with the rows, and rows that Gaussian initial norms spread along the spike
 CHANGES = {"network.bias": -0.7, "network.initialisation": "gaussian", "step.learning_rate": 3.0}
 BIASED = ("relu", (1.0, 0.4), "tanh(2*z)+He(2,z)/2", CHANGES)
+INDICES = ("relu", (1.0, 0.4), "tanh(z1) + z1*z2", CHANGES)
 
 
 def model(activation: str, values: tuple[float, ...], link: str, **changes: Any) -> gs.Model:
@@ -94,7 +95,7 @@ def test_numbers_of_another_way_to_the_same_law() -> None:
     assert (found.test_error, found.train_error) == pytest.approx((0.1800, 0.0723), abs=1e-4)
 
 
-@pytest.mark.parametrize("case", [TWO, SECOND, ("silu", (1.0, -1.0, 0.4), "sign"), BIASED])
+@pytest.mark.parametrize("case", [TWO, SECOND, ("silu", (1.0, -1.0, 0.4), "sign"), BIASED, INDICES])
 def test_responses_to_one_batch(case: tuple[Any, ...]) -> None:
     """Overlaps and trace: large matrices of one sampled batch; with twice the stretch it is another law."""
     system, _ = stretched(model(*case[:3], **dict(*case[3:])))
@@ -105,10 +106,6 @@ def test_responses_to_one_batch(case: tuple[Any, ...]) -> None:
         places["sample"][blocks + b, b] *= 2.0
     assert system.follow()
     assert not all(check.ok for check in stretched_checks(system))
-
-
-def weights_of(law: ResidualLaw) -> tuple[Array, Array, Array]:
-    return law.weight, law.weight_t, law.weight_tt
 
 
 def relative(found: Array, wanted: Array) -> float:
@@ -149,15 +146,41 @@ def test_few_nodes_of_the_residual(link: str, count: int, noise: float) -> None:
     def function(e: Array) -> Array:
         return np.asarray(e**2 / (1.0 + 0.3 * e + 0.2 * e**2))
 
-    for one, many in zip(weights_of(few), weights_of(clean), strict=True):
+    for one, many in zip(few.rows, (clean.weight, clean.weight_t, clean.weight_tt), strict=True):
         exact = many @ function(e) @ weights / weights.sum()
         assert one @ function(few.e) == pytest.approx(exact, rel=1e-9)
     if link == "sign" and noise == 0.0:
         assert len(few.e) == 2
 
 
+@pytest.mark.parametrize(
+    ("case", "changes"),
+    [
+        (("relu", (1.0, 0.4), "tanh(2*{z}) + {z}**2/2"), {**CHANGES, "target.noise": 0.2}),
+        (("tanh", (1.0, -0.6), "tanh(3*{z})"), {"network.initialisation": "gaussian"}),
+        (("relu", (1.0,), "sign({z})"), {"fit.loss": "logistic", "target.flips": 0.1}),
+    ],
+)
+def test_two_indices_that_count_as_one(case: tuple[str, tuple[float, ...], str], changes: dict[str, Any]) -> None:
+    """A link of one direction in the plane of two: the target of one index, whose law is found by another rule."""
+    activation, values, link = case
+    one, two = (gs.solve(model(activation, values, link.format(z=z), **changes)) for z in ("z", "(0.6*z1+0.8*z2)"))
+    for name in ("test_error", "train_error", "free_energy"):
+        assert getattr(two, name) == pytest.approx(getattr(one, name), rel=1e-9), name
+
+
+def test_two_indices_in_another_basis() -> None:
+    """The target is the same function of the same plane; noise inside the link is the same in each basis too."""
+    changes = {"target.probit": 0.2, "network.bias": 0.3}
+    found = []
+    for a, b in (("z1", "z2"), ("(0.6*z1+0.8*z2)", "(0.8*z1-0.6*z2)")):
+        found.append(gs.solve(model("gelu", (1.0, -0.5), f"tanh({a}) + {a}*{b}/2", **changes)))
+    for name in ("test_error", "train_error", "free_energy"):
+        assert getattr(found[0], name) == pytest.approx(getattr(found[1], name), rel=1e-8), name
+
+
 @pytest.mark.parametrize("key", ["step.learning_rate", "network.width", "fit.samples"])
-@pytest.mark.parametrize("changes", [{}, {**CHANGES, "fit.ridge": 0.2}])
+@pytest.mark.parametrize("changes", [{}, {**CHANGES, "fit.ridge": 0.2}, {"target.link": "tanh(z1) + z1*z2/2"}])
 def test_gradient_by_differences(key: str, changes: dict[str, Any]) -> None:
     at = model(*SECOND, **changes)
     table, name = key.split(".")
@@ -181,8 +204,9 @@ def test_small_steps_leave_isotropic_rows() -> None:
 def test_the_system_of_a_model() -> None:
     assert isinstance(coupled_at(problem_of(model(*TWO)), PATH), StretchedSystem)
     assert not isinstance(coupled_at(problem_of(model("tanh", (1.0, -0.6), "tanh")), PATH), StretchedSystem)
+    assert isinstance(coupled_at(problem_of(model("tanh", (1.0, -0.6), "tanh(z1)*z2")), PATH), StretchedSystem)
     with pytest.raises(BadInput, match="one index"):
-        gs.solve(model("relu", (1.0, -0.5), "z1*z2 + z1"))
+        gs.spectrum(model("relu", (1.0,), "z1*z2 + z1"))
     with pytest.raises(BadInput, match="spectrum with"):
         gs.spectrum(model(*TWO))
 
@@ -197,6 +221,8 @@ def test_the_system_of_a_model() -> None:
         ("relu", (1.0, -0.5, 0.3), "relu"),
         ("softplus", (1.0, -0.8), "tanh(2*z) + He(2,z)/2"),
         ("elu", (1.0, -0.6), "tanh(2*z)+tanh(z)**2"),
+        ("gelu", (1.0,), "z1*z2 + z1"),
+        ("relu", (1.0, -0.5), "tanh(2*z1)+He(2,z2)/2", {"network.bias": 0.4, "network.initialisation": "gaussian"}),
     ],
 )
 def test_simulated_networks(case: tuple[Any, ...]) -> None:

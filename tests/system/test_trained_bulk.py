@@ -15,7 +15,6 @@ from giantstep.cli.main import main
 from giantstep.law.derivation import derive
 from giantstep.observe.gradient.gradient import gradient
 from giantstep.observe.simulate import default_kind, simulate
-from giantstep.spec.errors import BadInput
 from giantstep.spec.model import Model
 from giantstep.system.discretisation import Level
 from giantstep.system.newton import newton
@@ -159,18 +158,6 @@ def test_equal_values_are_one_block() -> None:
     assert solve(near, dimension=1000).test_error == pytest.approx(solved("square").test_error, rel=0.02)
 
 
-@pytest.mark.parametrize(
-    ("changes", "words"),
-    [
-        ({"target.link": "z1*z2+z1"}, "one index"),
-    ],
-)
-def test_what_is_refused(changes: dict[str, Any], words: str) -> None:
-    with pytest.raises(BadInput, match=r"step\.bulk") as caught:
-        solve(PLAIN.replace(changes))
-    assert words in str(caught.value) and "isotropic" in caught.value.hint
-
-
 @lru_cache(maxsize=4)
 def simulated(name: str) -> Any:
     return simulate(PLAIN.replace(MODELS[name]), dimension=300, seeds=60 if name == "square" else 20)
@@ -209,4 +196,4 @@ def test_derivation_and_commands(tmp_path: Path, capsys: pytest.CaptureFixture[s
     table = tmp_path / "curve.csv"
     assert main(["curve", str(path), "--sweep", "fit.samples=1:2:3", "--output", str(table)]) == 0
     assert str(answer["test_error"])[:10] in table.read_text(encoding="utf-8")
-    assert main(["solve", str(path), "--set", "target.link=z1*z2+z1"]) == 2
+    assert main(["spectrum", str(path), "--set", "target.link=z1*z2+z1"]) == 2
