@@ -126,6 +126,8 @@ def _entries(program: Program, plan: Plan) -> Iterator[str]:
     yield Template(read("solve")).substitute(
         scalars=len(program.places.scalars),
         columns=", ".join(program.places.scalars),
+        vectors=len(program.places.vectors),
+        matrices=len(program.places.matrices),
         stages=len(torn),
         newton=newton,
         before="\n".join(indented(before.lines, 2)),

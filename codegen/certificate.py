@@ -15,7 +15,7 @@ from derive.saddle import SaddleSystem
 
 
 def emit_check(plan: Plan) -> str:
-    """The equations of a system as text, and the function ``check(node, fraction, parameters, state)``.
+    """The equations of a system as text, ``CERTIFICATE`` and its ``check(node, fraction, parameters, state)``.
 
     ``state`` maps names to arrays.
     """
@@ -27,7 +27,7 @@ def emit_check(plan: Plan) -> str:
     columns = scalar_columns(system.directions, system.spikes)
     odd = tuple(name for name in sorted(system.partials) if name.endswith("g") and not name.endswith("gg"))
     arguments = "EQUATIONS, COLUMNS" + (f", odd={odd!r}" if odd else "") + of_features(system)
-    check = [f"COLUMNS = {columns!r}", f"check = Certificate({arguments}).check"]
+    check = [f"COLUMNS = {columns!r}", f"CERTIFICATE = Certificate({arguments})", "check = CERTIFICATE.check"]
     return "\n".join(['EQUATIONS = """', *lines, '"""', *check])
 
 

@@ -7,14 +7,14 @@ sigma' beside its parts along 1 and z, (i, j) in MOMENTS; radial: 1 for rows Gau
 means of functions of e, and of those times t = theta.x; r_3: the strength of the spike with E sigma''' in
 the place of E sigma'.
 
-Generated; do not edit. Signature 57b1996b51abd39c.
+Generated; do not edit. Signature 327e8cdc1b13c480.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "57b1996b51abd39c55a74087313d42ff52e3c0fdd35ef449d96a5e3de89421c7"
+SIGNATURE = "327e8cdc1b13c480808d7c5c3e6f01485449414e2b6078658d94bab4b7d0c2c9"
 
 
 MOMENTS = ((1, 2), (1, 3), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (4, 0))

@@ -3,14 +3,14 @@
 eigenvalue [J]: of the covariance of the inputs, of mean one; law_tr, law_theta [J]: weights of the trace and of the
 target's direction theta there; u [K]: readout values at initialisation.
 
-Generated; do not edit. Signature 483ffda942fc6cfe, runtime 308d5a6bf6022070.
+Generated; do not edit. Signature e9abbb8917aac4d5, runtime cf0259ee717db900.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "483ffda942fc6cfe9d63f0b51a862e6a6a39daf4ee046cfefef8c51bd9b2247c"
+SIGNATURE = "e9abbb8917aac4d573559f3fe9651b79ff41059e8e8533ee870cfeb7bb81483a"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from giantstep.spec.model import Fit, Inputs, Model, Network, Readout, Spike, Step, Target
     from giantstep.sweep.curve import curve
     from giantstep.sweep.dataset import Dataset
+    from giantstep.sweep.many import solve_many
     from giantstep.system.result import Result
     from giantstep.system.solve import solve
     from giantstep.verify.run import verify
@@ -68,6 +69,7 @@ _HOME = {
     "tune": "observe.tune",
     "Dataset": "sweep.dataset",
     "curve": "sweep.curve",
+    "solve_many": "sweep.many",
     "verify": "verify.run",
     "plot": "draw.curves",
 }
@@ -109,6 +111,7 @@ __all__ = [
     "plot",
     "simulate",
     "solve",
+    "solve_many",
     "spectrum",
     "tune",
     "verify",

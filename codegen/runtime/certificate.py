@@ -5,6 +5,7 @@ its values and bounds: sums of the absolute values of all terms, which the round
 to. An unknown whose equation has been evaluated is known to the bound of that.
 """
 
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 from codegen.runtime.compiling import kept
 from codegen.runtime.contraction_layout import layout_of
 from codegen.runtime.contractions import ALONG
-from codegen.runtime.equation_text import EQUAL, FEATURES, MINUS, RECIPROCAL, Contractions
+from codegen.runtime.equation_text import EQUAL, FEATURES, MINUS, PARAMETERS, RECIPROCAL, Contractions
 
 
 @kept(**{**ALONG, "no_cpython_wrapper": False})
@@ -59,6 +60,44 @@ def evaluate(rows, value, bound):
     return worst
 
 
+@kept(**{**ALONG, "no_cpython_wrapper": False})
+def evaluate_points(rows, start, fraction, parameters, work, source, target, worst):
+    """The same at many points on one table: worst[p], with families from work[p].
+
+    start: what does not depend on point and fractions; parameters[p] and fractions come first in it, and the number
+    work[p, source[i]] goes to the place target[i].
+    """
+    value, bound, given = np.empty_like(start), np.empty_like(start), parameters.shape[1]
+    for p in range(parameters.shape[0]):
+        for i in range(start.shape[0]):
+            value[i] = start[i]
+        for i in range(given):
+            value[i] = parameters[p, i]
+        for i in range(fraction.shape[0]):
+            value[given + i] = fraction[i]
+        for i in range(source.shape[0]):
+            value[target[i]] = work[p, source[i]]
+        for i in range(start.shape[0]):
+            bound[i] = abs(value[i])
+        worst[p] = evaluate(rows, value, bound)
+
+
+@dataclass(frozen=True, eq=False)
+class OnTable:
+    """The certificate of a system on one table of nodes."""
+
+    rows: np.ndarray
+    start: np.ndarray
+    source: np.ndarray
+    target: np.ndarray
+
+    def check(self, fraction, parameters, work):
+        """Worst residuals [P] of solutions work [P, ...] at parameters [P, 5]."""
+        worst = np.empty(len(parameters))
+        evaluate_points(self.rows, self.start, fraction, parameters, work, self.source, self.target, worst)
+        return worst
+
+
 class Certificate:
     """``check`` of a module: its equations as text, and what is given at a node before the features of the blocks.
 
@@ -73,6 +112,17 @@ class Certificate:
     def contractions(self):
         """The contractions that evaluate the equations."""
         return Contractions(self.equations, self.columns, self.features)
+
+    def on(self, node, places):
+        """What ``check_points`` needs of a table; places: family -> (slice of the numbers of a point, shape)."""
+        blocks = places[next(iter(self.contractions.families))][1][0]
+        shapes = tuple([places[name][1] for name in self.contractions.families])
+        layout = layout_of(self.contractions, blocks, node.shape[1], shapes)
+        start, numbers = layout.start.copy(), np.arange(len(layout.start))
+        start[layout.given] = np.concatenate((np.zeros(len(PARAMETERS) + blocks), node.ravel()))
+        source = np.concatenate([np.arange(places[name][0].start, places[name][0].stop) for name in layout.families])
+        target = np.concatenate([numbers[place] for place in layout.families.values()])
+        return OnTable(layout.rows, start, source, target)
 
     def check(self, node, fraction, parameters, state):
         """Worst residual over all equations, each relative to the sum of its terms in absolute value."""

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature f665505afd99cb9f, runtime 308d5a6bf6022070.
+Generated; do not edit. Signature c0d9a9e857da4620, runtime cf0259ee717db900.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "f665505afd99cb9fb024c929d4b67e9ea2fcfecbfdd35be64c5545a0629203e5"
+SIGNATURE = "c0d9a9e857da46209b8c694ceeccffa43b38487e7f5ee7948d193db294ecfefa"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 437d4e5b686f665f, runtime 308d5a6bf6022070.
+Generated; do not edit. Signature a967e300ebca882a, runtime cf0259ee717db900.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "437d4e5b686f665fb0f774a5ea5631edf0f199dadb0d1e3ec38d3b6295328567"
+SIGNATURE = "a967e300ebca882a17b4d6d20ba414f63bb3f3d11867fb8da8d356065b94b897"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

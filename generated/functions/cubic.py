@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 7f6938ef6b98608b, runtime 308d5a6bf6022070.
+Generated; do not edit. Signature cf14a19aee3e243e, runtime cf0259ee717db900.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "7f6938ef6b98608b6d7ef35f1d78ac2a8d6ebe134ce31f241ff3b218c98cd6d2"
+SIGNATURE = "cf14a19aee3e243e386d0338dcdbc72369e4afc772b492c5844fe123a8630bd7"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

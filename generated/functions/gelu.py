@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature b27587ce9bbb9b34, runtime 308d5a6bf6022070.
+Generated; do not edit. Signature 7879359836e822d3, runtime cf0259ee717db900.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "b27587ce9bbb9b34951fff4bde2fea70d78143f3e135093146cc1e4802deb686"
+SIGNATURE = "7879359836e822d3849b26b9d43ac54ddce123c288e9c876a84b80be3eb216f6"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 4e7a4b12d0bb8d7a, runtime 308d5a6bf6022070.
+Generated; do not edit. Signature 214043b546d7644d, runtime cf0259ee717db900.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "4e7a4b12d0bb8d7ab6c6ccce0d3ffed1ff7cafad9e56aae204210b12bff28ce6"
+SIGNATURE = "214043b546d7644d82f2428d829d2e4cf5cc97a78e39ee85fc4a85f3c18835f9"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

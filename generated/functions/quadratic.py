@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 52538f8f9b2fc324, runtime 308d5a6bf6022070.
+Generated; do not edit. Signature 05d55f96c6335bc9, runtime cf0259ee717db900.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "52538f8f9b2fc3242cc5a955c5cc816a345bbf84a195189cb3104e5b089e19f8"
+SIGNATURE = "05d55f96c6335bc978f7ab8bb678f1c26f318924774451cb50e9832af280ed9e"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 78404d7030e5244c, runtime 308d5a6bf6022070.
+Generated; do not edit. Signature 4a9e7407adaf8984, runtime cf0259ee717db900.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "78404d7030e5244c1cb015c2874455b8fc10fd0a23f4f3bb931b59ec762f603d"
+SIGNATURE = "4a9e7407adaf89843ac650eaf0e0af2640b3549b0b92832f5470c8668c48810d"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

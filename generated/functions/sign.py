@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 8c86eba9dbaf55ca, runtime 308d5a6bf6022070.
+Generated; do not edit. Signature 147497244560d95d, runtime cf0259ee717db900.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "8c86eba9dbaf55ca52be09330e59d4215dddfd2ff7449318a9dac5810105f4ce"
+SIGNATURE = "147497244560d95d01175960d591c8f0f13311c45e445d8865a3179149fad09b"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 9c5966954f67a58a, runtime 308d5a6bf6022070.
+Generated; do not edit. Signature 9d05ff505982e056, runtime cf0259ee717db900.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "9c5966954f67a58a15315f15b19a15473faf6b2204261298c884b6294b28b241"
+SIGNATURE = "9d05ff505982e0561ff8ab0be31845bc1677524a01b7ad4e35d5a24bcee5264e"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

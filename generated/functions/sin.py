@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 9e5c8cafab737313, runtime 308d5a6bf6022070.
+Generated; do not edit. Signature a0fa3d651c28490f, runtime cf0259ee717db900.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "9e5c8cafab737313fb9f76d0e6e10660a4eed192be1afd5c0504a4b0b9f9720b"
+SIGNATURE = "a0fa3d651c28490f31a0ff07fb7603816a97594c9df713c8377e160a7c2dda77"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 469a7b8fcc7ae383, runtime 308d5a6bf6022070.
+Generated; do not edit. Signature 737c9d44a2edf399, runtime cf0259ee717db900.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "469a7b8fcc7ae383879b74671df30be56c1646e864a07883ccf9e58bdd4a5884"
+SIGNATURE = "737c9d44a2edf39990a94bf33f126219cca9839b6635721366b401a536e9f282"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

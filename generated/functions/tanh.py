@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 27abdd65eea9f2a2, runtime 308d5a6bf6022070.
+Generated; do not edit. Signature b7fb9dd6fbf2cc3c, runtime cf0259ee717db900.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "27abdd65eea9f2a28008c896a258855a10a9f9bdbfed5f68c43bbbf92eb1301f"
+SIGNATURE = "b7fb9dd6fbf2cc3c3f94e64f4d3abe24aad0788dfb712b9759bdd9405aa01ec2"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

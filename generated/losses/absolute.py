@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature c8828b9655c8639d, runtime 308d5a6bf6022070.
+Generated; do not edit. Signature de8ce49affed9b80, runtime cf0259ee717db900.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "c8828b9655c8639dbf98e1e7ea1974b25cfc1dcf6647314ba4e116835159e29a"
+SIGNATURE = "de8ce49affed9b80a09d3b2dc88050c72a63489948af18d6d74b402be22f9222"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature a98067249fa2e309, runtime 308d5a6bf6022070.
+Generated; do not edit. Signature f589b3468fb1e528, runtime cf0259ee717db900.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "a98067249fa2e3099f5f374679b86e5cf91228b13dd69a3d81fa8494316daafc"
+SIGNATURE = "f589b3468fb1e5283ce05444d6154c60df941fe54c0fd1f659bb2bd60a67385b"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

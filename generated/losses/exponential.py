@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature a753a2a8594bd392, runtime 308d5a6bf6022070.
+Generated; do not edit. Signature ced16910fac467fd, runtime cf0259ee717db900.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "a753a2a8594bd392ec93797607493d1704db4d70dd2f9a7a6a09db9cbd34b835"
+SIGNATURE = "ced16910fac467fdf2f81b9d7f662303a6b77e3d49ca7832c56d534f854c8eff"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

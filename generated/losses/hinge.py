@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature 20bb653e42fed428, runtime 308d5a6bf6022070.
+Generated; do not edit. Signature 87c5801ad3cd3066, runtime cf0259ee717db900.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "20bb653e42fed428186953c1e596570e4b630739063daafbc77d08d37549bf5c"
+SIGNATURE = "87c5801ad3cd3066d3b9a57e3370cb87ad1b49e936a67d881694d67f0bb0ef0b"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 42563f4d78fb5734, runtime 308d5a6bf6022070.
+Generated; do not edit. Signature 4d49a68467e9386b, runtime cf0259ee717db900.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "42563f4d78fb57348a8d7d3871d061184d74f09c1a16a4bc8d77e88faeec6818"
+SIGNATURE = "4d49a68467e9386b8aa496f8e9c337d597bf6017b544c8cefe719902b53bfdac"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature ce5c1e33f6139c47, runtime 308d5a6bf6022070.
+Generated; do not edit. Signature bb438eb40227d4ab, runtime cf0259ee717db900.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "ce5c1e33f6139c4734d54b8961beb24207dc06d94cab5652e8539124a67d6ecd"
+SIGNATURE = "bb438eb40227d4ab72a67287fab957f048c1607a06e1e0fda9c1861f4c9ce7b7"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 4a29148b49d8f3a7, runtime 308d5a6bf6022070.
+Generated; do not edit. Signature 65d84023a0248684, runtime cf0259ee717db900.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "4a29148b49d8f3a7d7a0e72bb82f81d17aedcad6622f8309d04df513ee267e09"
+SIGNATURE = "65d84023a02486841953d7b07fe6358c3bacf1eaef38ee753b09b50a8f7cff8a"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

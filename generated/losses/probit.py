@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature bbe7be8e0dbcf3fa, runtime 308d5a6bf6022070.
+Generated; do not edit. Signature 5088ad1d4eaa6470, runtime cf0259ee717db900.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "bbe7be8e0dbcf3fac5465903187405949f2f732254875e27b2d1ab300ee72991"
+SIGNATURE = "5088ad1d4eaa64707578e141e727daad38facd4e1c236a5240d565a75cefaf6c"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

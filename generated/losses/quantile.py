@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature 68174f3ce8824364, runtime 308d5a6bf6022070.
+Generated; do not edit. Signature dcd5c1ecda3fe17f, runtime cf0259ee717db900.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "68174f3ce88243641350527503ab6f96d0d3f0d0d04edd796ed0f7af9c7e6a80"
+SIGNATURE = "dcd5c1ecda3fe17fb76c56e1f186e31330d337488c6bc2e87803b32f8050d7ec"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature a80591aaab85b1af, runtime 308d5a6bf6022070.
+Generated; do not edit. Signature 023590605878b1e6, runtime cf0259ee717db900.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "a80591aaab85b1af04bc8aecd199cb478642053b9575a87b171bb9d27779ca16"
+SIGNATURE = "023590605878b1e60f6405f29dece363cdeaf22b23535d0e8273b7011f9c69a0"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

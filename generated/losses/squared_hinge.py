@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature 87cb8c8a0d7eca2d, runtime 308d5a6bf6022070.
+Generated; do not edit. Signature d382018d34308073, runtime cf0259ee717db900.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "87cb8c8a0d7eca2d6b65ef1c65fbee3ef3f8b882f2088dbc7e8daa4806ea5f31"
+SIGNATURE = "d382018d343080736af07ed413584a94079cbd35591bcd852f45c520d3662584"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

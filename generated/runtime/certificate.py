@@ -5,12 +5,13 @@ its values and bounds: sums of the absolute values of all terms, which the round
 to. An unknown whose equation has been evaluated is known to the bound of that.
 
 Written by hand, in codegen/runtime/certificate.py.
-Generated; do not edit. Signature 9fffe6f04b0323b2, runtime 308d5a6bf6022070.
+Generated; do not edit. Signature 45d63db53d5c2cd0, runtime cf0259ee717db900.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -18,7 +19,7 @@ import numpy as np
 from generated.runtime.compiling import kept
 from generated.runtime.contraction_layout import layout_of
 from generated.runtime.contractions import ALONG
-from generated.runtime.equation_text import EQUAL, FEATURES, MINUS, RECIPROCAL, Contractions
+from generated.runtime.equation_text import EQUAL, FEATURES, MINUS, PARAMETERS, RECIPROCAL, Contractions
 
 
 @kept(**{**ALONG, "no_cpython_wrapper": False})
@@ -65,6 +66,44 @@ def evaluate(rows, value, bound):
     return worst
 
 
+@kept(**{**ALONG, "no_cpython_wrapper": False})
+def evaluate_points(rows, start, fraction, parameters, work, source, target, worst):
+    """The same at many points on one table: worst[p], with families from work[p].
+
+    start: what does not depend on point and fractions; parameters[p] and fractions come first in it, and the number
+    work[p, source[i]] goes to the place target[i].
+    """
+    value, bound, given = np.empty_like(start), np.empty_like(start), parameters.shape[1]
+    for p in range(parameters.shape[0]):
+        for i in range(start.shape[0]):
+            value[i] = start[i]
+        for i in range(given):
+            value[i] = parameters[p, i]
+        for i in range(fraction.shape[0]):
+            value[given + i] = fraction[i]
+        for i in range(source.shape[0]):
+            value[target[i]] = work[p, source[i]]
+        for i in range(start.shape[0]):
+            bound[i] = abs(value[i])
+        worst[p] = evaluate(rows, value, bound)
+
+
+@dataclass(frozen=True, eq=False)
+class OnTable:
+    """The certificate of a system on one table of nodes."""
+
+    rows: np.ndarray
+    start: np.ndarray
+    source: np.ndarray
+    target: np.ndarray
+
+    def check(self, fraction, parameters, work):
+        """Worst residuals [P] of solutions work [P, ...] at parameters [P, 5]."""
+        worst = np.empty(len(parameters))
+        evaluate_points(self.rows, self.start, fraction, parameters, work, self.source, self.target, worst)
+        return worst
+
+
 class Certificate:
     """``check`` of a module: its equations as text, and what is given at a node before the features of the blocks.
 
@@ -79,6 +118,17 @@ class Certificate:
     def contractions(self):
         """The contractions that evaluate the equations."""
         return Contractions(self.equations, self.columns, self.features)
+
+    def on(self, node, places):
+        """What ``check_points`` needs of a table; places: family -> (slice of the numbers of a point, shape)."""
+        blocks = places[next(iter(self.contractions.families))][1][0]
+        shapes = tuple([places[name][1] for name in self.contractions.families])
+        layout = layout_of(self.contractions, blocks, node.shape[1], shapes)
+        start, numbers = layout.start.copy(), np.arange(len(layout.start))
+        start[layout.given] = np.concatenate((np.zeros(len(PARAMETERS) + blocks), node.ravel()))
+        source = np.concatenate([np.arange(places[name][0].start, places[name][0].stop) for name in layout.families])
+        target = np.concatenate([numbers[place] for place in layout.families.values()])
+        return OnTable(layout.rows, start, source, target)
 
     def check(self, node, fraction, parameters, state):
         """Worst residual over all equations, each relative to the sum of its terms in absolute value."""
@@ -101,4 +151,4 @@ def filled(contractions, node, fraction, parameters, state):
         value[layout.families[name]] = family.ravel()
     return layout, value
 
-SIGNATURE = "9fffe6f04b0323b23f6dffc8ead789e020ef46e35e84949945014b21cc838c5b"
+SIGNATURE = "45d63db53d5c2cd0b9511a9cf97f66703c805aa55142794d668a04fc1c447b5b"

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of a function by the rules that serve it, cheapest first.
 
 Written by hand, in codegen/runtime/coefficients.py.
-Generated; do not edit. Signature 9fffe6f04b0323b2, runtime 308d5a6bf6022070.
+Generated; do not edit. Signature 45d63db53d5c2cd0, runtime cf0259ee717db900.
 Regenerate with: giantstep generate
 """
 
@@ -185,4 +185,4 @@ def closed_form(address, residual, frequency, shifts, q, raw):
         raw[5, i] = error2
         raw[6, i] = wave
 
-SIGNATURE = "9fffe6f04b0323b23f6dffc8ead789e020ef46e35e84949945014b21cc838c5b"
+SIGNATURE = "45d63db53d5c2cd0b9511a9cf97f66703c805aa55142794d668a04fc1c447b5b"

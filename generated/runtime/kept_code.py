@@ -1,7 +1,7 @@
 """Machine code on disk: every file carries a digest; what is damaged is compiled again, a full disk is no error.
 
 Written by hand, in codegen/runtime/kept_code.py.
-Generated; do not edit. Signature 9fffe6f04b0323b2, runtime 308d5a6bf6022070.
+Generated; do not edit. Signature 45d63db53d5c2cd0, runtime cf0259ee717db900.
 Regenerate with: giantstep generate
 """
 
@@ -75,4 +75,4 @@ def _opened(path: str) -> Any:
     digest, data = content[:_DIGEST], content[_DIGEST:]
     return pickle.loads(data) if hashlib.sha256(data).digest() == digest else None
 
-SIGNATURE = "9fffe6f04b0323b23f6dffc8ead789e020ef46e35e84949945014b21cc838c5b"
+SIGNATURE = "45d63db53d5c2cd0b9511a9cf97f66703c805aa55142794d668a04fc1c447b5b"

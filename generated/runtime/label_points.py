@@ -1,7 +1,7 @@
 """Averages over the output and a label at nodes.
 
 Written by hand, in codegen/runtime/label_points.py.
-Generated; do not edit. Signature 9fffe6f04b0323b2, runtime 308d5a6bf6022070.
+Generated; do not edit. Signature 45d63db53d5c2cd0, runtime cf0259ee717db900.
 Regenerate with: giantstep generate
 """
 
@@ -206,4 +206,4 @@ def points(law, gauss, fewest, weight, t, label, rest, noise, q, V, mean, slope,
                 _sums(law, gauss, fewest, labels[j], centers[j], variance, V[node], q, steep, scratch, sums)
                 _add(sums, sign, parts, j, carried, rest, out, node)
 
-SIGNATURE = "9fffe6f04b0323b23f6dffc8ead789e020ef46e35e84949945014b21cc838c5b"
+SIGNATURE = "45d63db53d5c2cd0b9511a9cf97f66703c805aa55142794d668a04fc1c447b5b"

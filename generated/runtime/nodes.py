@@ -1,7 +1,7 @@
 """Nodes of an average over the conditional output, with the envelope of a loss and its derivatives there.
 
 Written by hand, in codegen/runtime/nodes.py.
-Generated; do not edit. Signature 9fffe6f04b0323b2, runtime 308d5a6bf6022070.
+Generated; do not edit. Signature 45d63db53d5c2cd0, runtime cf0259ee717db900.
 Regenerate with: giantstep generate
 """
 
@@ -136,4 +136,4 @@ def fill_nodes(law, gauss, fewest, y, center, spread, V, q, steep, width, scratc
         start = end
     return count
 
-SIGNATURE = "9fffe6f04b0323b23f6dffc8ead789e020ef46e35e84949945014b21cc838c5b"
+SIGNATURE = "45d63db53d5c2cd0b9511a9cf97f66703c805aa55142794d668a04fc1c447b5b"

@@ -1,7 +1,7 @@
 """Adaptive panels: expectations over g of f, g f and the squared residual at s + q g, q = sqrt(c).
 
 Written by hand, in codegen/runtime/panels.py.
-Generated; do not edit. Signature 9fffe6f04b0323b2, runtime 308d5a6bf6022070.
+Generated; do not edit. Signature 45d63db53d5c2cd0, runtime cf0259ee717db900.
 Regenerate with: giantstep generate
 """
 
@@ -303,4 +303,4 @@ def panels(f, breaks, centres, widths, shifts, q, raw, scratch):
         raw[5, i] = error2 + tail
         raw[6, i] = error0
 
-SIGNATURE = "9fffe6f04b0323b23f6dffc8ead789e020ef46e35e84949945014b21cc838c5b"
+SIGNATURE = "45d63db53d5c2cd0b9511a9cf97f66703c805aa55142794d668a04fc1c447b5b"

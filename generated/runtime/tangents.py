@@ -5,7 +5,7 @@ others moves as the right sides do, unless there is a rule for it: averages over
 averages, and matrices whose derivative would cancel, taken term by term.
 
 Written by hand, in codegen/runtime/tangents.py.
-Generated; do not edit. Signature 9fffe6f04b0323b2, runtime 308d5a6bf6022070.
+Generated; do not edit. Signature 45d63db53d5c2cd0, runtime cf0259ee717db900.
 Regenerate with: giantstep generate
 """
 
@@ -205,34 +205,4 @@ class Moving:
         found = {name: self.layout.defined[name] for name in wanted}
         return {name: value[place].real.reshape(shape) for name, (place, shape) in found.items()}
 
-
-@lru_cache(maxsize=64)
-def _moved(contractions):
-    """Whether each contraction is of something that moves."""
-    moving = set(contractions.moving.values())
-    found = []
-    for _, _, (into, first, second), _ in contractions.rows:
-        found.append(into in moving or first in moving or second in moving)
-        if found[-1]:
-            moving.add(into)
-    return np.array(found)
-
-
-@lru_cache(maxsize=64)
-def _still(contractions):
-    """Numbers of the contractions of what stays."""
-    return np.flatnonzero(~_moved(contractions))
-
-
-@lru_cache(maxsize=256)
-def _needed(contractions, wanted):
-    """Numbers of the contractions of what moves that some results follow from."""
-    needed, found = {contractions.defined[name] for name in wanted}, []
-    for number in reversed(np.flatnonzero(_moved(contractions))):
-        into, *others = contractions.rows[number][2]
-        if into in needed:
-            needed.update(others)
-            found.append(number)
-    return np.array(found[::-1], dtype=int)
-
-SIGNATURE = "9fffe6f04b0323b23f6dffc8ead789e020ef46e35e84949945014b21cc838c5b"
+SIGNATURE = "45d63db53d5c2cd0b9511a9cf97f66703c805aa55142794d668a04fc1c447b5b"

@@ -6,7 +6,7 @@ Order of computation, found from the derived system:
        zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature d5c777d30806c089.
+in X). Generated; do not edit. Signature 840940b4a4430343.
 Regenerate with: giantstep generate
 """
 
@@ -20,7 +20,7 @@ from generated.runtime.tangents import Motion, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "d5c777d30806c08952f174d45059b2721845923e91cf4c925c446d9edd4a9038"
+SIGNATURE = "840940b4a443034345ec6973318badc63b8cb6b5ffe67dc830d42ede26b8ae52"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks
@@ -453,7 +453,8 @@ psi[b] = sum(M[a, b]*psi_hat[a], a)  # d/dpsi_hat
 zeta[b] = T[b]*zeta_hat[b]  # d/dzeta_hat
 """
 COLUMNS = ('kappa', 'weight', 'nu0', 'nu1', 'nu2sq')
-check = Certificate(EQUATIONS, COLUMNS, odd=('avg_g', 'avg_tg')).check
+CERTIFICATE = Certificate(EQUATIONS, COLUMNS, odd=('avg_g', 'avg_tg'))
+check = CERTIFICATE.check
 
 
 RULES = """

@@ -6,7 +6,7 @@ Order of computation, found from the derived system:
        avg_tg, norm_hat, zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature df5b3a888c0d35b3.
+in X). Generated; do not edit. Signature daae8e844f0adef5.
 Regenerate with: giantstep generate
 """
 
@@ -20,7 +20,7 @@ from generated.runtime.tangents import Motion, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "df5b3a888c0d35b3f88badf39853b11f72a06af3dffd3d2fb5f11e1e17bf8003"
+SIGNATURE = "daae8e844f0adef5d7d93acd48a61015ce8e8f06256afc70da6630bc322d342e"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks
@@ -471,7 +471,8 @@ psi[b] = sum(M[a, b]*psi_hat[a], a)  # d/dpsi_hat
 zeta[b] = T[b]*zeta_hat[b]  # d/dzeta_hat
 """
 COLUMNS = ('kappa', 'weight', 'nu0', 'nu1', 'nu2sq')
-check = Certificate(EQUATIONS, COLUMNS, odd=('avg_g', 'avg_tg'), features=('mu0', 'mu1', 'mu2sq', 'mu_c')).check
+CERTIFICATE = Certificate(EQUATIONS, COLUMNS, odd=('avg_g', 'avg_tg'), features=('mu0', 'mu1', 'mu2sq', 'mu_c'))
+check = CERTIFICATE.check
 
 
 RULES = """

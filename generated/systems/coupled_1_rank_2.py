@@ -6,7 +6,7 @@ Order of computation, found from the derived system:
        avg_h, avg_tg, zeta_hat_1, zeta_hat_2, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature df86416889e1faf4.
+in X). Generated; do not edit. Signature bf11ade16b30b59d.
 Regenerate with: giantstep generate
 """
 
@@ -20,7 +20,7 @@ from generated.runtime.tangents import Motion, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "df86416889e1faf42ae00235e31122ac9a3c221e60773f26d3b7370d88b439eb"
+SIGNATURE = "bf11ade16b30b59d96c4d6dc7b15b5e0c6243085c4305d55e933e0d8226137b1"
 
 
 kappa_1, weight, nu0, nu1, nu2sq, kappa_2 = np.arange(6)  # rows of node, then those of the blocks
@@ -479,7 +479,8 @@ zeta_1[b] = T[b]*zeta_hat_1[b]  # d/dzeta_hat_1
 zeta_2[b] = T[b]*zeta_hat_2[b]  # d/dzeta_hat_2
 """
 COLUMNS = ('kappa_1', 'weight', 'nu0', 'nu1', 'nu2sq', 'kappa_2')
-check = Certificate(EQUATIONS, COLUMNS, odd=('avg_g', 'avg_tg')).check
+CERTIFICATE = Certificate(EQUATIONS, COLUMNS, odd=('avg_g', 'avg_tg'))
+check = CERTIFICATE.check
 
 
 RULES = """

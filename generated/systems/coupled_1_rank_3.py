@@ -6,7 +6,7 @@ Order of computation, found from the derived system:
        avg_gg, avg_h, avg_tg, zeta_hat_1, zeta_hat_2, zeta_hat_3, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 6e5f3d2036f2b703.
+in X). Generated; do not edit. Signature e6d96ac3534ddba0.
 Regenerate with: giantstep generate
 """
 
@@ -20,7 +20,7 @@ from generated.runtime.tangents import Motion, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "6e5f3d2036f2b7038e5909a7566a67ec3b50184f7a8ebb75a88f0679d2547030"
+SIGNATURE = "e6d96ac3534ddba0dbe3d32b8d609c2d1745adc4ac71c5174da50298be611e4e"
 
 
 kappa_1, weight, nu0, nu1, nu2sq, kappa_2, kappa_3 = np.arange(7)  # rows of node, then those of the blocks
@@ -500,7 +500,8 @@ zeta_2[b] = T[b]*zeta_hat_2[b]  # d/dzeta_hat_2
 zeta_3[b] = T[b]*zeta_hat_3[b]  # d/dzeta_hat_3
 """
 COLUMNS = ('kappa_1', 'weight', 'nu0', 'nu1', 'nu2sq', 'kappa_2', 'kappa_3')
-check = Certificate(EQUATIONS, COLUMNS, odd=('avg_g', 'avg_tg')).check
+CERTIFICATE = Certificate(EQUATIONS, COLUMNS, odd=('avg_g', 'avg_tg'))
+check = CERTIFICATE.check
 
 
 RULES = """

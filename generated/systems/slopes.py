@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 4d3665363ecf2398.
+Generated; do not edit. Signature 2dbc50d793b496c0.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "4d3665363ecf239859f4d50ff5754fb113502472a1e4ebd009cc659a44216179"
+SIGNATURE = "2dbc50d793b496c0ae2e31353dc8b9757b17dc1c0e8bb2b6bf3ecfcdfce24dbc"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

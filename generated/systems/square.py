@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature cb98f2bc90bc5683.
+in X). Generated; do not edit. Signature 8a051ee9dc3d2eb0.
 Regenerate with: giantstep generate
 """
 
@@ -23,7 +23,7 @@ from generated.runtime.unknowns import (DIRECTION, FAMILY, IMAGE, RESIDUAL, TURN
     solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "cb98f2bc90bc56835fc9d79044a1021df2f00908743e09d69e6e85bd305eccfa"
+SIGNATURE = "8a051ee9dc3d2eb032896c713bad186615f02eef1a8225f6e1b35373ba1b4c19"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks
@@ -356,14 +356,11 @@ def jacobian(stage, node, fraction, numbers, vector, matrix, field, work, member
             result[i, column] = work[members[stage, get, i]]
 
 
-@entry
-def solve(node, fraction, parameters, work, vector, matrix, field, members, sizes, system, warm, out):
-    """Solve the system; out = (test error, training error, free energy).
+@kept(**INNER)
+def _solve_point(node, fraction, parameters, work, vector, matrix, field, members, sizes, system, warm, out):
+    """Solve the system at one point; vector and matrix are views of work; the rest as in ``solve``.
 
-    node[5 + 3K, N]: kappa, weight, nu0, nu1, nu2sq, then mu0, mu1, mu2sq per block; fraction[K];
-    parameters: (alpha, beta, ridge, noise, inverse_dimension); vector and matrix are views of work, members and sizes
-    the places of the unknowns in it; system: room for the linear systems; warm: Newton's method starts from the
-    unknowns as they are. Returns the number of Newton iterations and linear solves, or minus the stage that failed.
+    Returns the number of Newton iterations and linear solves, or minus the stage that failed.
 
     A nonlinear block: Newton from above; the map is monotone and concave, so from a point above the solution, here that
     without data (alpha = 0), it descends to it. A linear block: one solve and one refinement; where it is singular, the
@@ -428,6 +425,31 @@ def solve(node, fraction, parameters, work, vector, matrix, field, members, size
     return total
 
 
+@entry
+def solve(node, fraction, parameters, work, field, members, sizes, system, warm, out, status):
+    """Solve the system at many points, each by itself; out[p] = (test error, training error, free energy).
+
+    node[5 + 3K, N]: kappa, weight, nu0, nu1, nu2sq, then mu0, mu1, mu2sq per block; fraction[K];
+    parameters[p] = (alpha, beta, ridge, noise, inverse_dimension); work[p]: vectors, then matrices; members and sizes:
+    the places of the unknowns in it; field and system: room; warm: Newton's method starts from the unknowns as they
+    are, and where that fails from its own start. status[p]: the number of Newton iterations and linear solves, or minus
+    the stage that failed.
+    """
+    K = fraction.shape[0]
+    vectors = 24*K
+    for p in range(parameters.shape[0]):
+        point = work[p]
+        vector = point[:vectors].reshape(24, K)
+        matrix = point[vectors:].reshape(15, K, K)
+        for again in range(2 if warm else 1):
+            if again > 0:
+                point[:] = 0.0
+            status[p] = _solve_point(node, fraction, parameters[p], point, vector, matrix, field, members, sizes,
+                system, warm and again == 0, out[p])
+            if status[p] > 0:
+                break
+
+
 EQUATIONS = """
 V := sum(mu2sq[b]*V2[b], b) + sum(sum(mu1[b]*mu1[c]*V1[b, c], b), c)
 slope := sum(mu1[b]*psi[b], b)
@@ -459,4 +481,5 @@ Q1[b, c] = (sum(M[a, b]*psi_hat[a], a)*sum(M[a, c]*psi_hat[a], a) + sum(P[a, b]*
     + sum(sum(M[c, d]*Q1_hat[a, d], d)*M[a, b], a)/beta)
 """
 COLUMNS = ('kappa', 'weight', 'nu0', 'nu1', 'nu2sq')
-check = Certificate(EQUATIONS, COLUMNS).check
+CERTIFICATE = Certificate(EQUATIONS, COLUMNS)
+check = CERTIFICATE.check

@@ -1,6 +1,6 @@
 """Equations of a stretched bulk, 1 direction(s) beside the spike, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature 1e0697410a232285.
+Generated; do not edit. Signature fbc50efbefcb6e39.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import Motion, Text
 
-SIGNATURE = "1e0697410a2322851f6152935571812c11b3efa9482433e4b9d0c8139fcd56c4"
+SIGNATURE = "fbc50efbefcb6e3917071a89d55368efc26d78b209810b2ae64b36816b73a51c"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')
@@ -877,7 +877,8 @@ adjoint_X[p, q] = (-sum(sum(sum(sum(sum(G[d, e]*out[e, p], e)*inside[c, d], d)*p
     b)*sum(sum(G[b, c]*out[c, p], c)*last[a, b], b), a)/(2*beta))
 """
 COLUMNS = ('kappa', 'weight', 'nu0', 'nu1', 'nu2sq')
-check = Certificate(EQUATIONS, COLUMNS, odd=('avg_g', 'avg_tg'), features=('mu0', 'mu1', 'mu2sq', 'mu_c')).check
+CERTIFICATE = Certificate(EQUATIONS, COLUMNS, odd=('avg_g', 'avg_tg'), features=('mu0', 'mu1', 'mu2sq', 'mu_c'))
+check = CERTIFICATE.check
 
 
 RULES = """

@@ -19,12 +19,13 @@ from scipy import optimize
 
 from derive.language.grammar import shorten
 from giantstep.observe.baselines import has_spike
+from giantstep.spec.errors import BadInput
 from giantstep.spec.files import PICTURES, suffix_of, write_atomic
 from giantstep.spec.fit_loss import FitLoss
 from giantstep.spec.matrix import Rows
 from giantstep.spec.model import Model
 from giantstep.sweep.dataset import Dataset, shown
-from giantstep.sweep.grid import Changes
+from giantstep.sweep.grid import Changes, Grid
 
 Array = NDArray[np.float64]
 ErrorName: TypeAlias = Literal["test_error", "train_error"]
@@ -116,8 +117,10 @@ class _Drawing:
 
     def __init__(self, dataset: Dataset, error: ErrorName, axes: Axes) -> None:
         self.data, self.error, self.axes = dataset, error, axes
-        self.curves = list(dataset.grid.curves())
-        sweep = dataset.grid.x
+        if not isinstance(dataset.grid, Grid):
+            raise BadInput("the points of solve_many are no curves", "draw their columns, or use curve")
+        self.grid = dataset.grid
+        self.curves, sweep = list(self.grid.curves()), self.grid.x
         self.x: Array = np.array(sweep.values if sweep.numeric else range(len(sweep.values)), dtype=np.float64)
         self.colours = colours(len(self.curves))
 
@@ -147,12 +150,12 @@ class _Drawing:
         self.axes.plot([], [], label=label, **{"color": "black", **style})
 
     def _theory_style(self) -> dict[str, Any]:
-        if not self.data.grid.x.numeric:
+        if not self.grid.x.numeric:
             return {"linestyle": "none", "marker": "_", "markersize": 14}
         return {"marker": "_" if len(self.x) == 1 else "", "markersize": 14}
 
     def _theory_label(self) -> str:
-        spiked = has_spike(self.data.model.replace(dict(self.data.grid.changes(0))))
+        spiked = has_spike(self.data.model.replace(dict(self.grid.changes(0))))
         return "theory" if spiked else "theory, random features"
 
     def _theory(self, number: int, rows: slice) -> None:
@@ -223,7 +226,7 @@ class _Drawing:
 
     def _scales(self) -> None:
         """Logarithmic where a sweep is, or where errors span more than a factor 30; a baseline may leave."""
-        axes, sweep = self.axes, self.data.grid.x
+        axes, sweep = self.axes, self.grid.x
         axes.margins(x=0.03)
         if sweep.log:
             axes.set_xscale("log")
@@ -247,13 +250,13 @@ class _Drawing:
             axes.set_ylim(0.0, top * 1.08 if top > 0.0 else 1.0)
 
     def _words(self) -> None:
-        key = self.data.grid.x.key
+        key = self.grid.x.key
         symbol, words = SYMBOLS.get(key, ("", key))
         self.axes.set_xlabel(f"{words}" + (rf"  ($ {symbol} $)" if symbol else ""))
         formula = _formula(self.data.model.fit.loss, self.error)
         self.axes.set_ylabel(f"{self.error.replace('_', ' ')}  {formula}")
-        swept = {sweep.key for sweep in self.data.grid.sweeps}
-        base = self.data.model.replace(dict(self.data.grid.changes(0)))
+        swept = {sweep.key for sweep in self.grid.sweeps}
+        base = self.data.model.replace(dict(self.grid.changes(0)))
         self.axes.set_title(described(base, swept), fontsize=8.5, loc="left")
         self.axes.tick_params(which="both", top=True, right=True)
         drawn = self.axes.get_figure(root=True)

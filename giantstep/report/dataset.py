@@ -46,7 +46,7 @@ def report(dataset: Dataset) -> str:
 def table(dataset: Dataset) -> str:
     """The points in columns, for a terminal."""
     present = [(name, title) for name, title in _TABLE if np.isfinite(dataset.numbers(name)).any()]
-    header = [*(sweep.key for sweep in dataset.grid.sweeps), *(title for _, title in present)]
+    header = [*dataset.grid.keys, *(title for _, title in present)]
     columns = [dataset.numbers(name) for name, _ in present]
     rows = [
         [
@@ -64,8 +64,7 @@ def table(dataset: Dataset) -> str:
 
 def _summary(dataset: Dataset) -> str:
     solved = sum(status == "ok" for status in dataset["status"])
-    over = " x ".join(f"{sweep.key} ({len(sweep.values)} values)" for sweep in dataset.grid.sweeps)
-    text = f"{solved} of {len(dataset)} points solved over {over}"
+    text = f"{solved} of {len(dataset)} points solved over {dataset.grid}"
     if solved:
         residual = np.nanmax(dataset.numbers("residual"))
         quadrature = np.nanmax(dataset.numbers("quadrature_error"))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import platform
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor
 from contextlib import nullcontext
@@ -14,7 +13,6 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from giantstep import __version__
 from giantstep.observe.baselines import best_linear_error, has_spike, random_features
 from giantstep.observe.simulate import (
     DEFAULT_KIND,
@@ -28,9 +26,9 @@ from giantstep.simulate.system import SystemKind
 from giantstep.spec.errors import BadInput, GiantstepError
 from giantstep.spec.model import Model
 from giantstep.sweep.checkpoint import Checkpoint, Outcome
-from giantstep.sweep.dataset import Column, Dataset
+from giantstep.sweep.dataset import Column, Dataset, versions
 from giantstep.sweep.grid import Changes, Grid, SweepLike, grid_of
-from giantstep.sweep.tasks import SeedUnit, SolveUnit, run_units
+from giantstep.sweep.tasks import SeedUnit, SolveUnit, not_parameters, run_units
 
 Progress: TypeAlias = Callable[[str, int, int], object]
 
@@ -81,18 +79,17 @@ def curve(
     with nullcontext() if store is None else store:
         work = _Work(store, executor, progress)
         table = _Table(len(grid))
-        _solve(plan, table, work, "theory", range(len(grid)))
+        _solve(plan, table, work, "theory")
         if all(status == "impossible" for status in table.status):
             raise BadInput(f"no point of the sweep is possible: {table.reasons[0]}")
         if baselines:
             _add_baselines(plan, table, work)
         if dimension is not None:
-            _solve(plan, table, work, "finite size", range(len(grid)))
+            _solve(plan, table, work, "finite size")
             _add_sizes(plan, table)
         if simulate:
             _simulate(plan, table, work, _Sampling(what, seeds, seed, simulate_points))
-    versions = {"giantstep": __version__, "numpy": np.__version__, "python": platform.python_version()}
-    return Dataset(model, grid, table.columns(grid), options, versions)
+    return Dataset(model, grid, table.columns(grid), options, versions())
 
 
 class _Plan:
@@ -108,6 +105,20 @@ class _Plan:
                 self.base.replace({sweep.key: value})
         if not (isinstance(tolerance, float) and 0.0 < tolerance < 1.0):
             raise BadInput(f"tolerance = {tolerance!r} is not allowed", "give a number between 0 and 1, as 1e-10")
+
+    def in_order(self) -> list[int]:
+        """The rows, those that share features and labels one after the other."""
+        free = {key for key, _ in self.grid.changes(0)} - {key for key, _ in self._shared(0)}
+        if not free:
+            return list(range(len(self.grid)))
+        place = np.arange(len(self.grid)).reshape(self.grid.shape)
+        axes = [axis for axis, sweep in enumerate(reversed(self.grid.sweeps)) if sweep.key not in free]
+        order = [*axes, *(axis for axis in range(place.ndim) if axis not in axes)]
+        found: list[int] = place.transpose(order).ravel().tolist()
+        return found
+
+    def _shared(self, row: int) -> Changes:
+        return not_parameters(self.base, self.grid.changes(row))
 
 
 @dataclass(frozen=True)
@@ -167,26 +178,26 @@ class _Table:
         return found
 
 
-def _solve(plan: _Plan, table: _Table, work: _Work, stage: str, rows: range) -> None:
+def _solve(plan: _Plan, table: _Table, work: _Work, stage: str) -> None:
     """Theory at every row; at the sizes of the dimension for the stage "finite size"."""
     dimension = plan.dimension if stage == "finite size" else None
-    units = ((row, SolveUnit(plan.base, plan.grid.changes(row), dimension, plan.tolerance)) for row in rows)
+    units = ((row, SolveUnit(plan.base, plan.grid.changes(row), dimension, plan.tolerance)) for row in plan.in_order())
     for done, (row, outcome) in enumerate(run_units(units, work.store, work.executor, _CHUNK), 1):
         if stage == "theory":
             table.status[row] = outcome.status
         _record(table, stage, (row,), outcome)
-        work.tell(stage, done, len(rows))
+        work.tell(stage, done, len(plan.grid))
 
 
 def _record(table: _Table, stage: str, rows: tuple[int, ...], outcome: Outcome) -> None:
     """Put the numbers of an outcome into its rows: all of the theory's, the errors of the others."""
     prefix = "" if stage == "theory" else f"{stage.replace(' ', '_')}_"
+    names = outcome.values if stage == "theory" else [name for name in _ERRORS if name in outcome.values]
     for row in rows:
         if outcome.status != "ok":
             table.because(row, stage, outcome.reason)
-        for name in outcome.values if stage == "theory" else _ERRORS:
-            if name in outcome.values:
-                table.put(prefix + name, row, outcome.values[name])
+        for name in names:
+            table.put(prefix + name, row, outcome.values[name])
 
 
 def _add_baselines(plan: _Plan, table: _Table, work: _Work) -> None:

@@ -7,20 +7,24 @@ import io
 import json
 import math
 import os
+import platform
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from derive.language.grammar import shorten
+from giantstep import __version__
 from giantstep.spec.errors import BadInput
 from giantstep.spec.files import suffix_of, write_atomic
 from giantstep.spec.model import Model
 from giantstep.sweep.grid import Grid, Sweep
+from giantstep.sweep.points import Column as Column
+from giantstep.sweep.points import Points
 
 if TYPE_CHECKING:
     import xarray
@@ -28,12 +32,11 @@ if TYPE_CHECKING:
 FORMAT = "giantstep-curve-1"
 SUFFIXES = (".json", ".csv", ".nc")
 
-Column: TypeAlias = NDArray[np.float64] | tuple[str, ...]
-
 
 @dataclass(frozen=True)
 class Dataset:
-    """Rows are the points of ``grid``, its first sweep fastest; a number that is not known is nan.
+    """Rows are the points of ``grid``, its first sweep fastest, or those given to ``solve_many``; a number that is not
+    known is nan.
 
     Columns: the swept keys; ``test_error``, ``train_error``, ``free_energy``, ... of the theory; ``status``
     ("ok", "not_converged", "impossible") and ``reason``; ``random_features_*`` and ``best_linear_test_error``;
@@ -43,7 +46,7 @@ class Dataset:
     """
 
     model: Model
-    grid: Grid
+    grid: Grid | Points
     columns: Mapping[str, Column]
     options: Mapping[str, Any]
     versions: Mapping[str, str]
@@ -59,6 +62,11 @@ class Dataset:
 
     def __len__(self) -> int:
         return len(self.grid)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """A column reshapes to it: that of the arrays, or one axis a sweep, the first one last."""
+        return self.grid.shape
 
     def __getitem__(self, name: str) -> Column:
         """A column by name. Raises BadInput for one that is not there."""
@@ -79,7 +87,7 @@ class Dataset:
         return {
             "format": FORMAT,
             "model": self.model.to_dict(),
-            "sweeps": [{"key": s.key, "values": list(s.values), "log": s.log} for s in self.grid.sweeps],
+            **_header(self.grid),
             "options": dict(self.options),
             "versions": dict(self.versions),
             "columns": {name: _listed(column) for name, column in self.columns.items()},
@@ -105,8 +113,8 @@ class Dataset:
     def to_xarray(self) -> xarray.Dataset:
         """The columns over one dimension per sweep, the first sweep last. Raises BadInput without xarray."""
         xr = _xarray()
-        sweeps = tuple(reversed(self.grid.sweeps))
-        dims = [sweep.key for sweep in sweeps]
+        sweeps = () if isinstance(self.grid, Points) else tuple(reversed(self.grid.sweeps))
+        dims = [sweep.key for sweep in sweeps] or [f"axis_{number}" for number in range(len(self.grid.shape))]
         shaped = {
             name: (
                 dims,
@@ -139,13 +147,12 @@ class Dataset:
         if not isinstance(found, dict) or found.get("format") != FORMAT:
             raise BadInput(f"the JSON is not a dataset of the format {FORMAT}", "read a file that curve has written")
         try:
-            sweeps = tuple(Sweep(one["key"], tuple(one["values"]), one["log"]) for one in found["sweeps"])
             columns = {name: _column(entries) for name, entries in found["columns"].items()}
             options, versions = dict(found["options"]), dict(found["versions"])
-            model = Model.from_dict(found["model"])
+            model, grid = Model.from_dict(found["model"]), _grid(found, columns)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise BadInput(f"the dataset is damaged: {error}", "read a file that curve has written") from None
-        return cls(model, Grid(sweeps), columns, options, versions)
+        return cls(model, grid, columns, options, versions)
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Self:
@@ -166,6 +173,26 @@ class Dataset:
     def point(self, row: int) -> str:
         """The coordinates of a row in words."""
         return ", ".join(f"{key} = {shown(value)}" for key, value in self.grid.changes(row))
+
+
+def versions() -> dict[str, str]:
+    """What the numbers of a dataset were made with."""
+    return {"giantstep": __version__, "numpy": np.__version__, "python": platform.python_version()}
+
+
+def _header(grid: Grid | Points) -> dict[str, Any]:
+    """What is needed beside the columns to know the points."""
+    if isinstance(grid, Points):
+        return {"points": {"keys": list(grid.keys), "shape": list(grid.shape)}}
+    return {"sweeps": [{"key": s.key, "values": list(s.values), "log": s.log} for s in grid.sweeps]}
+
+
+def _grid(found: Mapping[str, Any], columns: Mapping[str, Column]) -> Grid | Points:
+    """The points of a dataset that was read."""
+    if "points" in found:
+        keys, shape = found["points"]["keys"], tuple(found["points"]["shape"])
+        return Points({key: columns[key] for key in keys}, shape)
+    return Grid(tuple(Sweep(one["key"], tuple(one["values"]), one["log"]) for one in found["sweeps"]))
 
 
 def shown(value: object) -> str:

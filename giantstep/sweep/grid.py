@@ -34,7 +34,7 @@ class Sweep:
     log: bool = False
 
     def __post_init__(self) -> None:
-        _check_key(self.key)
+        check_key(self.key)
         values = tuple(_plain(self.key, value) for value in self.values)
         if not values:
             raise BadInput(f"the sweep over {self.key} has no values", _GRAMMAR)
@@ -59,7 +59,7 @@ class Sweep:
         key, body = key.strip(), body.strip()
         if not equals or not body:
             raise BadInput(f"the sweep {shorten(text)} has no values", _GRAMMAR)
-        _check_key(key)
+        check_key(key)
         if allowed_keys()[key] or ":" not in body:
             return cls(key, tuple(_split(body) if allowed_keys()[key] else map(_number_or_text, _split(body))))
         return _spaced(key, body)
@@ -104,6 +104,14 @@ class Grid:
             found.append((sweep.key, sweep.values[index]))
         return tuple(found)
 
+    def __str__(self) -> str:
+        return " x ".join(f"{sweep.key} ({len(sweep.values)} values)" for sweep in self.sweeps)
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """What varies."""
+        return tuple(sweep.key for sweep in self.sweeps)
+
     def curves(self) -> Iterator[tuple[Changes, slice]]:
         """The rows of each curve, with the values of the other sweeps that name it."""
         length = len(self.x.values)
@@ -138,7 +146,8 @@ def _listed(key: str, values: object) -> Sequence[Any]:
     return values
 
 
-def _check_key(key: str) -> None:
+def check_key(key: str) -> None:
+    """Raise BadInput for what is not the key of a value of a model."""
     leaves = tuple(value_keys())
     if key in allowed_keys() and key not in leaves:
         inner = ", ".join(name for name in leaves if name.startswith(f"{key}."))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass
 from functools import lru_cache
@@ -13,20 +13,35 @@ from queue import SimpleQueue
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from giantstep import __version__
+from giantstep.law.spike import SpikeParameters
 from giantstep.observe.simulate import at_dimension, finite_system, simulate_seed
 from giantstep.simulate.system import SystemKind
-from giantstep.spec.errors import BadInput, NotConverged
+from giantstep.spec.errors import BadInput, GiantstepError, NotConverged
 from giantstep.spec.model import Model
 from giantstep.sweep.checkpoint import Checkpoint, Outcome, key_of
 from giantstep.sweep.grid import Changes
+from giantstep.system.points import goes_together, parameter_keys, solve_points
 from giantstep.system.result import Result
 from giantstep.system.solve import solve
 
 #: Points of a family with more blocks than this carry no columns of order parameters: there are K^2 of them.
 MAX_BLOCKS_WITH_ORDER_PARAMETERS = 4
 IN_FLIGHT = 64
+
+
+#: Numbers of a result that say how good it is, and those it is for.
+EVIDENCE = ("test_error", "train_error", "free_energy", "training_loss", "residual", "quadrature_error")
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Numbers of many points by column; nan where a point is not ``ok`` [P]."""
+
+    ok: NDArray[np.bool_]
+    numbers: Mapping[str, NDArray[np.float64]]
 
 
 class Unit(Protocol):
@@ -54,12 +69,14 @@ class SolveUnit:
             model = self.base.replace(dict(self.changes))
             if self.dimension is not None:
                 model = at_dimension(model, self.dimension)
-            result = solve(model, dimension=self.dimension, tolerance=self.tolerance)
-            return Outcome("ok", _numbers_of(result))
-        except NotConverged as error:
-            return Outcome("not_converged", reason=str(error))
         except BadInput as error:
             return Outcome("impossible", reason=str(error))
+        return outcome_of(model, self.dimension, self.tolerance)
+
+    @property
+    def shared(self) -> Changes:
+        """The changes that points have in common which are solved together."""
+        return not_parameters(self.base, self.changes)
 
     def key(self) -> str:
         """The model is named by its base and the changes: cheaper than building it."""
@@ -112,6 +129,15 @@ class SeedUnit:
         )
 
 
+def not_parameters(base: Model, changes: Changes) -> Changes:
+    """Changes without those of plain parameters of the equations, which share features and labels.
+
+    base: a model with the tables of all points.
+    """
+    free = parameter_keys(base)
+    return tuple((key, value) for key, value in changes if key not in free or not isinstance(value, float))
+
+
 @lru_cache(maxsize=64)
 def _digest(model: Model) -> str:
     return key_of(model.to_dict())
@@ -124,25 +150,58 @@ def _program() -> str:
     return key_of({"version": __version__, "kernels": manifest.read_text() if manifest.is_file() else ""})
 
 
+def outcome_of(model: Model, dimension: int | None, tolerance: float) -> Outcome:
+    """What ``solve`` finds for a model, errors included."""
+    try:
+        return Outcome("ok", _numbers_of(solve(model, dimension=dimension, tolerance=tolerance)))
+    except NotConverged as error:
+        return Outcome("not_converged", reason=str(error))
+    except BadInput as error:
+        return Outcome("impossible", reason=str(error))
+
+
 def _numbers_of(result: Result) -> dict[str, float]:
     """Columns of one result. Raises NotConverged where one is not finite."""
-    found: dict[str, Any] = {
-        name: getattr(result, name)
-        for name in ("test_error", "train_error", "free_energy", "training_loss", "residual", "quadrature_error")
-    }
-    found["spike_strength"] = result.spike.strength
-    found["spike_alignment"] = result.spike.alignment
-    variances = tuple(result.spike.bulk_variance)
-    if len(variances) <= MAX_BLOCKS_WITH_ORDER_PARAMETERS:
-        found |= {f"bulk_variance_{index + 1}": value for index, value in enumerate(variances)}
-        for name, values in result.order_parameters.items():
-            for index, value in np.ndenumerate(np.asarray(values)):
-                found[f"{name}_{''.join(str(place + 1) for place in index)}"] = value
-    numbers = {name: float(value) for name, value in found.items()}
+    evidence = {name: getattr(result, name) for name in EVIDENCE}
+    numbers = {name: float(value) for name, value in _columns(evidence, result.order_parameters, result.spike).items()}
     bad = [f"{name} = {value}" for name, value in numbers.items() if not math.isfinite(value)]
     if bad:
         raise NotConverged(f"the solution is not finite: {', '.join(bad)}")
     return numbers
+
+
+def _columns(
+    evidence: Mapping[str, Any], order_parameters: Mapping[str, NDArray[np.float64]], spike: SpikeParameters
+) -> dict[str, Any]:
+    """The columns of a table by name: of one point, or of all points on the last axis of the numbers."""
+    found = {**evidence, "spike_strength": spike.strength, "spike_alignment": spike.alignment}
+    variances = tuple(spike.bulk_variance)
+    if len(variances) <= MAX_BLOCKS_WITH_ORDER_PARAMETERS:
+        found |= {f"bulk_variance_{index + 1}": value for index, value in enumerate(variances)}
+        points = np.ndim(evidence["test_error"])
+        for name, values in order_parameters.items():
+            for index in np.ndindex(values.shape[: values.ndim - points]):
+                found[f"{name}_{''.join(str(place + 1) for place in index)}"] = values[index]
+    return found
+
+
+def columns_of(
+    model: Model, values: Mapping[str, NDArray[np.float64]], dimension: int | None, tolerance: float
+) -> Columns | None:
+    """Columns of a model at values [P] of ``parameter_keys``, all at a time; None where they have to be solved one by
+    one. A point that is not certified has nan.
+    """
+    if not goes_together(model, dimension):
+        return None
+    try:
+        for key, column in values.items():  # what a number may be is an interval: its ends decide
+            model.replace({key: float(column.min())})
+            model.replace({key: float(column.max())})
+        found = solve_points(model, values, dimension, tolerance)
+    except GiantstepError:
+        return None
+    columns = _columns(found.evidence, found.order_parameters, found.spike)
+    return Columns(found.ok, {name: np.where(found.ok, column, np.nan) for name, column in columns.items()})
 
 
 _Slot = TypeVar("_Slot")
@@ -194,8 +253,43 @@ def run_units(
 
 
 def run_all(units: Sequence[Unit]) -> tuple[Outcome, ...]:
-    """Run units one after the other: the function an executor is given."""
-    return tuple(unit.run() for unit in units)
+    """Run units, those together that share their features: the function an executor is given."""
+    known: dict[int, Outcome] = {}
+    for places in _together(units).values():
+        known |= _run_together([(place, unit) for place in places if isinstance(unit := units[place], SolveUnit)])
+    return tuple(known[place] if place in known else unit.run() for place, unit in enumerate(units))
+
+
+def _together(units: Sequence[Unit]) -> dict[object, list[int]]:
+    """Places of units that differ in parameters of the equations alone."""
+    groups: dict[object, list[int]] = {}
+    for place, unit in enumerate(units):
+        if isinstance(unit, SolveUnit) and unit.dimension is None:
+            groups.setdefault((id(unit.base), unit.tolerance, unit.shared), []).append(place)
+    return groups
+
+
+def _run_together(units: Sequence[tuple[int, SolveUnit]]) -> dict[int, Outcome]:
+    """Place -> outcome of units that were solved."""
+    first = units[0][1]
+    if len(units) == 1:
+        return {}
+    try:
+        model = first.base.replace(dict(first.changes))
+    except BadInput:
+        return {}
+    changes = [dict(unit.changes) for _, unit in units]
+    keys = [key for key, _ in first.changes if key not in dict(first.shared)]
+    values = {key: np.array([one[key] for one in changes], dtype=np.float64) for key in keys}
+    columns = columns_of(model, values, None, first.tolerance)
+    if columns is None:
+        return {}
+    names, rows = tuple(columns.numbers), np.array(list(columns.numbers.values())).T.tolist()
+    return {
+        place: Outcome("ok", dict(zip(names, row, strict=True)))
+        for (place, _), row, ok in zip(units, rows, columns.ok.tolist(), strict=True)
+        if ok
+    }
 
 
 def _chunks(items: Iterable[_Slot], size: int) -> Iterator[list[_Slot]]:

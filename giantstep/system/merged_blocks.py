@@ -106,11 +106,14 @@ def parted(solution: Solution, members: Members, fraction: Array) -> Solution:
     """The solution for the original blocks, of the given fractions."""
     if len(members.block) == len(solution.order_parameters["Q2"]):
         return solution
+    return replace(solution, order_parameters=shared(solution.order_parameters, members, fraction))
+
+
+def shared(order: Mapping[str, Array], members: Members, fraction: Array) -> Mapping[str, Array]:
+    """Order parameters of the original blocks from those of the distinct ones, with any further axes."""
+    if len(members.block) == len(order["Q2"]):
+        return order
     share = fraction / np.bincount(members.block, weights=fraction)[members.block]
-    return replace(solution, order_parameters=_shared(solution.order_parameters, members, share))
-
-
-def _shared(order: Mapping[str, Array], members: Members, share: Array) -> dict[str, Array]:
     block, along = members.block, members.slope * share
     by = {
         "m": members.mean * share,
@@ -130,5 +133,9 @@ def _shared(order: Mapping[str, Array], members: Members, share: Array) -> dict[
 
 def _shared_pairs(matrix: Array, vector: Array, block: Array, along: Array) -> Array:
     """What neurons have in common is shared by both fractions, what each has by itself by one."""
-    common = matrix - np.diag(vector)
-    return np.asarray(common[np.ix_(block, block)] * np.outer(along, along) + np.diag(vector[block] * np.abs(along)))
+    common, places = matrix.copy(), np.arange(len(vector))
+    common[places, places] -= vector
+    found = (common[np.ix_(block, block)].T * np.outer(along, along)).T
+    every = np.arange(len(block))
+    found[every, every] += (vector[block].T * np.abs(along)).T
+    return np.asarray(found)

@@ -93,6 +93,38 @@ class Solution:
     signal: float
 
 
+@dataclass(frozen=True)
+class Points:
+    """Solutions at many points [P] of one problem, which differ in its parameters; order parameters [K, P], [K, K, P].
+
+    status: the number of iterations, not positive where there is no solution.
+    """
+
+    test_error: np.ndarray
+    train_error: np.ndarray
+    free_energy: np.ndarray
+    order_parameters: Mapping[str, np.ndarray]
+    residual: np.ndarray
+    status: np.ndarray
+    quadrature_error: np.ndarray
+    nodes: int
+    signal: np.ndarray
+
+    def at(self, p: int) -> Solution:
+        """One of them."""
+        return Solution(
+            float(self.test_error[p]),
+            float(self.train_error[p]),
+            float(self.free_energy[p]),
+            {name: np.ascontiguousarray(values[..., p]) for name, values in self.order_parameters.items()},
+            float(self.residual[p]),
+            int(self.status[p]),
+            float(self.quadrature_error[p]),
+            self.nodes,
+            float(self.signal[p]),
+        )
+
+
 def problem_of(model: Model, dimension: int | None = None, bias: float | None = None, powers: bool = False) -> Problem:
     """The terms and parameters of a model, with its initial bias or the given one.
 

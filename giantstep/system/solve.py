@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from dataclasses import replace
 
@@ -10,18 +9,17 @@ import numpy as np
 
 from giantstep.spec.errors import BadInput, NotConverged
 from giantstep.spec.model import Model
+from giantstep.system.evidence import RESIDUAL, faults
 from giantstep.system.first_compilation import compile_first
 from giantstep.system.loss_kernels import loss_kernel
 from giantstep.system.merged_blocks import merged, parted
 from giantstep.system.problem import Problem, Solution, problem_of
 from giantstep.system.result import ALL_PARAMETERS, Result
 from giantstep.system.separation import separable, separated
-from giantstep.system.square_loss import ROUNDING, collinear_hint, solve_direct
+from giantstep.system.square_loss import collinear_hint, solve_direct
 
 __all__ = ["RESIDUAL", "Problem", "problem_of", "solve"]
 
-RESIDUAL = 1e-10  # a solution with a larger residual is not reported
-ENERGY = 1e-8  # nor one whose free energy differs from its training loss by more, relatively
 _ACROSS, _SATURATED = np.linspace(-3.0, 3.0, 13), 1e-13  # kappa; variance of features, relative to the largest
 
 
@@ -56,7 +54,9 @@ def solve(
         found.nodes,
         bias,
     )
-    _certify(problem, result, tolerance, found.signal)
+    for name, failed in faults(problem, found, problem.parameters, tolerance).items():
+        if failed:
+            raise _diagnosis(name, problem, result, tolerance)
     return result
 
 
@@ -117,32 +117,29 @@ def _zero_readout(problem: Problem, tolerance: float) -> Solution | None:
     return zero_readout(problem, tolerance)
 
 
-def _certify(problem: Problem, result: Result, tolerance: float, signal: float) -> None:
-    """Raise NotConverged unless the solution satisfies the equations, is feasible, and quadrature has settled."""
-    residual, error, values = result.residual, result.quadrature_error, result.order_parameters
-    if not math.isfinite(result.test_error + result.train_error + result.free_energy):
+def _diagnosis(name: str, problem: Problem, result: Result, tolerance: float) -> NotConverged:
+    """Why a solution is not reported, by the condition that fails."""
+    if name == "finite":
         if separable(problem):
-            raise separated()
-        raise NotConverged(f"the solution is not finite: test error {result.test_error}", collinear_hint(problem))
-    if not residual <= RESIDUAL:
-        raise NotConverged(
-            f"the equations are satisfied only to {residual:.1e} (relative), {RESIDUAL:.0e} is required",
+            return separated()
+        return NotConverged(f"the solution is not finite: test error {result.test_error}", collinear_hint(problem))
+    if name == "residual":
+        return NotConverged(
+            f"the equations are satisfied only to {result.residual:.1e} (relative), {RESIDUAL:.0e} is required",
             _saturated_hint(problem) or collinear_hint(problem),
         )
-    if not error <= tolerance:
-        raise NotConverged(
-            f"the test error changes by {error:.1e} (relative) between orders of quadrature, {tolerance:.0e} is asked",
+    if name == "quadrature":
+        return NotConverged(
+            f"the test error changes by {result.quadrature_error:.1e} (relative) between orders of quadrature, "
+            f"{tolerance:.0e} is asked",
             "allow a larger tolerance, or " + settling_hint(problem),
         )
-    loss, energy = result.training_loss, result.free_energy
-    if not abs(loss - energy) <= ENERGY * abs(loss) + ROUNDING * problem.model.fit.samples * signal:
-        raise NotConverged(
-            f"the free energy {energy:.12g} and the training loss {loss:.12g} differ: rounding has taken over",
+    if name == "energy":
+        return NotConverged(
+            f"the free energy {result.free_energy:.12g} and the training loss {result.training_loss:.12g} differ: "
+            "rounding has taken over",
             collinear_hint(problem),
         )
-    positive = [values["V2"].min(), np.diag(values["V1"]).min()]
-    scale = 1e-9 * max(float(np.abs(values["Q2"]).max()), 1e-300)
-    if min(positive) <= 0.0 or values["Q2"].min() < -scale or np.diag(values["Q1"]).min() < -scale:
-        raise NotConverged(
-            "the solution is not feasible: an overlap Q or a response V is negative", collinear_hint(problem)
-        )
+    return NotConverged(
+        "the solution is not feasible: an overlap Q or a response V is negative", collinear_hint(problem)
+    )

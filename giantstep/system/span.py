@@ -92,17 +92,21 @@ class Span:
         return np.asarray(np.einsum("ib,b->i", self.coordinates, m))
 
     def outward(self, c: Array, response: Array) -> Array:
-        """m [K] of the coordinates c [K], of least ``sum_b m_b^2/T_b``; response: T_b [K] up to a factor."""
-        m = np.einsum("bi,i->b", self.basis, c)
+        """m [K] of the coordinates c [K], of least ``sum_b m_b^2/T_b``; response: T_b [K] up to a factor.
+
+        Of many points where these are [K, P]; a point has the same numbers as alone.
+        """
+        further = (slice(None), *[None] * (c.ndim - 1))
+        m = _over_blocks(self.basis.T[(..., *further[1:])] * c[:, None])
         vanishing: list[Array] = []
         for number in range(self.null.shape[1]):
-            column = self.null[:, number]
+            column = self.null[:, number][further]
             for _ in range(2):  # once more against rounding
                 for other in vanishing:
-                    column = column - other * _product(other, column / response)
-                column = column / np.sqrt(_product(column, column / response))
+                    column = column - other * _over_blocks(other * (column / response))
+                column = column / np.sqrt(_over_blocks(column * (column / response)))
             vanishing.append(column)
-            m = m - column * _product(column, m / response)
+            m = m - column * _over_blocks(column * (m / response))
         return np.asarray(m)
 
 
@@ -263,3 +267,8 @@ def _kappa(rows: Array, blocks: int, rank: int) -> Array:
 
 def _product(first: Array, second: Array) -> float:
     return float((first * second).sum())
+
+
+def _over_blocks(terms: Array) -> Array:
+    """The sum over the first axis, one term after the other: the same however many points there are."""
+    return np.asarray(sum(terms))

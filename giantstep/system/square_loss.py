@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from giantstep.quadrature.panels import ORDERS, Term, table
+from giantstep.quadrature.panels import ORDERS, Term, half_of_even, table
 from giantstep.quadrature.tensor import Shape, tensor_table
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.kernels import solver_kernel
-from giantstep.system.problem import Problem, Solution
+from giantstep.system.problem import Points, Problem, Solution
 from giantstep.system.result import ORDER_PARAMETERS
 from giantstep.system.span import Span, span_of
-from giantstep.system.state import State, run_solver
+from giantstep.system.state import SolvedPoints, State, places_of, run_points, run_solver
 from giantstep.system.uncompiled import sparing
 
 ROUNDING = 1e-15  # of E y^2: what double precision leaves of a test error that is next to nothing
@@ -44,19 +44,46 @@ def solve_direct(problem: Problem, tolerance: float) -> Solution:
     """Solve at increasing resolution until the test error has settled. Raises NotConverged."""
     if problem.rank > 1:
         return _solve_by_axes(problem, tolerance)
-    kernel, error = _kernel(problem), math.inf
+    error = math.inf
     for halvings in range(_HALVINGS):
         previous = error
-        runs: list[_Run] = []
-        for order in ORDERS:
-            runs.append(_run(kernel, problem, order, halvings, runs[-1].state if runs else None))
-        fine = runs[-1]
-        signal = _signal(fine, problem)
-        size = max(abs(fine.test_error), ROUNDING / tolerance * signal) or 1.0
-        error = max(abs(fine.test_error - run.test_error) for run in runs[:-1]) / size
+        points = direct_points(problem, problem.parameters[None], tolerance, halvings)
+        if points.status[0] <= 0:
+            raise NotConverged(_stalled(problem, -int(points.status[0])), collinear_hint(problem))
+        error = float(points.quadrature_error[0])
         if error <= tolerance or error > 0.5 * previous:  # settled, or held up by rounding
             break
-    return _solution(kernel, problem, fine, error, signal)
+    return points.at(0)
+
+
+def direct_points(problem: Problem, parameters: np.ndarray, tolerance: float, halvings: int = 0) -> Points:
+    """Solve at ``parameters`` [P, 5] at both orders of quadrature: what they change from one to the other is the error.
+
+    Of one direction of kappa. A point is solved as if it were alone.
+    """
+    kernel, span = _kernel(problem), span_of(problem)
+    assert problem.target is not None
+    rules = [_rule(problem.blocks, problem.target, order, halvings, span) for order in ORDERS]
+    runs: list[SolvedPoints] = []
+    for rule in rules:
+        start = runs[-1].work if runs else None
+        runs.append(run_points(kernel, rule.node, problem.fraction, parameters, start))
+    coarse, fine = runs
+    signal = rules[-1].signal + parameters[:, 3]
+    test, train, energy = fine.out.T
+    size = np.maximum(abs(test), ROUNDING / tolerance * signal)
+    error = abs(test - coarse.out[:, 0]) / np.where(size > 0.0, size, 1.0)
+    status = np.where(coarse.status <= 0, coarse.status, fine.status)
+    order = {name: _members(fine.work, *place) for name, place in rules[-1].places.items()}
+    if span is not None:
+        order["m"] = span.outward(order["m"], order["V2"])
+    residual = rules[-1].certificate.check(problem.fraction, parameters, fine.work)
+    return Points(test, train, energy, order, residual, status, error, rules[-1].node.shape[1], signal)
+
+
+def _members(work: np.ndarray, place: slice, shape: tuple[int, ...]) -> np.ndarray:
+    """A family at many points, [K, P] or [K, K, P]."""
+    return work[:, place].T.reshape(*shape, len(work))
 
 
 def _solve_by_axes(problem: Problem, tolerance: float) -> Solution:
@@ -66,7 +93,7 @@ def _solve_by_axes(problem: Problem, tolerance: float) -> Solution:
     for _ in range(2 * _HALVINGS):
         previous = error
         fine = _run_on(kernel, problem, tensor_table(shape_of(problem), tuple(fineness)))
-        signal = _signal(fine, problem)
+        signal = _signal(fine.node) + problem.parameters[3]
         size = max(abs(fine.test_error), ROUNDING / tolerance * signal) or 1.0
         errors = []
         for axis in range(problem.rank):
@@ -116,16 +143,29 @@ def square_overlaps(problem: Problem, rows: np.ndarray) -> Mapping[str, np.ndarr
     return _unknowns(_run_on(kernel, problem, rows, solve=sparing(kernel.solve) if small else None), problem)
 
 
-def _run(kernel: ModuleType, problem: Problem, order: int, halvings: int, start: State | None = None) -> _Run:
-    assert problem.target is not None
-    node = _panel_nodes(problem.blocks, problem.target, order, halvings, span_of(problem))
-    return _run_at(kernel, problem, node, start)
+@dataclass(frozen=True, eq=False)
+class _Rule:
+    """What all points on one table have in common: its nodes as the solver reads them, the certificate on them, E y^2
+    of the clean label, and where the order parameters lie.
+    """
+
+    node: np.ndarray
+    certificate: Any
+    signal: float
+    places: dict[str, tuple[slice, tuple[int, ...]]]
 
 
 @lru_cache(maxsize=32)
-def _panel_nodes(blocks: tuple[Term, ...], target: Term, order: int, halvings: int, span: Span | None) -> np.ndarray:
-    """Nodes [columns, N] of one direction of kappa, as the solver reads them."""
-    return solver_nodes(table(blocks, target, order, halvings), span)
+def _rule(blocks: tuple[Term, ...], target: Term, order: int, halvings: int, span: Span | None) -> _Rule:
+    """Of one direction of kappa; half of the nodes where that is all."""
+    kernel = solver_kernel("square")
+    node, places = (
+        solver_nodes(half_of_even(table(blocks, target, order, halvings)), span),
+        places_of(kernel, len(blocks)),
+    )
+    return _Rule(
+        node, kernel.CERTIFICATE.on(node, places), _signal(node), {name: places[name] for name in ORDER_PARAMETERS}
+    )
 
 
 def solver_nodes(rows: np.ndarray, span: Span | None) -> np.ndarray:
@@ -134,18 +174,9 @@ def solver_nodes(rows: np.ndarray, span: Span | None) -> np.ndarray:
 
 
 def _run_on(kernel: ModuleType, problem: Problem, rows: np.ndarray, solve: Callable[..., Any] | None = None) -> _Run:
-    return _run_at(kernel, problem, solver_nodes(rows, span_of(problem)), solve=solve)
-
-
-def _run_at(
-    kernel: ModuleType,
-    problem: Problem,
-    node: np.ndarray,
-    start: State | None = None,
-    solve: Callable[..., Any] | None = None,
-) -> _Run:
-    """start: the solution on other nodes, from which Newton's method begins; solve: the kernel's, compiled or not."""
-    solved = run_solver(kernel, node, problem.fraction, problem.parameters, start, solve)
+    """solve: that of the kernel, compiled or not."""
+    node = solver_nodes(rows, span_of(problem))
+    solved = run_solver(kernel, node, problem.fraction, problem.parameters, solve=solve)
     if solved.status < 0:
         raise NotConverged(_stalled(problem, -solved.status), collinear_hint(problem))
     test, train, energy = solved.out.tolist()
@@ -165,10 +196,10 @@ def _unknowns(run: _Run, problem: Problem) -> Mapping[str, np.ndarray]:
     return values
 
 
-def _signal(run: _Run, problem: Problem) -> float:
-    """E y^2 of the noisy label, the scale of an error."""
-    weight, nu = run.node[1], run.node[2:5]
-    return float(weight @ (nu[0] ** 2 + nu[1] ** 2 + nu[2]) + problem.parameters[3])
+def _signal(node: np.ndarray) -> float:
+    """E y^2 of the clean label."""
+    weight, nu = node[1], node[2:5]
+    return float(weight @ (nu[0] ** 2 + nu[1] ** 2 + nu[2]))
 
 
 def _stalled(problem: Problem, block: int) -> str:

@@ -17,15 +17,24 @@ class State:
     """Room for all numbers of a system of K blocks on N nodes; ``state["V1"]`` is a view of a family or function.
 
     work: all families in one array, of which vector [rows, K] and matrix [rows, K, K] are views; field [rows, N].
+    room: work and field, where they are there already.
     """
 
-    def __init__(self, kernel: ModuleType, blocks: int, nodes: int, kind: type = float) -> None:
+    def __init__(
+        self,
+        kernel: ModuleType,
+        blocks: int,
+        nodes: int,
+        kind: type = float,
+        room: tuple[Array, Array] | None = None,
+    ) -> None:
         vectors, matrices = len(kernel.VECTORS), len(kernel.MATRICES)
         self.kernel = kernel
-        self.work: Array = np.zeros(vectors * blocks + matrices * blocks * blocks, kind)
+        if room is None:
+            room = np.zeros(size_of(kernel, blocks), kind), np.zeros((len(kernel.FIELDS), nodes), kind)
+        self.work, self.field = room
         self.vector = self.work[: vectors * blocks].reshape(vectors, blocks)
         self.matrix = self.work[vectors * blocks :].reshape(matrices, blocks, blocks)
-        self.field: Array = np.zeros((len(kernel.FIELDS), nodes), kind)
 
     def __getitem__(self, name: str) -> Array:
         array, row = places(self.kernel)[name]
@@ -82,6 +91,23 @@ def _start(kernel: ModuleType, prefix: str, name: str, blocks: int) -> int:
     return start_of(kernel, prefix + name if prefix + name in known else f"residual_{name}", blocks)
 
 
+def size_of(kernel: ModuleType, blocks: int) -> int:
+    """How many numbers all families have."""
+    return len(kernel.VECTORS) * blocks + len(kernel.MATRICES) * blocks * blocks
+
+
+@lru_cache(maxsize=64)
+def places_of(kernel: ModuleType, blocks: int) -> dict[str, tuple[slice, tuple[int, ...]]]:
+    """Family -> (where it lies in ``State.work``, its shape)."""
+    found: dict[str, tuple[slice, tuple[int, ...]]] = {}
+    for name, (array, _) in places(kernel).items():
+        if array != "field":
+            shape = (blocks,) if array == "vector" else (blocks, blocks)
+            start = start_of(kernel, name, blocks)
+            found[name] = slice(start, start + blocks ** len(shape)), shape
+    return found
+
+
 def start_of(kernel: ModuleType, name: str, blocks: int) -> int:
     """Place of the first member of a family in ``work``."""
     array, row = places(kernel)[name]
@@ -102,6 +128,39 @@ class Solved:
     state: State
 
 
+@dataclass(frozen=True)
+class SolvedPoints:
+    """The same of many points: status [P], out [P, 3], families work [P, ...]; field: functions of the last one."""
+
+    status: Array
+    out: Array
+    work: Array
+    field: Array
+
+
+def run_points(
+    kernel: ModuleType,
+    node: Array,
+    fraction: Array,
+    parameters: Array,
+    start: Array | None = None,
+    solve: Callable[..., Any] | None = None,
+) -> SolvedPoints:
+    """Solve a system that is solved block by block at ``parameters`` [P, 5], on nodes [columns, N].
+
+    start: families [P, ...] of solutions on other nodes; solve: in the place of the kernel's, the same in plain Python.
+    """
+    count, blocks = len(parameters), len(fraction)
+    table, sizes = members(kernel, blocks)
+    most = table.shape[2]
+    work = np.zeros((count, size_of(kernel, blocks))) if start is None else start.copy()
+    field, system = np.empty((len(kernel.FIELDS), node.shape[1])), np.empty((2 * most + 4, most))
+    out, status = np.full((count, 3), np.nan), np.empty(count, np.int64)
+    call = solve or kernel.solve
+    call(node, fraction, parameters, work, field, table, sizes, system, start is not None, out, status)
+    return SolvedPoints(status, out, work, field)
+
+
 def run_solver(
     kernel: ModuleType,
     node: Array,
@@ -110,20 +169,8 @@ def run_solver(
     start: State | None = None,
     solve: Callable[..., Any] | None = None,
 ) -> Solved:
-    """Solve a system that is solved block by block, on nodes [columns, N]; ``start``: a solution on other nodes;
-    ``solve``: in the place of the kernel's, as the same in plain Python.
-    """
-    solve = solve or kernel.solve
-    blocks = len(fraction)
-    table, sizes = members(kernel, blocks)
-    most = int(sizes.max())
-    for warm in (True, False) if start is not None else (False,):
-        state, out = State(kernel, blocks, node.shape[1]), np.full(3, np.nan)
-        if warm and start is not None:
-            state.work[:] = start.work
-        system = np.empty((2 * most + 4, most))
-        families = (state.work, state.vector, state.matrix, state.field)
-        status = solve(node, fraction, parameters, *families, table, sizes, system, warm, out)
-        if status > 0:
-            break
-    return Solved(int(status), out, state)
+    """The same at one point."""
+    begin = None if start is None else start.work[None]
+    found = run_points(kernel, node, fraction, parameters[None], begin, solve)
+    state = State(kernel, len(fraction), node.shape[1], room=(found.work[0], found.field))
+    return Solved(int(found.status[0]), found.out[0], state)

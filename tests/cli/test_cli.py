@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from cli_cases import COMMANDS, Run, one_sentence_and_a_hint, program
+from sweep_cases import before_each_point, solved_points
 
 import giantstep
 from giantstep.observe.simulate import simulate
@@ -227,13 +228,12 @@ def test_jobs_change_no_byte(run: Run, model: str, tmp_path: Path) -> None:
 def test_points_that_fail_are_listed_and_the_code_says_so(
     run: Run, model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def failing(found: Model, **options: Any) -> Any:
+    def fail(found: Model) -> None:
         if found.fit.samples == 1.0:
             raise NotConverged("did not settle", "raise the ridge")
-        return solve(found, **options)
 
-    monkeypatch.setattr(giantstep, "solve", failing)
-    monkeypatch.setattr(tasks_module, "solve", failing)
+    before_each_point(monkeypatch, fail)
+    monkeypatch.setattr(giantstep, "solve", tasks_module.solve)
     output = tmp_path / "c.csv"
     code, out, _ = run("curve", model, "--sweep", "fit.samples=1,2", "--output", str(output))
     assert code == 3
@@ -249,8 +249,7 @@ def test_points_that_fail_are_listed_and_the_code_says_so(
 def test_what_cannot_be_written_is_refused_before_the_work(
     run: Run, model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    calls: list[Any] = []
-    monkeypatch.setattr(tasks_module, "solve", lambda *given, **options: calls.append(given))
+    calls = solved_points(monkeypatch)
     sweep = ["curve", model, "--sweep", "fit.samples=1,2"]
     for option, bad in (
         ("--output", "none/c.json"),

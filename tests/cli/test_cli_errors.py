@@ -7,12 +7,12 @@ import signal
 import subprocess
 import sys
 import time
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
 from cli_cases import Run, one_sentence_and_a_hint, program
+from sweep_cases import solved_points
 
 import giantstep
 from giantstep.cli.main import main
@@ -20,9 +20,6 @@ from giantstep.cli.options import spread
 from giantstep.spec.errors import BadInput
 from giantstep.spec.model import Model
 from giantstep.system.solve import solve
-
-# giantstep.solve is the function
-tasks_module = import_module("giantstep.sweep.tasks")
 
 
 @pytest.mark.parametrize(
@@ -84,15 +81,7 @@ def test_a_bug_is_a_sentence_and_its_traceback_is_one_setting_away(
 def test_interruption_says_what_was_saved(
     run: Run, model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    calls: list[Any] = []
-
-    def interrupted(found: Model, **options: Any) -> Any:
-        calls.append(found)
-        if len(calls) == 70:
-            raise KeyboardInterrupt
-        return solve(found, **options)
-
-    monkeypatch.setattr(tasks_module, "solve", interrupted)
+    calls = solved_points(monkeypatch, stop_at=70)
     sweep = ["curve", model, "--sweep", "fit.samples=0.2:3:100", "--no-baselines"]
     output = tmp_path / "c.json"
     code, _, err = run(*sweep, "--output", str(output))

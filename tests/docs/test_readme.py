@@ -25,13 +25,14 @@ def blocks(language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)\n```$", TEXT, re.DOTALL | re.MULTILINE)
 
 
-def test_the_python_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    (code,) = blocks("python")
+def test_the_python_examples_run(capsys: pytest.CaptureFixture[str]) -> None:
+    """One after the other: the second goes on with the model of the first."""
+    code = "\n".join(blocks("python"))
     exec(compile(code, str(README), "exec"), {})
     printed = capsys.readouterr().out
     expected = solve(Model.from_toml(ROOT / "examples" / "tanh_sign.toml")).test_error
     assert float(printed.split()[0]) == pytest.approx(expected, rel=1e-12)
-    assert r"\section{" in printed
+    assert r"\section{" in printed and printed.rstrip().endswith("{'ok'}")
 
 
 def test_the_equations_are_the_derived_ones() -> None:

@@ -16,7 +16,7 @@ from generated.systems import square
 from giantstep.spec.model import Model
 from giantstep.system.result import ORDER_PARAMETERS
 from giantstep.system.solve import problem_of, solve
-from giantstep.system.state import State, members, run_solver
+from giantstep.system.state import State, members, places_of, run_points, run_solver
 
 CASES: list[tuple[int, dict[str, Any]]] = [
     (1, {}),
@@ -252,3 +252,42 @@ def test_slope_of_the_free_energy_in_the_ridge_is_the_norm() -> None:
     norm = 1.2 * at[0.0].order_parameters["Q2"].sum() / 2.0
     # h^2 f'''/f' and rounding 1e-14/1e-4
     assert slope == pytest.approx(norm, rel=1e-7)
+
+
+def test_many_points_are_solved_and_certified_one_by_one() -> None:
+    """The same bits as alone; a number that is not a solution's shows in the residual of its point only."""
+    for blocks in (1, 2):
+        problem = problem_of(model(blocks))
+        node = np.array(small_table(problem).T, order="C")
+        parameters = np.tile(problem.parameters, (4, 1))
+        parameters[:, 0], parameters[:, 2] = [0.4, 1.0, 2.0, 5.0], [1.0, 0.1, 0.01, 10.0]
+        found = run_points(square, node, problem.fraction, parameters)
+        certificate = square.CERTIFICATE.on(node, places_of(square, blocks))
+        residuals = certificate.check(problem.fraction, parameters, found.work)
+        for p, at in enumerate(parameters):
+            alone = run_solver(square, node, problem.fraction, at)
+            assert alone.status == found.status[p] and np.array_equal(alone.out, found.out[p])
+            assert np.array_equal(alone.state.work, found.work[p])
+            assert residuals[p] == square.check(node, problem.fraction, at, alone.state) < 1e-13
+        for name in ORDER_PARAMETERS:
+            wrong = found.work.copy()
+            wrong[2, places_of(square, blocks)[name][0]] *= 1.0 + 1e-4
+            again = certificate.check(problem.fraction, parameters, wrong)
+            assert again[2] > 1e-8 and np.array_equal(np.delete(again, 2), np.delete(residuals, 2)), name
+
+
+def test_a_point_that_fails_leaves_the_others_alone() -> None:
+    problem = problem_of(model(1))
+    node = np.array(small_table(problem).T, order="C")
+    parameters = np.tile(problem.parameters, (3, 1))
+    parameters[1, 2] = np.nan
+    found = run_points(square, node, problem.fraction, parameters)
+    assert found.status[1] < 0 and found.status[0] == found.status[2] > 0
+    assert np.array_equal(found.out[0], found.out[2])
+    wrong = found.work.copy()
+    wrong[1] = np.nan
+    warm = run_points(square, node, problem.fraction, parameters, wrong)
+    assert warm.status[1] < 0 and np.array_equal(warm.status > 0, found.status > 0)
+    wrong[0] = np.nan  # a start that leads nowhere: the solver's own instead
+    again = run_points(square, node, problem.fraction, np.tile(problem.parameters, (3, 1)), wrong)
+    assert again.status[0] > 0 and np.array_equal(again.out[0], found.out[0])

@@ -7,13 +7,13 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
-from importlib import import_module
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from sweep_cases import before_each_point, solved_points
 
 from giantstep.observe.baselines import best_linear_error, random_features
 from giantstep.observe.simulate import simulate_seed
@@ -21,9 +21,6 @@ from giantstep.spec.errors import BadInput, NotConverged
 from giantstep.spec.model import Model
 from giantstep.sweep.curve import curve
 from giantstep.system.solve import solve
-
-# giantstep.solve is the function
-tasks_module = import_module("giantstep.sweep.tasks")
 
 MODEL = Model.from_dict(
     {
@@ -66,7 +63,7 @@ def test_best_linear_error_in_closed_form() -> None:
 
 
 def test_random_features_are_solved_once_where_only_the_step_changes(monkeypatch: pytest.MonkeyPatch) -> None:
-    calls = _count_solves(monkeypatch)
+    calls = solved_points(monkeypatch)
     found = curve(MODEL, "step.learning_rate=0.5,1,2,4")
     assert len(calls) == 4 + 1
     assert len(np.unique(found.numbers("random_features_test_error"))) == 1
@@ -76,14 +73,13 @@ def test_random_features_are_solved_once_where_only_the_step_changes(monkeypatch
 
 
 def test_points_that_fail_have_no_number_but_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
-    def failing(model: Model, **options: Any) -> Any:
+    def fail(model: Model) -> None:
         if model.fit.samples == 1.0:
             raise NotConverged("did not settle", "try something else")
         if model.fit.samples == 3.0:
             raise BadInput("cannot be", "change it")
-        return solve(model, **options)
 
-    monkeypatch.setattr(tasks_module, "solve", failing)
+    before_each_point(monkeypatch, fail)
     found = curve(MODEL, "fit.samples=0.5,1,2,3", baselines=False)
     assert found["status"] == ("ok", "not_converged", "ok", "impossible")
     assert found["reason"] == ("", "did not settle; try something else", "", "cannot be; change it")
@@ -114,7 +110,7 @@ def test_a_sweep_without_any_possible_point_is_bad_input() -> None:
 def test_what_is_impossible_is_refused_before_any_solve(
     monkeypatch: pytest.MonkeyPatch, sweep: str, options: dict[str, Any]
 ) -> None:
-    calls = _count_solves(monkeypatch)
+    calls = solved_points(monkeypatch)
     with pytest.raises(BadInput):
         curve(MODEL, sweep, **options)
     assert not calls
@@ -155,11 +151,11 @@ def test_progress_counts_every_unit_of_every_stage() -> None:
 def test_an_interrupted_sweep_goes_on_where_it_stopped(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     sweep, kept = "fit.samples=0.2:3:150", tmp_path / "c.partial.jsonl"
     whole = curve(MODEL, sweep).to_json()
-    calls = _count_solves(monkeypatch, stop_at=100)
+    calls = solved_points(monkeypatch, stop_at=100)
     with pytest.raises(KeyboardInterrupt):
         curve(MODEL, sweep, checkpoint=kept)
     assert len(kept.read_bytes().splitlines()) == 64  # whole chunks
-    calls = _count_solves(monkeypatch)
+    calls = solved_points(monkeypatch)
     again = curve(MODEL, sweep, checkpoint=kept)
     assert len(calls) == 150 - 64 + 150  # theory, then all of the random features
     assert again.to_json() == whole
@@ -175,7 +171,7 @@ def test_torn_and_foreign_lines_are_ignored(monkeypatch: pytest.MonkeyPatch, tmp
     assert len(lines) == 3
     foreign = b'{"key": "x"}\n[1]\nnull\n\xff\xfe\n{"key":"k","status":"ok","values":{"a":"b"},"reason":""}\n'
     kept.write_bytes(foreign + lines[0] + lines[1] + lines[2][:40])
-    calls = _count_solves(monkeypatch)
+    calls = solved_points(monkeypatch)
     assert curve(MODEL, sweep, baselines=False, checkpoint=kept).to_json() == whole
     assert len(calls) == 1
     calls.clear()
@@ -196,7 +192,7 @@ def test_a_changed_line_is_computed_again(
     changed = first[:start] + first[start:].replace(old, new, 1)
     assert changed != first
     kept.write_bytes(b"".join([changed, *others]))
-    calls = _count_solves(monkeypatch)
+    calls = solved_points(monkeypatch)
     assert curve(MODEL, sweep, baselines=False, checkpoint=kept).to_json() == whole
     assert len(calls) == 1
 
@@ -210,7 +206,7 @@ def test_a_changed_model_or_option_reuses_nothing(
 ) -> None:
     kept = tmp_path / "c.partial.jsonl"
     curve(MODEL, "fit.samples=1,2", baselines=False, checkpoint=kept)
-    calls = _count_solves(monkeypatch)
+    calls = solved_points(monkeypatch)
     curve(MODEL.replace(change), "fit.samples=1,2", baselines=False, checkpoint=kept, **options)
     assert len(calls) == 2
 
@@ -254,11 +250,11 @@ _SLOW = """
 import sys, time
 from importlib import import_module
 module = import_module("giantstep.sweep.tasks")
-genuine = module.solve
-def slow(model, **options):
-    time.sleep(0.02)
-    return genuine(model, **options)
-module.solve = slow
+genuine = module.run_all
+def slow(units):
+    time.sleep(0.02 * len(units))
+    return genuine(units)
+module.run_all = slow
 from giantstep.cli.main import main
 sys.exit(main(sys.argv[1:]))
 """
@@ -294,17 +290,3 @@ def test_killing_the_program_leaves_no_half_written_file(tmp_path: Path) -> None
     assert "going on from" in again.stderr
     assert sorted(path.name for path in tmp_path.iterdir()) == ["c.json", "m.toml"]
     assert output.read_text() == curve(MODEL, "fit.samples=0.2:3:640", baselines=False).to_json()
-
-
-def _count_solves(monkeypatch: pytest.MonkeyPatch, stop_at: int | None = None) -> list[Model]:
-    """Replace solve by one that notes its models, and is interrupted at one of them."""
-    calls: list[Model] = []
-
-    def counting(model: Model, **options: Any) -> Any:
-        calls.append(model)
-        if stop_at is not None and len(calls) == stop_at:
-            raise KeyboardInterrupt
-        return solve(model, **options)
-
-    monkeypatch.setattr(tasks_module, "solve", counting)
-    return calls

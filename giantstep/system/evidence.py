@@ -1,0 +1,42 @@
+"""What a solution must show before it is reported: the conditions, for one point or for many at a time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from giantstep.system.problem import Points, Problem, Solution
+from giantstep.system.square_loss import ROUNDING
+
+RESIDUAL = 1e-10  # a solution with a larger residual is not reported
+ENERGY = 1e-8  # nor one whose free energy differs from its training loss by more, relatively
+_NEGATIVE = 1e-9  # of the overlaps, what rounding may make negative
+
+
+def training_loss(problem: Problem, found: Solution | Points, parameters: np.ndarray) -> Any:
+    """The training objective per dimension from the errors: equals the free energy at a solution."""
+    samples, width, ridge = parameters[..., 0], parameters[..., 1], parameters[..., 2]
+    norm = width * found.order_parameters["Q2"].sum(axis=0)
+    return samples * found.train_error / problem.model.fit.loss.entry.error_scale + 0.5 * ridge * norm
+
+
+def faults(problem: Problem, found: Solution | Points, parameters: np.ndarray, tolerance: float) -> dict[str, Any]:
+    """Conditions by name -> whether they fail, in the order in which they are reported; ``parameters`` [5] or [P, 5].
+
+    What is not a number fails.
+    """
+    order = found.order_parameters
+    with np.errstate(all="ignore"):
+        loss, energy = training_loss(problem, found, parameters), found.free_energy
+        allowed = ENERGY * abs(loss) + ROUNDING * parameters[..., 0] * found.signal
+        scale = _NEGATIVE * np.maximum(np.abs(order["Q2"]).max(axis=0), 1e-300)
+        responses = np.minimum(order["V2"].min(axis=0), order["V1"].diagonal().min(axis=-1))
+        overlaps = np.minimum(order["Q2"].min(axis=0), order["Q1"].diagonal().min(axis=-1))
+        return {
+            "finite": ~np.isfinite(found.test_error + found.train_error + found.free_energy),
+            "residual": ~(np.asarray(found.residual) <= RESIDUAL),
+            "quadrature": ~(np.asarray(found.quadrature_error) <= tolerance),
+            "energy": ~(abs(loss - energy) <= allowed),
+            "feasible": ~(responses > 0.0) | ~(overlaps >= -scale),
+        }

@@ -1,0 +1,72 @@
+"""Many points of one model at a time: those that differ in what enters the equations as plain parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from giantstep.law.spike import SpikeParameters
+from giantstep.spec.model import Model
+from giantstep.system.evidence import faults, training_loss
+from giantstep.system.first_compilation import compile_first, is_direct, rank_of
+from giantstep.system.merged_blocks import merged, shared
+from giantstep.system.problem import problem_of
+from giantstep.system.result import ORDER_PARAMETERS
+from giantstep.system.square_loss import direct_points
+
+Array = np.ndarray
+_FREE = ("fit.samples", "fit.ridge")  # on which neither step nor spike depends
+_OF_THE_STEP = ("network.width", "target.noise")  # on which a step does
+_LARGE = 10**6  # a dimension that rounding may hide at some points
+_EVIDENCE = ("test_error", "train_error", "free_energy", "residual", "quadrature_error")
+_PARAMETERS = ("fit.samples", "network.width", "fit.ridge", "target.noise")  # in the order of ``Problem.parameters``
+
+
+def parameter_keys(model: Model) -> tuple[str, ...]:
+    """Keys of numbers that enter the equations as parameters, and nothing else: features and labels stay the same."""
+    return _FREE if model.step is not None or model.inputs is not None else (*_FREE, *_OF_THE_STEP)
+
+
+def goes_together(model: Model, dimension: int | None = None) -> bool:
+    """Whether the solver takes many points of a model at a time."""
+    if dimension is not None and dimension > _LARGE:
+        return False
+    return is_direct(model) and rank_of(model) == 1 and (model.spike is None or model.spike.loadings is None)
+
+
+@dataclass(frozen=True)
+class Certified:
+    """Solutions at P points, with the names of a ``Result``: evidence [P], order parameters [K, P] or [K, K, P].
+
+    Only those of points that are ``ok`` [P] may be reported; ``solve`` goes on with the others, and knows why.
+    """
+
+    ok: Array
+    evidence: Mapping[str, Array]
+    order_parameters: Mapping[str, Array]
+    spike: SpikeParameters
+
+
+def solve_points(model: Model, values: Mapping[str, Array], dimension: int | None, tolerance: float) -> Certified:
+    """Solve a model that ``goes_together`` at values [P] of ``parameter_keys``, each point as ``solve`` does.
+
+    Raises BadInput and NotConverged as ``problem_of`` and the panels do.
+    """
+    compile_first(model)
+    whole = problem_of(model, dimension, powers=True)
+    problem, members = merged(whole)
+    count = len(next(iter(values.values())))
+    parameters = np.tile(problem.parameters, (count, 1))
+    for key, column in values.items():
+        parameters[:, _PARAMETERS.index(key)] = column
+    found = direct_points(problem, parameters, tolerance)
+    order = shared(found.order_parameters, members, whole.fraction)
+    found = replace(found, order_parameters={name: order[name] for name in ORDER_PARAMETERS})
+    ok = found.status > 0
+    for failed in faults(whole, found, parameters, tolerance).values():
+        ok &= ~failed
+    evidence = {name: getattr(found, name) for name in _EVIDENCE}
+    evidence["training_loss"] = training_loss(whole, found, parameters)
+    return Certified(ok, evidence, found.order_parameters, whole.spike)

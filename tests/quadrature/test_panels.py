@@ -1,0 +1,49 @@
+"""Panels of kappa: half of the nodes where label and features are odd or even together."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from giantstep.quadrature.panels import Term, half_of_even, table
+from giantstep.spec.model import Model
+from giantstep.system.problem import problem_of
+from giantstep.system.square_loss import solve_direct, solver_nodes, square_overlaps
+
+HALVED = [("tanh", "sign"), ("erf", "z**3/5+z"), ("abs", "quadratic"), ("cos", "abs")]
+WHOLE = [("relu", "sign"), ("tanh", "quadratic"), ("abs", "sign"), ("tanh", "sign(z-0.1)"), ("cos", "tanh")]
+
+
+def rows_of(activation: str, link: str, offset: float = 0.0) -> np.ndarray:
+    terms = (Term(activation, 1.2, offset, 1.1), Term(activation, -0.7, offset, 1.3))
+    return table(terms, Term(link, 0.8, 0.0, 0.36), 16)
+
+
+@pytest.mark.parametrize(("activation", "link"), HALVED)
+def test_half_of_the_nodes_is_enough(activation: str, link: str) -> None:
+    rows = rows_of(activation, link)
+    half = half_of_even(rows)
+    assert 2 * len(half) == len(rows) and (half[:, 0] > 0.0).all()
+    model = Model.from_dict(
+        {
+            "network": {"activation": activation, "width": 0.8},
+            "spike": {"strength": 1.2, "alignment": 0.8, "bulk_variance": 1.1},
+            "target": {"link": link, "noise": 0.1},
+            "fit": {"samples": 1.5, "ridge": 0.05},
+        }
+    )
+    problem = problem_of(model)
+    assert problem.target is not None
+    found, whole = solve_direct(problem, 1e-10), table(problem.blocks, problem.target, 16)
+    assert found.nodes == len(whole) // 2 == solver_nodes(half_of_even(whole), None).shape[1]
+    for name, values in square_overlaps(problem, whole).items():
+        scale = 1e-13 * np.abs(values).max() + 1e-14
+        np.testing.assert_allclose(found.order_parameters[name], values, rtol=0.0, atol=scale, err_msg=name)
+
+
+@pytest.mark.parametrize(("activation", "link"), WHOLE)
+def test_all_nodes_where_averages_vanish_by_symmetry_or_not_at_all(activation: str, link: str) -> None:
+    rows = rows_of(activation, link)
+    assert half_of_even(rows) is rows
+    biased = rows_of("tanh", "sign", offset=0.1)
+    assert half_of_even(biased) is biased
