@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature 6b5506dcb2f684c4, runtime cf0259ee717db900.
+Generated; do not edit. Signature a1cbe413057e97be, runtime 7099544a56f1f386.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "6b5506dcb2f684c4adaabefa89e224e8fdb8768ec98f40892696b97ce5747594"
+SIGNATURE = "a1cbe413057e97be52293ce465408cf1a886b5796701e33468971e39060d2a61"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

@@ -3,14 +3,14 @@
 eigenvalue [J]: of the covariance of the inputs, of mean one; law_tr, law_theta [J]: weights of the trace and of the
 target's direction theta there; u [K]: readout values at initialisation.
 
-Generated; do not edit. Signature e9abbb8917aac4d5, runtime cf0259ee717db900.
+Generated; do not edit. Signature 67c760bfbfc9f06a, runtime 7099544a56f1f386.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "e9abbb8917aac4d573559f3fe9651b79ff41059e8e8533ee870cfeb7bb81483a"
+SIGNATURE = "67c760bfbfc9f06afee93fa8a878712e98f1247ef5e601c1f1ee8f53044b51ed"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

@@ -4,7 +4,8 @@ import math
 
 import numpy as np
 
-from codegen.runtime.compiling import entry, values_at
+from codegen.runtime.compiling import entry, kept, values_at
+from codegen.runtime.contractions import ALONG, INNER, apart
 from codegen.runtime.gaussian import EPS, NORM, REACH, TINY
 
 _STEP = 0.32  # of the coarse rule, at unit steepness and without waves, whose f^2 has twice their frequency
@@ -13,15 +14,64 @@ _NOTHING = 1e-280  # E f^2 whose parts underflow
 
 
 def trapezoid_nodes(q, reach, steepness, wave):
-    """Places and weights up to `reach`, with room for values: [3, n]; None where there would be too many."""
+    """Places and weights up to `reach`, room for values and weights, and signs of the coarse rule: [5, n]; None where
+    there would be too many.
+    """
     step = 0.5 / (max(1.0, steepness * q) / _STEP + wave * q / math.pi)
     if not 2.0 * REACH / step <= _MOST_NODES:
         return None
     half = 2.0 * math.ceil(0.5 * reach / step)
-    nodes = np.empty((3, int(2.0 * half) + 1))
+    nodes = np.empty((5, int(2.0 * half) + 1))
     nodes[0] = step * np.arange(-half, half + 1.0)
     nodes[1] = step * NORM * np.exp(-0.5 * nodes[0] ** 2)
+    nodes[4, 0::2], nodes[4, 1::2] = 1.0, -1.0  # even nodes are those of the coarse rule
     return nodes
+
+
+@kept(**INNER)
+def _shift_weights(nodes, offset):
+    """The weights at places moved by an offset of less than a step, from those in row 1."""
+    half = nodes.shape[1] // 2
+    ratio = math.exp(-offset * nodes[0, half + 1])
+    left = right = math.exp(-0.5 * offset * offset)
+    for j in range(half + 1):
+        nodes[3, half + j] = nodes[1, half + j] * right
+        nodes[3, half - j] = nodes[1, half - j] * left
+        right *= ratio
+        left /= ratio
+
+
+@kept(**ALONG)
+def _moments(nodes, s, q, offset):
+    """Sums of f, g f, f^2 and of the rounding, and what the coarse rule has beside the first two."""
+    apart()
+    mu0 = mu1 = second = change0 = change1 = rough = 0.0
+    over = 1.0 / (q * (nodes[0, 1] - nodes[0, 0]))
+    for j in range(nodes.shape[1]):
+        g, value, last = nodes[0, j] + offset, nodes[2, j], nodes[2, max(j - 1, 0)]
+        a = nodes[3, j] * value
+        mu0 += a
+        mu1 += a * g
+        second += a * value
+        change0 += nodes[4, j] * a
+        change1 += nodes[4, j] * a * g
+        # rounding of f, and of its argument at the slope seen here
+        slack = 4.0 * abs(value) + abs((s + q * g) * (value - last) * over)
+        rough += nodes[3, j] * slack * slack
+    return mu0, mu1, second, change0, change1, rough
+
+
+@kept(**ALONG)
+def _rest(nodes, mu0, mu1, offset):
+    """The square of what f has beside 1 and g, and what the coarse rule has beside that."""
+    apart()
+    residual = change = 0.0
+    for j in range(nodes.shape[1]):
+        r = nodes[2, j] - mu0 - mu1 * (nodes[0, j] + offset)
+        a = nodes[3, j] * r * r
+        residual += a
+        change += nodes[4, j] * a
+    return residual, change
 
 
 @entry
@@ -30,47 +80,44 @@ def trapezoid(f, shifts, q, raw, nodes):
 
     The difference D of the rules with steps 2h and h is the error of the coarse one. The fine one has about
     D^2; D^(3/2) is what is claimed, all relative to the size of the integrand.
+
+    Wherever the nodes begin, the rule is as exact: where shifts are close, all take the values of f from one grid of
+    half steps. A node is never farther than a quarter of a step from where it would be around the shift alone, so that
+    the coarse rule does not happen to agree.
     """
     count = nodes.shape[1]
-    span = q * (nodes[0, 1] - nodes[0, 0])
+    half = count // 2
+    apart_by = 0.5 * q * nodes[0, half + 1]  # a difference of others would be rounded
+    low, high = np.min(shifts) / apart_by - count, np.max(shifts) / apart_by + count
+    together = high - low < 0.25 * count * shifts.shape[0]
+    first = math.floor(low) if together else 0.0
+    grid = np.empty(int(high - first) + 3 if together else 0)
+    for k in range(grid.shape[0]):
+        grid[k] = (first + k) * apart_by
+    values_at(f, grid, grid)
     for i in range(shifts.shape[0]):
-        s = shifts[i]
-        mu0 = mu1 = second = change0 = change1 = rough = 0.0
-        sign = 1.0  # even nodes are those of the coarse rule
-        for j in range(count):
-            nodes[2, j] = s + q * nodes[0, j]
-        values_at(f, nodes[2], nodes[2])
-        last = nodes[2, 0]
-        for j in range(count):
-            g = nodes[0, j]
-            value = nodes[2, j]
-            a = nodes[1, j] * value
-            mu0 += a
-            mu1 += a * g
-            second += a * value
-            change0 += sign * a
-            change1 += sign * a * g
-            sign = -sign
-            # rounding of f, and of its argument at the slope seen here
-            slack = 4.0 * abs(value) + abs((s + q * g) * (value - last) / span)
-            rough += nodes[1, j] * slack * slack
-            last = value
+        s, offset = shifts[i], 0.0
+        if together:
+            nearest = math.floor(s / apart_by + 0.5)
+            offset = (nearest * apart_by - s) / q
+            start = int(nearest - first) - 2 * half
+            for j in range(count):
+                nodes[2, j] = grid[start + 2 * j]
+        else:
+            for j in range(count):
+                nodes[2, j] = s + q * nodes[0, j]
+            values_at(f, nodes[2], nodes[2])
+        _shift_weights(nodes, offset)
+        mu0, mu1, second, change0, change1, rough = _moments(nodes, s, q, offset)
         scale = math.sqrt(second)
         noise = EPS * math.sqrt(rough)
-        residual = change2 = 0.0
-        sign = 1.0
-        for j in range(count):
-            r = nodes[2, j] - mu0 - mu1 * nodes[0, j]
-            a = nodes[1, j] * r * r
-            residual += a
-            change2 += sign * a
-            sign = -sign
+        residual, change2 = _rest(nodes, mu0, mu1, offset)
         error0 = abs(change0) * math.sqrt(abs(change0) / (scale + TINY))
         error1 = abs(change1) * math.sqrt(abs(change1) / (scale + TINY))
         error2 = 0.0
         if abs(change2) > noise * (2.0 * math.sqrt(residual) + noise):
             error2 = abs(change2) * math.sqrt(abs(change2) / (residual + TINY))
-        ends = nodes[1, 0] * nodes[2, 0] ** 2 + nodes[1, count - 1] * last * last
+        ends = nodes[3, 0] * nodes[2, 0] ** 2 + nodes[3, count - 1] * nodes[2, count - 1] ** 2
         bound = 1e-14 * scale
         fine = error0 <= bound and error1 <= bound and error2 <= 1e-13 * residual and ends <= 1e-30 * second
         if second < _NOTHING:  # in all of the tail, or as far as these nodes go

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature c0d9a9e857da4620, runtime cf0259ee717db900.
+Generated; do not edit. Signature 27e8a657b5810524, runtime 7099544a56f1f386.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "c0d9a9e857da46209b8c694ceeccffa43b38487e7f5ee7948d193db294ecfefa"
+SIGNATURE = "27e8a657b5810524cf1a0318bb6a55960add2242e369e744b7c383b52f658402"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

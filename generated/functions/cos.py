@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature a967e300ebca882a, runtime cf0259ee717db900.
+Generated; do not edit. Signature 250b25fa63b7cca5, runtime 7099544a56f1f386.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "a967e300ebca882a17b4d6d20ba414f63bb3f3d11867fb8da8d356065b94b897"
+SIGNATURE = "250b25fa63b7cca5d53d6bc7d51c238201666e55f2daf7a1121846fcb5fd353c"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature cf14a19aee3e243e, runtime cf0259ee717db900.
+Generated; do not edit. Signature 4e9441f1c0240420, runtime 7099544a56f1f386.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "cf14a19aee3e243e386d0338dcdbc72369e4afc772b492c5844fe123a8630bd7"
+SIGNATURE = "4e9441f1c024042008961b5d563ae10d7e10be5a7c0e8fcbbcdce54c57dcb8b6"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

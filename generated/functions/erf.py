@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 8d1794133ef86280, runtime cf0259ee717db900.
+Generated; do not edit. Signature d8c68782fd777970, runtime 7099544a56f1f386.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "8d1794133ef86280cc82b6593c28dfe7d83eff8ed86beb4e84f9d97e0825aa36"
+SIGNATURE = "d8c68782fd777970b1fa5e6b2d0afa5a9142263006ceb99df4c603aa4feab2bd"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 58076ad8cf4aae0b, runtime cf0259ee717db900.
+Generated; do not edit. Signature b245bfaf105d2d1a, runtime 7099544a56f1f386.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "58076ad8cf4aae0b9fbfe42820a2bf9b95d0d481e178d9258680189e19aa537b"
+SIGNATURE = "b245bfaf105d2d1a1c0dcdaa182720eb26e5b2167cd57f24d9c517e16368efc3"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

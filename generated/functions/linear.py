@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 214043b546d7644d, runtime cf0259ee717db900.
+Generated; do not edit. Signature 03864365da310e45, runtime 7099544a56f1f386.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "214043b546d7644d82f2428d829d2e4cf5cc97a78e39ee85fc4a85f3c18835f9"
+SIGNATURE = "03864365da310e454e28bbd41ffb98cac401cd537f688cd54f6b138f6635cf9e"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 05d55f96c6335bc9, runtime cf0259ee717db900.
+Generated; do not edit. Signature 8284f813cf50d5ce, runtime 7099544a56f1f386.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "05d55f96c6335bc978f7ab8bb678f1c26f318924774451cb50e9832af280ed9e"
+SIGNATURE = "8284f813cf50d5ce94ed056985392e8ea371f526e987045f722b01c896875505"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

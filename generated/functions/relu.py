@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 4a9e7407adaf8984, runtime cf0259ee717db900.
+Generated; do not edit. Signature be3c59b2b8f6ea2c, runtime 7099544a56f1f386.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "4a9e7407adaf89843ac650eaf0e0af2640b3549b0b92832f5470c8668c48810d"
+SIGNATURE = "be3c59b2b8f6ea2cea8d1dac4df4c9fbeff7949865a1ee2c5ae5db6c64c8ff6e"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

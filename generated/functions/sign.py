@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 147497244560d95d, runtime cf0259ee717db900.
+Generated; do not edit. Signature b45a3e087015eeaa, runtime 7099544a56f1f386.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "147497244560d95d01175960d591c8f0f13311c45e445d8865a3179149fad09b"
+SIGNATURE = "b45a3e087015eeaab91328210a6b980243a65a87a8e82716e37d1b80cf9e2d94"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 9d05ff505982e056, runtime cf0259ee717db900.
+Generated; do not edit. Signature 391716542f8de897, runtime 7099544a56f1f386.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "9d05ff505982e0561ff8ab0be31845bc1677524a01b7ad4e35d5a24bcee5264e"
+SIGNATURE = "391716542f8de8973f4bb4b0bc62fa33bb8d6c499c43e7e328b5c44eafa4c829"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

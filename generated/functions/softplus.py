@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 737c9d44a2edf399, runtime cf0259ee717db900.
+Generated; do not edit. Signature a462bc5bf0be93d7, runtime 7099544a56f1f386.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "737c9d44a2edf39990a94bf33f126219cca9839b6635721366b401a536e9f282"
+SIGNATURE = "a462bc5bf0be93d717bb39410d8f040d9adb4cd5a39495bd07620416b739140b"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

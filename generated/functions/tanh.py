@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature b7fb9dd6fbf2cc3c, runtime cf0259ee717db900.
+Generated; do not edit. Signature 330cdf3311d9d93e, runtime 7099544a56f1f386.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "b7fb9dd6fbf2cc3c3f94e64f4d3abe24aad0788dfb712b9759bdd9405aa01ec2"
+SIGNATURE = "330cdf3311d9d93ebf27715cd8b4125e4e3dd58debe2af3ef245dae40ae18229"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

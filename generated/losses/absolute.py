@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature de8ce49affed9b80, runtime cf0259ee717db900.
+Generated; do not edit. Signature 3946545690687e29, runtime 7099544a56f1f386.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "de8ce49affed9b80a09d3b2dc88050c72a63489948af18d6d74b402be22f9222"
+SIGNATURE = "3946545690687e29cd0a53bfca54318cd2dfaaac5d1e0c36077d48ce079b8ebf"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

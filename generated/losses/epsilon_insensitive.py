@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature f589b3468fb1e528, runtime cf0259ee717db900.
+Generated; do not edit. Signature 4afde50ae01737c8, runtime 7099544a56f1f386.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "f589b3468fb1e5283ce05444d6154c60df941fe54c0fd1f659bb2bd60a67385b"
+SIGNATURE = "4afde50ae01737c8e2558d0376592bbd7f5e6702798764d32a3662ed113fb959"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature ced16910fac467fd, runtime cf0259ee717db900.
+Generated; do not edit. Signature 6ce5ee9d4dbf07e6, runtime 7099544a56f1f386.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "ced16910fac467fdf2f81b9d7f662303a6b77e3d49ca7832c56d534f854c8eff"
+SIGNATURE = "6ce5ee9d4dbf07e6d451e68c874a5dbff7449fabd8eeb176b167cec73abab17f"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

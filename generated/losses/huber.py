@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 4d49a68467e9386b, runtime cf0259ee717db900.
+Generated; do not edit. Signature 56f0bf1b2cda3d6c, runtime 7099544a56f1f386.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "4d49a68467e9386b8aa496f8e9c337d597bf6017b544c8cefe719902b53bfdac"
+SIGNATURE = "56f0bf1b2cda3d6cb8a2a0f2dbff88caa013bfa7974bb56d71d5e07467408832"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

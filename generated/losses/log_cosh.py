@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature bb438eb40227d4ab, runtime cf0259ee717db900.
+Generated; do not edit. Signature 69be67f75e2c2513, runtime 7099544a56f1f386.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "bb438eb40227d4ab72a67287fab957f048c1607a06e1e0fda9c1861f4c9ce7b7"
+SIGNATURE = "69be67f75e2c25137cdb1cea3300d4832a75eb91feeb0c419932fefbf466f2fe"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

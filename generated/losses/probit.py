@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 5088ad1d4eaa6470, runtime cf0259ee717db900.
+Generated; do not edit. Signature ead7f14256d1ceca, runtime 7099544a56f1f386.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "5088ad1d4eaa64707578e141e727daad38facd4e1c236a5240d565a75cefaf6c"
+SIGNATURE = "ead7f14256d1ceca8182b45c0709fd2d96752f8a4a228e7c3545207ec4d9925b"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

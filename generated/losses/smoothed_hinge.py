@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature 023590605878b1e6, runtime cf0259ee717db900.
+Generated; do not edit. Signature 1ed0db41c8845aa7, runtime 7099544a56f1f386.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "023590605878b1e60f6405f29dece363cdeaf22b23535d0e8273b7011f9c69a0"
+SIGNATURE = "1ed0db41c8845aa70e1a4643d9e9e464713cae54054ac33a837e72d5f7b50374"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

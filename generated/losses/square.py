@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 3cf81cfb04b46e2b, runtime cf0259ee717db900.
+Generated; do not edit. Signature 3767f6664ffecb7b, runtime 7099544a56f1f386.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "3cf81cfb04b46e2b25369bd7da4c4def162cda2f2d7702b30ab99ffce22ee767"
+SIGNATURE = "3767f6664ffecb7b90dddd060fe633a10261ada2946d987cba0432fec7c05404"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature d382018d34308073, runtime cf0259ee717db900.
+Generated; do not edit. Signature 0de5fcf0f68afaab, runtime 7099544a56f1f386.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "d382018d343080736af07ed413584a94079cbd35591bcd852f45c520d3662584"
+SIGNATURE = "0de5fcf0f68afaab2f18698b3ad44d9ff07c73677e111570d4f80794e234aea0"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -7,7 +7,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature bfe3164f5c30c18b.
+in X). Generated; do not edit. Signature 3de7846e39cde482.
 Regenerate with: giantstep generate
 """
 
@@ -21,7 +21,7 @@ from generated.runtime.tangents import Motion, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "bfe3164f5c30c18b46871f980daf6b2c496b20dd36ad274374e1ac88b0be37f1"
+SIGNATURE = "3de7846e39cde482ada70944941ce2984096510201ec1ea4a11ee77fb05835d4"
 
 
 kappa_1, weight, nu0, nu1_1, nu1_2, nu2sq, kappa_2 = np.arange(7)  # rows of node, then those of the blocks

@@ -1,6 +1,6 @@
 """Equations of a given bulk, one block  [THEORY section 5].
 
-Generated; do not edit. Signature 079efd778eb1e228.
+Generated; do not edit. Signature 83f05df6d1947e07.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import Motion, Text
 
-SIGNATURE = "079efd778eb1e228eec8b842bf044f3c7be0d351340bffcf2a878d72951df647"
+SIGNATURE = "83f05df6d1947e07eea7d1eadce485f59e076d81e177a167f8224b5f9cee895a"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

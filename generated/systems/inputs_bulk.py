@@ -1,6 +1,6 @@
 """Equations of structured inputs, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature fec653ecd83079a9.
+Generated; do not edit. Signature 253b3aaf1e63c49c.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import Motion, Text
 
-SIGNATURE = "fec653ecd83079a9d2a6567d3df347897ea200de8c85d17dd80ec41692356817"
+SIGNATURE = "253b3aaf1e63c49c64fdc05dab9d2c3e87e891eee4fe6164d7623ed6ea671045"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

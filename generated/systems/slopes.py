@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 2dbc50d793b496c0.
+Generated; do not edit. Signature a50ffe6b115e448a.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "2dbc50d793b496c0ae2e31353dc8b9757b17dc1c0e8bb2b6bf3ecfcdfce24dbc"
+SIGNATURE = "a50ffe6b115e448a6c5b2a8e87e963278c8a6ba11009fc120be39893b0a35524"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

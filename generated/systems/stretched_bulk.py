@@ -1,6 +1,6 @@
 """Equations of a stretched bulk, 1 direction(s) beside the spike, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature fbc50efbefcb6e39.
+Generated; do not edit. Signature 00b3d7609a494a5b.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import Motion, Text
 
-SIGNATURE = "fbc50efbefcb6e3917071a89d55368efc26d78b209810b2ae64b36816b73a51c"
+SIGNATURE = "00b3d7609a494a5bbe91ce631d9a543b7a53b2a9b9133a632a353119f78d68ce"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

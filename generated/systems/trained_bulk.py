@@ -1,6 +1,6 @@
 """Equations of a trained bulk, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature 0f1fec1afa2a8b71.
+Generated; do not edit. Signature 3427fcce7999519e.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import Motion, Text
 
-SIGNATURE = "0f1fec1afa2a8b71b1a4e4209874c576721dad84dd7748306fb0cddef75e65bb"
+SIGNATURE = "3427fcce7999519e625716e64f8fb4cb01e8b53cca651fbab2a8875edda8120d"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')
