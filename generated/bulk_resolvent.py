@@ -3,14 +3,14 @@
 e, weight, weight_t, weight_tt: nodes of the law of the residual e of the step, with weights for means of
 functions of e, of those times t = theta.x, and times t^2. x_F = (1/n0) sum_i (f_1 - B' f_2)(e_i) x_i, B' = a_2 B.
 
-Generated; do not edit. Signature dbe41bf0701d4fc2.
+Generated; do not edit. Signature 325798bc0055b0c4.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "dbe41bf0701d4fc224a2e7625857ee6d0ac800a3002fe40c260d83b7fafbf608"
+SIGNATURE = "325798bc0055b0c405a9756d2c28df2846063311f331fd2764ad8697c7199b14"
 
 
 def covariance(A, alpha_0, u, sigma_2, v_sigma):

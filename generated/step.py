@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature a1cbe413057e97be, runtime 7099544a56f1f386.
+Generated; do not edit. Signature 08f8aff1ed9614a2, runtime c3ab06808a618531.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "a1cbe413057e97be52293ce465408cf1a886b5796701e33468971e39060d2a61"
+SIGNATURE = "08f8aff1ed9614a2bf5e88f7356214e54c85dd48857d6b0b60c3cc5871ea44e2"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

@@ -3,14 +3,14 @@
 eigenvalue [J]: of the covariance of the inputs, of mean one; law_tr, law_theta [J]: weights of the trace and of the
 target's direction theta there; u [K]: readout values at initialisation.
 
-Generated; do not edit. Signature 67c760bfbfc9f06a, runtime 7099544a56f1f386.
+Generated; do not edit. Signature 3c3ed8c952474a7b, runtime c3ab06808a618531.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "67c760bfbfc9f06afee93fa8a878712e98f1247ef5e601c1f1ee8f53044b51ed"
+SIGNATURE = "3c3ed8c952474a7b98156f418beb9eea7f978b49a26623cec71864cd67579ada"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

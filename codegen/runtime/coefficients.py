@@ -95,13 +95,19 @@ class Function:
             return 0.0
         shifts = np.array(s) if self.parity == "none" else np.abs(s)
         with np.errstate(all="ignore"):
-            raw = self._by_rules(shifts, math.sqrt(c), scratch)
-            out[:] = raw[:3]
+            half = self._mirrored(shifts)
+            raw = self._by_rules(shifts[half:], math.sqrt(c), scratch)
+            out[:, half:], out[:, :half] = raw[:3], raw[:3, ::-1][:, :half]
             if self.parity == "odd":
                 out[0] *= np.sign(s)
             elif self.parity == "even":
                 out[1] *= np.sign(s)
             return float(np.max(estimates(raw), initial=0.0))
+
+    def _mirrored(self, shifts: Array) -> int:
+        """How many shifts at the start are those at the end in the reverse order: half of them, or none."""
+        half = shifts.size // 2
+        return half if self.parity != "none" and np.array_equal(shifts[:half], shifts[::-1][:half]) else 0
 
     def _by_rules(self, shifts: Array, q: float, scratch: Array) -> Array:
         raw = np.empty((7, shifts.size))

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 27e8a657b5810524, runtime 7099544a56f1f386.
+Generated; do not edit. Signature 83b68b8e4b88e263, runtime c3ab06808a618531.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "27e8a657b5810524cf1a0318bb6a55960add2242e369e744b7c383b52f658402"
+SIGNATURE = "83b68b8e4b88e263540a17c5af68790a4d5bb6e94362a20a0f43838a6432fb29"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 250b25fa63b7cca5, runtime 7099544a56f1f386.
+Generated; do not edit. Signature 045959c9973112bd, runtime c3ab06808a618531.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "250b25fa63b7cca5d53d6bc7d51c238201666e55f2daf7a1121846fcb5fd353c"
+SIGNATURE = "045959c9973112bda757912c46d917597193c0b995b2983c83db55408a12ec6a"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

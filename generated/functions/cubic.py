@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 4e9441f1c0240420, runtime 7099544a56f1f386.
+Generated; do not edit. Signature d0a89026e8e75af6, runtime c3ab06808a618531.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "4e9441f1c024042008961b5d563ae10d7e10be5a7c0e8fcbbcdce54c57dcb8b6"
+SIGNATURE = "d0a89026e8e75af6e55eee735bb9bde789bece48b5817f7ff7f01a2bb8dd31c8"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature d8c68782fd777970, runtime 7099544a56f1f386.
+Generated; do not edit. Signature 11c40704f92b8d26, runtime c3ab06808a618531.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "d8c68782fd777970b1fa5e6b2d0afa5a9142263006ceb99df4c603aa4feab2bd"
+SIGNATURE = "11c40704f92b8d260ec79e5d69e205cb1f8160c64c0e4f222d246696b672fb1d"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 7dabd643036507c1, runtime 7099544a56f1f386.
+Generated; do not edit. Signature 6494b754d3473a0e, runtime c3ab06808a618531.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "7dabd643036507c18aabdfed4beb01284350839f173cff8e8d51cb9c9b867e4e"
+SIGNATURE = "6494b754d3473a0ee87cce32952403bfd6dcde4d8515a379e35592b015f5bd98"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

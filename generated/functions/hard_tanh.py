@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 17b4d86a640467ce, runtime 7099544a56f1f386.
+Generated; do not edit. Signature 4c29f27b82b87c2f, runtime c3ab06808a618531.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "17b4d86a640467cefaaf53af66061f7cbc0c1553835fe6c9107a986d3a0da417"
+SIGNATURE = "4c29f27b82b87c2f95800d2cb70caafe64f7ef5d87472c53fbd032993a8c0dba"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 03864365da310e45, runtime 7099544a56f1f386.
+Generated; do not edit. Signature e593e9bab0fd19ea, runtime c3ab06808a618531.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "03864365da310e454e28bbd41ffb98cac401cd537f688cd54f6b138f6635cf9e"
+SIGNATURE = "e593e9bab0fd19eaa02dd9df54bc68ca51e78b70291ac2228aabe776067c6d6c"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

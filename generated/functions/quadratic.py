@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 8284f813cf50d5ce, runtime 7099544a56f1f386.
+Generated; do not edit. Signature 6fddd998e3b9f11f, runtime c3ab06808a618531.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "8284f813cf50d5ce94ed056985392e8ea371f526e987045f722b01c896875505"
+SIGNATURE = "6fddd998e3b9f11fff18f6ff7aaa085dd1d072824b628385a33992539f7c853a"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

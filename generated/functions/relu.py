@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature be3c59b2b8f6ea2c, runtime 7099544a56f1f386.
+Generated; do not edit. Signature 6eb21bd717a7697e, runtime c3ab06808a618531.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "be3c59b2b8f6ea2cea8d1dac4df4c9fbeff7949865a1ee2c5ae5db6c64c8ff6e"
+SIGNATURE = "6eb21bd717a7697e897542132a978bfbd34722a1fdd5ad674bfa2592b036cb41"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

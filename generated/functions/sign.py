@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature b45a3e087015eeaa, runtime 7099544a56f1f386.
+Generated; do not edit. Signature 9c0fcc0cf498ac92, runtime c3ab06808a618531.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "b45a3e087015eeaab91328210a6b980243a65a87a8e82716e37d1b80cf9e2d94"
+SIGNATURE = "9c0fcc0cf498ac92ea78d2352178c44171cc1db32a10a8d255bef562acb5cc05"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 391716542f8de897, runtime 7099544a56f1f386.
+Generated; do not edit. Signature c843c2ae2b032b95, runtime c3ab06808a618531.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "391716542f8de8973f4bb4b0bc62fa33bb8d6c499c43e7e328b5c44eafa4c829"
+SIGNATURE = "c843c2ae2b032b95a22735da33626b3394abb904dbdd114960f506dba6099518"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

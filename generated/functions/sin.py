@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 38d34e3b5eadc541, runtime 7099544a56f1f386.
+Generated; do not edit. Signature fd2da3a976b42bba, runtime c3ab06808a618531.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "38d34e3b5eadc541e95ed7df00a91f8355b65a12a0cb3ea9e81e34e4a6ec8132"
+SIGNATURE = "fd2da3a976b42bba8bc13d457570966a7ca2672e2808963cadd2bd84d9fcb80f"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 330cdf3311d9d93e, runtime 7099544a56f1f386.
+Generated; do not edit. Signature d502d06e5d49dc11, runtime c3ab06808a618531.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "330cdf3311d9d93ebf27715cd8b4125e4e3dd58debe2af3ef245dae40ae18229"
+SIGNATURE = "d502d06e5d49dc11a7904fe4d5155fdeb68b89b43ad0fde8aaec9b6b5bc5fa08"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

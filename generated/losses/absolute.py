@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 3946545690687e29, runtime 7099544a56f1f386.
+Generated; do not edit. Signature 859ff810b10ed79d, runtime c3ab06808a618531.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "3946545690687e29cd0a53bfca54318cd2dfaaac5d1e0c36077d48ce079b8ebf"
+SIGNATURE = "859ff810b10ed79d5e9785e5bd79bddf8ee42a4d8566b3021678ee5bebb91aa5"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

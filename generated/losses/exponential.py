@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 6ce5ee9d4dbf07e6, runtime 7099544a56f1f386.
+Generated; do not edit. Signature 861222bf1f2d6093, runtime c3ab06808a618531.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "6ce5ee9d4dbf07e6d451e68c874a5dbff7449fabd8eeb176b167cec73abab17f"
+SIGNATURE = "861222bf1f2d6093e57651ed6bf9a8b935b6ac3920393b87b9a4bcd97b74aa4f"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

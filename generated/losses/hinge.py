@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature cabc5ae505b9aef9, runtime 7099544a56f1f386.
+Generated; do not edit. Signature 6fac49ada22005c2, runtime c3ab06808a618531.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "cabc5ae505b9aef9a6e3e99015992310801d5e78152d40b04a8449eab82c8c53"
+SIGNATURE = "6fac49ada22005c250859aa04c3e4dcaa9f84240a321cd7d917c279f39798952"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

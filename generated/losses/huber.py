@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 56f0bf1b2cda3d6c, runtime 7099544a56f1f386.
+Generated; do not edit. Signature 82a1360717d771c4, runtime c3ab06808a618531.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "56f0bf1b2cda3d6cb8a2a0f2dbff88caa013bfa7974bb56d71d5e07467408832"
+SIGNATURE = "82a1360717d771c4970768cc53709b3cae252b57cb0d68390869b3436cca7f90"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 69be67f75e2c2513, runtime 7099544a56f1f386.
+Generated; do not edit. Signature 867ff2d0165f72d4, runtime c3ab06808a618531.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "69be67f75e2c25137cdb1cea3300d4832a75eb91feeb0c419932fefbf466f2fe"
+SIGNATURE = "867ff2d0165f72d4fbb0e92c34879026292e8262aeba05a1dd0e255009f6abdf"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

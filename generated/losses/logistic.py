@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 607fbd541899710d, runtime 7099544a56f1f386.
+Generated; do not edit. Signature 65bcaae8da90e066, runtime c3ab06808a618531.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "607fbd541899710d1514b9115c72b1dd3b7aa44a1abcc03075b8bdc8312d18af"
+SIGNATURE = "65bcaae8da90e0669d835e80707d376bd9ed898df1c6f556bc61b90e28ee2be8"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature ead7f14256d1ceca, runtime 7099544a56f1f386.
+Generated; do not edit. Signature b8b68908f753c696, runtime c3ab06808a618531.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "ead7f14256d1ceca8182b45c0709fd2d96752f8a4a228e7c3545207ec4d9925b"
+SIGNATURE = "b8b68908f753c696a7fad9a946aed52355a40e802499022eb7023d1e1cb331fb"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature b7f20b1edf5c5f0a, runtime 7099544a56f1f386.
+Generated; do not edit. Signature 2c748705143d076c, runtime c3ab06808a618531.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "b7f20b1edf5c5f0a972b92f9ef67faf3464311f0bd3f1e1da898e71ca6a9aac6"
+SIGNATURE = "2c748705143d076c100c3cdd2fd9a2ac324907bd5b2fd28c079158584c816fbb"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

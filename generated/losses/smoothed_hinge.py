@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature 1ed0db41c8845aa7, runtime 7099544a56f1f386.
+Generated; do not edit. Signature e440d861922ddff8, runtime c3ab06808a618531.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "1ed0db41c8845aa70e1a4643d9e9e464713cae54054ac33a837e72d5f7b50374"
+SIGNATURE = "e440d861922ddff86f57ceeda24a78e5b28097c2297ba4518c7e00b77839bbb0"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 3767f6664ffecb7b, runtime 7099544a56f1f386.
+Generated; do not edit. Signature aec78a12cbd362d6, runtime c3ab06808a618531.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "3767f6664ffecb7b90dddd060fe633a10261ada2946d987cba0432fec7c05404"
+SIGNATURE = "aec78a12cbd362d6513b02da652e45b4ca1e9933e6e78ac1ada7d28fb8c5b297"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature 0de5fcf0f68afaab, runtime 7099544a56f1f386.
+Generated; do not edit. Signature 2a7f3c9ca75066a1, runtime c3ab06808a618531.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "0de5fcf0f68afaab2f18698b3ad44d9ff07c73677e111570d4f80794e234aea0"
+SIGNATURE = "2a7f3c9ca75066a1a5c959686d0aac0558a10e454755a1ab4fa5f2e34a5f6849"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of a function by the rules that serve it, cheapest first.
 
 Written by hand, in codegen/runtime/coefficients.py.
-Generated; do not edit. Signature dc4dbb75c2294d35, runtime 7099544a56f1f386.
+Generated; do not edit. Signature 6f2627f8521f788c, runtime c3ab06808a618531.
 Regenerate with: giantstep generate
 """
 
@@ -102,13 +102,19 @@ class Function:
             return 0.0
         shifts = np.array(s) if self.parity == "none" else np.abs(s)
         with np.errstate(all="ignore"):
-            raw = self._by_rules(shifts, math.sqrt(c), scratch)
-            out[:] = raw[:3]
+            half = self._mirrored(shifts)
+            raw = self._by_rules(shifts[half:], math.sqrt(c), scratch)
+            out[:, half:], out[:, :half] = raw[:3], raw[:3, ::-1][:, :half]
             if self.parity == "odd":
                 out[0] *= np.sign(s)
             elif self.parity == "even":
                 out[1] *= np.sign(s)
             return float(np.max(estimates(raw), initial=0.0))
+
+    def _mirrored(self, shifts: Array) -> int:
+        """How many shifts at the start are those at the end in the reverse order: half of them, or none."""
+        half = shifts.size // 2
+        return half if self.parity != "none" and np.array_equal(shifts[:half], shifts[::-1][:half]) else 0
 
     def _by_rules(self, shifts: Array, q: float, scratch: Array) -> Array:
         raw = np.empty((7, shifts.size))
@@ -185,4 +191,4 @@ def closed_form(address, residual, frequency, shifts, q, raw):
         raw[5, i] = error2
         raw[6, i] = wave
 
-SIGNATURE = "dc4dbb75c2294d35f60008243b5339e6316c1990e90df05342d9187816844116"
+SIGNATURE = "6f2627f8521f788c7b6560ae090f44c97dba1b6889e0fa27bc1e0550a1460990"

@@ -1,7 +1,7 @@
 """Where the arrays of contractions lie in memory, for given lengths of their axes.
 
 Written by hand, in codegen/runtime/contraction_layout.py.
-Generated; do not edit. Signature dc4dbb75c2294d35, runtime 7099544a56f1f386.
+Generated; do not edit. Signature 6f2627f8521f788c, runtime c3ab06808a618531.
 Regenerate with: giantstep generate
 """
 
@@ -89,4 +89,4 @@ def layout_of(contractions, blocks, nodes, shapes):
     known, moving = ({n: places[r] for n, r in found.items()} for found in (families, contractions.moving))
     return Layout(rows, start, slice(0, identity), known, defined, moving)
 
-SIGNATURE = "dc4dbb75c2294d35f60008243b5339e6316c1990e90df05342d9187816844116"
+SIGNATURE = "6f2627f8521f788c7b6560ae090f44c97dba1b6889e0fa27bc1e0550a1460990"

@@ -1,7 +1,7 @@
 """Machine code on disk: every file carries a digest; what is damaged is compiled again, a full disk is no error.
 
 Written by hand, in codegen/runtime/kept_code.py.
-Generated; do not edit. Signature dc4dbb75c2294d35, runtime 7099544a56f1f386.
+Generated; do not edit. Signature 6f2627f8521f788c, runtime c3ab06808a618531.
 Regenerate with: giantstep generate
 """
 
@@ -75,4 +75,4 @@ def _opened(path: str) -> Any:
     digest, data = content[:_DIGEST], content[_DIGEST:]
     return pickle.loads(data) if hashlib.sha256(data).digest() == digest else None
 
-SIGNATURE = "dc4dbb75c2294d35f60008243b5339e6316c1990e90df05342d9187816844116"
+SIGNATURE = "6f2627f8521f788c7b6560ae090f44c97dba1b6889e0fa27bc1e0550a1460990"

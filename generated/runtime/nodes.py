@@ -1,7 +1,7 @@
 """Nodes of an average over the conditional output, with the envelope of a loss and its derivatives there.
 
 Written by hand, in codegen/runtime/nodes.py.
-Generated; do not edit. Signature dc4dbb75c2294d35, runtime 7099544a56f1f386.
+Generated; do not edit. Signature 6f2627f8521f788c, runtime c3ab06808a618531.
 Regenerate with: giantstep generate
 """
 
@@ -136,4 +136,4 @@ def fill_nodes(law, gauss, fewest, y, center, spread, V, q, steep, width, scratc
         start = end
     return count
 
-SIGNATURE = "dc4dbb75c2294d35f60008243b5339e6316c1990e90df05342d9187816844116"
+SIGNATURE = "6f2627f8521f788c7b6560ae090f44c97dba1b6889e0fa27bc1e0550a1460990"

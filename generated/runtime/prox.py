@@ -1,7 +1,7 @@
 """The proximal map of a piece of a loss, and panels of it that are short enough for a Gauss rule.
 
 Written by hand, in codegen/runtime/prox.py.
-Generated; do not edit. Signature dc4dbb75c2294d35, runtime 7099544a56f1f386.
+Generated; do not edit. Signature 6f2627f8521f788c, runtime c3ab06808a618531.
 Regenerate with: giantstep generate
 """
 
@@ -124,4 +124,4 @@ def graded(law, k, kink, x, length, V, y, q, steep, width):
             length *= 0.5
     return length
 
-SIGNATURE = "dc4dbb75c2294d35f60008243b5339e6316c1990e90df05342d9187816844116"
+SIGNATURE = "6f2627f8521f788c7b6560ae090f44c97dba1b6889e0fa27bc1e0550a1460990"

@@ -1,7 +1,7 @@
 """Special functions of the generated expressions: without overflow, accurate in the tails.
 
 Written by hand, in codegen/runtime/special.py.
-Generated; do not edit. Signature dc4dbb75c2294d35, runtime 7099544a56f1f386.
+Generated; do not edit. Signature 6f2627f8521f788c, runtime c3ab06808a618531.
 Regenerate with: giantstep generate
 """
 
@@ -80,4 +80,4 @@ def log_normal_cdf(u):
         fraction = -u + k / fraction
     return -0.5 * u * u - 0.9189385332046727 - math.log(fraction)
 
-SIGNATURE = "dc4dbb75c2294d35f60008243b5339e6316c1990e90df05342d9187816844116"
+SIGNATURE = "6f2627f8521f788c7b6560ae090f44c97dba1b6889e0fa27bc1e0550a1460990"

@@ -5,7 +5,7 @@ others moves as the right sides do, unless there is a rule for it: averages over
 averages, and matrices whose derivative would cancel, taken term by term.
 
 Written by hand, in codegen/runtime/tangents.py.
-Generated; do not edit. Signature dc4dbb75c2294d35, runtime 7099544a56f1f386.
+Generated; do not edit. Signature 6f2627f8521f788c, runtime c3ab06808a618531.
 Regenerate with: giantstep generate
 """
 
@@ -205,4 +205,4 @@ class Moving:
         found = {name: self.layout.defined[name] for name in wanted}
         return {name: value[place].real.reshape(shape) for name, (place, shape) in found.items()}
 
-SIGNATURE = "dc4dbb75c2294d35f60008243b5339e6316c1990e90df05342d9187816844116"
+SIGNATURE = "6f2627f8521f788c7b6560ae090f44c97dba1b6889e0fa27bc1e0550a1460990"

@@ -6,7 +6,7 @@ Order of computation, found from the derived system:
        zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature dfb02bccc79a6a7e.
+in X). Generated; do not edit. Signature 8e6a17ece38de8fc.
 Regenerate with: giantstep generate
 """
 
@@ -20,7 +20,7 @@ from generated.runtime.tangents import Motion, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "dfb02bccc79a6a7e2a69c140758f20bdb225198c34ace5b3a6e6d332bde3945e"
+SIGNATURE = "8e6a17ece38de8fcc2244a63ce103d98324efee289be3f8907f2eea3bbe5be2c"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

@@ -6,7 +6,7 @@ Order of computation, found from the derived system:
        avg_h, avg_tg, zeta_hat_1, zeta_hat_2, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 366f612a7fd30976.
+in X). Generated; do not edit. Signature 14c596b90aa462df.
 Regenerate with: giantstep generate
 """
 
@@ -20,7 +20,7 @@ from generated.runtime.tangents import Motion, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "366f612a7fd30976d1f17923523f150ead8ffbbff77265543ac2ed407defff12"
+SIGNATURE = "14c596b90aa462dfddc8c87b5206eda62fdce6adeae2c6f65cab05da2cfc46e0"
 
 
 kappa_1, weight, nu0, nu1, nu2sq, kappa_2 = np.arange(6)  # rows of node, then those of the blocks

@@ -1,6 +1,6 @@
 """Equations of a given bulk, one block  [THEORY section 5].
 
-Generated; do not edit. Signature 83f05df6d1947e07.
+Generated; do not edit. Signature 7b27d3985f3a9418.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import Motion, Text
 
-SIGNATURE = "83f05df6d1947e07eea7d1eadce485f59e076d81e177a167f8224b5f9cee895a"
+SIGNATURE = "7b27d3985f3a94186b06c1704016c556f9f49802906f55c8f6b15c70a3ef6100"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

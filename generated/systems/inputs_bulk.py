@@ -1,6 +1,6 @@
 """Equations of structured inputs, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature 253b3aaf1e63c49c.
+Generated; do not edit. Signature d9780ba2dc543d31.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import Motion, Text
 
-SIGNATURE = "253b3aaf1e63c49c64fdc05dab9d2c3e87e891eee4fe6164d7623ed6ea671045"
+SIGNATURE = "d9780ba2dc543d31ceeccbbdba95cbf26ffa9681e21a0866a2815f02beda0ef6"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature a50ffe6b115e448a.
+Generated; do not edit. Signature 2bc5b60ab4af0751.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "a50ffe6b115e448a6c5b2a8e87e963278c8a6ba11009fc120be39893b0a35524"
+SIGNATURE = "2bc5b60ab4af0751ffb482cced3e631befc5f24ff380c2350a006d62d491b598"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 8edd6e98928e191f.
+in X). Generated; do not edit. Signature 58e6d44085a48a1d.
 Regenerate with: giantstep generate
 """
 
@@ -23,7 +23,7 @@ from generated.runtime.unknowns import (DIRECTION, FAMILY, IMAGE, RESIDUAL, TURN
     solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "8edd6e98928e191f64bf689c5ecd149797ee52e12b0197abf5e4e598d98d1c20"
+SIGNATURE = "58e6d44085a48a1d25274f9c8e4e9bb8181f06f865a1f6b516539f08f3d2f6a8"
 
 
 kappa_1, weight, nu0, nu1, nu2sq, kappa_2 = np.arange(6)  # rows of node, then those of the blocks

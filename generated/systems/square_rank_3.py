@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 1df323310aa3eb2a.
+in X). Generated; do not edit. Signature 39a7e01a806b64ec.
 Regenerate with: giantstep generate
 """
 
@@ -23,7 +23,7 @@ from generated.runtime.unknowns import (DIRECTION, FAMILY, IMAGE, RESIDUAL, TURN
     solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "1df323310aa3eb2a15cc0e8c77e4d0d442138bb303fd1534ace8acd516d46426"
+SIGNATURE = "39a7e01a806b64ecc0f1ab77723d7d0c53e5b8212b0e2eea8ff94cfb693f6357"
 
 
 kappa_1, weight, nu0, nu1, nu2sq, kappa_2, kappa_3 = np.arange(7)  # rows of node, then those of the blocks

@@ -1,6 +1,6 @@
 """Equations of a stretched bulk, 1 direction(s) beside the spike, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature 00b3d7609a494a5b.
+Generated; do not edit. Signature 9da0227b0be5fb40.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import Motion, Text
 
-SIGNATURE = "00b3d7609a494a5bbe91ce631d9a543b7a53b2a9b9133a632a353119f78d68ce"
+SIGNATURE = "9da0227b0be5fb4088a58f8c84b374a058927265f5a7324b178305de08dad71c"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

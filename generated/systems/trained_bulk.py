@@ -1,6 +1,6 @@
 """Equations of a trained bulk, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature 3427fcce7999519e.
+Generated; do not edit. Signature 97aace60385e01e0.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import Motion, Text
 
-SIGNATURE = "3427fcce7999519e625716e64f8fb4cb01e8b53cca651fbab2a8875edda8120d"
+SIGNATURE = "97aace60385e01e080a95e59ac61d3e59034abea098bfb864ec72f78165bd565"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.polynomial.legendre import legvander
 from numpy.polynomial.polynomial import polyval
 
-from giantstep.quadrature.gauss import legendre
+from giantstep.quadrature.gauss import legendre, legendre_coefficients, normal_between
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.kernels import coefficients, function_kernel
 
@@ -43,11 +42,30 @@ class Term:
         return found
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Mesh:
-    """Edges of the panels in kappa."""
+    """Edges of the panels in kappa, and the coefficients [3, panels, n] of every term at their first order of nodes."""
 
     edges: np.ndarray
+    values: Mapping[Term, np.ndarray]
+
+    def halved(self, chosen: np.ndarray) -> Mesh:
+        """The mesh with some panels cut in two; of the others the coefficients are known."""
+        edges = np.sort(np.concatenate([self.edges, 0.5 * (self.edges[:-1] + self.edges[1:])[chosen]]))
+        pieces = np.where(chosen, 2, 1)
+        new = np.repeat(chosen, pieces)
+        kappa = normal_between(edges[:-1][new], edges[1:][new], ORDERS[0])[0].ravel()
+        values = {}
+        for term, known in self.values.items():
+            values[term] = found = np.repeat(known, pieces, axis=1)
+            found[:, new] = term.coefficients(kappa).reshape(3, -1, ORDERS[0])
+        return Mesh(edges, values)
+
+
+def mesh_on(terms: Sequence[Term], edges: np.ndarray) -> Mesh:
+    """Panels with the coefficients of terms."""
+    kappa, _ = nodes(edges, ORDERS[0])
+    return Mesh(edges, {term: term.coefficients(kappa).reshape(3, -1, ORDERS[0]) for term in terms})
 
 
 def steep_places(term: Term) -> list[tuple[float, float]]:
@@ -104,13 +122,13 @@ def _step(x: float, centre: float, width: float) -> float:
 def meshes(terms: tuple[Term, ...]) -> Mesh:
     """Panels on which every coefficient is resolved, out to where the Gaussian weight makes the rest negligible."""
     reach = reach_of(terms)
-    edges = initial_mesh(terms, reach)
+    mesh = mesh_on(terms, initial_mesh(terms, reach))
     for _ in range(40):
-        bad = unresolved(terms, edges)
+        bad = unresolved(mesh)
         if not bad.any():
-            return Mesh(edges)
-        edges = np.sort(np.concatenate([edges, 0.5 * (edges[:-1] + edges[1:])[bad]]))
-        if len(edges) > _MOST_PANELS:
+            return mesh
+        mesh = mesh.halved(bad)
+        if len(mesh.edges) > _MOST_PANELS:
             break
     raise NotConverged(
         f"the coefficients are not resolved in kappa by {_MOST_PANELS} panels",
@@ -122,9 +140,9 @@ def reach_of(terms: tuple[Term, ...]) -> float:
     """Where the weight times the squares of all terms has fallen below rounding."""
     reach = _REACH
     while reach < _FARTHEST:
-        ends = np.array([-reach, reach])
-        peak = max(_squares(term, np.linspace(-3.0, 3.0, 13)).max() for term in terms)
-        last = max(_squares(term, ends).max() for term in terms)
+        places = np.concatenate([[-reach], np.linspace(-3.0, 3.0, 13), [reach]])
+        squares = [_squares(term, places) for term in terms]
+        peak, last = max(found[1:-1].max() for found in squares), max(found[[0, -1]].max() for found in squares)
         if math.exp(-0.5 * reach * reach) * last <= 1e-19 * max(peak, 1e-300):
             return reach
         reach += 2.0
@@ -141,23 +159,20 @@ def _squares(term: Term, kappa: np.ndarray) -> np.ndarray:
     return result
 
 
-def unresolved(terms: Sequence[Term], edges: np.ndarray) -> np.ndarray:
+def unresolved(mesh: Mesh) -> np.ndarray:
     """Which panels have a Legendre tail above the tolerance, relative to the scale of each coefficient."""
-    order = ORDERS[0]
+    edges, order = mesh.edges, ORDERS[0]
     kappa, _ = nodes(edges, order)
-    points, weights = legendre(order)
-    to_legendre = (legvander(points, order - 1) * weights[:, None]).T * (np.arange(order)[:, None] + 0.5)
+    last = legendre_coefficients(order)[-2:]
     nearest = np.minimum(np.abs(edges[:-1]), np.abs(edges[1:])) * (edges[:-1] * edges[1:] > 0.0)
     damping = np.exp(-0.25 * nearest**2)
+    weight = np.exp(-0.5 * kappa**2).reshape(1, -1, order)
     bad = np.zeros(len(edges) - 1, dtype=bool)
-    for term in terms:
-        values = term.coefficients(kappa)
-        panels = values.reshape(3, -1, order)
-        weight = np.exp(-0.5 * kappa**2).reshape(1, -1, order)
+    for panels in mesh.values.values():
         scale = np.sqrt((weight * panels**2).max(axis=(1, 2)))
         size = float(np.sqrt(scale[0] ** 2 + scale[1] ** 2 + scale[2]))
         scale = np.maximum(scale, _FLOOR * np.array([size, size, size**2]))
-        tail = np.abs(panels @ to_legendre.T)[:, :, -2:].max(axis=2) * damping
+        tail = np.abs(panels @ last.T).max(axis=2) * damping
         bad |= (tail > _RESOLVED * np.maximum(scale, 1e-290)[:, None]).any(axis=0)
     return bad & (np.diff(edges) > 1e-13)
 
@@ -183,25 +198,33 @@ def table(
 
     cuts: further ends of panels; further: terms that the panels resolve, without a column.
     """
-    edges = meshes((*blocks, target, *further)).edges
+    mesh = meshes((*blocks, target, *further))
+    edges = mesh.edges
     inside = [cut for cut in cuts if edges[0] < cut < edges[-1]]
     edges = np.unique(np.concatenate([edges, inside]))
     for _ in range(halvings):
         edges = np.sort(np.concatenate([edges, 0.5 * (edges[:-1] + edges[1:])]))
-    result = rows_at(blocks, target, *nodes(edges, order))
+    as_they_are = order == ORDERS[0] and len(edges) == len(mesh.edges)
+    known = {term: values.reshape(3, -1) for term, values in mesh.values.items()} if as_they_are else {}
+    result = rows_at(blocks, target, *nodes(edges, order), known)
     result.flags.writeable = False
     return result
 
 
-def rows_at(blocks: tuple[Term, ...], target: Term, kappa: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """The rows of a table at any kappa."""
-    of_target = target.coefficients(kappa)
-    known: dict[Term, np.ndarray] = {}
-    for term in blocks:
-        if term not in known:
-            known[term] = term.coefficients(kappa)
-    of_blocks = np.stack([known[term] for term in blocks], axis=1)
-    rows = np.concatenate([kappa[None], weight[None], of_target, of_blocks.reshape(-1, len(kappa))])
+def rows_at(
+    blocks: tuple[Term, ...],
+    target: Term,
+    kappa: np.ndarray,
+    weight: np.ndarray,
+    known: Mapping[Term, np.ndarray] | None = None,
+) -> np.ndarray:
+    """The rows of a table at any kappa; known: coefficients [3, N] there of some terms."""
+    found = dict(known or {})
+    for term in (target, *blocks):
+        if term not in found:
+            found[term] = term.coefficients(kappa)
+    of_blocks = np.stack([found[term] for term in blocks], axis=1)
+    rows = np.concatenate([kappa[None], weight[None], found[target], of_blocks.reshape(-1, len(kappa))])
     return np.ascontiguousarray(rows.T)
 
 
