@@ -138,14 +138,16 @@ def meshes(terms: tuple[Term, ...]) -> Mesh:
 
 def reach_of(terms: tuple[Term, ...]) -> float:
     """Where the weight times the squares of all terms has fallen below rounding."""
-    reach = _REACH
-    while reach < _FARTHEST:
-        places = np.concatenate([[-reach], np.linspace(-3.0, 3.0, 13), [reach]])
-        squares = [_squares(term, places) for term in terms]
-        peak, last = max(found[1:-1].max() for found in squares), max(found[[0, -1]].max() for found in squares)
-        if math.exp(-0.5 * reach * reach) * last <= 1e-19 * max(peak, 1e-300):
-            return reach
-        reach += 2.0
+    candidates = np.arange(_REACH, _FARTHEST, 2.0)
+    for reaches in (candidates[:2], *candidates[2:, None]):  # where nothing grows the second is enough
+        count = len(reaches)
+        places = np.concatenate([-reaches, np.linspace(-3.0, 3.0, 13), reaches])
+        squares = np.array([_squares(term, places) for term in terms])
+        peak = squares[:, count:-count].max()
+        ends = np.maximum(squares[:, :count], squares[:, -count:]).max(axis=0)
+        enough = np.exp(-0.5 * reaches**2) * ends <= 1e-19 * max(peak, 1e-300)
+        if enough.any():
+            return float(reaches[np.argmax(enough)])
     raise NotConverged(
         "the features or the target grow so fast in kappa that their second moment does not exist or overflows",
         "lower the spike strength or the learning rate, or use a function that grows more slowly",

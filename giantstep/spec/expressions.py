@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
@@ -37,6 +38,7 @@ class _Special:
 special = _Special()
 
 
+@lru_cache(maxsize=256)
 def numpy_function(text: str) -> Callable[[ArrayLike], Dual]:
     """Function of an array z of any shape that returns (value, first derivative), each of the shape of z.
 

@@ -58,6 +58,7 @@ def solver_kernel(loss: str, spikes: int = 1) -> ModuleType:
     return generated_module(f"generated.systems.{loss}{f'_rank_{spikes}' if spikes > 1 else ''}")
 
 
+@lru_cache(maxsize=256)
 def generated_module(name: str) -> ModuleType:
     """A module of `generated/`."""
     return importlib.import_module(name)

@@ -30,9 +30,9 @@ def faults(problem: Problem, found: Solution | Points, parameters: np.ndarray, t
     with np.errstate(all="ignore"):
         loss, energy = training_loss(problem, found, parameters), found.free_energy
         allowed = ENERGY * abs(loss) + ROUNDING * parameters[..., 0] * found.signal
-        scale = _NEGATIVE * np.maximum(np.abs(order["Q2"]).max(axis=0), 1e-300)
-        responses = np.minimum(order["V2"].min(axis=0), order["V1"].diagonal().min(axis=-1))
-        overlaps = np.minimum(order["Q2"].min(axis=0), order["Q1"].diagonal().min(axis=-1))
+        scale = _NEGATIVE * np.abs(order["Q2"]).max(axis=0)
+        responses = np.concatenate([order["V2"], order["V1"].diagonal().T]).min(axis=0)
+        overlaps = np.concatenate([order["Q2"], order["Q1"].diagonal().T]).min(axis=0)
         return {
             "finite": ~np.isfinite(found.test_error + found.train_error + found.free_energy),
             "residual": ~(np.asarray(found.residual) <= RESIDUAL),

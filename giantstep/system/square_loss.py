@@ -18,7 +18,7 @@ from giantstep.spec.kernels import solver_kernel
 from giantstep.system.problem import Points, Problem, Solution
 from giantstep.system.result import ORDER_PARAMETERS
 from giantstep.system.span import Span, span_of
-from giantstep.system.state import SolvedPoints, State, places_of, run_points, run_solver
+from giantstep.system.state import State, places_of, run_points, run_solver
 from giantstep.system.uncompiled import sparing
 
 ROUNDING = 1e-15  # of E y^2: what double precision leaves of a test error that is next to nothing
@@ -63,27 +63,19 @@ def direct_points(problem: Problem, parameters: np.ndarray, tolerance: float, ha
     """
     kernel, span = _kernel(problem), span_of(problem)
     assert problem.target is not None
-    rules = [_rule(problem.blocks, problem.target, order, halvings, span) for order in ORDERS]
-    runs: list[SolvedPoints] = []
-    for rule in rules:
-        start = runs[-1].work if runs else None
-        runs.append(run_points(kernel, rule.node, problem.fraction, parameters, start))
-    coarse, fine = runs
-    signal = rules[-1].signal + parameters[:, 3]
+    rough, rule = _rules(problem.blocks, problem.target, halvings, span)
+    coarse = run_points(kernel, rough.node, problem.fraction, parameters)
+    fine = run_points(kernel, rule.node, problem.fraction, parameters, coarse.work)
+    signal = rule.signal + parameters[:, 3]
     test, train, energy = fine.out.T
     size = np.maximum(abs(test), ROUNDING / tolerance * signal)
     error = abs(test - coarse.out[:, 0]) / np.where(size > 0.0, size, 1.0)
     status = np.where(coarse.status <= 0, coarse.status, fine.status)
-    order = {name: _members(fine.work, *place) for name, place in rules[-1].places.items()}
+    order = {name: fine.work.T[place].reshape(shape) for name, (place, shape) in rule.places.items()}
     if span is not None:
         order["m"] = span.outward(order["m"], order["V2"])
-    residual = rules[-1].certificate.check(problem.fraction, parameters, fine.work)
-    return Points(test, train, energy, order, residual, status, error, rules[-1].node.shape[1], signal)
-
-
-def _members(work: np.ndarray, place: slice, shape: tuple[int, ...]) -> np.ndarray:
-    """A family at many points, [K, P] or [K, K, P]."""
-    return work[:, place].T.reshape(*shape, len(work))
+    residual = rule.certificate.check(problem.fraction, parameters, fine.work)
+    return Points(test, train, energy, order, residual, status, error, rule.node.shape[1], signal)
 
 
 def _solve_by_axes(problem: Problem, tolerance: float) -> Solution:
@@ -146,26 +138,26 @@ def square_overlaps(problem: Problem, rows: np.ndarray) -> Mapping[str, np.ndarr
 @dataclass(frozen=True, eq=False)
 class _Rule:
     """What all points on one table have in common: its nodes as the solver reads them, the certificate on them, E y^2
-    of the clean label, and where the order parameters lie.
+    of the clean label, and where the order parameters lie, with their shapes at many points.
     """
 
     node: np.ndarray
     certificate: Any
     signal: float
-    places: dict[str, tuple[slice, tuple[int, ...]]]
+    places: Mapping[str, tuple[slice, tuple[int, ...]]]
 
 
 @lru_cache(maxsize=32)
-def _rule(blocks: tuple[Term, ...], target: Term, order: int, halvings: int, span: Span | None) -> _Rule:
-    """Of one direction of kappa; half of the nodes where that is all."""
+def _rules(blocks: tuple[Term, ...], target: Term, halvings: int, span: Span | None) -> tuple[_Rule, _Rule]:
+    """The rules of both orders, of one direction of kappa; half of the nodes where that is all."""
     kernel = solver_kernel("square")
-    node, places = (
-        solver_nodes(half_of_even(table(blocks, target, order, halvings)), span),
-        places_of(kernel, len(blocks)),
-    )
-    return _Rule(
-        node, kernel.CERTIFICATE.on(node, places), _signal(node), {name: places[name] for name in ORDER_PARAMETERS}
-    )
+    places = places_of(kernel, len(blocks))
+    order = {name: (places[name][0], (*places[name][1], -1)) for name in ORDER_PARAMETERS}
+    found = []
+    for count in ORDERS:
+        node = solver_nodes(half_of_even(table(blocks, target, count, halvings)), span)
+        found.append(_Rule(node, kernel.CERTIFICATE.on(node, places), _signal(node), order))
+    return found[0], found[1]
 
 
 def solver_nodes(rows: np.ndarray, span: Span | None) -> np.ndarray:
