@@ -14,15 +14,18 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import textbook
 
-from giantstep.quadrature.panels import ORDERS, table
+from giantstep.quadrature.panels import ORDERS, half_of_even, table
 from giantstep.spec.kernels import solver_kernel
 from giantstep.spec.model import Model
+from giantstep.sweep.curve import curve
+from giantstep.sweep.many import solve_many
 from giantstep.system.solve import problem_of, solve
 from giantstep.system.state import run_solver
 
@@ -41,6 +44,16 @@ class Row:
 
 
 def median_seconds(call: Callable[[], object], repeats: int) -> float:
+    """Median processor time of a call: others may use the machine too."""
+    times = []
+    for _ in range(repeats):
+        start = time.process_time()
+        call()
+        times.append(time.process_time() - start)
+    return statistics.median(times)
+
+
+def wall_seconds(call: Callable[[], object], repeats: int) -> float:
     """Median wall time of a call."""
     times = []
     for _ in range(repeats):
@@ -76,14 +89,14 @@ def by_hand(model: Model, quick: bool, expected: float) -> list[Row]:
         one = median_seconds(lambda: textbook.step(point, nested, START), 1)
         rows = [Row("quad, nested", count * one, f"{sweeps}; one was timed, not all")]
     else:
-        start = time.perf_counter()
+        start = time.process_time()
         error, _ = textbook.solve(point, nested)
-        rows = [Row("quad, nested", time.perf_counter() - start, sweeps)]
+        rows = [Row("quad, nested", time.process_time() - start, sweeps)]
         _agree("quad, nested", error, expected)
 
-    start = time.perf_counter()
+    start = time.process_time()
     error, _ = textbook.solve(point, textbook.Nested(point, cached=True))
-    rows.append(Row("quad, coefficients remembered", time.perf_counter() - start, sweeps))
+    rows.append(Row("quad, coefficients remembered", time.process_time() - start, sweeps))
     _agree("quad, coefficients remembered", error, expected)
 
     whole = median_seconds(lambda: textbook.solve(point, textbook.Vectorised(point)), 5)
@@ -96,15 +109,19 @@ def by_engine(model: Model) -> list[Row]:
     """The generated kernel alone, `solve` from Python, a curve, and points with new coefficients."""
     rates = np.linspace(0.5, 1.5, 50)
     alphas = np.linspace(0.2, 4.0, 200)
-    start = time.perf_counter()
+    start = time.process_time()
     for rate in rates:
         solve(model.replace({"step.learning_rate": float(rate)}))
-    fresh = (time.perf_counter() - start) / len(rates)
+    fresh = (time.process_time() - start) / len(rates)
     models = [model.replace({"fit.samples": float(alpha)}) for alpha in alphas]
-    curve = median_seconds(lambda: [solve(one) for one in models], 3) / len(alphas)
+    along = median_seconds(lambda: [solve(one) for one in models], 3) / len(alphas)
+    many = {"fit.samples": np.linspace(0.2, 4.0, 100)[:, None], "fit.ridge": np.geomspace(1e-3, 10.0, 200)}
+    with ThreadPoolExecutor(1) as one:
+        batch = median_seconds(lambda: solve_many(model, many, executor=one), 3) / 20000
     return [
+        Row("giantstep.solve_many, on one thread", batch, "20 000 values of fit.samples and fit.ridge"),
         Row("giantstep.solve, new coefficients", fresh, "50 learning rates"),
-        Row("giantstep.solve, a curve", curve, "200 values of fit.samples"),
+        Row("giantstep.solve, a curve", along, "200 values of fit.samples"),
         Row("giantstep.solve, same coefficients", median_seconds(lambda: solve(model), 100)),
         Row("generated kernel alone", kernel_seconds(model), f"{nodes(model)} nodes in kappa"),
     ]
@@ -113,13 +130,13 @@ def by_engine(model: Model) -> list[Row]:
 def nodes(model: Model) -> int:
     """Nodes of the finer of the two tables of a solve."""
     problem = problem_of(model)
-    return len(table(problem.blocks, problem.target, ORDERS[1]))
+    return len(half_of_even(table(problem.blocks, problem.target, ORDERS[1])))
 
 
 def kernel_seconds(model: Model) -> float:
     """One call of the generated solver on a table that is at hand."""
     problem = problem_of(model)
-    rows = table(problem.blocks, problem.target, ORDERS[1])
+    rows = half_of_even(table(problem.blocks, problem.target, ORDERS[1]))
     kernel, node = solver_kernel(model.fit.loss.key), np.array(rows.T, order="C")
 
     def many() -> None:
@@ -128,6 +145,19 @@ def kernel_seconds(model: Model) -> float:
 
     many()
     return median_seconds(many, 5) / 200
+
+
+def maps(model: Model) -> list[Row]:
+    """A map of samples and learning rates, in both orders of its axes."""
+    axes, rows = ("fit.samples=0.2:4:100", "step.learning_rate=0.5:1.5:100"), []
+    for order, others in ((axes, ""), (axes[::-1], "0001")):  # other rates, whose coefficients are not known yet
+        sweeps = [axis.replace("0.5:1.5", f"0.5{others}:1.5{others}") for axis in order]
+        start = time.process_time()
+        curve(model, sweeps)
+        rows.append(
+            Row(f"giantstep.curve, {order[0].split('=')[0]} first", time.process_time() - start, "100 x 100 points")
+        )
+    return rows
 
 
 def cold_start() -> list[Row]:
@@ -140,10 +170,10 @@ def cold_start() -> list[Row]:
             command = [sys.executable, "-c", code, str(MODEL)]
             subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL)
 
-        first = median_seconds(run, 1)
+        first = wall_seconds(run, 1)
         return [
             Row("giantstep solve, new process, first time", first, "compiles"),
-            Row("giantstep solve, new process, later", median_seconds(run, 3), "imports, mostly"),
+            Row("giantstep solve, new process, later", wall_seconds(run, 3), "imports, mostly"),
         ]
 
 
@@ -178,6 +208,7 @@ def main() -> int:
     unit = next(row.seconds for row in engine if row.name.endswith("same coefficients"))
     print(f"one point, test error {expected:.12g}; ratios to giantstep.solve with the same coefficients")
     show(by_hand(model, arguments.quick, expected) + engine, unit)
+    show(maps(model), unit)
     if not arguments.no_cold:
         show(cold_start(), None)
     return 0

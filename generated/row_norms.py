@@ -7,14 +7,14 @@ sigma' beside its parts along 1 and z, (i, j) in MOMENTS; radial: 1 for rows Gau
 means of functions of e, and of those times t = theta.x; r_3: the strength of the spike with E sigma''' in
 the place of E sigma'.
 
-Generated; do not edit. Signature 114ef09c35bb17b2.
+Generated; do not edit. Signature b684033fc8a6241a.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "114ef09c35bb17b23c9ff9ec4e084874c481ba3810be834d31dd76c6b3ddabb2"
+SIGNATURE = "b684033fc8a6241ae1d081a4f48333960f66ef7b6dd1b9fb3d2d28ef110eb114"
 
 
 MOMENTS = ((1, 2), (1, 3), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (4, 0))

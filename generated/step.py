@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature 08f8aff1ed9614a2, runtime c3ab06808a618531.
+Generated; do not edit. Signature b6d5581df102dce2, runtime 3ae53ac6fddafd80.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "08f8aff1ed9614a2bf5e88f7356214e54c85dd48857d6b0b60c3cc5871ea44e2"
+SIGNATURE = "b6d5581df102dce222f51c75b73e6f042d1f96fff74a1269ebf8f13150476b8e"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

@@ -3,14 +3,14 @@
 eigenvalue [J]: of the covariance of the inputs, of mean one; law_tr, law_theta [J]: weights of the trace and of the
 target's direction theta there; u [K]: readout values at initialisation.
 
-Generated; do not edit. Signature 3c3ed8c952474a7b, runtime c3ab06808a618531.
+Generated; do not edit. Signature b340309aadbb71c0, runtime 3ae53ac6fddafd80.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "3c3ed8c952474a7b98156f418beb9eea7f978b49a26623cec71864cd67579ada"
+SIGNATURE = "b340309aadbb71c09dfe3af27edcb5c6941ede405cbe60d807d2533fffa3f0c6"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

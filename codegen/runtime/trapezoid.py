@@ -35,8 +35,9 @@ def _shift_weights(nodes, offset):
     ratio = math.exp(-offset * nodes[0, half + 1])
     left = right = math.exp(-0.5 * offset * offset)
     for j in range(half + 1):
-        nodes[3, half + j] = nodes[1, half + j] * right
-        nodes[3, half - j] = nodes[1, half - j] * left
+        weight = nodes[1, half + j]  # the same on both sides
+        nodes[3, half + j] = weight * right
+        nodes[3, half - j] = weight * left
         right *= ratio
         left /= ratio
 

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 83b68b8e4b88e263, runtime c3ab06808a618531.
+Generated; do not edit. Signature 481a9a68cf4ba710, runtime 3ae53ac6fddafd80.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "83b68b8e4b88e263540a17c5af68790a4d5bb6e94362a20a0f43838a6432fb29"
+SIGNATURE = "481a9a68cf4ba710825a0bd5139285ee6b96130397bb15b86e9712f235522d65"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 045959c9973112bd, runtime c3ab06808a618531.
+Generated; do not edit. Signature e256f6669c642cdd, runtime 3ae53ac6fddafd80.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "045959c9973112bda757912c46d917597193c0b995b2983c83db55408a12ec6a"
+SIGNATURE = "e256f6669c642cdd35450b1169289345da51e97e185c5026a687d2a5d98ef5bd"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature d0a89026e8e75af6, runtime c3ab06808a618531.
+Generated; do not edit. Signature 8fc9733dd864503f, runtime 3ae53ac6fddafd80.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "d0a89026e8e75af6e55eee735bb9bde789bece48b5817f7ff7f01a2bb8dd31c8"
+SIGNATURE = "8fc9733dd864503f377875b8c86dabe748774fe1c00e8bed9c495acbc9779dcf"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 11c40704f92b8d26, runtime c3ab06808a618531.
+Generated; do not edit. Signature 881744eb1bcac06f, runtime 3ae53ac6fddafd80.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "11c40704f92b8d260ec79e5d69e205cb1f8160c64c0e4f222d246696b672fb1d"
+SIGNATURE = "881744eb1bcac06f53be7ed52c5752ecaacbe30b390230a3939a4b851c3ffacb"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 6494b754d3473a0e, runtime c3ab06808a618531.
+Generated; do not edit. Signature 54a170a9e6cbe928, runtime 3ae53ac6fddafd80.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "6494b754d3473a0ee87cce32952403bfd6dcde4d8515a379e35592b015f5bd98"
+SIGNATURE = "54a170a9e6cbe9283bf1b1c9cf7e61fbb8d108c993ca009d5d1a312ecc415607"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

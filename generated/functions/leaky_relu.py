@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature ededda1266c25316, runtime c3ab06808a618531.
+Generated; do not edit. Signature aea63f3f59095e38, runtime 3ae53ac6fddafd80.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "ededda1266c25316f2bbdb4302e5198bd8d96c2ac8ef076642a5788f5394928c"
+SIGNATURE = "aea63f3f59095e38bba290938b1130c7297f8e44f5392a080e19455ef7cfabbd"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature e593e9bab0fd19ea, runtime c3ab06808a618531.
+Generated; do not edit. Signature 83710dcf89633619, runtime 3ae53ac6fddafd80.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "e593e9bab0fd19eaa02dd9df54bc68ca51e78b70291ac2228aabe776067c6d6c"
+SIGNATURE = "83710dcf89633619b1793ba43ba075b695f06a9bec47dc0468ce3b6751e4fe68"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

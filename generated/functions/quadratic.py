@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 6fddd998e3b9f11f, runtime c3ab06808a618531.
+Generated; do not edit. Signature 8ee674795859dd29, runtime 3ae53ac6fddafd80.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "6fddd998e3b9f11fff18f6ff7aaa085dd1d072824b628385a33992539f7c853a"
+SIGNATURE = "8ee674795859dd29265352632a61f7d964d76647f28c088f41d5b9b1c3e48f12"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 9c0fcc0cf498ac92, runtime c3ab06808a618531.
+Generated; do not edit. Signature 0d98d5d0296bcaa4, runtime 3ae53ac6fddafd80.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "9c0fcc0cf498ac92ea78d2352178c44171cc1db32a10a8d255bef562acb5cc05"
+SIGNATURE = "0d98d5d0296bcaa45635c96f5f1240a3b4ae79c441a004fcbf11da22707f88a5"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature c843c2ae2b032b95, runtime c3ab06808a618531.
+Generated; do not edit. Signature 61d35c4a991952c5, runtime 3ae53ac6fddafd80.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "c843c2ae2b032b95a22735da33626b3394abb904dbdd114960f506dba6099518"
+SIGNATURE = "61d35c4a991952c561044f28331e2b42ac2c65992be6f0e3518e9082f20b78cf"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

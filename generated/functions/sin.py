@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature fd2da3a976b42bba, runtime c3ab06808a618531.
+Generated; do not edit. Signature 07dd94b719bf4369, runtime 3ae53ac6fddafd80.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "fd2da3a976b42bba8bc13d457570966a7ca2672e2808963cadd2bd84d9fcb80f"
+SIGNATURE = "07dd94b719bf436964ee9564d936ff8eb03023048fbf5dd873439ab439007dfc"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature a64d4632e3c5c967, runtime c3ab06808a618531.
+Generated; do not edit. Signature 0ac8f2956e536993, runtime 3ae53ac6fddafd80.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "a64d4632e3c5c967ac3a1831676c95e9379bb000f482dea2ac84e7989142c419"
+SIGNATURE = "0ac8f2956e536993401550c980a79620c104682c41348fcd5f8977a27ad85b67"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

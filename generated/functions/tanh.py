@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature d502d06e5d49dc11, runtime c3ab06808a618531.
+Generated; do not edit. Signature ae58259baed40b02, runtime 3ae53ac6fddafd80.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "d502d06e5d49dc11a7904fe4d5155fdeb68b89b43ad0fde8aaec9b6b5bc5fa08"
+SIGNATURE = "ae58259baed40b02e99d5e75978db96a54a9e9b5d506dc4337fbfdb137246990"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

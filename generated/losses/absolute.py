@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 859ff810b10ed79d, runtime c3ab06808a618531.
+Generated; do not edit. Signature 936bab409cb0b4b5, runtime 3ae53ac6fddafd80.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "859ff810b10ed79d5e9785e5bd79bddf8ee42a4d8566b3021678ee5bebb91aa5"
+SIGNATURE = "936bab409cb0b4b5b19ecb39b072f25751b48d8d15ab71aef8030263dd84df9e"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

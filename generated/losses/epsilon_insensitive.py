@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 37da1ce642b0db35, runtime c3ab06808a618531.
+Generated; do not edit. Signature 188b202dd29df660, runtime 3ae53ac6fddafd80.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "37da1ce642b0db350f7372af3504e169a1bbf9e8d30fc53d7bba17447707fc59"
+SIGNATURE = "188b202dd29df660d6bc3a9838c52b30842475c1d642aba4bf8a738dff6277ae"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 861222bf1f2d6093, runtime c3ab06808a618531.
+Generated; do not edit. Signature 3efb12e4a8e8fce3, runtime 3ae53ac6fddafd80.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "861222bf1f2d6093e57651ed6bf9a8b935b6ac3920393b87b9a4bcd97b74aa4f"
+SIGNATURE = "3efb12e4a8e8fce3e108a72d0b33994c319b208a82bc52d6e15e48fc73122fc8"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature 6fac49ada22005c2, runtime c3ab06808a618531.
+Generated; do not edit. Signature a96e2ac082d5e894, runtime 3ae53ac6fddafd80.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "6fac49ada22005c250859aa04c3e4dcaa9f84240a321cd7d917c279f39798952"
+SIGNATURE = "a96e2ac082d5e894919e2f0a2c9cc7859456a35e5ca4b876beaf3a0c275ac4c3"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

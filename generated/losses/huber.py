@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 82a1360717d771c4, runtime c3ab06808a618531.
+Generated; do not edit. Signature 034d297e609ce798, runtime 3ae53ac6fddafd80.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "82a1360717d771c4970768cc53709b3cae252b57cb0d68390869b3436cca7f90"
+SIGNATURE = "034d297e609ce79895117683d5f97377689960c3baff7151754d3cbf3ded0b68"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

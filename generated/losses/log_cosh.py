@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 867ff2d0165f72d4, runtime c3ab06808a618531.
+Generated; do not edit. Signature d71780ed62bee528, runtime 3ae53ac6fddafd80.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "867ff2d0165f72d4fbb0e92c34879026292e8262aeba05a1dd0e255009f6abdf"
+SIGNATURE = "d71780ed62bee5283715a5896787ce3b757dd73b1d6e8acdc17a4fcc96af8305"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

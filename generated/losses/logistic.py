@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 65bcaae8da90e066, runtime c3ab06808a618531.
+Generated; do not edit. Signature fb3797ba526716cf, runtime 3ae53ac6fddafd80.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "65bcaae8da90e0669d835e80707d376bd9ed898df1c6f556bc61b90e28ee2be8"
+SIGNATURE = "fb3797ba526716cf0253ad0fe190f660c9650599b806fe4fac60a1c026db5f08"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature b8b68908f753c696, runtime c3ab06808a618531.
+Generated; do not edit. Signature 0593f32d8372ad6b, runtime 3ae53ac6fddafd80.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "b8b68908f753c696a7fad9a946aed52355a40e802499022eb7023d1e1cb331fb"
+SIGNATURE = "0593f32d8372ad6bf3fab649a30625b4a47d4a6e6d7977f07413cdbc34182348"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

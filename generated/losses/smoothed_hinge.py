@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature e440d861922ddff8, runtime c3ab06808a618531.
+Generated; do not edit. Signature 4dcef448470b6190, runtime 3ae53ac6fddafd80.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "e440d861922ddff86f57ceeda24a78e5b28097c2297ba4518c7e00b77839bbb0"
+SIGNATURE = "4dcef448470b6190655e7329c0d3961e73ea6b115bbf71b678c49935ab68d60b"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature aec78a12cbd362d6, runtime c3ab06808a618531.
+Generated; do not edit. Signature c1cf788c93bc758e, runtime 3ae53ac6fddafd80.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "aec78a12cbd362d6513b02da652e45b4ca1e9933e6e78ac1ada7d28fb8c5b297"
+SIGNATURE = "c1cf788c93bc758eb5dc2de31acb0957b02f0504ca60398192c3273014d415b7"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

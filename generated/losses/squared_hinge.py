@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature 2a7f3c9ca75066a1, runtime c3ab06808a618531.
+Generated; do not edit. Signature c1f892b929014c22, runtime 3ae53ac6fddafd80.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "2a7f3c9ca75066a1a5c959686d0aac0558a10e454755a1ab4fa5f2e34a5f6849"
+SIGNATURE = "c1f892b929014c22d2a02b0c4b17008d771a04dfc15b85020d0dff596fb717d9"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -5,7 +5,7 @@ others moves as the right sides do, unless there is a rule for it: averages over
 averages, and matrices whose derivative would cancel, taken term by term.
 
 Written by hand, in codegen/runtime/tangents.py.
-Generated; do not edit. Signature 6f2627f8521f788c, runtime c3ab06808a618531.
+Generated; do not edit. Signature c29786fb08cff0ed, runtime 3ae53ac6fddafd80.
 Regenerate with: giantstep generate
 """
 
@@ -205,4 +205,34 @@ class Moving:
         found = {name: self.layout.defined[name] for name in wanted}
         return {name: value[place].real.reshape(shape) for name, (place, shape) in found.items()}
 
-SIGNATURE = "6f2627f8521f788c7b6560ae090f44c97dba1b6889e0fa27bc1e0550a1460990"
+
+@lru_cache(maxsize=64)
+def _moved(contractions):
+    """Whether each contraction is of something that moves."""
+    moving = set(contractions.moving.values())
+    found = []
+    for _, _, (into, first, second), _ in contractions.rows:
+        found.append(into in moving or first in moving or second in moving)
+        if found[-1]:
+            moving.add(into)
+    return np.array(found)
+
+
+@lru_cache(maxsize=64)
+def _still(contractions):
+    """Numbers of the contractions of what stays."""
+    return np.flatnonzero(~_moved(contractions))
+
+
+@lru_cache(maxsize=256)
+def _needed(contractions, wanted):
+    """Numbers of the contractions of what moves that some results follow from."""
+    needed, found = {contractions.defined[name] for name in wanted}, []
+    for number in reversed(np.flatnonzero(_moved(contractions))):
+        into, *others = contractions.rows[number][2]
+        if into in needed:
+            needed.update(others)
+            found.append(number)
+    return np.array(found[::-1], dtype=int)
+
+SIGNATURE = "c29786fb08cff0ed03fdb9a26cbfcc6ab941e7774e465f0c2e1f7372676fa6d7"

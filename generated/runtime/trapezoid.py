@@ -1,7 +1,7 @@
 """Trapezoid rule for smooth f: exponentially accurate where its step resolves f.
 
 Written by hand, in codegen/runtime/trapezoid.py.
-Generated; do not edit. Signature 6f2627f8521f788c, runtime c3ab06808a618531.
+Generated; do not edit. Signature c29786fb08cff0ed, runtime 3ae53ac6fddafd80.
 Regenerate with: giantstep generate
 """
 
@@ -42,8 +42,9 @@ def _shift_weights(nodes, offset):
     ratio = math.exp(-offset * nodes[0, half + 1])
     left = right = math.exp(-0.5 * offset * offset)
     for j in range(half + 1):
-        nodes[3, half + j] = nodes[1, half + j] * right
-        nodes[3, half - j] = nodes[1, half - j] * left
+        weight = nodes[1, half + j]  # the same on both sides
+        nodes[3, half + j] = weight * right
+        nodes[3, half - j] = weight * left
         right *= ratio
         left /= ratio
 
@@ -137,4 +138,4 @@ def trapezoid(f, shifts, q, raw, nodes):
         raw[5, i] = error2
         raw[6, i] = noise
 
-SIGNATURE = "6f2627f8521f788c7b6560ae090f44c97dba1b6889e0fa27bc1e0550a1460990"
+SIGNATURE = "c29786fb08cff0ed03fdb9a26cbfcc6ab941e7774e465f0c2e1f7372676fa6d7"

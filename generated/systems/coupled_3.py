@@ -7,7 +7,7 @@ Order of computation, found from the derived system:
        psi_hat_1, psi_hat_2, psi_hat_3, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature a5c7901c4ef917dd.
+in X). Generated; do not edit. Signature 33e679ae9c613cbe.
 Regenerate with: giantstep generate
 """
 
@@ -21,7 +21,7 @@ from generated.runtime.tangents import Motion, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "a5c7901c4ef917dda16482eec0c0c049da1f7db555be8161169a8e7e16bf40bd"
+SIGNATURE = "33e679ae9c613cbe3a7377a4fb1ef64ad07af562ee79c6b26added6d37619a5e"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu1_3, nu2sq = np.arange(7)  # rows of node, then those of the blocks

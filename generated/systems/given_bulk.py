@@ -1,6 +1,6 @@
 """Equations of a given bulk, one block  [THEORY section 5].
 
-Generated; do not edit. Signature 7b27d3985f3a9418.
+Generated; do not edit. Signature b689527f4ac4ae21.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import Motion, Text
 
-SIGNATURE = "7b27d3985f3a94186b06c1704016c556f9f49802906f55c8f6b15c70a3ef6100"
+SIGNATURE = "b689527f4ac4ae21ba9fd43cd08c75d26b696a79d190534a786a9c6886c71156"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

@@ -1,6 +1,6 @@
 """Equations of structured inputs, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature d9780ba2dc543d31.
+Generated; do not edit. Signature db739ca936b4b1a7.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import Motion, Text
 
-SIGNATURE = "d9780ba2dc543d31ceeccbbdba95cbf26ffa9681e21a0866a2815f02beda0ef6"
+SIGNATURE = "db739ca936b4b1a7407e617be767e0db91fd611d962ca2bc703e772e556c5d1c"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 2bc5b60ab4af0751.
+Generated; do not edit. Signature 9b3607ee2ca3c6df.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "2bc5b60ab4af0751ffb482cced3e631befc5f24ff380c2350a006d62d491b598"
+SIGNATURE = "9b3607ee2ca3c6df7bbf602007061bdd71fb5adfec843fffb993138120490e26"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

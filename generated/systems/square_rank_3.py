@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 39a7e01a806b64ec.
+in X). Generated; do not edit. Signature 5d47c447bf0a2e3c.
 Regenerate with: giantstep generate
 """
 
@@ -23,7 +23,7 @@ from generated.runtime.unknowns import (DIRECTION, FAMILY, IMAGE, RESIDUAL, TURN
     solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "39a7e01a806b64ecc0f1ab77723d7d0c53e5b8212b0e2eea8ff94cfb693f6357"
+SIGNATURE = "5d47c447bf0a2e3ce13c3a066468c8ad9ac56d36c2c9ce24bfc55e746162e081"
 
 
 kappa_1, weight, nu0, nu1, nu2sq, kappa_2, kappa_3 = np.arange(7)  # rows of node, then those of the blocks

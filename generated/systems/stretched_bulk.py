@@ -1,6 +1,6 @@
 """Equations of a stretched bulk, 1 direction(s) beside the spike, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature 9da0227b0be5fb40.
+Generated; do not edit. Signature a964729e64042732.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import Motion, Text
 
-SIGNATURE = "9da0227b0be5fb4088a58f8c84b374a058927265f5a7324b178305de08dad71c"
+SIGNATURE = "a964729e640427327f140b901492006d8cebf2198fb8b72722a20a91cb9bc5fa"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,6 +1,6 @@
 """Equations of a trained bulk, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature 97aace60385e01e0.
+Generated; do not edit. Signature c0700002e835fea8.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import Motion, Text
 
-SIGNATURE = "97aace60385e01e080a95e59ac61d3e59034abea098bfb864ec72f78165bd565"
+SIGNATURE = "c0700002e835fea8e68c583357902c224770c11171b85e2a782515d2cc18eb66"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

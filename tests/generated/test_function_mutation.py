@@ -28,10 +28,12 @@ CHANGES = (
 )
 PANELS = 60  # more than are needed; a change may let them be split until there is no more room
 SHIFTS, WIDTH = np.array([-0.9, 0.3]), 1.1
+CLOSE = np.linspace(-0.9, 0.3, 12)  # so many that they share the values of the function
 STAIRS = "sign(z+2) + abs(z+1.5)/2 - sign(z-1.7)/3 + abs(z-1.3) + abs(z)/5"  # jumps and kinks on both sides of a shift
 #: Lines that compute coefficients, by module; the others estimate errors or choose panels.
 MATHEMATICS = {
-    "trapezoid": r"nodes\[\d\] = |nodes\[2, j\] = s|a = nodes|mu[01] \+=|r = nodes|residual \+=",
+    "trapezoid": r"nodes\[\d\] = |nodes\[[23], |a = nodes|mu[01] \+=|r = nodes|residual \+=|grid\[k|offset = |start = "
+    r"|ratio = |(left|right) (= |.= ratio)|apart_by = ",
     "coefficients": r"mu2 -= mu0",
     "panels": r"(value|r) = row|weight = |k[01] \+=|a = weight|a = row.*r$|(kronrod|residual|mu[01]) \+=|raw\[[012]",
     "piecewise": r"y = side|[ab] \+= |j0 = 0|j[12] = (phi|j0)|(jump|kink) = |c[012] = |sum[012] \+= |line = |mu.* = ",
@@ -39,11 +41,13 @@ MATHEMATICS = {
 
 
 def rule_values(module: ModuleType, rule: str) -> np.ndarray:
-    """mu0, mu1, mu2^2 by one rule, relative to their scale; nan where it gives up."""
-    raw = np.full((7, SHIFTS.size), np.nan)
-    scratch = np.full((PANELS, module.SCRATCH_SHAPE[1]), np.nan)
-    getattr(module.FUNCTION, rule)(SHIFTS, WIDTH, raw, scratch)
-    return raw[:3]
+    """mu0, mu1, mu2^2 by one rule; nan where it gives up."""
+    scratch, found = np.full((PANELS, module.SCRATCH_SHAPE[1]), np.nan), []
+    for shifts in (SHIFTS, CLOSE) if rule == "near" else (SHIFTS,):
+        raw = np.full((7, shifts.size), np.nan)
+        getattr(module.FUNCTION, rule)(shifts, WIDTH, raw, scratch)
+        found.append(raw[:3])
+    return np.concatenate(found, axis=1)
 
 
 def mutants(text: str, pattern: str, most: int) -> Iterator[tuple[str, str]]:
