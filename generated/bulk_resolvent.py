@@ -3,14 +3,14 @@
 e, weight, weight_t, weight_tt: nodes of the law of the residual e of the step, with weights for means of
 functions of e, of those times t = theta.x, and times t^2. x_F = (1/n0) sum_i (f_1 - B' f_2)(e_i) x_i, B' = a_2 B.
 
-Generated; do not edit. Signature e1a28069ebb6f1fe.
+Generated; do not edit. Signature 0b1080757a3c3535.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "e1a28069ebb6f1fecc3f7a9a8bd08ee2b072c97a3ee1ca0fbfd00ce7c6370b98"
+SIGNATURE = "0b1080757a3c3535348bcd724ac720fdab002a976c2358d4f8ae393978abd63e"
 
 
 def covariance(A, alpha_0, u, sigma_2, v_sigma):

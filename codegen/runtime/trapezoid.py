@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from codegen.runtime.compiling import entry, kept, values_at
-from codegen.runtime.contractions import ALONG, INNER, apart
+from codegen.runtime.contractions import INNER
 from codegen.runtime.gaussian import EPS, NORM, REACH, TINY
 
 _STEP = 0.32  # of the coarse rule, at unit steepness and without waves, whose f^2 has twice their frequency
@@ -14,17 +14,14 @@ _NOTHING = 1e-280  # E f^2 whose parts underflow
 
 
 def trapezoid_nodes(q, reach, steepness, wave):
-    """Places and weights up to `reach`, room for values and weights, and signs of the coarse rule: [5, n]; None where
-    there would be too many.
-    """
+    """Places and weights up to `reach`, room for values and weights: [4, n]; None where there would be too many."""
     step = 0.5 / (max(1.0, steepness * q) / _STEP + wave * q / math.pi)
     if not 2.0 * REACH / step <= _MOST_NODES:
         return None
     half = 2.0 * math.ceil(0.5 * reach / step)
-    nodes = np.empty((5, int(2.0 * half) + 1))
+    nodes = np.empty((4, int(2.0 * half) + 1))
     nodes[0] = step * np.arange(-half, half + 1.0)
     nodes[1] = step * NORM * np.exp(-0.5 * nodes[0] ** 2)
-    nodes[4, 0::2], nodes[4, 1::2] = 1.0, -1.0  # even nodes are those of the coarse rule
     return nodes
 
 
@@ -42,37 +39,32 @@ def _shift_weights(nodes, offset):
         left /= ratio
 
 
-@kept(**ALONG)
-def _moments(nodes, s, q, offset):
-    """Sums of f, g f, f^2 and of the rounding, and what the coarse rule has beside the first two."""
-    apart()
-    mu0 = mu1 = second = change0 = change1 = rough = 0.0
+@kept(**INNER)
+def _moments(nodes, s, q, offset, parity):
+    """Sums of f, g f, f^2 and of the rounding over every other node; the even ones are those of the coarse rule."""
+    mu0 = mu1 = second = rough = 0.0
     over = 1.0 / (q * (nodes[0, 1] - nodes[0, 0]))
-    for j in range(nodes.shape[1]):
+    for j in range(parity, nodes.shape[1], 2):
         g, value, last = nodes[0, j] + offset, nodes[2, j], nodes[2, max(j - 1, 0)]
         a = nodes[3, j] * value
         mu0 += a
         mu1 += a * g
         second += a * value
-        change0 += nodes[4, j] * a
-        change1 += nodes[4, j] * a * g
         # rounding of f, and of its argument at the slope seen here
         slack = 4.0 * abs(value) + abs((s + q * g) * (value - last) * over)
         rough += nodes[3, j] * slack * slack
-    return mu0, mu1, second, change0, change1, rough
+    return mu0, mu1, second, rough
 
 
-@kept(**ALONG)
-def _rest(nodes, mu0, mu1, offset):
-    """The square of what f has beside 1 and g, and what the coarse rule has beside that."""
-    apart()
-    residual = change = 0.0
-    for j in range(nodes.shape[1]):
+@kept(**INNER)
+def _rest(nodes, mu0, mu1, offset, parity):
+    """The square of what f has beside 1 and g, summed over every other node."""
+    residual = 0.0
+    for j in range(parity, nodes.shape[1], 2):
         r = nodes[2, j] - mu0 - mu1 * (nodes[0, j] + offset)
         a = nodes[3, j] * r * r
         residual += a
-        change += nodes[4, j] * a
-    return residual, change
+    return residual
 
 
 @entry
@@ -109,10 +101,14 @@ def trapezoid(f, shifts, q, raw, nodes):
                 nodes[2, j] = s + q * nodes[0, j]
             values_at(f, nodes[2], nodes[2])
         _shift_weights(nodes, offset)
-        mu0, mu1, second, change0, change1, rough = _moments(nodes, s, q, offset)
+        even0, even1, even2, even_rough = _moments(nodes, s, q, offset, 0)
+        odd0, odd1, odd2, odd_rough = _moments(nodes, s, q, offset, 1)
+        mu0, mu1, second = even0 + odd0, even1 + odd1, even2 + odd2
+        change0, change1 = even0 - odd0, even1 - odd1
         scale = math.sqrt(second)
-        noise = EPS * math.sqrt(rough)
-        residual, change2 = _rest(nodes, mu0, mu1, offset)
+        noise = EPS * math.sqrt(even_rough + odd_rough)
+        even2, odd2 = _rest(nodes, mu0, mu1, offset, 0), _rest(nodes, mu0, mu1, offset, 1)
+        residual, change2 = even2 + odd2, even2 - odd2
         error0 = abs(change0) * math.sqrt(abs(change0) / (scale + TINY))
         error1 = abs(change1) * math.sqrt(abs(change1) / (scale + TINY))
         error2 = 0.0

@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 8fc9733dd864503f, runtime 3ae53ac6fddafd80.
+Generated; do not edit. Signature 9608422f7fe9d77e, runtime 471e62a0d77a16df.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "8fc9733dd864503f377875b8c86dabe748774fe1c00e8bed9c495acbc9779dcf"
+SIGNATURE = "9608422f7fe9d77efb348a4a1e9aaadde64226e7b8ce80ee489061889d9b41f2"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

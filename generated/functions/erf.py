@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 881744eb1bcac06f, runtime 3ae53ac6fddafd80.
+Generated; do not edit. Signature 3f3eac472f166454, runtime 471e62a0d77a16df.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "881744eb1bcac06f53be7ed52c5752ecaacbe30b390230a3939a4b851c3ffacb"
+SIGNATURE = "3f3eac472f166454ffbf623ba25b5013d27f9a13c6da9f1ecb898a059d75000e"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 54a170a9e6cbe928, runtime 3ae53ac6fddafd80.
+Generated; do not edit. Signature 21b8925adf00f06d, runtime 471e62a0d77a16df.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "54a170a9e6cbe9283bf1b1c9cf7e61fbb8d108c993ca009d5d1a312ecc415607"
+SIGNATURE = "21b8925adf00f06d6f7a81cecc4436d138be08bf3a5fee542ea739d95a9607d1"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 99f26b78d430033c, runtime 3ae53ac6fddafd80.
+Generated; do not edit. Signature 7144f128fb638a36, runtime 471e62a0d77a16df.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "99f26b78d430033c356d21076e55da28cd145fd29cca48500cf9c59944363f4e"
+SIGNATURE = "7144f128fb638a3676bcdbfbed1e7d2c01071f9e1bf0849c052d3262ac69a984"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

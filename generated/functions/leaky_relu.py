@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature aea63f3f59095e38, runtime 3ae53ac6fddafd80.
+Generated; do not edit. Signature b5fab5b2d89d45f4, runtime 471e62a0d77a16df.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "aea63f3f59095e38bba290938b1130c7297f8e44f5392a080e19455ef7cfabbd"
+SIGNATURE = "b5fab5b2d89d45f44ccb971eab182eb86bb94b9460fa16325bcb454a60c38424"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

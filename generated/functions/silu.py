@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 61d35c4a991952c5, runtime 3ae53ac6fddafd80.
+Generated; do not edit. Signature 1c19834d86f22f9d, runtime 471e62a0d77a16df.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "61d35c4a991952c561044f28331e2b42ac2c65992be6f0e3518e9082f20b78cf"
+SIGNATURE = "1c19834d86f22f9d6d4fc469c175067dc2703fbd9bd5929f751b86863b3044f2"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 07dd94b719bf4369, runtime 3ae53ac6fddafd80.
+Generated; do not edit. Signature cfc21c168da22b22, runtime 471e62a0d77a16df.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "07dd94b719bf436964ee9564d936ff8eb03023048fbf5dd873439ab439007dfc"
+SIGNATURE = "cfc21c168da22b228f0be9ea27319d512fed6f02fb095b774d94e613626f1c24"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 0ac8f2956e536993, runtime 3ae53ac6fddafd80.
+Generated; do not edit. Signature ee3e5296348085a7, runtime 471e62a0d77a16df.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "0ac8f2956e536993401550c980a79620c104682c41348fcd5f8977a27ad85b67"
+SIGNATURE = "ee3e5296348085a752ae28927be6900d196ae5af0879852e207fa866d305a1ce"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 0a80aa16431d3b4c, runtime 3ae53ac6fddafd80.
+Generated; do not edit. Signature bc41da36ce058964, runtime 471e62a0d77a16df.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "0a80aa16431d3b4c0bd7aa6c2ba5c747d4a61c3631aed729f1657fb536426628"
+SIGNATURE = "bc41da36ce058964f6bda49cb2454a5a7287795e3fb0c56d5c1141079e356ea8"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

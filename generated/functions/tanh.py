@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature ae58259baed40b02, runtime 3ae53ac6fddafd80.
+Generated; do not edit. Signature e02541229d461bdb, runtime 471e62a0d77a16df.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "ae58259baed40b02e99d5e75978db96a54a9e9b5d506dc4337fbfdb137246990"
+SIGNATURE = "e02541229d461bdb2aae8b26ee576c27244e1451489fa8dee39ed1fd88f535e7"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 936bab409cb0b4b5, runtime 3ae53ac6fddafd80.
+Generated; do not edit. Signature 3acc03c87e494aa5, runtime 471e62a0d77a16df.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "936bab409cb0b4b5b19ecb39b072f25751b48d8d15ab71aef8030263dd84df9e"
+SIGNATURE = "3acc03c87e494aa59573f5fea0bb7bdfd0033c568d9e1173749725eb3827eb0f"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 188b202dd29df660, runtime 3ae53ac6fddafd80.
+Generated; do not edit. Signature 0ce56faa9db9f630, runtime 471e62a0d77a16df.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "188b202dd29df660d6bc3a9838c52b30842475c1d642aba4bf8a738dff6277ae"
+SIGNATURE = "0ce56faa9db9f6304adf411376da7de446fe2cf635514b66007873d62c467465"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

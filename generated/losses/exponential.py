@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 3efb12e4a8e8fce3, runtime 3ae53ac6fddafd80.
+Generated; do not edit. Signature 60f9c6ddf1696e28, runtime 471e62a0d77a16df.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "3efb12e4a8e8fce3e108a72d0b33994c319b208a82bc52d6e15e48fc73122fc8"
+SIGNATURE = "60f9c6ddf1696e28e3d7aae01c20b779d3a93866c3cef8b255ee3cee95950eaf"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

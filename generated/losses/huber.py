@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 034d297e609ce798, runtime 3ae53ac6fddafd80.
+Generated; do not edit. Signature 1262430ff7181218, runtime 471e62a0d77a16df.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "034d297e609ce79895117683d5f97377689960c3baff7151754d3cbf3ded0b68"
+SIGNATURE = "1262430ff7181218521bec0832307c62913b118b53cc3bb805cacca15c1104a3"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

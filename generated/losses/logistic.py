@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature fb3797ba526716cf, runtime 3ae53ac6fddafd80.
+Generated; do not edit. Signature 849cb779c6b6d731, runtime 471e62a0d77a16df.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "fb3797ba526716cf0253ad0fe190f660c9650599b806fe4fac60a1c026db5f08"
+SIGNATURE = "849cb779c6b6d7312a223977b5f2585929743c3a7067b4e491792dc8e9ff1283"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

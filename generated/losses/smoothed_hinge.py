@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature 4dcef448470b6190, runtime 3ae53ac6fddafd80.
+Generated; do not edit. Signature 72d6a33e0044a492, runtime 471e62a0d77a16df.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "4dcef448470b6190655e7329c0d3961e73ea6b115bbf71b678c49935ab68d60b"
+SIGNATURE = "72d6a33e0044a492fce1269064c1cb69ed8f3a5d3819874f0d6aea61fba08fb5"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature c1cf788c93bc758e, runtime 3ae53ac6fddafd80.
+Generated; do not edit. Signature 0954f4749d8a08fa, runtime 471e62a0d77a16df.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "c1cf788c93bc758eb5dc2de31acb0957b02f0504ca60398192c3273014d415b7"
+SIGNATURE = "0954f4749d8a08fa75ccabfe6451a9d083a7fc42a12e56fa8afcadc7e47d5f5e"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

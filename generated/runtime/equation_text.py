@@ -6,7 +6,7 @@ nodes of kappa; a name without indices is a parameter or a function of kappa. Be
 equation.
 
 Written by hand, in codegen/runtime/equation_text.py.
-Generated; do not edit. Signature c29786fb08cff0ed, runtime 3ae53ac6fddafd80.
+Generated; do not edit. Signature 0e06edf395925626, runtime 471e62a0d77a16df.
 Regenerate with: giantstep generate
 """
 
@@ -235,4 +235,4 @@ def _cost(pair):
     letters = {*pair[0][1], *pair[1][1]}
     return (NODE in letters) * 10 + len(letters)
 
-SIGNATURE = "c29786fb08cff0ed03fdb9a26cbfcc6ab941e7774e465f0c2e1f7372676fa6d7"
+SIGNATURE = "0e06edf395925626537b9a6cb650c554d6434fd04a1584122e55a240359a4040"

@@ -1,7 +1,7 @@
 """Machine code on disk: every file carries a digest; what is damaged is compiled again, a full disk is no error.
 
 Written by hand, in codegen/runtime/kept_code.py.
-Generated; do not edit. Signature c29786fb08cff0ed, runtime 3ae53ac6fddafd80.
+Generated; do not edit. Signature 0e06edf395925626, runtime 471e62a0d77a16df.
 Regenerate with: giantstep generate
 """
 
@@ -75,4 +75,4 @@ def _opened(path: str) -> Any:
     digest, data = content[:_DIGEST], content[_DIGEST:]
     return pickle.loads(data) if hashlib.sha256(data).digest() == digest else None
 
-SIGNATURE = "c29786fb08cff0ed03fdb9a26cbfcc6ab941e7774e465f0c2e1f7372676fa6d7"
+SIGNATURE = "0e06edf395925626537b9a6cb650c554d6434fd04a1584122e55a240359a4040"

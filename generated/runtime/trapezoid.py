@@ -1,7 +1,7 @@
 """Trapezoid rule for smooth f: exponentially accurate where its step resolves f.
 
 Written by hand, in codegen/runtime/trapezoid.py.
-Generated; do not edit. Signature c29786fb08cff0ed, runtime 3ae53ac6fddafd80.
+Generated; do not edit. Signature 0e06edf395925626, runtime 471e62a0d77a16df.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from generated.runtime.compiling import entry, kept, values_at
-from generated.runtime.contractions import ALONG, INNER, apart
+from generated.runtime.contractions import INNER
 from generated.runtime.gaussian import EPS, NORM, REACH, TINY
 
 _STEP = 0.32  # of the coarse rule, at unit steepness and without waves, whose f^2 has twice their frequency
@@ -21,17 +21,14 @@ _NOTHING = 1e-280  # E f^2 whose parts underflow
 
 
 def trapezoid_nodes(q, reach, steepness, wave):
-    """Places and weights up to `reach`, room for values and weights, and signs of the coarse rule: [5, n]; None where
-    there would be too many.
-    """
+    """Places and weights up to `reach`, room for values and weights: [4, n]; None where there would be too many."""
     step = 0.5 / (max(1.0, steepness * q) / _STEP + wave * q / math.pi)
     if not 2.0 * REACH / step <= _MOST_NODES:
         return None
     half = 2.0 * math.ceil(0.5 * reach / step)
-    nodes = np.empty((5, int(2.0 * half) + 1))
+    nodes = np.empty((4, int(2.0 * half) + 1))
     nodes[0] = step * np.arange(-half, half + 1.0)
     nodes[1] = step * NORM * np.exp(-0.5 * nodes[0] ** 2)
-    nodes[4, 0::2], nodes[4, 1::2] = 1.0, -1.0  # even nodes are those of the coarse rule
     return nodes
 
 
@@ -49,37 +46,32 @@ def _shift_weights(nodes, offset):
         left /= ratio
 
 
-@kept(**ALONG)
-def _moments(nodes, s, q, offset):
-    """Sums of f, g f, f^2 and of the rounding, and what the coarse rule has beside the first two."""
-    apart()
-    mu0 = mu1 = second = change0 = change1 = rough = 0.0
+@kept(**INNER)
+def _moments(nodes, s, q, offset, parity):
+    """Sums of f, g f, f^2 and of the rounding over every other node; the even ones are those of the coarse rule."""
+    mu0 = mu1 = second = rough = 0.0
     over = 1.0 / (q * (nodes[0, 1] - nodes[0, 0]))
-    for j in range(nodes.shape[1]):
+    for j in range(parity, nodes.shape[1], 2):
         g, value, last = nodes[0, j] + offset, nodes[2, j], nodes[2, max(j - 1, 0)]
         a = nodes[3, j] * value
         mu0 += a
         mu1 += a * g
         second += a * value
-        change0 += nodes[4, j] * a
-        change1 += nodes[4, j] * a * g
         # rounding of f, and of its argument at the slope seen here
         slack = 4.0 * abs(value) + abs((s + q * g) * (value - last) * over)
         rough += nodes[3, j] * slack * slack
-    return mu0, mu1, second, change0, change1, rough
+    return mu0, mu1, second, rough
 
 
-@kept(**ALONG)
-def _rest(nodes, mu0, mu1, offset):
-    """The square of what f has beside 1 and g, and what the coarse rule has beside that."""
-    apart()
-    residual = change = 0.0
-    for j in range(nodes.shape[1]):
+@kept(**INNER)
+def _rest(nodes, mu0, mu1, offset, parity):
+    """The square of what f has beside 1 and g, summed over every other node."""
+    residual = 0.0
+    for j in range(parity, nodes.shape[1], 2):
         r = nodes[2, j] - mu0 - mu1 * (nodes[0, j] + offset)
         a = nodes[3, j] * r * r
         residual += a
-        change += nodes[4, j] * a
-    return residual, change
+    return residual
 
 
 @entry
@@ -116,10 +108,14 @@ def trapezoid(f, shifts, q, raw, nodes):
                 nodes[2, j] = s + q * nodes[0, j]
             values_at(f, nodes[2], nodes[2])
         _shift_weights(nodes, offset)
-        mu0, mu1, second, change0, change1, rough = _moments(nodes, s, q, offset)
+        even0, even1, even2, even_rough = _moments(nodes, s, q, offset, 0)
+        odd0, odd1, odd2, odd_rough = _moments(nodes, s, q, offset, 1)
+        mu0, mu1, second = even0 + odd0, even1 + odd1, even2 + odd2
+        change0, change1 = even0 - odd0, even1 - odd1
         scale = math.sqrt(second)
-        noise = EPS * math.sqrt(rough)
-        residual, change2 = _rest(nodes, mu0, mu1, offset)
+        noise = EPS * math.sqrt(even_rough + odd_rough)
+        even2, odd2 = _rest(nodes, mu0, mu1, offset, 0), _rest(nodes, mu0, mu1, offset, 1)
+        residual, change2 = even2 + odd2, even2 - odd2
         error0 = abs(change0) * math.sqrt(abs(change0) / (scale + TINY))
         error1 = abs(change1) * math.sqrt(abs(change1) / (scale + TINY))
         error2 = 0.0
@@ -138,4 +134,4 @@ def trapezoid(f, shifts, q, raw, nodes):
         raw[5, i] = error2
         raw[6, i] = noise
 
-SIGNATURE = "c29786fb08cff0ed03fdb9a26cbfcc6ab941e7774e465f0c2e1f7372676fa6d7"
+SIGNATURE = "0e06edf395925626537b9a6cb650c554d6434fd04a1584122e55a240359a4040"

@@ -7,7 +7,7 @@ Order of computation, found from the derived system:
        Q2_hat, V1_hat, V2_hat, psi_hat_1, psi_hat_2, psi_hat_3, psi_hat_4, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 6187bb219d7560c3.
+in X). Generated; do not edit. Signature ca6472abc47e6f24.
 Regenerate with: giantstep generate
 """
 
@@ -21,7 +21,7 @@ from generated.runtime.tangents import Motion, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "6187bb219d7560c34c036756ccc920527bb325df8cca1a7ef818fa04fb874624"
+SIGNATURE = "ca6472abc47e6f24005313dab59ad448aaa7adb62a4ac43f55086b9f82e19ec8"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu1_3, nu1_4, nu2sq = np.arange(8)  # rows of node, then those of the blocks

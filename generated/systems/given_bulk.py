@@ -1,6 +1,6 @@
 """Equations of a given bulk, one block  [THEORY section 5].
 
-Generated; do not edit. Signature b689527f4ac4ae21.
+Generated; do not edit. Signature 7a6405ea9348568a.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import Motion, Text
 
-SIGNATURE = "b689527f4ac4ae21ba9fd43cd08c75d26b696a79d190534a786a9c6886c71156"
+SIGNATURE = "7a6405ea9348568a3c439d47ae9ba14156446a18563b218c8ba5039474b7f4be"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

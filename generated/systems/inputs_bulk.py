@@ -1,6 +1,6 @@
 """Equations of structured inputs, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature db739ca936b4b1a7.
+Generated; do not edit. Signature 9201ba9199c51b35.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import Motion, Text
 
-SIGNATURE = "db739ca936b4b1a7407e617be767e0db91fd611d962ca2bc703e772e556c5d1c"
+SIGNATURE = "9201ba9199c51b35670898a76babd476ff11d45236325c1fa2fa2828deea37c7"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

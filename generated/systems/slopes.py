@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 9b3607ee2ca3c6df.
+Generated; do not edit. Signature 3b2bc99ca22f0358.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "9b3607ee2ca3c6df7bbf602007061bdd71fb5adfec843fffb993138120490e26"
+SIGNATURE = "3b2bc99ca22f0358bd7233b112eadf17c4cff696a250987612c80ad586c072f2"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature de1e0d2dce30f72b.
+in X). Generated; do not edit. Signature b4a16a7ceae1eb8e.
 Regenerate with: giantstep generate
 """
 
@@ -23,7 +23,7 @@ from generated.runtime.unknowns import (DIRECTION, FAMILY, IMAGE, RESIDUAL, TURN
     solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "de1e0d2dce30f72bd002c04f557582639feae7fe4c9b975c4544920ce3ae82cd"
+SIGNATURE = "b4a16a7ceae1eb8ef430c3478b6f1c3f0b53fbdff0f7906bfc45f914e4ae64f2"
 
 
 kappa_1, weight, nu0, nu1, nu2sq, kappa_2 = np.arange(6)  # rows of node, then those of the blocks

@@ -1,6 +1,6 @@
 """Equations of a stretched bulk, 1 direction(s) beside the spike, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature a964729e64042732.
+Generated; do not edit. Signature 1297d5da7f4fedc6.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import Motion, Text
 
-SIGNATURE = "a964729e640427327f140b901492006d8cebf2198fb8b72722a20a91cb9bc5fa"
+SIGNATURE = "1297d5da7f4fedc6e3a3c411851195ed9cbdde548e920a03ebccac57a08c08bb"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

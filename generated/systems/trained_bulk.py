@@ -1,6 +1,6 @@
 """Equations of a trained bulk, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature c0700002e835fea8.
+Generated; do not edit. Signature f1606679289e6651.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import Motion, Text
 
-SIGNATURE = "c0700002e835fea8e68c583357902c224770c11171b85e2a782515d2cc18eb66"
+SIGNATURE = "f1606679289e6651e4ec77e291a2df602faa8e58bdf6ac08d412df6e01bd63a1"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

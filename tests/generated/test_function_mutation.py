@@ -33,7 +33,7 @@ STAIRS = "sign(z+2) + abs(z+1.5)/2 - sign(z-1.7)/3 + abs(z-1.3) + abs(z)/5"  # j
 #: Lines that compute coefficients, by module; the others estimate errors or choose panels.
 MATHEMATICS = {
     "trapezoid": r"nodes\[\d\] = |nodes\[[23], |a = nodes|mu[01] \+=|r = nodes|residual \+=|grid\[k|offset = |start = "
-    r"|ratio = |(left|right) (= |.= ratio)|apart_by = ",
+    r"|ratio = |(left|right) (= |.= ratio)|apart_by = |even2, odd2 = |(mu0|residual), ",
     "coefficients": r"mu2 -= mu0",
     "panels": r"(value|r) = row|weight = |k[01] \+=|a = weight|a = row.*r$|(kronrod|residual|mu[01]) \+=|raw\[[012]",
     "piecewise": r"y = side|[ab] \+= |j0 = 0|j[12] = (phi|j0)|(jump|kink) = |c[012] = |sum[012] \+= |line = |mu.* = ",
