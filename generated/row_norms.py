@@ -7,14 +7,14 @@ sigma' beside its parts along 1 and z, (i, j) in MOMENTS; radial: 1 for rows Gau
 means of functions of e, and of those times t = theta.x; r_3: the strength of the spike with E sigma''' in
 the place of E sigma'.
 
-Generated; do not edit. Signature 821bf6a33d31221f.
+Generated; do not edit. Signature f79a6a9462c40790.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "821bf6a33d31221fedd8c80a7657418423ef19acf84fb8d4b0a5ddec41034c06"
+SIGNATURE = "f79a6a9462c40790253d8726a67bbab43401a0f21b35c599002c072c96c168ef"
 
 
 MOMENTS = ((1, 2), (1, 3), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (4, 0))

@@ -3,14 +3,14 @@
 eigenvalue [J]: of the covariance of the inputs, of mean one; law_tr, law_theta [J]: weights of the trace and of the
 target's direction theta there; u [K]: readout values at initialisation.
 
-Generated; do not edit. Signature b00b7834c636f17e, runtime 471e62a0d77a16df.
+Generated; do not edit. Signature 3fa8bd144e8406a8, runtime 471e62a0d77a16df.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "b00b7834c636f17edcfa50f61239996056ee2719116b052f36ee7c2cf81e42aa"
+SIGNATURE = "3fa8bd144e8406a82c4eec11c59d65da19810708e0fa7a6b1b92fab3f6d73e91"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

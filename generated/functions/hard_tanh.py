@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 7144f128fb638a36, runtime 471e62a0d77a16df.
+Generated; do not edit. Signature e2cb48b1113964f7, runtime 471e62a0d77a16df.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "7144f128fb638a3676bcdbfbed1e7d2c01071f9e1bf0849c052d3262ac69a984"
+SIGNATURE = "e2cb48b1113964f7f740085d87047802b399f492c07c84227b08d7a68f357f4e"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

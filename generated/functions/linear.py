@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature c6fd3a79dabd56d4, runtime 471e62a0d77a16df.
+Generated; do not edit. Signature 9416afa4c4d925b8, runtime 471e62a0d77a16df.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "c6fd3a79dabd56d4aff35a63f5e283e3667ba219075c9f7c5a006cc6625f9360"
+SIGNATURE = "9416afa4c4d925b8b437f81d83d61e798ad4f223348c89ca60cfeb98ea122e4b"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature a7f57baac852961c, runtime 471e62a0d77a16df.
+Generated; do not edit. Signature 794753de0acc2e33, runtime 471e62a0d77a16df.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "a7f57baac852961c28540f4f314e33e9fca773928301fc79f77cf81f6e90c418"
+SIGNATURE = "794753de0acc2e334268324b05c3c282df1fddca3d8cd1288add89f0f9ccff4c"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

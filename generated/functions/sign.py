@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 2887909c0dab7c21, runtime 471e62a0d77a16df.
+Generated; do not edit. Signature 297f546109afd80b, runtime 471e62a0d77a16df.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "2887909c0dab7c217c7027944a2bb6e3917beda6c1d72690905b5c5ea52a4ae2"
+SIGNATURE = "297f546109afd80bce06c81a475ea3504883f1c2993563c5c5219c96f7e6a610"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

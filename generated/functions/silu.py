@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 1c19834d86f22f9d, runtime 471e62a0d77a16df.
+Generated; do not edit. Signature d6887d8968af8141, runtime 471e62a0d77a16df.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "1c19834d86f22f9d6d4fc469c175067dc2703fbd9bd5929f751b86863b3044f2"
+SIGNATURE = "d6887d8968af814110abcfb12af942902810de519d46d82d89ef0f5827e44f50"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

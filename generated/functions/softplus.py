@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature ee3e5296348085a7, runtime 471e62a0d77a16df.
+Generated; do not edit. Signature a54f34d5eb73c2e2, runtime 471e62a0d77a16df.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "ee3e5296348085a752ae28927be6900d196ae5af0879852e207fa866d305a1ce"
+SIGNATURE = "a54f34d5eb73c2e2ab70733393d3972a1aa3e2cd9bd6025c42d6832e0b3ee07b"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

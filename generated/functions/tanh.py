@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature e02541229d461bdb, runtime 471e62a0d77a16df.
+Generated; do not edit. Signature 462f7605d974642a, runtime 471e62a0d77a16df.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "e02541229d461bdb2aae8b26ee576c27244e1451489fa8dee39ed1fd88f535e7"
+SIGNATURE = "462f7605d974642ad278024597540a126ee3a45dc5c47b0c78a5f88233e15cf7"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

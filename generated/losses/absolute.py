@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 3acc03c87e494aa5, runtime 471e62a0d77a16df.
+Generated; do not edit. Signature 9f2fc62f395b0318, runtime 471e62a0d77a16df.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "3acc03c87e494aa59573f5fea0bb7bdfd0033c568d9e1173749725eb3827eb0f"
+SIGNATURE = "9f2fc62f395b0318e0b44408e0fae9472a6c0a3a3a157bc6d87f117ad16b7736"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 0ce56faa9db9f630, runtime 471e62a0d77a16df.
+Generated; do not edit. Signature d42e045d7d699329, runtime 471e62a0d77a16df.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "0ce56faa9db9f6304adf411376da7de446fe2cf635514b66007873d62c467465"
+SIGNATURE = "d42e045d7d699329efe136c73be96b0cd586b2edca18824dfb1d922c309b6851"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

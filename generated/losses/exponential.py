@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 60f9c6ddf1696e28, runtime 471e62a0d77a16df.
+Generated; do not edit. Signature c1681ae3648b0802, runtime 471e62a0d77a16df.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "60f9c6ddf1696e28e3d7aae01c20b779d3a93866c3cef8b255ee3cee95950eaf"
+SIGNATURE = "c1681ae3648b08029f66772db05d48e0df29cd06e570561e63ac32e8ff393dd9"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 1262430ff7181218, runtime 471e62a0d77a16df.
+Generated; do not edit. Signature 9cae21c2cbc53dd2, runtime 471e62a0d77a16df.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "1262430ff7181218521bec0832307c62913b118b53cc3bb805cacca15c1104a3"
+SIGNATURE = "9cae21c2cbc53dd247e33b4cc3ba7d4741da98c71f0683f479e0010945315335"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature d0cb782be067e09f, runtime 471e62a0d77a16df.
+Generated; do not edit. Signature 571a8d20f2732991, runtime 471e62a0d77a16df.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "d0cb782be067e09f11a3d137fc723f1b84dce00b1fa66d6d7ed60c27de7b1257"
+SIGNATURE = "571a8d20f2732991a0c62dcfc83034f3a6875e11c6c8b2948597d08340401e7f"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

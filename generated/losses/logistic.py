@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 849cb779c6b6d731, runtime 471e62a0d77a16df.
+Generated; do not edit. Signature 38ee154a7f81dcd6, runtime 471e62a0d77a16df.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "849cb779c6b6d7312a223977b5f2585929743c3a7067b4e491792dc8e9ff1283"
+SIGNATURE = "38ee154a7f81dcd6fdfff7d0fb06bda087e278b554675adc26e6f858ddabbb63"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

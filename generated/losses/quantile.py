@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature 5f2eda0bc6c565e8, runtime 471e62a0d77a16df.
+Generated; do not edit. Signature d2948e611af10a14, runtime 471e62a0d77a16df.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "5f2eda0bc6c565e8bfe9ca2658e5492a50929c815a854ad9578166ca0af95480"
+SIGNATURE = "d2948e611af10a14737606bd8c3f1dbf6898f7f93c5acd3ec06c3965cfee017e"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature 72d6a33e0044a492, runtime 471e62a0d77a16df.
+Generated; do not edit. Signature d66d3296d1ff55c0, runtime 471e62a0d77a16df.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "72d6a33e0044a492fce1269064c1cb69ed8f3a5d3819874f0d6aea61fba08fb5"
+SIGNATURE = "d66d3296d1ff55c0cf5318c59eb4a5f7015fa0de18363ed97524243af0fc21e0"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature 9abbe37ff3dbbcdf, runtime 471e62a0d77a16df.
+Generated; do not edit. Signature b36b1e0918949fcc, runtime 471e62a0d77a16df.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "9abbe37ff3dbbcdf66db51a163b48193c947c88e5c2d4f2affd6f13909400d2c"
+SIGNATURE = "b36b1e0918949fcc8b1364dbf92280b7a284a81f9f67e90f33e39e1c240dcf7f"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

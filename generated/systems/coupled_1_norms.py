@@ -6,7 +6,7 @@ Order of computation, found from the derived system:
        avg_tg, norm_hat, zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 3291f5c93e0b46e2.
+in X). Generated; do not edit. Signature c9860d09e4b983f3.
 Regenerate with: giantstep generate
 """
 
@@ -20,7 +20,7 @@ from generated.runtime.tangents import Motion, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "3291f5c93e0b46e2e84718307f0c9b8d200bb8e2af7dc5271cbe3c148f6cf6bc"
+SIGNATURE = "c9860d09e4b983f3fbd7f8fb3d270cd6f3771ae851f7c29c33c3b17cc30d85a5"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

@@ -6,7 +6,7 @@ Order of computation, found from the derived system:
        avg_gg, avg_h, avg_tg, zeta_hat_1, zeta_hat_2, zeta_hat_3, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 9739c8e174b9d1ed.
+in X). Generated; do not edit. Signature b0c53b5794a3a4ed.
 Regenerate with: giantstep generate
 """
 
@@ -20,7 +20,7 @@ from generated.runtime.tangents import Motion, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "9739c8e174b9d1edbcf86cd38cb19cfbc0c052cec08dda84cfebfb1c385ab555"
+SIGNATURE = "b0c53b5794a3a4ed1f7d8d8491a6338f62376be4b6c5bbbbeafb3190a1278d21"
 
 
 kappa_1, weight, nu0, nu1, nu2sq, kappa_2, kappa_3 = np.arange(7)  # rows of node, then those of the blocks

@@ -7,7 +7,7 @@ Order of computation, found from the derived system:
        psi_hat_1, psi_hat_2, psi_hat_3, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature cd27abb5d6066efd.
+in X). Generated; do not edit. Signature 3c4da4b670fa1299.
 Regenerate with: giantstep generate
 """
 
@@ -21,7 +21,7 @@ from generated.runtime.tangents import Motion, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "cd27abb5d6066efdab5a29afb2fdeeede837d0d11141376124e5e8e5fbbefcd7"
+SIGNATURE = "3c4da4b670fa12994325dde57e531d6a1de06018d98e1e73837d29734a1d1386"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu1_3, nu2sq = np.arange(7)  # rows of node, then those of the blocks

@@ -1,6 +1,6 @@
 """Equations of a given bulk, one block  [THEORY section 5].
 
-Generated; do not edit. Signature 7a6405ea9348568a.
+Generated; do not edit. Signature 8687124f1f9279c9.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import Motion, Text
 
-SIGNATURE = "7a6405ea9348568a3c439d47ae9ba14156446a18563b218c8ba5039474b7f4be"
+SIGNATURE = "8687124f1f9279c9ef4f45ea499152bff31738df3e3f4c8a64c5db6c7cfae781"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

@@ -1,6 +1,6 @@
 """Equations of structured inputs, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature 9201ba9199c51b35.
+Generated; do not edit. Signature a8c554e9d31b39f8.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import Motion, Text
 
-SIGNATURE = "9201ba9199c51b35670898a76babd476ff11d45236325c1fa2fa2828deea37c7"
+SIGNATURE = "a8c554e9d31b39f89f6dc41259587c7090a5e61026c12d30c071a9be6f0df4d0"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 3b2bc99ca22f0358.
+Generated; do not edit. Signature 5f4cec1c34f8df32.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "3b2bc99ca22f0358bd7233b112eadf17c4cff696a250987612c80ad586c072f2"
+SIGNATURE = "5f4cec1c34f8df32c1ae3fc9e280f0291a7118beb7a2c33afc643b39f59b9de5"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 30046aefc9f24f35.
+in X). Generated; do not edit. Signature d498bc59a9baf4cc.
 Regenerate with: giantstep generate
 """
 
@@ -23,7 +23,7 @@ from generated.runtime.unknowns import (DIRECTION, FAMILY, IMAGE, RESIDUAL, TURN
     solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "30046aefc9f24f35ca80de9bac5d44765f4fef6f16d7018b85649184aaecd5a0"
+SIGNATURE = "d498bc59a9baf4cc4cff26d3d0f306be78be76dedd79a33ab4633d3096693f32"
 
 
 kappa_1, weight, nu0, nu1, nu2sq, kappa_2, kappa_3 = np.arange(7)  # rows of node, then those of the blocks

@@ -1,6 +1,6 @@
 """Equations of a stretched bulk, 1 direction(s) beside the spike, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature 1297d5da7f4fedc6.
+Generated; do not edit. Signature de33387961f854fd.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import Motion, Text
 
-SIGNATURE = "1297d5da7f4fedc6e3a3c411851195ed9cbdde548e920a03ebccac57a08c08bb"
+SIGNATURE = "de33387961f854fd053456ba58acb3f28d8cc138409bcd6c714925b2b5f76f60"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

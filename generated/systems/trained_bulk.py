@@ -1,6 +1,6 @@
 """Equations of a trained bulk, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature f1606679289e6651.
+Generated; do not edit. Signature dd4ce3303c078abc.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import Motion, Text
 
-SIGNATURE = "f1606679289e6651e4ec77e291a2df602faa8e58bdf6ac08d412df6e01bd63a1"
+SIGNATURE = "dd4ce3303c078abc89d561e376e52276a6cadbd0b2a14c00984b1bfadc171b9a"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

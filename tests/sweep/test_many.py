@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 from sweep_cases import before_each_point
 
 import giantstep as gs
+from giantstep.report.dataset import report, table
 from giantstep.spec.errors import BadInput, NotConverged
 from giantstep.spec.model import Model
 from giantstep.sweep.dataset import Dataset
@@ -176,6 +178,14 @@ def test_a_dataset_of_points_is_read_again() -> None:
     there = found.to_xarray()
     assert there["test_error"].shape == (2, 5)
     assert float(there["fit.ridge"][1, 0]) == RIDGES[1]
+
+
+def test_points_are_told_in_words_and_are_no_curves(tmp_path: Path) -> None:
+    found = solve_many(MODEL, {"fit.samples": [1.0, 2.0], "network.activation": ["tanh", "erf"]})
+    assert report(found).startswith("2 of 2 points solved over fit.samples, network.activation; worst residual")
+    assert table(found).splitlines()[2].split()[:2] == ["2", "erf"]
+    with pytest.raises(BadInput, match="no curves"):
+        gs.plot(found, tmp_path / "points.png")
 
 
 @pytest.mark.parametrize(
