@@ -147,8 +147,11 @@ def smallest_tear(names: list[str], nodes: Mapping[str, Node], inside: Mapping[s
     matrices = [name for name in may if nodes[name].rank == 2]
     vectors = [name for name in may if nodes[name].rank != 2]
 
+    bits = {name: 1 << place for place, name in enumerate(names)}  # sets of names: thousands of choices are tried
+    needs = [(bit, sum(bits[other] for other in inside[name])) for name, bit in bits.items()]
+
     def explicit(torn: Iterable[str]) -> bool:
-        return not _has_cycle(set(names).difference(torn), inside)
+        return not _has_cycle(sum(bits.values()) - sum(bits[name] for name in torn), needs)
 
     for number in range(len(matrices) + 1):
         # a choice of matrices that fails with all vectors torn fails with fewer
@@ -161,14 +164,18 @@ def smallest_tear(names: list[str], nodes: Mapping[str, Node], inside: Mapping[s
     raise ValueError(f"no set of families makes {', '.join(names)} explicit")
 
 
-def _has_cycle(left: set[str], inside: Mapping[str, set[str]]) -> bool:
-    """Whether some of the names depend on each other: those that depend on no other are taken away, again and again."""
-    while left:
-        free = {name for name in left if inside[name].isdisjoint(left)}
-        if not free:
-            return True
-        left = left - free
-    return False
+def _has_cycle(left: int, needs: list[tuple[int, int]]) -> bool:
+    """Whether some of the names depend on each other: those that depend on no other are taken away, again and again.
+
+    needs: the bit of each name, and those of the names that it depends on.
+    """
+    before = 0
+    while left != before:
+        before = left
+        for bit, others in needs:
+            if left & bit and not left & others:
+                left ^= bit
+    return left != 0
 
 
 def explicit_order(names: list[str], inside: Mapping[str, set[str]]) -> list[str] | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import sympy as sp
 
@@ -82,12 +83,8 @@ class Calculus:
         if isinstance(expr, sp.Add):
             return sp.Add(*(self._raw(arg, target) for arg in expr.args))
         if isinstance(expr, sp.Mul):
-            return sp.Add(
-                *(
-                    sp.Mul(self._raw(arg, target), *expr.args[:i], *expr.args[i + 1 :])
-                    for i, arg in enumerate(expr.args)
-                )
-            )
+            slopes = [(i, self._raw(arg, target)) for i, arg in enumerate(expr.args)]
+            return sp.Add(*(sp.Mul(slope, *expr.args[:i], *expr.args[i + 1 :]) for i, slope in slopes if slope != 0))
         if isinstance(expr, BlockSum):
             bound, body = expr.bound, expr.body
             if bound in target.free_symbols:
@@ -104,6 +101,19 @@ class Calculus:
             else self._power(expr, target)
         )
 
+    @cached_property
+    def _reach(self) -> Mapping[str, frozenset[str]]:
+        """What each name stands for depends on these, directly or through others."""
+        found = {name: names_in(inverse.entry) for name, inverse in self.inverses.items()}
+        found |= {name: names_in(definition.body) for name, definition in self.definitions.items()}
+        found |= {name: set(slopes) for name, slopes in self.partials.items()}
+        found |= {name: names_in(node.a) | names_in(node.b) for name, node in self.parallel.items()}
+        for through in found:  # as in Warshall's algorithm
+            for names in found.values():
+                if through in names:
+                    names |= found[through]
+        return {name: frozenset(names) for name, names in found.items()}
+
     def _power(self, expr: sp.Pow, target: sp.Indexed) -> sp.Expr:
         if names_in(expr.exp):
             raise ValueError(f"exponent {expr.exp} depends on order parameters")
@@ -113,6 +123,8 @@ class Calculus:
         indices = member_indices(expr)
         if name == family_name(target):
             return sp.Mul(*(sp.KroneckerDelta(i, j) for i, j in zip(indices, member_indices(target), strict=True)))
+        if family_name(target) not in (None, *self._reach.get(name, ())):
+            return sp.S.Zero
         if name in self.parallel:
             return self._parallel(self.parallel[name], indices, target)
         if name in self.partials:

@@ -390,7 +390,7 @@ def _alone(body: sp.Expr, wanted: sp.Indexed, label: str) -> sp.Expr:
     opaque = {node: sp.Dummy() for node in (*body.atoms(BlockSum), *body.atoms(Expectation)) if not node.has(wanted)}
     plain = body.xreplace(opaque)
     others = {node: sp.Dummy() for node in plain.atoms(sp.Indexed)}
-    roots = sp.solve(plain.xreplace(others), others[wanted])
+    roots = sp.solve(plain.xreplace(others), others[wanted], simplify=False)
     if len(roots) != 1:
         raise ValueError(f"the stationarity condition {label} does not give {wanted}: {body}")
     back = {dummy: node for node, dummy in (*opaque.items(), *others.items())}

@@ -7,14 +7,14 @@ sigma' beside its parts along 1 and z, (i, j) in MOMENTS; radial: 1 for rows Gau
 means of functions of e, and of those times t = theta.x; r_3: the strength of the spike with E sigma''' in
 the place of E sigma'.
 
-Generated; do not edit. Signature f79a6a9462c40790.
+Generated; do not edit. Signature 2ba03532b30a7c02.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "f79a6a9462c40790253d8726a67bbab43401a0f21b35c599002c072c96c168ef"
+SIGNATURE = "2ba03532b30a7c0245fca14dc825b64ee9d1b089349b3c906d6750da7b5f551d"
 
 
 MOMENTS = ((1, 2), (1, 3), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (4, 0))

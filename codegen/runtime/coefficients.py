@@ -171,7 +171,8 @@ def closed_form(address, residual, frequency, shifts, q, raw):
             mu2 -= mu0 * mu0 + mu1 * mu1
             size += 2.0 * (abs(mu0) * sizes[0, i] + abs(mu1) * sizes[1, i])
             # exp(-x^2/2) and Phi(-x) magnify the rounding of x = s/q by x^2; far out their terms are nothing
-            rounding = EPS * (4.0 + min((s / q) ** 2, 300.0))
+            place = s / q
+            rounding = EPS * (4.0 + min(place * place, 300.0))
         scale = math.sqrt(mu0 * mu0 + mu1 * mu1 + mu2)
         wave = EPS * frequency * abs(s) * scale  # a wave magnifies the rounding of its argument
         error0, error1, error2 = rounding * sizes[0, i], rounding * sizes[1, i], rounding * size

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 082307b93fb541f2, runtime 471e62a0d77a16df.
+Generated; do not edit. Signature ab84ba2998693a09, runtime 59e7d27520dd2fe2.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "082307b93fb541f2ebb376eda184ce461a306c71dce209b016dbf000969cb20e"
+SIGNATURE = "ab84ba2998693a0908de6773c390cf3f1eeb326e9ad5baeb1a4ef2f6f6fb707b"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

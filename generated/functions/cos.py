@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 7d4d76a0e4eefea8, runtime 471e62a0d77a16df.
+Generated; do not edit. Signature f1192e9c57803dc4, runtime 59e7d27520dd2fe2.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "7d4d76a0e4eefea860c0517fdca93a55702bac34d82c42d8d4345b8ae0c3e8b4"
+SIGNATURE = "f1192e9c57803dc4fb82c7a4562abb5a76e52ad1a873e0d24a8b38e03a61b98b"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

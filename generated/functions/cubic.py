@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 8ec3b9be4669d81f, runtime 471e62a0d77a16df.
+Generated; do not edit. Signature b6850810842434d9, runtime 59e7d27520dd2fe2.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "8ec3b9be4669d81f1b35542184be6d91dec2145920a353883ca8afd19224a1ad"
+SIGNATURE = "b6850810842434d94e9a0c65ce08d265ec52bb42b103a84b21b4a71072164103"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 6dd11a3c923b3530, runtime 471e62a0d77a16df.
+Generated; do not edit. Signature 0250aec555ee44ea, runtime 59e7d27520dd2fe2.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "6dd11a3c923b35307a10725b4fde8797d8d2ec0186a89e89a551c7386892c8ea"
+SIGNATURE = "0250aec555ee44ea0dc83b4ec8ba3e231670f42da97838498bbd943e81aae4e3"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 8a71c718814d26c6, runtime 471e62a0d77a16df.
+Generated; do not edit. Signature 4fe2e081b83f9ffd, runtime 59e7d27520dd2fe2.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "8a71c718814d26c6090b17e4c1eb6fea7ee4f648dd2dce9527bf11c8065da0f4"
+SIGNATURE = "4fe2e081b83f9ffd7b9febb9122519ef891b846600e4ae255cb29c883a7cf53b"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 9416afa4c4d925b8, runtime 471e62a0d77a16df.
+Generated; do not edit. Signature d48553c2cc3985f2, runtime 59e7d27520dd2fe2.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "9416afa4c4d925b8b437f81d83d61e798ad4f223348c89ca60cfeb98ea122e4b"
+SIGNATURE = "d48553c2cc3985f289cd7bcd2939ed310f500856e829787e9b315e5ce08b4094"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

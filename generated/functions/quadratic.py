@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 794753de0acc2e33, runtime 471e62a0d77a16df.
+Generated; do not edit. Signature ea3a21470ae7efc0, runtime 59e7d27520dd2fe2.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "794753de0acc2e334268324b05c3c282df1fddca3d8cd1288add89f0f9ccff4c"
+SIGNATURE = "ea3a21470ae7efc08f427e01f83fdf75b3a076b7e56b3218dea2c44a36cec4be"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 01c29693c669a3d4, runtime 471e62a0d77a16df.
+Generated; do not edit. Signature d65a66d05a4d8873, runtime 59e7d27520dd2fe2.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "01c29693c669a3d48eafe2d58946f09399db3db9e4160c05196c3039ce8ba11f"
+SIGNATURE = "d65a66d05a4d8873febe066880d10617ada404a4c5d35a5bc244c764deedc3bd"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

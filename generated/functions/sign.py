@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 297f546109afd80b, runtime 471e62a0d77a16df.
+Generated; do not edit. Signature eb7a8df0b3e47c93, runtime 59e7d27520dd2fe2.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "297f546109afd80bce06c81a475ea3504883f1c2993563c5c5219c96f7e6a610"
+SIGNATURE = "eb7a8df0b3e47c9384ad1636f318077e32d7e7afeaf19f4429a9237036adb150"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

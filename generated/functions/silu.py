@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature d6887d8968af8141, runtime 471e62a0d77a16df.
+Generated; do not edit. Signature 5f942ce3ea298f93, runtime 59e7d27520dd2fe2.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "d6887d8968af814110abcfb12af942902810de519d46d82d89ef0f5827e44f50"
+SIGNATURE = "5f942ce3ea298f93042a2c363514cfbb48156a5e7f6c47996f8503d3ca2f1dea"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

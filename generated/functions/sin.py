@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature bf633739605a964c, runtime 471e62a0d77a16df.
+Generated; do not edit. Signature 1368102a085dc552, runtime 59e7d27520dd2fe2.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "bf633739605a964cc5cfb92c6b80d490f4e0598bdf915e3f3509438eda368e07"
+SIGNATURE = "1368102a085dc55200d64b04be82dc89be8323bcba559d390bc3c3b9e052eebb"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

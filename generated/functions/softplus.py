@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature a54f34d5eb73c2e2, runtime 471e62a0d77a16df.
+Generated; do not edit. Signature 2499e67290b34289, runtime 59e7d27520dd2fe2.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "a54f34d5eb73c2e2ab70733393d3972a1aa3e2cd9bd6025c42d6832e0b3ee07b"
+SIGNATURE = "2499e67290b342894fc685bfc2713cf8340a880cdee8b279d283c0fdf50301f9"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

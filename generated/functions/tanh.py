@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 462f7605d974642a, runtime 471e62a0d77a16df.
+Generated; do not edit. Signature 20b7fb72d0f85d7c, runtime 59e7d27520dd2fe2.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "462f7605d974642ad278024597540a126ee3a45dc5c47b0c78a5f88233e15cf7"
+SIGNATURE = "20b7fb72d0f85d7cc9a09eec4f27842a404789cc1599bdb750f8ef99594f91a7"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 9f2fc62f395b0318, runtime 471e62a0d77a16df.
+Generated; do not edit. Signature c98b08c58803119b, runtime 59e7d27520dd2fe2.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "9f2fc62f395b0318e0b44408e0fae9472a6c0a3a3a157bc6d87f117ad16b7736"
+SIGNATURE = "c98b08c58803119b15d29734976d7125e3f96d9c885cb1987b110196af74a392"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature d42e045d7d699329, runtime 471e62a0d77a16df.
+Generated; do not edit. Signature a5d2c6533a61a406, runtime 59e7d27520dd2fe2.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "d42e045d7d699329efe136c73be96b0cd586b2edca18824dfb1d922c309b6851"
+SIGNATURE = "a5d2c6533a61a406bd1c2e07c56f51ef06d9d9c391094062c5b33aa3a5653828"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature c1681ae3648b0802, runtime 471e62a0d77a16df.
+Generated; do not edit. Signature 755d1c72a6ff2cc6, runtime 59e7d27520dd2fe2.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "c1681ae3648b08029f66772db05d48e0df29cd06e570561e63ac32e8ff393dd9"
+SIGNATURE = "755d1c72a6ff2cc6747f4feaffd0f979c28d99d698eb7f5c44764b3cd998469a"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

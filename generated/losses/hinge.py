@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature 247753f2031aa6b7, runtime 471e62a0d77a16df.
+Generated; do not edit. Signature cec65eceb354785c, runtime 59e7d27520dd2fe2.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "247753f2031aa6b7b461311e8a4601f4eaea1704c3de905eda2d4d9bddf65fec"
+SIGNATURE = "cec65eceb354785ccac8d4c08e9256ee7abc09e9e4be76a7224ca837e90ce313"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

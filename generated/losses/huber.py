@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 9cae21c2cbc53dd2, runtime 471e62a0d77a16df.
+Generated; do not edit. Signature b42febebed949475, runtime 59e7d27520dd2fe2.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "9cae21c2cbc53dd247e33b4cc3ba7d4741da98c71f0683f479e0010945315335"
+SIGNATURE = "b42febebed9494758abea6c0436ed13301849414fe246adc29d08fbed82c0f4b"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 571a8d20f2732991, runtime 471e62a0d77a16df.
+Generated; do not edit. Signature 704edce19cf16f18, runtime 59e7d27520dd2fe2.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "571a8d20f2732991a0c62dcfc83034f3a6875e11c6c8b2948597d08340401e7f"
+SIGNATURE = "704edce19cf16f185027a937f3edfd20bf19f080e8c812020c47190ca042b5e4"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 38ee154a7f81dcd6, runtime 471e62a0d77a16df.
+Generated; do not edit. Signature 696b52581b11f239, runtime 59e7d27520dd2fe2.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "38ee154a7f81dcd6fdfff7d0fb06bda087e278b554675adc26e6f858ddabbb63"
+SIGNATURE = "696b52581b11f239a71b5c72076bd01cf81900182ff5ec9c117056d21c4ab61e"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature f1d587816b57355e, runtime 471e62a0d77a16df.
+Generated; do not edit. Signature 5b164411565c874d, runtime 59e7d27520dd2fe2.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "f1d587816b57355e942e08e2a429dbfb638af90b4427a0d606cfe8ce3f1beac1"
+SIGNATURE = "5b164411565c874d4b04a54f9ae2e2647d8fd6be40056ca86a0dd8a50e4b5c32"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature d2948e611af10a14, runtime 471e62a0d77a16df.
+Generated; do not edit. Signature 07205966932ca7b2, runtime 59e7d27520dd2fe2.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "d2948e611af10a14737606bd8c3f1dbf6898f7f93c5acd3ec06c3965cfee017e"
+SIGNATURE = "07205966932ca7b2b6dc2c6fb6bdf06afd0f967da133a230a0ed522a558f886e"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature d66d3296d1ff55c0, runtime 471e62a0d77a16df.
+Generated; do not edit. Signature c0c2a6d37bfb708e, runtime 59e7d27520dd2fe2.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "d66d3296d1ff55c0cf5318c59eb4a5f7015fa0de18363ed97524243af0fc21e0"
+SIGNATURE = "c0c2a6d37bfb708e84c03e0e431c9f0cc8d6fa5c31e10c4d6a8658d955a92be5"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 4dc488e4023a032d, runtime 471e62a0d77a16df.
+Generated; do not edit. Signature 34fc1353de1e7240, runtime 59e7d27520dd2fe2.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "4dc488e4023a032d72e6cedd46d54b2f04451065e87a8dd83399b119e2fb1bf7"
+SIGNATURE = "34fc1353de1e72408c22dca1ed2248b4f1c88eeb31912c62fd54ee24b96e9ef6"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature b36b1e0918949fcc, runtime 471e62a0d77a16df.
+Generated; do not edit. Signature 990d3d2193b8e237, runtime 59e7d27520dd2fe2.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "b36b1e0918949fcc8b1364dbf92280b7a284a81f9f67e90f33e39e1c240dcf7f"
+SIGNATURE = "990d3d2193b8e237c533ceb36ec6d1c199a6668566b34dce7da070dc2f72cfc8"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

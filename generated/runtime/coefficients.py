@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of a function by the rules that serve it, cheapest first.
 
 Written by hand, in codegen/runtime/coefficients.py.
-Generated; do not edit. Signature 0e06edf395925626, runtime 471e62a0d77a16df.
+Generated; do not edit. Signature 4440251a50264743, runtime 59e7d27520dd2fe2.
 Regenerate with: giantstep generate
 """
 
@@ -178,7 +178,8 @@ def closed_form(address, residual, frequency, shifts, q, raw):
             mu2 -= mu0 * mu0 + mu1 * mu1
             size += 2.0 * (abs(mu0) * sizes[0, i] + abs(mu1) * sizes[1, i])
             # exp(-x^2/2) and Phi(-x) magnify the rounding of x = s/q by x^2; far out their terms are nothing
-            rounding = EPS * (4.0 + min((s / q) ** 2, 300.0))
+            place = s / q
+            rounding = EPS * (4.0 + min(place * place, 300.0))
         scale = math.sqrt(mu0 * mu0 + mu1 * mu1 + mu2)
         wave = EPS * frequency * abs(s) * scale  # a wave magnifies the rounding of its argument
         error0, error1, error2 = rounding * sizes[0, i], rounding * sizes[1, i], rounding * size
@@ -191,4 +192,4 @@ def closed_form(address, residual, frequency, shifts, q, raw):
         raw[5, i] = error2
         raw[6, i] = wave
 
-SIGNATURE = "0e06edf395925626537b9a6cb650c554d6434fd04a1584122e55a240359a4040"
+SIGNATURE = "4440251a502647439fc0146f27dd61e5731cfdb3980eaf3a4996df727f1f7df1"

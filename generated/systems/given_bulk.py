@@ -1,6 +1,6 @@
 """Equations of a given bulk, one block  [THEORY section 5].
 
-Generated; do not edit. Signature 8687124f1f9279c9.
+Generated; do not edit. Signature f9fd6b22655dee50.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import Motion, Text
 
-SIGNATURE = "8687124f1f9279c9ef4f45ea499152bff31738df3e3f4c8a64c5db6c7cfae781"
+SIGNATURE = "f9fd6b22655dee50b44a4fa873564dd6624045e115ba2d9f6c25c6c267ce2433"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')
@@ -35,50 +35,50 @@ def residual(s):
         psi_hat, spectrum, zeta, zeta_hat) = (s[name] for name in ('Px', 'Q1', 'Q1_hat', 'Q2_hat', 'T', 'V1',
         'adjoint', 'beta', 'inverse_dimension', 'law_oo', 'law_rows', 'law_vo', 'law_vv', 'm', 'psi', 'psi_hat',
         'spectrum', 'zeta', 'zeta_hat'))
-    x0 = np.einsum('c,abc,bac->ab', law_rows, Px, Px)
-    x1 = np.einsum('a,a,ab->b', 1.0/T**2, m**2, x0)
-    x2 = np.einsum('c,bca->ab', psi_hat, Px)
-    x3 = np.einsum('c,cba->ab', psi_hat, Px)
-    x4 = np.einsum('ab,ab,a,a->b', x2, x3, law_oo, spectrum)
-    x5 = np.einsum('c,cba->ab', zeta_hat, Px)
-    x6 = np.einsum('ab,ab,a,a->b', x2, x5, law_vo, spectrum)
-    x7 = np.einsum('c,bca->ab', zeta_hat, Px)
-    x8 = np.einsum('ab,ab,a,a->b', x3, x7, law_vo, spectrum)
-    x9 = np.einsum('ab,ab,a,a->b', x7, x5, law_vv, spectrum)
-    x10 = np.einsum('ab,a->b', x0, Q2_hat)
+    x0 = np.einsum('c,bca->ab', psi_hat, Px)
+    x1 = np.einsum('c,cba->ab', psi_hat, Px)
+    x2 = np.einsum('ab,ab,a,a->b', x0, x1, law_oo, spectrum)
+    x3 = np.einsum('c,cba->ab', zeta_hat, Px)
+    x4 = np.einsum('ab,ab,a,a->b', x0, x3, law_vo, spectrum)
+    x5 = np.einsum('c,bca->ab', zeta_hat, Px)
+    x6 = np.einsum('ab,ab,a,a->b', x1, x5, law_vo, spectrum)
+    x7 = np.einsum('ab,ab,a,a->b', x5, x3, law_vv, spectrum)
+    x8 = np.einsum('c,abc,bac->ab', law_rows, Px, Px)
+    x9 = np.einsum('a,a,ab->b', 1.0/T**2, m**2, x8)
+    x10 = np.einsum('ab,a->b', x8, Q2_hat)
     x11 = np.einsum('cd,dba->abc', Q1_hat, Px)
     x12 = np.einsum('abc,bca->ab', x11, Px)
     x13 = np.einsum('ab,a,a->b', x12, law_rows, spectrum)
-    residual_adjoint = np.real(adjoint - 1.0/beta*(beta*(inverse_dimension*x1 + x4 + x6 + x8 + x9) + x10 + x13))
-    x14 = np.einsum('d,d,abd,cad->abc', law_rows, spectrum, Px, Px)
-    x15 = np.einsum('a,a,abc->bc', 1.0/T**2, m**2, x14)
-    x16 = np.einsum('d,cda->ac', psi_hat, Px)
-    x17 = np.einsum('d,dba->ab', psi_hat, Px)
-    x18 = np.einsum('a,ac,ab,a->bc', spectrum**2, x16, x17, law_oo)
-    x19 = np.einsum('d,dba->ab', zeta_hat, Px)
-    x20 = np.einsum('a,ac,ab,a->bc', spectrum**2, x16, x19, law_vo)
-    x21 = np.einsum('d,cda->ac', zeta_hat, Px)
-    x22 = np.einsum('a,ab,ac,a->bc', spectrum**2, x17, x21, law_vo)
-    x23 = np.einsum('a,ac,ab,a->bc', spectrum**2, x21, x19, law_vv)
-    x24 = np.einsum('abc,a->bc', x14, Q2_hat)
+    residual_adjoint = np.real(adjoint - x2 - x4 - x6 - x7 - inverse_dimension*x9 - 1.0/beta*x10 - 1.0/beta*x13)
+    x14 = np.einsum('d,cda->ac', psi_hat, Px)
+    x15 = np.einsum('d,dba->ab', psi_hat, Px)
+    x16 = np.einsum('a,ac,ab,a->bc', spectrum**2, x14, x15, law_oo)
+    x17 = np.einsum('d,dba->ab', zeta_hat, Px)
+    x18 = np.einsum('a,ac,ab,a->bc', spectrum**2, x14, x17, law_vo)
+    x19 = np.einsum('d,cda->ac', zeta_hat, Px)
+    x20 = np.einsum('a,ab,ac,a->bc', spectrum**2, x15, x19, law_vo)
+    x21 = np.einsum('a,ac,ab,a->bc', spectrum**2, x19, x17, law_vv)
+    x22 = np.einsum('d,d,abd,cad->abc', law_rows, spectrum, Px, Px)
+    x23 = np.einsum('a,a,abc->bc', 1.0/T**2, m**2, x22)
+    x24 = np.einsum('abc,a->bc', x22, Q2_hat)
     x25 = np.einsum('de,eba->abd', Q1_hat, Px)
     x26 = np.einsum('abd,cda->abc', x25, Px)
     x27 = np.einsum('a,abc,a->bc', spectrum**2, x26, law_rows)
-    residual_Q1 = np.real(Q1 - 1.0/beta*(beta*(inverse_dimension*x15 + x18 + x20 + x22 + x23
-        - np.einsum('b,c->bc', zeta, zeta)) + x24 + x27))
+    residual_Q1 = np.real(np.einsum('b,c->bc', zeta, zeta) + Q1 - x16 - x18 - x20 - x21 - inverse_dimension*x23
+        - 1.0/beta*x24 - 1.0/beta*x27)
     x28 = np.einsum('a,bba->b', law_rows, Px)
     residual_T = np.real(T - x28)
     x29 = np.einsum('a,a,cba->bc', law_rows, spectrum, Px)
     residual_V1 = np.real(V1 - 1.0/beta*x29)
-    x30 = np.einsum('ab,a,a->b', x2, law_oo, spectrum)
-    x31 = np.einsum('ab,a,a->b', x3, law_oo, spectrum)
-    x32 = np.einsum('ab,a,a->b', x7, law_vo, spectrum)
-    x33 = np.einsum('ab,a,a->b', x5, law_vo, spectrum)
+    x30 = np.einsum('ab,a,a->b', x0, law_oo, spectrum)
+    x31 = np.einsum('ab,a,a->b', x1, law_oo, spectrum)
+    x32 = np.einsum('ab,a,a->b', x5, law_vo, spectrum)
+    x33 = np.einsum('ab,a,a->b', x3, law_vo, spectrum)
     residual_psi = np.real(psi - 0.5*x30 - 0.5*x31 - 0.5*x32 - 0.5*x33)
-    x34 = np.einsum('ab,a,a->b', x2, law_vo, spectrum)
-    x35 = np.einsum('ab,a,a->b', x3, law_vo, spectrum)
-    x36 = np.einsum('ab,a,a->b', x7, law_vv, spectrum)
-    x37 = np.einsum('ab,a,a->b', x5, law_vv, spectrum)
+    x34 = np.einsum('ab,a,a->b', x0, law_vo, spectrum)
+    x35 = np.einsum('ab,a,a->b', x1, law_vo, spectrum)
+    x36 = np.einsum('ab,a,a->b', x5, law_vv, spectrum)
+    x37 = np.einsum('ab,a,a->b', x3, law_vv, spectrum)
     residual_zeta = np.real(zeta - 0.5*x34 - 0.5*x35 - 0.5*x36 - 0.5*x37)
     s.update(residual_adjoint=residual_adjoint, residual_Q1=residual_Q1, residual_T=residual_T,
         residual_V1=residual_V1, residual_psi=residual_psi, residual_zeta=residual_zeta)
@@ -133,22 +133,22 @@ psi_hat[b] = alpha*E((avg_h*slope + avg_tg)*mu1[b])/beta  # d/dpsi
 zeta_hat[b] = alpha*E(kappa*avg_g*mu1[b])/beta + sum(V1_hat[a, b]*zeta[a], a)  # d/dzeta
 0 = -delta[b, c] + sum(((ridge + V2_hat[e])*delta[c, e] + V1_hat[e, c]*spectrum[x])*Px[b, e, x], e)  # Px
 # d/dV2_hat
-adjoint[b] = ((beta*(inverse_dimension*sum(sum(Px[a, b, c]*Px[b, a, c]*law_rows[c], c)*m[a]**2/T[a]**2, a)
+adjoint[b] = (inverse_dimension*sum(sum(Px[a, b, c]*Px[b, a, c]*law_rows[c], c)*m[a]**2/T[a]**2, a)
     + sum(sum(Px[b, c, a]*psi_hat[c], c)*sum(Px[c, b, a]*psi_hat[c], c)*law_oo[a]*spectrum[a], a)
     + sum(sum(Px[b, c, a]*psi_hat[c], c)*sum(Px[c, b, a]*zeta_hat[c], c)*law_vo[a]*spectrum[a], a)
     + sum(sum(Px[b, c, a]*zeta_hat[c], c)*sum(Px[c, b, a]*psi_hat[c], c)*law_vo[a]*spectrum[a], a)
-    + sum(sum(Px[b, c, a]*zeta_hat[c], c)*sum(Px[c, b, a]*zeta_hat[c], c)*law_vv[a]*spectrum[a], a))
-    + sum(sum(Px[a, b, c]*Px[b, a, c]*law_rows[c], c)*Q2_hat[a], a)
-    + sum(sum(sum(Px[d, b, a]*Q1_hat[c, d], d)*Px[b, c, a], c)*law_rows[a]*spectrum[a], a))/beta)
+    + sum(sum(Px[b, c, a]*zeta_hat[c], c)*sum(Px[c, b, a]*zeta_hat[c], c)*law_vv[a]*spectrum[a], a)
+    + sum(sum(Px[a, b, c]*Px[b, a, c]*law_rows[c], c)*Q2_hat[a], a)/beta
+    + sum(sum(sum(Px[d, b, a]*Q1_hat[c, d], d)*Px[b, c, a], c)*law_rows[a]*spectrum[a], a)/beta)
 0 = -alpha*E(avg_g*mu0[b]) + beta*inverse_dimension*m[b]/T[b]  # d/dm
 # d/dV1_hat
-Q1[b, c] = ((beta*(inverse_dimension*sum(sum(Px[a, b, d]*Px[c, a, d]*law_rows[d]*spectrum[d], d)*m[a]**2/T[a]**2, a)
+Q1[b, c] = (inverse_dimension*sum(sum(Px[a, b, d]*Px[c, a, d]*law_rows[d]*spectrum[d], d)*m[a]**2/T[a]**2, a)
     + sum(sum(Px[c, d, a]*psi_hat[d], d)*sum(Px[d, b, a]*psi_hat[d], d)*law_oo[a]*spectrum[a]**2, a)
     + sum(sum(Px[c, d, a]*psi_hat[d], d)*sum(Px[d, b, a]*zeta_hat[d], d)*law_vo[a]*spectrum[a]**2, a)
     + sum(sum(Px[c, d, a]*zeta_hat[d], d)*sum(Px[d, b, a]*psi_hat[d], d)*law_vo[a]*spectrum[a]**2, a)
     + sum(sum(Px[c, d, a]*zeta_hat[d], d)*sum(Px[d, b, a]*zeta_hat[d], d)*law_vv[a]*spectrum[a]**2, a)
-    - zeta[b]*zeta[c]) + sum(sum(Px[a, b, d]*Px[c, a, d]*law_rows[d]*spectrum[d], d)*Q2_hat[a], a)
-    + sum(sum(sum(Px[e, b, a]*Q1_hat[d, e], e)*Px[c, d, a], d)*law_rows[a]*spectrum[a]**2, a))/beta)
+    - zeta[b]*zeta[c] + sum(sum(Px[a, b, d]*Px[c, a, d]*law_rows[d]*spectrum[d], d)*Q2_hat[a], a)/beta
+    + sum(sum(sum(Px[e, b, a]*Q1_hat[d, e], e)*Px[c, d, a], d)*law_rows[a]*spectrum[a]**2, a)/beta)
 T[b] = sum(Px[b, b, a]*law_rows[a], a)  # T
 V1[b, c] = sum(Px[c, b, a]*law_rows[a]*spectrum[a], a)/beta  # d/dQ1_hat
 # d/dpsi_hat

@@ -1,6 +1,6 @@
 """Equations of structured inputs, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature a8c554e9d31b39f8.
+Generated; do not edit. Signature 5ae433c649c90cd8.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import Motion, Text
 
-SIGNATURE = "a8c554e9d31b39f89f6dc41259587c7090a5e61026c12d30c071a9be6f0df4d0"
+SIGNATURE = "5ae433c649c90cd8f69608fda97a2204743dde024a010a3b0fb72aec18077511"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 5f4cec1c34f8df32.
+Generated; do not edit. Signature ebef668ae3fdf73f.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "5f4cec1c34f8df32c1ae3fc9e280f0291a7118beb7a2c33afc643b39f59b9de5"
+SIGNATURE = "ebef668ae3fdf73fe81c109fe423a6057c6144d33f5fa5fba53f6e028291e5f6"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

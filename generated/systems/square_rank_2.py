@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature ce7042afdbca113c.
+in X). Generated; do not edit. Signature ad58f064f0cdafdf.
 Regenerate with: giantstep generate
 """
 
@@ -23,7 +23,7 @@ from generated.runtime.unknowns import (DIRECTION, FAMILY, IMAGE, RESIDUAL, TURN
     solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "ce7042afdbca113c14a85739b46c94b5c8c81bd7d5d5a2bf255c59c3daff0aa9"
+SIGNATURE = "ad58f064f0cdafdf3d49070018a45061a9ee2ce0ce5f81e423ca1bb94e2f4f91"
 
 
 kappa_1, weight, nu0, nu1, nu2sq, kappa_2 = np.arange(6)  # rows of node, then those of the blocks

@@ -1,6 +1,6 @@
 """Equations of a stretched bulk, 1 direction(s) beside the spike, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature de33387961f854fd.
+Generated; do not edit. Signature 2646f4fddd35321e.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import Motion, Text
 
-SIGNATURE = "de33387961f854fd053456ba58acb3f28d8cc138409bcd6c714925b2b5f76f60"
+SIGNATURE = "2646f4fddd35321e3e6a500c7dfb8c1e06174077cc32e67b424cd7a0858c71f6"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')
@@ -460,93 +460,93 @@ def residual(s):
     residual_adjoint = np.real(x4*x7 + beta*adjoint*fraction/T**2 + x17 + x20 - x30 - x31 - x34 - x39 - 0.5*x42
         - 0.5*x45 - 1.0/beta*Q2_hat - (norm_hat**2)*chi - x46*x48 - x46*x7 - x7*x49 - x51*norm_hat - 0.5/beta*x53
         - 0.5/beta*x55 - inverse_dimension*(m**2)/T**2 - x56*field*spread)
-    x57 = np.einsum('fg,bg->bf', G, first)
-    x58 = np.einsum('bf,ef->be', x57, inside)
+    x57 = np.einsum('gf,bg->bf', G, last)
+    x58 = np.einsum('bf,fe->be', x57, out)
     x59 = np.einsum('be,aed->abd', x58, place)
-    x60 = np.einsum('abd,d->ab', x59, adjoint_h_theta)
-    x61 = np.einsum('fe,cf->ce', G, last)
-    x62 = np.einsum('ce,de->cd', x61, first)
+    x60 = np.einsum('abd,d->ab', x59, adjoint_l_theta)
+    x61 = np.einsum('ef,cf->ce', G, first)
+    x62 = np.einsum('ce,de->cd', x61, last)
     x63 = np.einsum('cd,da->ac', x62, j_theta)
     x64 = np.einsum('ab,ac->bc', x60, x63)
-    x65 = np.einsum('fg,cg->cf', G, first)
-    x66 = np.einsum('cf,ef->ce', x65, inside)
+    x65 = np.einsum('gf,cg->cf', G, last)
+    x66 = np.einsum('cf,fe->ce', x65, out)
     x67 = np.einsum('ce,aed->acd', x66, place)
-    x68 = np.einsum('acd,d->ac', x67, adjoint_h_theta)
-    x69 = np.einsum('fe,bf->be', G, last)
-    x70 = np.einsum('be,de->bd', x69, first)
+    x68 = np.einsum('acd,d->ac', x67, adjoint_l_theta)
+    x69 = np.einsum('ef,bf->be', G, first)
+    x70 = np.einsum('be,de->bd', x69, last)
     x71 = np.einsum('bd,da->ab', x70, j_theta)
     x72 = np.einsum('ac,ab->bc', x68, x71)
-    x73 = np.einsum('ef,bf->be', G, first)
-    x74 = np.einsum('be,de->bd', x73, inside)
-    x75 = np.einsum('bd,da->ab', x74, adjoint_Res)
+    x73 = np.einsum('de,be->bd', G, first)
+    x74 = np.einsum('bd,ad->ab', x73, last)
+    x75 = np.einsum('ab,a->b', x74, j_noise)
     x76 = np.einsum('ed,ce->cd', G, last)
     x77 = np.einsum('cd,da->ac', x76, out)
-    x78 = np.einsum('ab,ac->bc', x75, x77)
-    x79 = np.einsum('ef,cf->ce', G, first)
-    x80 = np.einsum('ce,de->cd', x79, inside)
-    x81 = np.einsum('cd,da->ac', x80, adjoint_Res)
+    x78 = np.einsum('ac,a->c', x77, adjoint_h_left)
+    x79 = np.einsum('de,ce->cd', G, first)
+    x80 = np.einsum('cd,ad->ac', x79, last)
+    x81 = np.einsum('ac,a->c', x80, j_noise)
     x82 = np.einsum('ed,be->bd', G, last)
     x83 = np.einsum('bd,da->ab', x82, out)
-    x84 = np.einsum('ac,ab->bc', x81, x83)
-    x85 = np.einsum('de,ae->ad', x0, upper)
-    x86 = np.einsum('de,be->bd', G, first)
-    x87 = np.einsum('ad,bd->ab', x85, x86)
-    x88 = np.einsum('cd,ad->ac', x76, last)
-    x89 = np.einsum('ab,ac,a->bc', x87, x88, adjoint)
-    x90 = np.einsum('de,ce->cd', G, first)
-    x91 = np.einsum('ad,cd->ac', x85, x90)
-    x92 = np.einsum('bd,ad->ab', x82, last)
-    x93 = np.einsum('ac,ab,a->bc', x91, x92, adjoint)
-    x94 = np.einsum('bd,ad->ab', x86, inside)
-    x95 = np.einsum('ab,a->b', x94, adjoint_h_noise)
-    x96 = np.einsum('cd,ad->ac', x76, first)
-    x97 = np.einsum('ac,a->c', x96, j_noise)
-    x98 = np.einsum('bd,ad->ab', x86, last)
-    x99 = np.einsum('ab,a->b', x98, j_noise)
-    x100 = np.einsum('cd,ad->ac', x90, inside)
-    x101 = np.einsum('ac,a->c', x100, adjoint_h_noise)
-    x102 = np.einsum('bd,ad->ab', x82, first)
-    x103 = np.einsum('ab,a->b', x102, j_noise)
-    x104 = np.einsum('cd,ad->ac', x90, last)
-    x105 = np.einsum('ac,a->c', x104, j_noise)
-    x106 = np.einsum('be,de->bd', x73, last)
-    x107 = np.einsum('ae,de->ad', j_theta, j_theta)
-    x108 = np.einsum('bd,ad->ab', x106, x107)
-    x109 = np.einsum('ab,ac->bc', x108, x96)
-    x110 = np.einsum('ce,de->cd', x79, last)
-    x111 = np.einsum('cd,ad->ac', x110, x107)
-    x112 = np.einsum('ac,ab->bc', x111, x102)
-    x113 = np.einsum('bd,ad->ab', x70, x107)
-    x114 = np.einsum('ab,ac->bc', x113, x104)
-    x115 = np.einsum('cd,ad->ac', x62, x107)
-    x116 = np.einsum('ac,ab->bc', x115, x98)
-    x117 = np.einsum('gf,bg->bf', G, last)
-    x118 = np.einsum('bf,fe->be', x117, out)
-    x119 = np.einsum('be,aed->abd', x118, place)
-    x120 = np.einsum('abd,d->ab', x119, adjoint_l_theta)
-    x121 = np.einsum('cd,da->ac', x110, j_theta)
-    x122 = np.einsum('ab,ac->bc', x120, x121)
-    x123 = np.einsum('gf,cg->cf', G, last)
-    x124 = np.einsum('cf,fe->ce', x123, out)
-    x125 = np.einsum('ce,aed->acd', x124, place)
-    x126 = np.einsum('acd,d->ac', x125, adjoint_l_theta)
-    x127 = np.einsum('bd,da->ab', x106, j_theta)
-    x128 = np.einsum('ac,ab->bc', x126, x127)
-    x129 = np.einsum('ac,a->c', x77, adjoint_h_left)
-    x130 = np.einsum('ab,a->b', x83, adjoint_h_left)
-    x131 = np.einsum('bd,ad->ab', x106, Q1_hat)
-    x132 = np.einsum('ab,ac->bc', x131, x96)
-    x133 = np.einsum('cd,ad->ac', x110, Q1_hat)
-    x134 = np.einsum('ac,ab->bc', x133, x102)
-    x135 = np.einsum('bd,ad->ab', x70, Q1_hat)
-    x136 = np.einsum('ab,ac->bc', x135, x104)
-    x137 = np.einsum('cd,ad->ac', x62, Q1_hat)
-    x138 = np.einsum('ac,ab->bc', x137, x98)
-    residual_Q1 = np.real(Q1 - 0.25/beta*(beta*(2.0*x64 + 2.0*x72 + 2.0*x78 + 2.0*x84 + 2.0*x89 + 2.0*x93
-        + 2.0*np.einsum('b,c->bc', x95, x97) + 2.0*np.einsum('b,c->bc', x99, x97)
-        + 2.0*np.einsum('c,b->bc', x101, x103) + 2.0*np.einsum('c,b->bc', x105, x103) + x109 + x112 + x114 + x116
-        - 2.0*x122 - 2.0*x128 - 4.0*np.einsum('b,c->bc', zeta, zeta) - 2.0*np.einsum('b,c->bc', x99, x129)
-        - 2.0*np.einsum('c,b->bc', x105, x130)) + x132 + x134 + x136 + x138))
+    x84 = np.einsum('ab,a->b', x83, adjoint_h_left)
+    x85 = np.einsum('fg,bg->bf', G, first)
+    x86 = np.einsum('bf,ef->be', x85, inside)
+    x87 = np.einsum('be,aed->abd', x86, place)
+    x88 = np.einsum('abd,d->ab', x87, adjoint_h_theta)
+    x89 = np.einsum('fe,cf->ce', G, last)
+    x90 = np.einsum('ce,de->cd', x89, first)
+    x91 = np.einsum('cd,da->ac', x90, j_theta)
+    x92 = np.einsum('ab,ac->bc', x88, x91)
+    x93 = np.einsum('fg,cg->cf', G, first)
+    x94 = np.einsum('cf,ef->ce', x93, inside)
+    x95 = np.einsum('ce,aed->acd', x94, place)
+    x96 = np.einsum('acd,d->ac', x95, adjoint_h_theta)
+    x97 = np.einsum('fe,bf->be', G, last)
+    x98 = np.einsum('be,de->bd', x97, first)
+    x99 = np.einsum('bd,da->ab', x98, j_theta)
+    x100 = np.einsum('ac,ab->bc', x96, x99)
+    x101 = np.einsum('be,de->bd', x69, inside)
+    x102 = np.einsum('bd,da->ab', x101, adjoint_Res)
+    x103 = np.einsum('ab,ac->bc', x102, x77)
+    x104 = np.einsum('ce,de->cd', x61, inside)
+    x105 = np.einsum('cd,da->ac', x104, adjoint_Res)
+    x106 = np.einsum('ac,ab->bc', x105, x83)
+    x107 = np.einsum('de,ae->ad', x0, upper)
+    x108 = np.einsum('ad,bd->ab', x107, x73)
+    x109 = np.einsum('cd,ad->ac', x76, last)
+    x110 = np.einsum('ab,ac,a->bc', x108, x109, adjoint)
+    x111 = np.einsum('ad,cd->ac', x107, x79)
+    x112 = np.einsum('bd,ad->ab', x82, last)
+    x113 = np.einsum('ac,ab,a->bc', x111, x112, adjoint)
+    x114 = np.einsum('ae,de->ad', j_theta, j_theta)
+    x115 = np.einsum('bd,ad->ab', x70, x114)
+    x116 = np.einsum('cd,ad->ac', x76, first)
+    x117 = np.einsum('ab,ac->bc', x115, x116)
+    x118 = np.einsum('cd,ad->ac', x62, x114)
+    x119 = np.einsum('bd,ad->ab', x82, first)
+    x120 = np.einsum('ac,ab->bc', x118, x119)
+    x121 = np.einsum('bd,ad->ab', x98, x114)
+    x122 = np.einsum('ab,ac->bc', x121, x80)
+    x123 = np.einsum('cd,ad->ac', x90, x114)
+    x124 = np.einsum('ac,ab->bc', x123, x74)
+    x125 = np.einsum('bd,ad->ab', x73, inside)
+    x126 = np.einsum('ab,a->b', x125, adjoint_h_noise)
+    x127 = np.einsum('ac,a->c', x116, j_noise)
+    x128 = np.einsum('cd,ad->ac', x79, inside)
+    x129 = np.einsum('ac,a->c', x128, adjoint_h_noise)
+    x130 = np.einsum('ab,a->b', x119, j_noise)
+    x131 = np.einsum('bd,ad->ab', x70, Q1_hat)
+    x132 = np.einsum('ab,ac->bc', x131, x116)
+    x133 = np.einsum('cd,ad->ac', x62, Q1_hat)
+    x134 = np.einsum('ac,ab->bc', x133, x119)
+    x135 = np.einsum('bd,ad->ab', x98, Q1_hat)
+    x136 = np.einsum('ab,ac->bc', x135, x80)
+    x137 = np.einsum('cd,ad->ac', x90, Q1_hat)
+    x138 = np.einsum('ac,ab->bc', x137, x74)
+    residual_Q1 = np.real(0.5*x64 + 0.5*x72 + np.einsum('b,c->bc', zeta, zeta) + 0.5*np.einsum('b,c->bc', x75, x78)
+        + 0.5*np.einsum('c,b->bc', x81, x84) + Q1 - 0.5*x92 - 0.5*x100 - 0.5*x103 - 0.5*x106 - 0.5*x110 - 0.5*x113
+        - 0.25*x117 - 0.25*x120 - 0.25*x122 - 0.25*x124 - 0.5*np.einsum('b,c->bc', x126, x127)
+        - 0.5*np.einsum('b,c->bc', x75, x127) - 0.5*np.einsum('c,b->bc', x129, x130)
+        - 0.5*np.einsum('c,b->bc', x81, x130) - 0.25/beta*x132 - 0.25/beta*x134 - 0.25/beta*x136 - 0.25/beta*x138)
     x139 = np.einsum('cd,da->ac', X, inside)
     x140 = np.einsum('ac,bc->ab', x139, upper)
     x141 = np.einsum('ac,bc->ab', G, last)
@@ -792,45 +792,47 @@ adjoint_norm_right[p, x] = sum(Res[a, p]*adjoint_norm_mean[a, x], a) + adjoint_p
     c)*sum(sum(sum(G[d, e]*last[b, e], e)*last[c, d], d)*Q1_hat[a, c], c), a)/(2*beta) - Q2_hat[b]/beta)
 0 = -alpha*E(avg_g*mu0[b]) + beta*inverse_dimension*m[b]/T[b]  # d/dm
 # d/dV1_hat
-Q1[b, c] = ((beta*(2*sum(sum(sum(sum(sum(G[f, g]*first[b, g], g)*inside[e, f], f)*place[a, e, d],
-    e)*adjoint_h_theta[d], d)*sum(sum(sum(G[f, e]*last[c, f], f)*first[d, e], e)*j_theta[d, a], d), a)
-    + 2*sum(sum(sum(sum(sum(G[f, g]*first[c, g], g)*inside[e, f], f)*place[a, e, d], e)*adjoint_h_theta[d],
-    d)*sum(sum(sum(G[f, e]*last[b, f], f)*first[d, e], e)*j_theta[d, a], d), a)
-    - 2*sum(sum(sum(sum(sum(G[g, f]*last[b, g], g)*out[f, e], f)*place[a, e, d], e)*adjoint_l_theta[d],
-    d)*sum(sum(sum(G[e, f]*first[c, f], f)*last[d, e], e)*j_theta[d, a], d), a)
-    - 2*sum(sum(sum(sum(sum(G[g, f]*last[c, g], g)*out[f, e], f)*place[a, e, d], e)*adjoint_l_theta[d],
-    d)*sum(sum(sum(G[e, f]*first[b, f], f)*last[d, e], e)*j_theta[d, a], d), a)
-    + 2*sum(sum(sum(sum(G[e, f]*first[b, f], f)*inside[d, e], e)*adjoint_Res[d, a],
-    d)*sum(sum(G[e, d]*last[c, e], e)*out[d, a], d), a) + sum(sum(sum(sum(G[e, f]*first[b, f], f)*last[d, e],
-    e)*sum(j_theta[a, e]*j_theta[d, e], e), d)*sum(sum(G[e, d]*last[c, e], e)*first[a, d], d), a)
-    + 2*sum(sum(sum(sum(G[e, f]*first[c, f], f)*inside[d, e], e)*adjoint_Res[d, a],
-    d)*sum(sum(G[e, d]*last[b, e], e)*out[d, a], d), a) + sum(sum(sum(sum(G[e, f]*first[c, f], f)*last[d, e],
-    e)*sum(j_theta[a, e]*j_theta[d, e], e), d)*sum(sum(G[e, d]*last[b, e], e)*first[a, d], d), a)
+Q1[b, c] = (sum(sum(sum(sum(sum(G[f, g]*first[b, g], g)*inside[e, f], f)*place[a, e, d], e)*adjoint_h_theta[d],
+    d)*sum(sum(sum(G[f, e]*last[c, f], f)*first[d, e], e)*j_theta[d, a], d), a)/2
+    + sum(sum(sum(sum(sum(G[f, g]*first[c, g], g)*inside[e, f], f)*place[a, e, d], e)*adjoint_h_theta[d],
+    d)*sum(sum(sum(G[f, e]*last[b, f], f)*first[d, e], e)*j_theta[d, a], d), a)/2
+    - sum(sum(sum(sum(sum(G[g, f]*last[b, g], g)*out[f, e], f)*place[a, e, d], e)*adjoint_l_theta[d],
+    d)*sum(sum(sum(G[e, f]*first[c, f], f)*last[d, e], e)*j_theta[d, a], d), a)/2
+    - sum(sum(sum(sum(sum(G[g, f]*last[c, g], g)*out[f, e], f)*place[a, e, d], e)*adjoint_l_theta[d],
+    d)*sum(sum(sum(G[e, f]*first[b, f], f)*last[d, e], e)*j_theta[d, a], d), a)/2
+    + sum(sum(sum(sum(G[e, f]*first[b, f], f)*inside[d, e], e)*adjoint_Res[d, a],
+    d)*sum(sum(G[e, d]*last[c, e], e)*out[d, a], d), a)/2 + sum(sum(sum(sum(G[e, f]*first[b, f], f)*last[d, e],
+    e)*sum(j_theta[a, e]*j_theta[d, e], e), d)*sum(sum(G[e, d]*last[c, e], e)*first[a, d], d), a)/4
+    + sum(sum(sum(sum(G[e, f]*first[c, f], f)*inside[d, e], e)*adjoint_Res[d, a],
+    d)*sum(sum(G[e, d]*last[b, e], e)*out[d, a], d), a)/2 + sum(sum(sum(sum(G[e, f]*first[c, f], f)*last[d, e],
+    e)*sum(j_theta[a, e]*j_theta[d, e], e), d)*sum(sum(G[e, d]*last[b, e], e)*first[a, d], d), a)/4
     + sum(sum(sum(sum(G[f, e]*last[b, f], f)*first[d, e], e)*sum(j_theta[a, e]*j_theta[d, e], e),
-    d)*sum(sum(G[d, e]*first[c, e], e)*last[a, d], d), a) + sum(sum(sum(sum(G[f, e]*last[c, f], f)*first[d, e],
-    e)*sum(j_theta[a, e]*j_theta[d, e], e), d)*sum(sum(G[d, e]*first[b, e], e)*last[a, d], d), a)
-    + 2*sum(sum(sum(G[d, e]*first[b, e], e)*inside[a, d], d)*adjoint_h_noise[a],
-    a)*sum(sum(sum(G[e, d]*last[c, e], e)*first[a, d], d)*j_noise[a], a)
-    + 2*sum(sum(sum(G[d, e]*first[b, e], e)*last[a, d], d)*j_noise[a],
-    a)*sum(sum(sum(G[e, d]*last[c, e], e)*first[a, d], d)*j_noise[a], a)
-    - 2*sum(sum(sum(G[d, e]*first[b, e], e)*last[a, d], d)*j_noise[a],
-    a)*sum(sum(sum(G[e, d]*last[c, e], e)*out[d, a], d)*adjoint_h_left[a], a)
-    + 2*sum(sum(sum(G[d, e]*first[c, e], e)*inside[a, d], d)*adjoint_h_noise[a],
-    a)*sum(sum(sum(G[e, d]*last[b, e], e)*first[a, d], d)*j_noise[a], a)
-    + 2*sum(sum(sum(G[d, e]*first[c, e], e)*last[a, d], d)*j_noise[a],
-    a)*sum(sum(sum(G[e, d]*last[b, e], e)*first[a, d], d)*j_noise[a], a)
-    - 2*sum(sum(sum(G[d, e]*first[c, e], e)*last[a, d], d)*j_noise[a],
-    a)*sum(sum(sum(G[e, d]*last[b, e], e)*out[d, a], d)*adjoint_h_left[a], a)
-    + 2*sum(sum(sum(sum(X[e, f]*inside[f, d], f)*upper[a, e], e)*sum(G[d, e]*first[b, e], e),
-    d)*sum(sum(G[e, d]*last[c, e], e)*last[a, d], d)*adjoint[a], a)
-    + 2*sum(sum(sum(sum(X[e, f]*inside[f, d], f)*upper[a, e], e)*sum(G[d, e]*first[c, e], e),
-    d)*sum(sum(G[e, d]*last[b, e], e)*last[a, d], d)*adjoint[a], a) - 4*zeta[b]*zeta[c])
+    d)*sum(sum(G[d, e]*first[c, e], e)*last[a, d], d), a)/4 + sum(sum(sum(sum(G[f, e]*last[c, f], f)*first[d, e],
+    e)*sum(j_theta[a, e]*j_theta[d, e], e), d)*sum(sum(G[d, e]*first[b, e], e)*last[a, d], d), a)/4
+    + sum(sum(sum(G[d, e]*first[b, e], e)*inside[a, d], d)*adjoint_h_noise[a],
+    a)*sum(sum(sum(G[e, d]*last[c, e], e)*first[a, d], d)*j_noise[a], a)/2
+    + sum(sum(sum(G[d, e]*first[b, e], e)*last[a, d], d)*j_noise[a],
+    a)*sum(sum(sum(G[e, d]*last[c, e], e)*first[a, d], d)*j_noise[a], a)/2
+    - sum(sum(sum(G[d, e]*first[b, e], e)*last[a, d], d)*j_noise[a],
+    a)*sum(sum(sum(G[e, d]*last[c, e], e)*out[d, a], d)*adjoint_h_left[a], a)/2
+    + sum(sum(sum(G[d, e]*first[c, e], e)*inside[a, d], d)*adjoint_h_noise[a],
+    a)*sum(sum(sum(G[e, d]*last[b, e], e)*first[a, d], d)*j_noise[a], a)/2
+    + sum(sum(sum(G[d, e]*first[c, e], e)*last[a, d], d)*j_noise[a],
+    a)*sum(sum(sum(G[e, d]*last[b, e], e)*first[a, d], d)*j_noise[a], a)/2
+    - sum(sum(sum(G[d, e]*first[c, e], e)*last[a, d], d)*j_noise[a],
+    a)*sum(sum(sum(G[e, d]*last[b, e], e)*out[d, a], d)*adjoint_h_left[a], a)/2
+    + sum(sum(sum(sum(X[e, f]*inside[f, d], f)*upper[a, e], e)*sum(G[d, e]*first[b, e], e),
+    d)*sum(sum(G[e, d]*last[c, e], e)*last[a, d], d)*adjoint[a], a)/2
+    + sum(sum(sum(sum(X[e, f]*inside[f, d], f)*upper[a, e], e)*sum(G[d, e]*first[c, e], e),
+    d)*sum(sum(G[e, d]*last[b, e], e)*last[a, d], d)*adjoint[a], a)/2 - zeta[b]*zeta[c]
     + sum(sum(sum(sum(G[e, f]*first[b, f], f)*last[d, e], e)*Q1_hat[a, d],
-    d)*sum(sum(G[e, d]*last[c, e], e)*first[a, d], d), a) + sum(sum(sum(sum(G[e, f]*first[c, f], f)*last[d, e],
-    e)*Q1_hat[a, d], d)*sum(sum(G[e, d]*last[b, e], e)*first[a, d], d), a)
+    d)*sum(sum(G[e, d]*last[c, e], e)*first[a, d], d), a)/(4*beta)
+    + sum(sum(sum(sum(G[e, f]*first[c, f], f)*last[d, e], e)*Q1_hat[a, d],
+    d)*sum(sum(G[e, d]*last[b, e], e)*first[a, d], d), a)/(4*beta)
     + sum(sum(sum(sum(G[f, e]*last[b, f], f)*first[d, e], e)*Q1_hat[a, d],
-    d)*sum(sum(G[d, e]*first[c, e], e)*last[a, d], d), a) + sum(sum(sum(sum(G[f, e]*last[c, f], f)*first[d, e],
-    e)*Q1_hat[a, d], d)*sum(sum(G[d, e]*first[b, e], e)*last[a, d], d), a))/(4*beta))
+    d)*sum(sum(G[d, e]*first[c, e], e)*last[a, d], d), a)/(4*beta)
+    + sum(sum(sum(sum(G[f, e]*last[c, f], f)*first[d, e], e)*Q1_hat[a, d],
+    d)*sum(sum(G[d, e]*first[b, e], e)*last[a, d], d), a)/(4*beta))
 # dL/dT
 T[b] = (beta*fraction[b]/(ridge - sum(sum(sum(X[c, d]*inside[d, a], d)*upper[b, c], c)*sum(G[a, c]*last[b, c], c), a)
     + V2_hat[b]))

@@ -1,6 +1,6 @@
 """Equations of a trained bulk, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature dd4ce3303c078abc.
+Generated; do not edit. Signature d5d5a87228fd0009.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import Motion, Text
 
-SIGNATURE = "dd4ce3303c078abc89d561e376e52276a6cadbd0b2a14c00984b1bfadc171b9a"
+SIGNATURE = "d5d5a87228fd0009526782bb37bb4a05d6b3d481c6bfec9de09ab1ecaf521aea"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')
