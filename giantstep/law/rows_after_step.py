@@ -5,11 +5,11 @@ from __future__ import annotations
 from generated import bulk_resolvent, row_norms
 from generated import step as generated_step
 from generated.systems import slopes
+from giantstep.law.covariance import Covariance
 from giantstep.law.gradient_step import StepArguments, step_arguments
 from giantstep.law.moments import rest_moments
 from giantstep.law.row_norms import RowNorms
 from giantstep.law.stretched_bulk import moments_of, stretches
-from giantstep.law.trained_bulk import Covariance
 from giantstep.spec.kernels import function_kernel
 from giantstep.spec.model import Model
 

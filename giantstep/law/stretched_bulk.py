@@ -11,9 +11,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from giantstep.law.covariance import Covariance
 from giantstep.law.moments import ActivationMoments, activation_moments
 from giantstep.law.residual import ResidualNodes
-from giantstep.law.trained_bulk import Covariance
 from giantstep.spec.kernels import function_kernel
 from giantstep.spec.model import Model
 

@@ -10,6 +10,7 @@ from functools import lru_cache
 import numpy as np
 
 from generated import bulk_resolvent
+from giantstep.law.covariance import Covariance
 from giantstep.law.residual import ResidualLaw, residual_law
 from giantstep.law.row_norms import RowNorms
 from giantstep.quadrature.contour import contour
@@ -22,7 +23,6 @@ _LEVELS = 7
 _CHECKED = (0.01, 0.1, 1.0)  # of the contour's distance, where sums over the nodes meet the resolvent itself
 _FAR = 30.0  # times the largest eigenvalue: a shift at which the resolvent is next to that of no sample
 _STEPS, _SHORTEST, _MOST = 15, 1e-9, 20_000  # of Newton's method; least part of a path, and how many parts
-_EXTENT = 1e-2  # least extent of a contour, of a step that moves next to nothing: the pole at -1 is far away
 _SINGULAR = 1e-5  # least bound of Sigma that contours get past: 0 without noise of the rows
 _REAL, _BESIDE = 1e-12, 1e-5  # of an imaginary part that is none; of one beside the axis, relative
 _CLOSER, _NEAR = 0.2, 0.1  # what is left of the way from afar after each part, and where the last part begins
@@ -53,33 +53,6 @@ def law_of_vectors(x: Array, v: Array, theta: Array) -> BulkLaw:
     oo = across**2 if length > 1e-7 else np.full(len(x), 1.0 / len(x))
     weights = {"law_tr": np.full(len(x), 1.0 / len(x)), "law_vv": v * v, "law_vo": v * across, "law_oo": oo}
     return BulkLaw(x, weights)
-
-
-@dataclass(frozen=True)
-class Covariance:
-    """``Sigma = (1 + stretch B)^2 + noise C + spread v v^T`` of rows after a step on n0 = samples d inputs, spike v.
-
-    B and C: the means over the batch of ``e x x^T`` and ``e^2 x x^T``. Source: THEORY section 5.
-    """
-
-    samples: float
-    stretch: float
-    noise: float
-    spread: float = 0.0
-
-    def bounds(self, residual: float) -> tuple[float, float]:
-        """Bounds of the eigenvalues of Sigma - 1, never closer than a contour can be; residual: the largest there is.
-
-        With G the mean of x x^T and g = y.Gy of a unit vector y, |y.By| is at most g times the residual, and
-        ``(y.By)^2 <= g y.Cy``. The largest eigenvalue of G is that of Marchenko and Pastur.
-        """
-        edge = 1.0001 * (1.0 + 1.0 / math.sqrt(self.samples)) ** 2
-        most, curvature = abs(self.stretch) * residual * edge, self.stretch**2 + self.noise / edge
-        farthest = self.stretch**2 / curvature if curvature > 0.0 else 0.0  # a_2 y.By at the least of the parabola
-        part = min(most, farthest)
-        least = -2.0 * part + part * part * (curvature / self.stretch**2 if part > 0.0 else 0.0)
-        top = most * (2.0 + most) + self.noise * residual**2 * edge + self.spread
-        return least, max(top, least + _EXTENT)
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ from giantstep.sweep.points import Points, points_of, points_of_models
 from giantstep.sweep.tasks import columns_of, outcome_of
 from giantstep.system.first_compilation import compile_first
 from giantstep.system.points import goes_together, parameter_keys
+from giantstep.system.problem import checked_dimension
 
 Array: TypeAlias = NDArray[np.float64]
 Rows: TypeAlias = NDArray[np.intp]
@@ -49,6 +50,7 @@ def solve_many(
     point. executor: any concurrent.futures.Executor; default, a thread for each processor where the kernel does all of
     the work, else this thread. progress(stage, done, total) follows. Raises BadInput for values that are not allowed.
     """
+    checked_dimension(dimension)
     base, points, groups = _given(models, values)
     if not (isinstance(tolerance, float) and 1e-14 <= tolerance < 1.0):
         raise BadInput(f"tolerance = {tolerance!r} is not allowed", "give a number between 1e-14 and 1, as 1e-10")

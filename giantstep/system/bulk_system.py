@@ -11,6 +11,7 @@ from generated.runtime.unknowns import DIRECTION, IMAGE, RESIDUAL, TURNED
 from generated.systems import given_bulk as given_equations
 from generated.systems import inputs_bulk as inputs_equations
 from generated.systems import trained_bulk as trained_equations
+from giantstep.law.covariance import Covariance
 from giantstep.law.given_bulk import given_bulk
 from giantstep.law.gradient_step import step_arguments
 from giantstep.law.residual import ResidualNodes
@@ -25,7 +26,7 @@ from giantstep.law.rows_after_step import (
 )
 from giantstep.law.stretched_bulk import norms_of_samples, places_of, samples_of, spike_and_rest, weights_of
 from giantstep.law.structured_inputs import input_law
-from giantstep.law.trained_bulk import BulkLaw, Covariance, trained_law
+from giantstep.law.trained_bulk import BulkLaw, trained_law
 from giantstep.spec.errors import BadInput
 from giantstep.spec.model import Model
 from giantstep.system.coupled_system import CoupledSystem

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -125,14 +126,19 @@ class Points:
         )
 
 
+def checked_dimension(dimension: Any) -> None:
+    """Raise BadInput for what is no input dimension; None is the limit of large dimension."""
+    if dimension is not None and not (isinstance(dimension, int | float | np.number) and dimension >= 1):
+        raise BadInput(f"dimension = {dimension!r} is not a positive integer", "give the input dimension d, e.g. 1000")
+
+
 def problem_of(model: Model, dimension: int | None = None, bias: float | None = None, powers: bool = False) -> Problem:
     """The terms and parameters of a model, with its initial bias or the given one.
 
     powers: where a step below the giant one is to have its limit, in which powers of kappa are features; at a dimension
     it has a strength of its own. Raises BadInput where the step is not defined.
     """
-    if dimension is not None and not dimension >= 1:
-        raise BadInput(f"dimension = {dimension} is not a positive integer", "give the input dimension d, e.g. 1000")
+    checked_dimension(dimension)
     if is_intermediate(model) and dimension is None:
         if not powers:
             raise refused("this")

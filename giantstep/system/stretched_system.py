@@ -28,6 +28,12 @@ class StretchedSystem(BulkSystem):
 
     def follow(self) -> bool:
         """See ``BulkSystem``: X by Newton's method, its adjoint by a linear equation."""
+        try:
+            return self._followed()
+        except np.linalg.LinAlgError:
+            return False
+
+    def _followed(self) -> bool:
         state = self.state
         state.setdefault("X", state["base"].copy())
         if not self._newton() and not (self._swept() and self._newton()):
@@ -99,7 +105,11 @@ class Following:
 
 
 def _solved(matrix: Array, right: Array) -> Array:
-    return np.asarray(np.linalg.solve(matrix, right.ravel()).reshape(right.shape))
+    """The solution of linear equations, nan where there is none."""
+    try:
+        return np.asarray(np.linalg.solve(matrix, right.ravel()).reshape(right.shape))
+    except np.linalg.LinAlgError:
+        return np.full(right.shape, np.nan)
 
 
 def _relative(change: Array, x: Array) -> float:

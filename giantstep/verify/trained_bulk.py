@@ -9,10 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from derive.directions import directions_of
+from giantstep.law.covariance import Covariance
 from giantstep.law.gradient_step import step_arguments
 from giantstep.law.residual import ResidualNodes
 from giantstep.law.rows_after_step import initial_output, spike_sign
-from giantstep.law.trained_bulk import BulkLaw, Covariance, law_of_vectors
+from giantstep.law.trained_bulk import BulkLaw, law_of_vectors
 from giantstep.spec.link import link_values
 from giantstep.system.bulk_system import (
     bulk_of,

@@ -15,9 +15,10 @@ from derive.gaussian.expectation import Expectation
 from derive.gradient_step import ALPHA0
 from derive.row_norms import Z, trace_of
 from derive.row_norms import row_norms as row_norms_derived
+from giantstep.law.covariance import Covariance
 from giantstep.law.residual import residual_law
 from giantstep.law.rows_after_step import covariance_of_rows, covariance_rates, initial_output, spike_sign
-from giantstep.law.trained_bulk import BulkLaw, Covariance, law_rates, trained_law
+from giantstep.law.trained_bulk import BulkLaw, law_rates, trained_law
 from giantstep.spec.expressions import numpy_function
 from giantstep.spec.link import link_values
 from giantstep.spec.model import Model, Target

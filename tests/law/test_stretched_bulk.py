@@ -8,8 +8,9 @@ from functools import lru_cache
 import numpy as np
 import pytest
 
+from giantstep.law.covariance import Covariance
 from giantstep.law.residual import ResidualLaw, residual_law
-from giantstep.law.trained_bulk import BulkLaw, Covariance, Resolvent, law_rates, trained_law
+from giantstep.law.trained_bulk import BulkLaw, Resolvent, law_rates, trained_law
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.link import link_values
 from giantstep.spec.model import Target

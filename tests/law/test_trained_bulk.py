@@ -14,8 +14,9 @@ from derive.bulk_resolvent import bulk_resolvent
 from derive.check import check_step
 from derive.saddle import SaddleSystem, coupled_system
 from generated.systems import trained_bulk as equations
+from giantstep.law.covariance import Covariance
 from giantstep.law.residual import residual_law
-from giantstep.law.trained_bulk import BulkLaw, Covariance, law_of_vectors, trained_law
+from giantstep.law.trained_bulk import BulkLaw, law_of_vectors, trained_law
 from giantstep.quadrature.contour import contour
 from giantstep.spec.model import Target
 

@@ -208,6 +208,12 @@ def test_what_is_not_allowed_is_refused(values: dict[str, Any], words: str) -> N
         solve_many(MODEL, values)
 
 
+@pytest.mark.parametrize("dimension", [0, [500, 600], "100", float("nan")])
+def test_dimensions_are_refused_before_any_point(dimension: Any) -> None:
+    with pytest.raises(BadInput, match="^dimension = "):
+        solve_many(MODEL, {"fit.samples": [1.0, 2.0]}, dimension=dimension)
+
+
 def test_models_and_values_do_not_go_together() -> None:
     for models, values in (([MODEL], {"fit.samples": [1.0]}), ([], None), (MODEL, None), ([MODEL, 3], None)):
         with pytest.raises(BadInput):

@@ -190,6 +190,15 @@ def test_gradient_by_differences(key: str, changes: dict[str, Any]) -> None:
     assert found.test_error[key] == pytest.approx(slope, rel=1e-7)
 
 
+def test_matrices_that_are_singular_are_no_solution() -> None:
+    """Next to no noise of the rows, and far more samples than neurons: an answer or a refusal, no other error."""
+    changes = {"step.learning_rate": 150.0, "network.width": 100.0, "fit.samples": 1e7, "fit.ridge": 1e-3}
+    try:
+        assert gs.solve(model("z + z**2/4", (1.0,), "z + He(2,z)/2", **changes)).residual < 1e-10
+    except gs.NotConverged as error:
+        assert "ridge" in error.hint
+
+
 def test_small_steps_leave_isotropic_rows() -> None:
     small = {"step.learning_rate": 1e-6}
     trained = gs.solve(model(*TWO, **small))
