@@ -170,5 +170,15 @@ class LawPrinter(ArrayPrinter):
         return super()._lowered(expr)
 
     def _average(self, node: Expectation) -> Array:
-        power = sp.degree(node.integrand.replace(lambda e: isinstance(e, AppliedUndef), lambda _: sp.Dummy()), OVERLAP)
+        power = _power_of_target(node)
         return self.over_nodes(_WEIGHTS[power], node.integrand / OVERLAP**power)
+
+
+def with_target(node: Expectation) -> bool:
+    """Whether an average is one of t times a function of the residual."""
+    return _power_of_target(node) == 1
+
+
+def _power_of_target(node: Expectation) -> int:
+    plain = node.integrand.replace(lambda e: isinstance(e, AppliedUndef), lambda _: sp.Dummy())
+    return int(sp.degree(plain, OVERLAP))

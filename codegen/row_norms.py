@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import sympy as sp
 
 from codegen.bulk import bulk_module
-from codegen.bulk_resolvent import LawPrinter, by_moments
+from codegen.bulk_resolvent import LawPrinter, by_moments, with_target
+from codegen.print.numpy_arrays import Array, contracted
 from codegen.print.printer import Function
 from derive.bulk_resolvent import NOISE, OVERLAP, RESIDUAL, STRETCH
 from derive.gaussian.expectation import Expectation
@@ -15,9 +16,30 @@ from derive.network_step import A
 from derive.row_norms import CHANGE, FIRST, MEAN, MOMENTS, OF_CROSS, OF_SQUARE, SECOND, row_norms
 
 NORMS_PATH = "row_norms.py"
+_INDEX = "d"  # the axis of the target's indices
 _OF_SAMPLE = (OF_CROSS, OF_SQUARE, FIRST, SECOND)
 _STEP = "A, alpha_0, u, a_2, a, radial"
 _ROWS = "e, weight, weight_t"
+
+
+class NormsPrinter(LawPrinter):
+    """Averages with t are vectors over the target's indices, and products of two of them their inner products."""
+
+    def _average(self, node: Expectation) -> Array:
+        found = super()._average(node)
+        return Array(found.text, (_INDEX,), found.atom) if with_target(node) else found
+
+    def _lowered(self, expr: sp.Expr) -> Array:
+        factors = [part for each in sp.Mul.make_args(expr) for part in _repeated(each)]
+        if sum(isinstance(part, Expectation) and with_target(part) for part in factors) != 2:
+            return super()._lowered(expr)
+        return contracted([self.lower(part) for part in factors], {_INDEX})
+
+
+def _repeated(factor: sp.Expr) -> list[sp.Expr]:
+    """The square of an average as two factors."""
+    square = factor.is_Pow and factor.exp == 2 and isinstance(factor.base, Expectation)
+    return [factor.base, factor.base] if square else [factor]
 
 
 def emit_norms() -> str:
@@ -61,13 +83,13 @@ def emit_norms() -> str:
         "The norms of the rows after a gradient step",
         [sp.srepr(body) for _, body in (*before, *after, ("s_r", derived.spread))],
         f"MOMENTS = {tuple(MOMENTS)!r}\n\n\n"
-        + "\n\n\n".join(function.text(LawPrinter(vectors=frozenset({"e", *_arrays()}))) for function in functions),
+        + "\n\n\n".join(function.text(NormsPrinter(vectors=frozenset({"e", *_arrays()}))) for function in functions),
         note="chi: d times the variance of their squared norms. d times the covariance of norm and row is\n"
         "(1/n0) sum_i (psi_1(e_i) M + tau(e_i)) x_i, M = 1 + a_2 B. r_ij: E[rho^i z^j] of the rest rho of\n"
         "sigma' beside its parts along 1 and z, (i, j) in MOMENTS; radial: 1 for rows Gaussian at initialisation,\n"
         "0 on the unit sphere; e, weight, weight_t: nodes of the law of the residual of the step, with weights for\n"
-        "means of functions of e, and of those times t = theta.x; r_3: the strength of the spike with E sigma''' in\n"
-        "the place of E sigma'.",
+        "means of functions of e [N], and of those times t = theta.x [m, N]; r_3: the strength of the spike with\n"
+        "E sigma''' in the place of E sigma'.",
     )
 
 

@@ -218,7 +218,8 @@ def _variance(trace: Recorder) -> Any:
         trace,
         "linear",
         mean(OVERLAP * FIRST) ** 2 + mean(FIRST**2) / ALPHA0,
-        "$|\\frac{1}{n_0}\\sum_i\\psi_1(e_i)x_i|^2$",
+        "$|\\frac{1}{n_0}\\sum_i\\psi_1(e_i)x_i|^2$; of several indices $E[t\\psi_1]$ is a vector, and its square the "
+        "squared length",
     )
     _assume_variance(
         trace,

@@ -4,17 +4,17 @@ chi: d times the variance of their squared norms. d times the covariance of norm
 (1/n0) sum_i (psi_1(e_i) M + tau(e_i)) x_i, M = 1 + a_2 B. r_ij: E[rho^i z^j] of the rest rho of
 sigma' beside its parts along 1 and z, (i, j) in MOMENTS; radial: 1 for rows Gaussian at initialisation,
 0 on the unit sphere; e, weight, weight_t: nodes of the law of the residual of the step, with weights for
-means of functions of e, and of those times t = theta.x; r_3: the strength of the spike with E sigma''' in
-the place of E sigma'.
+means of functions of e [N], and of those times t = theta.x [m, N]; r_3: the strength of the spike with
+E sigma''' in the place of E sigma'.
 
-Generated; do not edit. Signature 2ba03532b30a7c02.
+Generated; do not edit. Signature 9b7ab93f2177f0d0.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "2ba03532b30a7c0245fca14dc825b64ee9d1b089349b3c906d6750da7b5f551d"
+SIGNATURE = "9b7ab93f2177f0d030a02cda17d4c23df9be1202a4bf6a8b715d561535709f74"
 
 
 MOMENTS = ((1, 2), (1, 3), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (4, 0))
@@ -42,13 +42,13 @@ def norms(A, alpha_0, u, a_2, a, radial, e, weight, weight_t, r):
     x11 = np.dot(weight, (e**2)*psi_2)
     x12 = np.dot(weight, psi_2*e)
     chi = (
-        x1**2 + 0.5*(x2**2) + (r_22*x3 + r_40*x4 + 2.0*r_31*x5 - x6 - 0.5*x7 - (r_20**2)*x4)/alpha_0 + x6/alpha_0 +
-        0.5*x7/alpha_0 + 2.0*radial*((1.0 + 0.5*x2 + (a_2**2)*(x0**2 + x8/alpha_0) + 2.0*a_2*x0)**2) +
-        2.0*(a_2**4)*(x0**4 + x9/alpha_0**3 + 2.0*(x8**2)/alpha_0**2 + 4.0*x10*x0/alpha_0**2 + 6.0*(x0**2)*x8/alpha_0) +
-        2.0*(a**2)*(x8**2) + 4.0*(a_2**2)*(0.5*x11/alpha_0**2 + 0.5*(x0**2)*x2 + x12*x0/alpha_0 + 0.5*x8*x2/alpha_0) +
-        8.0*a_2*(0.5*x12/alpha_0 + 0.5*x2*x0) + 8.0*(a_2**2)*(x0**2 + x8/alpha_0) + 8.0*(a_2**3)*(x0**3 + x10/alpha_0**2
-        + 3.0*x8*x0/alpha_0) + 4.0*a*(a_2**2)*(x8**2)/alpha_0 - 2.0*((0.5*x2 + (a_2**2)*(x0**2 + x8/alpha_0) +
-        2.0*a_2*x0)**2)
+        np.einsum('d,d->', x1, x1) + 0.5*(x2**2) + (r_22*x3 + r_40*x4 + 2.0*r_31*x5 - x6 - 0.5*x7 -
+        (r_20**2)*x4)/alpha_0 + x6/alpha_0 + 0.5*x7/alpha_0 + 2.0*radial*((1.0 + 0.5*x2 + (a_2**2)*(x0**2 + x8/alpha_0)
+        + 2.0*a_2*x0)**2) + 2.0*(a_2**4)*(x0**4 + x9/alpha_0**3 + 2.0*(x8**2)/alpha_0**2 + 4.0*x10*x0/alpha_0**2 +
+        6.0*(x0**2)*x8/alpha_0) + 2.0*(a**2)*(x8**2) + 4.0*(a_2**2)*(0.5*x11/alpha_0**2 + 0.5*(x0**2)*x2 +
+        x12*x0/alpha_0 + 0.5*x8*x2/alpha_0) + 8.0*a_2*(0.5*x12/alpha_0 + 0.5*x2*x0) + 8.0*(a_2**2)*(x0**2 + x8/alpha_0)
+        + 8.0*(a_2**3)*(x0**3 + x10/alpha_0**2 + 3.0*x8*x0/alpha_0) + 4.0*a*(a_2**2)*(x8**2)/alpha_0 - 2.0*((0.5*x2 +
+        (a_2**2)*(x0**2 + x8/alpha_0) + 2.0*a_2*x0)**2)
     )
     tau = (
         A*u*(r_12*(radial*(1.0 + 0.5*x2 + (a_2**2)*(x0**2 + x8/alpha_0) + 2.0*a_2*x0) + (a_2**2)*(1.0/alpha_0**2*(e**2)
@@ -88,10 +88,10 @@ def norms_rates(A, alpha_0, u, a_2, a, radial, d_a_2, d_a, e, weight, weight_t, 
     x15 = np.dot(weight, (e**3))
     d_chi = (
         (4.0*a_2/alpha_0 + 4.0*(a_2**2)*x0/alpha_0)*x1 + (2.0*radial*(1.0 + 0.5*x2 + (a_2**2)*(x0**2 + x3/alpha_0) +
-        2.0*a_2*x0) + 4.0*(a_2**2)*(0.5*(x0**2) + 0.5*x3/alpha_0) - 2.0*(a_2**2)*(x0**2 + x3/alpha_0))*x4 + 2.0*x5*x6 +
-        8.0*d_a_2*(0.5*x7/alpha_0 + 0.5*x2*x0) + 2.0*r_22*x8/alpha_0 + 2.0*r_31*(x9 + x10)/alpha_0 +
-        2.0*radial*(4.0*d_a_2*x0 + 4.0*d_a_2*a_2*(x0**2 + x3/alpha_0))*(1.0 + 0.5*x2 + (a_2**2)*(x0**2 + x3/alpha_0) +
-        2.0*a_2*x0) + 2.0*(a_2**2)*x11/alpha_0**2 + 2.0*(r_40 - r_20**2)*x12/alpha_0 + 4.0*d_a*a*(x3**2) +
+        2.0*a_2*x0) + 4.0*(a_2**2)*(0.5*(x0**2) + 0.5*x3/alpha_0) - 2.0*(a_2**2)*(x0**2 + x3/alpha_0))*x4 +
+        2.0*np.einsum('d,d->', x5, x6) + 8.0*d_a_2*(0.5*x7/alpha_0 + 0.5*x2*x0) + 2.0*r_22*x8/alpha_0 + 2.0*r_31*(x9 +
+        x10)/alpha_0 + 2.0*radial*(4.0*d_a_2*x0 + 4.0*d_a_2*a_2*(x0**2 + x3/alpha_0))*(1.0 + 0.5*x2 + (a_2**2)*(x0**2 +
+        x3/alpha_0) + 2.0*a_2*x0) + 2.0*(a_2**2)*x11/alpha_0**2 + 2.0*(r_40 - r_20**2)*x12/alpha_0 + 4.0*d_a*a*(x3**2) +
         8.0*d_a_2*a_2*(0.5*x13/alpha_0**2 + 0.5*(x0**2)*x2 + x7*x0/alpha_0 + 0.5*x3*x2/alpha_0) +
         8.0*d_a_2*(a_2**3)*(x0**4 + x14/alpha_0**3 + 2.0*(x3**2)/alpha_0**2 + 4.0*x15*x0/alpha_0**2 +
         6.0*(x0**2)*x3/alpha_0) + 16.0*d_a_2*a_2*(x0**2 + x3/alpha_0) + 24.0*d_a_2*(a_2**2)*(x0**3 + x15/alpha_0**2 +

@@ -101,7 +101,7 @@ class ArrayPrinter:
         if isinstance(expr, sp.KroneckerDelta):
             return _over("identity", [str(i) for i in expr.args])
         if isinstance(expr, BlockSum):
-            return _contract(self._factors(expr.body), {str(expr.bound)})
+            return contracted(self._factors(expr.body), {str(expr.bound)})
         if isinstance(expr, Expectation):
             return self._average(expr)
         return self._elementwise(expr)
@@ -111,11 +111,11 @@ class ArrayPrinter:
 
     def over_nodes(self, weight: str, integrand: sp.Expr) -> Array:
         """The sum over nodes with weights."""
-        return _contract([Array(weight, (AXIS,), atom=True), *self._factors(integrand)], {AXIS})
+        return contracted([Array(weight, (AXIS,), atom=True), *self._factors(integrand)], {AXIS})
 
     def _elementwise(self, expr: sp.Expr) -> Array:
         if isinstance(expr, sp.Mul):
-            return _contract(self._factors(expr), set())
+            return contracted(self._factors(expr), set())
         if isinstance(expr, sp.Add):
             return self._sum(expr)
         if isinstance(expr, sp.Pow):
@@ -178,7 +178,7 @@ def _over(name: str, axes: Sequence[str]) -> Array:
     return Array(text, ordered, atom=True, stored=(name, "".join(axes)))
 
 
-def _contract(factors: list[Array], summed: set[str]) -> Array:
+def contracted(factors: list[Array], summed: set[str]) -> Array:
     """Product of arrays, summed over some axes."""
     scalars = [f for f in factors if not f.axes]
     arrays = [f for f in factors if f.axes]

@@ -6,6 +6,7 @@ law both are sums over the points of the spectrum; nothing here knows which law 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -267,31 +268,47 @@ def _sources(law: SpectralLaw, spectral: Spectral, directions: int, spikes: int)
             for j, other in enumerate(hats)
         )
     )
-    for _, norm in norm_families(law.norms):
-        for place, hat in enumerate(hats):
-            kernel += law.with_norm(place, B, spikes, directions) * norm[B] * hat[C]
-            kernel += law.with_norm(place, C, spikes, directions) * norm[C] * hat[B]
-        if law.aligned:
-            kernel += family("law_nn")[(B, C, *law.over)] * norm[B] * norm[C]
-    return _over_points(law, BlockSum(BlockSum(kernel * spectral.response, B), C)) + norms_alone(law)
+    found = _over_points(law, BlockSum(BlockSum(kernel * spectral.response, B), C)) + norms_alone(law)
+    if law.norms and law.aligned:
+        found += _of_norms(law, hats, spikes, directions)
+    return found
+
+
+def _of_norms(law: SpectralLaw, hats: Sequence[sp.IndexedBase], spikes: int, directions: int) -> sp.Expr:
+    """The source of the norms on the rows that they go with: ``2 (T o_hat k).P j - (T o_hat k).S (T o_hat k)``.
+
+    P = (1 + V1_hat T Sigma)^-1 is written as 1 - S T Sigma.
+    """
+    (_, norm), s = norm_families(True)[0], family(_names(law)["S"])[(B, C, *law.over)]
+
+    def along(norms: sp.Symbol, rows: sp.Symbol) -> sp.Expr:
+        return sp.Add(*(law.with_norm(i, norms, spikes, directions) * hat[rows] for i, hat in enumerate(hats)))
+
+    def through(norms: sp.Symbol, rows: sp.Symbol) -> sp.Expr:
+        return T[norms] * norm[norms] * T[rows] * _of_block(law, rows) * along(norms, rows)
+
+    # both orders of the blocks: derivatives along the symmetric V1_hat are then symmetric too
+    pairs = through(B, C) + through(C, B) + T[B] * norm[B] * T[C] * norm[C] * family("law_nn")[(B, C, *law.over)]
+    direct = 2 * BlockSum(T[B] * norm[B] * along(B, B), B)
+    return _over_points(law, direct - BlockSum(BlockSum(s * pairs, B), C))
 
 
 def norms_alone(law: SpectralLaw) -> sp.Expr:
-    """The source of the norms on the inverse, of the part that is independent of the rows."""
+    """The source of the norms on the inverse, as if they did not go with the rows."""
     return sp.Add(*(BlockSum(CHI[B] * T[B] * norm[B] ** 2, B) for _, norm in norm_families(law.norms)))
 
 
 def norms_assumed(trace: Recorder, source: str, linear: bool) -> str:
-    """The fluctuations of the norms on the inverse, linear in the row in part or not at all: the assumption's label."""
-    words = "$\\delta_k=\\sqrt{d}\\,y_b\\cdot w_k+\\sqrt{\\chi_b}\\,l_k$: a part along a direction $y_b$ of weights "
-    words += "$\\varrho^{vc}$, $\\varrho^{\\perp c}$, $\\varrho^{cc}$, and a rest $l_k$ of unit variance, "
+    """The fluctuations of the norms on the inverse, which go with the rows or do not: the assumption's label."""
+    alone = "fluctuations $\\delta$ of variance $\\chi_b$ to be independent of the rows: "
+    alone += "$\\delta\\cdot A^{-1}\\delta/d$ is $\\chi_b$ times the trace of $A^{-1}$ over block $b$"
+    along = "fluctuations $\\delta$ and rows to be Gaussian with the covariance $k_b$: by Stein's lemma $\\delta$ "
+    along += "acts as the source $T_bk_b$ on the rows; $P=(1+\\hat{V}^{(1)}T\\Sigma)^{-1}$, $S=P\\hat{V}^{(1)}$"
     trace.assume(
         "norms on the inverse",
-        sp.Symbol("l A^-1 l/d"),
-        T[B],
-        (words if linear else "$\\delta_k=\\sqrt{\\chi_b}\\,l_k$, ")
-        + "independent of the rows between fixed directions; $l\\cdot A^{-1}l/d$ is then the trace of $A^{-1}$ over "
-        "block $b$",
+        sp.Tuple(*sp.symbols("l.A^-1.l/d l.A^-1.W_cu")),
+        sp.Tuple(*sp.symbols("T_bchi_b-T_bk_b.S.k_cT_c T_bk_b.P.u" if linear else "T_bchi_b 0")),
+        along if linear else alone,
         source=source,
         assumption="squared norms vary by order $d^{-1/2}$, $c_b(1+\\delta_k/\\sqrt{d})$",
     )

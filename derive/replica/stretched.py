@@ -1,4 +1,4 @@
-"""The bulk whose covariances do not commute: rows of several readout values that the step stretches [THEORY 5].
+"""The bulk whose covariances do not commute: rows that the step stretches [THEORY 5].
 
 ``Sigma_b = (1 + a2_b B)^2 + a_b C`` of different blocks share no eigenvectors, so that no spectrum stands for them. The
 potential is extremal in auxiliary matrices instead: s, the mean resolvent of a matrix that is linear in the samples of
@@ -16,14 +16,7 @@ from derive.canonical import canonical, fold
 from derive.operations import computed, equal
 from derive.replica.bulk import Spectral
 from derive.spectrum import SpectralLaw, X
-from derive.symbols import (
-    BETA,
-    FRACTION,
-    RIDGE,
-    V1_HAT,
-    V2_HAT,
-    T,
-)
+from derive.symbols import BETA, FRACTION, RIDGE, V1_HAT, V2_HAT, T
 from derive.trace import Recorder
 
 B, C = index("b"), index("c")
@@ -38,9 +31,9 @@ _D, _F = family("D"), family("F")
 
 def stretched_potential(trace: Recorder, law: SpectralLaw) -> Spectral:
     """Equations of T, s and X from the potential, and the response functions."""
-    names = _placed(trace)
+    out = _placed(trace)
     whole, presence = _pencil(trace), _presence(trace)
-    calculus = Calculus({d.name: d for d in names}, {m.name: m for m in (whole, presence)})
+    calculus = Calculus({out.name: out}, {m.name: m for m in (whole, presence)})
     potential = BlockSum(T[B] * (RIDGE + V2_HAT[B]) - BETA * FRACTION[B] * sp.log(T[B]), B) + LogDet("G")
     potential -= BlockSum(BlockSum((family("X")[P, Q] - _base[P, Q]) * _s[Q, P], P), Q)
     potential += BlockSum(family("law_tr")[X] * LogDet("D", X), X)
@@ -53,7 +46,7 @@ def stretched_potential(trace: Recorder, law: SpectralLaw) -> Spectral:
         source=law.source,
         assumption=law.assumption,
     )
-    held = tuple(calculus.inverses.values()) + names
+    held = (whole, presence, out)
     present = Definition("F", (P, Q, X), BlockSum(_sample[P, R, X] * _D[R, Q, X], R))
     trace.define("F", _F[P, Q, X], present.body, "what a sample adds, its own presence counted", _SOURCE)
     stationarity = _stationary(trace, calculus, "T", T[B], held)
@@ -72,29 +65,22 @@ def stretched_potential(trace: Recorder, law: SpectralLaw) -> Spectral:
         ),
         law.source,
     )
-    definitions = (
-        *names,
-        present,
-        *_sides(trace),
-        Definition("M", (B, C), response),
-    )
-    inverses = (presence, whole)
-    return Spectral(inverses, definitions, (), stationarity, response, auxiliary, (present,))
+    definitions = (out, present, *_sides(trace), Definition("M", (B, C), response))
+    return Spectral((presence, whole), definitions, (), stationarity, response, auxiliary, (present,))
 
 
-def _placed(trace: Recorder) -> tuple[Definition, ...]:
+def _placed(trace: Recorder) -> Definition:
     """Where what the samples add stands in the matrix: with -T in the rows beside, with 1 in the lower ones."""
     body = _lower[ROW, P] - BlockSum(T[B] * _last[B, ROW] * _upper[B, P], B)
     trace.define("out", _out[ROW, P], body, "rows of the matrix that $X$ stands in", _SOURCE)
-    return (Definition("out", (ROW, P), body),)
+    return Definition("out", (ROW, P), body)
 
 
 def _pencil(trace: Recorder) -> MatrixInverse:
     """The matrix with V1_hat and X apart, so that no inverse of V1_hat is needed; M is one of its blocks inverted."""
-    entry = _fixed[ROW, COLUMN] + BlockSum(_first[B, ROW] * BlockSum(V1_HAT[B, C] * _last[C, COLUMN], C), B) / 2
-    entry += (
-        BlockSum(_first[C, ROW] * BlockSum(V1_HAT[B, C] * _last[B, COLUMN], B), C) / 2
-    )  # symmetric, and varied as such
+    one = BlockSum(_first[B, ROW] * BlockSum(V1_HAT[B, C] * _last[C, COLUMN], C), B)
+    other = BlockSum(_first[C, ROW] * BlockSum(V1_HAT[B, C] * _last[B, COLUMN], B), C)
+    entry = _fixed[ROW, COLUMN] + (one + other) / 2  # V1_hat is symmetric, and varied as such
     entry += BlockSum(_out[ROW, P] * BlockSum(family("X")[P, Q] * _inside[Q, COLUMN], Q), P)
     trace.define(
         "G",

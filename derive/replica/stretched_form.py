@@ -4,9 +4,9 @@ The sources lie along the directions theta_d of the target and along epsilon, wh
 ``v = sum_d gamma_d theta_d + rho epsilon``. A sample has theta_d.x = t_d, and epsilon is a sum over samples. So is what
 the norms of the rows go with, of coefficients ``along``. Leaving one sample out, or two, makes averages of these.
 ``place`` says where the rows of X stand in those of a direction d, which are taken together; ``place_left`` and
-``place_right`` are those of the two directions of a pair e. ``spread`` is the
-deviation of rows along the spike that comes from unequal norms at initialisation. Every quantity here is one of the
-equations, so that derivatives go from one to the next.
+``place_right`` are those of the two directions of a pair e. ``spread`` is the deviation of rows along the spike that
+comes from unequal norms at initialisation. Every quantity here is one of the equations, so that derivatives go from
+one to the next.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from derive.blocks import BlockSum, Definition, MatrixInverse, family, index
 from derive.canonical import canonical
 from derive.directions import directions_of
 from derive.operations import computed
-from derive.replica.bulk import Spectral, norms_alone
+from derive.replica.bulk import Spectral, norms_alone, norms_assumed
 from derive.spectrum import SpectralLaw, X
 from derive.symbols import BETA, NORM_HAT, Q1_HAT, Q2_HAT, SYMMETRIC, ZETA_HAT, T
 from derive.trace import Claim, Recorder
@@ -29,7 +29,7 @@ from derive.trace import Claim, Recorder
 B, C = index("b"), index("c")
 P, Q, R, S = index("p"), index("q"), index("r"), index("s")
 D, E = index("d"), index("e")  # of the target's directions; of pairs of them
-K, J, L = index("i"), index("j"), index("l")  # rows of X for every direction
+ROW, COLUMN, L = index("i"), index("j"), index("l")  # rows of X for every direction
 _SOURCE = "THEORY section 5"
 _LIMIT = "x of a left-out sample is independent of the resolvent; d, n0 large at fixed ratio"
 _gamma, _rho, _spread, _upper = family("gamma"), family("rho"), family("spread"), family("upper")
@@ -46,7 +46,7 @@ def stretched_form(trace: Recorder, law: SpectralLaw, spectral: Spectral, direct
     couple replicas.
     """
     turned = _turned(trace, directions)
-    norms = _norms_assumed(trace)
+    norms = norms_assumed(trace, law.source, linear=True)
     found = (*_weighed(trace), *_along_theta(trace), *_responses(trace), *_on_samples(trace))
     inverses = (_inverse_along(trace), _update(trace))
     found += (*_fields(trace), *_around_spike(trace))
@@ -105,27 +105,27 @@ def _weighed(trace: Recorder) -> tuple[Definition, ...]:
 def _along_theta(trace: Recorder) -> tuple[Definition, ...]:
     """The mean resolvent, and what samples add beyond their mean, in the rows of all directions of the target."""
     mean = BlockSum(
-        BlockSum(_place[D, P, K] * BlockSum(_mean[P, Q] * _place[D, Q, J], Q), P),
+        BlockSum(_place[D, P, ROW] * BlockSum(_mean[P, Q] * _place[D, Q, COLUMN], Q), P),
         D,
     )
-    right = BlockSum(family("X_along")[E, P, Q] * family("place_right")[E, Q, J], Q)
-    added = BlockSum(BlockSum(family("place_left")[E, P, K] * right, P), E)
+    right = BlockSum(family("X_along")[E, P, Q] * family("place_right")[E, Q, COLUMN], Q)
+    added = BlockSum(BlockSum(family("place_left")[E, P, ROW] * right, P), E)
     words = "for all directions of the target"
     return (
-        _defined(trace, "mean_theta", (K, J), mean, f"the mean resolvent, {words}"),
-        _defined(trace, "along_theta", (K, J), added, f"what samples add, {words}"),
+        _defined(trace, "mean_theta", (ROW, COLUMN), mean, f"the mean resolvent, {words}"),
+        _defined(trace, "along_theta", (ROW, COLUMN), added, f"what samples add, {words}"),
     )
 
 
 def _inverse_along(trace: Recorder) -> MatrixInverse:
-    entry = family("unit_theta")[K, J] + BlockSum(_mean_theta[K, L] * _along[L, J], L)
+    entry = family("unit_theta")[ROW, COLUMN] + BlockSum(_mean_theta[ROW, L] * _along[L, COLUMN], L)
     trace.define("Z", sp.Symbol("Z^-1"), entry, "what samples along $\\theta$ make of a field there", _SOURCE)
-    return MatrixInverse("Z", K, J, entry, identity="unit_theta")
+    return MatrixInverse("Z", ROW, COLUMN, entry, identity="unit_theta")
 
 
 def _of_direction(row: sp.Expr) -> sp.Expr:
     """A row p of a direction d, in the rows i of all."""
-    return BlockSum(BlockSum(_place[D, P, K] * row, P), D)
+    return BlockSum(BlockSum(_place[D, P, ROW] * row, P), D)
 
 
 def _responses(trace: Recorder) -> tuple[Definition, ...]:
@@ -135,8 +135,8 @@ def _responses(trace: Recorder) -> tuple[Definition, ...]:
     l_theta = _of_direction(BlockSum(family("H_left")[B, P] * of_theta[B, D], B))
     words = "the sources where samples stand, to the right and to the left"
     return (
-        _defined(trace, "h_theta", (K,), h_theta, words),
-        _defined(trace, "l_theta", (K,), l_theta, words),
+        _defined(trace, "h_theta", (ROW,), h_theta, words),
+        _defined(trace, "l_theta", (ROW,), l_theta, words),
         _defined(trace, "h_noise", (P,), BlockSum(family("H")[C, P] * noise[C], C), words),
         _defined(trace, "h_left", (P,), BlockSum(family("H_left")[B, P] * noise[B], B), words),
     )
@@ -166,18 +166,20 @@ def _fields(trace: Recorder) -> tuple[Definition, ...]:
     left = BlockSum(_h_left[Q] * _cross[D, Q, P], Q) + BlockSum(_t[D, X] * _back_left[P, X], X)
     on_noise = BlockSum(_own[P, Q] * _h_noise[Q], Q) + BlockSum(_e[X] * _back[P, X], X)
     other, inverse = family("on_samples"), family("Z")
-    field = BlockSum(inverse[K, J] * (family("h_theta")[J] - BlockSum(_mean_theta[J, L] * other[L], L)), J)
-    on_theta = BlockSum(_along[K, J] * family("field_theta")[J], J) + other[K]
+    field = BlockSum(
+        inverse[ROW, COLUMN] * (family("h_theta")[COLUMN] - BlockSum(_mean_theta[COLUMN, L] * other[L], L)), COLUMN
+    )
+    on_theta = BlockSum(_along[ROW, COLUMN] * family("field_theta")[COLUMN], COLUMN) + other[ROW]
     beside = _h_noise[P] - BlockSum(_mean[P, Q] * family("on_noise")[Q], Q)
-    spike = BlockSum(family("spike_left")[B, K] * family("field_theta")[K], K)
+    spike = BlockSum(family("spike_left")[B, ROW] * family("field_theta")[ROW], ROW)
     spike += _rho[B] * BlockSum(_upper[B, P] * beside, P)
     words = "sources on samples, epsilon and norms"
     return (
-        _defined(trace, "on_samples", (K,), _of_direction(right), f"{words}, weighed by $t=\\theta\\cdot x$"),
-        _defined(trace, "on_left", (K,), _of_direction(left), f"{words}, weighed by $t$, to the left"),
+        _defined(trace, "on_samples", (ROW,), _of_direction(right), f"{words}, weighed by $t=\\theta\\cdot x$"),
+        _defined(trace, "on_left", (ROW,), _of_direction(left), f"{words}, weighed by $t$, to the left"),
         _defined(trace, "on_noise", (P,), on_noise, f"{words}, weighed by those of $\\epsilon$"),
-        _assumed(trace, "field_theta", (K,), field, "what all sources make of the rows along $\\theta$"),
-        _defined(trace, "on_theta", (K,), on_theta, "what samples then have along $\\theta$"),
+        _assumed(trace, "field_theta", (ROW,), field, "what all sources make of the rows along $\\theta$"),
+        _defined(trace, "on_theta", (ROW,), on_theta, "what samples then have along $\\theta$"),
         _assumed(trace, "field", (B,), spike, "what all sources make of the rows along the spike"),
     )
 
@@ -187,8 +189,8 @@ def _around_spike(trace: Recorder) -> tuple[Definition, ...]:
     left, right = family("spike_left"), family("spike_right")
     before = BlockSum(_upper[B, R] * BlockSum(_mean[R, Q] * _cross[D, Q, P], Q), R)
     after = BlockSum(_cross[D, P, Q] * BlockSum(_mean[Q, R] * _upper[C, R], R), Q)
-    seen = BlockSum(_mean_theta[J, L] * right[C, L], L)
-    through = BlockSum(left[B, K] * BlockSum(family("Z")[K, J] * seen, J), K)
+    seen = BlockSum(_mean_theta[COLUMN, L] * right[C, L], L)
+    through = BlockSum(left[B, ROW] * BlockSum(family("Z")[ROW, COLUMN] * seen, COLUMN), ROW)
     plain = BlockSum(_upper[B, P] * BlockSum(_mean[P, Q] * _upper[C, Q], Q), P)
     inner = BlockSum(_own[Q, R] * BlockSum(_mean[R, S] * _upper[C, S], S), R)
     noisy = BlockSum(_upper[B, P] * BlockSum(_mean[P, Q] * inner, Q), P)
@@ -197,14 +199,14 @@ def _around_spike(trace: Recorder) -> tuple[Definition, ...]:
         _defined(
             trace,
             "spike_left",
-            (B, K),
+            (B, ROW),
             _of_direction(_gamma[D] * _upper[B, P]) - _of_direction(_rho[B] * before),
             f"{words}, to the left",
         ),
         _defined(
             trace,
             "spike_right",
-            (C, K),
+            (C, ROW),
             _of_direction(_gamma[D] * _upper[C, P]) - _of_direction(_rho[C] * after),
             f"{words}, to the right",
         ),
@@ -252,37 +254,33 @@ def _with_spread(before: Any, spread: Any, hat: Any) -> Any:
     return after * sp.Inverse(sp.MatAdd(sp.Identity(before.shape[0]), hat * after))
 
 
-def _norms_assumed(trace: Recorder) -> str:
-    """The fluctuations of the norms on the inverse: the assumption's label."""
-    trace.assume(
-        "norms on the inverse",
-        sp.Tuple(*sp.symbols("l.A^-1.l/d l.A^-1.W_cu")),
-        sp.Tuple(*sp.symbols("T_bchi_b-T_bk_b.S.k_cT_c T_bk_b.P.u")),
-        "fluctuations $\\delta$ and rows to be Gaussian with the covariance $k_b$, a sum over samples: by Stein's "
-        "lemma $\\delta$ acts as the source $T_bk_b$ on the rows, beside a part independent of these",
-        source=_SOURCE,
-        assumption="squared norms vary by order $d^{-1/2}$, $c_b(1+\\delta_k/\\sqrt{d})$",
-    )
-    return "norms on the inverse"
-
-
 def _sources() -> sp.Expr:
     """All sources on the responses: directly, along theta by samples, and along epsilon by them."""
     of_theta, noise, response = family("j_theta"), family("j_noise"), family("M")
     direct = BlockSum(BlockSum(BlockSum(of_theta[B, D] * response[B, C] * of_theta[C, D], D), B), C)
     direct += BlockSum(BlockSum(noise[B] * noise[C] * response[B, C], B), C)
-    by_samples = BlockSum(family("l_theta")[K] * family("on_theta")[K], K)
-    by_samples += BlockSum(family("on_left")[K] * family("field_theta")[K], K)
+    by_samples = BlockSum(family("l_theta")[ROW] * family("on_theta")[ROW], ROW)
+    by_samples += BlockSum(family("on_left")[ROW] * family("field_theta")[ROW], ROW)
     return direct + by_samples + BlockSum(_h_left[P] * BlockSum(_own[P, Q] * _h_noise[Q], Q), P)
 
 
 def _of_norms() -> sp.Expr:
-    """What the norms add by single samples, and the spread along the spike."""
+    """What the norms add by single samples and in the lower rows, and the spread along the spike."""
     mean, spike = family("norm_mean"), family("field")
     samples = BlockSum(2 * _e[X] * BlockSum(_back_left[P, X] * _h_noise[P], P), X)
     samples -= BlockSum(family("law_own")[X] * BlockSum(_back_left[P, X] * mean[P, X], P), X)
+    samples -= _in_lower_rows()
     other = BlockSum(family("U")[B, C] * _spread[C] * spike[C], C)
     return samples + BlockSum(T[B] * _spread[B] * spike[B] * other, B)
+
+
+def _in_lower_rows() -> sp.Expr:
+    """The squared length of a sum over samples there: eliminating these rows, -1 without samples, leaves it over."""
+    right, left = family("norm_right"), family("norm_left")
+    there = BlockSum(family("lower")[ROW, P], ROW)
+    same = BlockSum(family("law_own")[X] * BlockSum(there * left[P, X] * right[P, X], P), X)
+    ends = (BlockSum(_t[D, X] * each[P, X], X) for each in (left, right))
+    return same + BlockSum(BlockSum(there * sp.Mul(*ends), P), D)
 
 
 def _noise() -> sp.Expr:

@@ -7,7 +7,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 3a2e6d5bd5b117be.
+in X). Generated; do not edit. Signature 22689f203ef78af5.
 Regenerate with: giantstep generate
 """
 
@@ -21,7 +21,7 @@ from generated.runtime.tangents import Motion, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "3a2e6d5bd5b117bece7c89be19ae1ebd0871f1eb1cefeca2f718e4b313e723b9"
+SIGNATURE = "22689f203ef78af5975e720cab6a13d8140afd86b1488d0471b60a8ab8a7f6f0"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks

@@ -7,7 +7,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature ca5cf288296d1a75.
+in X). Generated; do not edit. Signature bfff53712c7a1293.
 Regenerate with: giantstep generate
 """
 
@@ -21,7 +21,7 @@ from generated.runtime.tangents import Motion, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "ca5cf288296d1a751b404d05819440018d1babd279773c5329bb6b3b4057ef28"
+SIGNATURE = "bfff53712c7a12935c22033907ec12ee334e40a532fc7ebe65d958671ae02ff7"
 
 
 kappa_1, weight, nu0, nu1_1, nu1_2, nu2sq, kappa_2 = np.arange(7)  # rows of node, then those of the blocks

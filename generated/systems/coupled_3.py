@@ -7,7 +7,7 @@ Order of computation, found from the derived system:
        psi_hat_1, psi_hat_2, psi_hat_3, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 498ef0c789b6f999.
+in X). Generated; do not edit. Signature 60e6bcbaf45e28be.
 Regenerate with: giantstep generate
 """
 
@@ -21,7 +21,7 @@ from generated.runtime.tangents import Motion, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "498ef0c789b6f99920af3c00e66006ea5570e9bfddecfde72c95e0aaf3bf5c64"
+SIGNATURE = "60e6bcbaf45e28beab8c6e0aee071b7534f0fdc175d1fb7d22ce6196b433fd6f"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu1_3, nu2sq = np.arange(7)  # rows of node, then those of the blocks

@@ -7,7 +7,7 @@ Order of computation, found from the derived system:
        Q2_hat, V1_hat, V2_hat, psi_hat_1, psi_hat_2, psi_hat_3, psi_hat_4, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature e03aa58b54052187.
+in X). Generated; do not edit. Signature 7b935ba8d1adcc56.
 Regenerate with: giantstep generate
 """
 
@@ -21,7 +21,7 @@ from generated.runtime.tangents import Motion, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "e03aa58b5405218770a042b8cb7b6afd9bc7d381d76f51adb698d57058df3733"
+SIGNATURE = "7b935ba8d1adcc56b8097a84da40decff78c1b142ff34fee2ae7b5550857630d"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu1_3, nu1_4, nu2sq = np.arange(8)  # rows of node, then those of the blocks

@@ -1,6 +1,6 @@
 """Equations of a given bulk, one block  [THEORY section 5].
 
-Generated; do not edit. Signature f9fd6b22655dee50.
+Generated; do not edit. Signature ec6a92461f13d5fe.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import Motion, Text
 
-SIGNATURE = "f9fd6b22655dee50b44a4fa873564dd6624045e115ba2d9f6c25c6c267ce2433"
+SIGNATURE = "ec6a92461f13d5fe3960caceff54fa7524748a894fb3791453a71b88da749bdc"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

@@ -1,6 +1,6 @@
 """Equations of structured inputs, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature 5ae433c649c90cd8.
+Generated; do not edit. Signature 830be6ee8a5ddd68.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import Motion, Text
 
-SIGNATURE = "5ae433c649c90cd8f69608fda97a2204743dde024a010a3b0fb72aec18077511"
+SIGNATURE = "830be6ee8a5ddd68a700ad6c312b42996bd96fb7268bf99d30927fe6b60c9361"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature ebef668ae3fdf73f.
+Generated; do not edit. Signature 59680f0fdb7f2397.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "ebef668ae3fdf73fe81c109fe423a6057c6144d33f5fa5fba53f6e028291e5f6"
+SIGNATURE = "59680f0fdb7f2397c84e873e1d457cb84049eb9141db97808c6d87b23dc8c958"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

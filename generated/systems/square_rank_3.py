@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 4c6dbbd7a441857b.
+in X). Generated; do not edit. Signature 05037845dc4d49fc.
 Regenerate with: giantstep generate
 """
 
@@ -23,7 +23,7 @@ from generated.runtime.unknowns import (DIRECTION, FAMILY, IMAGE, RESIDUAL, TURN
     solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "4c6dbbd7a441857bcc346ad0ce1d55315c62edfe31c1e4432b92f607dce4dd73"
+SIGNATURE = "05037845dc4d49fc397fa8b14ed2190db07f0c6f9f7eea49a490c3ebd38c4066"
 
 
 kappa_1, weight, nu0, nu1, nu2sq, kappa_2, kappa_3 = np.arange(7)  # rows of node, then those of the blocks

@@ -1,6 +1,6 @@
 """Equations of a stretched bulk, 2 direction(s) beside the spike, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature de66a46afcca9359.
+Generated; do not edit. Signature a4bec4c03266cf7b.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import Motion, Text
 
-SIGNATURE = "de66a46afcca93594245f8419b7d96f2836347054702e2c67990f20dd86e10d8"
+SIGNATURE = "a4bec4c03266cf7bb7a6e0d45292ac5fb53eef489d5bf3493466cdf8e1f2d72c"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')
@@ -66,12 +66,12 @@ def slope(s):
 def chain(s):
     """What else follows from unknowns and conjugates, without adjoint_X."""
     (D, F, G, Res, T, V1_hat, across_1, across_2, along, average_zeta_hat, first, gamma, identity, inside, last,
-        law_along, law_e, law_ee, law_own, law_t, law_te, mix_1, mix_2, norm_hat, out, place, place_left, place_right,
-        psi_hat_1, psi_hat_2, rho, spread, unit_theta, upper,
+        law_along, law_e, law_ee, law_own, law_t, law_te, lower, mix_1, mix_2, norm_hat, out, place, place_left,
+        place_right, psi_hat_1, psi_hat_2, rho, spread, unit_theta, upper,
         zeta) = (s[name] for name in ('D', 'F', 'G', 'Res', 'T', 'V1_hat', 'across_1', 'across_2', 'along',
         'average_zeta_hat', 'first', 'gamma', 'identity', 'inside', 'last', 'law_along', 'law_e', 'law_ee', 'law_own',
-        'law_t', 'law_te', 'mix_1', 'mix_2', 'norm_hat', 'out', 'place', 'place_left', 'place_right', 'psi_hat_1',
-        'psi_hat_2', 'rho', 'spread', 'unit_theta', 'upper', 'zeta'))
+        'law_t', 'law_te', 'lower', 'mix_1', 'mix_2', 'norm_hat', 'out', 'place', 'place_left', 'place_right',
+        'psi_hat_1', 'psi_hat_2', 'rho', 'spread', 'unit_theta', 'upper', 'zeta'))
     x0 = np.einsum('b,b,bpx->px', T, norm_hat, along)
     norm_left = x0
     x1 = np.einsum('b,bpx->px', norm_hat, along)
@@ -190,83 +190,89 @@ def chain(s):
     adjoint_field = np.real(x76*spread + x77*T*spread)
     adjoint_l_theta = np.real(on_theta)
     x78 = np.einsum('ax,pax->px', adjoint_put_left, D)
-    adjoint_norm_left = x78
-    x79 = np.einsum('bd,di->bi', Z, mean_theta)
-    x80 = np.einsum('bi,ab->ai', x79, spike_left)
-    x81 = np.einsum('ai,ac->ci', x80, adjoint_S_spike)
-    adjoint_spike_right = np.real(x81)
-    x82 = np.einsum('a,ai->i', adjoint_field, spike_left)
-    x83 = np.einsum('a,ai->i', adjoint_on_theta, along_theta)
-    adjoint_field_theta = np.real(x82 + x83 + on_left)
-    x84 = np.einsum('bp,ab->ap', Res, upper)
-    x85 = np.einsum('ap,a,a->p', x84, adjoint_field, rho)
-    adjoint_on_noise = np.real((-1.0)*x85)
-    x86 = np.einsum('cd,ad->ac', mean_theta, spike_right)
-    x87 = np.einsum('ac,ic->ai', x86, Z)
-    x88 = np.einsum('ai,ba->bi', x87, adjoint_S_spike)
-    adjoint_spike_left = np.real(np.einsum('b,i->bi', adjoint_field, field_theta) + x88)
-    x89 = np.einsum('b,ab->a', on_samples, mean_theta)
-    x90 = np.einsum('a,ja->j', x89, Z)
-    x91 = np.einsum('ab,bi->ai', Z, mean_theta)
-    x92 = np.einsum('ai,a->i', x91, adjoint_field_theta)
-    x93 = np.einsum('cd,di->ci', Z, mean_theta)
-    x94 = np.einsum('ci,bc->bi', x93, spike_left)
-    x95 = np.einsum('bi,ba->ai', x94, adjoint_S_spike)
-    x96 = np.einsum('bc,ac->ab', mean_theta, spike_right)
-    x97 = np.einsum('ab,jb->aj', x96, Z)
-    x98 = np.einsum('ai,aj->ij', x95, x97)
-    x99 = np.einsum('a,ja->j', h_theta, Z)
-    adjoint_along_theta = np.real(np.einsum('j,i->ij', x90, x92) + np.einsum('i,j->ij', adjoint_on_theta, field_theta)
-        - x98 - np.einsum('i,j->ij', x92, x99))
-    x100 = np.einsum('a,ai->i', adjoint_field_theta, Z)
-    adjoint_h_theta = np.real(x100)
-    x101 = np.einsum('ba,jb->aj', Z, along_theta)
-    x102 = np.einsum('a,aj->j', x89, x101)
-    x103 = np.einsum('ci,bc->bi', Z, spike_left)
-    x104 = np.einsum('bi,ba->ai', x103, adjoint_S_spike)
-    x105 = np.einsum('ai,aj->ij', x104, spike_right)
-    x106 = np.einsum('cb,jc->bj', Z, along_theta)
-    x107 = np.einsum('bj,ab->aj', x106, x96)
-    x108 = np.einsum('aj,ai->ij', x107, x104)
-    x109 = np.einsum('aj,a->j', x101, h_theta)
-    adjoint_mean_theta = np.real(np.einsum('j,i->ij', x102, x100) + x105 - x108 - np.einsum('j,i->ij', x109, x100)
-        - np.einsum('i,j->ij', x100, on_samples))
-    x110 = np.einsum('b,ba->a', adjoint_field_theta, Z)
-    x111 = np.einsum('a,ai->i', x110, mean_theta)
-    adjoint_on_samples = np.real(adjoint_on_theta - x111)
-    x112 = np.einsum('qb,ab->aq', Res, upper)
-    x113 = np.einsum('cp,bc->bp', Res, upper)
-    x114 = np.einsum('bp,b,ba->ap', x113, rho, adjoint_S_spike)
-    x115 = np.einsum('aq,ap,a->pq', x112, x114, rho)
+    x79 = np.einsum('ab,pb->ap', law_t, norm_right)
+    x80 = np.einsum('ap,ax->px', x79, law_t)
+    x81 = np.einsum('ap->p', lower)
+    adjoint_norm_left = x78 - np.einsum('px,p->px', x80, x81) - np.einsum('p,x,px->px', x81, law_own, norm_right)
+    x82 = np.einsum('bd,di->bi', Z, mean_theta)
+    x83 = np.einsum('bi,ab->ai', x82, spike_left)
+    x84 = np.einsum('ai,ac->ci', x83, adjoint_S_spike)
+    adjoint_spike_right = np.real(x84)
+    x85 = np.einsum('a,ai->i', adjoint_field, spike_left)
+    x86 = np.einsum('a,ai->i', adjoint_on_theta, along_theta)
+    adjoint_field_theta = np.real(x85 + x86 + on_left)
+    x87 = np.einsum('bp,ab->ap', Res, upper)
+    x88 = np.einsum('ap,a,a->p', x87, adjoint_field, rho)
+    adjoint_on_noise = np.real((-1.0)*x88)
+    x89 = np.einsum('cd,ad->ac', mean_theta, spike_right)
+    x90 = np.einsum('ac,ic->ai', x89, Z)
+    x91 = np.einsum('ai,ba->bi', x90, adjoint_S_spike)
+    adjoint_spike_left = np.real(np.einsum('b,i->bi', adjoint_field, field_theta) + x91)
+    x92 = np.einsum('b,ab->a', on_samples, mean_theta)
+    x93 = np.einsum('a,ja->j', x92, Z)
+    x94 = np.einsum('ab,bi->ai', Z, mean_theta)
+    x95 = np.einsum('ai,a->i', x94, adjoint_field_theta)
+    x96 = np.einsum('cd,di->ci', Z, mean_theta)
+    x97 = np.einsum('ci,bc->bi', x96, spike_left)
+    x98 = np.einsum('bi,ba->ai', x97, adjoint_S_spike)
+    x99 = np.einsum('bc,ac->ab', mean_theta, spike_right)
+    x100 = np.einsum('ab,jb->aj', x99, Z)
+    x101 = np.einsum('ai,aj->ij', x98, x100)
+    x102 = np.einsum('a,ja->j', h_theta, Z)
+    adjoint_along_theta = np.real(np.einsum('j,i->ij', x93, x95) + np.einsum('i,j->ij', adjoint_on_theta, field_theta)
+        - x101 - np.einsum('i,j->ij', x95, x102))
+    x103 = np.einsum('a,ai->i', adjoint_field_theta, Z)
+    adjoint_h_theta = np.real(x103)
+    x104 = np.einsum('ba,jb->aj', Z, along_theta)
+    x105 = np.einsum('a,aj->j', x92, x104)
+    x106 = np.einsum('ci,bc->bi', Z, spike_left)
+    x107 = np.einsum('bi,ba->ai', x106, adjoint_S_spike)
+    x108 = np.einsum('ai,aj->ij', x107, spike_right)
+    x109 = np.einsum('cb,jc->bj', Z, along_theta)
+    x110 = np.einsum('bj,ab->aj', x109, x99)
+    x111 = np.einsum('aj,ai->ij', x110, x107)
+    x112 = np.einsum('aj,a->j', x104, h_theta)
+    adjoint_mean_theta = np.real(np.einsum('j,i->ij', x105, x103) + x108 - x111 - np.einsum('j,i->ij', x112, x103)
+        - np.einsum('i,j->ij', x103, on_samples))
+    x113 = np.einsum('b,ba->a', adjoint_field_theta, Z)
+    x114 = np.einsum('a,ai->i', x113, mean_theta)
+    adjoint_on_samples = np.real(adjoint_on_theta - x114)
+    x115 = np.einsum('qb,ab->aq', Res, upper)
+    x116 = np.einsum('cp,bc->bp', Res, upper)
+    x117 = np.einsum('bp,b,ba->ap', x116, rho, adjoint_S_spike)
+    x118 = np.einsum('aq,ap,a->pq', x115, x117, rho)
     adjoint_X_own = np.real(np.einsum('p,q->pq', adjoint_on_noise, h_noise) + np.einsum('p,q->pq', h_left, h_noise)
-        - x115)
-    x116 = np.einsum('ba,epb->aep', adjoint_along_theta, place_left)
-    x117 = np.einsum('aep,eqa->epq', x116, place_right)
-    adjoint_X_along = np.real(x117)
-    x118 = np.einsum('a,dqa->dq', adjoint_on_left, place)
-    x119 = np.einsum('a,dpa->dp', adjoint_on_samples, place)
-    x120 = np.einsum('bp,b,ba->ap', x113, rho, adjoint_spike_left)
-    x121 = np.einsum('ap,dqa->dpq', x120, place)
-    x122 = np.einsum('qc,bc->bq', Res, upper)
-    x123 = np.einsum('bq,b,ba->aq', x122, rho, adjoint_spike_right)
-    x124 = np.einsum('aq,dpa->dpq', x123, place)
-    adjoint_X_cross = np.real(np.einsum('dq,p->dpq', x118, h_left) + np.einsum('dp,q->dpq', x119, h_noise) - x121
-        - x124)
-    x125 = np.einsum('a,pa->p', law_e, put_left)
-    x126 = np.einsum('a,ap->p', adjoint_on_noise, X_own)
-    x127 = np.einsum('a,ap->p', h_left, X_own)
-    x128 = np.einsum('a,a,ap->p', adjoint_field, rho, upper)
-    x129 = np.einsum('c,abc->ab', adjoint_on_samples, place)
-    x130 = np.einsum('ab,abp->ap', x129, X_cross)
-    x131 = np.einsum('ap->p', x130)
-    adjoint_h_noise = np.real(2.0*x125 + x126 + x127 + x128 + x131)
-    x132 = np.einsum('b,apb->ap', adjoint_on_samples, place)
-    x133 = np.einsum('ap,ax->px', x132, law_t)
-    adjoint_put_back = np.einsum('p,x->px', adjoint_on_noise, law_e) + x133
-    x134 = np.einsum('ax,apx->px', adjoint_put_back, F)
-    adjoint_norm_mean = -x134 - np.einsum('x,px->px', law_own, put_left)
-    x135 = np.einsum('ap,ax->px', Res, adjoint_norm_mean)
-    adjoint_norm_right = x135 + adjoint_put_back
+        - x118)
+    x119 = np.einsum('ba,epb->aep', adjoint_along_theta, place_left)
+    x120 = np.einsum('aep,eqa->epq', x119, place_right)
+    adjoint_X_along = np.real(x120)
+    x121 = np.einsum('a,dqa->dq', adjoint_on_left, place)
+    x122 = np.einsum('a,dpa->dp', adjoint_on_samples, place)
+    x123 = np.einsum('bp,b,ba->ap', x116, rho, adjoint_spike_left)
+    x124 = np.einsum('ap,dqa->dpq', x123, place)
+    x125 = np.einsum('qc,bc->bq', Res, upper)
+    x126 = np.einsum('bq,b,ba->aq', x125, rho, adjoint_spike_right)
+    x127 = np.einsum('aq,dpa->dpq', x126, place)
+    adjoint_X_cross = np.real(np.einsum('dq,p->dpq', x121, h_left) + np.einsum('dp,q->dpq', x122, h_noise) - x124
+        - x127)
+    x128 = np.einsum('a,pa->p', law_e, put_left)
+    x129 = np.einsum('a,ap->p', adjoint_on_noise, X_own)
+    x130 = np.einsum('a,ap->p', h_left, X_own)
+    x131 = np.einsum('a,a,ap->p', adjoint_field, rho, upper)
+    x132 = np.einsum('c,abc->ab', adjoint_on_samples, place)
+    x133 = np.einsum('ab,abp->ap', x132, X_cross)
+    x134 = np.einsum('ap->p', x133)
+    adjoint_h_noise = np.real(2.0*x128 + x129 + x130 + x131 + x134)
+    x135 = np.einsum('b,apb->ap', adjoint_on_samples, place)
+    x136 = np.einsum('ap,ax->px', x135, law_t)
+    adjoint_put_back = np.einsum('p,x->px', adjoint_on_noise, law_e) + x136
+    x137 = np.einsum('ax,apx->px', adjoint_put_back, F)
+    adjoint_norm_mean = -x137 - np.einsum('x,px->px', law_own, put_left)
+    x138 = np.einsum('ap,ax->px', Res, adjoint_norm_mean)
+    x139 = np.einsum('ab,pb->ap', law_t, norm_left)
+    x140 = np.einsum('ap,ax->px', x139, law_t)
+    adjoint_norm_right = (x138 + adjoint_put_back - np.einsum('px,p->px', x140, x81)
+        - np.einsum('p,x,px->px', x81, law_own, norm_left))
     s.update(norm_left=norm_left, norm_right=norm_right, zeta_hat=zeta_hat, H=H, H_left=H_left, M=M, j_noise=j_noise,
         j_theta=j_theta, mean_theta=mean_theta, norm_mean=norm_mean, h_left=h_left, h_noise=h_noise, h_theta=h_theta,
         l_theta=l_theta, put_left=put_left, adjoint_on_theta=adjoint_on_theta, X_along=X_along, X_cross=X_cross,
@@ -600,42 +606,50 @@ def residual(s):
 def free_energy(s):
     """The free energy, stored as such."""
     (M, Q1, Q1_hat, Q2, Q2_hat, T, U, V1, V1_hat, V2, V2_hat, X_own, alpha, avg_M, beta, chi, field, field_theta,
-        h_left, h_noise, inverse_dimension, j_noise, j_theta, l_theta, law_e, law_own, m, norm, norm_hat, norm_mean,
-        on_left, on_theta, psi_1, psi_2, psi_hat_1, psi_hat_2, put_left, spread, weight, zeta,
-        zeta_hat) = (s[name] for name in ('M', 'Q1', 'Q1_hat', 'Q2', 'Q2_hat', 'T', 'U', 'V1', 'V1_hat', 'V2',
-        'V2_hat', 'X_own', 'alpha', 'avg_M', 'beta', 'chi', 'field', 'field_theta', 'h_left', 'h_noise',
-        'inverse_dimension', 'j_noise', 'j_theta', 'l_theta', 'law_e', 'law_own', 'm', 'norm', 'norm_hat', 'norm_mean',
-        'on_left', 'on_theta', 'psi_1', 'psi_2', 'psi_hat_1', 'psi_hat_2', 'put_left', 'spread', 'weight', 'zeta',
-        'zeta_hat'))
+        h_left, h_noise, inverse_dimension, j_noise, j_theta, l_theta, law_e, law_own, law_t, lower, m, norm, norm_hat,
+        norm_left, norm_mean, norm_right, on_left, on_theta, psi_1, psi_2, psi_hat_1, psi_hat_2, put_left, spread,
+        weight, zeta, zeta_hat) = (s[name] for name in ('M', 'Q1', 'Q1_hat', 'Q2', 'Q2_hat', 'T', 'U', 'V1', 'V1_hat',
+        'V2', 'V2_hat', 'X_own', 'alpha', 'avg_M', 'beta', 'chi', 'field', 'field_theta', 'h_left', 'h_noise',
+        'inverse_dimension', 'j_noise', 'j_theta', 'l_theta', 'law_e', 'law_own', 'law_t', 'lower', 'm', 'norm',
+        'norm_hat', 'norm_left', 'norm_mean', 'norm_right', 'on_left', 'on_theta', 'psi_1', 'psi_2', 'psi_hat_1',
+        'psi_hat_2', 'put_left', 'spread', 'weight', 'zeta', 'zeta_hat'))
     x0 = np.dot(weight, avg_M)
     x1 = np.einsum('ba,ba->a', norm_mean, put_left)
     x2 = np.einsum('a,a->', x1, law_own)
-    x3 = np.einsum('b->', Q2_hat*V2 - Q2*V2_hat)
-    x4 = np.einsum('bc->c', Q1_hat*V1 - Q1*V1_hat)
-    x5 = np.einsum('c->', x4)
-    x6 = np.einsum('b->', norm*norm_hat + psi_1*psi_hat_1 + psi_2*psi_hat_2 + zeta*zeta_hat)
-    x7 = np.einsum('b,ba->a', h_noise, put_left)
-    x8 = np.einsum('a,a->', x7, law_e)
-    x9 = np.einsum('b,ab->a', h_noise, X_own)
-    x10 = np.einsum('a,a->', x9, h_left)
-    x11 = np.einsum('b,ab->a', j_noise, M)
-    x12 = np.einsum('a,a->', x11, j_noise)
-    x13 = np.einsum('a,a->', field_theta, on_left)
-    x14 = np.einsum('a,a->', l_theta, on_theta)
-    x15 = np.einsum('a,a,a->', norm_hat**2, T, chi)
-    x16 = np.einsum('b,b,ab->a', field, spread, U)
-    x17 = np.einsum('a,a,a,a->', x16, T, field, spread)
-    x18 = np.einsum('ac,bc->ab', j_theta, j_theta)
-    x19 = np.einsum('ab,ab->a', x18, M)
-    x20 = np.einsum('a->', x19)
-    x21 = np.einsum('b,c,bc->c', zeta, zeta, V1_hat)
-    x22 = np.einsum('c->', x21)
-    x23 = np.einsum('a,a->', Q2_hat, T)
-    x24 = np.einsum('ab,ab->a', M, Q1_hat)
-    x25 = np.einsum('a->', x24)
-    x26 = 0.5*np.einsum('b,b->', 1.0/T, m**2)
-    free_energy = np.real(alpha*x0 + beta*(0.5*x2 + 0.5*x3 + 0.5*x5 + x6 - x8 - 0.5*x10 - 0.5*x12 - 0.5*x13 - 0.5*x14
-        - 0.5*x15 - 0.5*x17 - 0.5*x20 - 0.5*x22 - 0.5*(x23 + x25)/beta) + inverse_dimension*beta*x26)
+    x3 = np.einsum('cb->b', lower)
+    x4 = np.einsum('b,ba,ba->a', x3, norm_left, norm_right)
+    x5 = np.einsum('a,a->', x4, law_own)
+    x6 = np.einsum('b->', Q2_hat*V2 - Q2*V2_hat)
+    x7 = np.einsum('ac,bc->ab', law_t, norm_left)
+    x8 = np.einsum('ac,bc->ab', law_t, norm_right)
+    x9 = np.einsum('ab,ab,b->a', x7, x8, x3)
+    x10 = np.einsum('a->', x9)
+    x11 = np.einsum('bc->c', Q1_hat*V1 - Q1*V1_hat)
+    x12 = np.einsum('c->', x11)
+    x13 = np.einsum('b->', norm*norm_hat + psi_1*psi_hat_1 + psi_2*psi_hat_2 + zeta*zeta_hat)
+    x14 = np.einsum('b,ba->a', h_noise, put_left)
+    x15 = np.einsum('a,a->', x14, law_e)
+    x16 = np.einsum('b,ab->a', h_noise, X_own)
+    x17 = np.einsum('a,a->', x16, h_left)
+    x18 = np.einsum('b,ab->a', j_noise, M)
+    x19 = np.einsum('a,a->', x18, j_noise)
+    x20 = np.einsum('a,a->', field_theta, on_left)
+    x21 = np.einsum('a,a->', l_theta, on_theta)
+    x22 = np.einsum('a,a,a->', norm_hat**2, T, chi)
+    x23 = np.einsum('b,b,ab->a', field, spread, U)
+    x24 = np.einsum('a,a,a,a->', x23, T, field, spread)
+    x25 = np.einsum('ac,bc->ab', j_theta, j_theta)
+    x26 = np.einsum('ab,ab->a', x25, M)
+    x27 = np.einsum('a->', x26)
+    x28 = np.einsum('b,c,bc->c', zeta, zeta, V1_hat)
+    x29 = np.einsum('c->', x28)
+    x30 = np.einsum('a,a->', Q2_hat, T)
+    x31 = np.einsum('ab,ab->a', M, Q1_hat)
+    x32 = np.einsum('a->', x31)
+    x33 = 0.5*np.einsum('b,b->', 1.0/T, m**2)
+    free_energy = np.real(alpha*x0 + beta*(0.5*x2 + 0.5*x5 + 0.5*x6 + 0.5*x10 + 0.5*x12 + x13 - x15 - 0.5*x17 - 0.5*x19
+        - 0.5*x20 - 0.5*x21 - 0.5*x22 - 0.5*x24 - 0.5*x27 - 0.5*x29 - 0.5*(x30 + x32)/beta)
+        + inverse_dimension*beta*x33)
     s.update(free_energy=free_energy)
 
 
@@ -717,7 +731,9 @@ adjoint_S_spike[b, c] = -sum(U[c, a]*field[a]*spread[a], a)*sum(T[a]*U[a, b]*fie
 # adjoint_field
 adjoint_field[b] = sum(U[b, a]*field[a]*spread[a], a)*T[b]*spread[b] + sum(T[a]*U[a, b]*field[a]*spread[a], a)*spread[b]
 adjoint_l_theta[i] = on_theta[i]  # adjoint_l_theta
-adjoint_norm_left[p, x] = sum(D[p, a, x]*adjoint_put_left[a, x], a)  # adjoint_norm_left
+# adjoint_norm_left
+adjoint_norm_left[p, x] = (-sum(sum(law_t[a, b]*norm_right[p, b], b)*law_t[a, x], a)*sum(lower[a, p], a)
+    + sum(D[p, a, x]*adjoint_put_left[a, x], a) - sum(lower[a, p], a)*law_own[x]*norm_right[p, x])
 # adjoint_spike_right
 adjoint_spike_right[c, i] = sum(sum(sum(Z[b, d]*mean_theta[d, i], d)*spike_left[a, b], b)*adjoint_S_spike[a, c], a)
 # adjoint_field_theta
@@ -775,7 +791,10 @@ adjoint_Res[p, q] = (-sum(sum(sum(F[c, p, a]*adjoint_X[c, b], c)*F[q, b, a], b)*
     - sum(sum(sum(sum(adjoint_X_along[d, c, b]*law_along[d, a], d)*F[c, p, a], c)*F[q, b, a], b), a)
     - sum(sum(sum(sum(adjoint_X_cross[d, c, b]*law_te[d, a], d)*F[c, p, a], c)*F[q, b, a], b), a)
     + sum(sum(sum(adjoint_mean_theta[c, b]*place[a, p, c], c)*place[a, q, b], b), a))
-adjoint_norm_right[p, x] = sum(Res[a, p]*adjoint_norm_mean[a, x], a) + adjoint_put_back[p, x]  # adjoint_norm_right
+# adjoint_norm_right
+adjoint_norm_right[p, x] = (-sum(sum(law_t[a, b]*norm_left[p, b], b)*law_t[a, x], a)*sum(lower[a, p], a)
+    + sum(Res[a, p]*adjoint_norm_mean[a, x], a) - sum(lower[a, p], a)*law_own[x]*norm_left[p, x]
+    + adjoint_put_back[p, x])
 # adjoint
 0 = (beta*adjoint[b]*fraction[b]/T[b]**2 - inverse_dimension*m[b]**2/T[b]**2
     + sum(sum(sum(sum(sum(sum(sum(X[g, h]*inside[h, f], h)*upper[b, g], g)*G[f, e], f)*out[e, d], e)*place[a, d, c],
@@ -930,10 +949,12 @@ train_error := E(-V*avg_gg/2 + avg_M)
 free_energy := (alpha*E(avg_M) + beta*inverse_dimension*sum(m[b]**2/(2*T[b]), b)
     + beta*(-sum(sum(M[a, b]*j_noise[b], b)*j_noise[a], a)/2 - sum(sum(X_own[a, b]*h_noise[b], b)*h_left[a], a)/2
     - sum(sum(h_noise[b]*put_left[b, a], b)*law_e[a], a) + sum(sum(norm_mean[b, a]*put_left[b, a], b)*law_own[a], a)/2
+    + sum(sum(sum(lower[c, b], c)*norm_left[b, a]*norm_right[b, a], b)*law_own[a], a)/2
     - sum(field_theta[a]*on_left[a], a)/2 - sum(l_theta[a]*on_theta[a], a)/2 - sum(T[a]*chi[a]*norm_hat[a]**2, a)/2
     - sum(sum(U[a, b]*field[b]*spread[b], b)*T[a]*field[a]*spread[a], a)/2
     + sum(-Q2[b]*V2_hat[b] + Q2_hat[b]*V2[b], b)/2 + sum(norm[b]*norm_hat[b] + psi_1[b]*psi_hat_1[b]
     + psi_2[b]*psi_hat_2[b] + zeta[b]*zeta_hat[b], b) - sum(sum(sum(j_theta[a, c]*j_theta[b, c], c)*M[a, b], b), a)/2
+    + sum(sum(sum(law_t[a, c]*norm_left[b, c], c)*sum(law_t[a, c]*norm_right[b, c], c)*sum(lower[c, b], c), b), a)/2
     - sum(sum(V1_hat[b, c]*zeta[b]*zeta[c], b), c)/2 + sum(sum(-Q1[b, c]*V1_hat[b, c] + Q1_hat[b, c]*V1[b, c], b), c)/2
     - (sum(Q2_hat[a]*T[a], a) + sum(sum(M[a, b]*Q1_hat[a, b], b), a))/(2*beta)))
 """

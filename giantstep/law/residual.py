@@ -14,7 +14,7 @@ from giantstep.spec.kernels import function_kernel
 from giantstep.spec.model import Target
 
 Array = np.ndarray
-_ORDER = 20
+ORDER = 20  # nodes of a panel
 _REACH = 9.0
 _NEGLIGIBLE = 1e-18
 _CHUNK = 100_000  # nodes at a time
@@ -24,27 +24,7 @@ _PANELS = 16  # in e, of residuals with Gaussian noise
 
 @dataclass(frozen=True)
 class ResidualLaw:
-    """Nodes e [N] of the residual, and weights [N] of averages of F(e), F(e) t and F(e) t^2, t = theta.x."""
-
-    e: Array
-    weight: Array
-    weight_t: Array
-    weight_tt: Array
-
-    @property
-    def square(self) -> float:
-        """E e^2."""
-        return float(self.weight @ self.e**2)
-
-    @property
-    def overlap(self) -> float:
-        """E e t."""
-        return float(self.weight_t @ self.e)
-
-
-@dataclass(frozen=True)
-class ResidualNodes:
-    """Few nodes e [N] of the residual, and weights of averages of F(e) [N], F(e) t [m, N] and F(e) t t^T [m, m, N].
+    """Nodes e [N] of the residual, and weights of averages of F(e) [N], F(e) t [m, N] and F(e) t t^T [m, m, N].
 
     t = (theta_1.x, ..., theta_m.x), the indices of the target.
     """
@@ -69,10 +49,17 @@ class ResidualNodes:
         """All weights, [1 + m + m^2, N]."""
         return np.concatenate([self.weight[None], self.weight_t, self.weight_tt.reshape(-1, len(self.e))])
 
-    def at(self, e: Array, rows: Array) -> ResidualNodes:
+    def at(self, e: Array, rows: Array) -> ResidualLaw:
         """Other nodes with other weights, those of ``rows``."""
         m = len(self.weight_t)
-        return ResidualNodes(e, rows[0], rows[1 : m + 1], rows[m + 1 :].reshape(m, m, -1))
+        return ResidualLaw(e, rows[0], rows[1 : m + 1], rows[m + 1 :].reshape(m, m, -1))
+
+    def flipped(self, probability: float) -> ResidualLaw:
+        """The same of a label whose sign is flipped with a probability, before the mean is taken off."""
+        if probability == 0.0:
+            return self
+        rows = np.concatenate([(1.0 - probability) * self.rows, probability * self.rows], axis=1)
+        return self.at(np.concatenate([self.e, -self.e]), rows)
 
 
 def residual_law(target: Target, mean: float, level: int) -> ResidualLaw:
@@ -85,16 +72,15 @@ def residual_law(target: Target, mean: float, level: int) -> ResidualLaw:
     g, weight = _normal(breaks, 2.0**-level)
     clean, _ = numpy_function(target.link)(spread * g)
     t = g / spread
-    law = ResidualLaw(clean, weight, weight * t, weight * (t * t + target.probit / (1.0 + target.probit)))
-    if target.flips > 0.0:
-        law = _flipped(law, target.flips)
+    square = weight * (t * t + target.probit / (1.0 + target.probit))
+    law = ResidualLaw(clean, weight, (weight * t)[None], square[None, None]).flipped(target.flips)
     if target.noise > 0.0:
         law = _with_noise(law, math.sqrt(target.noise), level)
     kept = np.abs(law.weight) * (1.0 + law.e**2) > _NEGLIGIBLE
-    return ResidualLaw(law.e[kept] - mean, law.weight[kept], law.weight_t[kept], law.weight_tt[kept])
+    return law.at(law.e[kept] - mean, law.rows[:, kept])
 
 
-def on_few_nodes(law: ResidualNodes, count: int) -> ResidualNodes:
+def on_few_nodes(law: ResidualLaw, count: int) -> ResidualLaw:
     """The law at ``count`` nodes, fewer where it has fewer points.
 
     The nodes are those of the Gauss rule of ``E 1 + t^2`` in asinh(e), by the method of Lanczos, and the weights
@@ -130,11 +116,6 @@ def _lanczos(points: Array, start: Array, count: int) -> tuple[Array, Array, Arr
         basis.append(row / length)
 
 
-def _flipped(law: ResidualLaw, probability: float) -> ResidualLaw:
-    rows = [np.concatenate([(1.0 - probability) * w, probability * w]) for w in _weights(law)]
-    return ResidualLaw(np.concatenate([law.e, -law.e]), *rows)
-
-
 def _with_noise(law: ResidualLaw, spread: float, level: int) -> ResidualLaw:
     """With Gaussian noise: the nodes of the sum, brought to few by polynomial interpolation on panels in e.
 
@@ -142,30 +123,50 @@ def _with_noise(law: ResidualLaw, spread: float, level: int) -> ResidualLaw:
     """
     noise, probability = _normal([], 2.0**-level)
     low, high = law.e.min() - _REACH * spread, law.e.max() + _REACH * spread
-    count = _PANELS * 2**level
-    width = (high - low) / count
-    points, _ = legendre(_ORDER)
-    project = legendre_coefficients(_ORDER)  # of a panel from its nodes
-    moments = np.zeros((3, count * _ORDER))
+    panels, rows = Panels(float(low), float(high), _PANELS * 2**level), law.rows
+    found = np.zeros((len(rows), panels.count * ORDER))
     many = max(1, _CHUNK // len(law.e))
     for start in range(0, len(noise), many):
         part = slice(start, start + many)
-        place = (np.add.outer(spread * noise[part], law.e).ravel() - low) / width
-        panel = np.clip(place.astype(int), 0, count - 1)
-        basis = legvander(2.0 * (place - panel) - 1.0, _ORDER - 1)
-        where = (panel[:, None] * _ORDER + np.arange(_ORDER)).ravel()
-        for row, moment in zip(_weights(law), moments, strict=True):
-            weight = np.multiply.outer(probability[part], row).reshape(-1, 1)
-            moment += np.bincount(where, (weight * basis).ravel(), len(moment))
-    nodes = low + width * (np.arange(count)[:, None] + 0.5 * (points + 1.0))
-    return ResidualLaw(nodes.ravel(), *((m.reshape(count, _ORDER) @ project).ravel() for m in moments))
+        found += panels.gathered(np.add.outer(spread * noise[part], law.e).ravel(), np.kron(probability[part], rows))
+    return law.at(panels.nodes, found)
 
 
-def _weights(law: ResidualLaw) -> tuple[Array, Array, Array]:
-    return law.weight, law.weight_t, law.weight_tt
+@dataclass(frozen=True)
+class Panels:
+    """Equal panels of an interval with Gauss-Legendre nodes: weights at any points become weights at these.
+
+    Averages of what the panels resolve stay the same.
+    """
+
+    low: float
+    high: float
+    count: int
+
+    @property
+    def width(self) -> float:
+        """Of one panel."""
+        return max((self.high - self.low) / self.count, 1e-300)
+
+    @property
+    def nodes(self) -> Array:
+        """All nodes, panel by panel."""
+        points, _ = legendre(ORDER)
+        return (self.low + self.width * (np.arange(self.count)[:, None] + 0.5 * (points + 1.0))).ravel()
+
+    def gathered(self, places: Array, rows: Array) -> Array:
+        """The weights at the nodes [R, count ORDER] that stand for ``rows`` [R, N] at places [N]."""
+        place = (places - self.low) / self.width
+        panel = np.clip(place.astype(int), 0, self.count - 1)
+        basis = legvander(2.0 * (place - panel) - 1.0, ORDER - 1)
+        moments = np.array(
+            [[np.bincount(panel, row * column, self.count) for column in basis.T] for row in rows]
+        )  # [R, ORDER, count]
+        project = legendre_coefficients(ORDER)  # of a panel from its nodes
+        return np.asarray((np.swapaxes(moments, 1, 2) @ project).reshape(len(rows), -1))
 
 
 def _normal(breaks: list[float], width: float) -> tuple[Array, Array]:
     """Gauss-Legendre nodes of the standard normal law, on panels between the breakpoints."""
-    g, weight = normal_nodes(evenly_cut(_REACH, width, breaks), _ORDER)
+    g, weight = normal_nodes(evenly_cut(_REACH, width, breaks), ORDER)
     return g, weight / weight.sum()

@@ -7,13 +7,11 @@ from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
-from numpy.polynomial.legendre import legvander
 from scipy.special import roots_hermitenorm
 
 from giantstep.law.directions import noisy_indices
 from giantstep.law.multi_index_labels import has_kinks, nodes_given_kappa
-from giantstep.law.residual import ResidualNodes, on_few_nodes, residual_law
-from giantstep.quadrature.gauss import legendre, legendre_coefficients
+from giantstep.law.residual import ORDER, Panels, ResidualLaw, on_few_nodes, residual_law
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.link import link_values
 from giantstep.spec.model import Target
@@ -24,11 +22,11 @@ _OF_SEVERAL, _NEARLY = 12, 1e-10  # the same for several indices, where nodes wi
 _APART = (0.3, 1.0, 3.0)  # distances of poles from the law's mean, in standard deviations
 _FIRST, _GROWTH, _REACH = 24, 1.5, 8.5  # points along each index of a link without kinks; where they end
 _MOST, _OF_THREE = 2_500_000, 600_000  # points of two indices together; of more, whose rest is slow and seldom settles
-_ORDER, _PANELS = 20, 64  # of the panels in e that many points are gathered on
+_PANELS = 64  # in e, that many points are gathered on
 
 
 @lru_cache(maxsize=64)
-def residual_nodes(target: Target, mean: float, count: int) -> ResidualNodes:
+def residual_nodes(target: Target, mean: float, count: int) -> ResidualLaw:
     """The law of a sample's residual at ``count`` nodes or fewer. Raises NotConverged.
 
     mean: the network's output at initialisation. Every average is one of a function of the residual that is analytic
@@ -43,7 +41,7 @@ def residual_nodes(target: Target, mean: float, count: int) -> ResidualNodes:
 
 
 @lru_cache(maxsize=16)
-def _settled(target: Target, mean: float) -> ResidualNodes:
+def _settled(target: Target, mean: float) -> ResidualLaw:
     """The law of a label without noise at as many nodes as its averages need."""
     poles: Array | None = None
     previous: Array | None = None
@@ -65,33 +63,29 @@ def _settled(target: Target, mean: float) -> ResidualNodes:
     )
 
 
-def _at_level(target: Target, mean: float, level: int) -> ResidualNodes | None:
+def _at_level(target: Target, mean: float, level: int) -> ResidualLaw | None:
     """Nodes at a level of refinement; None where there are too many of them."""
     if target.indices == 1:
-        one = residual_law(target, mean, level)
-        return ResidualNodes(one.e, one.weight, one.weight_t[None], one.weight_tt[None, None])
-    found = _points(target, level)
+        return residual_law(target, mean, level)
+    noisy = noisy_indices(np.zeros((1, target.indices)), target.probit)
+    found = _points(target, noisy.lower, level)
     if found is None:
         return None
     weight, t = found
-    noisy = noisy_indices(np.zeros((1, target.indices)), target.probit)
     label = link_values(target.link)(noisy.lower @ t.T)
     along = noisy.carry @ t.T
     both = np.einsum("in,jn->ijn", along, along) + noisy.rest[:, :, None] * bool(target.probit)
-    law = ResidualNodes(label, weight, weight * along, weight * both)
-    if target.flips > 0.0:
-        share = np.array([1.0 - target.flips, target.flips])
-        law = law.at(np.concatenate([label, -label]), np.concatenate([part * law.rows for part in share], axis=1))
+    law = ResidualLaw(label, weight, weight * along, weight * both).flipped(target.flips)
     return _gathered(law.at(law.e - mean, law.rows))
 
 
-def _points(target: Target, level: int) -> tuple[Array, Array] | None:
-    """Weights [N] and standard normal points [N, m] of the indices; None where there are too many of them."""
+def _points(target: Target, lower: Array, level: int) -> tuple[Array, Array] | None:
+    """Weights [N] and standard normal points t [N, m] for indices z = L t; None where there are too many of them."""
     m = target.indices
     if has_kinks(target.link):
         none = np.zeros((1, m))
         try:
-            weight, t = nodes_given_kappa(target.link, none, np.eye(m), np.zeros((1, 1)), level, False)
+            weight, t = nodes_given_kappa(target.link, none, lower, np.zeros((1, 1)), level, False)
         except NotConverged:
             return None
         return weight[0] / weight[0].sum(), t[0]
@@ -104,20 +98,12 @@ def _points(target: Target, level: int) -> tuple[Array, Array] | None:
     return weight / weight.sum(), t
 
 
-def _gathered(law: ResidualNodes) -> ResidualNodes:
+def _gathered(law: ResidualLaw) -> ResidualLaw:
     """Many points brought to panels in asinh(e) by polynomial interpolation: averages are of what these resolve."""
-    if len(law.e) <= _PANELS * _ORDER:
+    if len(law.e) <= _PANELS * ORDER:
         return law
     center = float(law.weight @ law.e)
     spread = math.sqrt(max(law.square - center**2, 1e-300))
     u = np.arcsinh((law.e - center) / spread)
-    low, width = float(u.min()), max(float(u.max() - u.min()) / _PANELS, 1e-300)
-    panel = np.clip(((u - low) / width).astype(int), 0, _PANELS - 1)
-    basis = legvander(2.0 * ((u - low) / width - panel) - 1.0, _ORDER - 1)
-    rows = np.zeros((len(law.rows), _PANELS, _ORDER))
-    for k in range(_ORDER):
-        for row, weight in zip(rows, law.rows, strict=True):
-            row[:, k] = np.bincount(panel, weight * basis[:, k], _PANELS)
-    nodes = low + width * (np.arange(_PANELS)[:, None] + 0.5 * (legendre(_ORDER)[0] + 1.0))
-    gathered = rows @ legendre_coefficients(_ORDER)
-    return law.at(center + spread * np.sinh(nodes.ravel()), gathered.reshape(len(rows), -1))
+    panels = Panels(float(u.min()), float(u.max()), _PANELS)
+    return law.at(center + spread * np.sinh(panels.nodes), panels.gathered(u, law.rows))

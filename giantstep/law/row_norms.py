@@ -7,10 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from generated import bulk_resolvent, row_norms
-from giantstep.law.residual import ResidualLaw, ResidualNodes
+from giantstep.law.residual import ResidualLaw
 
 Array = np.ndarray
-Law = ResidualLaw | ResidualNodes
 
 
 @dataclass(frozen=True)
@@ -28,25 +27,20 @@ class RowNorms:
     moments: tuple[float, ...]
     radial: float
 
-    def of_blocks(self, law: Law) -> tuple[Array, Array]:
+    def of_blocks(self, law: ResidualLaw) -> tuple[Array, Array]:
         """(chi [K], coefficients [K, 2, N] of the directions k_b), for squared norms of mean c_b.
 
         chi: d times the variance of the squared norms; k_b: d times their covariance with the rows, a sum over samples
         of which the coefficients at the nodes of the residual are those of ``bulk_resolvent.projections``.
         """
-        found = []
-        for u in self.values:
-            first = row_norms.norms(*self._arguments(u), *_nodes(law), self.moments)[1]
-            found.append(row_norms.norms(*self._arguments(u), *_nodes(law, first), self.moments))
-        return _collected(found)
+        return _collected([row_norms.norms(*self._arguments(u), *_nodes(law), self.moments) for u in self.values])
 
-    def rates(self, law: Law) -> tuple[Array, Array]:
+    def rates(self, law: ResidualLaw) -> tuple[Array, Array]:
         """The same along the rate of the step."""
         found = []
         for u in self.values:
             moved = bulk_resolvent.covariance_rates(self.rate, self.samples, u, self.linear, self.variance)
-            first = row_norms.norms(*self._arguments(u), *_nodes(law), self.moments)[1]
-            found.append(row_norms.norms_rates(*self._arguments(u), *moved, *_nodes(law, first), self.moments))
+            found.append(row_norms.norms_rates(*self._arguments(u), *moved, *_nodes(law), self.moments))
         return _collected(found)
 
     def _arguments(self, u: float) -> tuple[float, ...]:
@@ -58,12 +52,5 @@ def _collected(found: list[tuple[float, Array, Array]]) -> tuple[Array, Array]:
     return np.array([chi for chi, _, _ in found]), np.array([[first + noise, -first] for _, first, noise in found])
 
 
-def _nodes(law: Law, first: Array | None = None) -> tuple[Array, Array, Array]:
-    """Of several indices t is the one that the functions ``first`` [N] of the residual go with: the others average
-    with them to zero.
-    """
-    every = np.atleast_2d(law.weight_t)
-    parts = np.ones(len(every)) if first is None else every @ first
-    length = float(np.linalg.norm(parts))
-    direction = parts / length if length > 0.0 else np.eye(len(every))[0]
-    return law.e, law.weight, direction @ every
+def _nodes(law: ResidualLaw) -> tuple[Array, Array, Array]:
+    return law.e, law.weight, law.weight_t

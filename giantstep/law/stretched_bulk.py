@@ -11,9 +11,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from derive.directions import directions_of
 from giantstep.law.covariance import Covariance
 from giantstep.law.moments import ActivationMoments, activation_moments
-from giantstep.law.residual import ResidualNodes
+from giantstep.law.residual import ResidualLaw
 from giantstep.spec.kernels import function_kernel
 from giantstep.spec.model import Model
 
@@ -81,28 +82,21 @@ def samples_of(samples: float, covariance: Sequence[Covariance], variance: Array
     return {"sample": sample, "base": np.diag(np.concatenate([1.0 / variance, -np.ones(blocks)]))}
 
 
-def norms_of_samples(
-    samples: float, law: ResidualNodes, norms: tuple[Array, Array], variance: Array
-) -> dict[str, Array]:
-    """Fluctuations of the norms relative to their means: coefficients ``along`` [K, 2K, N] of the sums over samples
-    that they go with, and ``chi`` [K], their variance without the square of the part in the lower rows.
+def norms_of_samples(norms: Pair, variance: Array) -> dict[str, Array]:
+    """Fluctuations of the norms relative to their means: their variances ``chi`` [K], and coefficients ``along``
+    [K, 2K, N] of the sums over samples that they go with.
 
-    norms: (chi, coefficients [K, 2, N]) of ``law.row_norms``, which are linear in both.
+    norms: (chi, coefficients [K, 2, N]) of ``law.row_norms``.
     """
     chi, coefficients = norms
-    lower = coefficients[:, 1]
-    rest = chi - _between_sums(samples, law, lower, lower)
-    return {"along": _in_rows(coefficients, variance), "chi": rest / variance**2}
+    return {"along": _in_rows(coefficients, variance), "chi": chi / variance**2}
 
 
-def rates_of_norms(samples: float, law: ResidualNodes, norms: Pair, rates: Pair, changes: Pair) -> dict[str, Array]:
+def rates_of_norms(norms: Pair, rates: Pair, changes: Pair) -> dict[str, Array]:
     """Rates of the same by those of ``norms``; changes: the variances c_b [K] and how they grow, relative to c_b."""
     (chi, coefficients), (d_chi, moving), (variance, growth) = norms, rates, changes
-    lower, moved = coefficients[:, 1], moving[:, 1]
-    rest = chi - _between_sums(samples, law, lower, lower)
-    d_rest = d_chi - 2.0 * _between_sums(samples, law, lower, moved)
     grown = coefficients * np.array([1.5, 1.0])[:, None] * growth[:, None, None]
-    return {"along": _in_rows(moving - grown, variance), "chi": (d_rest - 2.0 * growth * rest) / variance**2}
+    return norms_of_samples((d_chi - 2.0 * growth * chi, moving - grown), variance)
 
 
 def _in_rows(coefficients: Array, variance: Array) -> Array:
@@ -113,12 +107,6 @@ def _in_rows(coefficients: Array, variance: Array) -> Array:
         along[b, b] = coefficients[b, 0] / variance[b] ** 1.5
         along[b, blocks + b] = -coefficients[b, 1] / variance[b]
     return along
-
-
-def _between_sums(samples: float, law: ResidualNodes, one: Array, other: Array) -> Array:
-    """``x_f.x_g`` of sums over samples ``(1/n0) sum_i f_i x_i`` by their coefficients [K, N], block by block."""
-    along = ((one @ law.weight_t.T) * (other @ law.weight_t.T)).sum(axis=1)
-    return np.asarray(along + (one * other) @ law.weight / samples)
 
 
 def rates_of_samples(
@@ -142,7 +130,7 @@ def rates_of_samples(
     return {"sample": sample, "base": base, "spread": spread}
 
 
-def weights_of(samples: float, law: ResidualNodes, sign: float) -> dict[str, Array]:
+def weights_of(samples: float, law: ResidualLaw, sign: float) -> dict[str, Array]:
     """Weights of a sample in averages: of the trace, along the target beyond that, between target and the spike's
     noise, along that; of sums over samples with target, noise and each other.
 
@@ -160,24 +148,19 @@ def weights_of(samples: float, law: ResidualNodes, sign: float) -> dict[str, Arr
     }
 
 
-def spike_and_rest(samples: float, law: ResidualNodes, sign: float, blocks: int) -> dict[str, Array]:
+def spike_and_rest(samples: float, law: ResidualLaw, sign: float, blocks: int) -> dict[str, Array]:
     """The spike ``v = gamma theta + rho epsilon``, and u_j of the target beside it: ``mix_j theta + across_j epsilon``.
 
     theta_i = gamma_i v + sum_j L_ij u_j with the factor L of Cholesky of ``1 - gamma gamma^T``, without cancellation.
     """
-    overlaps, noise = law.overlaps, math.sqrt(law.square / samples)
-    length = math.hypot(*overlaps, noise)
-    gamma, rho, m = sign * overlaps / length, noise / length, len(overlaps)
+    overlaps, beside = law.overlaps, math.sqrt(law.square / samples)
+    length = math.hypot(*overlaps, beside)
+    gamma, rho, m = sign * overlaps / length, beside / length, len(overlaps)
     left = np.sqrt(np.append(np.cumsum(gamma[::-1] ** 2)[::-1], 0.0) + rho**2)  # beside the first directions
     found = {"gamma": gamma, "rho": np.full(blocks, rho)}
-    for j, number in enumerate(directions_of(m)):
+    for j, (along, noise) in enumerate(zip(directions_of("mix", m), directions_of("across", m), strict=True)):
         mix = np.where(np.arange(m) > j, -gamma * gamma[j] / (left[j] * left[j + 1]), 0.0)
         mix[j] = left[j + 1] / left[j]
-        found[f"mix{number}"] = mix
-        found[f"across{number}"] = np.full(blocks, -gamma[j] * rho / (left[j] * left[j + 1]))
+        found[along] = mix
+        found[noise] = np.full(blocks, -gamma[j] * rho / (left[j] * left[j + 1]))
     return found
-
-
-def directions_of(count: int) -> tuple[str, ...]:
-    """What is added to a name for each of several directions of the target."""
-    return ("",) if count == 1 else tuple(f"_{i + 1}" for i in range(count))

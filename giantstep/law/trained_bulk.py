@@ -145,7 +145,7 @@ class Resolvent:
 
     def spike(self) -> Array:
         """The coefficients [2, N] of v along the batch's mean of e x."""
-        length = math.sqrt(self.residual.overlap**2 + self.residual.square / self.of.samples)
+        length = math.hypot(*self.residual.overlaps, math.sqrt(self.residual.square / self.of.samples))
         return np.array([self.residual.e / length, np.zeros_like(self.residual.e)])
 
     def rates(self, w: complex, vectors: Array, moving: Covariance) -> _Between:
@@ -229,7 +229,7 @@ class Resolvent:
 
     def _nodes(self) -> tuple[float, Array, Array, Array, Array]:
         law = self.residual
-        return self.of.samples, law.e, law.weight, law.weight_t, law.weight_tt
+        return self.of.samples, law.e, law.weight, law.weight_t[0], law.weight_tt[0, 0]
 
 
 def _relative(change: Array, s: Array) -> float:

@@ -14,7 +14,7 @@ from generated.systems import trained_bulk as trained_equations
 from giantstep.law.covariance import Covariance
 from giantstep.law.given_bulk import given_bulk
 from giantstep.law.gradient_step import step_arguments
-from giantstep.law.residual import ResidualNodes
+from giantstep.law.residual import ResidualLaw
 from giantstep.law.residual_nodes import residual_nodes
 from giantstep.law.row_norms import RowNorms
 from giantstep.law.rows_after_step import (
@@ -28,7 +28,6 @@ from giantstep.law.stretched_bulk import norms_of_samples, places_of, samples_of
 from giantstep.law.structured_inputs import input_law
 from giantstep.law.trained_bulk import BulkLaw, trained_law
 from giantstep.spec.errors import BadInput
-from giantstep.spec.model import Model
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import Level, Resolved
 from giantstep.system.problem import Problem
@@ -47,7 +46,7 @@ def bulk_arrays(problem: Problem) -> tuple[ModuleType, dict[str, Array]]:
         given = given_bulk(model)
         return given_equations, {name: getattr(given, name) for name in given_equations.GIVEN}
     law, sigma = bulk_of(problem)
-    return trained_equations, {"Sigma": sigma, **law.weights, **norms_of(law, sigma, variances_of(problem))}
+    return trained_equations, {"Sigma": sigma, **law.weights, **norms_of(law, variances_of(problem))}
 
 
 def bulk_of(problem: Problem) -> tuple[BulkLaw, Array]:
@@ -69,12 +68,12 @@ def stretched_arrays(problem: Problem, nodes: int) -> dict[str, Array]:
     covariances, variances = covariances_of(problem), variances_of(problem)
     by_block = samples_of(samples, covariances, variances, law.e)
     spike, weights = spike_and_rest(samples, law, sign, blocks), weights_of(samples, law, sign)
-    norms = norms_of_samples(samples, law, row_norms(problem).of_blocks(law), variances)
+    norms = norms_of_samples(row_norms(problem).of_blocks(law), variances)
     spread = np.sqrt(np.array([each.spread for each in covariances]) / variances)
     return {**places_of(blocks, model.target.indices), **by_block, **spike, **weights, **norms, "spread": spread}
 
 
-def nodes_of(problem: Problem, count: int) -> ResidualNodes:
+def nodes_of(problem: Problem, count: int) -> ResidualLaw:
     """The law of the residual of a sample of the step, at a few nodes."""
     return residual_nodes(problem.model.target, initial_output(problem.model), count)
 
@@ -98,17 +97,13 @@ def values_of_blocks(problem: Problem) -> list[list[float]]:
     return [[u for u, c in given if (u * strength, c) == (b.scale, b.variance)] for b in problem.blocks]
 
 
-def norms_of(law: BulkLaw, sigma: Array, variances: Array) -> dict[str, Array]:
-    """What the equations know of the norms: relative changes of them, by rows of unit mean square.
-
-    The part that is linear in the rows goes with the direction ``y_b = Sigma_b^-1 k_b``; ``chi`` is the rest's.
+def norms_of(law: BulkLaw, variances: Array) -> dict[str, Array]:
+    """What the equations know of the norms: variances ``chi`` relative to their means, and their covariances k_b with
+    rows of unit mean square.
     """
-    scale = variances**-1.5  # of k_b: one over c_b for the norm, the root of that for the row
-    inverse = scale[:, None] / sigma
-    found = {name: law.norms[name] * inverse for name in ("law_vn", "law_on")}
-    found["law_nn"] = law.norms["law_nn"] * inverse[:, None] * inverse
-    linear = np.einsum("bbj,bj->b", found["law_nn"], sigma).real
-    return found | {"chi": np.maximum(law.norms["chi"] / variances**2 - linear, 0.0)}
+    scale = variances[:, None] ** -1.5  # of k_b: one over c_b for the norm, the root of that for the row
+    found = {name: law.norms[name] * scale for name in ("law_vn", "law_on")}
+    return found | {"law_nn": law.norms["law_nn"] * scale[:, None] * scale, "chi": law.norms["chi"] / variances**2}
 
 
 def row_norms(problem: Problem) -> RowNorms:
@@ -118,7 +113,11 @@ def row_norms(problem: Problem) -> RowNorms:
 
 def covariance_of(problem: Problem) -> Covariance:
     """The covariance whose spectrum the law is of: that of the block that the step changes most. Raises BadInput."""
-    refuse_other_bulks(problem.model)
+    if problem.model.target.indices > 1:
+        raise BadInput(
+            'the spectrum with step.bulk = "trained" needs a target of one index',
+            'use step.bulk = "isotropic" for several indices',
+        )
     return covariance_of_rows(problem.model, largest_value(problem.model))
 
 
@@ -132,15 +131,6 @@ def shares_of(problem: Problem) -> Array:
 def variances_of(problem: Problem) -> Array:
     """Bulk variance of every block [K], the mean of its eigenvalues."""
     return np.array([term.variance for term in problem.blocks])
-
-
-def refuse_other_bulks(model: Model) -> None:
-    """Raise BadInput where the rows after the step have no common law that is known."""
-    if model.target.indices > 1:
-        raise BadInput(
-            'the spectrum with step.bulk = "trained" needs a target of one index',
-            'use step.bulk = "isotropic" for several indices',
-        )
 
 
 class BulkSystem(CoupledSystem):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from importlib.util import find_spec
 from types import ModuleType
@@ -35,38 +36,36 @@ def _emitted(expression: str) -> str:
         raise BadInput(f"the loss {expression!r} cannot be used: {error}", error.hint) from None
 
 
+@lru_cache(maxsize=16)
 def coupled_kernel(directions: int, spikes: int = 1, norms: bool = False) -> ModuleType:
     """The coupled system for a number of directions of the target beside the spike, and of the spike.
 
     norms: whether those of the rows vary, for one direction of the spike. Rare numbers of directions are emitted when
     they are first asked for.
     """
-    name = f"coupled_{directions}{f'_rank_{spikes}' if spikes > 1 else ''}{'_norms' * norms}"
-    if find_spec(f"generated.systems.{name}") is not None:
-        return generated_module(f"generated.systems.{name}")
-    return _rare_system(name, directions, spikes, norms)
 
-
-@lru_cache(maxsize=8)
-def _rare_system(name: str, directions: int, spikes: int, norms: bool) -> ModuleType:
     def text() -> str:
         from codegen.emit import emit_coupled_system  # loads SymPy
 
         return emit_coupled_system(directions, spikes, norms)
 
-    return user_module(name, text)
+    return _system(f"coupled_{directions}{f'_rank_{spikes}' if spikes > 1 else ''}{'_norms' * norms}", text)
 
 
 @lru_cache(maxsize=4)
 def stretched_kernel(directions: int) -> ModuleType:
     """The equations of a stretched bulk for a number of directions of the target beside the spike."""
-    name = "stretched_bulk" if directions == 1 else f"stretched_bulk_{directions}"
-    if find_spec(f"generated.systems.{name}") is not None:
-        return generated_module(f"generated.systems.{name}")
 
     def text() -> str:
         from codegen.emit import emit_stretched  # loads SymPy
 
         return emit_stretched(directions)
 
+    return _system("stretched_bulk" if directions == 1 else f"stretched_bulk_{directions}", text)
+
+
+def _system(name: str, text: Callable[[], str]) -> ModuleType:
+    """A system of `generated/`, or a rare one that is emitted when it is first asked for."""
+    if find_spec(f"generated.systems.{name}") is not None:
+        return generated_module(f"generated.systems.{name}")
     return user_module(name, text)

@@ -11,7 +11,7 @@ import numpy as np
 from derive.directions import directions_of
 from giantstep.law.covariance import Covariance
 from giantstep.law.gradient_step import step_arguments
-from giantstep.law.residual import ResidualNodes
+from giantstep.law.residual import ResidualLaw
 from giantstep.law.rows_after_step import initial_output, spike_sign
 from giantstep.law.trained_bulk import BulkLaw, law_of_vectors
 from giantstep.spec.link import link_values
@@ -93,7 +93,7 @@ class _Batch:
         """d times the variances [K] of the squared norms of the rows, and their covariances [K, d] with the rows."""
         one, t = np.full(len(self.e), 1.0 / len(self.e)), self.x[:, : problem.model.target.indices].T
         both = np.einsum("in,jn->ijn", t, t)
-        chi, coefficients = row_norms(problem).of_blocks(ResidualNodes(self.e, one, one * t, one * both))
+        chi, coefficients = row_norms(problem).of_blocks(ResidualLaw(self.e, one, one * t, one * both))
         stretch, b = [each.stretch for each in covariances_of(problem)], self.mean(self.e)
         upper, lower = (coefficients[:, i] @ self.x / len(self.e) for i in range(2))
         return chi, upper - np.array(stretch)[:, None] * (lower @ b)

@@ -138,6 +138,7 @@ def test_one_point_is_the_isotropic_law(law: str, spikes: int, directions: int) 
         "Q2_hat": [0.3, 0.8],
         "M": m,
         "Mx": m[:, :, None],
+        "Sx": np.linalg.inv(np.diag(t) + np.linalg.inv(v1))[:, :, None],
         "Sigma": np.ones((2, 1)),
         "Q1": draw.normal(size=(2, 2)),
         "Q2": [1.0, 2.0],

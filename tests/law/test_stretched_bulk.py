@@ -28,7 +28,8 @@ CASES = {
 
 
 def alignment(law: ResidualLaw, of: Covariance) -> float:
-    return law.overlap / math.sqrt(law.overlap**2 + law.square / of.samples)
+    (overlap,) = law.overlaps
+    return float(overlap / math.sqrt(overlap**2 + law.square / of.samples))
 
 
 @lru_cache(maxsize=len(CASES))
@@ -49,7 +50,7 @@ def along_target(bulk: BulkLaw, gamma: float) -> Array:
 def test_first_moments(name: str) -> None:
     """Traces of B, B^2 and C, and the same between theta and theta, are averages over one or two samples."""
     bulk, law, of, gamma = found(name)
-    e, weight, tt = law.e, law.weight, law.weight_tt
+    e, weight, tt = law.e, law.weight, law.weight_tt[0, 0]
     mean, along = float(weight @ e), float(tt @ e)
     trace = 2.0 * of.stretch * mean + of.stretch**2 * (mean**2 + law.square / of.samples) + of.noise * law.square
     squares = float(tt @ e**2)

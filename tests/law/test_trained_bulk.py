@@ -51,7 +51,7 @@ def state(law: BulkLaw, factors: Array, mean: float, fraction: Array) -> dict[st
         **hats(blocks),
         **unknowns,
         **law.weights,
-        **norms(law, blocks),
+        **norms(law, sigma),
         "Sigma": sigma,
         "fraction": fraction,
         "identity": np.eye(blocks),
@@ -92,16 +92,20 @@ def solved(s: dict[str, Any]) -> dict[str, Any]:
 LENGTHS, OWN = np.array([0.9, -0.5]), np.array([0.7, 1.3])  # of y_b along theta; variance of the norms beside that
 
 
-def norms(law: BulkLaw, blocks: int) -> dict[str, Array]:
-    """Norms of which a part goes with the rows' components along theta, an alignment gamma with v."""
-    gamma, rest, y = ALIGNMENT, math.sqrt(1.0 - ALIGNMENT**2), LENGTHS[:blocks]
+def norms(law: BulkLaw, sigma: Array) -> dict[str, Array]:
+    """Norms of which a part, y_b.w, goes with the rows' components along theta, an alignment gamma with v.
+
+    Their covariance with the rows is ``k_b = Sigma_b y_b``; sigma: Sigma at the points [K, n].
+    """
+    blocks, gamma, rest = len(sigma), ALIGNMENT, math.sqrt(1.0 - ALIGNMENT**2)
     vv, vo, oo = (law.weights[f"law_{name}"] for name in ("vv", "vo", "oo"))
     with_v, with_rest = gamma * vv + rest * vo, gamma * vo + rest * oo
+    both, k = gamma * with_v + rest * with_rest, LENGTHS[:blocks, None] * sigma
     return {
-        "chi": OWN[:blocks],
-        "law_vn": np.multiply.outer(y, with_v),
-        "law_on": np.multiply.outer(y, with_rest),
-        "law_nn": np.multiply.outer(np.multiply.outer(y, y), gamma * with_v + rest * with_rest),
+        "chi": OWN[:blocks] + (LENGTHS[:blocks] * (k @ both)).real,
+        "law_vn": k * with_v,
+        "law_on": k * with_rest,
+        "law_nn": k[:, None] * k * both,
     }
 
 
@@ -151,7 +155,8 @@ def direct(d: int, seed: int, factors: Array, mean: float, fraction: Array) -> d
 
 def alignment() -> float:
     law = residual_law(Target("tanh(2*z)"), 0.0, 2)
-    return law.overlap / math.sqrt(law.overlap**2 + law.square / SAMPLES)
+    (overlap,) = law.overlaps
+    return float(overlap / math.sqrt(overlap**2 + law.square / SAMPLES))
 
 
 ALIGNMENT = alignment()
@@ -303,7 +308,7 @@ def test_law_of_the_batch(target: Target) -> None:
     samples = 0.7
     law = residual_law(target, 0.0, 2)
     square, fourth = law.square, float(law.weight @ law.e**4)
-    gamma = law.overlap / math.sqrt(law.overlap**2 + square / samples)
+    gamma = law.overlaps[0] / math.sqrt(law.overlaps[0] ** 2 + square / samples)
     bulk = trained_law(target, 0.0, Covariance(samples, 0.0, 1.0), gamma, 1.0)
     moments = [np.real((bulk.weights["law_tr"] * bulk.x**k).sum()) for k in range(3)]
     # the weights are exact to 1e-12 or so and multiplied by powers of the nodes
@@ -314,7 +319,7 @@ def test_law_of_the_batch(target: Target) -> None:
     # theta.C theta = E e^2 t^2
     along = (1.0 - gamma**2) * bulk.weights["law_oo"] + 2.0 * gamma * math.sqrt(1.0 - gamma**2) * bulk.weights["law_vo"]
     along = along + gamma**2 * bulk.weights["law_vv"]
-    assert np.real((along * bulk.x).sum()) == pytest.approx(float(law.weight_tt @ law.e**2), abs=1e-11 * far)
+    assert np.real((along * bulk.x).sum()) == pytest.approx(float(law.weight_tt[0, 0] @ law.e**2), abs=1e-11 * far)
 
 
 def test_law_of_given_vectors() -> None:

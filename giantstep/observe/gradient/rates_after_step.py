@@ -21,6 +21,7 @@ from giantstep.system.bulk_system import (
     covariance_of,
     covariances_of,
     nodes_of,
+    norms_of,
     row_norms,
     values_of_blocks,
     variances_of,
@@ -70,12 +71,12 @@ class MovingSamples:
     def arrays(self, nodes: int) -> dict[str, Array]:
         """See ``Moving``; nodes: of the residual of a sample."""
         problem, variances = self.problem, variances_of(self.problem)
-        law, samples = nodes_of(problem, nodes), step_arguments(problem.model).samples
+        law = nodes_of(problem, nodes)
         norms, changes = row_norms(problem), (variances, self.bulk / variances)
         covariances = covariances_of(problem)
         rates = [covariance_rates(problem.model, values[0]) for values in values_of_blocks(problem)]
         found = rates_of_samples(covariances, rates, changes, law.e)
-        found |= rates_of_norms(samples, law, norms.of_blocks(law), norms.rates(law), changes)
+        found |= rates_of_norms(norms.of_blocks(law), norms.rates(law), changes)
         return {name: self.along * rate for name, rate in found.items()}
 
 
@@ -122,20 +123,16 @@ def _of_trained(problem: Problem, members: Members, bulk: Array) -> Moving | Mov
     distinct[members.block] = bulk
     growth = distinct / variances
     covariance = np.asarray(-growth[members.block, None] * sigma[members.block])
-    return Moving(covariance, {**moved.weights, **_of_norms(law, moved, sigma, variances, growth)})
+    return Moving(covariance, {**moved.weights, **_of_norms(law, moved, variances, growth)})
 
 
-def _of_norms(law: BulkLaw, moved: BulkLaw, sigma: Array, variances: Array, growth: Array) -> dict[str, Array]:
+def _of_norms(law: BulkLaw, moved: BulkLaw, variances: Array, growth: Array) -> dict[str, Array]:
     """Rates of ``norms_of``, whose factors are powers of the variances c_b, which grow by ``growth`` of themselves."""
-    scale = 1.0 / (np.sqrt(variances) * variances)[:, None] / sigma  # of c_b^(-1/2): Sigma_b has one over c_b in it
-    half = 0.5 * growth[:, None]
-    found = {name: (moved.norms[name] - half * law.norms[name]) * scale for name in ("law_vn", "law_on")}
-    weights, both = law.norms["law_nn"], half[:, None] + half
-    found["law_nn"] = (moved.norms["law_nn"] - both * weights) * scale[:, None] * scale
-    held = weights * scale[:, None] * scale
-    linear = np.einsum("bbj,bj->b", found["law_nn"], sigma) - growth * np.einsum("bbj,bj->b", held, sigma)
-    chi = (moved.norms["chi"] - 2.0 * growth * law.norms["chi"]) / variances**2
-    return found | {"chi": chi - linear.real}
+    one = 1.5 * growth[:, None]
+    powers = {"law_vn": one, "law_on": one, "law_nn": one[:, None] + one, "chi": 2.0 * growth}
+    return norms_of(
+        replace(law, norms={n: moved.norms[n] - law.norms[n] * grown for n, grown in powers.items()}), variances
+    )
 
 
 def _of_inputs(inputs: Inputs, of: StepArguments, values: Array, covariance: Array, variances: Array) -> StepRates:
