@@ -72,7 +72,7 @@ class Places:
     def constants(self) -> list[str]:
         """The names of all rows as numbers; of Python's own, numba would compile every function that takes one anew."""
         rows = f"{', '.join(self.scalars)} = np.arange({len(self.scalars)})"
-        lines = [f"{rows}  # rows of node, then those of the blocks"]
+        lines = [f"{rows}  # rows of node, then those of the blocks", f"ROWS = {len(self.scalars)}"]
         for array, names in (("VECTORS", self.vectors), ("MATRICES", self.matrices), ("FIELDS", self.fields)):
             lines += [f"{array} = {tuple(names)!r}", f"{_targets(names)} = np.arange({len(names)})"]
         return lines

@@ -3,14 +3,14 @@
 e, weight, weight_t, weight_tt: nodes of the law of the residual e of the step, with weights for means of
 functions of e, of those times t = theta.x, and times t^2. x_F = (1/n0) sum_i (f_1 - B' f_2)(e_i) x_i, B' = a_2 B.
 
-Generated; do not edit. Signature c2e1b4a65b99e9bf.
+Generated; do not edit. Signature 3bbf774854b62db5.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "c2e1b4a65b99e9bf5574218b842f393439d6909b6b6b6bd78d5ad0067a70b040"
+SIGNATURE = "3bbf774854b62db5c2269be1b08c771cc9ce3106314fb18b55815979aac4ebde"
 
 
 def covariance(A, alpha_0, u, sigma_2, v_sigma):

@@ -7,14 +7,14 @@ sigma' beside its parts along 1 and z, (i, j) in MOMENTS; radial: 1 for rows Gau
 means of functions of e [N], and of those times t = theta.x [m, N]; r_3: the strength of the spike with
 E sigma''' in the place of E sigma'.
 
-Generated; do not edit. Signature 9b7ab93f2177f0d0.
+Generated; do not edit. Signature 57fc0e227441db88.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "9b7ab93f2177f0d030a02cda17d4c23df9be1202a4bf6a8b715d561535709f74"
+SIGNATURE = "57fc0e227441db880f8452c61d11761e2e68f813f8057482ddc6132579d737ca"
 
 
 MOMENTS = ((1, 2), (1, 3), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (4, 0))

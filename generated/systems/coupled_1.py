@@ -6,7 +6,7 @@ Order of computation, found from the derived system:
        zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature c60f1362d79762c9.
+in X). Generated; do not edit. Signature dbd53ba2c5e74797.
 Regenerate with: giantstep generate
 """
 
@@ -20,10 +20,11 @@ from generated.runtime.tangents import Motion, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "c60f1362d79762c9f04e56dd670d006400ef73000ede7bf5ebc292f787c4dc97"
+SIGNATURE = "dbd53ba2c5e74797f4d51079fb4eaeafbeaa13bbda61af5c5d2b061e92a09acf"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks
+ROWS = 5
 VECTORS = ('adjoint', 'm', 'T', 'psi', 'zeta', 'residual_adjoint', 'residual_m', 'residual_T', 'residual_psi',
     'residual_zeta', 'd_adjoint', 'd_m', 'd_T', 'd_psi', 'd_zeta', 'd_residual_adjoint', 'd_residual_m',
     'd_residual_T', 'd_residual_psi', 'd_residual_zeta', 'Q2', 'V2', 'zeta_hat', 'Q2_hat', 'V2_hat', 'psi_hat', 'd_Q2',

@@ -6,7 +6,7 @@ Order of computation, found from the derived system:
        avg_tg, norm_hat, zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 8a4ca79281dfb5de.
+in X). Generated; do not edit. Signature 5eb9871ee5aad65c.
 Regenerate with: giantstep generate
 """
 
@@ -20,10 +20,11 @@ from generated.runtime.tangents import Motion, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "8a4ca79281dfb5de2544aec0f17bc93356f918fdc96e93c9b4fbb9efe020758e"
+SIGNATURE = "5eb9871ee5aad65c6b7031249f37a4afd47196db58c718bec8fbe7ad254951d5"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks
+ROWS = 5
 VECTORS = ('adjoint', 'm', 'T', 'norm', 'psi', 'zeta', 'residual_adjoint', 'residual_m', 'residual_T', 'residual_norm',
     'residual_psi', 'residual_zeta', 'd_adjoint', 'd_m', 'd_T', 'd_norm', 'd_psi', 'd_zeta', 'd_residual_adjoint',
     'd_residual_m', 'd_residual_T', 'd_residual_norm', 'd_residual_psi', 'd_residual_zeta', 'Q2', 'V2', 'norm_hat',

@@ -6,7 +6,7 @@ Order of computation, found from the derived system:
        avg_h, avg_tg, zeta_hat_1, zeta_hat_2, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 49332fe197428def.
+in X). Generated; do not edit. Signature 4d907bc937cf418a.
 Regenerate with: giantstep generate
 """
 
@@ -20,10 +20,11 @@ from generated.runtime.tangents import Motion, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "49332fe197428def2d1c62b511bf70fd0df76f7fee3c9ed50ee2db5b9f9ca5f5"
+SIGNATURE = "4d907bc937cf418ae0cc4ea35b6f209d4a97b0e5915f41192d3944be16307303"
 
 
 kappa_1, weight, nu0, nu1, nu2sq, kappa_2 = np.arange(6)  # rows of node, then those of the blocks
+ROWS = 6
 VECTORS = ('adjoint', 'm', 'T', 'psi', 'zeta_1', 'zeta_2', 'residual_adjoint', 'residual_m', 'residual_T',
     'residual_psi', 'residual_zeta_1', 'residual_zeta_2', 'd_adjoint', 'd_m', 'd_T', 'd_psi', 'd_zeta_1', 'd_zeta_2',
     'd_residual_adjoint', 'd_residual_m', 'd_residual_T', 'd_residual_psi', 'd_residual_zeta_1', 'd_residual_zeta_2',

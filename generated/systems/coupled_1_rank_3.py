@@ -6,7 +6,7 @@ Order of computation, found from the derived system:
        avg_gg, avg_h, avg_tg, zeta_hat_1, zeta_hat_2, zeta_hat_3, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 7aa1bc0f9d0a75d6.
+in X). Generated; do not edit. Signature 8be5700ef9f57026.
 Regenerate with: giantstep generate
 """
 
@@ -20,10 +20,11 @@ from generated.runtime.tangents import Motion, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "7aa1bc0f9d0a75d6cc1c440756f315d950d896e5dea8b5a8344e8d76569b9aef"
+SIGNATURE = "8be5700ef9f57026ddbe48d8d07b6dc14e80a47edf178333e0274ee4c7dc2884"
 
 
 kappa_1, weight, nu0, nu1, nu2sq, kappa_2, kappa_3 = np.arange(7)  # rows of node, then those of the blocks
+ROWS = 7
 VECTORS = ('adjoint', 'm', 'T', 'psi', 'zeta_1', 'zeta_2', 'zeta_3', 'residual_adjoint', 'residual_m', 'residual_T',
     'residual_psi', 'residual_zeta_1', 'residual_zeta_2', 'residual_zeta_3', 'd_adjoint', 'd_m', 'd_T', 'd_psi',
     'd_zeta_1', 'd_zeta_2', 'd_zeta_3', 'd_residual_adjoint', 'd_residual_m', 'd_residual_T', 'd_residual_psi',

@@ -6,7 +6,7 @@ Order of computation, found from the derived system:
        avg_gg, avg_h, avg_t_1g, avg_t_2g, zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat_1, psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature abf28c6136070489.
+in X). Generated; do not edit. Signature 24ad80e5370cc8e9.
 Regenerate with: giantstep generate
 """
 
@@ -20,10 +20,11 @@ from generated.runtime.tangents import Motion, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "abf28c61360704892418ed7d371e3d4fbc2f779ccd8a4b4e1d36f773bc2dae59"
+SIGNATURE = "24ad80e5370cc8e9204b39524a82fc2628f09a6286dff0992e20f4f818669d0f"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks
+ROWS = 6
 VECTORS = ('adjoint', 'm', 'T', 'psi_1', 'psi_2', 'zeta', 'residual_adjoint', 'residual_m', 'residual_T',
     'residual_psi_1', 'residual_psi_2', 'residual_zeta', 'd_adjoint', 'd_m', 'd_T', 'd_psi_1', 'd_psi_2', 'd_zeta',
     'd_residual_adjoint', 'd_residual_m', 'd_residual_T', 'd_residual_psi_1', 'd_residual_psi_2', 'd_residual_zeta',

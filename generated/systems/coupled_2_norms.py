@@ -7,7 +7,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 22689f203ef78af5.
+in X). Generated; do not edit. Signature 3a30e63fb9970a64.
 Regenerate with: giantstep generate
 """
 
@@ -21,10 +21,11 @@ from generated.runtime.tangents import Motion, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "22689f203ef78af5975e720cab6a13d8140afd86b1488d0471b60a8ab8a7f6f0"
+SIGNATURE = "3a30e63fb9970a64fab3dafec4b49671ed9f6753567bdf264dfc1730af9c7bcd"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks
+ROWS = 6
 VECTORS = ('adjoint', 'm', 'T', 'norm', 'psi_1', 'psi_2', 'zeta', 'residual_adjoint', 'residual_m', 'residual_T',
     'residual_norm', 'residual_psi_1', 'residual_psi_2', 'residual_zeta', 'd_adjoint', 'd_m', 'd_T', 'd_norm',
     'd_psi_1', 'd_psi_2', 'd_zeta', 'd_residual_adjoint', 'd_residual_m', 'd_residual_T', 'd_residual_norm',

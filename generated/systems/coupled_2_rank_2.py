@@ -7,7 +7,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature bfff53712c7a1293.
+in X). Generated; do not edit. Signature 87bf553f03a12ec2.
 Regenerate with: giantstep generate
 """
 
@@ -21,10 +21,11 @@ from generated.runtime.tangents import Motion, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "bfff53712c7a12935c22033907ec12ee334e40a532fc7ebe65d958671ae02ff7"
+SIGNATURE = "87bf553f03a12ec207009240acd498c1fd6fb2038864712913f08950e0050196"
 
 
 kappa_1, weight, nu0, nu1_1, nu1_2, nu2sq, kappa_2 = np.arange(7)  # rows of node, then those of the blocks
+ROWS = 7
 VECTORS = ('adjoint', 'm', 'T', 'psi_1', 'psi_2', 'zeta_1', 'zeta_2', 'residual_adjoint', 'residual_m', 'residual_T',
     'residual_psi_1', 'residual_psi_2', 'residual_zeta_1', 'residual_zeta_2', 'd_adjoint', 'd_m', 'd_T', 'd_psi_1',
     'd_psi_2', 'd_zeta_1', 'd_zeta_2', 'd_residual_adjoint', 'd_residual_m', 'd_residual_T', 'd_residual_psi_1',

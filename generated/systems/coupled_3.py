@@ -7,7 +7,7 @@ Order of computation, found from the derived system:
        psi_hat_1, psi_hat_2, psi_hat_3, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 60e6bcbaf45e28be.
+in X). Generated; do not edit. Signature 222f32a27460d0c9.
 Regenerate with: giantstep generate
 """
 
@@ -21,10 +21,11 @@ from generated.runtime.tangents import Motion, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "60e6bcbaf45e28beab8c6e0aee071b7534f0fdc175d1fb7d22ce6196b433fd6f"
+SIGNATURE = "222f32a27460d0c92f7091b82a3d7003dee89954d81a849051931a67adc23c54"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu1_3, nu2sq = np.arange(7)  # rows of node, then those of the blocks
+ROWS = 7
 VECTORS = ('adjoint', 'm', 'T', 'psi_1', 'psi_2', 'psi_3', 'zeta', 'residual_adjoint', 'residual_m', 'residual_T',
     'residual_psi_1', 'residual_psi_2', 'residual_psi_3', 'residual_zeta', 'd_adjoint', 'd_m', 'd_T', 'd_psi_1',
     'd_psi_2', 'd_psi_3', 'd_zeta', 'd_residual_adjoint', 'd_residual_m', 'd_residual_T', 'd_residual_psi_1',

@@ -7,7 +7,7 @@ Order of computation, found from the derived system:
        Q2_hat, V1_hat, V2_hat, psi_hat_1, psi_hat_2, psi_hat_3, psi_hat_4, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 7b935ba8d1adcc56.
+in X). Generated; do not edit. Signature abb02f63f40921af.
 Regenerate with: giantstep generate
 """
 
@@ -21,10 +21,11 @@ from generated.runtime.tangents import Motion, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "7b935ba8d1adcc56b8097a84da40decff78c1b142ff34fee2ae7b5550857630d"
+SIGNATURE = "abb02f63f40921afc29487570a4658a9de867dd72e6f345dcef8fa2e1d90d63a"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu1_3, nu1_4, nu2sq = np.arange(8)  # rows of node, then those of the blocks
+ROWS = 8
 VECTORS = ('adjoint', 'm', 'T', 'psi_1', 'psi_2', 'psi_3', 'psi_4', 'zeta', 'residual_adjoint', 'residual_m',
     'residual_T', 'residual_psi_1', 'residual_psi_2', 'residual_psi_3', 'residual_psi_4', 'residual_zeta', 'd_adjoint',
     'd_m', 'd_T', 'd_psi_1', 'd_psi_2', 'd_psi_3', 'd_psi_4', 'd_zeta', 'd_residual_adjoint', 'd_residual_m',

@@ -1,6 +1,6 @@
 """Equations of a given bulk, one block  [THEORY section 5].
 
-Generated; do not edit. Signature ec6a92461f13d5fe.
+Generated; do not edit. Signature b9782e13479962c9.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import Motion, Text
 
-SIGNATURE = "ec6a92461f13d5fe3960caceff54fa7524748a894fb3791453a71b88da749bdc"
+SIGNATURE = "b9782e13479962c9e892b6b418d5ceeaca4407085ed3047685a77107f6369803"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

@@ -1,6 +1,6 @@
 """Equations of structured inputs, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature 830be6ee8a5ddd68.
+Generated; do not edit. Signature a5834622b897d03f.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import Motion, Text
 
-SIGNATURE = "830be6ee8a5ddd68a700ad6c312b42996bd96fb7268bf99d30927fe6b60c9361"
+SIGNATURE = "a5834622b897d03f315331e2b0353e001c940893361eb54d463b5d0e3d480072"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 616139543423cd35.
+in X). Generated; do not edit. Signature 464c454856cee28b.
 Regenerate with: giantstep generate
 """
 
@@ -23,10 +23,11 @@ from generated.runtime.unknowns import (DIRECTION, FAMILY, IMAGE, RESIDUAL, TURN
     solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "616139543423cd35a66600dc47bc6326d128cb9b6d2c7d8c546194d1fe48f33c"
+SIGNATURE = "464c454856cee28b5806a5a7d698f0a3bcd24ba03832a8e60ac5bae14a5bb438"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks
+ROWS = 5
 VECTORS = ('T', 'residual_T', 'd_T', 'd_residual_T', 'm', 'zeta', 'residual_m', 'residual_zeta', 'weight_m',
     'weight_zeta', 'adjoint', 'residual_adjoint', 'weight_adjoint', 'V2', 'V2_hat', 'd_V2', 'd_V2_hat', 'zeta_hat',
     'psi_hat', 'psi', 'Q2', 'Q2_hat', 'average_m', 'slope_T')

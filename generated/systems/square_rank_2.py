@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature f722788f82a26911.
+in X). Generated; do not edit. Signature f8e64f13eb12988e.
 Regenerate with: giantstep generate
 """
 
@@ -23,10 +23,11 @@ from generated.runtime.unknowns import (DIRECTION, FAMILY, IMAGE, RESIDUAL, TURN
     solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "f722788f82a26911f963f99b3091342072fd03580558e9f990f6ee1e9dce4f7a"
+SIGNATURE = "f8e64f13eb12988e13b1595a2f2f92e96292d007bb60527fa6ae3ecb09cc5eb5"
 
 
 kappa_1, weight, nu0, nu1, nu2sq, kappa_2 = np.arange(6)  # rows of node, then those of the blocks
+ROWS = 6
 VECTORS = ('T', 'residual_T', 'd_T', 'd_residual_T', 'm', 'zeta_1', 'zeta_2', 'residual_m', 'residual_zeta_1',
     'residual_zeta_2', 'weight_m', 'weight_zeta_1', 'weight_zeta_2', 'adjoint', 'residual_adjoint', 'weight_adjoint',
     'V2', 'V2_hat', 'd_V2', 'd_V2_hat', 'zeta_hat_1', 'zeta_hat_2', 'psi_hat', 'psi', 'Q2', 'Q2_hat', 'average_m',

@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 05037845dc4d49fc.
+in X). Generated; do not edit. Signature a37ac27aa8e0fbfd.
 Regenerate with: giantstep generate
 """
 
@@ -23,10 +23,11 @@ from generated.runtime.unknowns import (DIRECTION, FAMILY, IMAGE, RESIDUAL, TURN
     solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "05037845dc4d49fc397fa8b14ed2190db07f0c6f9f7eea49a490c3ebd38c4066"
+SIGNATURE = "a37ac27aa8e0fbfda6d6759582ecbea95788dab165324bf897b8fd12a6effd33"
 
 
 kappa_1, weight, nu0, nu1, nu2sq, kappa_2, kappa_3 = np.arange(7)  # rows of node, then those of the blocks
+ROWS = 7
 VECTORS = ('T', 'residual_T', 'd_T', 'd_residual_T', 'm', 'zeta_1', 'zeta_2', 'zeta_3', 'residual_m',
     'residual_zeta_1', 'residual_zeta_2', 'residual_zeta_3', 'weight_m', 'weight_zeta_1', 'weight_zeta_2',
     'weight_zeta_3', 'adjoint', 'residual_adjoint', 'weight_adjoint', 'V2', 'V2_hat', 'd_V2', 'd_V2_hat', 'zeta_hat_1',

@@ -1,6 +1,6 @@
 """Equations of a stretched bulk, 1 direction(s) beside the spike, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature 43be460feb8cffcb.
+Generated; do not edit. Signature 06c64e9c3e2de3e5.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import Motion, Text
 
-SIGNATURE = "43be460feb8cffcb9ff18a154b836c4375407a931ae28d5930a419b91c879362"
+SIGNATURE = "06c64e9c3e2de3e57426864039846893bc8dc0330155f3d73c7f6e43213615a6"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

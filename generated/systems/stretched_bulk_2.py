@@ -1,6 +1,6 @@
 """Equations of a stretched bulk, 2 direction(s) beside the spike, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature a4bec4c03266cf7b.
+Generated; do not edit. Signature 305535e33b90f7cb.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import Motion, Text
 
-SIGNATURE = "a4bec4c03266cf7bb7a6e0d45292ac5fb53eef489d5bf3493466cdf8e1f2d72c"
+SIGNATURE = "305535e33b90f7cbdf05b3af165a12b49fd0d60c0b2e123a34b26b1ea9a73f78"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

@@ -1,6 +1,6 @@
 """Equations of a trained bulk, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature a96fdb9b7742d19f.
+Generated; do not edit. Signature 890529d1dff4f361.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import Motion, Text
 
-SIGNATURE = "a96fdb9b7742d19fffb49b5b0624a9374ac4c596545a472a1aea0c84eaa9c824"
+SIGNATURE = "890529d1dff4f361d2ccd3d9f2f8dc6d4ba3024a7c19412787740ff07cf58dbf"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -13,10 +13,10 @@ import numpy as np
 from generated.runtime.unknowns import RESIDUAL, TURNED, UNKNOWN
 from giantstep.law.labels import Intervals, Labels
 from giantstep.quadrature.gauss import legendre
-from giantstep.quadrature.panels import ORDERS, meshes, nodes, rows_at
+from giantstep.quadrature.panels import ORDERS, meshes, nodes
 from giantstep.quadrature.shift_derivatives import norm_functions
 from giantstep.quadrature.tensor import coordinates
-from giantstep.system.discretisation import Level, Resolved, clean_law, resolved
+from giantstep.system.discretisation import Level, Resolved, clean_law, resolved, rows_between
 from giantstep.system.loss_kernels import coupled_kernel, loss_kernel
 from giantstep.system.misclassification import wrong_sign, wrong_sign_slopes
 from giantstep.system.problem import Problem
@@ -64,6 +64,8 @@ class CoupledSystem:
         self.node = np.array(self.table.T, order="C")
         if problem.norms:
             self.node = np.concatenate([self.node, norm_functions(problem.blocks, self.kappa)])
+        if len(self.node) < self.kernel.ROWS + 3 * self.blocks:  # the kernels do not look
+            raise ValueError(f"a table of {len(self.node)} columns is too narrow for {self.kernel.__name__}")
         self.room = State(self.kernel, self.blocks, nodes)
         self.work = self.room.work
         functions = self.blocks if self.span is None else self.span.rank
@@ -245,7 +247,7 @@ class CoupledSystem:
     def _on(self, kappa: Array, weight: Array, clean: Labels | None = None) -> CoupledSystem:
         """The fields of the last x at other nodes of kappa, with the law of the clean label there."""
         problem = self.problem
-        rows = rows_at(problem.blocks, problem.target or problem.blocks[0], kappa, weight)
+        rows = rows_between(problem, kappa, weight)
         clean = clean or clean_law(rows, problem.model.target, problem.overlaps, self.level)
         found = type(self)(problem, self.level, Resolved(rows, clean, clean))
         found.fields(self.work[self.first])

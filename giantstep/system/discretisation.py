@@ -10,7 +10,7 @@ import numpy as np
 
 from giantstep.law.labels import Labels, Points, label_law, with_noise
 from giantstep.law.multi_index_labels import LabelMoments, has_kinks, moments_given_kappa, square_nodes
-from giantstep.quadrature.panels import Term, table
+from giantstep.quadrature.panels import Term, rows_at, table
 from giantstep.quadrature.tensor import Shape, coordinates, tensor_table
 from giantstep.spec.kernels import coefficients
 from giantstep.spec.matrix import Rows
@@ -129,6 +129,15 @@ def resolved_on(
         law = replace(law, weight=np.where(seldom, 0.0, law.weight))
     rows.flags.writeable = False
     return Resolved(rows, law, clean_law(rows, target, alignments, level))
+
+
+def rows_between(problem: Problem, kappa: Array, weight: Array) -> Array:
+    """Rows of a table at any kappa of one direction; what they say of a target of several indices is not a number."""
+    rows, m = rows_at(problem.blocks, problem.target or problem.blocks[0], kappa, weight), problem.model.target.indices
+    if m == 1:
+        return rows
+    unknown = np.full(len(kappa), np.nan)
+    return _with_target(rows, LabelMoments(unknown, np.repeat(unknown[:, None], m, axis=1), unknown))
 
 
 def clean_law(rows: Array, target: Target, alignments: tuple[float, ...] | Rows, level: Level) -> Labels:

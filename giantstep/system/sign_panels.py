@@ -28,6 +28,7 @@ _FINER, _CLOSER = 33, 2  # places in a bracket, which shrinks by as much in each
 _ROUNDS, _CENTRED = 40, 0.1  # of false position, and how close to a zero they come, in lengths of its turn
 _NEAR = 1e-8  # step of a slope in kappa
 _AROUND = np.array([0.0, *(2.0 ** np.arange(1, 40))])  # ends of panels to either side of a turn, in widths of it
+_OUTSIDE = 80.0  # kappa^2 beyond which turns are not looked for: a probability has the weight 1e-17 there
 _LONGEST = 4.0  # in kappa, of panels about a turn
 _ORDER = 16
 _TAIL = 1e-9  # last Legendre coefficients of a panel, relative to the average; the rule's error is about its square
@@ -77,7 +78,7 @@ def panels(output: Output, edges: Array, given: Given, averaged: Averaged) -> Ar
     if not _is_sharp(output):
         return None
     grid, _ = nodes(edges, _ORDER)
-    centre, width = _places(given, grid)
+    centre, width = _places(given, grid[grid**2 < _OUTSIDE])
     steps = _AROUND[:, None] * width
     around = np.where(steps < _LONGEST, steps, 0.0)
     all_edges = np.concatenate([edges, (centre - around).ravel(), (centre + around).ravel()])

@@ -195,3 +195,13 @@ def test_smooth_outputs_keep_their_nodes() -> None:
     edges = np.linspace(-8.0, 8.0, 17)
     here = plain(gauss(edges)[0], gauss(edges)[0], 1.0)
     assert panels(here, edges, lambda kappa: here, lambda kappa: kappa[None]) is None
+
+
+def test_several_indices_of_one_direction() -> None:
+    """Panels of kappa hold rows for all indices of the target: z1 + z2 is sqrt(2) times one index."""
+    one = gs.solve(case())
+    two = gs.solve(case(target__link="sign(z1 + z2)", spike__alignment=[0.8 / math.sqrt(2.0)] * 2))
+    assert two.quadrature_error < 1e-9
+    assert two.test_error == pytest.approx(one.test_error, abs=1e-10)
+    by_ridge = [gs.gradient(each.model, ["fit.ridge"]).test_error["fit.ridge"] for each in (one, two)]
+    assert by_ridge[1] == pytest.approx(by_ridge[0], rel=1e-7)
