@@ -30,29 +30,21 @@ from codegen.system_module import FOLDER, module_text, of_spike, suffix
 from codegen.templates import read
 from derive.blocks import KAPPA, block_field, names_in
 from derive.directions import directions_of
-from derive.language.links import MAX_INDICES
 from derive.output import output_averages
 from derive.saddle import SaddleSystem, coupled_system, member
 from derive.spectrum import ISOTROPIC, NORMS, norm_names
 from derive.tangent import Tangent, tangent_name
 
-SEVERAL = ((1, 2), (2, 2), (1, 3))  # (directions of the target, of the spike) of the systems that are committed
+# (directions of the target, of the spike, whether norms vary) of the systems in `generated/`; others: on demand
+COMMON = ((1, 1, False), (1, 1, True), (1, 2, False), (2, 1, False), (2, 1, True))
 
 
-def emit_coupled_systems(
-    directions: Iterable[int] = range(1, MAX_INDICES + 1), several: Iterable[tuple[int, int]] = SEVERAL
-) -> dict[str, str]:
-    """Path below ``generated/`` -> text: the system of any convex loss, by the number of directions of the target.
-
-    several: (directions of the target, directions of the spike) where these are more than one.
-    """
-    wanted = (*((count, 1) for count in directions), *several)
-    found = {f"{FOLDER}/{coupled_name(*each)}.py": emit_coupled_system(*each) for each in wanted}
-    norms = {f"{FOLDER}/{coupled_name(d, norms=True)}.py": emit_coupled_system(d, 1, norms=True) for d in (1, 2)}
-    return found | norms
+def emit_coupled_systems() -> dict[str, str]:
+    """Path below ``generated/`` -> text: the systems of any convex loss that most models have."""
+    return {f"{FOLDER}/{coupled_name(*each)}.py": emit_coupled_system(*each) for each in COMMON}
 
 
-def emit_coupled_system(directions: int, spikes: int, norms: bool = False) -> str:
+def emit_coupled_system(directions: int, spikes: int = 1, norms: bool = False) -> str:
     """Text of the system of any convex loss for some numbers of directions of the target and of the spike.
 
     norms: whether those of the rows vary.

@@ -6,7 +6,7 @@ Order of computation, found from the derived system:
        zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature dbd53ba2c5e74797.
+in X). Generated; do not edit. Signature 70ffa5f37e4b57b8.
 Regenerate with: giantstep generate
 """
 
@@ -20,7 +20,7 @@ from generated.runtime.tangents import Motion, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "dbd53ba2c5e74797f4d51079fb4eaeafbeaa13bbda61af5c5d2b061e92a09acf"
+SIGNATURE = "70ffa5f37e4b57b8e64754eb1104ecbeaf92e44d8e6ef3c7a40d41c71867ab9a"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

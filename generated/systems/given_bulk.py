@@ -1,6 +1,6 @@
 """Equations of a given bulk, one block  [THEORY section 5].
 
-Generated; do not edit. Signature b9782e13479962c9.
+Generated; do not edit. Signature f08273293752f6e4.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import Motion, Text
 
-SIGNATURE = "b9782e13479962c9e892b6b418d5ceeaca4407085ed3047685a77107f6369803"
+SIGNATURE = "f08273293752f6e49ad1ffe8bcc1029515c29dc4345d518ab067f65acc396767"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

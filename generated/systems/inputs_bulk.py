@@ -1,6 +1,6 @@
 """Equations of structured inputs, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature a5834622b897d03f.
+Generated; do not edit. Signature 0fa1cf5a35d56653.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import Motion, Text
 
-SIGNATURE = "a5834622b897d03f315331e2b0353e001c940893361eb54d463b5d0e3d480072"
+SIGNATURE = "0fa1cf5a35d566534b540901e0b20d148a8d6aed7f01f32ed2f34b9260b1fe0e"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

@@ -1,6 +1,6 @@
 """Equations of a stretched bulk, 1 direction(s) beside the spike, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature 06c64e9c3e2de3e5.
+Generated; do not edit. Signature 988e0eb565869b58.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import Motion, Text
 
-SIGNATURE = "06c64e9c3e2de3e57426864039846893bc8dc0330155f3d73c7f6e43213615a6"
+SIGNATURE = "988e0eb565869b584acfb2960e5d023c4c7ef5f94ff1fcd4ad4652633f8c775b"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

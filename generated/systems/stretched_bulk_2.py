@@ -1,6 +1,6 @@
 """Equations of a stretched bulk, 2 direction(s) beside the spike, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature 305535e33b90f7cb.
+Generated; do not edit. Signature 73a3e1e3f100ffd5.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import Motion, Text
 
-SIGNATURE = "305535e33b90f7cbdf05b3af165a12b49fd0d60c0b2e123a34b26b1ea9a73f78"
+SIGNATURE = "73a3e1e3f100ffd520b5f7e90915e3a40b979b5fad85e8484b4d7382a1a71012"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

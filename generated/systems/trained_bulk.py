@@ -1,6 +1,6 @@
 """Equations of a trained bulk, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature 890529d1dff4f361.
+Generated; do not edit. Signature 23055a56780b0daf.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import Motion, Text
 
-SIGNATURE = "890529d1dff4f361d2ccd3d9f2f8dc6d4ba3024a7c19412787740ff07cf58dbf"
+SIGNATURE = "23055a56780b0daf0399598ddfeb77abe9ae31f489efe15297ec8680ceb3aaa8"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')
