@@ -112,9 +112,11 @@ def stored(name: str, doc: str, nodes: Sequence[Node]) -> StateFunction:
     return StateFunction(name, doc, sorted(needed), [(node.name, node.body) for node in nodes])
 
 
-def over_spectrum(nodes: Sequence[Node]) -> SpectralPrinter:
+def over_spectrum(nodes: Sequence[Node], contour: bool = True) -> SpectralPrinter:
+    """The printer of equations over a spectrum; contour: whether its points may be complex."""
     inverses = frozenset(node.name for node in nodes if node.kind == "inverse")
-    return SpectralPrinter(inverses=inverses, spectral=frozenset(n.name for n in nodes if X in n.indices))
+    spectral = frozenset(n.name for n in nodes if X in n.indices)
+    return SpectralPrinter(inverses=inverses, spectral=spectral, contour=contour)
 
 
 def _names(body: sp.Expr) -> set[str]:

@@ -43,15 +43,23 @@ def emit_stretched(directions: int) -> str:
     chain, inputs = chain_of(plain, block)
     torn = {node.name: node for node in block.torn if node.name != "m"}
     missed = {name: Node(f"residual_{name}", "family", n.indices, residual(n)) for name, n in torn.items()}
-    resolvent = _needed(chain, missed["X"])
-    moved = chain_calculus(system, resolvent).derivative(torn["X"].body, member("X", (index("y"), index("z"))))
+    m = next(node for node in chain if node.name == "M")
+    response = [*_needed(chain, m), m]
+    needed = _needed(chain, missed["X"])
+    resolvent = [node for node in needed if node not in response]
+    moved = chain_calculus(system, needed).derivative(torn["X"].body, member("X", (index("y"), index("z"))))
     slope = Node("slope_X", "family", (), moved)
     energy = [Node("free_energy", "family", (), system.free_energy)]
     adjoint = missed.pop("adjoint_X")
-    after = [node for node in chain if node not in resolvent]
+    after = [node for node in chain if node not in (*response, *resolvent)]
     carried = _following(after, "adjoint_X")
     functions = (
-        stored("resolvent", "What the equation of X is made of, and its residual.", [*resolvent, missed.pop("X")]),
+        stored("response", "The response M, and what it follows from.", response),
+        stored(
+            "resolvent",
+            "What the equation of X is made of beside that, and its residual.",
+            [*resolvent, missed.pop("X")],
+        ),
         stored("slope", "The derivative of what X equals in X, [p, q, y, z].", [slope]),
         stored(
             "chain",
@@ -68,7 +76,7 @@ def emit_stretched(directions: int) -> str:
         f"INNER = {INNER!r}",
         f"INPUTS = {inputs!r}",
         f"GIVEN = {(*PLACES, *ALONG, *turned, *SAMPLES, *norm_names(STRETCHED))!r}",
-        *(function.text(over_spectrum(chain)) for function in functions),
+        *(function.text(over_spectrum(chain, contour=False)) for function in functions),
         emit_check(Plan(system, (block,))),
         emit_motion(system, block, MOVING),
     ]

@@ -3,14 +3,14 @@
 e, weight, weight_t, weight_tt: nodes of the law of the residual e of the step, with weights for means of
 functions of e, of those times t = theta.x, and times t^2. x_F = (1/n0) sum_i (f_1 - B' f_2)(e_i) x_i, B' = a_2 B.
 
-Generated; do not edit. Signature 9ecc8d1d5e1448dc.
+Generated; do not edit. Signature 4d753c7e1282be80.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "9ecc8d1d5e1448dcd5bb07c6974bf42364bd7aa6b1e8057dcb081b2dfe13afcd"
+SIGNATURE = "4d753c7e1282be80b551283ca511c40f216206113422932d252b0b4ed8b7c638"
 
 
 def covariance(A, alpha_0, u, sigma_2, v_sigma):

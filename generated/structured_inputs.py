@@ -3,14 +3,14 @@
 eigenvalue [J]: of the covariance of the inputs, of mean one; law_tr, law_theta [J]: weights of the trace and of the
 target's direction theta there; u [K]: readout values at initialisation.
 
-Generated; do not edit. Signature 82c4961fd50cb4ad, runtime 59e7d27520dd2fe2.
+Generated; do not edit. Signature d52ba90125a1055a, runtime 59e7d27520dd2fe2.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "82c4961fd50cb4ad4422a9484edf75d9646f58067982e5d878b4fc57a7789e86"
+SIGNATURE = "d52ba90125a1055a0272ebe9912c021baef654c6aeefa27c62c00a70e1373310"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

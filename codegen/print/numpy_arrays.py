@@ -147,7 +147,7 @@ class ArrayPrinter:
 
 @dataclass
 class SpectralPrinter(ArrayPrinter):
-    """Equations over a spectrum, whose points may be complex: sums over it are real.
+    """Equations over a spectrum: sums over it are real where its points are complex (``contour``).
 
     ``inverses`` are matrices to invert, ``spectral`` what there is one of at each point.
     """
@@ -155,13 +155,14 @@ class SpectralPrinter(ArrayPrinter):
     shared: bool = True
     inverses: frozenset[str] = frozenset()
     spectral: frozenset[str] = frozenset()
+    contour: bool = True
 
     def _stored(self, target: str, value: str) -> str:
         if target in self.inverses:
             if target not in self.spectral:
                 return f"np.linalg.inv({value})"
             return f"np.moveaxis(np.linalg.inv(np.moveaxis({value}, -1, 0)), 0, -1)"
-        return value if target in self.spectral else f"np.real({value})"
+        return f"np.real({value})" if self.contour and target not in self.spectral else value
 
 
 def _minus(expr: sp.Expr) -> bool:

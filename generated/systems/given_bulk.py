@@ -1,6 +1,6 @@
 """Equations of a given bulk, one block  [THEORY section 5].
 
-Generated; do not edit. Signature f08273293752f6e4.
+Generated; do not edit. Signature fe813ebf56f05a63.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import Motion, Text
 
-SIGNATURE = "f08273293752f6e49ad1ffe8bcc1029515c29dc4345d518ab067f65acc396767"
+SIGNATURE = "fe813ebf56f05a6313ff594ebe15318f1150e75b19d798cc1a4c67d49be5367f"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

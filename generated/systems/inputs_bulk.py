@@ -1,6 +1,6 @@
 """Equations of structured inputs, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature 0fa1cf5a35d56653.
+Generated; do not edit. Signature 70afe1237f198c7a.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import Motion, Text
 
-SIGNATURE = "0fa1cf5a35d566534b540901e0b20d148a8d6aed7f01f32ed2f34b9260b1fe0e"
+SIGNATURE = "70afe1237f198c7ac5bd0154d0418e55cceea1e342d254bdd2163a16f2c1d3bd"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

@@ -1,6 +1,6 @@
 """Equations of a stretched bulk, 2 direction(s) beside the spike, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature 73a3e1e3f100ffd5.
+Generated; do not edit. Signature 8fccc47e0133a9aa.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import Motion, Text
 
-SIGNATURE = "73a3e1e3f100ffd520b5f7e90915e3a40b979b5fad85e8484b4d7382a1a71012"
+SIGNATURE = "8fccc47e0133a9aa28c57cf8ab79f6ea7153475a558443449bb6d09ce8f5a6be"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')
@@ -21,13 +21,12 @@ GIVEN = ('upper', 'lower', 'first', 'inside', 'last', 'fixed', 'unit_G', 'unit_D
     'law_te', 'law_ee', 'law_t', 'law_e', 'law_own', 'chi', 'along', 'spread')
 
 
-def resolvent(s):
-    """What the equation of X is made of, and its residual."""
-    (T, V1_hat, X, base, first, fixed, inside, last, law_tr, lower, sample, unit_D,
-        upper) = (s[name] for name in ('T', 'V1_hat', 'X', 'base', 'first', 'fixed', 'inside', 'last', 'law_tr',
-        'lower', 'sample', 'unit_D', 'upper'))
+def response(s):
+    """The response M, and what it follows from."""
+    (T, V1_hat, X, first, fixed, inside, last, lower, upper) = (s[name] for name in ('T', 'V1_hat', 'X', 'first',
+        'fixed', 'inside', 'last', 'lower', 'upper'))
     x0 = np.einsum('b,bi,bp->ip', T, last, upper)
-    out = np.real(lower - x0)
+    out = lower - x0
     x1 = np.einsum('bc,bj->cj', V1_hat, last)
     x2 = np.einsum('cj,ci->ij', x1, first)
     x3 = np.einsum('bc,cj->bj', V1_hat, last)
@@ -35,16 +34,28 @@ def resolvent(s):
     x5 = np.einsum('pq,qj->jp', X, inside)
     x6 = np.einsum('jp,ip->ij', x5, out)
     G = np.linalg.inv(0.5*x2 + 0.5*x4 + x6 + fixed)
-    x7 = np.einsum('ab,bq->aq', G, out)
-    x8 = np.einsum('aq,pa->pq', x7, inside)
-    Res = np.real(x8)
-    x9 = np.einsum('pr,rqx->pqx', Res, sample)
-    D = np.moveaxis(np.linalg.inv(np.moveaxis(x9 + unit_D[:, :, None], -1, 0)), 0, -1)
-    x10 = np.einsum('rqx,prx->pqx', D, sample)
-    F = x10
-    x11 = np.einsum('a,pqa->pq', law_tr, F)
-    residual_X = np.real(X - x11 - base)
-    s.update(out=out, G=G, Res=Res, D=D, F=F, residual_X=residual_X)
+    x7 = np.einsum('ad,bd->ab', G, first)
+    x8 = np.einsum('ab,ca->bc', x7, last)
+    x9 = np.einsum('ad,cd->ac', G, first)
+    x10 = np.einsum('ac,ba->bc', x9, last)
+    M = 0.5*x8 + 0.5*x10
+    s.update(out=out, G=G, M=M)
+
+
+def resolvent(s):
+    """What the equation of X is made of beside that, and its residual."""
+    (G, X, base, inside, law_tr, out, sample, unit_D) = (s[name] for name in ('G', 'X', 'base', 'inside', 'law_tr',
+        'out', 'sample', 'unit_D'))
+    x0 = np.einsum('ab,bq->aq', G, out)
+    x1 = np.einsum('aq,pa->pq', x0, inside)
+    Res = x1
+    x2 = np.einsum('pr,rqx->pqx', Res, sample)
+    D = np.moveaxis(np.linalg.inv(np.moveaxis(x2 + unit_D[:, :, None], -1, 0)), 0, -1)
+    x3 = np.einsum('rqx,prx->pqx', D, sample)
+    F = x3
+    x4 = np.einsum('a,pqa->pq', law_tr, F)
+    residual_X = X - x4 - base
+    s.update(Res=Res, D=D, F=F, residual_X=residual_X)
 
 
 def slope(s):
@@ -59,7 +70,7 @@ def slope(s):
     x6 = np.einsum('cz,cba->abz', x5, sample)
     x7 = np.einsum('abz,bqa->aqz', x6, D)
     x8 = np.einsum('apy,aqz,a->pqyz', x3, x7, law_tr)
-    slope_X = np.real(x8)
+    slope_X = x8
     s.update(slope_X=slope_X)
 
 
@@ -77,203 +88,196 @@ def chain(s):
     x1 = np.einsum('b,bpx->px', norm_hat, along)
     norm_right = x1
     x2 = np.einsum('a,ab->b', zeta, V1_hat)
-    zeta_hat = np.real(x2 + average_zeta_hat)
+    zeta_hat = x2 + average_zeta_hat
     x3 = np.einsum('ij,cj->ci', G, first)
     x4 = np.einsum('ci,pi->cp', x3, inside)
-    H = np.real(x4)
+    H = x4
     x5 = np.einsum('ij,jp->ip', G, out)
     x6 = np.einsum('ip,bi->bp', x5, last)
-    H_left = np.real((-1.0)*x6)
-    x7 = np.einsum('ad,bd->ab', G, first)
-    x8 = np.einsum('ab,ca->bc', x7, last)
-    x9 = np.einsum('ad,cd->ac', G, first)
-    x10 = np.einsum('ac,ba->bc', x9, last)
-    M = np.real(0.5*x8 + 0.5*x10)
-    j_noise = np.real(across_1*psi_hat_1 + across_2*psi_hat_2 + rho*zeta_hat)
-    j_theta = np.real(np.einsum('d,b->bd', gamma, zeta_hat) + np.einsum('d,b->bd', mix_1, psi_hat_1)
+    H_left = (-1.0)*x6
+    j_noise = across_1*psi_hat_1 + across_2*psi_hat_2 + rho*zeta_hat
+    j_theta = (np.einsum('d,b->bd', gamma, zeta_hat) + np.einsum('d,b->bd', mix_1, psi_hat_1)
         + np.einsum('d,b->bd', mix_2, psi_hat_2))
-    x11 = np.einsum('pq,dqj->djp', Res, place)
-    x12 = np.einsum('djp,dpi->dij', x11, place)
-    x13 = np.einsum('dij->ij', x12)
-    mean_theta = np.real(x13)
-    x14 = np.einsum('pq,qx->px', Res, norm_right)
-    norm_mean = x14
-    x15 = np.einsum('b,bp->p', j_noise, H_left)
-    h_left = np.real(x15)
-    x16 = np.einsum('c,cp->p', j_noise, H)
-    h_noise = np.real(x16)
-    x17 = np.einsum('cp,cd->dp', H, j_theta)
-    x18 = np.einsum('dp,dpi->di', x17, place)
-    x19 = np.einsum('di->i', x18)
-    h_theta = np.real(x19)
-    x20 = np.einsum('bp,bd->dp', H_left, j_theta)
-    x21 = np.einsum('dp,dpi->di', x20, place)
-    x22 = np.einsum('di->i', x21)
-    l_theta = np.real(x22)
-    x23 = np.einsum('px,pqx->qx', norm_left, D)
-    put_left = x23
-    adjoint_on_theta = np.real(l_theta)
-    x24 = np.einsum('ex,pqx->epq', law_along, F)
-    X_along = np.real(x24)
-    x25 = np.einsum('dx,pqx->dpq', law_te, F)
-    X_cross = np.real(x25)
-    x26 = np.einsum('x,pqx->pq', law_ee, F)
-    X_own = np.real(x26)
-    x27 = np.einsum('qx,pqx->px', norm_mean, F)
-    put_back = norm_right - x27
-    x28 = np.einsum('epq,eqj->ejp', X_along, place_right)
-    x29 = np.einsum('ejp,epi->eij', x28, place_left)
-    x30 = np.einsum('eij->ij', x29)
-    along_theta = np.real(x30)
-    x31 = np.einsum('q,dqp->dp', h_left, X_cross)
-    x32 = np.einsum('dx,px->dp', law_t, put_left)
-    x33 = np.einsum('dp,dpi->di', x31 + x32, place)
-    x34 = np.einsum('di->i', x33)
-    on_left = np.real(x34)
-    x35 = np.einsum('d,bp,dpi->bdi', gamma, upper, place)
+    x7 = np.einsum('pq,dqj->djp', Res, place)
+    x8 = np.einsum('djp,dpi->dij', x7, place)
+    x9 = np.einsum('dij->ij', x8)
+    mean_theta = x9
+    x10 = np.einsum('pq,qx->px', Res, norm_right)
+    norm_mean = x10
+    x11 = np.einsum('b,bp->p', j_noise, H_left)
+    h_left = x11
+    x12 = np.einsum('c,cp->p', j_noise, H)
+    h_noise = x12
+    x13 = np.einsum('cp,cd->dp', H, j_theta)
+    x14 = np.einsum('dp,dpi->di', x13, place)
+    x15 = np.einsum('di->i', x14)
+    h_theta = x15
+    x16 = np.einsum('bp,bd->dp', H_left, j_theta)
+    x17 = np.einsum('dp,dpi->di', x16, place)
+    x18 = np.einsum('di->i', x17)
+    l_theta = x18
+    x19 = np.einsum('px,pqx->qx', norm_left, D)
+    put_left = x19
+    adjoint_on_theta = l_theta
+    x20 = np.einsum('ex,pqx->epq', law_along, F)
+    X_along = x20
+    x21 = np.einsum('dx,pqx->dpq', law_te, F)
+    X_cross = x21
+    x22 = np.einsum('x,pqx->pq', law_ee, F)
+    X_own = x22
+    x23 = np.einsum('qx,pqx->px', norm_mean, F)
+    put_back = norm_right - x23
+    x24 = np.einsum('epq,eqj->ejp', X_along, place_right)
+    x25 = np.einsum('ejp,epi->eij', x24, place_left)
+    x26 = np.einsum('eij->ij', x25)
+    along_theta = x26
+    x27 = np.einsum('q,dqp->dp', h_left, X_cross)
+    x28 = np.einsum('dx,px->dp', law_t, put_left)
+    x29 = np.einsum('dp,dpi->di', x27 + x28, place)
+    x30 = np.einsum('di->i', x29)
+    on_left = x30
+    x31 = np.einsum('d,bp,dpi->bdi', gamma, upper, place)
+    x32 = np.einsum('bdi->bi', x31)
+    x33 = np.einsum('rq,dqp->dpr', Res, X_cross)
+    x34 = np.einsum('dpr,br->bdp', x33, upper)
+    x35 = np.einsum('bdp,b,dpi->bdi', x34, rho, place)
     x36 = np.einsum('bdi->bi', x35)
-    x37 = np.einsum('rq,dqp->dpr', Res, X_cross)
-    x38 = np.einsum('dpr,br->bdp', x37, upper)
-    x39 = np.einsum('bdp,b,dpi->bdi', x38, rho, place)
-    x40 = np.einsum('bdi->bi', x39)
-    spike_left = np.real(x36 - x40)
-    x41 = np.einsum('d,cp,dpi->cdi', gamma, upper, place)
+    spike_left = x32 - x36
+    x37 = np.einsum('d,cp,dpi->cdi', gamma, upper, place)
+    x38 = np.einsum('cdi->ci', x37)
+    x39 = np.einsum('qr,cr->cq', Res, upper)
+    x40 = np.einsum('cq,dpq->cdp', x39, X_cross)
+    x41 = np.einsum('cdp,c,dpi->cdi', x40, rho, place)
     x42 = np.einsum('cdi->ci', x41)
-    x43 = np.einsum('qr,cr->cq', Res, upper)
-    x44 = np.einsum('cq,dpq->cdp', x43, X_cross)
-    x45 = np.einsum('cdp,c,dpi->cdi', x44, rho, place)
-    x46 = np.einsum('cdi->ci', x45)
-    spike_right = np.real(x42 - x46)
-    x47 = np.einsum('q,pq->p', h_noise, X_own)
-    x48 = np.einsum('x,px->p', law_e, put_back)
-    on_noise = np.real(x47 + x48)
-    x49 = np.einsum('q,dpq->dp', h_noise, X_cross)
-    x50 = np.einsum('dx,px->dp', law_t, put_back)
-    x51 = np.einsum('dp,dpi->di', x49 + x50, place)
-    x52 = np.einsum('di->i', x51)
-    on_samples = np.real(x52)
-    x53 = np.einsum('lj,il->ij', along_theta, mean_theta)
-    Z = np.linalg.inv(x53 + unit_theta)
-    x54 = np.einsum('pq,cq->cp', Res, upper)
-    x55 = np.einsum('cp,bp->bc', x54, upper)
-    x56 = np.einsum('jl,cl->cj', mean_theta, spike_right)
-    x57 = np.einsum('cj,ij->ci', x56, Z)
-    x58 = np.einsum('ci,bi->bc', x57, spike_left)
-    x59 = np.einsum('rs,cs->cr', Res, upper)
-    x60 = np.einsum('cr,qr->cq', x59, X_own)
-    x61 = np.einsum('cq,pq->cp', x60, Res)
-    x62 = np.einsum('cp,bp->bc', x61, upper)
-    S_spike = np.real(np.einsum('bc,b,c->bc', x55, rho, rho) + x58 - np.einsum('bc,b,c->bc', x62, rho, rho))
-    x63 = np.einsum('l,jl->j', on_samples, mean_theta)
-    x64 = np.einsum('j,ij->i', h_theta - x63, Z)
-    field_theta = np.real(x64)
+    spike_right = x38 - x42
+    x43 = np.einsum('q,pq->p', h_noise, X_own)
+    x44 = np.einsum('x,px->p', law_e, put_back)
+    on_noise = x43 + x44
+    x45 = np.einsum('q,dpq->dp', h_noise, X_cross)
+    x46 = np.einsum('dx,px->dp', law_t, put_back)
+    x47 = np.einsum('dp,dpi->di', x45 + x46, place)
+    x48 = np.einsum('di->i', x47)
+    on_samples = x48
+    x49 = np.einsum('lj,il->ij', along_theta, mean_theta)
+    Z = np.linalg.inv(x49 + unit_theta)
+    x50 = np.einsum('pq,cq->cp', Res, upper)
+    x51 = np.einsum('cp,bp->bc', x50, upper)
+    x52 = np.einsum('jl,cl->cj', mean_theta, spike_right)
+    x53 = np.einsum('cj,ij->ci', x52, Z)
+    x54 = np.einsum('ci,bi->bc', x53, spike_left)
+    x55 = np.einsum('rs,cs->cr', Res, upper)
+    x56 = np.einsum('cr,qr->cq', x55, X_own)
+    x57 = np.einsum('cq,pq->cp', x56, Res)
+    x58 = np.einsum('cp,bp->bc', x57, upper)
+    S_spike = np.einsum('bc,b,c->bc', x51, rho, rho) + x54 - np.einsum('bc,b,c->bc', x58, rho, rho)
+    x59 = np.einsum('l,jl->j', on_samples, mean_theta)
+    x60 = np.einsum('j,ij->i', h_theta - x59, Z)
+    field_theta = x60
     U = np.linalg.inv(np.einsum('b,c,bc->bc', spread, spread, S_spike) + identity)
-    adjoint_on_left = np.real(field_theta)
-    x65 = np.einsum('q,pq->p', on_noise, Res)
-    x66 = np.einsum('p,bp->b', h_noise - x65, upper)
-    x67 = np.einsum('i,bi->b', field_theta, spike_left)
-    field = np.real(x66*rho + x67)
-    x68 = np.einsum('j,ij->i', field_theta, along_theta)
-    on_theta = np.real(x68 + on_samples)
-    x69 = np.einsum('a,pa->p', h_noise, X_own)
-    x70 = np.einsum('c,abc->ab', adjoint_on_left, place)
-    x71 = np.einsum('ab,apb->ap', x70, X_cross)
-    x72 = np.einsum('ap->p', x71)
-    adjoint_h_left = np.real(x69 + x72)
-    x73 = np.einsum('b,aqb->aq', adjoint_on_left, place)
-    x74 = np.einsum('aq,ax->qx', x73, law_t)
-    adjoint_put_left = 2.0*np.einsum('q,x->qx', h_noise, law_e) + x74 - np.einsum('x,qx->qx', law_own, norm_mean)
-    x75 = np.einsum('a,a,ca->c', field, spread, U)
-    x76 = np.einsum('a,a,a,ab->b', T, field, spread, U)
-    adjoint_S_spike = np.real((-1.0)*np.einsum('c,b,b,c->bc', x75, x76, spread, spread))
-    x77 = np.einsum('a,a,ba->b', field, spread, U)
-    adjoint_field = np.real(x76*spread + x77*T*spread)
-    adjoint_l_theta = np.real(on_theta)
-    x78 = np.einsum('ax,pax->px', adjoint_put_left, D)
-    x79 = np.einsum('ab,pb->ap', law_t, norm_right)
-    x80 = np.einsum('ap,ax->px', x79, law_t)
-    x81 = np.einsum('ap->p', lower)
-    adjoint_norm_left = x78 - np.einsum('px,p->px', x80, x81) - np.einsum('p,x,px->px', x81, law_own, norm_right)
-    x82 = np.einsum('bd,di->bi', Z, mean_theta)
-    x83 = np.einsum('bi,ab->ai', x82, spike_left)
-    x84 = np.einsum('ai,ac->ci', x83, adjoint_S_spike)
-    adjoint_spike_right = np.real(x84)
-    x85 = np.einsum('a,ai->i', adjoint_field, spike_left)
-    x86 = np.einsum('a,ai->i', adjoint_on_theta, along_theta)
-    adjoint_field_theta = np.real(x85 + x86 + on_left)
-    x87 = np.einsum('bp,ab->ap', Res, upper)
-    x88 = np.einsum('ap,a,a->p', x87, adjoint_field, rho)
-    adjoint_on_noise = np.real((-1.0)*x88)
-    x89 = np.einsum('cd,ad->ac', mean_theta, spike_right)
-    x90 = np.einsum('ac,ic->ai', x89, Z)
-    x91 = np.einsum('ai,ba->bi', x90, adjoint_S_spike)
-    adjoint_spike_left = np.real(np.einsum('b,i->bi', adjoint_field, field_theta) + x91)
-    x92 = np.einsum('b,ab->a', on_samples, mean_theta)
-    x93 = np.einsum('a,ja->j', x92, Z)
-    x94 = np.einsum('ab,bi->ai', Z, mean_theta)
-    x95 = np.einsum('ai,a->i', x94, adjoint_field_theta)
-    x96 = np.einsum('cd,di->ci', Z, mean_theta)
-    x97 = np.einsum('ci,bc->bi', x96, spike_left)
-    x98 = np.einsum('bi,ba->ai', x97, adjoint_S_spike)
-    x99 = np.einsum('bc,ac->ab', mean_theta, spike_right)
-    x100 = np.einsum('ab,jb->aj', x99, Z)
-    x101 = np.einsum('ai,aj->ij', x98, x100)
-    x102 = np.einsum('a,ja->j', h_theta, Z)
-    adjoint_along_theta = np.real(np.einsum('j,i->ij', x93, x95) + np.einsum('i,j->ij', adjoint_on_theta, field_theta)
-        - x101 - np.einsum('i,j->ij', x95, x102))
-    x103 = np.einsum('a,ai->i', adjoint_field_theta, Z)
-    adjoint_h_theta = np.real(x103)
-    x104 = np.einsum('ba,jb->aj', Z, along_theta)
-    x105 = np.einsum('a,aj->j', x92, x104)
-    x106 = np.einsum('ci,bc->bi', Z, spike_left)
-    x107 = np.einsum('bi,ba->ai', x106, adjoint_S_spike)
-    x108 = np.einsum('ai,aj->ij', x107, spike_right)
-    x109 = np.einsum('cb,jc->bj', Z, along_theta)
-    x110 = np.einsum('bj,ab->aj', x109, x99)
-    x111 = np.einsum('aj,ai->ij', x110, x107)
-    x112 = np.einsum('aj,a->j', x104, h_theta)
-    adjoint_mean_theta = np.real(np.einsum('j,i->ij', x105, x103) + x108 - x111 - np.einsum('j,i->ij', x112, x103)
-        - np.einsum('i,j->ij', x103, on_samples))
-    x113 = np.einsum('b,ba->a', adjoint_field_theta, Z)
-    x114 = np.einsum('a,ai->i', x113, mean_theta)
-    adjoint_on_samples = np.real(adjoint_on_theta - x114)
-    x115 = np.einsum('qb,ab->aq', Res, upper)
-    x116 = np.einsum('cp,bc->bp', Res, upper)
-    x117 = np.einsum('bp,b,ba->ap', x116, rho, adjoint_S_spike)
-    x118 = np.einsum('aq,ap,a->pq', x115, x117, rho)
-    adjoint_X_own = np.real(np.einsum('p,q->pq', adjoint_on_noise, h_noise) + np.einsum('p,q->pq', h_left, h_noise)
-        - x118)
-    x119 = np.einsum('ba,epb->aep', adjoint_along_theta, place_left)
-    x120 = np.einsum('aep,eqa->epq', x119, place_right)
-    adjoint_X_along = np.real(x120)
-    x121 = np.einsum('a,dqa->dq', adjoint_on_left, place)
-    x122 = np.einsum('a,dpa->dp', adjoint_on_samples, place)
-    x123 = np.einsum('bp,b,ba->ap', x116, rho, adjoint_spike_left)
-    x124 = np.einsum('ap,dqa->dpq', x123, place)
-    x125 = np.einsum('qc,bc->bq', Res, upper)
-    x126 = np.einsum('bq,b,ba->aq', x125, rho, adjoint_spike_right)
-    x127 = np.einsum('aq,dpa->dpq', x126, place)
-    adjoint_X_cross = np.real(np.einsum('dq,p->dpq', x121, h_left) + np.einsum('dp,q->dpq', x122, h_noise) - x124
-        - x127)
-    x128 = np.einsum('a,pa->p', law_e, put_left)
-    x129 = np.einsum('a,ap->p', adjoint_on_noise, X_own)
-    x130 = np.einsum('a,ap->p', h_left, X_own)
-    x131 = np.einsum('a,a,ap->p', adjoint_field, rho, upper)
-    x132 = np.einsum('c,abc->ab', adjoint_on_samples, place)
-    x133 = np.einsum('ab,abp->ap', x132, X_cross)
-    x134 = np.einsum('ap->p', x133)
-    adjoint_h_noise = np.real(2.0*x128 + x129 + x130 + x131 + x134)
-    x135 = np.einsum('b,apb->ap', adjoint_on_samples, place)
+    adjoint_on_left = field_theta
+    x61 = np.einsum('q,pq->p', on_noise, Res)
+    x62 = np.einsum('p,bp->b', h_noise - x61, upper)
+    x63 = np.einsum('i,bi->b', field_theta, spike_left)
+    field = x62*rho + x63
+    x64 = np.einsum('j,ij->i', field_theta, along_theta)
+    on_theta = x64 + on_samples
+    x65 = np.einsum('a,pa->p', h_noise, X_own)
+    x66 = np.einsum('c,abc->ab', adjoint_on_left, place)
+    x67 = np.einsum('ab,apb->ap', x66, X_cross)
+    x68 = np.einsum('ap->p', x67)
+    adjoint_h_left = x65 + x68
+    x69 = np.einsum('b,aqb->aq', adjoint_on_left, place)
+    x70 = np.einsum('aq,ax->qx', x69, law_t)
+    adjoint_put_left = 2.0*np.einsum('q,x->qx', h_noise, law_e) + x70 - np.einsum('x,qx->qx', law_own, norm_mean)
+    x71 = np.einsum('a,a,ca->c', field, spread, U)
+    x72 = np.einsum('a,a,a,ab->b', T, field, spread, U)
+    adjoint_S_spike = (-1.0)*np.einsum('c,b,b,c->bc', x71, x72, spread, spread)
+    x73 = np.einsum('a,a,ba->b', field, spread, U)
+    adjoint_field = x72*spread + x73*T*spread
+    adjoint_l_theta = on_theta
+    x74 = np.einsum('ax,pax->px', adjoint_put_left, D)
+    x75 = np.einsum('ab,pb->ap', law_t, norm_right)
+    x76 = np.einsum('ap,ax->px', x75, law_t)
+    x77 = np.einsum('ap->p', lower)
+    adjoint_norm_left = x74 - np.einsum('px,p->px', x76, x77) - np.einsum('p,x,px->px', x77, law_own, norm_right)
+    x78 = np.einsum('bd,di->bi', Z, mean_theta)
+    x79 = np.einsum('bi,ab->ai', x78, spike_left)
+    x80 = np.einsum('ai,ac->ci', x79, adjoint_S_spike)
+    adjoint_spike_right = x80
+    x81 = np.einsum('a,ai->i', adjoint_field, spike_left)
+    x82 = np.einsum('a,ai->i', adjoint_on_theta, along_theta)
+    adjoint_field_theta = x81 + x82 + on_left
+    x83 = np.einsum('bp,ab->ap', Res, upper)
+    x84 = np.einsum('ap,a,a->p', x83, adjoint_field, rho)
+    adjoint_on_noise = (-1.0)*x84
+    x85 = np.einsum('cd,ad->ac', mean_theta, spike_right)
+    x86 = np.einsum('ac,ic->ai', x85, Z)
+    x87 = np.einsum('ai,ba->bi', x86, adjoint_S_spike)
+    adjoint_spike_left = np.einsum('b,i->bi', adjoint_field, field_theta) + x87
+    x88 = np.einsum('b,ab->a', on_samples, mean_theta)
+    x89 = np.einsum('a,ja->j', x88, Z)
+    x90 = np.einsum('ab,bi->ai', Z, mean_theta)
+    x91 = np.einsum('ai,a->i', x90, adjoint_field_theta)
+    x92 = np.einsum('cd,di->ci', Z, mean_theta)
+    x93 = np.einsum('ci,bc->bi', x92, spike_left)
+    x94 = np.einsum('bi,ba->ai', x93, adjoint_S_spike)
+    x95 = np.einsum('bc,ac->ab', mean_theta, spike_right)
+    x96 = np.einsum('ab,jb->aj', x95, Z)
+    x97 = np.einsum('ai,aj->ij', x94, x96)
+    x98 = np.einsum('a,ja->j', h_theta, Z)
+    adjoint_along_theta = (np.einsum('j,i->ij', x89, x91) + np.einsum('i,j->ij', adjoint_on_theta, field_theta) - x97
+        - np.einsum('i,j->ij', x91, x98))
+    x99 = np.einsum('a,ai->i', adjoint_field_theta, Z)
+    adjoint_h_theta = x99
+    x100 = np.einsum('ba,jb->aj', Z, along_theta)
+    x101 = np.einsum('a,aj->j', x88, x100)
+    x102 = np.einsum('ci,bc->bi', Z, spike_left)
+    x103 = np.einsum('bi,ba->ai', x102, adjoint_S_spike)
+    x104 = np.einsum('ai,aj->ij', x103, spike_right)
+    x105 = np.einsum('cb,jc->bj', Z, along_theta)
+    x106 = np.einsum('bj,ab->aj', x105, x95)
+    x107 = np.einsum('aj,ai->ij', x106, x103)
+    x108 = np.einsum('aj,a->j', x100, h_theta)
+    adjoint_mean_theta = (np.einsum('j,i->ij', x101, x99) + x104 - x107 - np.einsum('j,i->ij', x108, x99)
+        - np.einsum('i,j->ij', x99, on_samples))
+    x109 = np.einsum('b,ba->a', adjoint_field_theta, Z)
+    x110 = np.einsum('a,ai->i', x109, mean_theta)
+    adjoint_on_samples = adjoint_on_theta - x110
+    x111 = np.einsum('qb,ab->aq', Res, upper)
+    x112 = np.einsum('cp,bc->bp', Res, upper)
+    x113 = np.einsum('bp,b,ba->ap', x112, rho, adjoint_S_spike)
+    x114 = np.einsum('aq,ap,a->pq', x111, x113, rho)
+    adjoint_X_own = np.einsum('p,q->pq', adjoint_on_noise, h_noise) + np.einsum('p,q->pq', h_left, h_noise) - x114
+    x115 = np.einsum('ba,epb->aep', adjoint_along_theta, place_left)
+    x116 = np.einsum('aep,eqa->epq', x115, place_right)
+    adjoint_X_along = x116
+    x117 = np.einsum('a,dqa->dq', adjoint_on_left, place)
+    x118 = np.einsum('a,dpa->dp', adjoint_on_samples, place)
+    x119 = np.einsum('bp,b,ba->ap', x112, rho, adjoint_spike_left)
+    x120 = np.einsum('ap,dqa->dpq', x119, place)
+    x121 = np.einsum('qc,bc->bq', Res, upper)
+    x122 = np.einsum('bq,b,ba->aq', x121, rho, adjoint_spike_right)
+    x123 = np.einsum('aq,dpa->dpq', x122, place)
+    adjoint_X_cross = np.einsum('dq,p->dpq', x117, h_left) + np.einsum('dp,q->dpq', x118, h_noise) - x120 - x123
+    x124 = np.einsum('a,pa->p', law_e, put_left)
+    x125 = np.einsum('a,ap->p', adjoint_on_noise, X_own)
+    x126 = np.einsum('a,ap->p', h_left, X_own)
+    x127 = np.einsum('a,a,ap->p', adjoint_field, rho, upper)
+    x128 = np.einsum('c,abc->ab', adjoint_on_samples, place)
+    x129 = np.einsum('ab,abp->ap', x128, X_cross)
+    x130 = np.einsum('ap->p', x129)
+    adjoint_h_noise = 2.0*x124 + x125 + x126 + x127 + x130
+    x131 = np.einsum('b,apb->ap', adjoint_on_samples, place)
+    x132 = np.einsum('ap,ax->px', x131, law_t)
+    adjoint_put_back = np.einsum('p,x->px', adjoint_on_noise, law_e) + x132
+    x133 = np.einsum('ax,apx->px', adjoint_put_back, F)
+    adjoint_norm_mean = -x133 - np.einsum('x,px->px', law_own, put_left)
+    x134 = np.einsum('ap,ax->px', Res, adjoint_norm_mean)
+    x135 = np.einsum('ab,pb->ap', law_t, norm_left)
     x136 = np.einsum('ap,ax->px', x135, law_t)
-    adjoint_put_back = np.einsum('p,x->px', adjoint_on_noise, law_e) + x136
-    x137 = np.einsum('ax,apx->px', adjoint_put_back, F)
-    adjoint_norm_mean = -x137 - np.einsum('x,px->px', law_own, put_left)
-    x138 = np.einsum('ap,ax->px', Res, adjoint_norm_mean)
-    x139 = np.einsum('ab,pb->ap', law_t, norm_left)
-    x140 = np.einsum('ap,ax->px', x139, law_t)
-    adjoint_norm_right = (x138 + adjoint_put_back - np.einsum('px,p->px', x140, x81)
-        - np.einsum('p,x,px->px', x81, law_own, norm_left))
-    s.update(norm_left=norm_left, norm_right=norm_right, zeta_hat=zeta_hat, H=H, H_left=H_left, M=M, j_noise=j_noise,
+    adjoint_norm_right = (x134 + adjoint_put_back - np.einsum('px,p->px', x136, x77)
+        - np.einsum('p,x,px->px', x77, law_own, norm_left))
+    s.update(norm_left=norm_left, norm_right=norm_right, zeta_hat=zeta_hat, H=H, H_left=H_left, j_noise=j_noise,
         j_theta=j_theta, mean_theta=mean_theta, norm_mean=norm_mean, h_left=h_left, h_noise=h_noise, h_theta=h_theta,
         l_theta=l_theta, put_left=put_left, adjoint_on_theta=adjoint_on_theta, X_along=X_along, X_cross=X_cross,
         X_own=X_own, put_back=put_back, along_theta=along_theta, on_left=on_left, spike_left=spike_left,
@@ -344,7 +348,7 @@ def adjoint(s):
     x39 = np.einsum('abp,qba->apq', x38, F)
     x40 = np.einsum('apq->pq', x39)
     x41 = np.einsum('a,a,ap->p', adjoint_field, rho, upper)
-    adjoint_Res = np.real(x2 + x3 + x5 + x8 - x11 - x14 - x17 - x21 - x25 - x28 - x32 - x36 - x40
+    adjoint_Res = (x2 + x3 + x5 + x8 - x11 - x14 - x17 - x21 - x25 - x28 - x32 - x36 - x40
         - np.einsum('p,q->pq', x41, on_noise))
     x42 = np.einsum('cd,dp->cp', G, out)
     x43 = np.einsum('cp,bc->bp', x42, last)
@@ -392,7 +396,7 @@ def adjoint(s):
     x85 = np.einsum('ab,qb->aq', x84, inside)
     x86 = np.einsum('aq,a,ap->pq', x85, adjoint, upper)
     x87 = np.einsum('aq,a->q', x71, adjoint_h_left)
-    residual_adjoint_X = np.real(0.5*x48 + 0.5*x54 + np.einsum('p,q->pq', x56, x57) + np.einsum('p,q->pq', x58, x57)
+    residual_adjoint_X = (0.5*x48 + 0.5*x54 + np.einsum('p,q->pq', x56, x57) + np.einsum('p,q->pq', x58, x57)
         + 0.5/beta*x60 + 0.5/beta*x62 + x68 + x72 + x77 + adjoint_X - x83 - x86 - np.einsum('p,q->pq', x58, x87))
     s.update(adjoint_Res=adjoint_Res, residual_adjoint_X=residual_adjoint_X)
 
@@ -465,9 +469,9 @@ def residual(s):
     x54 = np.einsum('bc,ac->ab', x15, Q1_hat)
     x55 = np.einsum('ab,ab->b', x43, x54)
     x56 = np.einsum('a,a,ba->b', field, spread, U)
-    residual_adjoint = np.real(x4*x7 + beta*adjoint*fraction/T**2 + x17 + x20 - x30 - x31 - x34 - x39 - 0.5*x42
-        - 0.5*x45 - 1.0/beta*Q2_hat - (norm_hat**2)*chi - x46*x48 - x46*x7 - x7*x49 - x51*norm_hat - 0.5/beta*x53
-        - 0.5/beta*x55 - inverse_dimension*(m**2)/T**2 - x56*field*spread)
+    residual_adjoint = (x4*x7 + beta*adjoint*fraction/T**2 + x17 + x20 - x30 - x31 - x34 - x39 - 0.5*x42 - 0.5*x45
+        - 1.0/beta*Q2_hat - (norm_hat**2)*chi - x46*x48 - x46*x7 - x7*x49 - x51*norm_hat - 0.5/beta*x53 - 0.5/beta*x55
+        - inverse_dimension*(m**2)/T**2 - x56*field*spread)
     x57 = np.einsum('gf,bg->bf', G, last)
     x58 = np.einsum('bf,fe->be', x57, out)
     x59 = np.einsum('be,aed->abd', x58, place)
@@ -550,7 +554,7 @@ def residual(s):
     x136 = np.einsum('ab,ac->bc', x135, x80)
     x137 = np.einsum('cd,ad->ac', x90, Q1_hat)
     x138 = np.einsum('ac,ab->bc', x137, x74)
-    residual_Q1 = np.real(0.5*x64 + 0.5*x72 + np.einsum('b,c->bc', zeta, zeta) + 0.5*np.einsum('b,c->bc', x75, x78)
+    residual_Q1 = (0.5*x64 + 0.5*x72 + np.einsum('b,c->bc', zeta, zeta) + 0.5*np.einsum('b,c->bc', x75, x78)
         + 0.5*np.einsum('c,b->bc', x81, x84) + Q1 - 0.5*x92 - 0.5*x100 - 0.5*x103 - 0.5*x106 - 0.5*x110 - 0.5*x113
         - 0.25*x117 - 0.25*x120 - 0.25*x122 - 0.25*x124 - 0.5*np.einsum('b,c->bc', x126, x127)
         - 0.5*np.einsum('b,c->bc', x75, x127) - 0.5*np.einsum('c,b->bc', x129, x130)
@@ -559,11 +563,11 @@ def residual(s):
     x140 = np.einsum('ac,bc->ab', x139, upper)
     x141 = np.einsum('ac,bc->ab', G, last)
     x142 = np.einsum('ab,ab->b', x140, x141)
-    residual_T = np.real(T - beta*fraction/(ridge + V2_hat - x142))
-    residual_V1 = np.real(V1 - 1.0/beta*M)
+    residual_T = T - beta*fraction/(ridge + V2_hat - x142)
+    residual_V1 = V1 - 1.0/beta*M
     x143 = np.einsum('ca,bca->ab', adjoint_norm_right, along)
     x144 = np.einsum('ab->b', x143)
-    residual_norm = np.real(norm - 0.5*x144 - 0.5*x51*T - T*chi*norm_hat)
+    residual_norm = norm - 0.5*x144 - 0.5*x51*T - T*chi*norm_hat
     x145 = np.einsum('d,cd->c', mix_1, j_theta)
     x146 = np.einsum('c,ac->a', x145, M)
     x147 = np.einsum('a,ab->b', x146, identity)
@@ -579,7 +583,7 @@ def residual(s):
     x157 = np.einsum('a,ab->b', j_noise, M)
     x158 = np.einsum('a,ba->b', adjoint_h_left, H_left)
     x159 = np.einsum('a,ba->b', adjoint_h_noise, H)
-    residual_psi_1 = np.real(psi_1 - 0.5*x147 - 0.5*x150 - 0.5*x153 - 0.5*x156 - x157*across_1 - 0.5*x158*across_1
+    residual_psi_1 = (psi_1 - 0.5*x147 - 0.5*x150 - 0.5*x153 - 0.5*x156 - x157*across_1 - 0.5*x158*across_1
         - 0.5*x159*across_1)
     x160 = np.einsum('d,cd->c', mix_2, j_theta)
     x161 = np.einsum('c,ac->a', x160, M)
@@ -588,7 +592,7 @@ def residual(s):
     x164 = np.einsum('ab,a->b', x152, mix_2)
     x165 = np.einsum('c,ac->a', mix_2, j_theta)
     x166 = np.einsum('a,ab->b', x165, x155)
-    residual_psi_2 = np.real(psi_2 - 0.5*x162 - 0.5*x163 - 0.5*x164 - 0.5*x166 - x157*across_2 - 0.5*x158*across_2
+    residual_psi_2 = (psi_2 - 0.5*x162 - 0.5*x163 - 0.5*x164 - 0.5*x166 - x157*across_2 - 0.5*x158*across_2
         - 0.5*x159*across_2)
     x167 = np.einsum('d,cd->c', gamma, j_theta)
     x168 = np.einsum('c,ac->a', x167, M)
@@ -597,7 +601,7 @@ def residual(s):
     x171 = np.einsum('ab,a->b', x152, gamma)
     x172 = np.einsum('c,ac->a', gamma, j_theta)
     x173 = np.einsum('a,ab->b', x172, x155)
-    residual_zeta = np.real(zeta - 0.5*x169 - 0.5*x170 - 0.5*x171 - 0.5*x173 - x157*rho - 0.5*x158*rho - 0.5*x159*rho)
+    residual_zeta = zeta - 0.5*x169 - 0.5*x170 - 0.5*x171 - 0.5*x173 - x157*rho - 0.5*x158*rho - 0.5*x159*rho
     s.update(residual_adjoint=residual_adjoint, residual_Q1=residual_Q1, residual_T=residual_T,
         residual_V1=residual_V1, residual_norm=residual_norm, residual_psi_1=residual_psi_1,
         residual_psi_2=residual_psi_2, residual_zeta=residual_zeta)
@@ -647,7 +651,7 @@ def free_energy(s):
     x31 = np.einsum('ab,ab->a', M, Q1_hat)
     x32 = np.einsum('a->', x31)
     x33 = 0.5*np.einsum('b,b->', 1.0/T, m**2)
-    free_energy = np.real(alpha*x0 + beta*(0.5*x2 + 0.5*x5 + 0.5*x6 + 0.5*x10 + 0.5*x12 + x13 - x15 - 0.5*x17 - 0.5*x19
+    free_energy = (alpha*x0 + beta*(0.5*x2 + 0.5*x5 + 0.5*x6 + 0.5*x10 + 0.5*x12 + x13 - x15 - 0.5*x17 - 0.5*x19
         - 0.5*x20 - 0.5*x21 - 0.5*x22 - 0.5*x24 - 0.5*x27 - 0.5*x29 - 0.5*(x30 + x32)/beta)
         + inverse_dimension*beta*x33)
     s.update(free_energy=free_energy)

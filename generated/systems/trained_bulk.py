@@ -1,6 +1,6 @@
 """Equations of a trained bulk, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature 23055a56780b0daf.
+Generated; do not edit. Signature 357e284b058adeb0.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import Motion, Text
 
-SIGNATURE = "23055a56780b0daf0399598ddfeb77abe9ae31f489efe15297ec8680ceb3aaa8"
+SIGNATURE = "357e284b058adeb034d82e01fe9ddeb6ffc016661d8b93cabd02fbc1655ad681"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -112,12 +112,7 @@ def row_norms(problem: Problem) -> RowNorms:
 
 
 def covariance_of(problem: Problem) -> Covariance:
-    """The covariance whose spectrum the law is of: that of the block that the step changes most. Raises BadInput."""
-    if problem.model.target.indices > 1:
-        raise BadInput(
-            'the spectrum with step.bulk = "trained" needs a target of one index',
-            'use step.bulk = "isotropic" for several indices',
-        )
+    """The covariance whose spectrum the law is of: that of the block that the step changes most."""
     return covariance_of_rows(problem.model, largest_value(problem.model))
 
 

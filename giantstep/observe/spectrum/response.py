@@ -16,8 +16,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from generated.runtime.unknowns import DIRECTION, RESIDUAL, TURNED, UNKNOWN
+from giantstep.observe.spectrum.hats import Hats
 from giantstep.observe.spectrum.nodes import Nodes
-from giantstep.observe.spectrum.rows import Hats, Rows, rows_of
+from giantstep.observe.spectrum.rows import Rows, rows_of
 from giantstep.observe.spectrum.tensor_nodes import TensorNodes
 from giantstep.quadrature.tensor import Shape
 from giantstep.spec.errors import NotConverged
@@ -185,17 +186,18 @@ class Response:
         ridge, beta = given[2][2], given[2][1].real
         share, shift = beta * self.problem.fraction, ridge + numbers["V2_hat"]
         at = tuple(x.copy() for x in (numbers["T"], numbers["V1_hat"], shift, numbers["V1"]))
+        base = Hats(*at[:3])
 
-        def residual(t: Array, hat: Array, shift: Array, own: Array) -> Array:
+        def residual(m: Array, t: Array, hat: Array, shift: Array, own: Array) -> Array:
             hats = Hats(t, hat, shift)
-            m = rows.response(hats)
             return np.concatenate([t - rows.trace(hats, m, share), (own - m / beta)[self.first, self.second]])
 
         def along(direction: tuple[Array, ...]) -> Array:
-            ends = [residual(*(x + h * d for x, d in zip(at, direction, strict=True))) for h in (_STEP, -_STEP)]
-            return np.asarray((ends[0] - ends[1]) / (2.0 * _STEP))
+            ends = [tuple(x + h * d for x, d in zip(at, direction, strict=True)) for h in (_STEP, -_STEP)]
+            values = [residual(rows.near(base, Hats(*end[:3])), *end) for end in ends]
+            return np.asarray((values[0] - values[1]) / (2.0 * _STEP))
 
-        here = residual(*at)
+        here = residual(rows.response(base), *at)
         size = max(float(np.abs(shift).min()), 1e-300)
         slope = along((0.0 * at[0], 0.0 * at[1], np.full_like(shift, size), 0.0 * at[3])) / size
         columns = [along(direction) / size for direction, size in self._tangents(given, numbers)]

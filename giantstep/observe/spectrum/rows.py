@@ -19,7 +19,8 @@ from giantstep.law.residual import ResidualLaw, residual_law
 from giantstep.law.rows_after_step import initial_output
 from giantstep.law.stretched_bulk import is_stretched
 from giantstep.law.trained_bulk import BulkLaw, Resolvent
-from giantstep.spec.errors import BadInput
+from giantstep.observe.spectrum.hats import Hats, gaussian_trace
+from giantstep.observe.spectrum.stretched_rows import StretchedRows
 from giantstep.system.bulk_system import bulk_arrays, bulk_of, covariance_of, shares_of, variances_of
 from giantstep.system.problem import Problem
 
@@ -28,40 +29,25 @@ _LEVEL = 1  # of refinement of the residual's law
 _FAR = 4.0  # times the contour's reach: sums over its nodes are then exact
 
 
-@dataclass(frozen=True)
-class Hats:
-    """What M depends on: T [K], V1_hat [K, K] and ridge + V2_hat [K], complex."""
-
-    t: Array
-    v1: Array
-    shift: Array
-
-
 class Rows(Protocol):
     """The rows of a bulk."""
 
     def response(self, hats: Hats, weight: str = "law_tr") -> Array:
         """M [K, K] averaged over a weight: of the trace, or law_vv along the spike."""
 
+    def near(self, hats: Hats, there: Hats) -> Array:
+        """M over the trace at a place next to another one, for differences: even orders of errors cancel in them."""
+
     def trace(self, hats: Hats, response: Array, share: Array) -> Array:
         """T [K] that goes with the response M over the trace; share: neurons of each block per input dimension."""
 
 
-def gaussian_trace(hats: Hats, response: Array, share: Array) -> Array:
-    """``T_b = beta pi_b/(ridge + V2_hat_b + (V1_hat M)_bb/T_b)`` of Gaussian rows, whatever their covariance."""
-    return np.asarray(share / (hats.shift + np.einsum("bc,cb->b", hats.v1, response) / hats.t))
-
-
 def rows_of(problem: Problem) -> Rows | None:
-    """The rows of a problem's bulk, None where they are isotropic. Raises BadInput."""
+    """The rows of a problem's bulk, None where they are isotropic. Raises BadInput, NotConverged."""
     if not problem.own_bulk:
         return None
-    if is_stretched(problem.model) and len(problem.blocks) > 1:
-        raise BadInput(
-            'the spectrum with step.bulk = "trained" and several readout values is not available for an activation '
-            "with E sigma'' other than 0",
-            'use one readout value, step.bulk = "isotropic", or an odd activation such as tanh',
-        )
+    if is_stretched(problem.model):
+        return StretchedRows(problem)
     if problem.model.bulk == "trained":
         return TrainedRows(problem, bulk_of(problem)[0])
     equations, arrays = bulk_arrays(problem)
@@ -78,6 +64,10 @@ class PointRows:
         """See ``Rows``."""
         return np.asarray(_chain(trained_equations, hats, self.arrays)["Mx"] @ self.arrays[weight])
 
+    def near(self, hats: Hats, there: Hats) -> Array:
+        """See ``Rows``."""
+        return self.response(there)
+
     def trace(self, hats: Hats, response: Array, share: Array) -> Array:
         """See ``Rows``."""
         return gaussian_trace(hats, response, share)
@@ -93,6 +83,10 @@ class GivenRows:
         """See ``Rows``."""
         along = self.arrays["law_rows" if weight == "law_tr" else weight]
         return np.asarray(_chain(given_equations, hats, self.arrays)["Px"] @ (along * self.arrays["spectrum"]))
+
+    def near(self, hats: Hats, there: Hats) -> Array:
+        """See ``Rows``."""
+        return self.response(there)
 
     def trace(self, hats: Hats, response: Array, share: Array) -> Array:
         """The resolvent itself: of given rows T is explicit."""
@@ -138,6 +132,10 @@ class TrainedRows:
         left, right = inverse @ vectors, np.linalg.inv(vectors)
         plain, along = ((left * column) @ right for column in means.T)
         return np.asarray((hats.t * self.constant)[:, None] * plain + (hats.t * self.slope)[:, None] * along)
+
+    def near(self, hats: Hats, there: Hats) -> Array:
+        """See ``Rows``."""
+        return self.response(there)
 
     def trace(self, hats: Hats, response: Array, share: Array) -> Array:
         """See ``Rows``."""
