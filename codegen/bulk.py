@@ -17,7 +17,7 @@ from codegen.manifest import signature, sources_of
 from codegen.plan import Block, Node, Plan, explicit_order, nodes_of, residual
 from codegen.print.numpy_arrays import SpectralPrinter
 from codegen.print.printer import StateFunction
-from codegen.sensitivity import emit_motion
+from codegen.sensitivity import emit_tangents
 from codegen.system_module import FOLDER, runtime_imports
 from derive.blocks import KAPPA, family, names_in
 from derive.canonical import canonical
@@ -62,7 +62,7 @@ def emit_bulk(law: SpectralLaw, points: str, scope: str) -> str:
         f"GIVEN = {given!r}",
         *(function.text(over_spectrum(chain)) for function in functions),
         emit_check(Plan(system, (block,))),
-        emit_motion(system, block, given if law.rows == "gaussian" else ()),
+        emit_tangents(system, block, given if law.rows == "gaussian" else ()),
     ]
     return bulk_module(
         f"Equations of {scope}",

@@ -25,7 +25,7 @@ from codegen.plan import (
     smallest_tear,
 )
 from codegen.program import OBSERVABLES, Program
-from codegen.sensitivity import emit_motion
+from codegen.sensitivity import emit_tangents
 from codegen.system_module import FOLDER, module_text, of_spike, suffix
 from codegen.templates import read
 from derive.blocks import KAPPA, block_field, names_in
@@ -111,7 +111,7 @@ def emit_coupled(system: SaddleSystem, block: Block) -> str:
         read("jacobian"),
         program.observables(f"out = ({', '.join(OBSERVABLES)}).", entry=True),
         emit_check(Plan(system, (block,))),
-        emit_motion(system, block),
+        emit_tangents(system, block),
     ]
     known = [
         *program.places.constants(),

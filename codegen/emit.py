@@ -11,7 +11,7 @@ coupled.py         a system whose averages over the output a loss supplies
 bulk.py            equations that another bulk changes; stretched: those of the bulk without a spectrum
 bulk_resolvent, row_norms  the law of the rows that a step leaves
 inputs.py          spectral law of inputs of a given covariance
-sensitivity.py     ``motion``: how a solution moves with the parameters of its model; slopes: of features and step
+sensitivity.py     ``tangents``: how a solution moves with the parameters of its model; slopes: of features and step
 certificate.py     ``check``: every equation anew, as text that the runtime evaluates
 runtime/           hand-written numerics, copied once into generated/runtime/
 functions, losses  modules of activations and losses; step: the gradient step

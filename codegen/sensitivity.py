@@ -20,8 +20,8 @@ from derive.sensitivity import RATES, ParameterTangent
 from derive.tangent import tangent_name
 
 
-def emit_motion(system: SaddleSystem, block: Block, moving: tuple[str, ...] = ()) -> str:
-    """``motion``, with the rules of its tangents and the observables as text; moving: what else moves with a parameter.
+def emit_tangents(system: SaddleSystem, block: Block, moving: tuple[str, ...] = ()) -> str:
+    """``tangents`` of the equations: their rules and the observables as text; moving: what else moves with a parameter.
 
     The text comes after that of ``check``.
     """
@@ -37,7 +37,7 @@ def emit_motion(system: SaddleSystem, block: Block, moving: tuple[str, ...] = ()
             'OBSERVABLES = """',
             *observables,
             '"""',
-            f"motion = Motion(Text(EQUATIONS, {unknowns!r}, {moving!r}, RULES, OBSERVABLES), COLUMNS"
+            f"tangents = TangentEquations(Text(EQUATIONS, {unknowns!r}, {moving!r}, RULES, OBSERVABLES), COLUMNS"
             f"{of_features(system)})",
         ]
     )

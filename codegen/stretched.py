@@ -11,7 +11,7 @@ import sympy as sp
 from codegen.bulk import block_of, bulk_module, chain_of, over_spectrum, stored
 from codegen.certificate import emit_check
 from codegen.plan import Node, Plan, chain_calculus, residual
-from codegen.sensitivity import emit_motion
+from codegen.sensitivity import emit_tangents
 from codegen.system_module import FOLDER
 from derive.blocks import index, names_in
 from derive.directions import directions_of
@@ -78,7 +78,7 @@ def emit_stretched(directions: int) -> str:
         f"GIVEN = {(*PLACES, *ALONG, *turned, *SAMPLES, *norm_names(STRETCHED))!r}",
         *(function.text(over_spectrum(chain, contour=False)) for function in functions),
         emit_check(Plan(system, (block,))),
-        emit_motion(system, block, MOVING),
+        emit_tangents(system, block, MOVING),
     ]
     return bulk_module(
         f"Equations of a stretched bulk, {directions} direction(s) beside the spike, any number of blocks",

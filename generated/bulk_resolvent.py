@@ -3,14 +3,14 @@
 e, weight, weight_t, weight_tt: nodes of the law of the residual e of the step, with weights for means of
 functions of e, of those times t = theta.x, and times t^2. x_F = (1/n0) sum_i (f_1 - B' f_2)(e_i) x_i, B' = a_2 B.
 
-Generated; do not edit. Signature 4d753c7e1282be80.
+Generated; do not edit. Signature be5157c838c66906.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "4d753c7e1282be80b551283ca511c40f216206113422932d252b0b4ed8b7c638"
+SIGNATURE = "be5157c838c66906323af6b325b46268cc9a821a4f9eaedefcce126845fcd839"
 
 
 def covariance(A, alpha_0, u, sigma_2, v_sigma):

@@ -3,14 +3,14 @@
 eigenvalue [J]: of the covariance of the inputs, of mean one; law_tr, law_theta [J]: weights of the trace and of the
 target's direction theta there; u [K]: readout values at initialisation.
 
-Generated; do not edit. Signature d52ba90125a1055a, runtime 59e7d27520dd2fe2.
+Generated; do not edit. Signature c982ec52504dcd8d, runtime ab82e63fcdbe5c09.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "d52ba90125a1055a0272ebe9912c021baef654c6aeefa27c62c00a70e1373310"
+SIGNATURE = "c982ec52504dcd8d891cd69869f7cf97513a339f0368471aeb3114b3c920b538"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

@@ -159,7 +159,7 @@ def _name(left):
     return left.partition("[")[0]
 
 
-class Motion:
+class TangentEquations:
     """``at``: the tangents of a module's equations where a state solves them."""
 
     def __init__(self, text, columns, features=FEATURES):
@@ -171,7 +171,7 @@ class Motion:
         return Tangents(self.text, self.columns, self.features)
 
     def at(self, node, fraction, parameters, state):
-        """The tangents at a state, for any motion of what is given."""
+        """The tangents at a state, however what is given moves."""
         layout, value = filled(self.contractions, node, fraction, parameters, state)
         evaluate(layout.rows[_still(self.contractions)], value, np.zeros(len(value)))
         return Moving(self.contractions, layout, value)

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature ab84ba2998693a09, runtime 59e7d27520dd2fe2.
+Generated; do not edit. Signature 6029dd118c0f5654, runtime ab82e63fcdbe5c09.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "ab84ba2998693a0908de6773c390cf3f1eeb326e9ad5baeb1a4ef2f6f6fb707b"
+SIGNATURE = "6029dd118c0f5654c8a0b9be310b73af227e5ac6349d7246b31936a6687a00f7"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature f1192e9c57803dc4, runtime 59e7d27520dd2fe2.
+Generated; do not edit. Signature c99334c35699edb7, runtime ab82e63fcdbe5c09.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "f1192e9c57803dc4fb82c7a4562abb5a76e52ad1a873e0d24a8b38e03a61b98b"
+SIGNATURE = "c99334c35699edb72609e4f42ca9bab8ae82e7153ab839323e321f6b2374ae8a"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

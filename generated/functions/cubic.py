@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature b6850810842434d9, runtime 59e7d27520dd2fe2.
+Generated; do not edit. Signature 9467a42ce78480fc, runtime ab82e63fcdbe5c09.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "b6850810842434d94e9a0c65ce08d265ec52bb42b103a84b21b4a71072164103"
+SIGNATURE = "9467a42ce78480fcf2767a1f40f74ef7e370c904d1c2389eee41cad1334d2323"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

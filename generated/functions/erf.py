@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 1a09a7f3a380b0ce, runtime 59e7d27520dd2fe2.
+Generated; do not edit. Signature 172b8223e5be5256, runtime ab82e63fcdbe5c09.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "1a09a7f3a380b0ce7b02f6aa781dcdc7201647db654353d2c895a058a18f0cc9"
+SIGNATURE = "172b8223e5be5256e98769cbb686fbe32fe98369799f4e165e09b449649c8edb"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

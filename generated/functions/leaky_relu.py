@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 4fe2e081b83f9ffd, runtime 59e7d27520dd2fe2.
+Generated; do not edit. Signature c90911bec63dc849, runtime ab82e63fcdbe5c09.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "4fe2e081b83f9ffd7b9febb9122519ef891b846600e4ae255cb29c883a7cf53b"
+SIGNATURE = "c90911bec63dc8497a47bf901a4f32ddafb748f35882ca6867acf12786174430"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

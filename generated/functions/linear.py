@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature d48553c2cc3985f2, runtime 59e7d27520dd2fe2.
+Generated; do not edit. Signature 446db3c4aa835e8e, runtime ab82e63fcdbe5c09.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "d48553c2cc3985f289cd7bcd2939ed310f500856e829787e9b315e5ce08b4094"
+SIGNATURE = "446db3c4aa835e8e6f420e426e22813e43886e5da428f0147112fafd8a0df461"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

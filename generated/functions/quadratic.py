@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature ea3a21470ae7efc0, runtime 59e7d27520dd2fe2.
+Generated; do not edit. Signature d77e67ebca3b9dcd, runtime ab82e63fcdbe5c09.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "ea3a21470ae7efc08f427e01f83fdf75b3a076b7e56b3218dea2c44a36cec4be"
+SIGNATURE = "d77e67ebca3b9dcde63b2d88104df797d4326713093b02652983d90c371aed59"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature d65a66d05a4d8873, runtime 59e7d27520dd2fe2.
+Generated; do not edit. Signature c54d28dc98b4d41f, runtime ab82e63fcdbe5c09.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "d65a66d05a4d8873febe066880d10617ada404a4c5d35a5bc244c764deedc3bd"
+SIGNATURE = "c54d28dc98b4d41fb7d1729976372d094e8e96e5250e003c3a206ff45cd7558f"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

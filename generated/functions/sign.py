@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature eb7a8df0b3e47c93, runtime 59e7d27520dd2fe2.
+Generated; do not edit. Signature 02aad45eea61ca1c, runtime ab82e63fcdbe5c09.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "eb7a8df0b3e47c9384ad1636f318077e32d7e7afeaf19f4429a9237036adb150"
+SIGNATURE = "02aad45eea61ca1c1d31967a998ab3fd3d9ea0c4d8a6c44171a72674a2288bcd"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 5f942ce3ea298f93, runtime 59e7d27520dd2fe2.
+Generated; do not edit. Signature f9812fffa56b4193, runtime ab82e63fcdbe5c09.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "5f942ce3ea298f93042a2c363514cfbb48156a5e7f6c47996f8503d3ca2f1dea"
+SIGNATURE = "f9812fffa56b4193ce9b1a144097434eb239c81dc5307438d7d647454827588c"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 1368102a085dc552, runtime 59e7d27520dd2fe2.
+Generated; do not edit. Signature 095f52b29987ffee, runtime ab82e63fcdbe5c09.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "1368102a085dc55200d64b04be82dc89be8323bcba559d390bc3c3b9e052eebb"
+SIGNATURE = "095f52b29987ffeee8f537db6112eb77f9f412f1b36b0742d6ec2312a54a44dd"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

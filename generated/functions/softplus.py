@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 2499e67290b34289, runtime 59e7d27520dd2fe2.
+Generated; do not edit. Signature 95baeb24c0626d4e, runtime ab82e63fcdbe5c09.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "2499e67290b342894fc685bfc2713cf8340a880cdee8b279d283c0fdf50301f9"
+SIGNATURE = "95baeb24c0626d4e722b5dce4b6670d1d4a1e2d9a8c943f67cf55ebddc35593e"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 20b7fb72d0f85d7c, runtime 59e7d27520dd2fe2.
+Generated; do not edit. Signature 3ceafe9d5d13e49f, runtime ab82e63fcdbe5c09.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "20b7fb72d0f85d7cc9a09eec4f27842a404789cc1599bdb750f8ef99594f91a7"
+SIGNATURE = "3ceafe9d5d13e49fe37bbcfe8121850e1e0717e13581d2a60904b08a6ca96fff"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature c98b08c58803119b, runtime 59e7d27520dd2fe2.
+Generated; do not edit. Signature 92e90dc067cdfb71, runtime ab82e63fcdbe5c09.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "c98b08c58803119b15d29734976d7125e3f96d9c885cb1987b110196af74a392"
+SIGNATURE = "92e90dc067cdfb718c1826f24930880ed76f7907ac4d470abba7a8122aff701b"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature a5d2c6533a61a406, runtime 59e7d27520dd2fe2.
+Generated; do not edit. Signature 39c0289bc983f14f, runtime ab82e63fcdbe5c09.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "a5d2c6533a61a406bd1c2e07c56f51ef06d9d9c391094062c5b33aa3a5653828"
+SIGNATURE = "39c0289bc983f14f4aef20e4e06e131a34843dbbebfd084454ef544de1ffbefc"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 755d1c72a6ff2cc6, runtime 59e7d27520dd2fe2.
+Generated; do not edit. Signature 87f3cf84fd5a5df7, runtime ab82e63fcdbe5c09.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "755d1c72a6ff2cc6747f4feaffd0f979c28d99d698eb7f5c44764b3cd998469a"
+SIGNATURE = "87f3cf84fd5a5df73559b939ee29fb3b9bc320b56bfab28d58208e47688df5cd"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature cec65eceb354785c, runtime 59e7d27520dd2fe2.
+Generated; do not edit. Signature 4cdff6846a23ae1f, runtime ab82e63fcdbe5c09.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "cec65eceb354785ccac8d4c08e9256ee7abc09e9e4be76a7224ca837e90ce313"
+SIGNATURE = "4cdff6846a23ae1f87febc3d810ab667e59daa5f0aafc1ab677c9dc25ad211cd"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

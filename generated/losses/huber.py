@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature b42febebed949475, runtime 59e7d27520dd2fe2.
+Generated; do not edit. Signature 9c20c11ef51b1d18, runtime ab82e63fcdbe5c09.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "b42febebed9494758abea6c0436ed13301849414fe246adc29d08fbed82c0f4b"
+SIGNATURE = "9c20c11ef51b1d187006f73081893bb06651d8b40bf0484070cde2bcd137110b"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

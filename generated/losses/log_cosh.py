@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 704edce19cf16f18, runtime 59e7d27520dd2fe2.
+Generated; do not edit. Signature d8368e11b31be7e1, runtime ab82e63fcdbe5c09.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "704edce19cf16f185027a937f3edfd20bf19f080e8c812020c47190ca042b5e4"
+SIGNATURE = "d8368e11b31be7e1099a52c1e237da6eaff75f7010a3982c735d203621b1344f"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 5b164411565c874d, runtime 59e7d27520dd2fe2.
+Generated; do not edit. Signature 020b0c3017b94fd5, runtime ab82e63fcdbe5c09.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "5b164411565c874d4b04a54f9ae2e2647d8fd6be40056ca86a0dd8a50e4b5c32"
+SIGNATURE = "020b0c3017b94fd55f9d1c6db6f4cd6ce39aac5572eecd8f4c6cfce6694a2313"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

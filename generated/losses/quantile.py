@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature 07205966932ca7b2, runtime 59e7d27520dd2fe2.
+Generated; do not edit. Signature 022f0116b0d4fd2b, runtime ab82e63fcdbe5c09.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "07205966932ca7b2b6dc2c6fb6bdf06afd0f967da133a230a0ed522a558f886e"
+SIGNATURE = "022f0116b0d4fd2bb005f547a4e63c6b3ffebc2256c7d27445e6017fa5ed70e3"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature c0c2a6d37bfb708e, runtime 59e7d27520dd2fe2.
+Generated; do not edit. Signature d7fe7196b4b95013, runtime ab82e63fcdbe5c09.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "c0c2a6d37bfb708e84c03e0e431c9f0cc8d6fa5c31e10c4d6a8658d955a92be5"
+SIGNATURE = "d7fe7196b4b9501330aa906f03a53e4fa52af47d764834bd80412a3791450b07"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 34fc1353de1e7240, runtime 59e7d27520dd2fe2.
+Generated; do not edit. Signature 16ef0bec85fb4c53, runtime ab82e63fcdbe5c09.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "34fc1353de1e72408c22dca1ed2248b4f1c88eeb31912c62fd54ee24b96e9ef6"
+SIGNATURE = "16ef0bec85fb4c538baa74892381211176d5eaa40d2935074ba3485ce8d95644"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature 990d3d2193b8e237, runtime 59e7d27520dd2fe2.
+Generated; do not edit. Signature 977f3dfac145dc68, runtime ab82e63fcdbe5c09.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "990d3d2193b8e237c533ceb36ec6d1c199a6668566b34dce7da070dc2f72cfc8"
+SIGNATURE = "977f3dfac145dc684794dce173ad46a2a9c238efbc1af6ce08430f663843a2fc"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

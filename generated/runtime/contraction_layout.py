@@ -1,7 +1,7 @@
 """Where the arrays of contractions lie in memory, for given lengths of their axes.
 
 Written by hand, in codegen/runtime/contraction_layout.py.
-Generated; do not edit. Signature 4440251a50264743, runtime 59e7d27520dd2fe2.
+Generated; do not edit. Signature a752be1594c8c62a, runtime ab82e63fcdbe5c09.
 Regenerate with: giantstep generate
 """
 
@@ -89,4 +89,4 @@ def layout_of(contractions, blocks, nodes, shapes):
     known, moving = ({n: places[r] for n, r in found.items()} for found in (families, contractions.moving))
     return Layout(rows, start, slice(0, identity), known, defined, moving)
 
-SIGNATURE = "4440251a502647439fc0146f27dd61e5731cfdb3980eaf3a4996df727f1f7df1"
+SIGNATURE = "a752be1594c8c62ad5e83a83a221a32d2a53e4cec3f328567b4327f0a50a4581"

@@ -6,7 +6,7 @@ nodes of kappa; a name without indices is a parameter or a function of kappa. Be
 equation.
 
 Written by hand, in codegen/runtime/equation_text.py.
-Generated; do not edit. Signature 4440251a50264743, runtime 59e7d27520dd2fe2.
+Generated; do not edit. Signature a752be1594c8c62a, runtime ab82e63fcdbe5c09.
 Regenerate with: giantstep generate
 """
 
@@ -235,4 +235,4 @@ def _cost(pair):
     letters = {*pair[0][1], *pair[1][1]}
     return (NODE in letters) * 10 + len(letters)
 
-SIGNATURE = "4440251a502647439fc0146f27dd61e5731cfdb3980eaf3a4996df727f1f7df1"
+SIGNATURE = "a752be1594c8c62ad5e83a83a221a32d2a53e4cec3f328567b4327f0a50a4581"

@@ -5,7 +5,7 @@ others moves as the right sides do, unless there is a rule for it: averages over
 averages, and matrices whose derivative would cancel, taken term by term.
 
 Written by hand, in codegen/runtime/tangents.py.
-Generated; do not edit. Signature 4440251a50264743, runtime 59e7d27520dd2fe2.
+Generated; do not edit. Signature a752be1594c8c62a, runtime ab82e63fcdbe5c09.
 Regenerate with: giantstep generate
 """
 
@@ -165,7 +165,7 @@ def _name(left):
     return left.partition("[")[0]
 
 
-class Motion:
+class TangentEquations:
     """``at``: the tangents of a module's equations where a state solves them."""
 
     def __init__(self, text, columns, features=FEATURES):
@@ -177,7 +177,7 @@ class Motion:
         return Tangents(self.text, self.columns, self.features)
 
     def at(self, node, fraction, parameters, state):
-        """The tangents at a state, for any motion of what is given."""
+        """The tangents at a state, however what is given moves."""
         layout, value = filled(self.contractions, node, fraction, parameters, state)
         evaluate(layout.rows[_still(self.contractions)], value, np.zeros(len(value)))
         return Moving(self.contractions, layout, value)
@@ -235,4 +235,4 @@ def _needed(contractions, wanted):
             found.append(number)
     return np.array(found[::-1], dtype=int)
 
-SIGNATURE = "4440251a502647439fc0146f27dd61e5731cfdb3980eaf3a4996df727f1f7df1"
+SIGNATURE = "a752be1594c8c62ad5e83a83a221a32d2a53e4cec3f328567b4327f0a50a4581"

@@ -6,7 +6,7 @@ Order of computation, found from the derived system:
        avg_tg, norm_hat, zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature ce43eb1812821487.
+in X). Generated; do not edit. Signature 880e80a8cb789c4a.
 Regenerate with: giantstep generate
 """
 
@@ -16,11 +16,11 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.compiling import entry, kept
 from generated.runtime.contractions import INNER, add, add_product, average, average_of_product, clear, short, sum_of
-from generated.runtime.tangents import Motion, Text
+from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "ce43eb181282148760c01de313b52db3afa8376f9e663b9313028819d643552a"
+SIGNATURE = "880e80a8cb789c4a43ac21e3cfd9082bc575db7752a714378b8af606500921e4"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks
@@ -496,5 +496,5 @@ free_energy := (alpha*E(avg_M) + beta*inverse_dimension*sum(m[b]**2/(2*T[b]), b)
     + sum(sum(-Q1[b, c]*V1_hat[b, c] + Q1_hat[b, c]*V1[b, c], b), c)/2
     - (sum(Q2_hat[a]*T[a], a) + sum(sum(M[a, b]*Q1_hat[a, b], b), a))/(2*beta)))
 """
-motion = Motion(Text(EQUATIONS, ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta'), (), RULES, OBSERVABLES),
-    COLUMNS, features=('mu0', 'mu1', 'mu2sq', 'mu_c'))
+tangents = TangentEquations(Text(EQUATIONS, ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta'), (), RULES,
+    OBSERVABLES), COLUMNS, features=('mu0', 'mu1', 'mu2sq', 'mu_c'))

@@ -7,7 +7,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 794932180e9b233e.
+in X). Generated; do not edit. Signature 8abd83e79f5b102b.
 Regenerate with: giantstep generate
 """
 
@@ -17,11 +17,11 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.compiling import entry, kept
 from generated.runtime.contractions import INNER, add, add_product, average, average_of_product, clear, short, sum_of
-from generated.runtime.tangents import Motion, Text
+from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "794932180e9b233e679902afb84bf750468c09060f1952a46ff8ab805db4206f"
+SIGNATURE = "8abd83e79f5b102b424743a1ce516af1420a76012ab46fbafbb8b17267876cbe"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks
@@ -574,5 +574,5 @@ free_energy := (alpha*E(avg_M) + beta*inverse_dimension*sum(m[b]**2/(2*T[b]), b)
     + psi_2[b]*psi_hat_2[b] + zeta[b]*zeta_hat[b], b) + sum(sum(-Q1[b, c]*V1_hat[b, c] + Q1_hat[b, c]*V1[b, c], b),
     c)/2 - (sum(Q2_hat[a]*T[a], a) + sum(sum(M[a, b]*Q1_hat[a, b], b), a))/(2*beta)))
 """
-motion = Motion(Text(EQUATIONS, ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta'), (), RULES,
-    OBSERVABLES), COLUMNS, features=('mu0', 'mu1', 'mu2sq', 'mu_c'))
+tangents = TangentEquations(Text(EQUATIONS, ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta'), (),
+    RULES, OBSERVABLES), COLUMNS, features=('mu0', 'mu1', 'mu2sq', 'mu_c'))

@@ -1,6 +1,6 @@
 """Equations of a given bulk, one block  [THEORY section 5].
 
-Generated; do not edit. Signature fe813ebf56f05a63.
+Generated; do not edit. Signature 618d3ebe03a49cb9.
 Regenerate with: giantstep generate
 """
 
@@ -8,9 +8,9 @@ Regenerate with: giantstep generate
 import numpy as np
 
 from generated.runtime.certificate import Certificate
-from generated.runtime.tangents import Motion, Text
+from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "fe813ebf56f05a6313ff594ebe15318f1150e75b19d798cc1a4c67d49be5367f"
+SIGNATURE = "618d3ebe03a49cb934068e7c98bdda8f883cf87424080728544a83bddffca7ea"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')
@@ -188,4 +188,5 @@ free_energy := (alpha*E(avg_M) + beta*inverse_dimension*sum(m[b]**2/(2*T[b]), b)
     - sum(sum(V1_hat[b, c]*zeta[b]*zeta[c], b), c)/2 + sum(sum(-Q1[b, c]*V1_hat[b, c] + Q1_hat[b, c]*V1[b, c], b), c)/2
     - (sum(Q2_hat[a]*T[a], a) + sum(sum(sum(Px[c, b, a]*Q1_hat[b, c], c), b)*law_rows[a]*spectrum[a], a))/(2*beta)))
 """
-motion = Motion(Text(EQUATIONS, ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi', 'zeta'), (), RULES, OBSERVABLES), COLUMNS)
+tangents = TangentEquations(Text(EQUATIONS, ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi', 'zeta'), (), RULES, OBSERVABLES),
+    COLUMNS)

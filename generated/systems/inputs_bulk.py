@@ -1,6 +1,6 @@
 """Equations of structured inputs, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature 70afe1237f198c7a.
+Generated; do not edit. Signature 7f66f895ee6780d7.
 Regenerate with: giantstep generate
 """
 
@@ -8,9 +8,9 @@ Regenerate with: giantstep generate
 import numpy as np
 
 from generated.runtime.certificate import Certificate
-from generated.runtime.tangents import Motion, Text
+from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "70afe1237f198c7ac5bd0154d0418e55cceea1e342d254bdd2163a16f2c1d3bd"
+SIGNATURE = "7f66f895ee6780d776b9c2a06c775fa1c0d36f9b2acc6364452565fc427e508f"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')
@@ -182,5 +182,5 @@ free_energy := (alpha*E(avg_M) + beta*inverse_dimension*sum(m[b]**2/(2*T[b]), b)
     - sum(sum(V1_hat[b, c]*zeta[b]*zeta[c], b), c)/2 + sum(sum(-Q1[b, c]*V1_hat[b, c] + Q1_hat[b, c]*V1[b, c], b), c)/2
     - (sum(sum(sum(Mx[b, c, a]*Q1_hat[b, c], c), b)*law_tr[a], a) + sum(Q2_hat[a]*T[a], a))/(2*beta)))
 """
-motion = Motion(Text(EQUATIONS, ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi', 'zeta'),
+tangents = TangentEquations(Text(EQUATIONS, ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi', 'zeta'),
     ('Sigma', 'law_tr', 'law_vv', 'law_vo', 'law_oo'), RULES, OBSERVABLES), COLUMNS)

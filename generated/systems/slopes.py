@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 59680f0fdb7f2397.
+Generated; do not edit. Signature 96c2023d6f083a93.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "59680f0fdb7f2397c84e873e1d457cb84049eb9141db97808c6d87b23dc8c958"
+SIGNATURE = "96c2023d6f083a9302a33b1a62581baa73b0ff0143948e7a887637bc0ceaaaab"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

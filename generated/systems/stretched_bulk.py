@@ -1,6 +1,6 @@
 """Equations of a stretched bulk, 1 direction(s) beside the spike, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature a788a3c6d95e5f89.
+Generated; do not edit. Signature d8f5bad1282f011f.
 Regenerate with: giantstep generate
 """
 
@@ -8,9 +8,9 @@ Regenerate with: giantstep generate
 import numpy as np
 
 from generated.runtime.certificate import Certificate
-from generated.runtime.tangents import Motion, Text
+from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "a788a3c6d95e5f897b2932cca7e5ddc9b6e10a74334d930dfe3111e654ad6e17"
+SIGNATURE = "d8f5bad1282f011f4f9078b47110e77994a866f9485e98131254846f8aaa8faa"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')
@@ -938,6 +938,6 @@ free_energy := (alpha*E(avg_M) + beta*inverse_dimension*sum(m[b]**2/(2*T[b]), b)
     - sum(sum(V1_hat[b, c]*zeta[b]*zeta[c], b), c)/2 + sum(sum(-Q1[b, c]*V1_hat[b, c] + Q1_hat[b, c]*V1[b, c], b), c)/2
     - (sum(Q2_hat[a]*T[a], a) + sum(sum(M[a, b]*Q1_hat[a, b], b), a))/(2*beta)))
 """
-motion = Motion(Text(EQUATIONS, ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta', 'X', 'adjoint_X'),
+tangents = TangentEquations(Text(EQUATIONS, ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta', 'X', 'adjoint_X'),
     ('sample', 'base', 'chi', 'along', 'spread'), RULES, OBSERVABLES), COLUMNS,
     features=('mu0', 'mu1', 'mu2sq', 'mu_c'))

@@ -1,6 +1,6 @@
 """Equations of a stretched bulk, 2 direction(s) beside the spike, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature 8fccc47e0133a9aa.
+Generated; do not edit. Signature 24d4598f6eff5092.
 Regenerate with: giantstep generate
 """
 
@@ -8,9 +8,9 @@ Regenerate with: giantstep generate
 import numpy as np
 
 from generated.runtime.certificate import Certificate
-from generated.runtime.tangents import Motion, Text
+from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "8fccc47e0133a9aa28c57cf8ab79f6ea7153475a558443449bb6d09ce8f5a6be"
+SIGNATURE = "24d4598f6eff50927b5dc72f31a2d5ba83b450d7d8d6f61e760fb1ecff04c7f8"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')
@@ -962,6 +962,6 @@ free_energy := (alpha*E(avg_M) + beta*inverse_dimension*sum(m[b]**2/(2*T[b]), b)
     - sum(sum(V1_hat[b, c]*zeta[b]*zeta[c], b), c)/2 + sum(sum(-Q1[b, c]*V1_hat[b, c] + Q1_hat[b, c]*V1[b, c], b), c)/2
     - (sum(Q2_hat[a]*T[a], a) + sum(sum(M[a, b]*Q1_hat[a, b], b), a))/(2*beta)))
 """
-motion = Motion(Text(EQUATIONS, ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta', 'X', 'adjoint_X'),
-    ('sample', 'base', 'chi', 'along', 'spread'), RULES, OBSERVABLES), COLUMNS,
+tangents = TangentEquations(Text(EQUATIONS, ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta', 'X',
+    'adjoint_X'), ('sample', 'base', 'chi', 'along', 'spread'), RULES, OBSERVABLES), COLUMNS,
     features=('mu0', 'mu1', 'mu2sq', 'mu_c'))

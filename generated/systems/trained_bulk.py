@@ -1,6 +1,6 @@
 """Equations of a trained bulk, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature 357e284b058adeb0.
+Generated; do not edit. Signature b9ee4fdca79bb485.
 Regenerate with: giantstep generate
 """
 
@@ -8,9 +8,9 @@ Regenerate with: giantstep generate
 import numpy as np
 
 from generated.runtime.certificate import Certificate
-from generated.runtime.tangents import Motion, Text
+from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "357e284b058adeb034d82e01fe9ddeb6ffc016661d8b93cabd02fbc1655ad681"
+SIGNATURE = "b9ee4fdca79bb485934da92b57e7b703ebdef3193c73cfa6548d81e3fbaaf164"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')
@@ -273,6 +273,6 @@ free_energy := (alpha*E(avg_M) + beta*inverse_dimension*sum(m[b]**2/(2*T[b]), b)
     + sum(sum(-Q1[b, c]*V1_hat[b, c] + Q1_hat[b, c]*V1[b, c], b), c)/2
     - (sum(sum(sum(Mx[b, c, a]*Q1_hat[b, c], c), b)*law_tr[a], a) + sum(Q2_hat[a]*T[a], a))/(2*beta)))
 """
-motion = Motion(Text(EQUATIONS, ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta'),
+tangents = TangentEquations(Text(EQUATIONS, ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta'),
     ('Sigma', 'law_tr', 'law_vv', 'law_vo', 'law_oo', 'chi', 'law_vn', 'law_on', 'law_nn'), RULES, OBSERVABLES),
     COLUMNS, features=('mu0', 'mu1', 'mu2sq', 'mu_c'))

@@ -15,9 +15,9 @@ from giantstep.law.multi_index_labels import has_kinks
 from giantstep.spec.errors import NotConverged
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import Level
-from giantstep.system.flat_losses import remark
 from giantstep.system.kink_crossings import cuts_at, passes_unseen
 from giantstep.system.label_refinement import settles, system_at
+from giantstep.system.loss_at_zero import remark
 from giantstep.system.newton import Outcome, continued, extrapolated, newton
 from giantstep.system.problem import Problem, Solution
 from giantstep.system.result import Result

@@ -194,7 +194,7 @@ class CoupledSystem:
 
     def tangents(self, known: Mapping[str, Any]) -> Tangents:
         """The tangents of the equations where they are solved by what is known."""
-        found: Tangents = self.equations.motion.at(self.node, self.problem.fraction, self.parameters, known)
+        found: Tangents = self.equations.tangents.at(self.node, self.problem.fraction, self.parameters, known)
         return found
 
     def known(self) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from giantstep.law.labels import Points
 from giantstep.spec.errors import BadInput, NotConverged
 from giantstep.system.coupled_solver import FINE, refined
 from giantstep.system.discretisation import Resolved, resolved
-from giantstep.system.flat_losses import loss_constants, pieces_at_zero, probability_felt
+from giantstep.system.loss_at_zero import loss_constants, pieces_at_zero, probability_felt
 from giantstep.system.loss_kernels import loss_kernel
 from giantstep.system.problem import Problem, Solution
 

@@ -1,6 +1,6 @@
-"""The proximal map of every loss: closed form, implicit form and high-precision twin, and what convexity demands.
+"""The proximal map of every loss: closed and implicit form against a precise reference, and what convexity demands.
 
-The twin is asked for 30 digits; it is held to 25, which leaves five for the rounding of s f - o in the test itself.
+The reference is asked for 30 digits and held to 25, which leaves five for the rounding of s f - o in the test itself.
 """
 
 from __future__ import annotations
@@ -94,10 +94,12 @@ def test_closed_forms_in_the_literature() -> None:
     variances,
     shares,
 )
-def test_closed_forms_are_the_twin(text: str, y: float, omega: float, variance: float, share: float) -> None:
+def test_closed_forms_are_those_of_the_reference(
+    text: str, y: float, omega: float, variance: float, share: float
+) -> None:
     analysis, y, parameters = point(text, y, share)
     record, loss = moreau(analysis.loss), analysis.loss
-    twin = moreau_values(analysis, y, omega, variance, parameters)
+    exact = moreau_values(analysis, y, omega, variance, parameters)
     numbers = {p.symbol: sp.Rational(parameters[p.name]) for p in loss.parameters}
     numbers |= {Y: sp.Rational(y), VARIANCE: sp.Rational(variance)}
     w = (loss.sign * sp.Rational(omega) - loss.offset).subs(numbers)
@@ -105,7 +107,7 @@ def test_closed_forms_are_the_twin(text: str, y: float, omega: float, variance: 
     with mpmath.workdps(30):
         found = [e.subs({**numbers, OMEGA_U: w}).evalf(30)._to_mpmath(110) for e in _expressions(record)]
         sign, offset = (mpmath.mpmathify(e.subs(numbers).evalf(30)) for e in (loss.sign, loss.offset))
-        expected = (sign * twin.prox - offset, twin.envelope, sign * twin.g, twin.h)
+        expected = (sign * exact.prox - offset, exact.envelope, sign * exact.g, exact.h)
         count = 3 if w in edges else 4  # h jumps at the edges
         for a, b in list(zip(found, expected, strict=True))[:count]:
             assert abs(a - b) < CLOSE * (1 + abs(b))
@@ -118,20 +120,20 @@ def _expressions(record: MoreauRecord) -> tuple[Any, ...]:
 @property_test
 @given(st.sampled_from(ALL), labels, centres, variances, shares)
 def test_along_the_proximal_map(text: str, y: float, omega: float, variance: float, share: float) -> None:
-    """The twin's prox solves the stationarity of its region, and gives its envelope, g and h."""
+    """The prox of the reference solves the stationarity of its region, and gives its envelope, g and h."""
     analysis, y, parameters = point(text, y, share)
     loss = analysis.loss
-    twin = moreau_values(analysis, y, omega, variance, parameters)
+    exact = moreau_values(analysis, y, omega, variance, parameters)
     numbers = {p.symbol: sp.Rational(parameters[p.name]) for p in loss.parameters}
     numbers |= {Y: sp.Rational(y), VARIANCE: sp.Rational(variance)}
     sign, offset, w = (e.subs(numbers) for e in (loss.sign, loss.offset, loss.sign * sp.Rational(omega) - loss.offset))
     region = next(r for r in moreau(loss).regions if r.upper == sp.oo or w < r.upper.subs(numbers))
     assume(region.along is not None)
-    u = sign * sp.Float(twin.prox, 30) - offset
+    u = sign * sp.Float(exact.prox, 30) - offset
     assume(not any(abs(u - b.subs(numbers)) < 1e-12 for b in analysis.breakpoints))
     along = [getattr(region.along, name).subs(numbers).subs(L, u).evalf(30) for name in ("omega", "envelope", "g", "h")]
-    stiff = 1 + abs(sp.Float(twin.h * variance / (1 - twin.h * variance), 30)) if twin.h * variance != 1 else sp.oo
-    for found, expected in zip(along, (w, twin.envelope, sign * twin.g, twin.h), strict=True):
+    stiff = 1 + abs(sp.Float(exact.h * variance / (1 - exact.h * variance), 30)) if exact.h * variance != 1 else sp.oo
+    for found, expected in zip(along, (w, exact.envelope, sign * exact.g, exact.h), strict=True):
         # u is known to 1e-30; omega moves by 1 + V rho'' times that, the others less
         assert abs(found - expected) < 1e-25 * stiff * (1 + abs(expected))
 
@@ -139,7 +141,7 @@ def test_along_the_proximal_map(text: str, y: float, omega: float, variance: flo
 @pytest.mark.parametrize("text", ["logistic", "exponential", "probit", "hinge"])
 @pytest.mark.parametrize(("omega", "variance"), [(-1e6, 1e-6), (1e6, 1e6), (-40, 1e8), (-3e3, 0.5), (0, 1e-12)])
 def test_far_out(text: str, omega: float, variance: float) -> None:
-    """Stationarity of the twin where doubles overflow or cancel.
+    """Stationarity of the reference where doubles overflow or cancel.
 
     A prox of 1e6 rounded at a relative 1e-30 moves exp(-u^2/2) by a relative 1e-18.
     """

@@ -1,6 +1,6 @@
 """What convexity demands of every proximal map: its minimum, firm non-expansiveness, Moreau decomposition, limits.
 
-The twin is asked for 30 digits; it is held to 25, which leaves five for the rounding of s f - o in the test itself.
+The reference is asked for 30 digits and held to 25, which leaves five for the rounding of s f - o in the test itself.
 """
 
 from __future__ import annotations
@@ -51,16 +51,16 @@ def test_the_prox_minimises_the_loss_as_written(
     Values at 60 digits see a minimiser to 1e-30 / sqrt(curvature) with curvature >= 1/V.
     """
     analysis, y, parameters = point(text, y, share)
-    twin = moreau_values(analysis, y, omega, variance, parameters)
+    exact = moreau_values(analysis, y, omega, variance, parameters)
     loss = original(analysis, y, parameters)
     with mpmath.workdps(60):
         v, w = mpmath.mpf(variance), mpmath.mpf(omega)
-        reach = abs(twin.prox - w) + 5
+        reach = abs(exact.prox - w) + 5
         found = lowest(lambda x: (x - w) ** 2 / (2 * v) + loss(x), w - reach, w + reach, mpmath.mpf(10) ** -27)
         objective = (found - w) ** 2 / (2 * v) + loss(found)
-        assert abs(found - twin.prox) < mpmath.mpf(10) ** -24 * (1 + abs(w))
-        assert abs(objective - twin.envelope) < CLOSE * (1 + abs(objective))
-        assert abs(twin.g - (twin.prox - w) / v) < CLOSE * (1 + abs(twin.g))
+        assert abs(found - exact.prox) < mpmath.mpf(10) ** -24 * (1 + abs(w))
+        assert abs(objective - exact.envelope) < CLOSE * (1 + abs(objective))
+        assert abs(exact.g - (exact.prox - w) / v) < CLOSE * (1 + abs(exact.g))
 
 
 @property_test
@@ -78,7 +78,7 @@ def test_firmly_non_expansive(text: str, y: float, omega: float, other: float, v
 @settings(max_examples=40, deadline=None, derandomize=True)
 @given(st.sampled_from(ALL), labels, centres, variances, shares)
 def test_derivatives_of_the_envelope(text: str, y: float, omega: float, variance: float, share: float) -> None:
-    """dM/domega = -g, dM/dV = -g^2/2, dg/domega = -h, dg/dV = -g h by central differences of the 40-digit twin.
+    """dM/domega = -g, dM/dV = -g^2/2, dg/domega = -h, dg/dV = -g h by central differences at 40 digits.
 
     With a step of 1e-13 the truncation error is 1e-26 times a third derivative, rounding 1e-27: judged at 1e-15,
     away from the edges of regions, where h jumps.
@@ -218,19 +218,19 @@ def test_more_random_convex_losses(terms: list[tuple[int, str]], omega: float, v
 
 
 def holds_for_a_sum(terms: list[tuple[int, str]], omega: float, variance: float) -> None:
-    """From text to prox for sums nobody chose: regions meet, steps hold, and the twin's point is in its region."""
+    """From text to prox for sums nobody chose: regions meet, steps hold, and its point is in its region."""
     try:
         record = moreau(loss_of("+".join(f"({weight}/10)*{atom}" for weight, atom in terms)))
     except NotConvex:
         raise AssertionError("a sum of convex terms was refused") from None
-    twin = moreau_values(record.analysis, 0.5, omega, variance)
+    exact = moreau_values(record.analysis, 0.5, omega, variance)
     w = sp.Rational(omega) - sp.Rational(1, 2)
     region = next(r for r in record.regions if r.upper == sp.oo or w < r.upper.subs(VARIANCE, sp.Rational(variance)))
     edges = (-sp.oo, *record.analysis.breakpoints, sp.oo)
-    u = sp.Float(twin.prox, 30) - sp.Rational(1, 2)
+    u = sp.Float(exact.prox, 30) - sp.Rational(1, 2)
     if region.piece is None:
         assert any(abs(u - place) < 1e-24 for place in edges)
-        assert abs(twin.h * variance - 1) < 1e-14
+        assert abs(exact.h * variance - 1) < 1e-14
     else:
         assert edges[region.piece] - 1e-24 < u < edges[region.piece + 1] + 1e-24
     assert all(check.error is None or check.error < 1e-30 for check in check_derivation(record.derivation))

@@ -101,7 +101,7 @@ def test_simulate(name: str, models: dict[str, gs.Model]) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_verify(name: str, models: dict[str, gs.Model]) -> None:
-    # every rung of the model's own checks, with a short simulation
+    # every check of the model's own checks, with a short simulation
     lines: list[str] = []
     assert gs.verify(models[name], lambda line: lines.append(str(line)), dimension=100, seeds=24), "\n".join(lines)
 

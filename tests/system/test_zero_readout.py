@@ -12,7 +12,7 @@ from scipy.integrate import quad
 
 from giantstep.observe.simulate import simulate
 from giantstep.spec.errors import BadInput, NotConverged
-from giantstep.system.flat_losses import probability_felt
+from giantstep.system.loss_at_zero import probability_felt
 from giantstep.system.solve import solve
 
 WIDE = {"name": "epsilon_insensitive", "epsilon": 2.0}

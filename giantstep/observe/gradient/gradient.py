@@ -1,7 +1,7 @@
 """Exact derivatives of a solution in parameters of its model, by implicit differentiation of the derived system.
 
 The equations F(x; theta) = 0 of any loss, the square loss among them, give dx/dtheta = -(dF/dx)^-1 dF/dtheta with the
-Newton matrix of the solver; dF/dtheta and the motion of the errors come from generated tangents (derive.sensitivity).
+Newton matrix of the solver; dF/dtheta and the errors' derivatives come from generated tangents (derive.sensitivity).
 A parameter enters explicitly (ridge, samples, width) or through the strength of the spike and the covariance of the
 bulk, which move the conditional coefficients of the features. A trained bias follows by the same theorem, from
 dPhi/dbias = 0.
@@ -18,9 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from giantstep.observe.gradient.motion import Motion
 from giantstep.observe.gradient.parameter import Parameter, Rates
 from giantstep.observe.gradient.parameter_directions import Direction, check_key, direction_of, keys_for
+from giantstep.observe.gradient.sensitivity import Sensitivity
 from giantstep.observe.gradient.trained_bias import bias_direction, bias_rates
 from giantstep.spec.errors import BadInput, NotConverged
 from giantstep.spec.model import Model
@@ -36,7 +36,7 @@ from giantstep.system.system_of_problem import coupled_at
 
 Array = np.ndarray
 _SETTLED, _WORST = 1e-8, 1e-6  # change between orders of quadrature that is worked for, and that is allowed
-_CERTIFIED = 1e-7  # relative residual of the linear equations that the motion of the solution is held to
+_CERTIFIED = 1e-7  # relative residual of the linear equations that the derivative of the solution is held to
 
 
 @dataclass(frozen=True)
@@ -153,23 +153,23 @@ def _derivatives(
     def directions(there: Problem) -> list[Direction]:
         return [direction_of(parameter.model, there, members, parameter.key) for parameter in parameters.values()]
 
-    motion = _motion(problem, order, level)
-    found = {key: motion.along(way) for key, way in zip(parameters, directions(problem), strict=True)}
+    sensitivity = _sensitivity(problem, order, level)
+    found = {key: sensitivity.along(way) for key, way in zip(parameters, directions(problem), strict=True)}
     if not problem.model.network.trains_bias:
-        return found, motion.worst
+        return found, sensitivity.worst
 
     def energies(bias: float) -> list[float]:
         there = problem.with_bias(bias)
-        moved = _motion(there, order, level)
+        moved = _sensitivity(there, order, level)
         return [moved.along(way)[2] for way in (*directions(there), bias_direction(there))]
 
-    rates, of_bias = bias_rates(problem, tuple(parameters), energies), motion.along(bias_direction(problem))
+    rates, of_bias = bias_rates(problem, tuple(parameters), energies), sensitivity.along(bias_direction(problem))
     for key, (test, train, energy) in found.items():  # the free energy is stationary in the bias
         found[key] = test + rates[key] * of_bias[0], train + rates[key] * of_bias[1], energy
-    return found, motion.worst
+    return found, sensitivity.worst
 
 
-def _motion(problem: Problem, order: Mapping[str, Array], level: Level) -> Motion:
+def _sensitivity(problem: Problem, order: Mapping[str, Array], level: Level) -> Sensitivity:
     """The solution near given order parameters at one resolution, ready to be moved. Raises NotConverged."""
     system = coupled_at(problem, level)
     outcome = newton(system, system.unknowns(order), most=12)
@@ -178,4 +178,4 @@ def _motion(problem: Problem, order: Mapping[str, Array], level: Level) -> Motio
             raise hidden_rates()
         raise NotConverged("the solution is lost at the resolution of its derivative", "raise fit.ridge")
     system.residual(outcome.x)
-    return Motion(system)
+    return Sensitivity(system)

@@ -16,17 +16,17 @@ from giantstep.system.misclassification import wrong_sign_slopes
 from giantstep.system.state import State
 
 Array = np.ndarray
-_STILL = 1e-3  # of the largest relative motion: rounding of the others' is seen in what moves less
+_STILL = 1e-3  # of the largest relative rate: rounding of the others' is seen in what moves less
 _APPEARS = 1e-9  # of the largest rate of a feature: what rounding leaves of a combination that stays zero
 
 
-class Motion:
+class Sensitivity:
     """How the solution in the workspace of a system moves; ``worst``: relative residual of the linear equations.
 
-    of: the motion of the same solution on other nodes, which knows what this one lacks.
+    of: the sensitivity of the same solution on other nodes, which knows what this one lacks.
     """
 
-    def __init__(self, system: CoupledSystem, of: Motion | None = None) -> None:
+    def __init__(self, system: CoupledSystem, of: Sensitivity | None = None) -> None:
         self.system, self.worst = system, 0.0
         self.matrix: Array = system.jacobian().copy() if of is None else of.matrix
         self.known: dict[str, Any] = {**({} if of is None else of.known), **system.known()}
@@ -38,15 +38,15 @@ class Motion:
         given = self._given(direction)
         force, _ = self._moved(given, np.zeros(len(system.first)))
         scale = system.scale(system.work[system.first])
-        motion = -solved(self.matrix, force, scale)
-        left, tangents = self._moved(given, motion)
-        # what stands still by symmetry is held against the others' motion relative to their size
-        least = _STILL * float(np.max(np.abs(motion) / scale)) * scale
-        terms = np.abs(self.matrix) @ np.maximum(np.abs(motion), least)
+        rates = -solved(self.matrix, force, scale)
+        left, tangents = self._moved(given, rates)
+        # what stands still by symmetry is held against the others' rates relative to their size
+        least = _STILL * float(np.max(np.abs(rates) / scale)) * scale
+        terms = np.abs(self.matrix) @ np.maximum(np.abs(rates), least)
         self.worst = max(self.worst, float(np.max(np.abs(left) / np.maximum(terms, 1e-300))))
         test, train, energy = (float(tangents[f"d_{name}"]) for name in ("test_error", "train_error", "free_energy"))
         if system.loss.FORM == "margin":
-            test = self._wrong_sign(direction, motion)
+            test = self._wrong_sign(direction, rates)
         return test, train * system.problem.model.fit.loss.entry.error_scale, energy
 
     def _given(self, direction: Direction) -> dict[str, Any]:
@@ -74,22 +74,22 @@ class Motion:
             return found
         return {**found, **{f"d_{name}": rate for name, rate in moving.arrays(system.level.output).items()}}
 
-    def _moved(self, given: Mapping[str, Any], motion: Array) -> tuple[Array, Mapping[str, Array]]:
-        """(tangents of the residuals, all tangents by name) where the unknowns have a motion."""
+    def _moved(self, given: Mapping[str, Any], rates: Array) -> tuple[Array, Mapping[str, Array]]:
+        """(tangents of the residuals, all tangents by name) where the unknowns move at given rates."""
         system = self.system
         room = State(system.kernel, system.blocks, 0)
-        room.work[system.first], room.work[system.second] = motion, motion
+        room.work[system.first], room.work[system.second] = rates, rates
         moves = {f"d_{name}": room[name] for name in system.kernel.UNKNOWNS}
         tangents = self.tangents.along({**given, **moves})
         for name in system.kernel.UNKNOWNS:
             room[name][...] = tangents[f"d_residual_{name}"]
         return room.work[system.first], tangents
 
-    def _wrong_sign(self, direction: Direction, motion: Array) -> float:
+    def _wrong_sign(self, direction: Direction, rates: Array) -> float:
         """The slope of the test error of a loss of the margin, on panels that resolve the sign of the output."""
         signs = self.system.where_signs_turn()
-        there = self if signs is self.system else Motion(signs, self)
-        _, tangents = there._moved(there._given(direction), motion)
+        there = self if signs is self.system else Sensitivity(signs, self)
+        _, tangents = there._moved(there._given(direction), rates)
         of_mean, of_slope, of_delta = wrong_sign_slopes(signs.output())
         slopes = np.stack([tangents[f"d_{name}"] for name in signs.kernel.SLOPES])
         rate = of_mean * tangents["d_mean"] + (of_slope * slopes).sum(axis=0) + of_delta * tangents["d_Delta"]
