@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature bcec00daa4eb0f9d, runtime ab82e63fcdbe5c09.
+Generated; do not edit. Signature 3dc6b0915051bcbe, runtime 93048800d804f5e3.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "bcec00daa4eb0f9d7c6f7174f0886584ad8f8af0b75085ec7d9043d3bc8644ca"
+SIGNATURE = "3dc6b0915051bcbe91537b75778361afd4c12bc8a5c4c2adae0fb2c5a9a19cc7"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

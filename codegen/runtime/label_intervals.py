@@ -75,7 +75,8 @@ def intervals(
                 steep[0], steep[1] = center + sign * edge_low / turn, center + sign * edge_high / turn
             count = fill_nodes(law, gauss, fewest, y, center, spread, V[node], q, steep, blur, scratch)
             if count == 0:
-                out[0, node] = math.nan
+                for a in range(out.shape[0]):
+                    out[a, node] = math.nan
             for i in range(count):
                 off = sign * (scratch[0, i] - center)
                 m = ratio * off

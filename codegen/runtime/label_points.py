@@ -7,10 +7,10 @@ import numpy as np
 from codegen.runtime.compiling import entry, inner
 from codegen.runtime.nodes import fill_nodes
 
-_ORDER = 16  # Chebyshev nodes of a panel of centres
-_HALF = 0.7  # its half width in spreads of the output, which smooth what is interpolated: (h/2)^n 2/sqrt(n!) = 2e-14
+_ORDER = 20  # Chebyshev nodes of a panel of centres
+_HALF = 0.7  # its half width in spreads of the output, which smooth what is interpolated: (h/2)^n 2/sqrt(n!) = 1e-18
 _CROWD = 24  # centres on a panel that are worth its nodes
-_GROWTH = 2.0  # its half width in units of the exponential growth of a loss, at most: (h/2)^n 2/n! = 1e-13
+_GROWTH = 2.0  # its half width in units of the exponential growth of a loss, at most: (h/2)^n 2/n! = 1e-18
 
 
 @inner
@@ -18,9 +18,7 @@ def _sums(law, gauss, fewest, y, center, variance, V, q, steep, scratch, sums):
     """Averages over the output about a centre, in u; nan where scratch is too small."""
     count = fill_nodes(law, gauss, fewest, y, center, math.sqrt(variance), V, q, steep, math.inf, scratch)
     for a in range(9):
-        sums[a] = 0.0
-    if count == 0:
-        sums[0] = math.nan
+        sums[a] = math.nan if count == 0 else 0.0
     for i in range(count):
         p = scratch[1, i]
         x = (scratch[0, i] - center) / variance

@@ -7,6 +7,7 @@ from codegen.runtime.compiling import inner, piece_at
 
 PANEL = 6.0  # of a Gauss rule, in standard deviations
 _BENT = 0.05  # of the change of slope on a panel, what the quadratic through three curvatures may miss on a half
+_ROUNDING = 1e-15  # of a place and of a slope, relative
 
 
 class Law(NamedTuple):
@@ -76,8 +77,9 @@ def panel(law, k, x, last, spread, V, y, q):
     """
     _, slope, curvature = piece_at(law.pieces, k, y, q, x)
     width = min(PANEL * spread / (1.0 + V * curvature), last - x)
-    slack = 1e-9 / (1.0 + V / spread)
     _, next_slope, next_curvature = piece_at(law.pieces, k, y, q, x + width)
+    slack = 1e-9 / (1.0 + V / spread)
+    slack += _ROUNDING * (abs(slope) + abs(next_slope) + (abs(x) + 1.0) * max(curvature, next_curvature))
     for _ in range(60):
         _, half_slope, half_curvature = piece_at(law.pieces, k, y, q, x + 0.5 * width)
         change, first, part = next_slope - slope, half_slope - slope, width / 24.0

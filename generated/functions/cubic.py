@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 9467a42ce78480fc, runtime ab82e63fcdbe5c09.
+Generated; do not edit. Signature 8eff7da8ed5320e5, runtime 93048800d804f5e3.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "9467a42ce78480fcf2767a1f40f74ef7e370c904d1c2389eee41cad1334d2323"
+SIGNATURE = "8eff7da8ed5320e55764d04fec0cf53ef7b3811503ad318aa6fd60febd5cae3b"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

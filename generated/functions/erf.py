@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 172b8223e5be5256, runtime ab82e63fcdbe5c09.
+Generated; do not edit. Signature 605e3a2d037d0951, runtime 93048800d804f5e3.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "172b8223e5be5256e98769cbb686fbe32fe98369799f4e165e09b449649c8edb"
+SIGNATURE = "605e3a2d037d09511dadbe1c9e1b248e3cb63c5dd9fa80d1693af77b0daa6134"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

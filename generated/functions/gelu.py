@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 45828291ec2a9837, runtime ab82e63fcdbe5c09.
+Generated; do not edit. Signature b892e4abefcc56b1, runtime 93048800d804f5e3.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "45828291ec2a9837ad75ec1c16a0768fbf18a5af8830028ca7d2d81b4f4b171f"
+SIGNATURE = "b892e4abefcc56b1e0daa2eda32a58d561a2018c026079b6c4efe2b996e84502"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature c90911bec63dc849, runtime ab82e63fcdbe5c09.
+Generated; do not edit. Signature a76dcf09c60422a0, runtime 93048800d804f5e3.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "c90911bec63dc8497a47bf901a4f32ddafb748f35882ca6867acf12786174430"
+SIGNATURE = "a76dcf09c60422a0f68d6a068fa14374f666bcd3307ce161682dcf3c9d8f66ba"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

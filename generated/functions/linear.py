@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 446db3c4aa835e8e, runtime ab82e63fcdbe5c09.
+Generated; do not edit. Signature 890c4224c0e4c2dc, runtime 93048800d804f5e3.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "446db3c4aa835e8e6f420e426e22813e43886e5da428f0147112fafd8a0df461"
+SIGNATURE = "890c4224c0e4c2dc5f445b67f323a5d15fa532f39f6828db059248ce20740b62"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

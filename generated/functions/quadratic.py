@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature d77e67ebca3b9dcd, runtime ab82e63fcdbe5c09.
+Generated; do not edit. Signature ea7d09e90d502941, runtime 93048800d804f5e3.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "d77e67ebca3b9dcde63b2d88104df797d4326713093b02652983d90c371aed59"
+SIGNATURE = "ea7d09e90d502941f448260462055c9a3e8389767636ddcdd0fc0975843af067"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

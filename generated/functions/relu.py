@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature c54d28dc98b4d41f, runtime ab82e63fcdbe5c09.
+Generated; do not edit. Signature 74bf43d03c09a524, runtime 93048800d804f5e3.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "c54d28dc98b4d41fb7d1729976372d094e8e96e5250e003c3a206ff45cd7558f"
+SIGNATURE = "74bf43d03c09a52488f54f7819bd6afffd26e872dedfed3e4b98e62a44649ed9"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

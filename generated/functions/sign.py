@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 02aad45eea61ca1c, runtime ab82e63fcdbe5c09.
+Generated; do not edit. Signature 0716d280e529f3c3, runtime 93048800d804f5e3.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "02aad45eea61ca1c1d31967a998ab3fd3d9ea0c4d8a6c44171a72674a2288bcd"
+SIGNATURE = "0716d280e529f3c38b22238a90ff8fbc2a429e182d5e0516be3fe54773a70289"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature f9812fffa56b4193, runtime ab82e63fcdbe5c09.
+Generated; do not edit. Signature db2040a46782768f, runtime 93048800d804f5e3.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "f9812fffa56b4193ce9b1a144097434eb239c81dc5307438d7d647454827588c"
+SIGNATURE = "db2040a46782768fce7f42437c85588fff2f023832692b43fb715aee3056671d"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

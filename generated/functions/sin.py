@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 095f52b29987ffee, runtime ab82e63fcdbe5c09.
+Generated; do not edit. Signature 740e322188bffa22, runtime 93048800d804f5e3.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "095f52b29987ffeee8f537db6112eb77f9f412f1b36b0742d6ec2312a54a44dd"
+SIGNATURE = "740e322188bffa22ceb7aa6b2965ede29b1f262121bba79113eb3e5bdebaab53"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

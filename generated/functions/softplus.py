@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 95baeb24c0626d4e, runtime ab82e63fcdbe5c09.
+Generated; do not edit. Signature af84ed9c9a7fde3e, runtime 93048800d804f5e3.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "95baeb24c0626d4e722b5dce4b6670d1d4a1e2d9a8c943f67cf55ebddc35593e"
+SIGNATURE = "af84ed9c9a7fde3e22187c04fd9df993e7b9741a023f061f3e97605bf559a0b6"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

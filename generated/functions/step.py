@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 66660513357a943f, runtime ab82e63fcdbe5c09.
+Generated; do not edit. Signature 774493fe17efb95c, runtime 93048800d804f5e3.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "66660513357a943f7e71c478cf422a1dcd660a036e40f9788d9b5c20ee0d5935"
+SIGNATURE = "774493fe17efb95cbfadfc217d0f2b062e27a46b1dcf9d2a5f9517e61674edbd"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 3ceafe9d5d13e49f, runtime ab82e63fcdbe5c09.
+Generated; do not edit. Signature 57feb72a7f49d594, runtime 93048800d804f5e3.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "3ceafe9d5d13e49fe37bbcfe8121850e1e0717e13581d2a60904b08a6ca96fff"
+SIGNATURE = "57feb72a7f49d59416e2ae0187a93a1b79fc07abe89d6743cf0b8a89b7f576b9"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

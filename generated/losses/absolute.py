@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 92e90dc067cdfb71, runtime ab82e63fcdbe5c09.
+Generated; do not edit. Signature 3336a56e7b54a6af, runtime 93048800d804f5e3.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "92e90dc067cdfb718c1826f24930880ed76f7907ac4d470abba7a8122aff701b"
+SIGNATURE = "3336a56e7b54a6afcab7b93ba479eebdb02441f8004825f3a453de27d0c386b0"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

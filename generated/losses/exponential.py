@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 87f3cf84fd5a5df7, runtime ab82e63fcdbe5c09.
+Generated; do not edit. Signature 1da6381dbef6a423, runtime 93048800d804f5e3.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "87f3cf84fd5a5df73559b939ee29fb3b9bc320b56bfab28d58208e47688df5cd"
+SIGNATURE = "1da6381dbef6a423da41370be0cf287b1e66dde0b6c059ad60148ec3eebc74c7"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

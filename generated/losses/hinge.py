@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature 4cdff6846a23ae1f, runtime ab82e63fcdbe5c09.
+Generated; do not edit. Signature d8687ebf07674351, runtime 93048800d804f5e3.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "4cdff6846a23ae1f87febc3d810ab667e59daa5f0aafc1ab677c9dc25ad211cd"
+SIGNATURE = "d8687ebf07674351d370e27de2b0124ba0457562db7a517addab8cca7d6a8680"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

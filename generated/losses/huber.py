@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 9c20c11ef51b1d18, runtime ab82e63fcdbe5c09.
+Generated; do not edit. Signature beeff0762da59271, runtime 93048800d804f5e3.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "9c20c11ef51b1d187006f73081893bb06651d8b40bf0484070cde2bcd137110b"
+SIGNATURE = "beeff0762da592713622fea7e451ca5b3622572615d166427090e6cee7ee9f59"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature d8368e11b31be7e1, runtime ab82e63fcdbe5c09.
+Generated; do not edit. Signature b96243fd752cdf78, runtime 93048800d804f5e3.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "d8368e11b31be7e1099a52c1e237da6eaff75f7010a3982c735d203621b1344f"
+SIGNATURE = "b96243fd752cdf7819ffac9066752e531518241d3eef47117ba113d5e55291fb"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

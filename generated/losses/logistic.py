@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 73034d4899ce5636, runtime ab82e63fcdbe5c09.
+Generated; do not edit. Signature b5e650deb8db287a, runtime 93048800d804f5e3.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "73034d4899ce5636ac33cc96062f558e49d4eea47aa7b5a861f5f3b3ef623d1a"
+SIGNATURE = "b5e650deb8db287a18c41468487be895dda8e061d6eb1981161d63b9105e61ee"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 020b0c3017b94fd5, runtime ab82e63fcdbe5c09.
+Generated; do not edit. Signature 9e7a9561cb8c8bd6, runtime 93048800d804f5e3.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "020b0c3017b94fd55f9d1c6db6f4cd6ce39aac5572eecd8f4c6cfce6694a2313"
+SIGNATURE = "9e7a9561cb8c8bd699c8f2f42ed7e218e4b5805aaaaa1b6e68848cc069370e64"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

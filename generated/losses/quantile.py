@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature 022f0116b0d4fd2b, runtime ab82e63fcdbe5c09.
+Generated; do not edit. Signature 136b2437acd649db, runtime 93048800d804f5e3.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "022f0116b0d4fd2bb005f547a4e63c6b3ffebc2256c7d27445e6017fa5ed70e3"
+SIGNATURE = "136b2437acd649dbb6bb093c9fb43a2c0ca4b83791ac9fd2ec5ea72603775121"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

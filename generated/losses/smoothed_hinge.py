@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature d7fe7196b4b95013, runtime ab82e63fcdbe5c09.
+Generated; do not edit. Signature 33a3a68159f10428, runtime 93048800d804f5e3.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "d7fe7196b4b9501330aa906f03a53e4fa52af47d764834bd80412a3791450b07"
+SIGNATURE = "33a3a68159f10428aa1658edd4fb8e6797643f9be366c32648feaa831b7f15bf"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

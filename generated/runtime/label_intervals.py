@@ -1,7 +1,7 @@
 """Averages over the output and a label that is constant on intervals.
 
 Written by hand, in codegen/runtime/label_intervals.py.
-Generated; do not edit. Signature a752be1594c8c62a, runtime ab82e63fcdbe5c09.
+Generated; do not edit. Signature 6abcf5acbd4c857a, runtime 93048800d804f5e3.
 Regenerate with: giantstep generate
 """
 
@@ -82,7 +82,8 @@ def intervals(
                 steep[0], steep[1] = center + sign * edge_low / turn, center + sign * edge_high / turn
             count = fill_nodes(law, gauss, fewest, y, center, spread, V[node], q, steep, blur, scratch)
             if count == 0:
-                out[0, node] = math.nan
+                for a in range(out.shape[0]):
+                    out[a, node] = math.nan
             for i in range(count):
                 off = sign * (scratch[0, i] - center)
                 m = ratio * off
@@ -124,4 +125,4 @@ def intervals(
                 out[12, node] += x1 * h
                 out[13, node] += p2 * h
 
-SIGNATURE = "a752be1594c8c62ad5e83a83a221a32d2a53e4cec3f328567b4327f0a50a4581"
+SIGNATURE = "6abcf5acbd4c857a5a15b4d0b67bc00e868462c1af97f111868c5de9be2ab019"

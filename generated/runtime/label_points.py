@@ -1,7 +1,7 @@
 """Averages over the output and a label at nodes.
 
 Written by hand, in codegen/runtime/label_points.py.
-Generated; do not edit. Signature a752be1594c8c62a, runtime ab82e63fcdbe5c09.
+Generated; do not edit. Signature 6abcf5acbd4c857a, runtime 93048800d804f5e3.
 Regenerate with: giantstep generate
 """
 
@@ -14,10 +14,10 @@ import numpy as np
 from generated.runtime.compiling import entry, inner
 from generated.runtime.nodes import fill_nodes
 
-_ORDER = 16  # Chebyshev nodes of a panel of centres
-_HALF = 0.7  # its half width in spreads of the output, which smooth what is interpolated: (h/2)^n 2/sqrt(n!) = 2e-14
+_ORDER = 20  # Chebyshev nodes of a panel of centres
+_HALF = 0.7  # its half width in spreads of the output, which smooth what is interpolated: (h/2)^n 2/sqrt(n!) = 1e-18
 _CROWD = 24  # centres on a panel that are worth its nodes
-_GROWTH = 2.0  # its half width in units of the exponential growth of a loss, at most: (h/2)^n 2/n! = 1e-13
+_GROWTH = 2.0  # its half width in units of the exponential growth of a loss, at most: (h/2)^n 2/n! = 1e-18
 
 
 @inner
@@ -25,9 +25,7 @@ def _sums(law, gauss, fewest, y, center, variance, V, q, steep, scratch, sums):
     """Averages over the output about a centre, in u; nan where scratch is too small."""
     count = fill_nodes(law, gauss, fewest, y, center, math.sqrt(variance), V, q, steep, math.inf, scratch)
     for a in range(9):
-        sums[a] = 0.0
-    if count == 0:
-        sums[0] = math.nan
+        sums[a] = math.nan if count == 0 else 0.0
     for i in range(count):
         p = scratch[1, i]
         x = (scratch[0, i] - center) / variance
@@ -206,4 +204,4 @@ def points(law, gauss, fewest, weight, t, label, rest, noise, q, V, mean, slope,
                 _sums(law, gauss, fewest, labels[j], centers[j], variance, V[node], q, steep, scratch, sums)
                 _add(sums, sign, parts, j, carried, rest, out, node)
 
-SIGNATURE = "a752be1594c8c62ad5e83a83a221a32d2a53e4cec3f328567b4327f0a50a4581"
+SIGNATURE = "6abcf5acbd4c857a5a15b4d0b67bc00e868462c1af97f111868c5de9be2ab019"

@@ -1,7 +1,7 @@
 """Nodes of an average over the conditional output, with the envelope of a loss and its derivatives there.
 
 Written by hand, in codegen/runtime/nodes.py.
-Generated; do not edit. Signature a752be1594c8c62a, runtime ab82e63fcdbe5c09.
+Generated; do not edit. Signature 6abcf5acbd4c857a, runtime 93048800d804f5e3.
 Regenerate with: giantstep generate
 """
 
@@ -19,6 +19,7 @@ REACH = 9.0  # standard deviations of the output that count: the weight beyond i
 SCRATCH_SHAPE = (5, 8192)  # output, weight, g, h, envelope at each node
 _LENGTH = 27.0  # of l, in units of the loss: the fewest steps of the trapezoid serve up to here
 _MOST_STEPS = 400
+_STIFF, _SAME = 1e2, 1e-12  # V times a curvature from which on linear slopes are straightened; that of equal ones
 _SHARP = 0.5  # of the steps per spread of omega, for each width on which the law of the label varies
 
 
@@ -47,16 +48,44 @@ def _fill_places(gauss, trapezoid, start, end, count, points, scratch):
 
 
 @inner
-def _fill_values(law, k, center, spread, V, y, q, count, points, scratch):
-    """From places l and weights of a smooth piece: omega, weight, g, h, envelope."""
+def _straighten(gauss, start, end, first, last, V, count, points, scratch):
+    """Places and slopes on a panel of l where the slope grows linearly, from those at its ends.
+
+    Where V times the curvature is large, all that occurs lies close to an end of the piece, and slopes at rounded
+    places lose the digits that the distance to it has not.
+    """
+    omega, length = start + V * first, end - start + V * (last - first)
+    for i in range(points):
+        share = 0.5 + 0.5 * gauss[0, i]
+        scratch[0, count + i] = omega + share * length
+        scratch[2, count + i] = first + share * (last - first)
+
+
+@inner
+def _is_straight(curvature, count, points, scratch):
+    """Whether all curvatures of a panel are the same."""
+    apart = 0.0
+    for i in range(count, count + points):
+        apart = max(apart, abs(scratch[3, i] - curvature))
+    return apart <= _SAME * curvature
+
+
+@inner
+def _fill_values(law, gauss, trapezoid, k, start, end, center, spread, V, y, q, count, points, scratch):
+    """From places l between start and end and weights of a smooth piece: omega, weight, g, h, envelope."""
     norm = 0.3989422804014327 / spread
     pieces_at(law.pieces, k, y, q, scratch, count, points)
+    _, first, curvature = piece_at(law.pieces, k, y, q, start)
+    if not trapezoid and V * curvature > _STIFF and _is_straight(curvature, count, points, scratch):
+        last = piece_at(law.pieces, k, y, q, end)[1]
+        _straighten(gauss, start, end, first, last, V, count, points, scratch)
+    else:
+        for i in range(count, count + points):
+            scratch[0, i] += V * scratch[2, i]
     for i in range(count, count + points):
         slope, curvature = scratch[2, i], scratch[3, i]
         stretch = 1.0 + V * curvature
-        omega = scratch[0, i] + V * slope
-        z = (omega - center) / spread
-        scratch[0, i] = omega
+        z = (scratch[0, i] - center) / spread
         scratch[1, i] *= stretch * norm * math.exp(-0.5 * z * z)
         scratch[2, i] = -slope
         scratch[3, i] = curvature / stretch
@@ -130,10 +159,11 @@ def fill_nodes(law, gauss, fewest, y, center, spread, V, q, steep, width, scratc
                 if kink:
                     _fill_kink(edge, flat, center, spread, V, count, points, scratch)
                 else:
-                    _fill_values(law, k, center, spread, V, y, q, count, points, scratch)
+                    ends = panel_start, panel_end
+                    _fill_values(law, gauss, trapezoid, k, *ends, center, spread, V, y, q, count, points, scratch)
                 count += points
                 panel_start = panel_end
         start = end
     return count
 
-SIGNATURE = "a752be1594c8c62ad5e83a83a221a32d2a53e4cec3f328567b4327f0a50a4581"
+SIGNATURE = "6abcf5acbd4c857a5a15b4d0b67bc00e868462c1af97f111868c5de9be2ab019"

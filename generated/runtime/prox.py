@@ -1,7 +1,7 @@
 """The proximal map of a piece of a loss, and panels of it that are short enough for a Gauss rule.
 
 Written by hand, in codegen/runtime/prox.py.
-Generated; do not edit. Signature a752be1594c8c62a, runtime ab82e63fcdbe5c09.
+Generated; do not edit. Signature 6abcf5acbd4c857a, runtime 93048800d804f5e3.
 Regenerate with: giantstep generate
 """
 
@@ -14,6 +14,7 @@ from generated.runtime.compiling import inner, piece_at
 
 PANEL = 6.0  # of a Gauss rule, in standard deviations
 _BENT = 0.05  # of the change of slope on a panel, what the quadratic through three curvatures may miss on a half
+_ROUNDING = 1e-15  # of a place and of a slope, relative
 
 
 class Law(NamedTuple):
@@ -83,8 +84,9 @@ def panel(law, k, x, last, spread, V, y, q):
     """
     _, slope, curvature = piece_at(law.pieces, k, y, q, x)
     width = min(PANEL * spread / (1.0 + V * curvature), last - x)
-    slack = 1e-9 / (1.0 + V / spread)
     _, next_slope, next_curvature = piece_at(law.pieces, k, y, q, x + width)
+    slack = 1e-9 / (1.0 + V / spread)
+    slack += _ROUNDING * (abs(slope) + abs(next_slope) + (abs(x) + 1.0) * max(curvature, next_curvature))
     for _ in range(60):
         _, half_slope, half_curvature = piece_at(law.pieces, k, y, q, x + 0.5 * width)
         change, first, part = next_slope - slope, half_slope - slope, width / 24.0
@@ -124,4 +126,4 @@ def graded(law, k, kink, x, length, V, y, q, steep, width):
             length *= 0.5
     return length
 
-SIGNATURE = "a752be1594c8c62ad5e83a83a221a32d2a53e4cec3f328567b4327f0a50a4581"
+SIGNATURE = "6abcf5acbd4c857a5a15b4d0b67bc00e868462c1af97f111868c5de9be2ab019"

@@ -1,7 +1,7 @@
 """Trapezoid rule for smooth f: exponentially accurate where its step resolves f.
 
 Written by hand, in codegen/runtime/trapezoid.py.
-Generated; do not edit. Signature a752be1594c8c62a, runtime ab82e63fcdbe5c09.
+Generated; do not edit. Signature 6abcf5acbd4c857a, runtime 93048800d804f5e3.
 Regenerate with: giantstep generate
 """
 
@@ -134,4 +134,4 @@ def trapezoid(f, shifts, q, raw, nodes):
         raw[5, i] = error2
         raw[6, i] = noise
 
-SIGNATURE = "a752be1594c8c62ad5e83a83a221a32d2a53e4cec3f328567b4327f0a50a4581"
+SIGNATURE = "6abcf5acbd4c857a5a15b4d0b67bc00e868462c1af97f111868c5de9be2ab019"

@@ -7,7 +7,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 8abd83e79f5b102b.
+in X). Generated; do not edit. Signature ebb4200d8d294bba.
 Regenerate with: giantstep generate
 """
 
@@ -21,7 +21,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "8abd83e79f5b102b424743a1ce516af1420a76012ab46fbafbb8b17267876cbe"
+SIGNATURE = "ebb4200d8d294bba4905629d0663cf38fa1c61c1b8f30bc4a30e2855513de028"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks

@@ -1,6 +1,6 @@
 """Equations of a given bulk, one block  [THEORY section 5].
 
-Generated; do not edit. Signature 618d3ebe03a49cb9.
+Generated; do not edit. Signature e7755cbe09366189.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "618d3ebe03a49cb934068e7c98bdda8f883cf87424080728544a83bddffca7ea"
+SIGNATURE = "e7755cbe09366189201b6e9a6ba3f6bc54c017879b6724966681c252a418c2ab"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

@@ -1,6 +1,6 @@
 """Equations of structured inputs, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature 7f66f895ee6780d7.
+Generated; do not edit. Signature f8e8a11337d2ce32.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "7f66f895ee6780d776b9c2a06c775fa1c0d36f9b2acc6364452565fc427e508f"
+SIGNATURE = "f8e8a11337d2ce3205f949f8925ff41948149ed2afccc5230552b2c3db6a62a6"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 96c2023d6f083a93.
+Generated; do not edit. Signature f00c1df80403c3ce.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "96c2023d6f083a9302a33b1a62581baa73b0ff0143948e7a887637bc0ceaaaab"
+SIGNATURE = "f00c1df80403c3ce04c889a4e7576941325a6a9c48acc49bac5dbf1ec59b8a76"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -1,6 +1,6 @@
 """Equations of a stretched bulk, 1 direction(s) beside the spike, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature d8f5bad1282f011f.
+Generated; do not edit. Signature b131ea2939802b5d.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "d8f5bad1282f011f4f9078b47110e77994a866f9485e98131254846f8aaa8faa"
+SIGNATURE = "b131ea2939802b5d4048ecacfd7ac555d9e7b333d9e2e8e7b74c6817d898980c"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

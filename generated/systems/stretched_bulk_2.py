@@ -1,6 +1,6 @@
 """Equations of a stretched bulk, 2 direction(s) beside the spike, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature 24d4598f6eff5092.
+Generated; do not edit. Signature 6c48846f43ecd326.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "24d4598f6eff50927b5dc72f31a2d5ba83b450d7d8d6f61e760fb1ecff04c7f8"
+SIGNATURE = "6c48846f43ecd326850d8cb568f79dc6b680c3ce88f5020b722d65d72e4b8208"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

@@ -1,6 +1,6 @@
 """Equations of a trained bulk, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature b9ee4fdca79bb485.
+Generated; do not edit. Signature 518fa8d7c3d911a5.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "b9ee4fdca79bb485934da92b57e7b703ebdef3193c73cfa6548d81e3fbaaf164"
+SIGNATURE = "518fa8d7c3d911a5e6c3f7c82d8e2fbe011951c5e1a37133246ed73866832483"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

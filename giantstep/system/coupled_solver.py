@@ -17,7 +17,7 @@ from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import Level
 from giantstep.system.kink_crossings import cuts_at, passes_unseen
 from giantstep.system.label_refinement import settles, system_at
-from giantstep.system.loss_at_zero import remark
+from giantstep.system.loss_at_zero import constant_hint, remark, saturated_hint
 from giantstep.system.newton import Outcome, continued, extrapolated, newton
 from giantstep.system.problem import Problem, Solution
 from giantstep.system.result import Result
@@ -33,6 +33,7 @@ FINE = (Level(7, 38, rough=True), Level(8, 44))
 # relative Newton steps, about the root of the error then left: of the coarse start, and of the solution that the error
 # of the answer is estimated from
 _CLOSE, _NEAR, _STILL = 1e-3, 1e-6, 1e-8
+_HELD = 1e-4  # relative moves below this that do not shrink are rounding
 _LOW, _FACTOR, _SHORTEST = 1.0, 3.0, 1.01  # first ridge of a path upwards, factor of its steps, least one
 _CUTS, _RECUT = 5, 0.1  # how often panels are cut anew, relative change of the unknowns that asks for it
 _ROUNDS, _FEW, _ROUGHLY = 12, 4, 1e-7  # how often nodes of the label are chosen, Newton steps on them, their tolerance
@@ -66,7 +67,7 @@ def coupled_solution(
     outcome = _first_solution(problem, start, near)
     x, evaluations, error = outcome.x, outcome.evaluations, math.inf
     found: Found | None = None
-    failed = 0
+    failed = held = 0
     for times in range(6):
         previous = error
         if times and settles(problem):
@@ -78,20 +79,28 @@ def coupled_solution(
         evaluations += estimate.evaluations + (answer.evaluations if answer is not estimate else 0)
         if not answer.converged:  # averages too coarse for their derivatives to be those of the residual
             failed += 1
-            if failed > (2 if found is None else 1):  # rounding, that no refinement cures
+            if found is not None and estimate.converged:  # which is finer than the last answer
+                error = _apart(coarser.test_error(estimate.x), float(found[4][0]), tolerance)
+                found = *found[:3], min(error, found[3]), found[4]
+            if found is not None and (failed > 1 or found[3] <= tolerance) or failed > 2:  # rounding stays
                 break
             continue
         x, observables = answer.x, finer.answer()
-        value = float(observables[0])
-        error = abs(coarser.test_error(estimate.x) - value) / max(abs(value), ROUNDING / tolerance)
+        error = _apart(coarser.test_error(estimate.x), float(observables[0]), tolerance)
         found = finer, x, evaluations, error, observables
         if times == 0 and not settles(problem) and passes_unseen(finer):
             continue
-        if error <= tolerance or times > 1 and error > 0.5 * previous:
+        held += times > 1 and error > 0.5 * previous
+        if error <= tolerance or held > 1:
             break
     if found is None:
         raise NotConverged(_stalled(problem), _hint(problem))
     return found
+
+
+def _apart(estimate: float, value: float, tolerance: float) -> float:
+    """The change of the test error between two resolutions, relative."""
+    return abs(estimate - value) / max(abs(value), ROUNDING / tolerance)
 
 
 def _pair(problem: Problem, times: int, x: Array) -> tuple[CoupledSystem, CoupledSystem]:
@@ -138,7 +147,7 @@ def _first_solution(problem: Problem, start: Result | None, near: tuple[CoupledS
         if outcome.converged:
             return replace(outcome, evaluations=total + outcome.evaluations)
     if separable(problem):
-        raise separated()
+        raise separated(problem)
     raise NotConverged(_stalled(problem), _hint(problem))
 
 
@@ -190,15 +199,16 @@ def _settling(problem: Problem, x: Array, level: Level, moving: float) -> Outcom
 
     Fixed nodes miss the turns of an output that varies little about its mean, which moves with the unknowns.
     """
-    evaluations = 0
+    evaluations, before = 0, math.inf
     for _ in range(_ROUNDS):
         system = system_at(problem, level, x, _ROUGHLY)
         outcome = newton(system, x, most=_FEW, settled=moving)
         evaluations += outcome.evaluations
         moved = float(np.max(np.abs(outcome.x - x) / system.scale(x)))
         x = outcome.x
-        if moved < moving or not outcome.converged and moved == 0.0:
+        if moved < moving or not outcome.converged and moved == 0.0 or 0.5 * before < moved < _HELD:
             break
+        before = moved
     return replace(outcome, evaluations=evaluations)
 
 
@@ -298,6 +308,8 @@ def _stalled(problem: Problem) -> str:
 def _hint(problem: Problem) -> str:
     if problem.parameters[2] > LARGE_RIDGE:
         return "lower fit.ridge: beside it the outputs vary so little that averages over them are hard to resolve"
+    if pinned := constant_hint(problem) or saturated_hint(problem):
+        return pinned
     if problem.model.fit.loss.form != "margin":
         return "raise fit.ridge"
     hint = "raise fit.ridge; the data may be separable, where the solution diverges as the ridge vanishes"

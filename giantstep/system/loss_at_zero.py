@@ -1,4 +1,4 @@
-"""Losses at zero output: which labels feel a slope there, and which lie on a kink."""
+"""Where a loss is flat or has a kink: at zero output, at one that does not vary, and what to say of it."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ _STEPS = 4000  # of the index, over which the probability is summed; of
 _STEPS_WITH_NOISE = (500, 160)  # the index and the label noise, whose law is smooth
 _SEVERAL = 40_000  # points of a link of several indices
 _RARE, _FEW = 1e-6, 20
+_ACROSS, _SATURATED = np.linspace(-3.0, 3.0, 13), 1e-13  # kappa; variance of features, relative to the largest
 _PROBED = (1.0, -1.0, 0.37)  # labels at which a loss is looked at for flat pieces
 
 
@@ -32,6 +33,35 @@ def remark(problem: Problem) -> str:
     if _share_on_kinks(problem.model.fit.loss, problem.model.target) > 0.0:
         return ": at f = 0, labels of a positive probability lie exactly on a kink of it"
     return ""
+
+
+def saturated_hint(problem: Problem) -> str:
+    """What to try where outputs without variance may lie on a kink of the loss; empty elsewhere."""
+    if problem.loadings is not None or loss_kernel(problem.model.fit.loss).SMOOTH:
+        return ""
+    varying = np.sum([term.coefficients(_ACROSS)[1:] ** [[2], [1]] for term in problem.blocks], axis=(0, 1))
+    if varying.min() > _SATURATED * varying.max():
+        return ""
+    return (
+        "the features saturate along the spike, and their outputs may lie on a kink of the loss: lower the learning "
+        "rate or the spike's strength, or smooth the loss (smoothed_hinge, huber)"
+    )
+
+
+def constant_hint(problem: Problem) -> str:
+    """What to try where the mean features are constants, and so may be the best output; empty elsewhere.
+
+    On a kink of the loss, labels of one kind hold it against all that those of the other kind ask of the remaining
+    features: V and all overlaps vanish.
+    """
+    if problem.target is None or problem.loadings is not None or loss_kernel(problem.model.fit.loss).SMOOTH:
+        return ""
+    if problem.target.variance > 0.0 or any(term.scale != 0.0 for term in problem.blocks):
+        return ""
+    return (
+        "the best output may be a constant on a kink of the loss, from which nothing moves it: give the spike a "
+        "strength, lower fit.samples, or smooth the loss (smoothed_hinge, huber)"
+    )
 
 
 def _share_on_kinks(fit_loss: FitLoss, target: Target) -> float:

@@ -11,11 +11,13 @@ import numpy as np
 
 Array = np.ndarray
 _MOST = 60
-_SHORTEST = 1e-6  # a step this short makes no progress
+_SHORTEST, _SHORT = 1e-6, 1e-2  # a step this short makes no progress; none worth its cost on a path
 _SETTLED = 1e-7  # relative step at which the unknowns have converged: the next one is about its square
 _SOLVED = 1e-6  # of the residual, what a step may leave of the linear equations
 _NOISE = 1e-12  # a residual this small, relative to its unknown, may be rounding
 _ROUNDING = 1e-8  # relative step from which on rounding may hold the residual up
+_HELD, _PATIENCE = 1e-4, 3  # relative step below which steps that do not shrink that often are rounding
+_LESS, _LESS_LEFT = 1e-4, 0.25  # by what a step reduces the residual, or what is left to go, at least
 
 
 class Equations(Protocol):
@@ -41,23 +43,33 @@ class Outcome:
 
 
 def newton(
-    system: Equations, x: Array, *, most: int = _MOST, settled: float = _SETTLED, blind: bool = False
+    system: Equations,
+    x: Array,
+    *,
+    most: int = _MOST,
+    settled: float = _SETTLED,
+    blind: bool = False,
+    shortest: float = _SHORTEST,
 ) -> Outcome:
-    """Solve ``residual = 0`` from x: full steps, shortened to stay feasible and to reduce the residual.
+    """Solve ``residual = 0`` from x: full steps, shortened to stay feasible and to reduce the residual or the distance.
 
+    The distance is the step that the same Jacobian asks for afterwards: it knows no scale of the equations, one of
+    which may be much stiffer than the others. Source: Deuflhard (2011), Newton Methods for Nonlinear Problems, 3.3.
     ``blind``: a step shorter than ``settled`` is the last, and the residual is not evaluated after it.
     """
     residual = system.residual(x)
     evaluations = 1
     if not np.all(np.isfinite(residual)):
         return Outcome(x, evaluations, False)
-    last = math.inf
+    last = least = math.inf
+    idle = 0  # steps since the least one
     for _ in range(most):
         size = system.scale(x)
-        step, solves = _step(system.jacobian(), residual, size)
-        if step is None:
+        linear = _Linear.of(system.jacobian())
+        if linear is None:
             return Outcome(x, evaluations, False)
-        length, now = 1.0, math.sqrt(residual @ residual)
+        step, solves = linear.step(residual, size)
+        length = 1.0
         relative = float(np.max(np.abs(step) / size))
         if blind and solves and relative < settled:
             return Outcome(x - step, evaluations, True)
@@ -65,16 +77,23 @@ def newton(
             candidate = system.residual(x - length * step)
             evaluations += 1
             if np.all(np.isfinite(candidate)) and (
-                math.sqrt(candidate @ candidate) < (1.0 - 1e-4 * length) * now
+                _norm(candidate) < (1.0 - _LESS * length) * _norm(residual)
                 or solves
-                and length * relative < _ROUNDING
+                and (
+                    length * relative < _ROUNDING
+                    or _norm(linear.distance(candidate) / size) < (1.0 - _LESS_LEFT * length) * _norm(step / size)
+                )
             ):
                 break
             length *= 0.5
-            if length < _SHORTEST:  # no better, or as good as rounding allows: a direction may have next to no equation
+            if length < shortest:  # no better, or as good as rounding allows: a direction may have next to no equation
                 return Outcome(x, evaluations, _of_rounding(residual, size))
         x, residual = x - length * step, candidate
         if solves and length == 1.0 and (relative < settled or relative < _ROUNDING and relative > 0.5 * last):
+            return Outcome(x, evaluations, True)
+        idle = 0 if relative < least else idle + 1
+        least = min(least, relative)
+        if solves and least < _HELD and idle >= _PATIENCE:  # the unknowns are known to no more digits
             return Outcome(x, evaluations, True)
         last = relative if length == 1.0 else math.inf
     return Outcome(x, evaluations, _of_rounding(residual, system.scale(x)))
@@ -84,28 +103,52 @@ def _of_rounding(residual: Array, size: Array) -> bool:
     return bool(np.all(np.abs(residual) <= _NOISE * size))
 
 
-def _step(jacobian: Array, residual: Array, size: Array) -> tuple[Array | None, bool]:
-    """Newton's step; of least length where a direction has no equation, as m has none when all mu0 vanish.
+def _norm(x: Array) -> float:
+    return math.sqrt(x @ x)
 
-    Also whether it solves the linear equations: a short step that does not says nothing about the root.
-    """
-    if not np.all(np.isfinite(jacobian)):
-        return None, False
-    rows = np.max(np.abs(jacobian), axis=1)
-    rows[rows == 0.0] = 1.0
-    columns = np.max(np.abs(jacobian / rows[:, None]), axis=0)
-    columns[columns == 0.0] = 1.0
-    scaled, right = jacobian / rows[:, None] / columns, residual / rows
-    allowed = _SOLVED * np.max(np.abs(right), initial=1e-300)
-    try:
-        step = np.linalg.solve(scaled, right)
-        if np.all(np.isfinite(step)) and np.max(np.abs(scaled @ step - right)) < allowed:
-            return np.asarray(step / columns), True
-    except np.linalg.LinAlgError:
-        pass
-    step = np.linalg.lstsq(scaled, right, rcond=1e-13)[0]
-    missed = (np.abs(scaled @ step - right) > allowed) & (np.abs(residual) > _NOISE * size)
-    return np.asarray(step / columns), not missed.any()
+
+@dataclass(frozen=True)
+class _Linear:
+    """The linear equations of a step, divided by the largest of each row, then of each column."""
+
+    scaled: Array
+    rows: Array
+    columns: Array
+
+    @classmethod
+    def of(cls, jacobian: Array) -> _Linear | None:
+        """None where the Jacobian is not finite."""
+        if not np.all(np.isfinite(jacobian)):
+            return None
+        rows = np.max(np.abs(jacobian), axis=1)
+        rows[rows == 0.0] = 1.0
+        columns = np.max(np.abs(jacobian / rows[:, None]), axis=0)
+        columns[columns == 0.0] = 1.0
+        return cls(jacobian / rows[:, None] / columns, rows, columns)
+
+    def step(self, residual: Array, size: Array) -> tuple[Array, bool]:
+        """Newton's step; of least length where a direction has no equation, as m has none when all mu0 vanish.
+
+        Also whether it solves the linear equations: a short step that does not says nothing about the root.
+        """
+        right = residual / self.rows
+        allowed = _SOLVED * np.max(np.abs(right), initial=1e-300)
+        try:
+            step = np.linalg.solve(self.scaled, right)
+            if np.all(np.isfinite(step)) and np.max(np.abs(self.scaled @ step - right)) < allowed:
+                return np.asarray(step / self.columns), True
+        except np.linalg.LinAlgError:
+            pass
+        step = np.linalg.lstsq(self.scaled, right, rcond=1e-13)[0]
+        missed = (np.abs(self.scaled @ step - right) > allowed) & (np.abs(residual) > _NOISE * size)
+        return np.asarray(step / self.columns), not missed.any()
+
+    def distance(self, residual: Array) -> Array:
+        """The step that a residual asks for; infinite where the equations are singular."""
+        try:
+            return np.asarray(np.linalg.solve(self.scaled, residual / self.rows) / self.columns)
+        except np.linalg.LinAlgError:
+            return np.full(len(residual), np.inf)
 
 
 def continued(
@@ -114,7 +157,7 @@ def continued(
     first: float,
     last: float,
     *,
-    most: int = 600,
+    most: int = 2000,
     settled: float = 1e-7,
 ) -> Outcome:
     """Follow the solution from parameter ``first`` (solved from start) to ``last``, both positive, in steps of the log.
@@ -133,7 +176,7 @@ def continued(
             step = math.log(last) - here
         goal = here + step
         guess = x if before is None else extrapolated(x, before[1], step / (here - before[0]))
-        outcome = newton(at(math.exp(goal)), guess, most=12, settled=settled)
+        outcome = newton(at(math.exp(goal)), guess, most=12, settled=settled, shortest=_SHORT)
         total += outcome.evaluations
         if outcome.converged:
             before, here, x = (here, x), goal, outcome.x

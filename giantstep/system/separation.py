@@ -1,4 +1,7 @@
-"""Losses of the margin whose labels the mean features separate: at infinite dimension there is no finite solution."""
+"""Losses of the margin whose labels the mean features separate, at infinite dimension.
+
+There is no finite solution where they separate all of them, and one that is out of reach where they do all but a few.
+"""
 
 from __future__ import annotations
 
@@ -10,17 +13,18 @@ from giantstep.system.problem import Problem
 
 Array = np.ndarray
 _BEYOND = 6.0  # kappa that hardly occurs
+_ROUNDING = 1e-12  # of a probability
+_FEW = 1e-3  # labels of such a share are not worth the name of a restraint
 
 
 def separable(problem: Problem) -> bool:
-    """Whether a combination of the mean features has the sign of the label at every kappa.
-
-    For a label that is a function of kappa, at infinite dimension, where the ridge does not restrain m.
+    """Whether a combination of the mean features has the sign of the likelier label at every kappa, the other one being
+    rare, at infinite dimension, where the ridge does not restrain m.
     """
     target, law = problem.target, problem.model.target
     if problem.model.fit.loss.form != "margin" or problem.parameters[4] > 0.0 or problem.loadings is not None:
         return False
-    if target is None or target.variance > 0.0 or law.flips > 0.0 or law.probit > 0.0:
+    if target is None or law.flips > 0.0 or law.probit > 0.0 or left_over(problem) > _FEW:
         return False
     blocks = len(problem.blocks)
     rows = table(problem.blocks, target, ORDERS[0])
@@ -28,6 +32,12 @@ def separable(problem: Problem) -> bool:
     features = np.sign(near[:, 2, None]) * near[:, -3 * blocks : -2 * blocks]
     size = np.abs(features).max(axis=0)
     return _one_side(features[:, size > 0.0] / size[size > 0.0])
+
+
+def left_over(problem: Problem) -> float:
+    """The probability of the less likely label at its kappa."""
+    rows = table(problem.blocks, problem.target or problem.blocks[0], ORDERS[1])
+    return float(rows[:, 1] @ np.maximum(0.0, 0.5 * (1.0 - np.abs(rows[:, 2]))))
 
 
 def _one_side(points: Array) -> bool:
@@ -41,10 +51,16 @@ def _one_side(points: Array) -> bool:
     return bool(found.status == 0)
 
 
-def separated() -> NotConverged:
+def separated(problem: Problem) -> NotConverged:
     """What is said of such a model."""
+    few = left_over(problem)
+    most = f"all but a share {few:.0e} of " if few > _ROUNDING else ""
     return NotConverged(
-        "the mean features separate the labels, and at infinite dimension the ridge does not restrain them: "
-        "the readout grows without bound, and the test error tends to 0",
+        f"the mean features separate {most}the labels, and at infinite dimension the ridge does not restrain them: "
+        + (
+            "the readout grows without bound, and the test error tends to 0"
+            if not most
+            else "the readout all but diverges"
+        ),
         "give a dimension (--dimension), or label noise (target.flips or target.probit)",
     )

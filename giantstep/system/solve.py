@@ -5,22 +5,18 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
-import numpy as np
-
 from giantstep.spec.errors import BadInput, NotConverged
 from giantstep.spec.model import Model
 from giantstep.system.evidence import RESIDUAL, faults
 from giantstep.system.first_compilation import compile_first
-from giantstep.system.loss_kernels import loss_kernel
+from giantstep.system.loss_at_zero import saturated_hint
 from giantstep.system.merged_blocks import merged, parted
 from giantstep.system.problem import Problem, Solution, problem_of
 from giantstep.system.result import ALL_PARAMETERS, Result
 from giantstep.system.separation import separable, separated
-from giantstep.system.square_loss import collinear_hint, solve_direct
+from giantstep.system.square_loss import rounding_hint, solve_direct
 
 __all__ = ["RESIDUAL", "Problem", "problem_of", "solve"]
-
-_ACROSS, _SATURATED = np.linspace(-3.0, 3.0, 13), 1e-13  # kappa; variance of features, relative to the largest
 
 
 def solve(
@@ -88,25 +84,12 @@ def _along_given(problem: Problem, found: Solution) -> Solution:
     return replace(found, order_parameters=directions.outward(found.order_parameters))
 
 
-def _saturated_hint(problem: Problem) -> str:
-    """What to try where outputs without variance may lie on a kink of the loss; empty elsewhere."""
-    if problem.loadings is not None or loss_kernel(problem.model.fit.loss).SMOOTH:
-        return ""
-    varying = np.sum([term.coefficients(_ACROSS)[1:] ** [[2], [1]] for term in problem.blocks], axis=(0, 1))
-    if varying.min() > _SATURATED * varying.max():
-        return ""
-    return (
-        "the features saturate along the spike, and their outputs may lie on a kink of the loss: lower the learning "
-        "rate or the spike's strength, or smooth the loss (smoothed_hinge, huber)"
-    )
-
-
 def settling_hint(problem: Problem) -> str:
     """What to try where the quadrature does not settle."""
     target, loss = problem.model.target, problem.model.fit.loss
     if target.indices > 1 and target.noise == 0.0 and loss.form == "residual" and loss.key != "square":
         return "add target.noise, which smooths what the loss sees of a label of several indices"
-    return collinear_hint(problem)
+    return rounding_hint(problem)
 
 
 def _zero_readout(problem: Problem, tolerance: float) -> Solution | None:
@@ -121,12 +104,12 @@ def _diagnosis(name: str, problem: Problem, result: Result, tolerance: float) ->
     """Why a solution is not reported, by the condition that fails."""
     if name == "finite":
         if separable(problem):
-            return separated()
-        return NotConverged(f"the solution is not finite: test error {result.test_error}", collinear_hint(problem))
+            return separated(problem)
+        return NotConverged(f"the solution is not finite: test error {result.test_error}", rounding_hint(problem))
     if name == "residual":
         return NotConverged(
             f"the equations are satisfied only to {result.residual:.1e} (relative), {RESIDUAL:.0e} is required",
-            _saturated_hint(problem) or collinear_hint(problem),
+            saturated_hint(problem) or rounding_hint(problem),
         )
     if name == "quadrature":
         return NotConverged(
@@ -138,8 +121,8 @@ def _diagnosis(name: str, problem: Problem, result: Result, tolerance: float) ->
         return NotConverged(
             f"the free energy {result.free_energy:.12g} and the training loss {result.training_loss:.12g} differ: "
             "rounding has taken over",
-            collinear_hint(problem),
+            rounding_hint(problem),
         )
     return NotConverged(
-        "the solution is not feasible: an overlap Q or a response V is negative", collinear_hint(problem)
+        "the solution is not feasible: an overlap Q or a response V is negative", rounding_hint(problem)
     )

@@ -23,6 +23,8 @@ from giantstep.system.uncompiled import sparing
 
 ROUNDING = 1e-15  # of E y^2: what double precision leaves of a test error that is next to nothing
 LARGE_RIDGE = 10.0  # a ridge that is not too small, whatever the model
+_COLLINEAR = 1e-4  # what a mean feature has beside the others, of which rounding takes 1e-16
+_PEAKED, _NEAR_PEAK = 1e-2, 0.05  # ridge, and distance of samples and width in logarithms, of the interpolation peak
 _HALVINGS = 5
 _SMALL = 4000  # nodes times pairs of blocks that half a second is enough for without a compiler
 _COARSER, _FINER = 0.85, 1.3  # of an axis: what its error is estimated from, and what it is refined by
@@ -49,7 +51,7 @@ def solve_direct(problem: Problem, tolerance: float) -> Solution:
         previous = error
         points = direct_points(problem, problem.parameters[None], tolerance, halvings)
         if points.status[0] <= 0:
-            raise NotConverged(_stalled(problem, -int(points.status[0])), collinear_hint(problem))
+            raise NotConverged(_stalled(problem, -int(points.status[0])), rounding_hint(problem))
         error = float(points.quadrature_error[0])
         if error <= tolerance or error > 0.5 * previous:  # settled, or held up by rounding
             break
@@ -170,7 +172,7 @@ def _run_on(kernel: ModuleType, problem: Problem, rows: np.ndarray, solve: Calla
     node = solver_nodes(rows, span_of(problem))
     solved = run_solver(kernel, node, problem.fraction, problem.parameters, solve=solve)
     if solved.status < 0:
-        raise NotConverged(_stalled(problem, -solved.status), collinear_hint(problem))
+        raise NotConverged(_stalled(problem, -solved.status), rounding_hint(problem))
     test, train, energy = solved.out.tolist()
     return _Run(solved.status, test, train, energy, solved.state, node)
 
@@ -202,13 +204,20 @@ def _stalled(problem: Problem, block: int) -> str:
     )
 
 
-def collinear_hint(problem: Problem) -> str:
-    """What to try where the solution is lost in rounding."""
-    if len(problem.blocks) > 1 and problem.parameters[4] == 0.0:
-        return (
-            "the blocks' mean features may be nearly collinear: give a dimension, merge close readout values, "
-            "or raise fit.ridge"
-        )
-    if problem.parameters[2] > LARGE_RIDGE:
+def rounding_hint(problem: Problem) -> str:
+    """What to try where the solution is lost in rounding: the cause that can be measured, else the ridge."""
+    samples, width, ridge, *_ = problem.parameters.tolist()
+    if ridge > LARGE_RIDGE:
         return "lower fit.ridge"
-    return "raise fit.ridge, or move away from fit.samples = network.width"
+    span = span_of(problem)
+    if span is not None and span.least < _COLLINEAR:
+        return (
+            "give a dimension, or merge close readout values: the mean feature of one block has a share "
+            f"{span.least:.0e} beside those of the others"
+        )
+    if ridge < _PEAKED and abs(math.log(samples / width)) < _NEAR_PEAK:
+        return (
+            "raise fit.ridge, or move away from fit.samples = network.width, where errors peak as the ridge vanishes "
+            "and the equations lose digits"
+        )
+    return "raise fit.ridge"

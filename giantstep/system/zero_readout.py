@@ -6,10 +6,13 @@ Where no label pulls the output away from zero, g = h = 0: the ridge alone is le
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from giantstep.law.labels import Points
 from giantstep.spec.errors import BadInput, NotConverged
+from giantstep.spec.expressions import special
 from giantstep.system.coupled_solver import FINE, refined
 from giantstep.system.discretisation import Resolved, resolved
 from giantstep.system.loss_at_zero import loss_constants, pieces_at_zero, probability_felt
@@ -20,6 +23,9 @@ Array = np.ndarray
 _ROUNDING = 1e-14
 _HOPELESS = 1e-15  # a share of labels whose effect is lost in rounding, but for that of a small ridge
 _REFINED = 5
+_FURTHEST = 10.0  # standard deviations: how far out labels of such a share may be
+_STEEPEST = 1.0  # slope of a loss that is flat about zero, and room for how far a label may be beyond the flat part
+_BESIDE = 1e-2  # of the tolerance, what the readout may do to the test error
 
 
 def zero_readout(problem: Problem, tolerance: float) -> Solution | None:
@@ -27,11 +33,13 @@ def zero_readout(problem: Problem, tolerance: float) -> Solution | None:
 
     tolerance: of the test error, relative, by the nodes of kappa and of the label. Labels felt with a probability so
     small that rounding hides it count as none. Raises NotConverged for one a little larger, and BadInput for a loss of
-    the margin, whose test error is the sign of an output that is zero.
+    the margin, whose test error is the sign of an output that is zero. The test error is what it is without a readout,
+    and the error of that is part of its quadrature error; overlaps that small are reported as zero.
     """
     model, ridge = problem.model, float(problem.parameters[2])
     felt = probability_felt(model.fit.loss, model.target)
-    if felt > (_ROUNDING * min(1.0, ridge)) ** 2 / (1.0 + model.fit.samples):
+    moved = _moved(problem, felt)
+    if felt > (_ROUNDING * min(1.0, ridge)) ** 2 / (1.0 + model.fit.samples) and moved > _BESIDE * tolerance:
         if felt < _HOPELESS:
             raise NotConverged(
                 f"fit.loss = {model.fit.loss} is flat at f = 0 for all but a share {felt:.1g} of the labels: the "
@@ -48,7 +56,7 @@ def zero_readout(problem: Problem, tolerance: float) -> Solution | None:
     for times in range(_REFINED):
         coarse, fine = (resolved(problem, refined(level, times)) for level in FINE)
         signal = _signal(fine)
-        error = abs(_signal(coarse) / signal - 1.0) if signal > 0.0 else 0.0
+        error = abs(_signal(coarse) / signal - 1.0) + moved if signal > 0.0 else 0.0
         if error <= tolerance:
             break
     train = _mean_loss(problem, fine)
@@ -72,6 +80,28 @@ def zero_readout(problem: Problem, tolerance: float) -> Solution | None:
     return Solution(signal, train, energy, order, residual, 0, error, len(fine.table), signal + noise)
 
 
+def _moved(problem: Problem, felt: float) -> float:
+    """How much a share ``felt`` of the labels may change the test error, relative.
+
+    A label pulls by its slope g at most, and no further than to the edge of the flat part, to which V g takes its own
+    output: beside the root of V at its kappa, g is at most that of the slope times the distance. The pull is felt by
+    the output elsewhere with the root of V there, the mean features with their response d in it.
+    """
+    if felt == 0.0:
+        return 0.0
+    model, ridge, inverse_dimension = problem.model, float(problem.parameters[2]), float(problem.parameters[4])
+    laws, blocks = resolved(problem, FINE[-1]), len(problem.fraction)
+    size = np.sqrt(_signal(laws) + float(problem.parameters[3]))
+    mu0, mu1, mu2_sq = (laws.table[:, laws.table.shape[1] + n * blocks :][:, :blocks] for n in (-3, -2, -1))
+    mean = laws.table[:, 1] @ mu0**2
+    if inverse_dimension == 0.0 and mean.any():
+        return math.inf  # nothing but these labels decides on the mean features
+    pulled = laws.table[:, 1] @ (mu1**2 + mu2_sq) + mean / max(inverse_dimension, 1e-300)
+    response = np.sqrt(float(pulled @ problem.fraction) / ridge)
+    change = model.fit.samples * felt * _FURTHEST * np.sqrt(_STEEPEST * max(size, 1.0)) * response
+    return float((2.0 + change / size) * change / size)
+
+
 def _signal(laws: Resolved) -> float:
     """E y^2 of the clean label: the test error of an output that is zero."""
     columns = laws.table.shape[1]
@@ -81,15 +111,23 @@ def _signal(laws: Resolved) -> float:
 
 
 def _mean_loss(problem: Problem, laws: Resolved) -> float:
-    """E loss(y, 0): the least value of a loss of the residual, else the average over the labels."""
+    """E loss(y, 0): the value on the flat part of a loss of the residual, else the average over the labels."""
     model = problem.model
     loss, constants = loss_kernel(model.fit.loss), loss_constants(model.fit.loss)
-    law = laws.labels
-    if isinstance(law, Points) and loss.FORM == "general":
-        labels, weight = law.label, laws.table[:, 1][:, None] * law.weight
-    else:
-        labels = np.array(law.label).ravel()[:1]
-        weight = np.ones(1)
-    values = np.array([pieces_at_zero(loss, constants, y)[0][0] for y in labels.ravel().tolist()])
-    scale = float(model.fit.loss.entry.error_scale)
-    return scale * float(weight.ravel() @ values)
+    labels, probability = _labels(laws)
+    if loss.FORM == "residual":
+        labels = labels[[np.argmax(probability)]]
+        probability = np.ones(1)
+    values = np.array([pieces_at_zero(loss, constants, y)[0][0] for y in labels.tolist()])
+    return float(model.fit.loss.entry.error_scale) * float(probability @ values)
+
+
+def _labels(laws: Resolved) -> tuple[Array, Array]:
+    """All labels of the nodes and their probabilities."""
+    law, kappa, weight = laws.labels, laws.table[:, 0], laws.table[:, 1]
+    if isinstance(law, Points):
+        return law.label.ravel(), (weight[:, None] * law.weight).ravel()
+    gamma, width, _ = law.channel
+    ends = np.stack([law.low, law.high]) - gamma * kappa[:, None, None]
+    below = special.ndtr(ends / width) if width > 0.0 else (ends > 0.0).astype(float)
+    return law.label, weight @ (law.weight * (below[:, 1] - below[:, 0]))

@@ -164,3 +164,26 @@ def test_continuation_shortens_its_steps() -> None:
 
     outcome = continued(at, np.array([0.1]), 1.0, 1e-3)
     assert outcome.converged and outcome.x[0] == pytest.approx(math.log(1e-3), rel=1e-12)
+
+
+def test_a_stiff_equation_does_not_shorten_the_steps() -> None:
+    """Rosenbrock's valley, its curved equation 1e6 times the other: no step along the valley reduces the residual."""
+    valley = System(
+        lambda x: np.array([1e6 * (x[1] - x[0] ** 2), 1.0 - x[0]]),
+        lambda x: np.array([[-2e6 * x[0], 1e6], [-1.0, 0.0]]),
+    )
+    outcome = newton(valley, np.array([-1.2, 1.0]))
+    assert outcome.converged and outcome.x == pytest.approx([1.0, 1.0], rel=1e-14)
+    assert outcome.evaluations < 10
+
+
+def test_steps_that_rounding_holds_up_end() -> None:
+    """The residual of a direction with next to no equation is noise of 1e-11: its unknown is known to 1e-6."""
+    source = np.random.default_rng(1)
+    system = System(
+        lambda x: np.array([x[0] ** 2 - 2.0, 1e-5 * (x[1] - 1.0) + 1e-11 * source.standard_normal()]),
+        lambda x: np.diag([2.0 * x[0], 1e-5]),
+    )
+    outcome = newton(system, np.array([3.0, 5.0]))
+    assert outcome.converged and outcome.evaluations < 40
+    assert outcome.x == pytest.approx([math.sqrt(2.0), 1.0], rel=1e-5)

@@ -87,6 +87,6 @@ def test_cuts_lie_about_the_passage_of_the_kink() -> None:
 def test_saturation_at_the_margin_is_told() -> None:
     """The outputs of saturated features lie on the kink of the hinge: their multipliers are lost in rounding."""
     found = model("hinge", network__activation="tanh", spike__strength=12.0, target__link="2*step(z+1)-1")
-    with pytest.raises(NotConverged, match="satisfied only to") as error:
+    with pytest.raises(NotConverged, match="were not solved") as error:
         solve(found)
     assert "saturate" in error.value.hint

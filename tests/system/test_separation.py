@@ -33,3 +33,34 @@ def test_the_cause_is_named(loss: str, values: tuple[float, ...]) -> None:
 def test_features_of_one_sign_separate_nothing() -> None:
     assert 0.0 < gs.solve(model("logistic", "relu")).test_error < 0.5
     assert 0.0 < gs.solve(model("logistic").replace({"target.flips": 0.1})).test_error < 0.5
+
+
+def test_all_but_a_few_labels_are_named_too() -> None:
+    """gamma = 1 - 1e-9: atan(sqrt(2e-9))/pi of the labels, 1.4e-5, are not what kappa says."""
+    found = model("hinge", "erf", (0.5, 1.6, 1.3)).replace({"spike.alignment": 1.0 - 1e-9, "fit.ridge": 0.006})
+    with pytest.raises(NotConverged, match="all but a share 1e-05 of the labels"):
+        gs.solve(found)
+
+
+@pytest.mark.parametrize(
+    ("changes", "cause"),
+    [
+        ({"spike.strength": 0.0, "spike.bulk_variance": 1.0}, "constant on a kink"),
+        ({"spike.strength": 40.0, "network.activation": "hard_tanh"}, "saturate"),
+    ],
+)
+def test_outputs_that_stick_to_a_kink(changes: dict[str, object], cause: str) -> None:
+    """The refusal says why, whatever else is usual: no separation, no ridge."""
+    sticking = {"target.link": "sign(z+1)", "target.flips": 0.29, "fit.samples": 8.6, "fit.ridge": 0.0017}
+    found = model("hinge", "relu").replace({**sticking, "network.width": 0.31, **changes})
+    with pytest.raises(NotConverged) as caught:
+        gs.solve(found)
+    assert cause in caught.value.hint
+
+
+def test_digits_lost_at_the_interpolation_peak() -> None:
+    peak = model("absolute", "leaky_relu", (1.0, -1.0)).replace({"target.link": "erf(z)", "spike.alignment": 0.8})
+    at = {"network.width": 0.1, "fit.samples": 0.1, "fit.ridge": 1e-8, "target.noise": 0.01, "spike.strength": 5.0}
+    with pytest.raises(NotConverged) as caught:
+        gs.solve(peak.replace(at))
+    assert "fit.samples = network.width" in caught.value.hint

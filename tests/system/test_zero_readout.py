@@ -102,3 +102,21 @@ def test_errors_say_why() -> None:
 def test_losses_without_a_flat_part_around_zero(loss: str) -> None:
     found = model(loss)
     assert probability_felt(found.fit.loss, found.target) == pytest.approx(1.0)
+
+
+def test_the_training_error_is_the_average_over_the_labels() -> None:
+    """Also of labels that are constant on intervals: (2 + y)^2 is 9 with the probability of z > 0.4, else 1."""
+    above = 0.5 * math.erfc(0.4 / math.sqrt(2.0))
+    result = solve(model("max(0, abs(f)-2) + (2+y)**2", target__link="sign(z-0.4)"))
+    assert result.train_error == pytest.approx(1.0 + 8.0 * above, rel=1e-11)
+
+
+def test_labels_too_rare_to_move_the_test_error() -> None:
+    """softplus(z) > 9 has the probability 1e-19: at finite size the test error is E y^2 to twelve digits."""
+    rare = model({"name": "epsilon_insensitive", "epsilon": 9.0}, target__link="softplus")
+    assert 0.0 < probability_felt(rare.fit.loss, rare.target) < 1e-18
+    result = solve(rare, dimension=200)
+    assert result.test_error == pytest.approx(second_moment(lambda z: math.log1p(math.exp(z))), rel=1e-10)
+    assert result.train_error == 0.0 and result.quadrature_error < 1e-10
+    with pytest.raises(NotConverged, match="all but a share"):  # nothing else decides on the mean features
+        solve(rare)

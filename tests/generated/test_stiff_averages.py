@@ -1,0 +1,54 @@
+"""Averages of losses that grow quadratically beyond a kink, where V is large and every output lies close to the kink.
+
+There g = c (kink - omega)/(1 + V c) exactly, so that its averages are truncated moments of a Gaussian.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from loss_cases import Array, model
+
+from giantstep.law.labels import label_law
+from giantstep.system.coupled_system import gauss_rule
+from giantstep.system.loss_kernels import loss_kernel
+
+MEAN, DELTA = 0.2, 0.3
+
+
+def truncated(mean: float, variance: float, kink: float) -> tuple[float, float, float]:
+    """P(x < kink), E (kink - x)+ and E (kink - x)+^2 of a normal x."""
+    spread = math.sqrt(variance)
+    a = (kink - mean) / spread
+    cdf, pdf = 0.5 * math.erfc(-a / math.sqrt(2.0)), math.exp(-0.5 * a * a) / math.sqrt(2.0 * math.pi)
+    return cdf, spread * (a * cdf + pdf), variance * ((a * a + 1.0) * cdf + a * pdf)
+
+
+def averages(name: str | dict[str, float | str], V: float, flips: float) -> Array:
+    """(E g, E h, E g^2) of the kernel for labels 1 with flips, without a slope in t."""
+    found = model(name, target__link="sign", target__flips=flips, spike__alignment=1.0)
+    kernel, kappa = loss_kernel(found.fit.loss), np.array([0.7])
+    law = label_law(found.target, (1.0,), kappa)
+    out, scratch = np.empty((14, 1)), np.empty(kernel.SCRATCH_SHAPE)
+    fields = np.array([V]), np.array([MEAN]), np.zeros((1, 1)), np.array([DELTA])
+    where = kappa, law.low, law.high, law.weight, law.label, law.channel
+    kernel.intervals(gauss_rule(70), 70, *where, 0.0, np.array(found.fit.loss.values), *fields, scratch, out)
+    return out[[1, 2, 3], 0]
+
+
+@pytest.mark.parametrize("V", [1e3, 1e7, 1e11])
+@pytest.mark.parametrize(
+    ("name", "curvature"),
+    [("squared_hinge", 1.0), ({"name": "smoothed_hinge", "delta": 9.5}, 1.0 / 9.5)],
+)
+def test_they_are_truncated_moments(name: str | dict[str, float | str], curvature: float, V: float) -> None:
+    stiff = V * curvature / (1.0 + V * curvature)
+    for flips in (0.0, 0.1):
+        exact = np.zeros(3)
+        for sign, weight in ((1.0, 1.0 - flips), (-1.0, flips)):
+            inside, first, second = truncated(sign * MEAN, DELTA, 1.0)
+            exact += weight * np.array([sign * stiff * first, stiff * inside, stiff**2 * second])
+        # rounding of erfc and of some hundred terms
+        assert averages(name, V, flips) * [V, V, V**2] == pytest.approx(exact, rel=1e-13)
