@@ -16,6 +16,7 @@ from giantstep.spec.model import Target
 Array = np.ndarray
 ORDER = 20  # nodes of a panel
 _REACH = 9.0
+_SHARP = 0.5  # width of a turn that panels resolve wherever they end
 _NEGLIGIBLE = 1e-18
 _CHUNK = 100_000  # nodes at a time
 _EXHAUSTED = 1e-13  # of the largest residual: there are no more points that count
@@ -68,7 +69,7 @@ def residual_law(target: Target, mean: float, level: int) -> ResidualLaw:
     With noise inside the link, ``u = t + sqrt(probit) n`` decides the label, and t is Gaussian given u. [GER20]
     """
     spread = math.sqrt(1.0 + target.probit)
-    breaks = [b / spread for b in function_kernel(target.link).BREAKPOINTS]
+    breaks = [b / spread for b in _turns(target.link)]
     g, weight = _normal(breaks, 2.0**-level)
     clean, _ = numpy_function(target.link)(spread * g)
     t = g / spread
@@ -78,6 +79,16 @@ def residual_law(target: Target, mean: float, level: int) -> ResidualLaw:
         law = _with_noise(law, math.sqrt(target.noise), level)
     kept = np.abs(law.weight) * (1.0 + law.e**2) > _NEGLIGIBLE
     return law.at(law.e[kept] - mean, law.rows[:, kept])
+
+
+def _turns(link: str) -> list[float]:
+    """Where panels end: at kinks and jumps, and about the places where a smooth link turns within a small width."""
+    kernel = function_kernel(link)
+    found = list(kernel.BREAKPOINTS)
+    for centre, width in kernel.FUNCTION.features:
+        doublings = range(max(0, math.ceil(math.log2(_SHARP / width))) if width > 0.0 else 0)
+        found += [centre + side * width * 2.0**k for k in doublings for side in (-1.0, 1.0)]
+    return sorted(place for place in found if abs(place) < _REACH)
 
 
 def on_few_nodes(law: ResidualLaw, count: int) -> ResidualLaw:

@@ -17,7 +17,7 @@ from giantstep.spec.link import link_values
 from giantstep.spec.model import Target
 
 Array = np.ndarray
-_LEVELS, _SETTLED = 7, 1e-12
+_LEVELS, _SETTLED = 9, 1e-12
 _OF_SEVERAL, _NEARLY = 12, 1e-10  # the same for several indices, where nodes without weight are left out by millions
 _APART = (0.3, 1.0, 3.0)  # distances of poles from the law's mean, in standard deviations
 _FIRST, _GROWTH, _REACH = 24, 1.5, 8.5  # points along each index of a link without kinks; where they end

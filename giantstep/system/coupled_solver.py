@@ -28,6 +28,7 @@ from giantstep.system.system_of_problem import coupled_at
 Array = np.ndarray
 _BEYOND, _LOWERED = 10.0, 2.0  # first threshold of a Huber loss, in sizes of the label; factor of the next ones
 COARSE = Level(5, 24)
+_EASY = 1e-3  # the share of what makes a system hard that a path to it begins at
 PATH = Level(8, 64)  # of a continuation, whose Newton steps need averages that obey their identities
 FINE = (Level(7, 38, rough=True), Level(8, 44))
 # relative Newton steps, about the root of the error then left: of the coarse start, and of the solution that the error
@@ -136,6 +137,12 @@ def _first_solution(problem: Problem, start: Result | None, near: tuple[CoupledS
         if outcome.converged:
             return replace(outcome, evaluations=total)
     ridge, system = float(problem.parameters[2]), coupled_at(problem, PATH)
+    if (easier := system.easier()) is not None:
+        for x in _starts(problem, system, None):
+            outcome = continued(easier, x, _EASY, 1.0)
+            total += outcome.evaluations
+            if outcome.converged:
+                return replace(outcome, evaluations=total)
     for first in (max(10.0 * ridge, 1.0), max(1e3 * ridge, 100.0)):
         for x in _starts(_with_ridge(problem, first), system, None):
             outcome = continued(system.at_ridge, x, first, ridge)

@@ -83,6 +83,10 @@ class CoupledSystem:
         self.parameters[2] = ridge
         return self
 
+    def easier(self) -> Callable[[float], CoupledSystem] | None:
+        """Systems that lead from an easier one, near 0, to this one, at 1; None where there are none."""
+        return None
+
     def view(self, name: str) -> Array:
         """A family or a function of kappa in the workspace."""
         return self.room[name]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
@@ -11,7 +11,7 @@ import numpy as np
 
 from giantstep.system.added_samples import found_from_afar, found_near, slope, solved
 from giantstep.system.bulk_system import BulkSystem, stretched_arrays
-from giantstep.system.coupled_system import Tangents
+from giantstep.system.coupled_system import CoupledSystem, Tangents
 from giantstep.system.loss_kernels import stretched_kernel
 
 Array = np.ndarray
@@ -21,8 +21,22 @@ class StretchedSystem(BulkSystem):
     """X, what the samples add to the mean resolvent, and its adjoint follow from the unknowns; they are kept."""
 
     def bulk(self) -> tuple[ModuleType, dict[str, Array]]:
-        """See ``BulkSystem``; the samples at as many nodes as the output has."""
+        """See ``BulkSystem``; the samples at twice as many nodes as the output has."""
         return stretched_kernel(self.directions), stretched_arrays(self.problem, self.level.output)
+
+    def easier(self) -> Callable[[float], CoupledSystem]:
+        """See ``CoupledSystem``: with a share of what the samples add to isotropic rows; all of it at one."""
+        added = {name: self.state[name] for name in ("sample", "base", "along", "spread")}
+        isotropic, chi = np.sign(added["base"]), self.state["chi"]
+
+        def at(share: float) -> CoupledSystem:
+            moved = {name: share * values for name, values in added.items()}
+            moved["base"] += (1.0 - share) * isotropic
+            self.state.update(moved, chi=share**2 * chi)
+            self.state.pop("X", None)
+            return self
+
+        return at
 
     def follow(self) -> bool:
         """See ``BulkSystem``: X by Newton's method, its adjoint by a linear equation."""

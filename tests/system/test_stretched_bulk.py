@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from giantstep.spec.errors import NotConverged
 from giantstep.spec.model import Target
 from giantstep.system.bulk_system import BulkSystem
 from giantstep.system.coupled_solver import FINE, PATH
-from giantstep.system.newton import newton
+from giantstep.system.newton import continued, newton
 from giantstep.system.problem import problem_of
 from giantstep.system.stretched_system import StretchedSystem
 from giantstep.system.system_of_problem import coupled_at
@@ -216,6 +217,33 @@ def test_small_steps_leave_isotropic_rows() -> None:
     assert gs.solve(still).test_error == pytest.approx(
         gs.solve(still.replace({"step.bulk": "isotropic"})).test_error, rel=1e-11
     )
+
+
+def test_a_handful_of_samples() -> None:
+    """Where Newton's method does not come from isotropic rows: a share of the samples grows, or they get fewer."""
+
+    def isotropic(given: gs.Model) -> Mapping[str, Array]:
+        return gs.solve(given.replace({"step.bulk": "isotropic"})).order_parameters
+
+    few = model("gelu", (1.0,), "z + He(2,z)/2", **{"step.samples": 0.011})
+    system = coupled_at(problem_of(few), PATH)
+    easier, start = system.easier(), system.unknowns(isotropic(few)).copy()
+    assert easier is not None and not newton(system, start, most=25).converged
+    assert continued(easier, start, 1e-3, 1.0).converged
+    order = isotropic(few.replace({"step.samples": 0.05}))
+    for samples in (0.05, 0.03, 0.02, 0.015, 0.011):
+        near = coupled_at(problem_of(few.replace({"step.samples": samples})), PATH)
+        assert newton(near, near.unknowns(order)).converged
+        order = near.order_parameters()
+    assert system.answer() == pytest.approx(near.answer(), rel=1e-10)
+
+
+def test_sharp_links_tend_to_the_step() -> None:
+    """What is left is of the order of the width, on either side of it; 3 % are its next order."""
+    step, once, twice = (gs.solve(model("gelu", (1.0,), link)) for link in ("sign", "tanh(1000*z)", "tanh(500*z)"))
+    ratio = (twice.test_error - step.test_error) / (once.test_error - step.test_error)
+    assert ratio == pytest.approx(2.0, rel=0.03)
+    assert gs.solve(model("gelu", (1.0,), "tanh(50*z - 20)")).quadrature_error < 1e-10
 
 
 def test_the_system_of_a_model() -> None:
