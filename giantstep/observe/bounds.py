@@ -17,7 +17,6 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
@@ -143,7 +142,7 @@ def bounds(
         best_bound(model, "lower", rates, dimension) if search else None,
         best_bound(model, "upper", rates, dimension) if search else None,
         best_linear_error(model.target.link),
-        MappingProxyType(polynomial_errors(model.target.link, degree)),
+        polynomial_errors(model.target.link, degree),
     )
 
 

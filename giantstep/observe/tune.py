@@ -229,10 +229,10 @@ class _Search:
         values = {key: _value_of(model, key) for key in self.keys}
         slopes = dict(zip(self.keys, self._logarithmic(best).tolist(), strict=True))
         return Tuned(
-            MappingProxyType(values),
+            values,
             model,
             best.result,
-            MappingProxyType(slopes),
+            slopes,
             self._norm(best),
             self._edges(best),
             before,

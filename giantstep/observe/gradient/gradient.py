@@ -13,7 +13,6 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -108,7 +107,7 @@ def gradient(
         raise NotConverged(
             f"the derivative changes by {error:.1e} (relative) between orders of quadrature", "raise fit.ridge"
         )
-    test, train, energy = (MappingProxyType({key: found[key][place] for key in chosen}) for place in range(3))
+    test, train, energy = ({key: found[key][place] for key in chosen} for place in range(3))
     return Gradient(result, test, train, energy, residual, error)
 
 

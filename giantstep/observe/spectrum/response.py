@@ -81,12 +81,10 @@ class Response:
 
     problem: Problem
     nodes: KappaNodes = field(init=False)
-    kernel: ModuleType = field(init=False)
     rows: Rows | None = field(init=False)
     span: Span | None = field(init=False)
 
     def __post_init__(self) -> None:
-        self.kernel = generated_module("generated.systems.square")
         self.rows = rows_of(self.problem)
         blocks, loadings = self.problem.blocks, self.problem.loadings
         self.nodes = Nodes(blocks) if loadings is None else TensorNodes(Shape(blocks, loadings, None))
@@ -97,6 +95,11 @@ class Response:
         self.count, self.overlaps = (int(size) for size in sizes[:2])
         rows = np.array(pairs(self.blocks))
         self.first, self.second = rows.T  # the two indices of each V1_bc among the unknowns
+
+    @property
+    def kernel(self) -> ModuleType:
+        """The equations of the square loss."""
+        return generated_module("generated.systems.square")
 
     @property
     def weight(self) -> float:

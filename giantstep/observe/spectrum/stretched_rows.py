@@ -6,6 +6,7 @@ What the samples of the step add, X, follows from T and V1_hat. It is continued 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -45,12 +46,16 @@ class StretchedRows:
                 "eigenvalues of any size",
                 'use a bounded link such as tanh(2*z) or sign, or step.bulk = "isotropic"',
             )
-        self.equations = stretched_kernel(target.indices)
         silent = {*self.equations.UNKNOWNS, *self.equations.INPUTS} - {"T", "V1_hat", "average_zeta_hat"}
         self.given = {name: np.zeros((blocks,) * (1 + (name in _MATRICES))) for name in silent}
         self.given |= stretched_arrays(self.problem, _NODES)
         numbers = {"beta": 1.0, "ridge": 0.0, "inverse_dimension": 0.0, "m": np.zeros(blocks)}
         self.given |= {"identity": np.eye(blocks), "fraction": self.problem.fraction, **numbers}
+
+    @property
+    def equations(self) -> ModuleType:
+        """The generated equations of the bulk."""
+        return stretched_kernel(self.problem.model.target.indices)
 
     def response(self, hats: Hats, weight: str = "law_tr") -> Array:
         """See ``Rows``; nan where what the samples add is not found."""
