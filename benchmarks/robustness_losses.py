@@ -1,6 +1,6 @@
 """Solve many random models with every registered loss; count what is solved and refused, and look for wrong numbers.
 
-Usage: python benchmarks/robustness_losses.py [--models 2000] [--seed 0] [--recheck 50]
+Usage: python benchmarks/robustness_losses.py [--models 2000] [--seed 0] [--recheck 50] [--wide]
 
 Models are those of ``robustness.py`` with a loss, its parameters and, for losses of the margin, labels +-1 with flips
 and probit noise. A sample of the answers is solved again on a finer quadrature from another start.
@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 from robustness import Outcome, random_model, report
+from wide_domain import widened
 
 from derive.language.loss_catalogue import REGISTERED
 from giantstep.spec.errors import GiantstepError
@@ -73,9 +74,11 @@ def suspicions(result: Result) -> tuple[str, ...]:
     return tuple(wrong)
 
 
-def attempt(number: int, seed: int) -> tuple[Outcome, Result | None]:
-    """Draw and solve one model."""
+def attempt(number: int, seed: int, wide: bool = False) -> tuple[Outcome, Result | None]:
+    """Draw and solve one model; ``wide``: of the domain's further reaches."""
     data, dimension = random_loss_model(number, seed)
+    if wide:
+        data = widened(data, number, seed)
     start = time.perf_counter()
 
     def outcome(status: str, reason: str, residual: float = 0.0, wrong: tuple[str, ...] = ()) -> Outcome:
@@ -116,10 +119,11 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--recheck", type=int, default=50, help="solve every so many answers again, 0 for none")
+    parser.add_argument("--wide", action="store_true", help="take one or two things of every model further")
     given = parser.parse_args()
     outcomes, changes = [], []
     for number in range(given.first, given.first + given.models):
-        outcome, result = attempt(number, given.seed)
+        outcome, result = attempt(number, given.seed, given.wide)
         outcomes.append(outcome)
         if outcome.status != "solved":
             print(outcome.number, outcome.status, outcome.reason, f"{outcome.seconds:.1f} s", outcome.model, flush=True)
