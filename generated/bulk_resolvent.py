@@ -3,14 +3,14 @@
 e, weight, weight_t, weight_tt: nodes of the law of the residual e of the step, with weights for means of
 functions of e, of those times t = theta.x, and times t^2. x_F = (1/n0) sum_i (f_1 - B' f_2)(e_i) x_i, B' = a_2 B.
 
-Generated; do not edit. Signature dd30194c066447c9.
+Generated; do not edit. Signature f52acd149f1640fd.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "dd30194c066447c9958046a73b169f61c597826dfd46c4feb115a09d885265a2"
+SIGNATURE = "f52acd149f1640fd6195ca8d453f916879be943dee245d22c5bbdc3b29db1cf1"
 
 
 def covariance(A, alpha_0, u, sigma_2, v_sigma):

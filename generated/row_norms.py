@@ -7,14 +7,14 @@ sigma' beside its parts along 1 and z, (i, j) in MOMENTS; radial: 1 for rows Gau
 means of functions of e [N], and of those times t = theta.x [m, N]; r_3: the strength of the spike with
 E sigma''' in the place of E sigma'.
 
-Generated; do not edit. Signature feaf3f2275c84adc.
+Generated; do not edit. Signature c0b06ec0bb28d3fc.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "feaf3f2275c84adc0f76929863a5a3db23de824c428b2ec82162902800e4ec58"
+SIGNATURE = "c0b06ec0bb28d3fc3d30bde375605556b3acf731365e8d908c986eaf8937fc0e"
 
 
 MOMENTS = ((1, 2), (1, 3), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (4, 0))

@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature 3dc6b0915051bcbe, runtime 93048800d804f5e3.
+Generated; do not edit. Signature 99d65e6126dc7a6d, runtime 50a1bdc33bfa3dee.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "3dc6b0915051bcbe91537b75778361afd4c12bc8a5c4c2adae0fb2c5a9a19cc7"
+SIGNATURE = "99d65e6126dc7a6dc5e3fc32e4d2de5311e039ad82733d9f7b14b53ed7f15137"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

@@ -128,8 +128,8 @@ class Certificate:
         """Worst residual over all equations, each relative to the sum of its terms in absolute value."""
         layout, value = filled(self.contractions, node, fraction, parameters, state)
         bound = np.abs(value)
-        for name in self.odd:
-            bound[layout.families[name]] = np.sqrt(state["avg_gg"])
+        for name in self.odd:  # where no output feels the loss, rounding may be all that E g^2 is
+            bound[layout.families[name]] = np.sqrt(np.abs(state["avg_gg"]))
         return float(evaluate(layout.rows, value, bound))
 
 

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature fcc632b5965a2e47, runtime 93048800d804f5e3.
+Generated; do not edit. Signature 6e092dd6ccd24efc, runtime 50a1bdc33bfa3dee.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "fcc632b5965a2e474a93de64fe47e37a9fa49a9199a44ec9f851ecdc722e7052"
+SIGNATURE = "6e092dd6ccd24efc23187e37e31ecfc5f212221a0f37669b67b1c2aa94dc022f"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 08ef3635cf1fcc37, runtime 93048800d804f5e3.
+Generated; do not edit. Signature 2aae1544cb762072, runtime 50a1bdc33bfa3dee.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "08ef3635cf1fcc3744b04816c83e53dcb88475179ec97b6e00140e36051dd76a"
+SIGNATURE = "2aae1544cb762072762fe88c22016ba549ab821091134bbac059d9dd7e52d19b"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

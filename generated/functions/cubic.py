@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 8eff7da8ed5320e5, runtime 93048800d804f5e3.
+Generated; do not edit. Signature 893c3292e150275c, runtime 50a1bdc33bfa3dee.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "8eff7da8ed5320e55764d04fec0cf53ef7b3811503ad318aa6fd60febd5cae3b"
+SIGNATURE = "893c3292e150275cdf36e9689ea0816677cbe3cee9bdbc61f0d3dcbfdde4381d"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 605e3a2d037d0951, runtime 93048800d804f5e3.
+Generated; do not edit. Signature 8bd31a54de327193, runtime 50a1bdc33bfa3dee.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "605e3a2d037d09511dadbe1c9e1b248e3cb63c5dd9fa80d1693af77b0daa6134"
+SIGNATURE = "8bd31a54de327193436ebc9578a84e286124c00db71e2eecb88e9f15da9ca91f"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

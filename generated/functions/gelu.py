@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature b892e4abefcc56b1, runtime 93048800d804f5e3.
+Generated; do not edit. Signature eda8dd4e0d90dd19, runtime 50a1bdc33bfa3dee.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "b892e4abefcc56b1e0daa2eda32a58d561a2018c026079b6c4efe2b996e84502"
+SIGNATURE = "eda8dd4e0d90dd1956d3e3d52141d5f988d9385b8e755af5b53cf318712ba10c"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

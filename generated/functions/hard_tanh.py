@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature aa5e1c74344d0244, runtime 93048800d804f5e3.
+Generated; do not edit. Signature 714fdaf34bd58c39, runtime 50a1bdc33bfa3dee.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "aa5e1c74344d02446cece442b704b2379d5b70f75238364d49a7d23035dc387f"
+SIGNATURE = "714fdaf34bd58c39e674332d3010ed476c2b62bcc7facaaa7d958c298bb5fa71"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

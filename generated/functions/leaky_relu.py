@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature a76dcf09c60422a0, runtime 93048800d804f5e3.
+Generated; do not edit. Signature ab30599e1ccea035, runtime 50a1bdc33bfa3dee.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "a76dcf09c60422a0f68d6a068fa14374f666bcd3307ce161682dcf3c9d8f66ba"
+SIGNATURE = "ab30599e1ccea035261c160c8e23df6eb3cd7b2b491ffdc9002041d49f928952"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 890c4224c0e4c2dc, runtime 93048800d804f5e3.
+Generated; do not edit. Signature b01c8833c529a098, runtime 50a1bdc33bfa3dee.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "890c4224c0e4c2dc5f445b67f323a5d15fa532f39f6828db059248ce20740b62"
+SIGNATURE = "b01c8833c529a0980f42baee8676015a8958209170c79a1fdef1e56af34b1388"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature ea7d09e90d502941, runtime 93048800d804f5e3.
+Generated; do not edit. Signature f6dbc79516e88b31, runtime 50a1bdc33bfa3dee.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "ea7d09e90d502941f448260462055c9a3e8389767636ddcdd0fc0975843af067"
+SIGNATURE = "f6dbc79516e88b314fa96e62cb82fc5ddcbec1cdd79431cc44cdd1d899f70cd4"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

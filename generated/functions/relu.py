@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 74bf43d03c09a524, runtime 93048800d804f5e3.
+Generated; do not edit. Signature 71f80463823c8826, runtime 50a1bdc33bfa3dee.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "74bf43d03c09a52488f54f7819bd6afffd26e872dedfed3e4b98e62a44649ed9"
+SIGNATURE = "71f80463823c88261cf2a310d6b45023fd55e4f95a09a773b611d6e6a4d4943c"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 0716d280e529f3c3, runtime 93048800d804f5e3.
+Generated; do not edit. Signature d95aa2128c84836b, runtime 50a1bdc33bfa3dee.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "0716d280e529f3c38b22238a90ff8fbc2a429e182d5e0516be3fe54773a70289"
+SIGNATURE = "d95aa2128c84836b74a7bc87a5446fb289899d4014c8f58038af32c99d5ba6ec"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

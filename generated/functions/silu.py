@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature db2040a46782768f, runtime 93048800d804f5e3.
+Generated; do not edit. Signature ba0f964228cea8c4, runtime 50a1bdc33bfa3dee.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "db2040a46782768fce7f42437c85588fff2f023832692b43fb715aee3056671d"
+SIGNATURE = "ba0f964228cea8c4f2def49a1a90d4d9a73f6f992220f1f6e00cc420c32dc348"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

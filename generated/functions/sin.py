@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 740e322188bffa22, runtime 93048800d804f5e3.
+Generated; do not edit. Signature 6dddcefd140bc57a, runtime 50a1bdc33bfa3dee.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "740e322188bffa22ceb7aa6b2965ede29b1f262121bba79113eb3e5bdebaab53"
+SIGNATURE = "6dddcefd140bc57a44033bf0972b430e438850ea894cff24f9ae686d5dc805ca"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature af84ed9c9a7fde3e, runtime 93048800d804f5e3.
+Generated; do not edit. Signature 0521ba7ca844ad6e, runtime 50a1bdc33bfa3dee.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "af84ed9c9a7fde3e22187c04fd9df993e7b9741a023f061f3e97605bf559a0b6"
+SIGNATURE = "0521ba7ca844ad6efc5ba6fdf5df4c9f61462729761235c6a31e5f345b5731f7"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 57feb72a7f49d594, runtime 93048800d804f5e3.
+Generated; do not edit. Signature 61d6a6da53012a98, runtime 50a1bdc33bfa3dee.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "57feb72a7f49d59416e2ae0187a93a1b79fc07abe89d6743cf0b8a89b7f576b9"
+SIGNATURE = "61d6a6da53012a987656dcaaf6d507f9adef31dab785d7e67d596da03b19bfe4"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 3336a56e7b54a6af, runtime 93048800d804f5e3.
+Generated; do not edit. Signature 643c7b5668e33586, runtime 50a1bdc33bfa3dee.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "3336a56e7b54a6afcab7b93ba479eebdb02441f8004825f3a453de27d0c386b0"
+SIGNATURE = "643c7b5668e335865d806a135546c4456ffa19312a6fb72ab7a20234cdeb9990"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

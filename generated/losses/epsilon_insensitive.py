@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 71953208c92dbfee, runtime 93048800d804f5e3.
+Generated; do not edit. Signature a7f4fd0ef29e9d11, runtime 50a1bdc33bfa3dee.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "71953208c92dbfee2c3d7e188a67eff211c1e3d8bee8f3ce9fe9fba5cf51737e"
+SIGNATURE = "a7f4fd0ef29e9d11afdd2ade5476635f5db6e980d2b306b6993fca0428fdf90c"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 1da6381dbef6a423, runtime 93048800d804f5e3.
+Generated; do not edit. Signature 3cf442351f933ed0, runtime 50a1bdc33bfa3dee.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "1da6381dbef6a423da41370be0cf287b1e66dde0b6c059ad60148ec3eebc74c7"
+SIGNATURE = "3cf442351f933ed0a0dbbefd27789eb412220159123259861c6843723ab77a35"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

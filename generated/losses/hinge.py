@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature d8687ebf07674351, runtime 93048800d804f5e3.
+Generated; do not edit. Signature 9b39e7649df28f3c, runtime 50a1bdc33bfa3dee.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "d8687ebf07674351d370e27de2b0124ba0457562db7a517addab8cca7d6a8680"
+SIGNATURE = "9b39e7649df28f3cf447eed1da4e3d8e3a020059568cc27dd5beb01c5ab07d95"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

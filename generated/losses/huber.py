@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature beeff0762da59271, runtime 93048800d804f5e3.
+Generated; do not edit. Signature 043b015cf9b51bcd, runtime 50a1bdc33bfa3dee.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "beeff0762da592713622fea7e451ca5b3622572615d166427090e6cee7ee9f59"
+SIGNATURE = "043b015cf9b51bcd7e7ce43faff2c791f10c7f94775e06d739b2df524f6381ab"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature b96243fd752cdf78, runtime 93048800d804f5e3.
+Generated; do not edit. Signature 0585904d6f3759f6, runtime 50a1bdc33bfa3dee.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "b96243fd752cdf7819ffac9066752e531518241d3eef47117ba113d5e55291fb"
+SIGNATURE = "0585904d6f3759f61d7c6b129f3e5a53225cb40329e76f50f933a5b6883155b9"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

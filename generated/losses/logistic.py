@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature b5e650deb8db287a, runtime 93048800d804f5e3.
+Generated; do not edit. Signature 63b69ba49874d091, runtime 50a1bdc33bfa3dee.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "b5e650deb8db287a18c41468487be895dda8e061d6eb1981161d63b9105e61ee"
+SIGNATURE = "63b69ba49874d0913a71823e77347248f872d31960eb0a38d3d7d9bb43e63917"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

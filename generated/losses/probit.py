@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 9e7a9561cb8c8bd6, runtime 93048800d804f5e3.
+Generated; do not edit. Signature 417908a4de5bab9b, runtime 50a1bdc33bfa3dee.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "9e7a9561cb8c8bd699c8f2f42ed7e218e4b5805aaaaa1b6e68848cc069370e64"
+SIGNATURE = "417908a4de5bab9b494f0b126fdf356e47d51126ef0d2c5581262e447cbdcdc3"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature 136b2437acd649db, runtime 93048800d804f5e3.
+Generated; do not edit. Signature 0242cc9eb4bb2b0d, runtime 50a1bdc33bfa3dee.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "136b2437acd649dbb6bb093c9fb43a2c0ca4b83791ac9fd2ec5ea72603775121"
+SIGNATURE = "0242cc9eb4bb2b0da0756598acd71ba8c29376b4847f9277b6d9d9986a883256"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature 33a3a68159f10428, runtime 93048800d804f5e3.
+Generated; do not edit. Signature bd9e8b216f304544, runtime 50a1bdc33bfa3dee.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "33a3a68159f10428aa1658edd4fb8e6797643f9be366c32648feaa831b7f15bf"
+SIGNATURE = "bd9e8b216f304544c04646168ee6184919d7641f580682d490f95cfda1d02d34"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 266adb3959a1eccb, runtime 93048800d804f5e3.
+Generated; do not edit. Signature 11693bfad3172ebe, runtime 50a1bdc33bfa3dee.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "266adb3959a1eccba3ca477139e630cd786251e7e81655d5bfab568c027bb987"
+SIGNATURE = "11693bfad3172ebeaa1fd2f0b94b9488f9c55a6f05d2224a9e2cce69062e07f1"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

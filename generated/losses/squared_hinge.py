@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature af44491406252d32, runtime 93048800d804f5e3.
+Generated; do not edit. Signature 4ef63f60959dff34, runtime 50a1bdc33bfa3dee.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "af44491406252d32af86b3d1b452a24b901cb430313cf7bc76f3b9ef50291bb5"
+SIGNATURE = "4ef63f60959dff3435351606f49f598ed523f53040b0dbcb3aefdd2ad58506ab"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -1,7 +1,7 @@
 """Truncated Gaussian moments of piecewise linear f.
 
 Written by hand, in codegen/runtime/piecewise.py.
-Generated; do not edit. Signature 6abcf5acbd4c857a, runtime 93048800d804f5e3.
+Generated; do not edit. Signature 35b197c385e1dc7c, runtime 50a1bdc33bfa3dee.
 Regenerate with: giantstep generate
 """
 
@@ -98,4 +98,4 @@ def piecewise(segments, shifts, q, raw):
         raw[5, i] = error2
         raw[6, i] = 0.0
 
-SIGNATURE = "6abcf5acbd4c857a5a15b4d0b67bc00e868462c1af97f111868c5de9be2ab019"
+SIGNATURE = "35b197c385e1dc7c5073dada1a036aedd27fbef7cba6eaca0c1160c039622193"

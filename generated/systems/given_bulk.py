@@ -1,6 +1,6 @@
 """Equations of a given bulk, one block  [THEORY section 5].
 
-Generated; do not edit. Signature e7755cbe09366189.
+Generated; do not edit. Signature 902c2ce749e10177.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "e7755cbe09366189201b6e9a6ba3f6bc54c017879b6724966681c252a418c2ab"
+SIGNATURE = "902c2ce749e10177ba239ddae1d0e000d82ebe18bacbc7a4469b4d59859b7051"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

@@ -1,6 +1,6 @@
 """Equations of structured inputs, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature f8e8a11337d2ce32.
+Generated; do not edit. Signature 4539595e287c12ad.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "f8e8a11337d2ce3205f949f8925ff41948149ed2afccc5230552b2c3db6a62a6"
+SIGNATURE = "4539595e287c12ad06e9f557504d4850c69c5daf786d0767e0dec0816f280f4e"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature f00c1df80403c3ce.
+Generated; do not edit. Signature 2fa5850645118945.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "f00c1df80403c3ce04c889a4e7576941325a6a9c48acc49bac5dbf1ec59b8a76"
+SIGNATURE = "2fa58506451189452ab94006bc8bad78a9174b323432429827d9fcca54ef1e3d"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -1,6 +1,6 @@
 """Equations of a stretched bulk, 1 direction(s) beside the spike, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature b131ea2939802b5d.
+Generated; do not edit. Signature b320839701eaa5c5.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "b131ea2939802b5d4048ecacfd7ac555d9e7b333d9e2e8e7b74c6817d898980c"
+SIGNATURE = "b320839701eaa5c5e5bbf5631b08f6897452c960068b30498126dbe0ca79bea4"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,6 +1,6 @@
 """Equations of a stretched bulk, 2 direction(s) beside the spike, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature 6c48846f43ecd326.
+Generated; do not edit. Signature d3aa0d004c649e04.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "6c48846f43ecd326850d8cb568f79dc6b680c3ce88f5020b722d65d72e4b8208"
+SIGNATURE = "d3aa0d004c649e046d53da09a83341d9ae93751001053db64246a157c23e7ebb"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

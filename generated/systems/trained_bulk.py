@@ -1,6 +1,6 @@
 """Equations of a trained bulk, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature 518fa8d7c3d911a5.
+Generated; do not edit. Signature 149d9c03df417957.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "518fa8d7c3d911a5e6c3f7c82d8e2fbe011951c5e1a37133246ed73866832483"
+SIGNATURE = "149d9c03df41795755e38dcfd91df94990af9e263a570da731637ddda6eedb25"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -114,7 +114,7 @@ def _sharp(at: Fields, label: Callable[[Array], Array], kink: Kink | None, grid:
         return
     system = at(low)
     spread = _width(system)
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", over="ignore"):
         width = 2.0 * _NEAR * spread / np.abs(distance(low + _NEAR) - distance(low - _NEAR))
     width = np.exp2(0.5 * np.round(2.0 * np.log2(width)))  # mirror images have the same, and the same ends
     for centre, reach in zip(low[width < _WIDEST].tolist(), width[width < _WIDEST].tolist(), strict=True):
