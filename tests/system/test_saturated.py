@@ -90,3 +90,23 @@ def test_saturation_at_the_margin_is_told() -> None:
     with pytest.raises(NotConverged, match="were not solved") as error:
         solve(found)
     assert "saturate" in error.value.hint
+
+
+def test_outputs_that_feel_no_loss_are_certified() -> None:
+    """Where softplus has no output beside its mean, no label is further off than epsilon: E g^2 there is rounding."""
+    found = model(
+        {"name": "epsilon_insensitive", "epsilon": 4.456581465670099},
+        network__activation="softplus",
+        network__width=0.14444099153471926,
+        network__bias=1.0153576623936984,
+        network__readout__values=[1.7939356897656944],
+        spike__strength=4.308364748223846,
+        spike__alignment=1.0,
+        spike__bulk_variance=1.4525855200193587,
+        target__link="quadratic",
+        fit__samples=6.40212856235604,
+        fit__ridge=0.0018016753854764834,
+    )
+    result = solve(found, dimension=1000)
+    assert result.residual < 1e-12
+    assert result.training_loss == pytest.approx(result.free_energy, rel=1e-10)
