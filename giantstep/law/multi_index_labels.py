@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +39,8 @@ _NEGLIGIBLE = 1e-16  # weight of a node together with its kappa that is left out
 _BY_NODES = 2  # indices: more are averaged adaptively
 _FAR = 1e6  # beyond the roots of a polynomial
 _GRID, _BISECTIONS = 121, 48  # where kinks of the next axis are looked for
+_THIN = 0.3  # share of the largest standard deviation given kappa, below which axes are turned
+_STILL, _PROBES = 1e-13, 24  # relative changes that are rounding; places at which kinks are looked at
 _MOST = 5_000_000  # nodes of all kappa together
 
 
@@ -111,6 +114,11 @@ def nodes_given_kappa(
     Raises NotConverged where there are too many.
     """
     found = link_of(link)
+    _, sizes, turned = np.linalg.svd(lower)
+    if sizes[-1] < _THIN * sizes[0]:  # the label turns fast along t, but for the direction that varies most: the last
+        axes = turned[::-1].T
+        weight, t = _nodes(link, found.variables, gamma, lower @ axes, kappa, finer, rough)
+        return weight, t @ axes.T
     if np.all(np.diag(lower) > 0.0) and (order := nesting(found.node, found.variables)) != found.variables:
         # kinks are met most easily along the variable that they know as a polynomial
         places = [found.variables.index(name) for name in order]
@@ -120,16 +128,39 @@ def nodes_given_kappa(
     return _nodes(link, found.variables, gamma, lower, kappa, finer, rough)
 
 
+def turns_along(link: str, gamma: Array, probit: float) -> list[tuple[float, float]]:
+    """Where the mean of a label turns as kappa passes a kink or jump of the link, and within which width.
+
+    gamma [m]: overlaps with the one direction of kappa, on which z is ``gamma kappa`` beside its fluctuations, which
+    are small where these make up most of theta.
+    """
+    found, names = link_of(link), link_of(link).variables
+    covariance = np.eye(len(gamma)) * (1.0 + probit) - np.outer(gamma, gamma)
+    turns = []
+    for kink in dict.fromkeys(kinks(found.node)):
+
+        def at(kappa: Array, kink: Node = kink) -> Array:
+            return np.asarray(jet(kink, names[0], dict(zip(names, gamma[:, None] * kappa.ravel(), strict=True)), 0)[0])
+
+        for place in bracketed_zeros(lambda kappa: at(kappa).reshape(1, -1), (-_REACH, _REACH))[:, 0].tolist():
+            values = {name: np.array([g * place]) for name, g in zip(names, gamma, strict=True)}
+            slope = np.array([jet(kink, name, values, 1)[1][0] for name in names])
+            along, spread = abs(float(slope @ gamma)), math.sqrt(max(0.0, float(slope @ covariance @ slope)))
+            if along > 0.0 and math.isfinite(spread):
+                turns.append((place, spread / along))
+    return turns
+
+
 def _nodes(
     link: str, names: tuple[str, ...], gamma: Array, lower: Array, kappa: Array, finer: int, rough: bool
 ) -> tuple[Array, Array]:
-    """Nodes along one of the indices ``names`` after the other, gamma and L those of the indices in that order."""
+    """Nodes along one t after the other; gamma and L are those of the indices ``names``, L triangular or not."""
     base, count = kappa @ gamma, len(kappa)
     kinked = _Kinks(names, tuple(dict.fromkeys(kinks(link_of(link).node))), lower)
     far = np.exp(-0.5 * (kappa**2).sum(axis=1))
     owner, weight, t = np.arange(count), np.ones(count), np.zeros((count, len(lower)))
     for axis in range(len(lower)):
-        if lower[axis, axis] == 0.0:  # the label does not know this direction: two nodes have its variance
+        if not _moves(lower, axis):  # the label does not know this direction: two nodes have its variance
             place, of_place = np.tile([[-1.0, 1.0]], (len(owner), 1)), np.full((len(owner), 2), 0.5)
         else:
             fixed = base[owner] + t @ lower.T  # later directions and this one are zero in t yet
@@ -145,7 +176,7 @@ def _nodes(
         if len(owner) > _MOST:
             raise NotConverged(
                 f"averages over the label {link!r}, which jumps or has kinks, need more than {_MOST:.0e} nodes",
-                "use the square loss, a link of fewer indices, target.noise, which smooths, or a larger tolerance",
+                "use a link of fewer indices, noise inside it (target.probit), which smooths, or a larger tolerance",
             )
     return _rows(owner, weight, t, count)
 
@@ -162,7 +193,7 @@ class _Kinks:
         """Places [R, I] in t along an axis where the kinks that end there are met, nan for none; fixed [I, m]."""
         found = []
         for kink in self._ending(axis):
-            at, power = self._along(kink, axis, fixed), degree(kink, self.names[axis])
+            at, power = self._along(kink, axis, fixed), self._degree(kink, axis)
             if power in (1, 2):
                 found.append(np.sort(polynomial_zeros(at)[2 - power :], axis=0))  # of degree 1 the other is infinite
             else:
@@ -170,18 +201,45 @@ class _Kinks:
         return np.concatenate(found) if found else np.empty((0, len(fixed)))
 
     def _ending(self, axis: int) -> list[Node]:
-        known = set(self.names[: axis + 1])
-        return [k for k in self.expressions if self.names[axis] in variables_of(k) <= known]
+        """Kinks that no later t moves, and this one does."""
+        return [kink for kink, last in zip(self.expressions, self._last, strict=True) if last == axis]
+
+    @cached_property
+    def _last(self) -> list[int]:
+        """The last axis that moves each kink beyond rounding, -1 for none: by its values at some places."""
+        places = np.random.default_rng(0).standard_normal((_PROBES, len(self.names)))
+        ones, found = np.ones((1, 1)), []
+        for kink in self.expressions:
+            still = self._along(kink, 0, places)(0.0 * ones)
+            moves = [
+                float(np.max(np.abs(self._along(kink, axis, places)(ones) - still))) > _STILL * np.max(np.abs(still))
+                for axis in range(len(self.names))
+            ]
+            found.append(max((axis for axis, does in enumerate(moves) if does), default=-1))
+        return found
+
+    def _degree(self, kink: Node, axis: int) -> int | None:
+        """The degree of a kink along an axis; None where it is no polynomial, and where more than 2 is a bound."""
+        moved = [name for name, row in zip(self.names, self.lower, strict=True) if _moves(row, axis)]
+        powers = [degree(kink, name) for name in moved if name in variables_of(kink)]
+        bound = None if None in powers else sum(power for power in powers if power is not None)
+        return 1 if bound == 2 and self._is_straight(kink, axis) else bound
+
+    def _is_straight(self, kink: Node, axis: int) -> bool:
+        """Whether a polynomial has no square along an axis: its second differences are rounding."""
+        places = np.random.default_rng(0).standard_normal((_PROBES, len(self.names)))
+        low, middle, high = self._along(kink, axis, places)(np.array([[-1.0, 0.0, 1.0]])).T
+        bend = np.abs(low + high - 2.0 * middle)
+        return bool(np.max(bend) <= _STILL * np.max(np.abs([low, middle, high])))
 
     def _along(self, kink: Node, axis: int, fixed: Array) -> Callable[[Array], Array]:
         """A kink as a function of t along an axis, [R, n] at places [1, n] or [R, n]."""
         rows = {name: fixed[:, i, None] for i, name in enumerate(self.names)}
-        name, step = self.names[axis], self.lower[axis, axis]
+        steps = dict(zip(self.names, self.lower[:, axis].tolist(), strict=True))
 
         def at(x: Array) -> Array:
-            moved = rows[name] + step * x
-            known = {other: np.broadcast_to(row, moved.shape) for other, row in rows.items()}
-            return np.asarray(jet(kink, name, {**known, name: moved}, 0)[0])
+            moved = {name: row + steps[name] * x for name, row in rows.items()}
+            return np.asarray(jet(kink, self.names[axis], moved, 0)[0])
 
         return at
 
@@ -189,7 +247,7 @@ class _Kinks:
         """Whether the kinks that end at an axis are positive before their first root."""
         found = []
         for kink in self._ending(axis):
-            first = -_FAR if degree(kink, self.names[axis]) in (1, 2) else -_REACH
+            first = -_FAR if self._degree(kink, axis) in (1, 2) else -_REACH
             found.append(self._along(kink, axis, fixed)(np.array([[first]]))[:, 0] > 0.0)
         return found
 
@@ -198,7 +256,7 @@ class _Kinks:
         integrals over it have kinks there, or roots where one begins or ends, which the second value tells.
         """
         following = axis + 1
-        if following >= len(self.names) or self.lower[following, following] == 0.0:
+        if following >= len(self.names) or not _moves(self.lower, following):
             return np.empty((0, len(fixed))), False
         grid = np.linspace(-_REACH, _REACH, _GRID)
         lines = np.repeat(np.arange(len(fixed)), _GRID)
@@ -227,6 +285,11 @@ class _Kinks:
             return np.empty((0, len(fixed)), dtype=bool)
         pairs = [roots[a] > roots[b] for a in range(len(roots)) for b in range(a)]
         return np.array([*np.isfinite(roots), *pairs, *self._before(axis + 1, moved)])
+
+
+def _moves(lower: Array, axis: int | slice) -> bool:
+    """Whether t along an axis, or any of several, moves what the rows of L stand for, beyond rounding."""
+    return bool(np.any(np.abs(lower[..., axis]) > _STILL))
 
 
 def _panels(cuts: Array, finer: int, order: int, graded: bool) -> tuple[Array, Array]:

@@ -9,7 +9,7 @@ from functools import lru_cache
 import numpy as np
 
 from giantstep.law.labels import Labels, Points, label_law, with_noise
-from giantstep.law.multi_index_labels import LabelMoments, has_kinks, moments_given_kappa, square_nodes
+from giantstep.law.multi_index_labels import LabelMoments, has_kinks, moments_given_kappa, square_nodes, turns_along
 from giantstep.quadrature.panels import Term, rows_at, table
 from giantstep.quadrature.tensor import Shape, coordinates, tensor_table
 from giantstep.spec.kernels import coefficients
@@ -19,6 +19,11 @@ from giantstep.system.loss_kernels import loss_kernel
 from giantstep.system.problem import Problem
 
 Array = np.ndarray
+_AROUND = (
+    *np.arange(0.0, 4.0, 0.5).tolist(),
+    *(2.0**k for k in range(2, 40)),
+)  # ends of panels about a turn of the label, in widths of it
+_GENTLE = 0.7  # a distance in kappa that panels of the coefficients resolve
 _NOTHING = 1e-20  # averages over the output grow no faster than their squares: double precision with room to spare
 
 
@@ -81,11 +86,21 @@ def _resolved(
     level: Level,
 ) -> Resolved:
     if loadings is None:
-        rows = table(blocks, along or blocks[0], level.order, level.halvings, level.cuts, noisy_terms(along, target))
+        cuts = (*level.cuts, *(() if along is not None else _about_turns(target, overlaps[0])))
+        rows = table(blocks, along or blocks[0], level.order, level.halvings, cuts, noisy_terms(along, target))
     else:
         rows = tensor_table(Shape(blocks, loadings, along), (level.fineness,) * len(overlaps))
     kept = _that_count(rows)
     return resolved_on(kept, target, overlaps, symmetric=symmetric, form=form, level=level, square=square)
+
+
+def _about_turns(target: Target, overlaps: tuple[float, ...]) -> tuple[float, ...]:
+    """Ends of panels about the places where the mean label of several indices turns fast, at growing distances."""
+    if not has_kinks(target.link):
+        return ()
+    turns = turns_along(target.link, np.array(overlaps), target.probit)
+    around = [(place, step * width) for place, width in turns for step in _AROUND if step * width < _GENTLE]
+    return tuple(sorted({place + side * away for place, away in around for side in (-1.0, 1.0)}))
 
 
 def noisy_terms(along: Term | None, target: Target) -> tuple[Term, ...]:

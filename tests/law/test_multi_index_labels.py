@@ -193,6 +193,17 @@ def test_simulation_at_400(loss: str, link: str, changes: dict[str, Any]) -> Non
     assert worst(*gaps(model(loss, target__link=link, **LEARNT, **changes), 400, 16)) < 4.0
 
 
+@pytest.mark.parametrize("overlaps", [(0.6, 0.8), (0.6 * 0.9999, 0.8 * 0.9999), (0.6, 0.79), (0.7, 0.7)])
+def test_labels_that_kappa_nearly_tells(overlaps: tuple[float, float]) -> None:
+    """Given kappa next to nothing of theta is left but along one direction: the mean label turns fast. Both promise
+    1e-10.
+    """
+    given = model("square", target__link="sign(z1 + z2 - 0.5)", spike__alignment=list(overlaps))
+    alignment = sum(overlaps) / math.sqrt(2.0)
+    single = given.replace({"target.link": "sign(sqrt(2)*z - 0.5)", "spike.alignment": alignment})
+    assert solve(given).test_error == pytest.approx(solve(single).test_error, rel=2e-10)
+
+
 @pytest.mark.slow
 def test_second_harmonics_are_learnt_at_finite_dimension_only() -> None:
     """n = O(d) samples show the second harmonics of the features a part of order 1/d of sign(z1 z2), which has no

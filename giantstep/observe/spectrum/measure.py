@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -52,10 +52,10 @@ class Bulk:
 
     low: Edge
     high: Edge
-    coordinate: Coordinate
-    edges: Array
-    coefficients: Array
-    states: tuple[State, ...]
+    coordinate: Coordinate = field(repr=False)
+    edges: Array = field(repr=False)
+    coefficients: Array = field(repr=False)
+    states: tuple[State, ...] = field(repr=False)
 
     @cached_property
     def mass(self) -> float:
