@@ -196,4 +196,4 @@ def test_derivation_and_commands(tmp_path: Path, capsys: pytest.CaptureFixture[s
     table = tmp_path / "curve.csv"
     assert main(["curve", str(path), "--sweep", "fit.samples=1:2:3", "--output", str(table)]) == 0
     assert str(answer["test_error"])[:10] in table.read_text(encoding="utf-8")
-    assert main(["spectrum", str(path), "--set", "target.link=z1*z2+z1"]) == 2
+    assert main(["spectrum", str(path), "--set", "target.link=z1*z2+z1"]) == 3  # no edge
