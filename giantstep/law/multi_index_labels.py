@@ -115,7 +115,7 @@ def nodes_given_kappa(
     """
     found = link_of(link)
     _, sizes, turned = np.linalg.svd(lower)
-    if sizes[-1] < _THIN * sizes[0]:  # the label turns fast along t, but for the direction that varies most: the last
+    if sizes[-1] < _THIN * sizes[0]:  # kinks are met along the direction that varies most, which comes last
         axes = turned[::-1].T
         weight, t = _nodes(link, found.variables, gamma, lower @ axes, kappa, finer, rough)
         return weight, t @ axes.T
