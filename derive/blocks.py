@@ -13,6 +13,8 @@ import sympy as sp
 from sympy.core.function import AppliedUndef
 from sympy.printing.precedence import PRECEDENCE
 
+from derive.directions import directions_of
+
 KAPPA = sp.Symbol("kappa", real=True)
 INDEX_NAMES = "abcdefghijklopqrsuvwxyz"
 
@@ -30,6 +32,12 @@ def family(name: str) -> sp.IndexedBase:
 def block_field(name: str) -> Callable[..., sp.Expr]:
     """A function of kappa, one per block or shared: ``block_field("mu0")(b, KAPPA)``."""
     return sp.Function(name, real=True)  # type: ignore[no-any-return]
+
+
+def coordinates_of_kappa(spikes: int) -> tuple[sp.Expr, ...]:
+    """Projections on the ``spikes`` directions of the spike: kappa itself, or functions kappa_j of the point kappa."""
+    names = directions_of("kappa", spikes)
+    return (KAPPA,) if spikes == 1 else tuple(block_field(name)(KAPPA) for name in names)
 
 
 class BlockSum(sp.Expr):

@@ -6,9 +6,9 @@ from typing import Literal
 
 import sympy as sp
 
-from derive.blocks import KAPPA, Definition, MatrixInverse, block_field, family, index
+from derive.blocks import KAPPA, Definition, MatrixInverse, block_field, coordinates_of_kappa, family, index
 from derive.coefficients import ConditionalCoefficients
-from derive.directions import coordinates_of_kappa, directions_of
+from derive.directions import directions_of
 from derive.operations import computed, equal, put_in
 from derive.random_loss import random_loss
 from derive.saddle import SaddleSystem

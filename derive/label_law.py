@@ -8,9 +8,9 @@ from itertools import combinations_with_replacement
 
 import sympy as sp
 
-from derive.blocks import KAPPA, block_field
+from derive.blocks import KAPPA, block_field, coordinates_of_kappa
 from derive.coefficients import ConditionalCoefficients
-from derive.directions import coordinates_of_kappa, directions_of
+from derive.directions import directions_of
 from derive.gaussian.expectation import Expectation
 from derive.labels import FLIPS, PROBIT, IndexFunction, numbered
 from derive.operations import AVERAGE_WRITTEN, computed, put_in

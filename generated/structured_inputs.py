@@ -3,14 +3,14 @@
 eigenvalue [J]: of the covariance of the inputs, of mean one; law_tr, law_theta [J]: weights of the trace and of the
 target's direction theta there; u [K]: readout values at initialisation.
 
-Generated; do not edit. Signature 323f660e3dc6f1bf, runtime 50a1bdc33bfa3dee.
+Generated; do not edit. Signature 308ade38ec1f5e80, runtime 77d70af0ab42de58.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "323f660e3dc6f1bf89eea6661b1aeaf2f539e33bf056becbf3c5613a5f02fa52"
+SIGNATURE = "308ade38ec1f5e804f06785c773a460f059f29e9e5c674fc5e1512032ee489ae"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

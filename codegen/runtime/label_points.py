@@ -1,22 +1,50 @@
 """Averages over the output and a label at nodes."""
 
 import math
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from codegen.runtime.compiling import entry, inner
-from codegen.runtime.nodes import fill_nodes
+from codegen.runtime.nodes import Output, fill_nodes
+from codegen.runtime.prox import Turns
 
 _ORDER = 20  # Chebyshev nodes of a panel of centres
 _HALF = 0.7  # its half width in spreads of the output, which smooth what is interpolated: (h/2)^n 2/sqrt(n!) = 1e-18
 _CROWD = 24  # centres on a panel that are worth its nodes
+_NOWHERE = Turns((math.inf, math.inf), math.inf)
 _GROWTH = 2.0  # its half width in units of the exponential growth of a loss, at most: (h/2)^n 2/n! = 1e-18
 
 
+class LabelNodes(NamedTuple):
+    """The law of label and mean of t given kappa, at nodes."""
+
+    weight: Any  # [N, J]
+    t: Any  # [N, J, D]
+    label: Any  # [N, J]
+    rest: Any  # [D, D]: the covariance of t about its mean
+
+
+class _Moves(NamedTuple):
+    """How t moves the output."""
+
+    rest: Any  # [D, D]: the covariance of t about its mean
+    carried: Any  # [D]: its covariance with the output
+
+
+class _Centres(NamedTuple):
+    """Centres of the output in u, the labels there, and parts: the weights of 1, of t and of its products."""
+
+    label: Any
+    place: Any
+    part: Any
+
+
 @inner
-def _sums(law, gauss, fewest, y, center, variance, V, q, steep, scratch, sums):
+def _sums(law, rule, y, output, scratch, sums):
     """Averages over the output about a centre, in u; nan where scratch is too small."""
-    count = fill_nodes(law, gauss, fewest, y, center, math.sqrt(variance), V, q, steep, math.inf, scratch)
+    count = fill_nodes(law, rule, y, output, _NOWHERE, scratch)
+    center, variance = output.center, output.spread * output.spread
     for a in range(9):
         sums[a] = math.nan if count == 0 else 0.0
     for i in range(count):
@@ -37,41 +65,41 @@ def _sums(law, gauss, fewest, y, center, variance, V, q, steep, scratch, sums):
 
 
 @inner
-def _add(sums, sign, parts, j, carried, rest, out, node):
-    """Add the averages about a centre to those at a node; parts[j]: the weights of 1, of the mean of t and its
-    products.
+def _add(sums, sign, part, moves, out, node):
+    """Add the averages about a centre to those at a node; part: the weights of 1, of the mean of t and its products.
 
-    t varies about its mean by `rest`, which moves the output by `carried`: by Stein's lemma a factor t - mean becomes
-    `carried` times a derivative in the centre.
+    t varies about its mean, which moves the output: by Stein's lemma a factor t - mean becomes a derivative in the
+    centre.
     """
-    directions, w = carried.shape[0], parts[j, 0]
+    carried, rest = moves.carried, moves.rest
+    directions, w = carried.shape[0], part[0]
     for a in range(9):
         odd = a == 1 or a == 4 or a == 5
         out[a, node] += (sign * w if odd else w) * sums[a]
     g, h, gh, hx, ghx, hxx = sums[1], sums[2], sums[4], sums[5], sums[7], sums[8]
     place, pair = 9 + 4 * directions, 1 + directions
     for d in range(directions):
-        t, moved = parts[j, 1 + d], w * carried[d]
+        t, moved = part[1 + d], w * carried[d]
         out[9 + d, node] += sign * t * g - moved * h
         out[9 + directions + d, node] += t * h + sign * moved * hx
         out[9 + 2 * directions + d, node] += sign * t * gh + moved * ghx
         out[9 + 3 * directions + d, node] += sign * t * hx + moved * hxx
         for e in range(d, directions):
-            mixed = sign * (t * carried[e] + parts[j, 1 + e] * carried[d])
-            out[place, node] += (parts[j, pair] + w * rest[d, e]) * h + mixed * hx + moved * carried[e] * hxx
+            mixed = sign * (t * carried[e] + part[1 + e] * carried[d])
+            out[place, node] += (part[pair] + w * rest[d, e]) * h + mixed * hx + moved * carried[e] * hxx
             place, pair = place + 1, pair + 1
 
 
 @inner
-def _set_parts(w, t, node, j, parts, place):
+def _set_part(w, t, part):
     """The weights of 1, of t and of its products where t has the weight w."""
-    directions = t.shape[2]
-    parts[place, 0] = w
+    directions = t.shape[0]
+    part[0] = w
     pair = 1 + directions
     for d in range(directions):
-        parts[place, 1 + d] = w * t[node, j, d]
+        part[1 + d] = w * t[d]
         for e in range(d, directions):
-            parts[place, pair] = w * t[node, j, d] * t[node, j, e]
+            part[pair] = w * t[d] * t[e]
             pair += 1
 
 
@@ -95,11 +123,12 @@ def _crowded(centers, count, low, half, panel):
 
 
 @inner
-def _gathered(centers, parts, count, low, half, panel, moments):
+def _gathered(centres, count, low, half, panel, moments):
     """Replace the centres in crowded panels by Chebyshev nodes, with weights that average polynomials as they do.
 
     moments[panel, degree, part]: room for those of the Chebyshev polynomials. Returns how many centres there are now.
     """
+    centers, parts = centres.place, centres.part
     kept = np.intp(0)
     for j in range(count):
         place = (centers[j] - low) / (2.0 * half)
@@ -138,61 +167,65 @@ def _stand_in(moments, k, angle, parts, place):
 
 
 @inner
-def _centres(law, sign, weight, label, t, mean, slope, node, labels, centers, parts):
-    """Centres of the output in u and parts of one node, of the labels of one sign for a loss of the margin.
-
-    Returns how many, and the lowest centre.
-    """
+def _find_centres(law, sign, labels, fields, node, centres):
+    """Centres of one node, of the labels of one sign for a loss of the margin. Returns how many, and the lowest."""
     count, low = np.intp(0), math.inf
-    for j in range(weight.shape[1]):
-        y = label[node, j]
-        if weight[node, j] != 0.0 and (not law.margin or (y > 0.0) == (sign > 0.0)):
-            center = mean[node]
-            for d in range(t.shape[2]):
-                center += slope[d, node] * t[node, j, d]
-            centers[count] = sign * center - (y if law.residual else 0.0)
-            low = min(low, centers[count])
-            labels[count] = y
-            _set_parts(weight[node, j], t, node, j, parts, count)
+    for j in range(labels.weight.shape[1]):
+        weight, y = labels.weight[node, j], labels.label[node, j]
+        if weight != 0.0 and (not law.margin or (y > 0.0) == (sign > 0.0)):
+            center = fields.mean[node]
+            for d in range(labels.t.shape[2]):
+                center += fields.slope[d, node] * labels.t[node, j, d]
+            centres.place[count] = sign * center - (y if law.residual else 0.0)
+            low = min(low, centres.place[count])
+            centres.label[count] = y
+            _set_part(weight, labels.t[node, j], centres.part[count])
             count += 1
     return count, low
 
 
+@inner
+def _variance(fields, node, moves):
+    """The variance of the output at a node; fills moves.carried."""
+    variance = fields.Delta[node]
+    for d in range(moves.carried.shape[0]):
+        moves.carried[d] = 0.0
+        for e in range(moves.carried.shape[0]):
+            moves.carried[d] += moves.rest[d, e] * fields.slope[e, node]
+        variance += fields.slope[d, node] * moves.carried[d]
+    return variance
+
+
 @entry
-def points(law, gauss, fewest, weight, t, label, rest, noise, q, V, mean, slope, Delta, scratch, out):
+def points(law, rule, labels, fields, scratch, out):
     """Averages over labels at nodes, and t about a mean there: out[:, node], in the order of AVERAGES.
 
-    gauss[2, n]: Gauss-Legendre rule on (-1, 1); fewest: steps of the trapezoid; weight, label[N, J], t[N, J, D]: the
-    law of label and mean of t given kappa; rest[D, D]: the covariance of t there; noise: variance of the label noise of
-    a residual loss; V, mean, Delta[N], slope[D, N]: the fields. A loss of the residual or of the margin knows a label
-    by the centre of the output only: many that are close are replaced by Chebyshev nodes.
+    A loss of the residual or of the margin knows a label by the centre of the output only: many that are close are
+    replaced by Chebyshev nodes.
     """
-    number, directions, steep = weight.shape[1], t.shape[2], np.full(2, math.inf)
+    number, directions = labels.weight.shape[1], labels.t.shape[2]
     sums, parts = np.empty(9), np.empty((number, 1 + directions + directions * (directions + 1) // 2))
-    carried, labels, centers = np.empty(directions), np.empty(number), np.empty(number)
+    centres = _Centres(np.empty(number), np.empty(number), parts)
+    moves = _Moves(labels.rest, np.empty(directions))
     panel = np.empty(number, np.int64)
-    for node in range(V.shape[0]):
+    for node in range(fields.V.shape[0]):
         for a in range(out.shape[0]):
             out[a, node] = 0.0
-        variance = Delta[node] + noise
-        for d in range(directions):
-            carried[d] = 0.0
-            for e in range(directions):
-                carried[d] += rest[d, e] * slope[e, node]
-            variance += slope[d, node] * carried[d]
-        half = _HALF * math.sqrt(variance)
+        spread = math.sqrt(_variance(fields, node, moves) + rule.noise)
+        half = _HALF * spread
         if law.rate > 0.0:
             half = min(half, _GROWTH / law.rate)
         for side in range(2 if law.margin else 1):
             sign = 1.0 - 2.0 * side
-            count, low = _centres(law, sign, weight, label, t, mean, slope, node, labels, centers, parts)
+            count, low = _find_centres(law, sign, labels, fields, node, centres)
             if count > _CROWD and (law.residual or law.margin):
-                panels = _crowded(centers, count, low, half, panel)
+                panels = _crowded(centres.place, count, low, half, panel)
                 if panels > 0:
                     moments = np.zeros((panels, _ORDER, parts.shape[1]))
-                    count = _gathered(centers, parts, count, low, half, panel, moments)
+                    count = _gathered(centres, count, low, half, panel, moments)
                     for j in range(count):
-                        labels[j] = sign
+                        centres.label[j] = sign
             for j in range(count):
-                _sums(law, gauss, fewest, labels[j], centers[j], variance, V[node], q, steep, scratch, sums)
-                _add(sums, sign, parts, j, carried, rest, out, node)
+                output = Output(centres.place[j], spread, fields.V[node])
+                _sums(law, rule, centres.label[j], output, scratch, sums)
+                _add(sums, sign, parts[j], moves, out, node)

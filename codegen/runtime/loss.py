@@ -28,9 +28,9 @@ def rules(law: Law) -> Rules:
 
 
 @entry
-def nodes(law, gauss, fewest, y, center, spread, V, q, steep, width, scratch):
+def nodes(law, rule, y, output, turns, scratch):
     """Nodes for an average over omega_u: see `fill_nodes`."""
-    return fill_nodes(law, gauss, fewest, y, center, spread, V, q, steep, width, scratch)
+    return fill_nodes(law, rule, y, output, turns, scratch)
 
 
 @entry

@@ -1,12 +1,13 @@
 """Nodes of an average over the conditional output, with the envelope of a loss and its derivatives there."""
 
 import math
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from codegen.runtime.compiling import edge_at, inner, kept, piece_at, pieces_at
+from codegen.runtime.compiling import edge_at, inner, kept, pieces_at
 from codegen.runtime.contractions import INNER
-from codegen.runtime.prox import PANEL, bend, find_cell, graded, panel, prox
+from codegen.runtime.prox import PANEL, Piece, at, bend, find_cell, graded, length_of_panel, omega_at, prox
 
 REACH = 9.0  # standard deviations of the output that count: the weight beyond is 1e-18
 SCRATCH_SHAPE = (5, 8192)  # output, weight, g, h, envelope at each node
@@ -16,69 +17,118 @@ _STIFF, _SAME = 1e2, 1e-12  # V times a curvature from which on linear slopes ar
 _SHARP = 0.5  # of the steps per spread of omega, for each width on which the law of the label varies
 
 
+class Rule(NamedTuple):
+    """How averages over the output are done."""
+
+    gauss: Any  # [2, n]: Gauss-Legendre rule on (-1, 1)
+    fewest: int  # steps of the trapezoid
+    parameters: Any  # of the loss
+    noise: float  # variance of the label noise of a loss of the residual
+
+
+class Fields(NamedTuple):
+    """What the law of the output follows from, at every node of kappa."""
+
+    V: Any
+    mean: Any
+    slope: Any  # [D, N]
+    Delta: Any
+
+
+class Output(NamedTuple):
+    """The law of omega_u, a Gaussian, and V of the proximal map."""
+
+    center: float
+    spread: float
+    V: float
+
+
+class _Part(NamedTuple):
+    """A smooth piece of the loss, or the kink behind it, from first to last."""
+
+    kink: bool
+    edge: float  # where the kink is, and its loss
+    value: float
+    first: float  # of l; of omega for a kink
+    last: float
+    steps: int  # of the trapezoid; 0 for panels of the Gauss rule
+
+
+class _Panel(NamedTuple):
+    """A part of the line and its place in scratch."""
+
+    start: float
+    end: float
+    count: int  # of nodes before it
+    points: int
+
+
 @inner
-def _trapezoid_steps(law, k, first, last, fewest, spread, V, y, q, width):
-    """Steps of the trapezoid on the whole line of a smooth loss; more than _MOST_STEPS where panels are better."""
+def _trapezoid_steps(law, piece, ends, fewest, output, width):
+    """Steps of the trapezoid on the whole line of a smooth loss; 0 where panels are better."""
+    first, last = ends
     steps = max(fewest, int(min(1e6, law.steepness * (last - first) * fewest / _LENGTH)))
     largest = law.curvature  # steps of omega are longer than those of l
     if largest == math.inf:
-        largest = bend(law, k, first, last, min(steps, _MOST_STEPS) // 2, y, q)
-    length = (last - first) * (1.0 + V * largest) / (2.0 * REACH * spread)
-    return max(steps, int(min(1e6, fewest * length * max(1.0, _SHARP * spread / width))))
+        largest = bend(piece, first, last, min(steps, _MOST_STEPS) // 2)
+    length = (last - first) * (1.0 + output.V * largest) / (2.0 * REACH * output.spread)
+    steps = max(steps, int(min(1e6, fewest * length * max(1.0, _SHARP * output.spread / width))))
+    return steps if steps <= _MOST_STEPS else 0
 
 
 @inner
-def _fill_places(gauss, trapezoid, start, end, count, points, scratch):
-    """Places and weights of one rule between start and end."""
-    half, middle = 0.5 * (end - start), 0.5 * (end + start)
-    for i in range(points):
+def _fill_places(gauss, trapezoid, panel, scratch):
+    """Places and weights of one rule on a panel."""
+    half, middle = 0.5 * (panel.end - panel.start), 0.5 * (panel.end + panel.start)
+    for i in range(panel.points):
         if trapezoid:
-            scratch[0, count + i] = start + 2.0 * half * i / (points - 1)
-            scratch[1, count + i] = 2.0 * half / (points - 1)
+            scratch[0, panel.count + i] = panel.start + 2.0 * half * i / (panel.points - 1)
+            scratch[1, panel.count + i] = 2.0 * half / (panel.points - 1)
         else:
-            scratch[0, count + i] = middle + half * gauss[0, i]
-            scratch[1, count + i] = half * gauss[1, i]
+            scratch[0, panel.count + i] = middle + half * gauss[0, i]
+            scratch[1, panel.count + i] = half * gauss[1, i]
 
 
 @inner
-def _straighten(gauss, start, end, first, last, V, count, points, scratch):
+def _straighten(gauss, piece, panel, scratch):
     """Places and slopes on a panel of l where the slope grows linearly, from those at its ends.
 
     Where V times the curvature is large, all that occurs lies close to an end of the piece, and slopes at rounded
     places lose the digits that the distance to it has not.
     """
-    omega, length = start + V * first, end - start + V * (last - first)
-    for i in range(points):
+    start, end = panel.start, panel.end
+    first, last = at(piece, start)[1], at(piece, end)[1]
+    omega, length = start + piece.V * first, end - start + piece.V * (last - first)
+    for i in range(panel.points):
         share = 0.5 + 0.5 * gauss[0, i]
-        scratch[0, count + i] = omega + share * length
-        scratch[2, count + i] = first + share * (last - first)
+        scratch[0, panel.count + i] = omega + share * length
+        scratch[2, panel.count + i] = first + share * (last - first)
 
 
 @inner
-def _is_straight(curvature, count, points, scratch):
+def _is_straight(curvature, panel, scratch):
     """Whether all curvatures of a panel are the same."""
     apart = 0.0
-    for i in range(count, count + points):
+    for i in range(panel.count, panel.count + panel.points):
         apart = max(apart, abs(scratch[3, i] - curvature))
     return apart <= _SAME * curvature
 
 
 @inner
-def _fill_values(law, gauss, trapezoid, k, start, end, center, spread, V, y, q, count, points, scratch):
-    """From places l between start and end and weights of a smooth piece: omega, weight, g, h, envelope."""
-    norm = 0.3989422804014327 / spread
-    pieces_at(law.pieces, k, y, q, scratch, count, points)
-    _, first, curvature = piece_at(law.pieces, k, y, q, start)
-    if not trapezoid and V * curvature > _STIFF and _is_straight(curvature, count, points, scratch):
-        last = piece_at(law.pieces, k, y, q, end)[1]
-        _straighten(gauss, start, end, first, last, V, count, points, scratch)
+def _fill_values(rule, trapezoid, piece, panel, output, scratch):
+    """From places l and weights on a panel of a smooth piece: omega, weight, g, h, envelope."""
+    V, norm = output.V, 0.3989422804014327 / output.spread
+    pieces_at(piece.pieces, piece.number, piece.label, piece.parameters, scratch, panel.count, panel.points)
+    curvature = at(piece, panel.start)[2]
+    if not trapezoid and V * curvature > _STIFF and _is_straight(curvature, panel, scratch):
+        _straighten(rule.gauss, piece, panel, scratch)
     else:
-        for i in range(count, count + points):
+        for i in range(panel.count, panel.count + panel.points):
             scratch[0, i] += V * scratch[2, i]
-    for i in range(count, count + points):
+    for i in range(panel.count, panel.count + panel.points):
         slope, curvature = scratch[2, i], scratch[3, i]
         stretch = 1.0 + V * curvature
-        z = (scratch[0, i] - center) / spread
+        z = (scratch[0, i] - output.center) / output.spread
         scratch[1, i] *= stretch * norm * math.exp(-0.5 * z * z)
         scratch[2, i] = -slope
         scratch[3, i] = curvature / stretch
@@ -86,75 +136,84 @@ def _fill_values(law, gauss, trapezoid, k, start, end, center, spread, V, y, q, 
 
 
 @inner
-def _fill_kink(edge, value, center, spread, V, count, points, scratch):
+def _fill_kink(part, panel, output, scratch):
     """From places omega and weights of a kink: weight, g, h, envelope."""
-    norm = 0.3989422804014327 / spread
-    for i in range(count, count + points):
+    V, norm = output.V, 0.3989422804014327 / output.spread
+    for i in range(panel.count, panel.count + panel.points):
         omega = scratch[0, i]
-        z = (omega - center) / spread
-        g = (edge - omega) / V
+        z = (omega - output.center) / output.spread
+        g = (part.edge - omega) / V
         scratch[1, i] *= norm * math.exp(-0.5 * z * z)
         scratch[2, i] = g
         scratch[3, i] = 1.0 / V
-        scratch[4, i] = value + 0.5 * V * g * g
+        scratch[4, i] = part.value + 0.5 * V * g * g
+
+
+@inner
+def _fill_part(rule, piece, part, output, turns, count, scratch):
+    """Nodes of a part, behind those that are there. Returns how many there are now, -1 where scratch is too small."""
+    trapezoid = part.steps > 0
+    points = part.steps if trapezoid else rule.gauss.shape[1]
+    start, last = part.first, part.last
+    while start < last:
+        end = last
+        if not trapezoid:
+            length = min(last - start, PANEL * output.spread)
+            if not part.kink:
+                length = length_of_panel(piece, start, last, output.spread)
+            end = start + graded(piece, part.kink, start, length, turns)
+            if last - end < 1e-3 * (end - start) or end <= start:
+                end = last
+        if count + points > scratch.shape[1]:
+            return -1
+        panel = _Panel(start, end, count, points)
+        _fill_places(rule.gauss, trapezoid, panel, scratch)
+        if part.kink:
+            _fill_kink(part, panel, output, scratch)
+        else:
+            _fill_values(rule, trapezoid, piece, panel, output, scratch)
+        count += points
+        start = end
+    return count
 
 
 @kept(**INNER)  # for labels at nodes and on intervals
-def fill_nodes(law, gauss, fewest, y, center, spread, V, q, steep, width, scratch):
+def fill_nodes(law, rule, y, output, turns, scratch):
     """Nodes for an average over omega_u ~ N(center, spread^2), with the envelope, g and h there.
 
     Each smooth piece is integrated over l = prox(omega), each kink over omega; the rule is the trapezoid where the
-    whole line is smooth and not long, and Gauss-Legendre on panels otherwise, graded towards the two places `steep`
-    where the law of the label varies on the scale `width`. Returns the number of nodes, 0 where scratch is too small.
+    whole line is smooth and not long, and Gauss-Legendre on panels otherwise, graded towards the two places where the
+    law of the label turns. Returns the number of nodes, 0 where scratch is too small.
     """
-    low, high = center - REACH * spread, center + REACH * spread
+    spread = output.spread
+    low, high = output.center - REACH * spread, output.center + REACH * spread
     count = np.intp(0)  # a plain 0 is a type of its own, for which all would be compiled again
     start = left = right = -math.inf  # of omega; of l
     leftmost, pieces = find_cell(law, y)
-    for part in range(2 * pieces - 1):
-        k = leftmost + part // 2
-        kink = part % 2 == 1
-        flat = edge = 0.0
-        end = math.inf
-        has_end = part // 2 < pieces - 1
+    for number in range(2 * pieces - 1):
+        kink = number % 2 == 1
+        piece = Piece(law.pieces, leftmost + number // 2, y, rule.parameters, output.V)
+        edge, value, end = 0.0, 0.0, math.inf
+        has_end = number // 2 < pieces - 1
         if has_end:
-            edge = edge_at(law.edge, k, y, q)
-            flat, slope, _ = piece_at(law.pieces, k + 1 if kink else k, y, q, edge)
-            end = edge + V * slope
-            if kink:
-                flat = piece_at(law.pieces, k, y, q, edge)[0]
+            edge = edge_at(law.edge, piece.number, y, rule.parameters)
+            value = at(piece, edge)[0]
+            behind = Piece(law.pieces, piece.number + 1, y, rule.parameters, output.V)
+            end = omega_at(behind, edge) if kink else omega_at(piece, edge)
         first, last = max(start, low), min(end, high)
         if not kink:
             left, right = right, edge if has_end else math.inf
         if first < last:
-            trapezoid, points = False, gauss.shape[1]
+            steps = 0
             if not kink:
                 tolerance = 1e-3 * spread
-                first = left if first == start else prox(law, k, left, right, first, V, y, tolerance, q)
-                last = right if last == end else prox(law, k, left, right, last, V, y, tolerance, q)
+                first = left if first == start else prox(piece, left, right, first, tolerance)
+                last = right if last == end else prox(piece, left, right, last, tolerance)
                 if law.smooth:
-                    steps = _trapezoid_steps(law, k, first, last, fewest, spread, V, y, q, width)
-                    if steps <= _MOST_STEPS:
-                        trapezoid, points = True, steps
-            panel_start = first
-            while panel_start < last:
-                panel_end = last
-                if not trapezoid:
-                    length = min(last - panel_start, PANEL * spread)
-                    if not kink:
-                        length = panel(law, k, panel_start, last, spread, V, y, q)
-                    panel_end = panel_start + graded(law, k, kink, panel_start, length, V, y, q, steep, width)
-                    if last - panel_end < 1e-3 * (panel_end - panel_start) or panel_end <= panel_start:
-                        panel_end = last
-                if count + points > scratch.shape[1]:
-                    return 0
-                _fill_places(gauss, trapezoid, panel_start, panel_end, count, points, scratch)
-                if kink:
-                    _fill_kink(edge, flat, center, spread, V, count, points, scratch)
-                else:
-                    ends = panel_start, panel_end
-                    _fill_values(law, gauss, trapezoid, k, *ends, center, spread, V, y, q, count, points, scratch)
-                count += points
-                panel_start = panel_end
+                    steps = _trapezoid_steps(law, piece, (first, last), rule.fewest, output, turns.width)
+            part = _Part(kink, edge, value, first, last, steps)
+            count = _fill_part(rule, piece, part, output, turns, count, scratch)
+            if count < 0:
+                return 0
         start = end
     return count

@@ -2,11 +2,72 @@
 
 import math
 
-from codegen.runtime.compiling import entry
+import numpy as np
+
+from codegen.runtime.compiling import entry, inner
 from codegen.runtime.gaussian import EPS, NORM
 
 # rows of `segments`
 PLACES, BLUR, JUMPS, KINKS, SLOPES, ROOTS, ROOT_BLUR, LEVELS = range(8)
+
+
+@inner
+def _beyond(y):
+    """phi(y), the moments J_0, J_1, J_2 of (g - y)^n beyond y, and bounds of the terms of the last two.
+
+    J_(n+1) = n J_(n-1) - y J_n; far out by its continued fraction.
+    """
+    phi = NORM * math.exp(-0.5 * y * y)
+    if y < 2.0:
+        j0 = 0.5 * math.erfc(0.7071067811865476 * y)
+        j1 = phi - y * j0
+        bulk1 = phi + y * j0
+        return phi, j0, j1, j0 - y * j1, bulk1, j0 + y * bulk1
+    ratio = 0.0
+    n = 120.0 if y < 3.0 else 60.0
+    while n > 2.0:
+        ratio = n / (y + ratio)
+        n -= 1.0
+    ratio2 = 2.0 / (y + ratio)
+    ratio1 = 1.0 / (y + ratio2)
+    j0 = phi / (y + ratio1)
+    j1 = ratio1 * j0
+    j2 = ratio2 * j1
+    return phi, j0, j1, j2, j1, j2
+
+
+@inner
+def _add_side(segments, here, side, place, sums):
+    """Add what h has beyond the breakpoints on one side of place = (s, q): E h, E g h, E h^2, and their rounding."""
+    s, q = place
+    breaks = segments.shape[1] - 1
+    y = a = b = 0.0  # h = a + b (g - y), g counted outwards
+    j = here if side > 0 else here - 1
+    while 0 <= j < breaks:
+        last = y
+        y = min(side * (segments[PLACES, j] - s) / q, 60.0)  # nothing is left beyond
+        a += b * (y - last)
+        phi, j0, j1, j2, bulk1, bulk2 = _beyond(y)
+        jump = side * segments[JUMPS, j]
+        kink = q * segments[KINKS, j]
+        # h^2 beyond y less what it would be without this breakpoint: c0 + c1 (g - y) + c2 (g - y)^2
+        c0 = jump * (2.0 * a + jump)
+        c1 = 2.0 * (a * kink + b * jump + jump * kink)
+        c2 = kink * (2.0 * b + kink)
+        sums[0] += jump * j0 + kink * j1
+        sums[1] += side * (jump * phi + kink * j0)
+        sums[2] += c0 * j0 + c1 * j1 + c2 * j2
+        rounding = EPS * (4.0 + (y + 1.0) * (2.0 * y + segments[BLUR, j] / q))  # of y, where phi magnifies it
+        sums[3] += rounding * (abs(jump) * j0 + abs(kink) * bulk1)
+        sums[4] += rounding * (abs(jump) * phi + abs(kink) * j0)
+        sums[5] += rounding * (
+            abs(jump) * (2.0 * abs(a) + abs(jump)) * j0
+            + 2.0 * (abs(a * kink) + abs(b * jump) + abs(jump * kink)) * bulk1
+            + abs(kink) * (2.0 * abs(b) + abs(kink)) * bulk2
+        )
+        a += jump
+        b += kink
+        j += side
 
 
 @entry
@@ -17,70 +78,27 @@ def piecewise(segments, shifts, q, raw):
     (of the last piece nothing is read); of each piece its slope, where it is zero, what rounding did to that, and its
     level where it is constant.
     The linear function that f is around s, h = 0 there, leaves mu2^2 as it is: mu2^2 = E h^2 - (E h)^2 -
-    (E g h)^2, which does not cancel however far the breakpoints are. Beyond y the moments of (g - y)^n are
-    J_n with J_(n+1) = n J_(n-1) - y J_n, far out by its continued fraction.
+    (E g h)^2, which does not cancel however far the breakpoints are.
     """
     breaks = segments.shape[1] - 1
+    sums = np.empty(6)  # E h, E g h, E h^2 and their rounding
     for i in range(shifts.shape[0]):
         s = shifts[i]
         here = 0
         while here < breaks and segments[PLACES, here] <= s:
             here += 1
-        sum0 = sum1 = sum2 = error0 = error1 = error2 = 0.0
-        for side in range(-1, 2, 2):
-            y = a = b = 0.0  # h = a + b (g - y), g counted outwards
-            j = here if side > 0 else here - 1
-            while 0 <= j < breaks:
-                last = y
-                y = side * (segments[PLACES, j] - s) / q
-                if y > 60.0:  # nothing is left there
-                    y = 60.0
-                a += b * (y - last)
-                phi = NORM * math.exp(-0.5 * y * y)
-                if y < 2.0:
-                    j0 = 0.5 * math.erfc(0.7071067811865476 * y)
-                    bulk1 = phi + y * j0
-                    bulk2 = j0 + y * bulk1
-                    j1 = phi - y * j0
-                    j2 = j0 - y * j1
-                else:
-                    ratio = 0.0
-                    n = 120.0 if y < 3.0 else 60.0
-                    while n > 2.0:
-                        ratio = n / (y + ratio)
-                        n -= 1.0
-                    ratio2 = 2.0 / (y + ratio)
-                    ratio1 = 1.0 / (y + ratio2)
-                    j0 = phi / (y + ratio1)
-                    bulk1 = j1 = ratio1 * j0
-                    bulk2 = j2 = ratio2 * j1
-                jump = side * segments[JUMPS, j]
-                kink = q * segments[KINKS, j]
-                # h^2 beyond y less what it would be without this breakpoint: c0 + c1 (g - y) + c2 (g - y)^2
-                c0 = jump * (2.0 * a + jump)
-                c1 = 2.0 * (a * kink + b * jump + jump * kink)
-                c2 = kink * (2.0 * b + kink)
-                sum0 += jump * j0 + kink * j1
-                sum1 += side * (jump * phi + kink * j0)
-                sum2 += c0 * j0 + c1 * j1 + c2 * j2
-                rounding = EPS * (4.0 + (y + 1.0) * (2.0 * y + segments[BLUR, j] / q))  # of y, where phi magnifies it
-                error0 += rounding * (abs(jump) * j0 + abs(kink) * bulk1)
-                error1 += rounding * (abs(jump) * phi + abs(kink) * j0)
-                error2 += rounding * (
-                    abs(jump) * (2.0 * abs(a) + abs(jump)) * j0
-                    + 2.0 * (abs(a * kink) + abs(b * jump) + abs(jump * kink)) * bulk1
-                    + abs(kink) * (2.0 * abs(b) + abs(kink)) * bulk2
-                )
-                a += jump
-                b += kink
-                j += side
+        for k in range(6):
+            sums[k] = 0.0
+        _add_side(segments, here, -1, (s, q), sums)
+        _add_side(segments, here, 1, (s, q), sums)
         line = segments[LEVELS, here] + segments[SLOPES, here] * (s - segments[ROOTS, here])
-        mu0 = line + sum0
-        mu1 = q * segments[SLOPES, here] + sum1
-        mu2sq = sum2 - sum0 * sum0 - sum1 * sum1
-        error2 += 2.0 * (abs(sum0) * error0 + abs(sum1) * error1) + EPS * (sum0 * sum0 + sum1 * sum1)
-        error0 += 4.0 * EPS * abs(line) + abs(segments[SLOPES, here]) * segments[ROOT_BLUR, here]
-        error1 += 4.0 * EPS * abs(q * segments[SLOPES, here])
+        slope = q * segments[SLOPES, here]
+        mu0, mu1 = line + sums[0], slope + sums[1]
+        mu2sq = sums[2] - sums[0] * sums[0] - sums[1] * sums[1]
+        error2 = sums[5] + 2.0 * (abs(sums[0]) * sums[3] + abs(sums[1]) * sums[4])
+        error2 += EPS * (sums[0] * sums[0] + sums[1] * sums[1])
+        error0 = sums[3] + 4.0 * EPS * abs(line) + abs(segments[SLOPES, here]) * segments[ROOT_BLUR, here]
+        error1 = sums[4] + 4.0 * EPS * abs(slope)
         scale = math.sqrt(mu0 * mu0 + mu1 * mu1 + mu2sq)
         fine = error0 <= 1e-13 * scale and error1 <= 1e-13 * scale and error2 <= 1e-12 * mu2sq
         raw[0, i] = mu0

@@ -81,7 +81,10 @@ def trapezoid(f, shifts, q, raw, nodes):
     count = nodes.shape[1]
     half = count // 2
     apart_by = 0.5 * q * nodes[0, half + 1]  # a difference of others would be rounded
-    low, high = np.min(shifts) / apart_by - count, np.max(shifts) / apart_by + count
+    least = most = shifts[0]
+    for s in shifts:  # numba's own take longer to compile than all of this
+        least, most = min(least, s), max(most, s)
+    low, high = least / apart_by - count, most / apart_by + count
     together = high - low < 0.25 * count * shifts.shape[0]
     first = math.floor(low) if together else 0.0
     grid = np.empty(int(high - first) + 3 if together else 0)

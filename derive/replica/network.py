@@ -10,9 +10,19 @@ from collections.abc import Callable, Sequence
 
 import sympy as sp
 
-from derive.blocks import KAPPA, BlockSum, Definition, block_field, family, family_name, index, rename
+from derive.blocks import (
+    KAPPA,
+    BlockSum,
+    Definition,
+    block_field,
+    coordinates_of_kappa,
+    family,
+    family_name,
+    index,
+    rename,
+)
 from derive.calculus import contract
-from derive.directions import coordinates_of_kappa, directions_of
+from derive.directions import directions_of
 from derive.gaussian.expectation import Expectation
 from derive.operations import COMPOSED, computed, equal
 from derive.symbols import M_, MU0, MU1, MU2SQ, MU_C, NORM, Q1, Q2, RIDGE

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 6e092dd6ccd24efc, runtime 50a1bdc33bfa3dee.
+Generated; do not edit. Signature d929bb599237cb97, runtime 77d70af0ab42de58.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "6e092dd6ccd24efc23187e37e31ecfc5f212221a0f37669b67b1c2aa94dc022f"
+SIGNATURE = "d929bb599237cb9767a593b0106e2a9d78c5d289489bd26a0569879e05b7b636"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

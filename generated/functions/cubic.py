@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 893c3292e150275c, runtime 50a1bdc33bfa3dee.
+Generated; do not edit. Signature c665dc97298ebf82, runtime 77d70af0ab42de58.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "893c3292e150275cdf36e9689ea0816677cbe3cee9bdbc61f0d3dcbfdde4381d"
+SIGNATURE = "c665dc97298ebf82b38d1acd91f89878b6e5ab10e492cd37777179b00b7f7d46"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

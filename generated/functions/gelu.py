@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature eda8dd4e0d90dd19, runtime 50a1bdc33bfa3dee.
+Generated; do not edit. Signature 01f33f565c37133c, runtime 77d70af0ab42de58.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "eda8dd4e0d90dd1956d3e3d52141d5f988d9385b8e755af5b53cf318712ba10c"
+SIGNATURE = "01f33f565c37133c427da528c68d7f07927fe6c80d557b4b0ba5f7dd30aed5c5"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

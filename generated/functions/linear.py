@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature b01c8833c529a098, runtime 50a1bdc33bfa3dee.
+Generated; do not edit. Signature 38647afb66fad7ca, runtime 77d70af0ab42de58.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "b01c8833c529a0980f42baee8676015a8958209170c79a1fdef1e56af34b1388"
+SIGNATURE = "38647afb66fad7ca7e830d98db777f8071c0dc518ba864345f8935bf9cf59958"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

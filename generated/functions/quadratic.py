@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature f6dbc79516e88b31, runtime 50a1bdc33bfa3dee.
+Generated; do not edit. Signature 1f035d372222b4b7, runtime 77d70af0ab42de58.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "f6dbc79516e88b314fa96e62cb82fc5ddcbec1cdd79431cc44cdd1d899f70cd4"
+SIGNATURE = "1f035d372222b4b784ed6cedd3ea3a9eee82d8c0cffd67cce97364d00ecfa7e3"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 71f80463823c8826, runtime 50a1bdc33bfa3dee.
+Generated; do not edit. Signature adec5bfc93452294, runtime 77d70af0ab42de58.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "71f80463823c88261cf2a310d6b45023fd55e4f95a09a773b611d6e6a4d4943c"
+SIGNATURE = "adec5bfc9345229485c939a284397e6f0622220c1923118c89e39c6486189883"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature d95aa2128c84836b, runtime 50a1bdc33bfa3dee.
+Generated; do not edit. Signature b2eefc58e4164bb1, runtime 77d70af0ab42de58.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "d95aa2128c84836b74a7bc87a5446fb289899d4014c8f58038af32c99d5ba6ec"
+SIGNATURE = "b2eefc58e4164bb19735deb7696d557cdec4e03e1aca37eee27a6d78c977972f"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

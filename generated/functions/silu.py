@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature ba0f964228cea8c4, runtime 50a1bdc33bfa3dee.
+Generated; do not edit. Signature c3be8aec0cc8d36a, runtime 77d70af0ab42de58.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "ba0f964228cea8c4f2def49a1a90d4d9a73f6f992220f1f6e00cc420c32dc348"
+SIGNATURE = "c3be8aec0cc8d36a4b4a0c4187c9325b435cea85b090c2f9e9dc4c08c8b5f51e"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 6dddcefd140bc57a, runtime 50a1bdc33bfa3dee.
+Generated; do not edit. Signature f2a232204f0e07d8, runtime 77d70af0ab42de58.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "6dddcefd140bc57a44033bf0972b430e438850ea894cff24f9ae686d5dc805ca"
+SIGNATURE = "f2a232204f0e07d8347c8db0246468e9bcfd25049e596f01de376296c303ab76"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

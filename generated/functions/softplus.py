@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 0521ba7ca844ad6e, runtime 50a1bdc33bfa3dee.
+Generated; do not edit. Signature 41d7a278012527fc, runtime 77d70af0ab42de58.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "0521ba7ca844ad6efc5ba6fdf5df4c9f61462729761235c6a31e5f345b5731f7"
+SIGNATURE = "41d7a278012527fcaef21691dd5dad5a9d296309f3b471264377b448c49a1864"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

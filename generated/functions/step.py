@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 957f0461e328b877, runtime 50a1bdc33bfa3dee.
+Generated; do not edit. Signature e4a2dc688c48df83, runtime 77d70af0ab42de58.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "957f0461e328b87742b33357c8ce4967cce0cf774669921c2af161af66483873"
+SIGNATURE = "e4a2dc688c48df83cd1db199a36413f30057d46e76faed2c6944512ca664f633"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 61d6a6da53012a98, runtime 50a1bdc33bfa3dee.
+Generated; do not edit. Signature deee9ffd763c26e1, runtime 77d70af0ab42de58.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "61d6a6da53012a987656dcaaf6d507f9adef31dab785d7e67d596da03b19bfe4"
+SIGNATURE = "deee9ffd763c26e1a042eaf5d78549e3d077ce00c4e132a64e3915ff04d39c5a"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

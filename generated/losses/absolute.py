@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 643c7b5668e33586, runtime 50a1bdc33bfa3dee.
+Generated; do not edit. Signature 41a61d0308408eb1, runtime 77d70af0ab42de58.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "643c7b5668e335865d806a135546c4456ffa19312a6fb72ab7a20234cdeb9990"
+SIGNATURE = "41a61d0308408eb15fded0fcdd72908e463f7b9d87e24d19184bcb0d1f7ca218"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

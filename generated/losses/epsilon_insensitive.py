@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature a7f4fd0ef29e9d11, runtime 50a1bdc33bfa3dee.
+Generated; do not edit. Signature 285d8a1c96592d86, runtime 77d70af0ab42de58.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "a7f4fd0ef29e9d11afdd2ade5476635f5db6e980d2b306b6993fca0428fdf90c"
+SIGNATURE = "285d8a1c96592d8635b7a33138a79b7e750bc4d67211ff377f5877654650ff13"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 3cf442351f933ed0, runtime 50a1bdc33bfa3dee.
+Generated; do not edit. Signature cb88c43d6f455d78, runtime 77d70af0ab42de58.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "3cf442351f933ed0a0dbbefd27789eb412220159123259861c6843723ab77a35"
+SIGNATURE = "cb88c43d6f455d7872e2eda54a422d2586bc1d87c95d997a68b86945d2191247"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

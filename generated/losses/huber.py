@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 043b015cf9b51bcd, runtime 50a1bdc33bfa3dee.
+Generated; do not edit. Signature 30fc4f36e4d4b71e, runtime 77d70af0ab42de58.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "043b015cf9b51bcd7e7ce43faff2c791f10c7f94775e06d739b2df524f6381ab"
+SIGNATURE = "30fc4f36e4d4b71e7adcf5dcc8c4cc8bc4bad4792d72df65752ce83b4d3cf1ad"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

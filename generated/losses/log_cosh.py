@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 0585904d6f3759f6, runtime 50a1bdc33bfa3dee.
+Generated; do not edit. Signature 2c79674b8fdcbf63, runtime 77d70af0ab42de58.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "0585904d6f3759f61d7c6b129f3e5a53225cb40329e76f50f933a5b6883155b9"
+SIGNATURE = "2c79674b8fdcbf63fb7853b06ef90ed79ba940570b32551cc0967b486d76e31a"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 417908a4de5bab9b, runtime 50a1bdc33bfa3dee.
+Generated; do not edit. Signature 11081b9c8e5205b8, runtime 77d70af0ab42de58.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "417908a4de5bab9b494f0b126fdf356e47d51126ef0d2c5581262e447cbdcdc3"
+SIGNATURE = "11081b9c8e5205b8938f1dec821dedb864543e37e32ad050d064b45c675c8b0a"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

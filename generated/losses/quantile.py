@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature 0242cc9eb4bb2b0d, runtime 50a1bdc33bfa3dee.
+Generated; do not edit. Signature ef364a58f1313eb6, runtime 77d70af0ab42de58.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "0242cc9eb4bb2b0da0756598acd71ba8c29376b4847f9277b6d9d9986a883256"
+SIGNATURE = "ef364a58f1313eb69bcd79e6b1fe617a48943873c5232bffc5d4c4e1cfc2c00b"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 11693bfad3172ebe, runtime 50a1bdc33bfa3dee.
+Generated; do not edit. Signature a2e0636e589d493d, runtime 77d70af0ab42de58.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "11693bfad3172ebeaa1fd2f0b94b9488f9c55a6f05d2224a9e2cce69062e07f1"
+SIGNATURE = "a2e0636e589d493d3650682b2369b3aa436f7f73cdd84c3863c48d92b59b86cc"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

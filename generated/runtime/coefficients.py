@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of a function by the rules that serve it, cheapest first.
 
 Written by hand, in codegen/runtime/coefficients.py.
-Generated; do not edit. Signature 35b197c385e1dc7c, runtime 50a1bdc33bfa3dee.
+Generated; do not edit. Signature eb9319756c4814e8, runtime 77d70af0ab42de58.
 Regenerate with: giantstep generate
 """
 
@@ -192,4 +192,4 @@ def closed_form(address, residual, frequency, shifts, q, raw):
         raw[5, i] = error2
         raw[6, i] = wave
 
-SIGNATURE = "35b197c385e1dc7c5073dada1a036aedd27fbef7cba6eaca0c1160c039622193"
+SIGNATURE = "eb9319756c4814e814001572eb1984110f4ead66553486d4232fbfd3eaf42b82"

@@ -6,7 +6,7 @@ nodes of kappa; a name without indices is a parameter or a function of kappa. Be
 equation.
 
 Written by hand, in codegen/runtime/equation_text.py.
-Generated; do not edit. Signature 35b197c385e1dc7c, runtime 50a1bdc33bfa3dee.
+Generated; do not edit. Signature eb9319756c4814e8, runtime 77d70af0ab42de58.
 Regenerate with: giantstep generate
 """
 
@@ -235,4 +235,4 @@ def _cost(pair):
     letters = {*pair[0][1], *pair[1][1]}
     return (NODE in letters) * 10 + len(letters)
 
-SIGNATURE = "35b197c385e1dc7c5073dada1a036aedd27fbef7cba6eaca0c1160c039622193"
+SIGNATURE = "eb9319756c4814e814001572eb1984110f4ead66553486d4232fbfd3eaf42b82"

@@ -1,7 +1,7 @@
 """Machine code on disk: every file carries a digest; what is damaged is compiled again, a full disk is no error.
 
 Written by hand, in codegen/runtime/kept_code.py.
-Generated; do not edit. Signature 35b197c385e1dc7c, runtime 50a1bdc33bfa3dee.
+Generated; do not edit. Signature eb9319756c4814e8, runtime 77d70af0ab42de58.
 Regenerate with: giantstep generate
 """
 
@@ -75,4 +75,4 @@ def _opened(path: str) -> Any:
     digest, data = content[:_DIGEST], content[_DIGEST:]
     return pickle.loads(data) if hashlib.sha256(data).digest() == digest else None
 
-SIGNATURE = "35b197c385e1dc7c5073dada1a036aedd27fbef7cba6eaca0c1160c039622193"
+SIGNATURE = "eb9319756c4814e814001572eb1984110f4ead66553486d4232fbfd3eaf42b82"

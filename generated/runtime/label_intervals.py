@@ -1,18 +1,39 @@
 """Averages over the output and a label that is constant on intervals.
 
 Written by hand, in codegen/runtime/label_intervals.py.
-Generated; do not edit. Signature 35b197c385e1dc7c, runtime 50a1bdc33bfa3dee.
+Generated; do not edit. Signature eb9319756c4814e8, runtime 77d70af0ab42de58.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 
 import math
-
-import numpy as np
+from typing import Any, NamedTuple
 
 from generated.runtime.compiling import entry, inner
-from generated.runtime.nodes import REACH, fill_nodes
+from generated.runtime.nodes import REACH, Output, fill_nodes
+from generated.runtime.prox import Turns
+
+
+class LabelIntervals(NamedTuple):
+    """Labels that are constant on intervals of z' = gamma kappa + width t'."""
+
+    kappa: Any  # [N]
+    low: Any  # [J]: an interval of z'
+    high: Any
+    weight: Any  # the probability of that label in it
+    label: Any
+    channel: Any  # (gamma, width, correlation of t and t')
+
+
+class _Given(NamedTuple):
+    """Moments of t and t' given omega, where t' has a correlation with t."""
+
+    correlation: float
+    ratio: float  # of the mean of t to the distance of omega from its center
+    kept: float  # variance of t given t' as well
+    carried: float  # covariance of t and t', over the deviation of t'
+    root: float  # deviation of t'
 
 
 @inner
@@ -21,91 +42,88 @@ def _tails(a):
     return 0.5 * math.erfc(-0.7071067811865476 * a), 0.3989422804014327 * math.exp(-0.5 * a * a)
 
 
-@entry
-def intervals(
-    law,
-    gauss,
-    fewest,
-    kappa,
-    low,
-    high,
-    weight,
-    label,
-    channel,
-    noise,
-    q,
-    V,
-    mean,
-    slope,
-    Delta,
-    scratch,
-    out,
-):
-    """Averages where the label is constant on intervals of z' = gamma kappa + width t', as `points` otherwise.
+@inner
+def _given(correlation, along, rest):
+    """Moments for an output with the slope `along` in t and the variance `rest` beside."""
+    total = rest + along * along
+    variance = rest / total  # of t
+    root = math.sqrt(1.0 - correlation * correlation * (1.0 - variance))
+    carried = correlation * variance / root
+    return _Given(correlation, along / total, variance - carried * carried, carried, root)
 
-    low, high, weight, label[J]: an interval of z', the probability of that label in it, the label;
-    channel: (gamma, width, correlation of t and t'). Given omega, t and t' are Gaussian and integrated in closed form.
+
+@inner
+def _edges(labels, node, j):
+    """The interval of a label as one of t', (inf, inf) where it cannot occur."""
+    gamma, width = labels.channel[0], labels.channel[1]
+    low, high = labels.low[j] - gamma * labels.kappa[node], labels.high[j] - gamma * labels.kappa[node]
+    if width > 0.0:
+        low, high = low / width, high / width
+        return (low, high) if low <= REACH and high >= -REACH else (math.inf, math.inf)
+    return (-math.inf, math.inf) if low <= 0.0 < high else (math.inf, math.inf)  # the label follows from kappa
+
+
+@inner
+def _turns(edges, given, center, sign):
+    """Where in omega the edges of an interval are felt, and how sharply."""
+    turn = given.correlation * given.ratio
+    if turn == 0.0:
+        return Turns((math.inf, math.inf), math.inf)
+    return Turns((center + sign * edges[0] / turn, center + sign * edges[1] / turn), given.root / abs(turn))
+
+
+@inner
+def _moments(edges, given, off):
+    """The probability of an interval, and with it the means of t and t^2, for omega off its center."""
+    m = given.ratio * off
+    first, last = (edges[0] - given.correlation * m) / given.root, (edges[1] - given.correlation * m) / given.root
+    flip = first > 0.0  # differences of small numbers, not of numbers close to one
+    if flip:
+        first, last = -last, -first
+    p0 = p1 = p2 = 0.0
+    if last < math.inf:
+        cdf, pdf = _tails(last)
+        p0, p1, p2 = cdf, -pdf, cdf - last * pdf
+    else:
+        p0, p2 = 1.0, 1.0
+    if first > -math.inf:
+        cdf, pdf = _tails(first)
+        p0, p1, p2 = p0 - cdf, p1 + pdf, p2 - cdf + first * pdf
+    if flip:
+        p1 = -p1
+    carried = given.carried
+    return p0, m * p0 + carried * p1, (m * m + given.kept) * p0 + 2.0 * m * carried * p1 + carried * carried * p2
+
+
+@entry
+def intervals(law, rule, labels, fields, scratch, out):
+    """Averages where the label is constant on intervals, as `points` otherwise.
+
+    Given omega, t and t' are Gaussian and integrated in closed form.
     """
-    gamma, width, correlation = channel[0], channel[1], channel[2]
-    steep = np.empty(2)
-    for node in range(V.shape[0]):
+    for node in range(fields.V.shape[0]):
         for a in range(out.shape[0]):
             out[a, node] = 0.0
-        along = slope[0, node]
-        rest = Delta[node] + noise
-        total = rest + along * along
-        spread = math.sqrt(total)
-        ratio = along / total  # of the mean of t given omega
-        variance = rest / total  # of t given omega
-        inner = 1.0 - correlation * correlation * (1.0 - variance)  # of t' given omega
-        root = math.sqrt(inner)
-        carried = correlation * variance / root
-        kept = variance - carried * carried
-        for j in range(label.shape[0]):
-            y = label[j]
+        along, rest = fields.slope[0, node], fields.Delta[node] + rule.noise
+        given = _given(labels.channel[2], along, rest)
+        spread = math.sqrt(rest + along * along)
+        for j in range(labels.label.shape[0]):
+            y = labels.label[j]
             sign = y if law.margin else 1.0
-            center = sign * mean[node] - (y if law.residual else 0.0)
-            edge_low, edge_high = low[j] - gamma * kappa[node], high[j] - gamma * kappa[node]
-            if width > 0.0:
-                edge_low, edge_high = edge_low / width, edge_high / width
-            else:  # the label follows from kappa
-                if not edge_low <= 0.0 < edge_high:
-                    continue
-                edge_low, edge_high = -math.inf, math.inf
-            if edge_low > REACH or edge_high < -REACH:
+            center = sign * fields.mean[node] - (y if law.residual else 0.0)
+            edges = _edges(labels, node, j)
+            if edges[0] == math.inf:
                 continue
-            turn = correlation * ratio
-            blur = math.inf
-            steep[0] = steep[1] = math.inf
-            if turn != 0.0:
-                blur = root / abs(turn)
-                steep[0], steep[1] = center + sign * edge_low / turn, center + sign * edge_high / turn
-            count = fill_nodes(law, gauss, fewest, y, center, spread, V[node], q, steep, blur, scratch)
+            turns = _turns(edges, given, center, sign)
+            count = fill_nodes(law, rule, y, Output(center, spread, fields.V[node]), turns, scratch)
             if count == 0:
                 for a in range(out.shape[0]):
                     out[a, node] = math.nan
             for i in range(count):
                 off = sign * (scratch[0, i] - center)
-                m = ratio * off
-                first, last = (edge_low - correlation * m) / root, (edge_high - correlation * m) / root
-                flip = first > 0.0  # differences of small numbers, not of numbers close to one
-                if flip:
-                    first, last = -last, -first
-                p0 = p1 = p2 = 0.0
-                if last < math.inf:
-                    cdf, pdf = _tails(last)
-                    p0, p1, p2 = cdf, -pdf, cdf - last * pdf
-                else:
-                    p0, p2 = 1.0, 1.0
-                if first > -math.inf:
-                    cdf, pdf = _tails(first)
-                    p0, p1, p2 = p0 - cdf, p1 + pdf, p2 - cdf + first * pdf
-                if flip:
-                    p1 = -p1
-                p = weight[j] * scratch[1, i]
-                p2 = p * ((m * m + kept) * p0 + 2.0 * m * carried * p1 + carried * carried * p2)
-                p1 = p * (m * p0 + carried * p1)
-                p0 = p * p0
+                p = labels.weight[j] * scratch[1, i]
+                p0, p1, p2 = _moments(edges, given, off)
+                p0, p1, p2 = p * p0, p * p1, p * p2
                 a, b = off / rest, along / rest  # x = a - b t
                 x0, x1 = a * p0 - b * p1, a * p1 - b * p2
                 xx = a * x0 - b * x1 - p0 / rest
@@ -125,4 +143,4 @@ def intervals(
                 out[12, node] += x1 * h
                 out[13, node] += p2 * h
 
-SIGNATURE = "35b197c385e1dc7c5073dada1a036aedd27fbef7cba6eaca0c1160c039622193"
+SIGNATURE = "eb9319756c4814e814001572eb1984110f4ead66553486d4232fbfd3eaf42b82"

@@ -1,7 +1,7 @@
 """What a module of a loss offers: averages over the output, and the loss itself.
 
 Written by hand, in codegen/runtime/loss.py.
-Generated; do not edit. Signature 35b197c385e1dc7c, runtime 50a1bdc33bfa3dee.
+Generated; do not edit. Signature eb9319756c4814e8, runtime 77d70af0ab42de58.
 Regenerate with: giantstep generate
 """
 
@@ -35,9 +35,9 @@ def rules(law: Law) -> Rules:
 
 
 @entry
-def nodes(law, gauss, fewest, y, center, spread, V, q, steep, width, scratch):
+def nodes(law, rule, y, output, turns, scratch):
     """Nodes for an average over omega_u: see `fill_nodes`."""
-    return fill_nodes(law, gauss, fewest, y, center, spread, V, q, steep, width, scratch)
+    return fill_nodes(law, rule, y, output, turns, scratch)
 
 
 @entry
@@ -57,4 +57,4 @@ def cell(law, y):
     """The first piece that holds at the label y, and how many do."""
     return find_cell(law, y)
 
-SIGNATURE = "35b197c385e1dc7c5073dada1a036aedd27fbef7cba6eaca0c1160c039622193"
+SIGNATURE = "eb9319756c4814e814001572eb1984110f4ead66553486d4232fbfd3eaf42b82"

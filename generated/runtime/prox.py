@@ -1,7 +1,7 @@
 """The proximal map of a piece of a loss, and panels of it that are short enough for a Gauss rule.
 
 Written by hand, in codegen/runtime/prox.py.
-Generated; do not edit. Signature 35b197c385e1dc7c, runtime 50a1bdc33bfa3dee.
+Generated; do not edit. Signature eb9319756c4814e8, runtime 77d70af0ab42de58.
 Regenerate with: giantstep generate
 """
 
@@ -31,6 +31,35 @@ class Law(NamedTuple):
     curvature: float  # the largest of a smooth loss
 
 
+class Piece(NamedTuple):
+    """A smooth piece of a loss at a label, and the V of its proximal map."""
+
+    pieces: int  # address of PIECES
+    number: int
+    label: float
+    parameters: Any
+    V: float
+
+
+class Turns(NamedTuple):
+    """Where the law of the label turns."""
+
+    places: tuple[float, float]  # of omega
+    width: float  # on which it does
+
+
+@inner
+def at(piece, x):
+    """(value, slope, curvature) of rho at x."""
+    return piece_at(piece.pieces, piece.number, piece.label, piece.parameters, x)
+
+
+@inner
+def omega_at(piece, x):
+    """The omega whose prox is x."""
+    return x + piece.V * at(piece, x)[1]
+
+
 @inner
 def find_cell(law, y):
     """The first piece that holds at the label y, and how many do."""
@@ -43,33 +72,33 @@ def find_cell(law, y):
 
 
 @inner
-def prox(law, k, left, right, w, V, y, tolerance, q):
-    """l in (left, right) with l + V rho'(l) = w on piece k: Newton within a bracket, to `tolerance` in w."""
+def prox(piece, left, right, w, tolerance):
+    """l in (left, right) with l + V rho'(l) = w: Newton within a bracket, to `tolerance` in w."""
     x = min(max(w, left), right)
     step = tolerance + abs(x - w)
     # the map is monotone: bracket the root by steps that grow
-    excess = x + V * piece_at(law.pieces, k, y, q, x)[1] - w
+    excess = omega_at(piece, x) - w
     side = -1.0 if excess > 0.0 else 1.0
     other = x
     while excess * side < 0.0:
         x = other
         other = min(max(other + side * step, left), right)
-        excess = other + V * piece_at(law.pieces, k, y, q, other)[1] - w
+        excess = omega_at(piece, other) - w
         step *= 4.0
         if other in (left, right):
             break
     low, high = min(x, other), max(x, other)
     x = 0.5 * (low + high)
     for _ in range(200):
-        _, slope, curvature = piece_at(law.pieces, k, y, q, x)
-        excess = x + V * slope - w
+        _, slope, curvature = at(piece, x)
+        excess = x + piece.V * slope - w
         if abs(excess) <= tolerance:
             break
         if excess > 0.0:
             high = x
         else:
             low = x
-        x -= excess / (1.0 + V * curvature)
+        x -= excess / (1.0 + piece.V * curvature)
         if not low < x < high:
             x = 0.5 * (low + high)
             if x in (low, high):
@@ -78,17 +107,18 @@ def prox(law, k, left, right, w, V, y, tolerance, q):
 
 
 @inner
-def panel(law, k, x, last, spread, V, y, q):
-    """Width of a panel of l from x on piece k, at most to `last`: no more than a few spreads of omega, and short enough
-    that the curvature of rho is nearly quadratic, which is judged on each half: the errors of the two may cancel.
+def length_of_panel(piece, x, last, spread):
+    """Length of a panel of l from x, at most to `last`: no more than a few spreads of omega, and short enough that
+    the curvature of rho is nearly quadratic, which is judged on each half: the errors of the two may cancel.
     """
-    _, slope, curvature = piece_at(law.pieces, k, y, q, x)
+    V = piece.V
+    _, slope, curvature = at(piece, x)
     width = min(PANEL * spread / (1.0 + V * curvature), last - x)
-    _, next_slope, next_curvature = piece_at(law.pieces, k, y, q, x + width)
+    _, next_slope, next_curvature = at(piece, x + width)
     slack = 1e-9 / (1.0 + V / spread)
     slack += _ROUNDING * (abs(slope) + abs(next_slope) + (abs(x) + 1.0) * max(curvature, next_curvature))
     for _ in range(60):
-        _, half_slope, half_curvature = piece_at(law.pieces, k, y, q, x + 0.5 * width)
+        _, half_slope, half_curvature = at(piece, x + 0.5 * width)
         change, first, part = next_slope - slope, half_slope - slope, width / 24.0
         left = first - part * (5.0 * curvature + 8.0 * half_curvature - next_curvature)
         right = change - first - part * (5.0 * next_curvature + 8.0 * half_curvature - curvature)
@@ -101,29 +131,27 @@ def panel(law, k, x, last, spread, V, y, q):
 
 
 @inner
-def bend(law, k, first, last, count, y, q):
-    """The largest curvature of rho on piece k, at both ends and at places between them."""
+def bend(piece, first, last, count):
+    """The largest curvature of rho, at both ends and at places between them."""
     largest = 0.0
     for i in range(count + 1):
-        largest = max(largest, piece_at(law.pieces, k, y, q, first + (last - first) * i / count)[2])
+        largest = max(largest, at(piece, first + (last - first) * i / count)[2])
     return largest
 
 
 @inner
-def graded(law, k, kink, x, length, V, y, q, steep, width):
-    """The length of a panel from x, cut to its distance to a steep place, or to the width of that place."""
-    start = x if kink else x + V * piece_at(law.pieces, k, y, q, x)[1]
-    for place in steep:
+def graded(piece, kink, x, length, turns):
+    """The length of a panel from x, cut to its distance to a turn, or to the width of that."""
+    start = x if kink else omega_at(piece, x)
+    for place in turns.places:
         if abs(place) == math.inf:
             continue
         for _ in range(60):
-            end = x + length
-            if not kink:
-                end += V * piece_at(law.pieces, k, y, q, x + length)[1]
+            end = x + length if kink else omega_at(piece, x + length)
             distance = max(start - place, place - end)
-            if end - start <= max(2.0 * width, distance):
+            if end - start <= max(2.0 * turns.width, distance):
                 break
             length *= 0.5
     return length
 
-SIGNATURE = "35b197c385e1dc7c5073dada1a036aedd27fbef7cba6eaca0c1160c039622193"
+SIGNATURE = "eb9319756c4814e814001572eb1984110f4ead66553486d4232fbfd3eaf42b82"

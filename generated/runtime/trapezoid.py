@@ -1,7 +1,7 @@
 """Trapezoid rule for smooth f: exponentially accurate where its step resolves f.
 
 Written by hand, in codegen/runtime/trapezoid.py.
-Generated; do not edit. Signature 35b197c385e1dc7c, runtime 50a1bdc33bfa3dee.
+Generated; do not edit. Signature eb9319756c4814e8, runtime 77d70af0ab42de58.
 Regenerate with: giantstep generate
 """
 
@@ -88,7 +88,10 @@ def trapezoid(f, shifts, q, raw, nodes):
     count = nodes.shape[1]
     half = count // 2
     apart_by = 0.5 * q * nodes[0, half + 1]  # a difference of others would be rounded
-    low, high = np.min(shifts) / apart_by - count, np.max(shifts) / apart_by + count
+    least = most = shifts[0]
+    for s in shifts:  # numba's own take longer to compile than all of this
+        least, most = min(least, s), max(most, s)
+    low, high = least / apart_by - count, most / apart_by + count
     together = high - low < 0.25 * count * shifts.shape[0]
     first = math.floor(low) if together else 0.0
     grid = np.empty(int(high - first) + 3 if together else 0)
@@ -134,4 +137,4 @@ def trapezoid(f, shifts, q, raw, nodes):
         raw[5, i] = error2
         raw[6, i] = noise
 
-SIGNATURE = "35b197c385e1dc7c5073dada1a036aedd27fbef7cba6eaca0c1160c039622193"
+SIGNATURE = "eb9319756c4814e814001572eb1984110f4ead66553486d4232fbfd3eaf42b82"

@@ -7,7 +7,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 0cc635cb23740594.
+in X). Generated; do not edit. Signature 662b75ad9418eb06.
 Regenerate with: giantstep generate
 """
 
@@ -21,7 +21,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "0cc635cb237405947d480052894e3c1cab5de1f39f157f5d321a60870ce70aa6"
+SIGNATURE = "662b75ad9418eb068515cd15ec9375a237701ade1c88808ad647db45922e9d48"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks

@@ -1,6 +1,6 @@
 """Equations of a given bulk, one block  [THEORY section 5].
 
-Generated; do not edit. Signature 902c2ce749e10177.
+Generated; do not edit. Signature ecdd1f746baa11b1.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "902c2ce749e10177ba239ddae1d0e000d82ebe18bacbc7a4469b4d59859b7051"
+SIGNATURE = "ecdd1f746baa11b19fc517364ecca81188aaa44d0557fc43f1ea7362a5db7b2d"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

@@ -1,6 +1,6 @@
 """Equations of structured inputs, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature 4539595e287c12ad.
+Generated; do not edit. Signature f2fef3860e3a0d5c.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "4539595e287c12ad06e9f557504d4850c69c5daf786d0767e0dec0816f280f4e"
+SIGNATURE = "f2fef3860e3a0d5c8df57ba951e7a9e6fed6669ebc3dd2c78203a50a33cb22b6"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 2fa5850645118945.
+Generated; do not edit. Signature e4f3f42bfd3e6ff5.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "2fa58506451189452ab94006bc8bad78a9174b323432429827d9fcca54ef1e3d"
+SIGNATURE = "e4f3f42bfd3e6ff5a26a980e556c8adbaa287fc19b45b79ef73a8890df1502b4"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature f5764e0e3c6c1e9d.
+in X). Generated; do not edit. Signature 50c4bcc3587925e9.
 Regenerate with: giantstep generate
 """
 
@@ -23,7 +23,7 @@ from generated.runtime.unknowns import (DIRECTION, FAMILY, IMAGE, RESIDUAL, TURN
     solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "f5764e0e3c6c1e9d53b9e0aae661ed2890f6aba5fa0ce4ca26cd96e81cbcfdad"
+SIGNATURE = "50c4bcc3587925e9b217147895e834d600e7b702c4913f18d3a03e584b53eaca"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

@@ -1,6 +1,6 @@
 """Equations of a stretched bulk, 1 direction(s) beside the spike, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature b320839701eaa5c5.
+Generated; do not edit. Signature 4dd2ae762c230f5e.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "b320839701eaa5c5e5bbf5631b08f6897452c960068b30498126dbe0ca79bea4"
+SIGNATURE = "4dd2ae762c230f5e5082f7d2f2d5fb2d00d8d70811506dfba157395ca87b3afa"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

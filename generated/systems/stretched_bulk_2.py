@@ -1,6 +1,6 @@
 """Equations of a stretched bulk, 2 direction(s) beside the spike, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature d3aa0d004c649e04.
+Generated; do not edit. Signature 53c0c76a777d8f46.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "d3aa0d004c649e046d53da09a83341d9ae93751001053db64246a157c23e7ebb"
+SIGNATURE = "53c0c76a777d8f465ed555f7113dc3222f6b41f4263cc2999b6be09e1dddd17c"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

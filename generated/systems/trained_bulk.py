@@ -1,6 +1,6 @@
 """Equations of a trained bulk, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature 149d9c03df417957.
+Generated; do not edit. Signature 73d662726cea6ccf.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "149d9c03df41795755e38dcfd91df94990af9e263a570da731637ddda6eedb25"
+SIGNATURE = "73d662726cea6ccf23e37fe4f5c5200a74a070df9eeed58cf4fafe0a9f81a2b1"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

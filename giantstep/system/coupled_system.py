@@ -10,6 +10,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from generated.runtime.label_intervals import LabelIntervals
+from generated.runtime.label_points import LabelNodes
+from generated.runtime.nodes import Fields, Rule
 from generated.runtime.unknowns import RESIDUAL, TURNED, UNKNOWN
 from giantstep.law.labels import Intervals, Labels
 from giantstep.quadrature.gauss import legendre
@@ -58,8 +61,8 @@ class CoupledSystem:
         self.kernel = coupled_kernel(self.directions, problem.rank, problem.norms)
         self.kappa = np.ascontiguousarray(self.table[:, 0])  # of several coordinates that along the alignment
         self.noise = model.target.noise if self.loss.FORM == "residual" else 0.0
-        self.gauss = gauss_rule(level.output)
         self.constants = np.array(model.fit.loss.values, dtype=float)
+        self.rule = Rule(gauss_rule(level.output), level.output, self.constants, self.noise)
         self.scratch = np.empty(self.loss.SCRATCH_SHAPE)
         self.node = np.array(self.table.T, order="C")
         if problem.norms:
@@ -278,12 +281,13 @@ class CoupledSystem:
 
     def _averaging(self) -> tuple[Callable[..., object], Sequence[object]]:
         """The kernel that averages over the output, with its arguments."""
-        fields = (self.view("V"), self.view("mean"), self.slopes, self.view("Delta"), self.scratch, self.averages)
-        law, rule, numbers = self.labels, (self.gauss, self.level.output), (self.noise, self.constants)
+        law = self.labels
+        fields = Fields(self.view("V"), self.view("mean"), self.slopes, self.view("Delta"))
         if isinstance(law, Intervals):
-            where = (self.kappa, law.low, law.high, law.weight, law.label, law.channel)
-            return self.loss.intervals, (*rule, *where, *numbers, *fields)
-        return self.loss.points, (*rule, law.weight, law.t, law.label, law.rest, *numbers, *fields)
+            labels = LabelIntervals(self.kappa, law.low, law.high, law.weight, law.label, law.channel)
+            return self.loss.intervals, (self.rule, labels, fields, self.scratch, self.averages)
+        nodes = LabelNodes(law.weight, law.t, law.label, law.rest)
+        return self.loss.points, (self.rule, nodes, fields, self.scratch, self.averages)
 
     def _arguments(self) -> tuple[Array, ...]:
         room = self.room

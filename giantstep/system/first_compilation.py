@@ -97,16 +97,18 @@ def _last_kernels(model: Model) -> tuple[Any, ...]:
 
 
 def _averages(model: Model) -> tuple[Any, tuple[Array, ...]]:
-    """The averages over the output for the kind of law that the label has, and arrays of the types of that."""
-    from generated.runtime.label_intervals import intervals  # the square loss starts sooner without
-    from generated.runtime.label_points import points
+    """The averages over the output for the kind of law that the label has, and a law of the types of that."""
+    # the square loss starts sooner without
+    from generated.runtime.label_intervals import LabelIntervals, intervals
+    from generated.runtime.label_points import LabelNodes, points
     from giantstep.law.labels import is_constant
 
     target = model.target
     noisy = model.fit.loss.form != "residual" and target.noise > 0.0
     if target.indices == 1 and is_constant(target.link) and not noisy:
-        return intervals, (np.ones(1),) * 6
-    return points, (np.ones((1, 1)), np.ones((1, 1, 1)), np.ones((1, 1)), np.ones((1, 1)))
+        return intervals, LabelIntervals(*(np.ones(1),) * 6)
+    table = np.ones((1, 1))
+    return points, LabelNodes(table, np.ones((1, 1, 1)), table, table)
 
 
 # --- tasks -----------------------------------------------------------------------------------------------------------
@@ -207,10 +209,12 @@ def _of_coupled(model: Model) -> list[Task]:
 
 def _average(model: Model) -> None:
     """Of all losses, but for the pieces of this one."""
+    from generated.runtime.nodes import Fields, Rule
+
     loss, (average, law) = loss_kernel(model.fit.loss), _averages(model)
     line, table = np.ones(1), np.ones((1, 1))
-    fields = (line, line, table, line, np.empty(loss.SCRATCH_SHAPE), table)
-    _compile(average, (loss.LAW, table, 1, *law, 0.0, line, *fields))
+    rule, fields = Rule(table, 1, line, 0.0), Fields(line, line, table, line)
+    _compile(average, (loss.LAW, rule, law, fields, np.empty(loss.SCRATCH_SHAPE), table))
 
 
 def _numbers(columns: int, rank: int) -> tuple[Array, Array, Array]:

@@ -15,6 +15,8 @@ from types import ModuleType
 import numpy as np
 from numpy.typing import NDArray
 
+from generated.runtime.label_points import LabelNodes
+from generated.runtime.nodes import Fields
 from giantstep.law.directions import noisy_indices
 from giantstep.law.labels import Points, is_constant, with_noise
 from giantstep.quadrature.gauss import legendre
@@ -229,25 +231,11 @@ def _residual_rows(system: CoupledSystem) -> list[int]:
 def _averages(system: CoupledSystem, panels: _Panels) -> Array:
     """Averages over the output and the label within each panel: [average, panel]."""
     law = _law(system, panels, _ORDER)
-    fields = [np.ascontiguousarray(system.view(name)[panels.owner]) for name in ("V", "mean", "Delta")]
-    slopes = np.ascontiguousarray(system.slopes[:, panels.owner])
+    V, mean, Delta = (np.ascontiguousarray(system.view(name)[panels.owner]) for name in ("V", "mean", "Delta"))
+    fields = Fields(V, mean, np.ascontiguousarray(system.slopes[:, panels.owner]), Delta)
     out = np.empty((len(system.averages), len(panels.owner)))
-    system.loss.points(
-        system.gauss,
-        system.level.output,
-        law.weight,
-        law.t,
-        law.label,
-        law.rest,
-        system.noise,
-        system.constants,
-        fields[0],
-        fields[1],
-        slopes,
-        fields[2],
-        system.scratch,
-        out,
-    )
+    labels = LabelNodes(law.weight, law.t, law.label, law.rest)
+    system.loss.points(system.rule, labels, fields, system.scratch, out)
     return out
 
 

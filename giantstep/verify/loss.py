@@ -16,6 +16,8 @@ from derive.gaussian.numeric import mpmath_function
 from derive.loss.loss import F, LossAnalysis, Y, analyse_loss, loss_of_entry
 from derive.loss.prox import prox_value
 from derive.loss.prox_value import MoreauValues, moreau_values
+from generated.runtime.label_points import LabelNodes
+from generated.runtime.nodes import Fields, Rule
 from giantstep.law.labels import Points
 from giantstep.law.multi_index_labels import has_kinks, moments_given_kappa
 from giantstep.spec.fit_loss import FitLoss
@@ -150,25 +152,13 @@ def _few_labels(form: str, directions: int) -> list[_Label]:
 
 def _of_kernel(system: CoupledSystem, law: Sequence[_Label], i: int) -> Array:
     weight, label = (np.array([[getattr(node, name) for node in law]]) for name in ("weight", "label"))
-    fields = [system.view(name)[i : i + 1].copy() for name in ("V", "mean", "Delta")]
-    slope, out = system.slopes[:, i : i + 1].copy(), np.empty((len(system.averages), 1))
-    rule = max(96, system.level.output)  # resolved beyond doubt: what is compared is the kernel's text
-    system.loss.points(
-        gauss_rule(rule),
-        rule,
-        weight,
-        np.array([[node.t for node in law]]),
-        label,
-        np.zeros((system.directions, system.directions)),
-        system.noise,
-        system.constants,
-        fields[0],
-        fields[1],
-        slope,
-        fields[2],
-        system.scratch,
-        out,
-    )
+    V, mean, Delta = (system.view(name)[i : i + 1].copy() for name in ("V", "mean", "Delta"))
+    t, rest = np.array([[node.t for node in law]]), np.zeros((system.directions, system.directions))
+    out = np.empty((len(system.averages), 1))
+    steps = max(96, system.level.output)  # resolved beyond doubt: what is compared is the kernel's text
+    rule = Rule(gauss_rule(steps), steps, system.constants, system.noise)
+    fields = Fields(V, mean, system.slopes[:, i : i + 1].copy(), Delta)
+    system.loss.points(rule, LabelNodes(weight, t, label, rest), fields, system.scratch, out)
     return np.asarray(out[:, 0])
 
 

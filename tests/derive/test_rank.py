@@ -8,9 +8,8 @@ import pytest
 import sympy as sp
 
 from codegen.plan import analyse
-from derive.blocks import KAPPA, block_field, family
+from derive.blocks import KAPPA, block_field, coordinates_of_kappa, family
 from derive.canonical import canonical
-from derive.directions import coordinates_of_kappa
 from derive.gaussian.expectation import Expectation
 from derive.saddle import SaddleSystem, coupled_system, member, saddle_system
 from derive.symbols import ALPHA, BETA, MEAN, MU1, NU0, SYMMETRIC, T, V

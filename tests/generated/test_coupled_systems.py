@@ -315,7 +315,7 @@ def survivors(
     return found
 
 
-NODES = ("_fill_values", "_fill_kink", "_tails")
+NODES = ("_fill_values", "_fill_kink", "_tails", "_moments", "_given", "_edges")
 
 
 @pytest.mark.parametrize("count", [20, pytest.param(60, marks=pytest.mark.slow)])

@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 from loss_cases import MARGIN, RESIDUAL, loss_table, model
 
+from generated.runtime.label_points import LabelNodes
+from generated.runtime.nodes import Fields, Rule
 from giantstep.system.coupled_system import gauss_rule
 from giantstep.system.loss_kernels import loss_kernel
 
@@ -36,22 +38,11 @@ def averages(
     found = model(loss_table(name), **target).fit.loss
     kernel, (v, mean, slope, variance), (count, _, directions) = loss_kernel(found), fields, t.shape
     out = np.empty((9 + 4 * directions + directions * (directions + 1) // 2, count))
-    kernel.points(
-        gauss_rule(STEPS),
-        STEPS,
-        weight,
-        t,
-        label,
-        np.zeros((directions, directions)) if rest is None else rest,
-        0.0,
-        np.array(found.values, dtype=float),
-        np.full(count, v),
-        np.full(count, mean),
-        np.repeat(np.array(slope[:directions])[:, None], count, axis=1),
-        np.full(count, variance),
-        np.empty(kernel.SCRATCH_SHAPE),
-        out,
-    )
+    labels = LabelNodes(weight, t, label, np.zeros((directions, directions)) if rest is None else rest)
+    slopes = np.repeat(np.array(slope[:directions])[:, None], count, axis=1)
+    output = Fields(np.full(count, v), np.full(count, mean), slopes, np.full(count, variance))
+    rule = Rule(gauss_rule(STEPS), STEPS, np.array(found.values, dtype=float), 0.0)
+    kernel.points(rule, labels, output, np.empty(kernel.SCRATCH_SHAPE), out)
     return out
 
 

@@ -18,9 +18,14 @@ import numpy as np
 import pytest
 from long_runs import every
 from loss_cases import MARGIN, PARAMETERS, RESIDUAL, Array, channel_of, loss_table, model
-from reference_output import Fields, LossCurve, node_averages
+from reference_output import Fields as OutputFields
+from reference_output import LossCurve, node_averages
 
 from derive.loss.loss import analyse_loss, loss_of
+from generated.runtime.label_intervals import LabelIntervals
+from generated.runtime.label_points import LabelNodes
+from generated.runtime.nodes import Fields, Output, Rule
+from generated.runtime.prox import Turns
 from giantstep.law.labels import Intervals, label_law
 from giantstep.spec.model import Model
 from giantstep.system.coupled_solver import FINE, refined
@@ -32,6 +37,7 @@ CLOSE = 1e-9
 #: Of the largest value within reach: the Gaussian weight that the rules leave out, and rounding of the oracle.
 FLOOR = 1e-13
 STEPS = refined(FINE[1], 1).output
+NOWHERE = Turns((math.inf, math.inf), math.inf)  # the label does not turn
 NAMES = (*MARGIN, *RESIDUAL)
 ALIGNMENTS = (0.0, 0.6, -0.95, 0.9999, 1.0, -1.0)
 PROBIT = (0.0, 1e-4, 0.3)
@@ -67,13 +73,13 @@ def averages(case: Case, steps: int = STEPS) -> Array:
     kernel, kappa = case.kernel, np.array([case.kappa])
     law = label_law(case.model.target, (case.gamma,), kappa)
     out, scratch = np.empty((14, 1)), np.empty(kernel.SCRATCH_SHAPE)
-    fields = (np.array([case.V]), np.array([case.mean]), np.array([[case.slope]]), np.array([case.Delta]))
-    rest = (case.noise, np.array(case.model.fit.loss.values), *fields, scratch, out)
-    rule = (gauss_rule(steps), steps)
+    fields = Fields(np.array([case.V]), np.array([case.mean]), np.array([[case.slope]]), np.array([case.Delta]))
+    rule = Rule(gauss_rule(steps), steps, np.array(case.model.fit.loss.values), case.noise)
     if isinstance(law, Intervals):
-        kernel.intervals(*rule, kappa, law.low, law.high, law.weight, law.label, law.channel, *rest)
+        labels = LabelIntervals(kappa, law.low, law.high, law.weight, law.label, law.channel)
+        kernel.intervals(rule, labels, fields, scratch, out)
     else:
-        kernel.points(*rule, law.weight, law.t, law.label, law.rest, *rest)
+        kernel.points(rule, LabelNodes(law.weight, law.t, law.label, law.rest), fields, scratch, out)
     return out[:, 0]
 
 
@@ -153,7 +159,7 @@ def test_averages_of_the_equations_are_those_of_the_reference(name: str, number:
     numbers = dict(case.model.fit.loss.parameters)
     with mpmath.workdps(20):
         curve = LossCurve(analyse_loss(loss_of(name)), numbers)
-        fields = Fields(*(mpmath.mpf(x) for x in (case.V, case.mean)), (mpmath.mpf(case.slope),), case.Delta)
+        fields = OutputFields(*(mpmath.mpf(x) for x in (case.V, case.mean)), (mpmath.mpf(case.slope),), case.Delta)
         exact = node_averages(curve, channel_of(case.model, (case.gamma,)), mpmath.mpf(case.kappa), fields)
     found = dict(zip(("M", "g", "h", "gg", "tg"), averages(case)[[0, 1, 2, 3, 9]], strict=True))
     for key, value in found.items():
@@ -171,20 +177,9 @@ def test_labels_at_nodes_are_labels_on_intervals() -> None:
     weight = np.concatenate([0.5 * (b - a) * w for a, b in ((-9.0, cut), (cut, 9.0))])
     weight *= np.exp(-0.5 * t * t) / math.sqrt(2.0 * math.pi)
     out, scratch = np.empty((14, 1)), np.empty(case.kernel.SCRATCH_SHAPE)
-    fields = (np.array([case.V]), np.array([case.mean]), np.array([[case.slope]]), np.array([case.Delta]))
-    case.kernel.points(
-        gauss_rule(STEPS),
-        STEPS,
-        weight[None],
-        t[None, :, None],
-        np.where(t > cut, 1.0, -1.0)[None],
-        np.zeros((1, 1)),
-        0.0,
-        np.empty(0),
-        *fields,
-        scratch,
-        out,
-    )
+    fields = Fields(np.array([case.V]), np.array([case.mean]), np.array([[case.slope]]), np.array([case.Delta]))
+    labels = LabelNodes(weight[None], t[None, :, None], np.where(t > cut, 1.0, -1.0)[None], np.zeros((1, 1)))
+    case.kernel.points(Rule(gauss_rule(STEPS), STEPS, np.empty(0), 0.0), labels, fields, scratch, out)
     assert np.allclose(out[:, 0], averages(case), rtol=1e-11, atol=1e-13)
 
 
@@ -249,9 +244,8 @@ def test_losses_that_vary_fast(text: str) -> None:
     scratch = np.empty(kernel.SCRATCH_SHAPE)
     for v in (0.01, 1.0, 10.0):
         for mean in (0.0, 1.0, 3.0):
-            steep = np.full(2, np.inf)
-            given = (1.0, mean, 1.0, v, np.empty(0), steep, math.inf, scratch)
-            count = kernel.nodes(gauss_rule(FINE[1].output), FINE[1].output, *given)
+            rule = Rule(gauss_rule(FINE[1].output), FINE[1].output, np.empty(0), 0.0)
+            count = kernel.nodes(rule, 1.0, Output(mean, 1.0, v), NOWHERE, scratch)
             omega, weight = _normal(mean)
             u = loss_oracle.prox(piece, v, omega, -math.inf, math.inf)
             g = -piece[1](u)
@@ -269,9 +263,8 @@ def test_curvature_that_peaks_off_the_middle(V: float, Delta: float, mean: float
     y = 1.0  # u = f, and the label shifts the slope
     omega, weight = _normal(0.0)
     omega, scratch = mean + math.sqrt(Delta) * omega, np.empty(case.kernel.SCRATCH_SHAPE)
-    count = case.kernel.nodes(
-        gauss_rule(STEPS), STEPS, y, mean, math.sqrt(Delta), V, np.empty(0), np.full(2, np.inf), math.inf, scratch
-    )
+    rule = Rule(gauss_rule(STEPS), STEPS, np.empty(0), 0.0)
+    count = case.kernel.nodes(rule, y, Output(mean, math.sqrt(Delta), V), NOWHERE, scratch)
     piece = (lambda u: _softplus(u) - y * u, lambda u: _sigmoid(u) - y, lambda u: _sigmoid(u) * _sigmoid(-u))
     u = loss_oracle.prox(piece, V, omega, -math.inf, math.inf)
     h = piece[2](u) / (1.0 + V * piece[2](u))

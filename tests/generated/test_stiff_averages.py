@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 from loss_cases import Array, model
 
+from generated.runtime.label_intervals import LabelIntervals
+from generated.runtime.nodes import Fields, Rule
 from giantstep.law.labels import label_law
 from giantstep.system.coupled_system import gauss_rule
 from giantstep.system.loss_kernels import loss_kernel
@@ -32,9 +34,9 @@ def averages(name: str | dict[str, float | str], V: float, flips: float) -> Arra
     kernel, kappa = loss_kernel(found.fit.loss), np.array([0.7])
     law = label_law(found.target, (1.0,), kappa)
     out, scratch = np.empty((14, 1)), np.empty(kernel.SCRATCH_SHAPE)
-    fields = np.array([V]), np.array([MEAN]), np.zeros((1, 1)), np.array([DELTA])
-    where = kappa, law.low, law.high, law.weight, law.label, law.channel
-    kernel.intervals(gauss_rule(70), 70, *where, 0.0, np.array(found.fit.loss.values), *fields, scratch, out)
+    fields = Fields(np.array([V]), np.array([MEAN]), np.zeros((1, 1)), np.array([DELTA]))
+    labels = LabelIntervals(kappa, law.low, law.high, law.weight, law.label, law.channel)
+    kernel.intervals(Rule(gauss_rule(70), 70, np.array(found.fit.loss.values), 0.0), labels, fields, scratch, out)
     return out[[1, 2, 3], 0]
 
 

@@ -17,7 +17,7 @@ from derive.scalar import ScalarFunction
 
 REACH = 9  # standard deviations: the Gaussian weight beyond is 1e-18
 _DEGREE = 3  # of mpmath's Gauss-Legendre rules: 12 nodes
-_STEP = 0.35  # of the trapezoid where there are several directions
+_STEP = 0.3  # of the trapezoid where there are several directions: 1e-14 for tanh
 _NEGLIGIBLE = 1e-19
 _NOTHING = 1e-15  # of the squared length of a direction: what rounding leaves of one that the spike fixes
 

@@ -30,6 +30,8 @@ from derive.loss.convexity import check_convex
 from derive.loss.loss import LossAnalysis, analyse_loss, loss_of
 from derive.loss.prox_value import moreau_values
 from derive.saddle import SaddleSystem
+from generated.runtime.nodes import Output, Rule
+from generated.runtime.prox import Turns
 from giantstep.spec.model import Model
 from giantstep.system.coupled_system import CoupledSystem, gauss_rule
 from giantstep.system.discretisation import Level
@@ -83,9 +85,8 @@ def nodes(kernel: ModuleType, y: float, centre: float, spread: float, v: float) 
     """omega_u, weight, g, h, envelope, in the order of omega_u."""
     scratch = np.empty(kernel.SCRATCH_SHAPE)
     with np.errstate(all="ignore"):
-        count = kernel.nodes(
-            gauss_rule(44), 44, y, centre, spread, v, np.empty(0), np.full(2, np.inf), math.inf, scratch
-        )
+        rule, turns = Rule(gauss_rule(44), 44, np.empty(0), 0.0), Turns((math.inf, math.inf), math.inf)
+        count = kernel.nodes(rule, y, Output(centre, spread, v), turns, scratch)
     assert 0 < count
     found = scratch[:, :count]
     return tuple(found[:, np.argsort(found[0], kind="stable")])

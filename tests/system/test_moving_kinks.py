@@ -21,6 +21,8 @@ from derive.loss.convexity import NotConvex, check_convex
 from derive.loss.loss import analyse_loss, loss_of
 from derive.loss.prox import moreau
 from derive.loss.prox_value import moreau_values
+from generated.runtime.label_points import LabelNodes
+from generated.runtime.nodes import Fields, Rule
 from giantstep.observe.simulate import simulate
 from giantstep.simulate.convex import Labelled
 from giantstep.spec.fit_loss import FitLoss
@@ -152,9 +154,9 @@ def test_averages_over_the_output(text: str, y: float) -> None:
     v, mean, slope, delta = 0.7, 0.3, 0.5, 0.8
     steps = refined(FINE[1], 1).output
     out = np.empty((14, 1))
-    fields = (np.array([v]), np.array([mean]), np.array([[slope]]), np.array([delta]))
-    law = (np.ones((1, 1)), np.full((1, 1, 1), t), np.full((1, 1), y), np.zeros((1, 1)))
-    kernel.points(gauss_rule(steps), steps, *law, 0.0, np.zeros(0), *fields, np.empty(kernel.SCRATCH_SHAPE), out)
+    fields = Fields(np.array([v]), np.array([mean]), np.array([[slope]]), np.array([delta]))
+    labels = LabelNodes(np.ones((1, 1)), np.full((1, 1, 1), t), np.full((1, 1), y), np.zeros((1, 1)))
+    kernel.points(Rule(gauss_rule(steps), steps, np.zeros(0), 0.0), labels, fields, np.empty(kernel.SCRATCH_SHAPE), out)
     centre, root = mean + slope * t, math.sqrt(delta)
     low, high = centre - 9.5 * root, centre + 9.5 * root
     images = [k + v * loss.slope(y, k + side * 1e-12) for k in loss.kinks(y) for side in (-1, 1)]
