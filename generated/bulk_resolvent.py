@@ -3,14 +3,14 @@
 e, weight, weight_t, weight_tt: nodes of the law of the residual e of the step, with weights for means of
 functions of e, of those times t = theta.x, and times t^2. x_F = (1/n0) sum_i (f_1 - B' f_2)(e_i) x_i, B' = a_2 B.
 
-Generated; do not edit. Signature 78fb38ec2e7f01a1.
+Generated; do not edit. Signature 5ad120000d0db9fa.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "78fb38ec2e7f01a1dd588a9d6a0fd3ea91df882bc0b95d288d5e81ec8ea02b2b"
+SIGNATURE = "5ad120000d0db9facffe3364592f313ee1ceebfe33aecf90a1ee87f37d5bf188"
 
 
 def covariance(A, alpha_0, u, sigma_2, v_sigma):

@@ -7,14 +7,14 @@ sigma' beside its parts along 1 and z, (i, j) in MOMENTS; radial: 1 for rows Gau
 means of functions of e [N], and of those times t = theta.x [m, N]; r_3: the strength of the spike with
 E sigma''' in the place of E sigma'.
 
-Generated; do not edit. Signature a4d79e592fa62ffc.
+Generated; do not edit. Signature e78969d239773cf6.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "a4d79e592fa62ffc4c0c9024d4e4d4d7098dc2b216d21c4a2d8f6249330376df"
+SIGNATURE = "e78969d239773cf6bec4117808c079d97aaffee03827498a79ee8bf6c11b4a05"
 
 
 MOMENTS = ((1, 2), (1, 3), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (4, 0))

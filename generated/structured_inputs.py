@@ -3,14 +3,14 @@
 eigenvalue [J]: of the covariance of the inputs, of mean one; law_tr, law_theta [J]: weights of the trace and of the
 target's direction theta there; u [K]: readout values at initialisation.
 
-Generated; do not edit. Signature 308ade38ec1f5e80, runtime 77d70af0ab42de58.
+Generated; do not edit. Signature 315aa2e896df7b05, runtime b955c039a104fb62.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "308ade38ec1f5e804f06785c773a460f059f29e9e5c674fc5e1512032ee489ae"
+SIGNATURE = "315aa2e896df7b05e2bb175ae71e1cf9179a705eb2762aeeff341eadc67dba87"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.core.runtime import rtsys
 
 _DIGEST = hashlib.sha256().digest_size
 
@@ -43,6 +44,11 @@ class _SealedCache(FunctionCache):  # type: ignore[misc]
         super().__init__(function)
         plain = self._cache_file
         self._cache_file = _SealedFiles(self._cache_path, self._impl.filename_base, plain._source_stamp)
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """As numba's, but for what only compiling needs: that takes longer to import than all the rest of a program."""
+        rtsys.initialize(target_context)
+        return self._load_overload(sig, target_context)
 
     def save_overload(self, sig: Any, data: Any) -> None:
         with contextlib.suppress(OSError):

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature d929bb599237cb97, runtime 77d70af0ab42de58.
+Generated; do not edit. Signature 3fa43862d8cda311, runtime b955c039a104fb62.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "d929bb599237cb9767a593b0106e2a9d78c5d289489bd26a0569879e05b7b636"
+SIGNATURE = "3fa43862d8cda3119dad136e9a0176a46026c5f7cec0db2dcfe7f0ec820a7817"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 39ffcdaef2fb232a, runtime 77d70af0ab42de58.
+Generated; do not edit. Signature 53b6bca264cc0818, runtime b955c039a104fb62.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "39ffcdaef2fb232a29b38ad715a5d53ca2261b12be41011d7c3f8ada649e2935"
+SIGNATURE = "53b6bca264cc08189298e970c325cccba73ad84475cc7832c714917bb689567c"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature c665dc97298ebf82, runtime 77d70af0ab42de58.
+Generated; do not edit. Signature 3b69d074161e8a79, runtime b955c039a104fb62.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "c665dc97298ebf82b38d1acd91f89878b6e5ab10e492cd37777179b00b7f7d46"
+SIGNATURE = "3b69d074161e8a7938bfea74dc12d48bfe8fae5294d1a5393c91e7e89607cf94"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

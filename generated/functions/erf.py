@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 054e93e0b5d79092, runtime 77d70af0ab42de58.
+Generated; do not edit. Signature be60cedc3a99483f, runtime b955c039a104fb62.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "054e93e0b5d79092fbfb4450b9b302857308fbd77d6101b5bb6abfad39a77e1d"
+SIGNATURE = "be60cedc3a99483f31e475574a0899c9bae237896876ccf4b458557322bd6e9f"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 01f33f565c37133c, runtime 77d70af0ab42de58.
+Generated; do not edit. Signature 6d93866994cf8b4e, runtime b955c039a104fb62.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "01f33f565c37133c427da528c68d7f07927fe6c80d557b4b0ba5f7dd30aed5c5"
+SIGNATURE = "6d93866994cf8b4e86b6cc0d8fe39e1438d29156b22e3a26576f4f024a460f2e"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature d9e9c8363392e164, runtime 77d70af0ab42de58.
+Generated; do not edit. Signature bfea48e9a551d0aa, runtime b955c039a104fb62.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "d9e9c8363392e164d173c3121ea6442e4e01061075ff530228e37bf8ff0c2be1"
+SIGNATURE = "bfea48e9a551d0aac8773bda7a1a47be8051f39af184be8500d72adcef172873"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

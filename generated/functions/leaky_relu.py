@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 03c2ba89c34f8d8d, runtime 77d70af0ab42de58.
+Generated; do not edit. Signature 414a35417d969d73, runtime b955c039a104fb62.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "03c2ba89c34f8d8d527667b715a3f4bd19badb995ee40730dfdc41e37d96c6b3"
+SIGNATURE = "414a35417d969d73f2a41346306025397bd8c2c61cb6d0393980efb370e61341"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

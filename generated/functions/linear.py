@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 38647afb66fad7ca, runtime 77d70af0ab42de58.
+Generated; do not edit. Signature 9f9387ecb427eaab, runtime b955c039a104fb62.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "38647afb66fad7ca7e830d98db777f8071c0dc518ba864345f8935bf9cf59958"
+SIGNATURE = "9f9387ecb427eaabc3ca4d1af3104e41f1741b3ab0639bebb5c8fd155519dd6f"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 1f035d372222b4b7, runtime 77d70af0ab42de58.
+Generated; do not edit. Signature 5ae7a4eab17d379d, runtime b955c039a104fb62.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "1f035d372222b4b784ed6cedd3ea3a9eee82d8c0cffd67cce97364d00ecfa7e3"
+SIGNATURE = "5ae7a4eab17d379d7a646c45c3cbaf6536479643e67c70002987e5a2cf9cb542"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature adec5bfc93452294, runtime 77d70af0ab42de58.
+Generated; do not edit. Signature c9ee57fd3fae2d3f, runtime b955c039a104fb62.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "adec5bfc9345229485c939a284397e6f0622220c1923118c89e39c6486189883"
+SIGNATURE = "c9ee57fd3fae2d3fa91ec0d4d25fb60b710ec82e4dda27b2486b99936500a818"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature b2eefc58e4164bb1, runtime 77d70af0ab42de58.
+Generated; do not edit. Signature 32e43e01ae11a763, runtime b955c039a104fb62.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "b2eefc58e4164bb19735deb7696d557cdec4e03e1aca37eee27a6d78c977972f"
+SIGNATURE = "32e43e01ae11a763e01c04dca5240d9a0ccd45f34121bdf47cb882ffbf5e7625"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature c3be8aec0cc8d36a, runtime 77d70af0ab42de58.
+Generated; do not edit. Signature 9da87a194321d1be, runtime b955c039a104fb62.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "c3be8aec0cc8d36a4b4a0c4187c9325b435cea85b090c2f9e9dc4c08c8b5f51e"
+SIGNATURE = "9da87a194321d1be8e052325daeefcd73186ae32c338c482f467eb55a386afcd"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

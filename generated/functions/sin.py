@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature f2a232204f0e07d8, runtime 77d70af0ab42de58.
+Generated; do not edit. Signature b8459d643653aa85, runtime b955c039a104fb62.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "f2a232204f0e07d8347c8db0246468e9bcfd25049e596f01de376296c303ab76"
+SIGNATURE = "b8459d643653aa85fd7068d42f32a5986d64e6d4d3cac114ef5e5b91a80ca8db"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 41d7a278012527fc, runtime 77d70af0ab42de58.
+Generated; do not edit. Signature e296987954071fc5, runtime b955c039a104fb62.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "41d7a278012527fcaef21691dd5dad5a9d296309f3b471264377b448c49a1864"
+SIGNATURE = "e296987954071fc56f1f355ec880de02afdedaf6691195443190f940029f13cc"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature deee9ffd763c26e1, runtime 77d70af0ab42de58.
+Generated; do not edit. Signature c02f95bb9509fbd0, runtime b955c039a104fb62.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "deee9ffd763c26e1a042eaf5d78549e3d077ce00c4e132a64e3915ff04d39c5a"
+SIGNATURE = "c02f95bb9509fbd00a8f2452270d1efd4bb57dfe392887b374140440d26d0e43"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 41a61d0308408eb1, runtime 77d70af0ab42de58.
+Generated; do not edit. Signature 14ed105007eda648, runtime b955c039a104fb62.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "41a61d0308408eb15fded0fcdd72908e463f7b9d87e24d19184bcb0d1f7ca218"
+SIGNATURE = "14ed105007eda648f32904127825a65f49b5aa94188948cb7ca8f99e9576a9f6"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

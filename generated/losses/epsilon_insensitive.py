@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 285d8a1c96592d86, runtime 77d70af0ab42de58.
+Generated; do not edit. Signature 9195bd2191bcf3da, runtime b955c039a104fb62.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "285d8a1c96592d8635b7a33138a79b7e750bc4d67211ff377f5877654650ff13"
+SIGNATURE = "9195bd2191bcf3dae1822ff1abb766d18aabe44002b8719f7b8084e81346a46b"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature cb88c43d6f455d78, runtime 77d70af0ab42de58.
+Generated; do not edit. Signature c811c70ab67024a9, runtime b955c039a104fb62.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "cb88c43d6f455d7872e2eda54a422d2586bc1d87c95d997a68b86945d2191247"
+SIGNATURE = "c811c70ab67024a9cf53ba36b5dea0cbe944298dec1379936e4af59bdf8ae79e"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature 5784a07a2ece5d81, runtime 77d70af0ab42de58.
+Generated; do not edit. Signature 3a189b74beffcb7d, runtime b955c039a104fb62.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "5784a07a2ece5d818a87300914e62df3fd8dc6a12282283c765c69842a535cc9"
+SIGNATURE = "3a189b74beffcb7d6fba7e135e442c14889258b2ecbb5bfa0c8088910506c282"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

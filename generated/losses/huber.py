@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 30fc4f36e4d4b71e, runtime 77d70af0ab42de58.
+Generated; do not edit. Signature 5f6c760fa20ff1aa, runtime b955c039a104fb62.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "30fc4f36e4d4b71e7adcf5dcc8c4cc8bc4bad4792d72df65752ce83b4d3cf1ad"
+SIGNATURE = "5f6c760fa20ff1aaed582cb51ac248e50427e7607f3c38cf8a91c2b180727c5a"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 2c79674b8fdcbf63, runtime 77d70af0ab42de58.
+Generated; do not edit. Signature 742776478c9d8a9a, runtime b955c039a104fb62.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "2c79674b8fdcbf63fb7853b06ef90ed79ba940570b32551cc0967b486d76e31a"
+SIGNATURE = "742776478c9d8a9aa2104a41eeff89ae0db6effa4664741e9179576e86262d91"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

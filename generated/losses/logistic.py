@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature deeb8a41bb5e2e6c, runtime 77d70af0ab42de58.
+Generated; do not edit. Signature 38a7b4167eed5605, runtime b955c039a104fb62.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "deeb8a41bb5e2e6cf7ddad2e6f4f354675f668a304644b151c01177159582605"
+SIGNATURE = "38a7b4167eed560544755682a85542c6fc81d1067806f34e084ca5479610c817"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 11081b9c8e5205b8, runtime 77d70af0ab42de58.
+Generated; do not edit. Signature b9eb90ec8fe24366, runtime b955c039a104fb62.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "11081b9c8e5205b8938f1dec821dedb864543e37e32ad050d064b45c675c8b0a"
+SIGNATURE = "b9eb90ec8fe24366036de787950acaea0709c35a4dd6f877a2ccdd6f67fe2b88"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

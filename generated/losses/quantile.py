@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature ef364a58f1313eb6, runtime 77d70af0ab42de58.
+Generated; do not edit. Signature 204caa51116fd4a1, runtime b955c039a104fb62.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "ef364a58f1313eb69bcd79e6b1fe617a48943873c5232bffc5d4c4e1cfc2c00b"
+SIGNATURE = "204caa51116fd4a1cb68e8072add4fddb7e513b9469ca4b028264b11d7da42e3"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature 7543ef58b7868e25, runtime 77d70af0ab42de58.
+Generated; do not edit. Signature 1e16d4b0168ea653, runtime b955c039a104fb62.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "7543ef58b7868e259d6d69bc6e95faed67344b0ae191ef5fb4d7de323458a11c"
+SIGNATURE = "1e16d4b0168ea653c9a6a8f4c391efff8b05e3fea4b9554dbebc623391a0ac28"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature a2e0636e589d493d, runtime 77d70af0ab42de58.
+Generated; do not edit. Signature bf472912c63ca507, runtime b955c039a104fb62.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "a2e0636e589d493d3650682b2369b3aa436f7f73cdd84c3863c48d92b59b86cc"
+SIGNATURE = "bf472912c63ca5078a074a66f75f503f52432498ecf53698f32e2cf539c00350"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature b6b76d6397849f9d, runtime 77d70af0ab42de58.
+Generated; do not edit. Signature 792fbb6e7db81121, runtime b955c039a104fb62.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "b6b76d6397849f9d12a2db55e95f9ece2c08be8f40158fcb90be401e32aa27a8"
+SIGNATURE = "792fbb6e7db81121cef2b3dc0bbae812be520325f5ec2c4ce1915aada1bade2c"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

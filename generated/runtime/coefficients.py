@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of a function by the rules that serve it, cheapest first.
 
 Written by hand, in codegen/runtime/coefficients.py.
-Generated; do not edit. Signature eb9319756c4814e8, runtime 77d70af0ab42de58.
+Generated; do not edit. Signature f2a10896b1fb4ba9, runtime b955c039a104fb62.
 Regenerate with: giantstep generate
 """
 
@@ -192,4 +192,4 @@ def closed_form(address, residual, frequency, shifts, q, raw):
         raw[5, i] = error2
         raw[6, i] = wave
 
-SIGNATURE = "eb9319756c4814e814001572eb1984110f4ead66553486d4232fbfd3eaf42b82"
+SIGNATURE = "f2a10896b1fb4ba9e6746705b1fa3c97d7220a24bbaea5a498c02670bafd0e2a"

@@ -6,7 +6,7 @@ nodes of kappa; a name without indices is a parameter or a function of kappa. Be
 equation.
 
 Written by hand, in codegen/runtime/equation_text.py.
-Generated; do not edit. Signature eb9319756c4814e8, runtime 77d70af0ab42de58.
+Generated; do not edit. Signature f2a10896b1fb4ba9, runtime b955c039a104fb62.
 Regenerate with: giantstep generate
 """
 
@@ -235,4 +235,4 @@ def _cost(pair):
     letters = {*pair[0][1], *pair[1][1]}
     return (NODE in letters) * 10 + len(letters)
 
-SIGNATURE = "eb9319756c4814e814001572eb1984110f4ead66553486d4232fbfd3eaf42b82"
+SIGNATURE = "f2a10896b1fb4ba9e6746705b1fa3c97d7220a24bbaea5a498c02670bafd0e2a"

@@ -1,7 +1,7 @@
 """Machine code on disk: every file carries a digest; what is damaged is compiled again, a full disk is no error.
 
 Written by hand, in codegen/runtime/kept_code.py.
-Generated; do not edit. Signature eb9319756c4814e8, runtime 77d70af0ab42de58.
+Generated; do not edit. Signature f2a10896b1fb4ba9, runtime b955c039a104fb62.
 Regenerate with: giantstep generate
 """
 
@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.core.runtime import rtsys
 
 _DIGEST = hashlib.sha256().digest_size
 
@@ -51,6 +52,11 @@ class _SealedCache(FunctionCache):  # type: ignore[misc]
         plain = self._cache_file
         self._cache_file = _SealedFiles(self._cache_path, self._impl.filename_base, plain._source_stamp)
 
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """As numba's, but for what only compiling needs: that takes longer to import than all the rest of a program."""
+        rtsys.initialize(target_context)
+        return self._load_overload(sig, target_context)
+
     def save_overload(self, sig: Any, data: Any) -> None:
         with contextlib.suppress(OSError):
             super().save_overload(sig, data)
@@ -75,4 +81,4 @@ def _opened(path: str) -> Any:
     digest, data = content[:_DIGEST], content[_DIGEST:]
     return pickle.loads(data) if hashlib.sha256(data).digest() == digest else None
 
-SIGNATURE = "eb9319756c4814e814001572eb1984110f4ead66553486d4232fbfd3eaf42b82"
+SIGNATURE = "f2a10896b1fb4ba9e6746705b1fa3c97d7220a24bbaea5a498c02670bafd0e2a"

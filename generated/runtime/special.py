@@ -1,7 +1,7 @@
 """Special functions of the generated expressions: without overflow, accurate in the tails.
 
 Written by hand, in codegen/runtime/special.py.
-Generated; do not edit. Signature eb9319756c4814e8, runtime 77d70af0ab42de58.
+Generated; do not edit. Signature f2a10896b1fb4ba9, runtime b955c039a104fb62.
 Regenerate with: giantstep generate
 """
 
@@ -80,4 +80,4 @@ def log_normal_cdf(u):
         fraction = -u + k / fraction
     return -0.5 * u * u - 0.9189385332046727 - math.log(fraction)
 
-SIGNATURE = "eb9319756c4814e814001572eb1984110f4ead66553486d4232fbfd3eaf42b82"
+SIGNATURE = "f2a10896b1fb4ba9e6746705b1fa3c97d7220a24bbaea5a498c02670bafd0e2a"

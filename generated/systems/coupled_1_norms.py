@@ -6,7 +6,7 @@ Order of computation, found from the derived system:
        avg_tg, norm_hat, zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 22fef925ea1c7de6.
+in X). Generated; do not edit. Signature 64c34c4d182df554.
 Regenerate with: giantstep generate
 """
 
@@ -20,7 +20,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "22fef925ea1c7de61aaf61913cc8b062e389144569879cf662c559ed9f4ec610"
+SIGNATURE = "64c34c4d182df5547f36a814568ccaf151580edc017a09cc844d1e2bd38dea95"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

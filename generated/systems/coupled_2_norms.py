@@ -7,7 +7,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 662b75ad9418eb06.
+in X). Generated; do not edit. Signature 97deb8f0beff5152.
 Regenerate with: giantstep generate
 """
 
@@ -21,7 +21,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "662b75ad9418eb068515cd15ec9375a237701ade1c88808ad647db45922e9d48"
+SIGNATURE = "97deb8f0beff51527a2c88ba6e0ca01486043db88fa48cfb9324dc5f41520874"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks

@@ -1,6 +1,6 @@
 """Equations of a given bulk, one block  [THEORY section 5].
 
-Generated; do not edit. Signature ecdd1f746baa11b1.
+Generated; do not edit. Signature 311de2b39a6e40c5.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "ecdd1f746baa11b19fc517364ecca81188aaa44d0557fc43f1ea7362a5db7b2d"
+SIGNATURE = "311de2b39a6e40c5d3bd11acf6c127b879a2070b5bf04a37e807970479c28785"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

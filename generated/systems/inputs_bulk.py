@@ -1,6 +1,6 @@
 """Equations of structured inputs, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature f2fef3860e3a0d5c.
+Generated; do not edit. Signature 8ea686488f6eddd6.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "f2fef3860e3a0d5c8df57ba951e7a9e6fed6669ebc3dd2c78203a50a33cb22b6"
+SIGNATURE = "8ea686488f6eddd69343cf3683287b225a9c542c1c848781ece718db0a9bf961"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

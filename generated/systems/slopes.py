@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature e4f3f42bfd3e6ff5.
+Generated; do not edit. Signature 4890d49f231f5c9e.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "e4f3f42bfd3e6ff5a26a980e556c8adbaa287fc19b45b79ef73a8890df1502b4"
+SIGNATURE = "4890d49f231f5c9e3fc27ecfe72c01de44c982248f18d820ca0b65b514174577"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -1,6 +1,6 @@
 """Equations of a stretched bulk, 1 direction(s) beside the spike, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature 4dd2ae762c230f5e.
+Generated; do not edit. Signature a187f72d9baf662c.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "4dd2ae762c230f5e5082f7d2f2d5fb2d00d8d70811506dfba157395ca87b3afa"
+SIGNATURE = "a187f72d9baf662cfff8c1c2ec97195d7438b73762945901d4d6bb09a74cb244"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,6 +1,6 @@
 """Equations of a trained bulk, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature 73d662726cea6ccf.
+Generated; do not edit. Signature 71324c6165bd18ec.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "73d662726cea6ccf23e37fe4f5c5200a74a070df9eeed58cf4fafe0a9f81a2b1"
+SIGNATURE = "71324c6165bd18ec0a94c8b2f43401f36657bfc5da857d13af491bd8f19cebea"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')
