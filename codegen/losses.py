@@ -143,6 +143,7 @@ def _law(analysis: LossAnalysis, kinked: bool) -> str:
     residual={form == "residual"}, margin={form == "margin"}, smooth=SMOOTH, steepness=STEEPNESS,
     rate={_rate(analysis)!r},  # of its exponential growth, which polynomials have not
     curvature={_curvature(analysis)},  # the largest of a smooth loss
+    quadratic={_quadratic(analysis)},  # all pieces are, at most
 )
 points, intervals, nodes, piece, edge, cell = rules(LAW)
 """
@@ -161,6 +162,11 @@ def _rate(analysis: LossAnalysis) -> float:
     """How fast a loss may grow or its derivatives decay: the steepness, 0 where all pieces are polynomials."""
     pieces = [piece for part in analysis.parts() for piece in part.pieces]
     return 0.0 if all(piece.is_polynomial(U) for piece in pieces) else _steepness(analysis)
+
+
+def _quadratic(analysis: LossAnalysis) -> bool:
+    pieces = [piece for part in analysis.parts() for piece in part.pieces]
+    return all(piece.is_polynomial(U) and sp.degree(piece, U) <= 2 for piece in pieces)
 
 
 def _singular(piece: Any) -> float:

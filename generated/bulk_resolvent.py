@@ -3,14 +3,14 @@
 e, weight, weight_t, weight_tt: nodes of the law of the residual e of the step, with weights for means of
 functions of e, of those times t = theta.x, and times t^2. x_F = (1/n0) sum_i (f_1 - B' f_2)(e_i) x_i, B' = a_2 B.
 
-Generated; do not edit. Signature 5ad120000d0db9fa.
+Generated; do not edit. Signature 205ed0dab7572116.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "5ad120000d0db9facffe3364592f313ee1ceebfe33aecf90a1ee87f37d5bf188"
+SIGNATURE = "205ed0dab7572116996e903e89417aa61bdb39b8dfe8704c05380ab8ae6e98e9"
 
 
 def covariance(A, alpha_0, u, sigma_2, v_sigma):

@@ -7,14 +7,14 @@ sigma' beside its parts along 1 and z, (i, j) in MOMENTS; radial: 1 for rows Gau
 means of functions of e [N], and of those times t = theta.x [m, N]; r_3: the strength of the spike with
 E sigma''' in the place of E sigma'.
 
-Generated; do not edit. Signature e78969d239773cf6.
+Generated; do not edit. Signature f4eee7839ef9fb2c.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "e78969d239773cf6bec4117808c079d97aaffee03827498a79ee8bf6c11b4a05"
+SIGNATURE = "f4eee7839ef9fb2c4007021322d21cd1b398e74cb56d71ffb1ab16047d96fcc2"
 
 
 MOMENTS = ((1, 2), (1, 3), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (4, 0))

@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature 8e5d3f194dd07dba, runtime b955c039a104fb62.
+Generated; do not edit. Signature e25795ef5f37f77a, runtime 4cd7f89b53adbfd1.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "8e5d3f194dd07dba89a4c8131d8b2f09f2f8b304e1e98de399d2dc6ce5f87577"
+SIGNATURE = "e25795ef5f37f77a613889e6223e1895b9239a9b5ca803b0001177edaf89896b"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

@@ -3,14 +3,14 @@
 eigenvalue [J]: of the covariance of the inputs, of mean one; law_tr, law_theta [J]: weights of the trace and of the
 target's direction theta there; u [K]: readout values at initialisation.
 
-Generated; do not edit. Signature 315aa2e896df7b05, runtime b955c039a104fb62.
+Generated; do not edit. Signature 0c16b81cc1a900f6, runtime 4cd7f89b53adbfd1.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "315aa2e896df7b05e2bb175ae71e1cf9179a705eb2762aeeff341eadc67dba87"
+SIGNATURE = "0c16b81cc1a900f6288a30685497d3a50a04cb50018ba20a990fa2235295adcf"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

@@ -8,6 +8,7 @@ import numpy as np
 from codegen.runtime.compiling import entry, inner
 from codegen.runtime.nodes import Output, fill_nodes
 from codegen.runtime.prox import Turns
+from codegen.runtime.quadratic import add_quadratic, find_knots, room_for_knots
 
 _ORDER = 20  # Chebyshev nodes of a panel of centres
 _HALF = 0.7  # its half width in spreads of the output, which smooth what is interpolated: (h/2)^n 2/sqrt(n!) = 1e-18
@@ -208,6 +209,7 @@ def points(law, rule, labels, fields, scratch, out):
     centres = _Centres(np.empty(number), np.empty(number), parts)
     moves = _Moves(labels.rest, np.empty(directions))
     panel = np.empty(number, np.int64)
+    knots = room_for_knots(law)
     for node in range(fields.V.shape[0]):
         for a in range(out.shape[0]):
             out[a, node] = 0.0
@@ -225,7 +227,17 @@ def points(law, rule, labels, fields, scratch, out):
                     count = _gathered(centres, count, low, half, panel, moments)
                     for j in range(count):
                         centres.label[j] = sign
+            known = math.nan  # the label that the knots are of
             for j in range(count):
                 output = Output(centres.place[j], spread, fields.V[node])
-                _sums(law, rule, centres.label[j], output, scratch, sums)
+                if law.quadratic:
+                    y = sign if law.residual or law.margin else centres.label[j]
+                    if y != known:
+                        find_knots(law, rule, y, output.V, knots)
+                        known = y
+                    for a in range(9):
+                        sums[a] = 0.0
+                    add_quadratic(law, rule, y, output, knots, sums)
+                else:
+                    _sums(law, rule, centres.label[j], output, scratch, sums)
                 _add(sums, sign, parts[j], moves, out, node)

@@ -5,35 +5,11 @@ import math
 import numpy as np
 
 from codegen.runtime.compiling import entry, inner
-from codegen.runtime.gaussian import EPS, NORM
+from codegen.runtime.gaussian import EPS
+from codegen.runtime.truncated import moments_beyond
 
 # rows of `segments`
 PLACES, BLUR, JUMPS, KINKS, SLOPES, ROOTS, ROOT_BLUR, LEVELS = range(8)
-
-
-@inner
-def _beyond(y):
-    """phi(y), the moments J_0, J_1, J_2 of (g - y)^n beyond y, and bounds of the terms of the last two.
-
-    J_(n+1) = n J_(n-1) - y J_n; far out by its continued fraction.
-    """
-    phi = NORM * math.exp(-0.5 * y * y)
-    if y < 2.0:
-        j0 = 0.5 * math.erfc(0.7071067811865476 * y)
-        j1 = phi - y * j0
-        bulk1 = phi + y * j0
-        return phi, j0, j1, j0 - y * j1, bulk1, j0 + y * bulk1
-    ratio = 0.0
-    n = 120.0 if y < 3.0 else 60.0
-    while n > 2.0:
-        ratio = n / (y + ratio)
-        n -= 1.0
-    ratio2 = 2.0 / (y + ratio)
-    ratio1 = 1.0 / (y + ratio2)
-    j0 = phi / (y + ratio1)
-    j1 = ratio1 * j0
-    j2 = ratio2 * j1
-    return phi, j0, j1, j2, j1, j2
 
 
 @inner
@@ -47,7 +23,7 @@ def _add_side(segments, here, side, place, sums):
         last = y
         y = min(side * (segments[PLACES, j] - s) / q, 60.0)  # nothing is left beyond
         a += b * (y - last)
-        phi, j0, j1, j2, bulk1, bulk2 = _beyond(y)
+        phi, j0, j1, j2, bulk1, bulk2 = moments_beyond(y, 2.0)
         jump = side * segments[JUMPS, j]
         kink = q * segments[KINKS, j]
         # h^2 beyond y less what it would be without this breakpoint: c0 + c1 (g - y) + c2 (g - y)^2

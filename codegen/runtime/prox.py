@@ -22,6 +22,7 @@ class Law(NamedTuple):
     steepness: float  # of the pieces beside the logistic loss, at the default parameters
     rate: float  # of its exponential growth, which polynomials have not
     curvature: float  # the largest of a smooth loss
+    quadratic: bool  # all pieces are, at most
 
 
 class Piece(NamedTuple):
@@ -39,6 +40,12 @@ class Turns(NamedTuple):
 
     places: tuple[float, float]  # of omega
     width: float  # on which it does
+
+
+@inner
+def next_piece(piece):
+    """The piece behind."""
+    return Piece(piece.pieces, piece.number + 1, piece.label, piece.parameters, piece.V)
 
 
 @inner

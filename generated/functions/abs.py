@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 3fa43862d8cda311, runtime b955c039a104fb62.
+Generated; do not edit. Signature d5bf9071315bc637, runtime 4cd7f89b53adbfd1.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "3fa43862d8cda3119dad136e9a0176a46026c5f7cec0db2dcfe7f0ec820a7817"
+SIGNATURE = "d5bf9071315bc637e8f959ad614d8ad401bd516378f60faab9f79364d41dcd71"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 53b6bca264cc0818, runtime b955c039a104fb62.
+Generated; do not edit. Signature 50e8b272c59daed6, runtime 4cd7f89b53adbfd1.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "53b6bca264cc08189298e970c325cccba73ad84475cc7832c714917bb689567c"
+SIGNATURE = "50e8b272c59daed618066fa7a85c00b730bf7898ec114417a87583f8edf324ca"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 3b69d074161e8a79, runtime b955c039a104fb62.
+Generated; do not edit. Signature 045fcc64777d917f, runtime 4cd7f89b53adbfd1.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "3b69d074161e8a7938bfea74dc12d48bfe8fae5294d1a5393c91e7e89607cf94"
+SIGNATURE = "045fcc64777d917f6a22d410ca971abc14e80dc1534dbda861f8886857a7e437"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 6d93866994cf8b4e, runtime b955c039a104fb62.
+Generated; do not edit. Signature 8570c6793942df13, runtime 4cd7f89b53adbfd1.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "6d93866994cf8b4e86b6cc0d8fe39e1438d29156b22e3a26576f4f024a460f2e"
+SIGNATURE = "8570c6793942df13b79d846bd9fd4710ed10c05e3d736880008fffa389df301e"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature bfea48e9a551d0aa, runtime b955c039a104fb62.
+Generated; do not edit. Signature 7fca9750fec37a83, runtime 4cd7f89b53adbfd1.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "bfea48e9a551d0aac8773bda7a1a47be8051f39af184be8500d72adcef172873"
+SIGNATURE = "7fca9750fec37a83cd2f384e494da2c8269567716d27e0b1ddfd3e52fc3d826a"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

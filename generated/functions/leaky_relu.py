@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 414a35417d969d73, runtime b955c039a104fb62.
+Generated; do not edit. Signature 5478d4c977b1e13e, runtime 4cd7f89b53adbfd1.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "414a35417d969d73f2a41346306025397bd8c2c61cb6d0393980efb370e61341"
+SIGNATURE = "5478d4c977b1e13ef3c0ce659a7b24b8b174977d4ed4370b161fb290c052a82a"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

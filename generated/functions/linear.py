@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 9f9387ecb427eaab, runtime b955c039a104fb62.
+Generated; do not edit. Signature 37925da79e182c70, runtime 4cd7f89b53adbfd1.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "9f9387ecb427eaabc3ca4d1af3104e41f1741b3ab0639bebb5c8fd155519dd6f"
+SIGNATURE = "37925da79e182c709846bfac8ac01d650f102c01a03a0a3210451a42aebf0b5d"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 5ae7a4eab17d379d, runtime b955c039a104fb62.
+Generated; do not edit. Signature 8c1ed970ccc9cc4a, runtime 4cd7f89b53adbfd1.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "5ae7a4eab17d379d7a646c45c3cbaf6536479643e67c70002987e5a2cf9cb542"
+SIGNATURE = "8c1ed970ccc9cc4a71eee98e1669d95f008368338b53817385725d92ac2500a8"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

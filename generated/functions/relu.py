@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature c9ee57fd3fae2d3f, runtime b955c039a104fb62.
+Generated; do not edit. Signature 0ab83d4736b23eec, runtime 4cd7f89b53adbfd1.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "c9ee57fd3fae2d3fa91ec0d4d25fb60b710ec82e4dda27b2486b99936500a818"
+SIGNATURE = "0ab83d4736b23eec9d397cd26d152765b61bdf98683d757841ca01e83d93446f"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 9da87a194321d1be, runtime b955c039a104fb62.
+Generated; do not edit. Signature 84c9bcb84b32dd34, runtime 4cd7f89b53adbfd1.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "9da87a194321d1be8e052325daeefcd73186ae32c338c482f467eb55a386afcd"
+SIGNATURE = "84c9bcb84b32dd3493a512d03340479215a2ba5fced8bcc2e0173eed3e913523"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature b8459d643653aa85, runtime b955c039a104fb62.
+Generated; do not edit. Signature 510827ee66324098, runtime 4cd7f89b53adbfd1.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "b8459d643653aa85fd7068d42f32a5986d64e6d4d3cac114ef5e5b91a80ca8db"
+SIGNATURE = "510827ee66324098cae6c3c75bbcebc5603100d9865f4f6ad2f631eb6dfbd83d"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

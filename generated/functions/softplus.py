@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature e296987954071fc5, runtime b955c039a104fb62.
+Generated; do not edit. Signature e238fd831c5b8498, runtime 4cd7f89b53adbfd1.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "e296987954071fc56f1f355ec880de02afdedaf6691195443190f940029f13cc"
+SIGNATURE = "e238fd831c5b8498b239ea61da13946cd17b4c5ef50a75445e75f37fdba45649"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature c9cb5c7ec4d75c63, runtime b955c039a104fb62.
+Generated; do not edit. Signature a6c4aa27bffec316, runtime 4cd7f89b53adbfd1.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "c9cb5c7ec4d75c63c60f6e16b09ad736333680ae1162571c87d53b7fa65732d7"
+SIGNATURE = "a6c4aa27bffec3166bd2e50ecf6639b91fa50e7135bc43c629fb898671fb17c8"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

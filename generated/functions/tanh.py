@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature c02f95bb9509fbd0, runtime b955c039a104fb62.
+Generated; do not edit. Signature a06af8b11466bc5f, runtime 4cd7f89b53adbfd1.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "c02f95bb9509fbd00a8f2452270d1efd4bb57dfe392887b374140440d26d0e43"
+SIGNATURE = "a06af8b11466bc5f42a1600315181c99d8fafc494f8d0665389c59bbe429cbc1"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 14ed105007eda648, runtime b955c039a104fb62.
+Generated; do not edit. Signature 61fc27f8bb157a29, runtime 4cd7f89b53adbfd1.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "14ed105007eda648f32904127825a65f49b5aa94188948cb7ca8f99e9576a9f6"
+SIGNATURE = "61fc27f8bb157a291ff6ae6fd57c97d9b13bddc86245df139260725c1f0b09ee"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False
@@ -55,5 +55,6 @@ LAW = Law(
     residual=True, margin=False, smooth=SMOOTH, steepness=STEEPNESS,
     rate=0.0,  # of its exponential growth, which polynomials have not
     curvature=math.inf,  # the largest of a smooth loss
+    quadratic=True,  # all pieces are, at most
 )
 points, intervals, nodes, piece, edge, cell = rules(LAW)

@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 9195bd2191bcf3da, runtime b955c039a104fb62.
+Generated; do not edit. Signature 956141448fd5dc18, runtime 4cd7f89b53adbfd1.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "9195bd2191bcf3dae1822ff1abb766d18aabe44002b8719f7b8084e81346a46b"
+SIGNATURE = "956141448fd5dc186544f3a3370a7c636b0c92c3f2fcccf51cb56079cd3505e7"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False
@@ -63,5 +63,6 @@ LAW = Law(
     residual=True, margin=False, smooth=SMOOTH, steepness=STEEPNESS,
     rate=0.0,  # of its exponential growth, which polynomials have not
     curvature=math.inf,  # the largest of a smooth loss
+    quadratic=True,  # all pieces are, at most
 )
 points, intervals, nodes, piece, edge, cell = rules(LAW)

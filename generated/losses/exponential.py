@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature c811c70ab67024a9, runtime b955c039a104fb62.
+Generated; do not edit. Signature abc7dd63937d802b, runtime 4cd7f89b53adbfd1.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "c811c70ab67024a9cf53ba36b5dea0cbe944298dec1379936e4af59bdf8ae79e"
+SIGNATURE = "abc7dd63937d802b95b97a6c2839655da7f0de819f896a54bb79740dfc5e8cb3"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True
@@ -43,5 +43,6 @@ LAW = Law(
     residual=False, margin=True, smooth=SMOOTH, steepness=STEEPNESS,
     rate=1.0,  # of its exponential growth, which polynomials have not
     curvature=math.inf,  # the largest of a smooth loss
+    quadratic=False,  # all pieces are, at most
 )
 points, intervals, nodes, piece, edge, cell = rules(LAW)

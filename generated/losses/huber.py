@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 5f6c760fa20ff1aa, runtime b955c039a104fb62.
+Generated; do not edit. Signature b8097b4541783ac1, runtime 4cd7f89b53adbfd1.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "5f6c760fa20ff1aaed582cb51ac248e50427e7607f3c38cf8a91c2b180727c5a"
+SIGNATURE = "b8097b4541783ac15d1a4b60ad6e8ca7c955028cd7b727992166857fa9066e6f"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False
@@ -64,5 +64,6 @@ LAW = Law(
     residual=True, margin=False, smooth=SMOOTH, steepness=STEEPNESS,
     rate=0.0,  # of its exponential growth, which polynomials have not
     curvature=math.inf,  # the largest of a smooth loss
+    quadratic=True,  # all pieces are, at most
 )
 points, intervals, nodes, piece, edge, cell = rules(LAW)

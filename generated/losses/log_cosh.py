@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 742776478c9d8a9a, runtime b955c039a104fb62.
+Generated; do not edit. Signature 7bce1f9a794d9433, runtime 4cd7f89b53adbfd1.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "742776478c9d8a9aa2104a41eeff89ae0db6effa4664741e9179576e86262d91"
+SIGNATURE = "7bce1f9a794d9433fa88b6816c2eaebc547aba3797ffc0c3ab9f7700c517df81"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True
@@ -43,5 +43,6 @@ LAW = Law(
     residual=True, margin=False, smooth=SMOOTH, steepness=STEEPNESS,
     rate=2.0,  # of its exponential growth, which polynomials have not
     curvature=1.01,  # the largest of a smooth loss
+    quadratic=False,  # all pieces are, at most
 )
 points, intervals, nodes, piece, edge, cell = rules(LAW)

@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 38a7b4167eed5605, runtime b955c039a104fb62.
+Generated; do not edit. Signature 83b88f8f2886a95c, runtime 4cd7f89b53adbfd1.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "38a7b4167eed560544755682a85542c6fc81d1067806f34e084ca5479610c817"
+SIGNATURE = "83b88f8f2886a95cda3312f0edc0f24e803175c9b1cedda22de89f9f73dac17f"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True
@@ -45,5 +45,6 @@ LAW = Law(
     residual=False, margin=True, smooth=SMOOTH, steepness=STEEPNESS,
     rate=1.0,  # of its exponential growth, which polynomials have not
     curvature=0.2525,  # the largest of a smooth loss
+    quadratic=False,  # all pieces are, at most
 )
 points, intervals, nodes, piece, edge, cell = rules(LAW)

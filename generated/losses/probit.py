@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature b9eb90ec8fe24366, runtime b955c039a104fb62.
+Generated; do not edit. Signature 8b9afe2ad5f7d002, runtime 4cd7f89b53adbfd1.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "b9eb90ec8fe24366036de787950acaea0709c35a4dd6f877a2ccdd6f67fe2b88"
+SIGNATURE = "8b9afe2ad5f7d002d9082cba45ac232c7fd677729bf553a532073aaa6d2e57e6"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True
@@ -44,5 +44,6 @@ LAW = Law(
     residual=False, margin=True, smooth=SMOOTH, steepness=STEEPNESS,
     rate=1.15,  # of its exponential growth, which polynomials have not
     curvature=math.inf,  # the largest of a smooth loss
+    quadratic=False,  # all pieces are, at most
 )
 points, intervals, nodes, piece, edge, cell = rules(LAW)

@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature 204caa51116fd4a1, runtime b955c039a104fb62.
+Generated; do not edit. Signature 6a3a33fd3e8bd3ff, runtime 4cd7f89b53adbfd1.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "204caa51116fd4a1cb68e8072add4fddb7e513b9469ca4b028264b11d7da42e3"
+SIGNATURE = "6a3a33fd3e8bd3ff67d1dfabc0aeb5425539053d5727ed2e7ea833c8d5235090"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False
@@ -57,5 +57,6 @@ LAW = Law(
     residual=True, margin=False, smooth=SMOOTH, steepness=STEEPNESS,
     rate=0.0,  # of its exponential growth, which polynomials have not
     curvature=math.inf,  # the largest of a smooth loss
+    quadratic=True,  # all pieces are, at most
 )
 points, intervals, nodes, piece, edge, cell = rules(LAW)

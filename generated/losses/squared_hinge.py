@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature 792fbb6e7db81121, runtime b955c039a104fb62.
+Generated; do not edit. Signature ceb170ceb65747f9, runtime 4cd7f89b53adbfd1.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "792fbb6e7db81121cef2b3dc0bbae812be520325f5ec2c4ce1915aada1bade2c"
+SIGNATURE = "ceb170ceb65747f9f3b2982a0a9e746e505b79c87949f94171e0e723fc83f772"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False
@@ -56,5 +56,6 @@ LAW = Law(
     residual=False, margin=True, smooth=SMOOTH, steepness=STEEPNESS,
     rate=0.0,  # of its exponential growth, which polynomials have not
     curvature=math.inf,  # the largest of a smooth loss
+    quadratic=True,  # all pieces are, at most
 )
 points, intervals, nodes, piece, edge, cell = rules(LAW)

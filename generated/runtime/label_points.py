@@ -1,7 +1,7 @@
 """Averages over the output and a label at nodes.
 
 Written by hand, in codegen/runtime/label_points.py.
-Generated; do not edit. Signature f2a10896b1fb4ba9, runtime b955c039a104fb62.
+Generated; do not edit. Signature 596631d5f0481ef9, runtime 4cd7f89b53adbfd1.
 Regenerate with: giantstep generate
 """
 
@@ -15,6 +15,7 @@ import numpy as np
 from generated.runtime.compiling import entry, inner
 from generated.runtime.nodes import Output, fill_nodes
 from generated.runtime.prox import Turns
+from generated.runtime.quadratic import add_quadratic, find_knots, room_for_knots
 
 _ORDER = 20  # Chebyshev nodes of a panel of centres
 _HALF = 0.7  # its half width in spreads of the output, which smooth what is interpolated: (h/2)^n 2/sqrt(n!) = 1e-18
@@ -215,6 +216,7 @@ def points(law, rule, labels, fields, scratch, out):
     centres = _Centres(np.empty(number), np.empty(number), parts)
     moves = _Moves(labels.rest, np.empty(directions))
     panel = np.empty(number, np.int64)
+    knots = room_for_knots(law)
     for node in range(fields.V.shape[0]):
         for a in range(out.shape[0]):
             out[a, node] = 0.0
@@ -232,9 +234,19 @@ def points(law, rule, labels, fields, scratch, out):
                     count = _gathered(centres, count, low, half, panel, moments)
                     for j in range(count):
                         centres.label[j] = sign
+            known = math.nan  # the label that the knots are of
             for j in range(count):
                 output = Output(centres.place[j], spread, fields.V[node])
-                _sums(law, rule, centres.label[j], output, scratch, sums)
+                if law.quadratic:
+                    y = sign if law.residual or law.margin else centres.label[j]
+                    if y != known:
+                        find_knots(law, rule, y, output.V, knots)
+                        known = y
+                    for a in range(9):
+                        sums[a] = 0.0
+                    add_quadratic(law, rule, y, output, knots, sums)
+                else:
+                    _sums(law, rule, centres.label[j], output, scratch, sums)
                 _add(sums, sign, parts[j], moves, out, node)
 
-SIGNATURE = "f2a10896b1fb4ba9e6746705b1fa3c97d7220a24bbaea5a498c02670bafd0e2a"
+SIGNATURE = "596631d5f0481ef9dac911a572362cf84dc262533cf9dd0cf867b7663e33b25a"

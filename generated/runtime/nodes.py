@@ -1,7 +1,7 @@
 """Nodes of an average over the conditional output, with the envelope of a loss and its derivatives there.
 
 Written by hand, in codegen/runtime/nodes.py.
-Generated; do not edit. Signature f2a10896b1fb4ba9, runtime b955c039a104fb62.
+Generated; do not edit. Signature 596631d5f0481ef9, runtime 4cd7f89b53adbfd1.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,18 @@ import numpy as np
 
 from generated.runtime.compiling import edge_at, inner, kept, pieces_at
 from generated.runtime.contractions import INNER
-from generated.runtime.prox import PANEL, Piece, at, bend, find_cell, graded, length_of_panel, omega_at, prox
+from generated.runtime.prox import (
+    PANEL,
+    Piece,
+    at,
+    bend,
+    find_cell,
+    graded,
+    length_of_panel,
+    next_piece,
+    omega_at,
+    prox,
+)
 
 REACH = 9.0  # standard deviations of the output that count: the weight beyond is 1e-18
 SCRATCH_SHAPE = (5, 8192)  # output, weight, g, h, envelope at each node
@@ -50,12 +61,9 @@ class Output(NamedTuple):
     V: float
 
 
-class _Part(NamedTuple):
-    """A smooth piece of the loss, or the kink behind it, from first to last."""
+class _Stretch(NamedTuple):
+    """What of a part is integrated over, from first to last, and how."""
 
-    kink: bool
-    edge: float  # where the kink is, and its loss
-    value: float
     first: float  # of l; of omega for a kink
     last: float
     steps: int  # of the trapezoid; 0 for panels of the Gauss rule
@@ -157,11 +165,11 @@ def _fill_kink(part, panel, output, scratch):
 
 
 @inner
-def _fill_part(rule, piece, part, output, turns, count, scratch):
+def _fill_part(rule, part, stretch, output, turns, count, scratch):
     """Nodes of a part, behind those that are there. Returns how many there are now, -1 where scratch is too small."""
-    trapezoid = part.steps > 0
-    points = part.steps if trapezoid else rule.gauss.shape[1]
-    start, last = part.first, part.last
+    piece, trapezoid = part.piece, stretch.steps > 0
+    points = stretch.steps if trapezoid else rule.gauss.shape[1]
+    start, last = stretch.first, stretch.last
     while start < last:
         end = last
         if not trapezoid:
@@ -184,6 +192,30 @@ def _fill_part(rule, piece, part, output, turns, count, scratch):
     return count
 
 
+class Part(NamedTuple):
+    """A smooth piece of the loss, or the kink behind it, and where it ends."""
+
+    kink: bool
+    piece: Piece
+    edge: float  # the end of the piece in u, and the loss there
+    value: float
+    end: float  # of the part, in omega
+
+
+@inner
+def part_at(law, rule, y, V, cell, number):
+    """Part `number` of the line of omega; cell: the first piece at the label y, and how many there are."""
+    first, pieces = cell
+    kink = number % 2 == 1
+    piece = Piece(law.pieces, first + number // 2, y, rule.parameters, V)
+    edge, value, end = math.inf, 0.0, math.inf
+    if number // 2 < pieces - 1:
+        edge = edge_at(law.edge, piece.number, y, rule.parameters)
+        value = at(piece, edge)[0]
+        end = omega_at(next_piece(piece), edge) if kink else omega_at(piece, edge)
+    return Part(kink, piece, edge, value, end)
+
+
 @kept(**INNER)  # for labels at nodes and on intervals
 def fill_nodes(law, rule, y, output, turns, scratch):
     """Nodes for an average over omega_u ~ N(center, spread^2), with the envelope, g and h there.
@@ -196,33 +228,25 @@ def fill_nodes(law, rule, y, output, turns, scratch):
     low, high = output.center - REACH * spread, output.center + REACH * spread
     count = np.intp(0)  # a plain 0 is a type of its own, for which all would be compiled again
     start = left = right = -math.inf  # of omega; of l
-    leftmost, pieces = find_cell(law, y)
-    for number in range(2 * pieces - 1):
-        kink = number % 2 == 1
-        piece = Piece(law.pieces, leftmost + number // 2, y, rule.parameters, output.V)
-        edge, value, end = 0.0, 0.0, math.inf
-        has_end = number // 2 < pieces - 1
-        if has_end:
-            edge = edge_at(law.edge, piece.number, y, rule.parameters)
-            value = at(piece, edge)[0]
-            behind = Piece(law.pieces, piece.number + 1, y, rule.parameters, output.V)
-            end = omega_at(behind, edge) if kink else omega_at(piece, edge)
-        first, last = max(start, low), min(end, high)
-        if not kink:
-            left, right = right, edge if has_end else math.inf
+    cell = find_cell(law, y)
+    for number in range(2 * cell[1] - 1):
+        part = part_at(law, rule, y, output.V, cell, number)
+        piece = part.piece
+        first, last = max(start, low), min(part.end, high)
+        if not part.kink:
+            left, right = right, part.edge
         if first < last:
             steps = 0
-            if not kink:
+            if not part.kink:
                 tolerance = 1e-3 * spread
                 first = left if first == start else prox(piece, left, right, first, tolerance)
-                last = right if last == end else prox(piece, left, right, last, tolerance)
+                last = right if last == part.end else prox(piece, left, right, last, tolerance)
                 if law.smooth:
                     steps = _trapezoid_steps(law, piece, (first, last), rule.fewest, output, turns.width)
-            part = _Part(kink, edge, value, first, last, steps)
-            count = _fill_part(rule, piece, part, output, turns, count, scratch)
+            count = _fill_part(rule, part, _Stretch(first, last, steps), output, turns, count, scratch)
             if count < 0:
                 return 0
-        start = end
+        start = part.end
     return count
 
-SIGNATURE = "f2a10896b1fb4ba9e6746705b1fa3c97d7220a24bbaea5a498c02670bafd0e2a"
+SIGNATURE = "596631d5f0481ef9dac911a572362cf84dc262533cf9dd0cf867b7663e33b25a"

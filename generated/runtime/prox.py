@@ -1,7 +1,7 @@
 """The proximal map of a piece of a loss, and panels of it that are short enough for a Gauss rule.
 
 Written by hand, in codegen/runtime/prox.py.
-Generated; do not edit. Signature f2a10896b1fb4ba9, runtime b955c039a104fb62.
+Generated; do not edit. Signature 596631d5f0481ef9, runtime 4cd7f89b53adbfd1.
 Regenerate with: giantstep generate
 """
 
@@ -29,6 +29,7 @@ class Law(NamedTuple):
     steepness: float  # of the pieces beside the logistic loss, at the default parameters
     rate: float  # of its exponential growth, which polynomials have not
     curvature: float  # the largest of a smooth loss
+    quadratic: bool  # all pieces are, at most
 
 
 class Piece(NamedTuple):
@@ -46,6 +47,12 @@ class Turns(NamedTuple):
 
     places: tuple[float, float]  # of omega
     width: float  # on which it does
+
+
+@inner
+def next_piece(piece):
+    """The piece behind."""
+    return Piece(piece.pieces, piece.number + 1, piece.label, piece.parameters, piece.V)
 
 
 @inner
@@ -154,4 +161,4 @@ def graded(piece, kink, x, length, turns):
             length *= 0.5
     return length
 
-SIGNATURE = "f2a10896b1fb4ba9e6746705b1fa3c97d7220a24bbaea5a498c02670bafd0e2a"
+SIGNATURE = "596631d5f0481ef9dac911a572362cf84dc262533cf9dd0cf867b7663e33b25a"

@@ -7,7 +7,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 97deb8f0beff5152.
+in X). Generated; do not edit. Signature 1940265eb10aa6a8.
 Regenerate with: giantstep generate
 """
 
@@ -21,7 +21,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "97deb8f0beff51527a2c88ba6e0ca01486043db88fa48cfb9324dc5f41520874"
+SIGNATURE = "1940265eb10aa6a8241f61b5e84f91146681f6805480778392834fab7d480749"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks

@@ -1,6 +1,6 @@
 """Equations of a given bulk, one block  [THEORY section 5].
 
-Generated; do not edit. Signature 311de2b39a6e40c5.
+Generated; do not edit. Signature 35a5efaf7dd07af3.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "311de2b39a6e40c5d3bd11acf6c127b879a2070b5bf04a37e807970479c28785"
+SIGNATURE = "35a5efaf7dd07af355f486c6baafe9e97ec9a3302f4999a62dae119649984e86"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

@@ -1,6 +1,6 @@
 """Equations of structured inputs, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature 8ea686488f6eddd6.
+Generated; do not edit. Signature 8f9600ca2f58e95a.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "8ea686488f6eddd69343cf3683287b225a9c542c1c848781ece718db0a9bf961"
+SIGNATURE = "8f9600ca2f58e95a85a27f7555d828c55e51379bacc95a7e42371e9dfd96a53d"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 4890d49f231f5c9e.
+Generated; do not edit. Signature 4f5704b3e3f3dcd1.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "4890d49f231f5c9e3fc27ecfe72c01de44c982248f18d820ca0b65b514174577"
+SIGNATURE = "4f5704b3e3f3dcd16c892539271cabf3e413fb775c56895969e4f470080e9b97"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 7dfb612f4fd00716.
+in X). Generated; do not edit. Signature 9dcd41864e5abb0b.
 Regenerate with: giantstep generate
 """
 
@@ -23,7 +23,7 @@ from generated.runtime.unknowns import (DIRECTION, FAMILY, IMAGE, RESIDUAL, TURN
     solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "7dfb612f4fd00716f61dd14c9ee91e51395ca6b983aa9c0e5579c0a6d8dfd367"
+SIGNATURE = "9dcd41864e5abb0b0679a5554bd2aef8b568cd482053c473ceadc6487c08e923"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 547622b3a010054b.
+in X). Generated; do not edit. Signature 0d85b8b9ba84aaf9.
 Regenerate with: giantstep generate
 """
 
@@ -23,7 +23,7 @@ from generated.runtime.unknowns import (DIRECTION, FAMILY, IMAGE, RESIDUAL, TURN
     solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "547622b3a010054b4322ccc77c7d0d98666e5ecb9918f70fe0421145633d16be"
+SIGNATURE = "0d85b8b9ba84aaf9f6fe3b3cd71b66bc25d7f8ca277f6ff3289eebdcd34b0381"
 
 
 kappa_1, weight, nu0, nu1, nu2sq, kappa_2 = np.arange(6)  # rows of node, then those of the blocks

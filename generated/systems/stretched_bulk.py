@@ -1,6 +1,6 @@
 """Equations of a stretched bulk, 1 direction(s) beside the spike, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature a187f72d9baf662c.
+Generated; do not edit. Signature c3076fd7991e8ff3.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "a187f72d9baf662cfff8c1c2ec97195d7438b73762945901d4d6bb09a74cb244"
+SIGNATURE = "c3076fd7991e8ff3b22501d42efd229d3153644fb2c53cd137156fcf61d3516f"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,6 +1,6 @@
 """Equations of a stretched bulk, 2 direction(s) beside the spike, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature 1b4ffb9b63c39b30.
+Generated; do not edit. Signature cbc2419eb9a78904.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "1b4ffb9b63c39b30af395b68e3618774e6eee006b9456061dde46e8ce5080abb"
+SIGNATURE = "cbc2419eb9a789042aad86cca841636cccbc4f1a589959dbd9c4720d3372f9eb"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

@@ -1,6 +1,6 @@
 """Equations of a trained bulk, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature 71324c6165bd18ec.
+Generated; do not edit. Signature 4fc1ea818a2b834f.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "71324c6165bd18ec0a94c8b2f43401f36657bfc5da857d13af491bd8f19cebea"
+SIGNATURE = "4fc1ea818a2b834f909b03ffbdd0dc6b44e08fd7b2a2c9a980cd37d7411c55ed"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

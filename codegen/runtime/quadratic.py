@@ -1,0 +1,141 @@
+"""Averages over the output in closed form, for losses whose pieces are quadratic.
+
+The envelope of such a loss is quadratic on every part of the line of omega, g is linear there, and h constant. Where
+parts meet, the knots, envelope and g are continuous.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from codegen.runtime.compiling import inner
+from codegen.runtime.nodes import part_at
+from codegen.runtime.prox import at, find_cell, next_piece
+from codegen.runtime.truncated import between, is_narrow, moments_nearby, tail_at
+
+
+class Knots(NamedTuple):
+    """Where the parts of the line of omega meet, at one label and one V."""
+
+    omega: Any  # [n] of the knots
+    slope: Any  # minus g there
+    envelope: Any
+    h: Any  # [n + 1] of the parts
+    width: Any  # of the parts, as the sum of what they are made of: a difference of places would be rounded
+
+
+@inner
+def room_for_knots(law):
+    """Knots of the label with the most pieces."""
+    most = 0
+    for i in range(law.ranges.shape[0]):
+        most = max(most, 2 * int(law.ranges[i, 3]) - 1)
+    return Knots(np.empty(most), np.empty(most), np.empty(most), np.empty(most), np.empty(most))
+
+
+@inner
+def find_knots(law, rule, y, V, knots):
+    """Fill the knots for a label and V. Returns how many there are."""
+    cell = find_cell(law, y)
+    count = 2 * cell[1] - 2
+    left = last = -math.inf  # of u: the last two edges
+    for number in range(count + 1):
+        part = part_at(law, rule, y, V, cell, number)
+        piece, edge = part.piece, part.edge
+        value, slope, curvature = at(piece, 0.0 if edge == math.inf else edge)
+        knots.width[number] = math.inf
+        if part.kink:
+            before, slope = slope, at(next_piece(piece), edge)[1]
+            knots.h[number] = 1.0 / V
+            knots.width[number] = V * (slope - before)
+        else:
+            left, last = last, edge
+            knots.h[number] = curvature / (1.0 + V * curvature)
+            if left > -math.inf and edge < math.inf:
+                knots.width[number] = edge - left + V * (slope - knots.slope[number - 1])
+        if number < count:
+            knots.omega[number] = part.end
+            knots.slope[number] = slope
+            knots.envelope[number] = value + 0.5 * V * slope * slope
+    return count
+
+
+@inner
+def _inside(law, rule, y, V, cell, number, omega):
+    """Minus g and the envelope on a part, at omega, and how much rounding they may hold: by the prox."""
+    part = part_at(law, rule, y, V, cell, number)
+    if part.kink:
+        slope = (omega - part.edge) / V
+        return slope, part.value + 0.5 * V * slope * slope, (abs(omega) + abs(part.edge)) / V
+    near = part.edge if part.edge < math.inf else omega
+    _, slope, curvature = at(part.piece, near)
+    prox = near + (omega - near - V * slope) / (1.0 + V * curvature)
+    value, slope, _ = at(part.piece, prox)
+    return slope, value + 0.5 * V * slope * slope, curvature * abs(prox) + abs(slope)
+
+
+@inner
+def _from_knot(knots, i, h, omega):
+    """The same from the values at a knot."""
+    slope, away = knots.slope[i], omega - knots.omega[i]
+    envelope = knots.envelope[i] + away * (slope + 0.5 * h * away)
+    return slope + h * away, envelope, abs(slope) + abs(h * away)
+
+
+@inner
+def _add_part(moments, anchor, here, h, spread, sums):
+    """Add a part; moments: of the output about `anchor`, in spreads; here: minus g and the envelope there."""
+    k0, k1, k2 = moments
+    s, M = here
+    r = h * spread
+    es = s * k0 + r * k1
+    ess = s * (s * k0 + 2.0 * r * k1) + r * r * k2
+    z = anchor * k0 + k1
+    zs = s * z + r * (k2 + anchor * k1)
+    zz = anchor * (anchor * k0 + 2.0 * k1) + k2 - k0
+    sums[0] += M * k0 + spread * (s * k1 + 0.5 * r * k2)
+    sums[1] -= es
+    sums[2] += h * k0
+    sums[3] += ess
+    sums[4] -= h * es
+    sums[5] += h * z / spread
+    sums[6] += h * ess
+    sums[7] -= h * zs / spread
+    sums[8] += h * zz / (spread * spread)
+
+
+@inner
+def add_quadratic(law, rule, y, output, knots, sums):
+    """Add the averages over omega_u ~ N(center, spread^2), in the order of `points`."""
+    center, spread, V = output.center, output.spread, output.V
+    cell = find_cell(law, y)
+    count = 2 * cell[1] - 2
+    end = tail_at(-math.inf)
+    for number in range(count + 1):
+        start, h, width = end, knots.h[number], knots.width[number] / spread
+        end = tail_at((knots.omega[number] - center) / spread if number < count else math.inf)
+        if not width > 0.0:
+            continue
+        a, b = start.place, end.place
+        if is_narrow(a, width):
+            middle, half = a + 0.5 * width, 0.5 * width * spread
+            envelope = knots.envelope[number - 1] + half * (knots.slope[number - 1] + 0.5 * h * half)
+            here = 0.5 * (knots.slope[number - 1] + knots.slope[number]), envelope
+            _add_part(moments_nearby(rule.gauss, middle, width), middle, here, h, spread, sums)
+        elif a > 0.0:
+            here = knots.slope[number - 1], knots.envelope[number - 1]
+            _add_part(between(start, end), a, here, h, spread, sums)
+        elif b < 0.0:
+            k0, k1, k2 = between(end, start)
+            _add_part((k0, -k1, k2), b, (knots.slope[number], knots.envelope[number]), h, spread, sums)
+        else:
+            slope, envelope, noise = _inside(law, rule, y, V, cell, number, center)
+            for i in range(max(number - 1, 0), min(number + 1, count)):
+                other, M, rough = _from_knot(knots, i, h, center)
+                if rough < noise:
+                    slope, envelope, noise = other, M, rough
+            k0 = 1.0 - start.j0 - end.j0
+            k2 = k0 + (a * start.phi if start.phi > 0.0 else 0.0) - (b * end.phi if end.phi > 0.0 else 0.0)
+            k1 = start.phi - end.phi
+            _add_part((k0, k1, k2), 0.0, (slope, envelope), h, spread, sums)
