@@ -132,6 +132,7 @@ def bulk_module(title: str, canonical_forms: Iterable[str], body: str, note: str
     signed = signature([title, *canonical_forms, *sources_of(__name__)])
     note = f"\n{note}\n" if note else ""
     imports = f"\n{found}\n" if (found := runtime_imports(body)) else ""
+    numpy = "import numpy as np\n" if "np." in body else ""
     text = f'''"""{title}  [THEORY section 5].
 {note}
 Generated; do not edit. Signature {signed[:16]}.
@@ -139,8 +140,7 @@ Regenerate with: giantstep generate
 """
 
 # fmt: off
-import numpy as np
-{imports}
+{numpy}{imports}
 SIGNATURE = "{signed}"
 
 

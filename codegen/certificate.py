@@ -10,24 +10,29 @@ import sympy as sp
 from codegen.places import block_columns, scalar_columns
 from codegen.plan import Plan, ordered_fields
 from codegen.print.equations import EquationPrinter
-from derive.blocks import BlockSum, family, index
+from derive.blocks import BlockSum, MatrixInverse, family, index
 from derive.saddle import SaddleSystem
 
+_E = index("e")  # a row of what is inverted
 
-def emit_check(plan: Plan) -> str:
+
+def emit_check(plan: Plan, kind: str = "Certificate") -> str:
     """The equations of a system as text, ``CERTIFICATE`` and its ``check(node, fraction, parameters, state)``.
 
-    ``state`` maps names to arrays.
+    ``state`` maps names to arrays; kind: of the certificate, "ArrayCertificate" where the text is solved too.
     """
     system, printer = plan.system, EquationPrinter()
     text, labels = printer.expression, {e.unknown: e.label for e in system.equations}
     lines = printer.assignments([(node.name, node.body) for node in ordered_fields(system)])
+    inverses = {inverse.name: inverse for inverse in system.inverses}
     for name, left, right in _conditions(plan):
+        if name in inverses:
+            lines += printer.assignments([(text(_matrix(inverses[name])), _entry(inverses[name]))])
         lines.append(f"{text(left)} = {text(right)}  # {labels.get(name, name)}")
     columns = scalar_columns(system.directions, system.spikes)
     odd = tuple(name for name in sorted(system.partials) if name.endswith("g") and not name.endswith("gg"))
     arguments = "EQUATIONS, COLUMNS" + (f", odd={odd!r}" if odd else "") + of_features(system)
-    check = [f"COLUMNS = {columns!r}", f"CERTIFICATE = Certificate({arguments})", "check = CERTIFICATE.check"]
+    check = [f"COLUMNS = {columns!r}", f"CERTIFICATE = {kind}({arguments})", "check = CERTIFICATE.check"]
     return "\n".join(['EQUATIONS = """', *lines, '"""', *check])
 
 
@@ -38,14 +43,21 @@ def of_features(system: SaddleSystem) -> str:
 
 def _conditions(plan: Plan) -> list[tuple[str, sp.Expr, sp.Expr]]:
     """(unknown, left side, right side) in the order of the plan; an implicit equation has 0 on its left."""
-    system, e = plan.system, index("e")
-    found = {}
+    system, found = plan.system, {}
     for inverse in system.inverses:
-        entry = inverse.at(e, inverse.column, *inverse.over)
-        product = BlockSum(family(inverse.name)[(inverse.row, e, *inverse.over)] * entry, e)
+        product = BlockSum(family(inverse.name)[(inverse.row, _E, *inverse.over)] * _matrix(inverse), _E)
         found[inverse.name] = sp.S.Zero, product - inverse.one
     for q in system.equations:
         left = family(q.unknown)[q.indices] if q.kind == "explicit" else sp.S.Zero
         found[q.unknown] = left, q.body
     order = [node.name for block in plan.blocks for node in (*block.chain, *block.torn)]
     return [(name, *found[name]) for name in order if name in found]
+
+
+def _matrix(inverse: MatrixInverse) -> sp.Expr:
+    """The name of what is inverted, by which the text knows it."""
+    return family(f"matrix_{inverse.name}")[(_E, inverse.column, *inverse.over)]
+
+
+def _entry(inverse: MatrixInverse) -> sp.Expr:
+    return inverse.at(_E, inverse.column, *inverse.over)

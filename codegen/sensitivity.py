@@ -6,7 +6,7 @@ here for those that have a rule of their own: averages over the output, a matrix
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import sympy as sp
 
@@ -20,10 +20,12 @@ from derive.sensitivity import RATES, ParameterTangent
 from derive.tangent import tangent_name
 
 
-def emit_tangents(system: SaddleSystem, block: Block, moving: tuple[str, ...] = ()) -> str:
+def emit_tangents(
+    system: SaddleSystem, block: Block, moving: tuple[str, ...] = (), more: Sequence[tuple[sp.Expr, sp.Expr]] = ()
+) -> str:
     """``tangents`` of the equations: their rules and the observables as text; moving: what else moves with a parameter.
 
-    The text comes after that of ``check``.
+    more: (member of a family, body) that are asked for beside the observables. The text comes after that of ``check``.
     """
     printer = EquationPrinter()
     rules = printer.assignments([(printer.expression(left), body) for left, body in _rules(system, block, moving)])
@@ -36,6 +38,7 @@ def emit_tangents(system: SaddleSystem, block: Block, moving: tuple[str, ...] = 
             '"""',
             'OBSERVABLES = """',
             *observables,
+            *printer.assignments([(printer.expression(left), body) for left, body in more]),
             '"""',
             f"tangents = TangentEquations(Text(EQUATIONS, {unknowns!r}, {moving!r}, RULES, OBSERVABLES), COLUMNS"
             f"{of_features(system)})",

@@ -14,6 +14,7 @@ from derive.saddle import SaddleSystem
 
 FOLDER = "systems"
 _USED = (
+    "array_certificate.py",
     "certificate.py",
     "compiling.py",
     "contractions.py",

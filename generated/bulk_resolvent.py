@@ -3,14 +3,14 @@
 e, weight, weight_t, weight_tt: nodes of the law of the residual e of the step, with weights for means of
 functions of e, of those times t = theta.x, and times t^2. x_F = (1/n0) sum_i (f_1 - B' f_2)(e_i) x_i, B' = a_2 B.
 
-Generated; do not edit. Signature 205ed0dab7572116.
+Generated; do not edit. Signature 7f03da157321fdd4.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "205ed0dab7572116996e903e89417aa61bdb39b8dfe8704c05380ab8ae6e98e9"
+SIGNATURE = "7f03da157321fdd4e849b74762baed4fd4b5708a193969e883bcaf2183dd2e7c"
 
 
 def covariance(A, alpha_0, u, sigma_2, v_sigma):

@@ -7,14 +7,14 @@ sigma' beside its parts along 1 and z, (i, j) in MOMENTS; radial: 1 for rows Gau
 means of functions of e [N], and of those times t = theta.x [m, N]; r_3: the strength of the spike with
 E sigma''' in the place of E sigma'.
 
-Generated; do not edit. Signature f4eee7839ef9fb2c.
+Generated; do not edit. Signature 25b0f513d9bc1458.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "f4eee7839ef9fb2c4007021322d21cd1b398e74cb56d71ffb1ab16047d96fcc2"
+SIGNATURE = "25b0f513d9bc1458dc9e1bf209f783e7f9108b2ffb3464eaa1d667d5b5f8fc61"
 
 
 MOMENTS = ((1, 2), (1, 3), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (4, 0))

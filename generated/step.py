@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature e25795ef5f37f77a, runtime 4cd7f89b53adbfd1.
+Generated; do not edit. Signature 50c533a7aaccf724, runtime c2c668cebc06ec49.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "e25795ef5f37f77a613889e6223e1895b9239a9b5ca803b0001177edaf89896b"
+SIGNATURE = "50c533a7aaccf724d3df974e8e3dcf12060f51d3dd32cdff5df6305c043c9cad"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

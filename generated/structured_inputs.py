@@ -3,14 +3,14 @@
 eigenvalue [J]: of the covariance of the inputs, of mean one; law_tr, law_theta [J]: weights of the trace and of the
 target's direction theta there; u [K]: readout values at initialisation.
 
-Generated; do not edit. Signature 0c16b81cc1a900f6, runtime 4cd7f89b53adbfd1.
+Generated; do not edit. Signature 4ef0f8aabda29dff, runtime c2c668cebc06ec49.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "0c16b81cc1a900f6288a30685497d3a50a04cb50018ba20a990fa2235295adcf"
+SIGNATURE = "4ef0f8aabda29dffbff733f876f348604f332ba6050e85c815c12b8e7a5c71d6"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 50e8b272c59daed6, runtime 4cd7f89b53adbfd1.
+Generated; do not edit. Signature 7c363b49c547fe12, runtime c2c668cebc06ec49.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "50e8b272c59daed618066fa7a85c00b730bf7898ec114417a87583f8edf324ca"
+SIGNATURE = "7c363b49c547fe12ffc0a691a5c5daff714d6473376b5fccfe994bfa24f0a32e"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

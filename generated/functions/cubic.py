@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 045fcc64777d917f, runtime 4cd7f89b53adbfd1.
+Generated; do not edit. Signature 92d3a525a9da5b42, runtime c2c668cebc06ec49.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "045fcc64777d917f6a22d410ca971abc14e80dc1534dbda861f8886857a7e437"
+SIGNATURE = "92d3a525a9da5b420344a59ec2ce63490b043bacb015a59b55ad38d9cb18f55a"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

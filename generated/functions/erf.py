@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 5a5064c9dba2d24b, runtime 4cd7f89b53adbfd1.
+Generated; do not edit. Signature 45f697c62f112411, runtime c2c668cebc06ec49.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "5a5064c9dba2d24be69258d2abde22c1a9013e4a09f17ff583cf30fa38e9abb2"
+SIGNATURE = "45f697c62f112411e681a9b5b0ac126dd3564bac02b81565d32ce6c57ef2423f"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 37925da79e182c70, runtime 4cd7f89b53adbfd1.
+Generated; do not edit. Signature ac37b940c317fd7b, runtime c2c668cebc06ec49.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "37925da79e182c709846bfac8ac01d650f102c01a03a0a3210451a42aebf0b5d"
+SIGNATURE = "ac37b940c317fd7b4b37292f9794081bb38a39a093d69850109bed47923bfd80"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

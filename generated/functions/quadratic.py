@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 8c1ed970ccc9cc4a, runtime 4cd7f89b53adbfd1.
+Generated; do not edit. Signature 9acdada166a9b7e6, runtime c2c668cebc06ec49.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "8c1ed970ccc9cc4a71eee98e1669d95f008368338b53817385725d92ac2500a8"
+SIGNATURE = "9acdada166a9b7e61cda06411ae551feb302d329524f680c0783648c3f5754a1"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature f41dbc0103a7d202, runtime 4cd7f89b53adbfd1.
+Generated; do not edit. Signature 26d320ece89fae5b, runtime c2c668cebc06ec49.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "f41dbc0103a7d202913b524f53c4b7bcefcd9795b1c1a639cdf91eae914aa50d"
+SIGNATURE = "26d320ece89fae5ba1c640595eaedb8fe676604cacec661b7776b23f2114486f"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

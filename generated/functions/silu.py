@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 84c9bcb84b32dd34, runtime 4cd7f89b53adbfd1.
+Generated; do not edit. Signature ce8189539fd658c7, runtime c2c668cebc06ec49.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "84c9bcb84b32dd3493a512d03340479215a2ba5fced8bcc2e0173eed3e913523"
+SIGNATURE = "ce8189539fd658c7c1135a3cb3e8d336428a144830f09b9b244778eba7a2c74d"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

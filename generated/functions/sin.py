@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 510827ee66324098, runtime 4cd7f89b53adbfd1.
+Generated; do not edit. Signature e71aea114dab6f82, runtime c2c668cebc06ec49.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "510827ee66324098cae6c3c75bbcebc5603100d9865f4f6ad2f631eb6dfbd83d"
+SIGNATURE = "e71aea114dab6f82c3e4c012c495614b5ea9f3411022c6ebcdad352cf75b47c7"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

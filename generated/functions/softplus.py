@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature e238fd831c5b8498, runtime 4cd7f89b53adbfd1.
+Generated; do not edit. Signature 8658c10603a49d04, runtime c2c668cebc06ec49.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "e238fd831c5b8498b239ea61da13946cd17b4c5ef50a75445e75f37fdba45649"
+SIGNATURE = "8658c10603a49d04af9ec6f83c868bc2b7931a2694ac72b9f74d96b9021f81c5"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature a6c4aa27bffec316, runtime 4cd7f89b53adbfd1.
+Generated; do not edit. Signature d74d0555c425fc66, runtime c2c668cebc06ec49.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "a6c4aa27bffec3166bd2e50ecf6639b91fa50e7135bc43c629fb898671fb17c8"
+SIGNATURE = "d74d0555c425fc664f61159f94af812aebe63a1d5eee0181f3608bea3accb37a"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature a06af8b11466bc5f, runtime 4cd7f89b53adbfd1.
+Generated; do not edit. Signature 82df833310aca651, runtime c2c668cebc06ec49.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "a06af8b11466bc5f42a1600315181c99d8fafc494f8d0665389c59bbe429cbc1"
+SIGNATURE = "82df833310aca65154d1f6fa5eb060461244104e2e3975569d9ddb8d8338c2a8"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

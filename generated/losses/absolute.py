@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 61fc27f8bb157a29, runtime 4cd7f89b53adbfd1.
+Generated; do not edit. Signature 2e37628a0aec7175, runtime c2c668cebc06ec49.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "61fc27f8bb157a291ff6ae6fd57c97d9b13bddc86245df139260725c1f0b09ee"
+SIGNATURE = "2e37628a0aec7175c7b5e88b0bc172933a5deb928067a9ef5aaecd922513b174"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

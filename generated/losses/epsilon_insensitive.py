@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 956141448fd5dc18, runtime 4cd7f89b53adbfd1.
+Generated; do not edit. Signature 027c6dc04189c0f7, runtime c2c668cebc06ec49.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "956141448fd5dc186544f3a3370a7c636b0c92c3f2fcccf51cb56079cd3505e7"
+SIGNATURE = "027c6dc04189c0f700f6d8fb30fc46aada7c8b0edaafdcb23b7daac43299b8a6"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

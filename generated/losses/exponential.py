@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature abc7dd63937d802b, runtime 4cd7f89b53adbfd1.
+Generated; do not edit. Signature ea93483a2ddbfae4, runtime c2c668cebc06ec49.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "abc7dd63937d802b95b97a6c2839655da7f0de819f896a54bb79740dfc5e8cb3"
+SIGNATURE = "ea93483a2ddbfae43c26e6627952d001ed8ab622eb964917712315aad759b75c"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature 78592675b09f33d2, runtime 4cd7f89b53adbfd1.
+Generated; do not edit. Signature 922eda4ebc1e0689, runtime c2c668cebc06ec49.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "78592675b09f33d2ab5ac0c072bdf49d90a4da01c193375b3c28b88ab35b8bf5"
+SIGNATURE = "922eda4ebc1e068938ea0407b37469e8c68ef75ef34691ea8609154b39f1fd2c"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

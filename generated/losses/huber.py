@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature b8097b4541783ac1, runtime 4cd7f89b53adbfd1.
+Generated; do not edit. Signature 20b8b2b8681de74f, runtime c2c668cebc06ec49.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "b8097b4541783ac15d1a4b60ad6e8ca7c955028cd7b727992166857fa9066e6f"
+SIGNATURE = "20b8b2b8681de74f17ee3457c0e9b2d1069e2bb07ba2be763b49f15646ec200d"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

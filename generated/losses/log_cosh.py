@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 7bce1f9a794d9433, runtime 4cd7f89b53adbfd1.
+Generated; do not edit. Signature cc076925e173b5a9, runtime c2c668cebc06ec49.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "7bce1f9a794d9433fa88b6816c2eaebc547aba3797ffc0c3ab9f7700c517df81"
+SIGNATURE = "cc076925e173b5a909806b7e7a783b1983919d6844b86a20e1be1d7643cf3517"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 83b88f8f2886a95c, runtime 4cd7f89b53adbfd1.
+Generated; do not edit. Signature dbe6d6c7cac73ffd, runtime c2c668cebc06ec49.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "83b88f8f2886a95cda3312f0edc0f24e803175c9b1cedda22de89f9f73dac17f"
+SIGNATURE = "dbe6d6c7cac73ffd7f0c5f20ccd315011f03e0a7c90c507d89ea100875da6b1c"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

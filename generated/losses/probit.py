@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 8b9afe2ad5f7d002, runtime 4cd7f89b53adbfd1.
+Generated; do not edit. Signature 7defda4bb9144569, runtime c2c668cebc06ec49.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "8b9afe2ad5f7d002d9082cba45ac232c7fd677729bf553a532073aaa6d2e57e6"
+SIGNATURE = "7defda4bb9144569796c7b87f7b0669e73bf14be87a2d5c75e1aaf39e656a9d0"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

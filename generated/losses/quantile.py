@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature 6a3a33fd3e8bd3ff, runtime 4cd7f89b53adbfd1.
+Generated; do not edit. Signature fb3848e7d4be73c7, runtime c2c668cebc06ec49.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "6a3a33fd3e8bd3ff67d1dfabc0aeb5425539053d5727ed2e7ea833c8d5235090"
+SIGNATURE = "fb3848e7d4be73c7ce4f276ec06f09ae8d3aed8bc1dc202d4b39914f59648c72"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

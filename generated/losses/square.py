@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 819d916acbeedea2, runtime 4cd7f89b53adbfd1.
+Generated; do not edit. Signature d97746870c104664, runtime c2c668cebc06ec49.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "819d916acbeedea2a8f206c78cd920fb9e5a190248bf174dc050e525a9b51a5d"
+SIGNATURE = "d97746870c104664da306443dbde77c854698b8d04e6066c6a79f0e671d5cf52"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature ceb170ceb65747f9, runtime 4cd7f89b53adbfd1.
+Generated; do not edit. Signature 43bc85940b81e5f1, runtime c2c668cebc06ec49.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "ceb170ceb65747f9f3b2982a0a9e746e505b79c87949f94171e0e723fc83f772"
+SIGNATURE = "43bc85940b81e5f1a3815d6c8ea2f4ca2f094e6869678cd0cb43b59127fe6d49"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

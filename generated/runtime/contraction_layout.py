@@ -1,42 +1,59 @@
 """Where the arrays of contractions lie in memory, for given lengths of their axes.
 
 Written by hand, in codegen/runtime/contraction_layout.py.
-Generated; do not edit. Signature 596631d5f0481ef9, runtime 4cd7f89b53adbfd1.
+Generated; do not edit. Signature f01696392868d00b, runtime c2c668cebc06ec49.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import permutations
 
 import numpy as np
 
-from generated.runtime.equation_text import LOOPS, NODE
+from generated.runtime.equation_text import INVERSE, MINUS, NODE
+
+_ALONG = 8  # what a loop along memory gains over another
 
 
 @dataclass(frozen=True)
 class Layout:
-    """rows: the contractions as ``evaluate`` takes them; start: all numbers, constants already in place.
+    """rows: the contractions as they are carried out; start: all numbers, constants already in place.
 
-    given: place of parameters, fractions and all that is given at the nodes; families: name -> place; defined: name ->
-    (place, shape) of what the text says; moving: name -> place of what is zero unless it is set.
+    rows[i] = (kind, lengths of the loops, places of three operands, their strides loop by loop, how many numbers are
+    added to); into: column of the place of the first operand; given: place of parameters, fractions and all that is
+    given at the nodes; families: name -> place; defined: name -> (place, shape in memory, places of the axes there) of
+    what the text says; moving: the same of what is zero unless it is set; parts: the rows of stages.
     """
 
     rows: np.ndarray
+    into: int
     start: np.ndarray
     given: slice
     families: dict[str, slice]
-    defined: dict[str, tuple[slice, tuple[int, ...]]]
-    moving: dict[str, slice]
+    defined: dict[str, tuple[slice, tuple[int, ...], tuple[int, ...]]]
+    moving: dict[str, tuple[slice, tuple[int, ...], tuple[int, ...]]]
+    parts: dict[object, np.ndarray] = field(default_factory=dict)
+
+    def part(self, stage):
+        """The rows of a stage; the first of them that writes into an array sets it to zero before."""
+        if stage not in self.parts:
+            rows = self.rows[stage.numbers]
+            later = np.ones(len(rows), bool)
+            later[np.unique(rows[:, self.into], return_index=True)[1]] = False
+            rows[later, -1] = 0
+            self.parts[stage] = rows
+        return self.parts[stage]
 
 
 @dataclass(frozen=True)
 class _Pattern:
     """Contractions as arrays, for any lengths of the axes; a last axis more has length one.
 
-    axes [registers, most], short ones filled up in front; loops [rows, LOOPS]: axes that are looped over; steps
-    [rows, LOOPS, 3, most]: how often a loop goes along an axis of an operand.
+    axes [registers, most], short ones filled up in front; loops [rows, loops]: axes that are looped over; steps
+    [rows, loops, 3, most]: how often a loop goes along an axis of an operand.
     """
 
     kinds: np.ndarray
@@ -51,42 +68,94 @@ def _pattern(contractions):
     one, registers, rows = contractions.axes, contractions.registers, contractions.rows
     most = max(map(len, registers))
     axes = np.array([[one] * (most - len(own)) + list(own) for own in registers])
-    loops, steps = np.full((len(rows), LOOPS), one), np.zeros((len(rows), LOOPS, 3, most), int)
+    count = contractions.loops
+    loops, steps = np.full((len(rows), count), one), np.zeros((len(rows), count, 3, most), int)
     for row, (_, looped, operands, places) in enumerate(rows):
-        loops[row, LOOPS - len(looped) :] = looped
+        loops[row, count - len(looped) :] = looped
         for number, (register, own) in enumerate(zip(operands, places, strict=True)):
             for loop, axis in own:
-                steps[row, LOOPS - len(looped) + loop, number, most - len(registers[register]) + axis] += 1
+                steps[row, count - len(looped) + loop, number, most - len(registers[register]) + axis] += 1
     kinds, operands = (np.array([row[place] for row in rows]) for place in (0, 2))
     return _Pattern(kinds, axes, loops, operands, steps)
 
 
 @lru_cache(maxsize=256)
-def layout_of(contractions, blocks, nodes, shapes):
-    """The layout for numbers of blocks and nodes, and the shapes of the families in order."""
+def layout_of(contractions, blocks, nodes, shapes, ways=1):
+    """The layout for numbers of blocks and nodes, the shapes of the families in order, and a number of directions."""
     pattern, registers, families = _pattern(contractions), contractions.registers, contractions.families
     lengths = np.ones(contractions.axes + 1, int)
     for register, letters in enumerate(contractions.given.values()):
         lengths[list(registers[register])] = [nodes if letter == NODE else blocks for letter in letters]
     for register, shape in zip(families.values(), shapes, strict=True):
         lengths[list(registers[register])] = shape
+    if contractions.ways is not None:
+        lengths[contractions.ways] = ways
     shape = lengths[pattern.axes]
+    orders = np.argsort(shape, axis=1, kind="stable")  # in memory the longest axis comes last, for long loops
+    if contractions.ways is None:
+        orders[...] = np.arange(shape.shape[1])
+    shape = np.take_along_axis(shape, orders, axis=1)
     following = np.cumprod(shape[:, ::-1], axis=1)[:, ::-1]  # the lengths of an axis and of those behind it, multiplied
     ends = np.cumsum(following[:, 0])
-    starts, strides = ends - following[:, 0], (following // shape)[pattern.operands]
-    rows = np.empty((len(pattern.kinds), 8 + 3 * LOOPS), np.uint64)  # what is never negative is indexed faster
-    rows[:, 0], rows[:, 1:5], rows[:, 5:8] = pattern.kinds, lengths[pattern.loops], starts[pattern.operands]
-    rows[:, 8:] = np.einsum("rlop,rop->rlo", pattern.steps, strides).reshape(len(rows), -1)
+    starts, strides = ends - following[:, 0], np.empty_like(shape)
+    np.put_along_axis(strides, orders, following // shape, axis=1)
+    strides = strides[pattern.operands]
+    steps = np.einsum("rlop,rop->rlo", pattern.steps, strides)
+    looped, operands = lengths[pattern.loops], pattern.operands.copy()
+    _arrange(pattern.kinds, looped, steps, operands)
+    added = np.where(pattern.kinds <= MINUS, following[operands[:, 0], 0], 0)
+    rows = [pattern.kinds[:, None], looped, starts[operands], steps.reshape(len(steps), -1), added[:, None]]
     start, identity = np.zeros(ends[-1]), starts[len(contractions.given) - 1]
     start[identity : identity + blocks**2] = np.eye(blocks).ravel()
     for constant, register in contractions.constants.items():
         start[starts[register]] = constant
     places = [slice(first, last) for first, last in zip(starts, ends, strict=True)]
-    defined = {
-        name: (places[register], tuple(lengths[list(registers[register])].tolist()))
-        for name, register in contractions.defined.items()
-    }
-    known, moving = ({n: places[r] for n, r in found.items()} for found in (families, contractions.moving))
-    return Layout(rows, start, slice(0, identity), known, defined, moving)
 
-SIGNATURE = "596631d5f0481ef9dac911a572362cf84dc262533cf9dd0cf867b7663e33b25a"
+    def shaped(found):
+        return {
+            name: (places[register], *_view(shape[register], orders[register], registers[register]))
+            for name, register in found.items()
+        }
+
+    known = {name: places[register] for name, register in families.items()}
+    # what is never negative is indexed faster
+    table = np.concatenate(rows, axis=1).astype(np.uint64)
+    into, given = 1 + contractions.loops, slice(0, identity)
+    return Layout(table, into, start, given, known, shaped(contractions.defined), shaped(contractions.moving))
+
+
+def _view(shape, order, axes):
+    """(shape in memory, where each axis lies there) without the axes that were filled up in front."""
+    filled = len(order) - len(axes)
+    own = order >= filled
+    return tuple(shape[own].tolist()), tuple(np.argsort(order[own]).tolist())
+
+
+def _arrange(kinds, lengths, steps, operands):
+    """Make loops long: two that go through memory as one become one; the longest along it comes last, a sum before it.
+
+    lengths [rows, loops], steps [rows, loops, 3], operands [rows, 3]: changed in place.
+    """
+    steps[lengths == 1] = 0
+    plain = kinds < INVERSE
+    for outer, inner in [*permutations(range(lengths.shape[1]), 2)] * 2:
+        long = plain & (lengths[:, outer] > 1) & (lengths[:, inner] > 1)
+        one = long & np.all(steps[:, outer] == steps[:, inner] * lengths[:, inner, None], axis=1)
+        lengths[one, inner] *= lengths[one, outer]
+        lengths[one, outer], steps[one, outer] = 1, 0
+    along = np.all(steps <= 1, axis=2) & np.any(steps == 1, axis=2)
+    last = np.argmax(lengths * np.where(along, _ALONG, 1), axis=1)
+    _exchange(np.flatnonzero(plain), last[plain], -1, lengths, steps)
+    summed = np.argmax(np.where(steps[:, :-1, 0] == 0, lengths[:, :-1], 0), axis=1)
+    _exchange(np.flatnonzero(plain), summed[plain], -2, lengths, steps)
+    swapped = (kinds <= MINUS) & (steps[:, -1, 1] == 0)  # a factor that stays comes second
+    steps[swapped] = steps[swapped][..., [0, 2, 1]]
+    operands[swapped] = operands[swapped][:, [0, 2, 1]]
+
+
+def _exchange(rows, loops, place, *arrays):
+    """Exchange a loop of every row with that in another place."""
+    for array in arrays:
+        array[rows, loops], array[rows, place] = array[rows, place].copy(), array[rows, loops].copy()
+
+SIGNATURE = "f01696392868d00b80e6ceaa8e04fb1bdc0c2fb54c32014a1f233d8b3fc9dc2f"

@@ -2,11 +2,11 @@
 
 One equation a line, in the order of evaluation: ``V := ...`` and ``d_T[b] := ...`` say what a name stands for, ``T[b] =
 ...`` is what an unknown equals, ``0 = ...`` what vanishes. ``sum(x, b)`` adds over an index, ``E(x)`` averages over the
-nodes of kappa; a name without indices is a parameter or a function of kappa. Behind ``#`` stands the label of the
-equation.
+nodes of kappa; a name without indices is a parameter or a function of kappa. ``matrix_G[e, j] := ...`` is the matrix
+whose inverse G is. Behind ``#`` stands the label of the equation.
 
 Written by hand, in codegen/runtime/equation_text.py.
-Generated; do not edit. Signature 596631d5f0481ef9, runtime 4cd7f89b53adbfd1.
+Generated; do not edit. Signature f01696392868d00b, runtime c2c668cebc06ec49.
 Regenerate with: giantstep generate
 """
 
@@ -16,8 +16,7 @@ import ast
 import re
 from itertools import combinations
 
-PLUS, MINUS, RECIPROCAL, EQUAL, VANISH = range(5)
-LOOPS = 4  # of a contraction at most
+PLUS, MINUS, RECIPROCAL, EQUAL, VANISH, INVERSE = range(6)
 PARAMETERS = ("alpha", "beta", "ridge", "noise", "inverse_dimension")
 FEATURES = ("mu0", "mu1", "mu2sq")
 RATES = ("d_alpha", "d_beta", "d_ridge")  # of parameters, in tangents
@@ -45,6 +44,9 @@ class Contractions:
     defined: name -> register of what the text says it stands for; moving: of what is zero unless it is set.
     Within this class an operand is (register, letters of its axes).
     """
+
+    loops = 4  # of a contraction at most
+    ways = None  # the axis of the directions that are followed at a time
 
     def __init__(self, text, columns, features=FEATURES):
         self.registers, self.rows, self.axes = [], [], 0
@@ -223,7 +225,7 @@ class Contractions:
     def _row(self, kind, letters, *operands):
         """The loop over the nodes comes last: it is the longest."""
         loops = sorted(dict.fromkeys(letters), key=lambda letter: letter == NODE)
-        if len(loops) > LOOPS:
+        if len(loops) > self.loops:
             raise ValueError(f"a contraction over {loops}")
         axes = [self.letters[letter] for letter in loops]
         places = [[(loops.index(letter), axis) for axis, letter in enumerate(own)] for _, own in operands]
@@ -235,4 +237,4 @@ def _cost(pair):
     letters = {*pair[0][1], *pair[1][1]}
     return (NODE in letters) * 10 + len(letters)
 
-SIGNATURE = "596631d5f0481ef9dac911a572362cf84dc262533cf9dd0cf867b7663e33b25a"
+SIGNATURE = "f01696392868d00b80e6ceaa8e04fb1bdc0c2fb54c32014a1f233d8b3fc9dc2f"

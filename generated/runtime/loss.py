@@ -1,7 +1,7 @@
 """What a module of a loss offers: averages over the output, and the loss itself.
 
 Written by hand, in codegen/runtime/loss.py.
-Generated; do not edit. Signature 596631d5f0481ef9, runtime 4cd7f89b53adbfd1.
+Generated; do not edit. Signature f01696392868d00b, runtime c2c668cebc06ec49.
 Regenerate with: giantstep generate
 """
 
@@ -57,4 +57,4 @@ def cell(law, y):
     """The first piece that holds at the label y, and how many do."""
     return find_cell(law, y)
 
-SIGNATURE = "596631d5f0481ef9dac911a572362cf84dc262533cf9dd0cf867b7663e33b25a"
+SIGNATURE = "f01696392868d00b80e6ceaa8e04fb1bdc0c2fb54c32014a1f233d8b3fc9dc2f"

@@ -1,7 +1,7 @@
 """Adaptive panels: expectations over g of f, g f and the squared residual at s + q g, q = sqrt(c).
 
 Written by hand, in codegen/runtime/panels.py.
-Generated; do not edit. Signature 596631d5f0481ef9, runtime 4cd7f89b53adbfd1.
+Generated; do not edit. Signature f01696392868d00b, runtime c2c668cebc06ec49.
 Regenerate with: giantstep generate
 """
 
@@ -303,4 +303,4 @@ def panels(f, breaks, centres, widths, shifts, q, raw, scratch):
         raw[5, i] = error2 + tail
         raw[6, i] = error0
 
-SIGNATURE = "596631d5f0481ef9dac911a572362cf84dc262533cf9dd0cf867b7663e33b25a"
+SIGNATURE = "f01696392868d00b80e6ceaa8e04fb1bdc0c2fb54c32014a1f233d8b3fc9dc2f"

@@ -4,7 +4,7 @@ The envelope of such a loss is quadratic on every part of the line of omega, g i
 parts meet, the knots, envelope and g are continuous.
 
 Written by hand, in codegen/runtime/quadratic.py.
-Generated; do not edit. Signature 596631d5f0481ef9, runtime 4cd7f89b53adbfd1.
+Generated; do not edit. Signature f01696392868d00b, runtime c2c668cebc06ec49.
 Regenerate with: giantstep generate
 """
 
@@ -146,4 +146,4 @@ def add_quadratic(law, rule, y, output, knots, sums):
             k1 = start.phi - end.phi
             _add_part((k0, k1, k2), 0.0, (slope, envelope), h, spread, sums)
 
-SIGNATURE = "596631d5f0481ef9dac911a572362cf84dc262533cf9dd0cf867b7663e33b25a"
+SIGNATURE = "f01696392868d00b80e6ceaa8e04fb1bdc0c2fb54c32014a1f233d8b3fc9dc2f"

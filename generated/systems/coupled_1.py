@@ -6,7 +6,7 @@ Order of computation, found from the derived system:
        zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature c27f7a6a4a739c67.
+in X). Generated; do not edit. Signature b1208ca7e284a59b.
 Regenerate with: giantstep generate
 """
 
@@ -20,7 +20,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "c27f7a6a4a739c676fb0de8f1de76c0ca1f6870b07753b7a40bf7fb578377254"
+SIGNATURE = "b1208ca7e284a59b93088bcf98f008be617582f5689269a1eb2bfc5c66417d1f"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks
@@ -437,7 +437,8 @@ Q2_hat[b] = alpha*E(avg_gg*mu2sq[b])/beta  # d/dV2
 V1_hat[b, c] = alpha*E(avg_h*mu1[b]*mu1[c])/beta  # d/dQ1
 V2_hat[b] = alpha*E(avg_h*mu2sq[b])/beta  # d/dQ2
 psi_hat[b] = alpha*E((avg_h*slope + avg_tg)*mu1[b])/beta  # d/dpsi
-0 = -delta[b, c] + sum((delta[c, e] + T[c]*V1_hat[e, c])*P[b, e], e)  # P
+matrix_P[e, c] := delta[c, e] + T[c]*V1_hat[e, c]
+0 = -delta[b, c] + sum(P[b, e]*matrix_P[e, c], e)  # P
 M[b, c] = P[b, c]*T[b]  # M
 S[b, c] = sum(P[b, e]*V1_hat[e, c], e)  # S
 # adjoint

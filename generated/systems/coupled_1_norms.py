@@ -6,7 +6,7 @@ Order of computation, found from the derived system:
        avg_tg, norm_hat, zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature b1b9c74b7b1d5337.
+in X). Generated; do not edit. Signature 328c276cbed2e6fa.
 Regenerate with: giantstep generate
 """
 
@@ -20,7 +20,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "b1b9c74b7b1d5337e4f66c51b8e6ed2d3c1fe60c6f59f2264929575ca4bcfb56"
+SIGNATURE = "328c276cbed2e6fa770729d0cd4d1d9fb00a761c93ce7da121f04fb0d96cd9c8"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks
@@ -454,7 +454,8 @@ Q2_hat[b] = alpha*E(avg_gg*mu2sq[b])/beta  # d/dV2
 V1_hat[b, c] = alpha*E(avg_h*mu1[b]*mu1[c])/beta  # d/dQ1
 V2_hat[b] = alpha*E(avg_h*mu2sq[b])/beta  # d/dQ2
 psi_hat[b] = alpha*E((avg_h*slope + avg_tg)*mu1[b])/beta  # d/dpsi
-0 = -delta[b, c] + sum((delta[c, e] + T[c]*V1_hat[e, c])*P[b, e], e)  # P
+matrix_P[e, c] := delta[c, e] + T[c]*V1_hat[e, c]
+0 = -delta[b, c] + sum(P[b, e]*matrix_P[e, c], e)  # P
 M[b, c] = P[b, c]*T[b]  # M
 S[b, c] = sum(P[b, e]*V1_hat[e, c], e)  # S
 # adjoint

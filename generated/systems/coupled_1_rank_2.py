@@ -6,7 +6,7 @@ Order of computation, found from the derived system:
        avg_h, avg_tg, zeta_hat_1, zeta_hat_2, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature de9d5adca612f1a7.
+in X). Generated; do not edit. Signature efd7eec503475209.
 Regenerate with: giantstep generate
 """
 
@@ -20,7 +20,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "de9d5adca612f1a7ca231d4814282b4d7301e25bc5a0e23f6f699a9e54c73e11"
+SIGNATURE = "efd7eec5034752092f9aa97de31723208595bf9d235f38979481d11fccc3eabc"
 
 
 kappa_1, weight, nu0, nu1, nu2sq, kappa_2 = np.arange(6)  # rows of node, then those of the blocks
@@ -462,7 +462,8 @@ Q2_hat[b] = alpha*E(avg_gg*mu2sq[b])/beta  # d/dV2
 V1_hat[b, c] = alpha*E(avg_h*mu1[b]*mu1[c])/beta  # d/dQ1
 V2_hat[b] = alpha*E(avg_h*mu2sq[b])/beta  # d/dQ2
 psi_hat[b] = alpha*E((avg_h*slope + avg_tg)*mu1[b])/beta  # d/dpsi
-0 = -delta[b, c] + sum((delta[c, e] + T[c]*V1_hat[e, c])*P[b, e], e)  # P
+matrix_P[e, c] := delta[c, e] + T[c]*V1_hat[e, c]
+0 = -delta[b, c] + sum(P[b, e]*matrix_P[e, c], e)  # P
 M[b, c] = P[b, c]*T[b]  # M
 S[b, c] = sum(P[b, e]*V1_hat[e, c], e)  # S
 # adjoint

@@ -7,7 +7,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 1940265eb10aa6a8.
+in X). Generated; do not edit. Signature 4b1b8f76d4aea006.
 Regenerate with: giantstep generate
 """
 
@@ -21,7 +21,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "1940265eb10aa6a8241f61b5e84f91146681f6805480778392834fab7d480749"
+SIGNATURE = "4b1b8f76d4aea006c0865a41509c7341f33a7632310d0a27b711686c1d35be3b"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks
@@ -528,7 +528,8 @@ V1_hat[b, c] = alpha*E(avg_h*mu1[b]*mu1[c])/beta  # d/dQ1
 V2_hat[b] = alpha*E(avg_h*mu2sq[b])/beta  # d/dQ2
 psi_hat_1[b] = alpha*E((avg_h*slope_1 + avg_t_1g)*mu1[b])/beta  # d/dpsi_1
 psi_hat_2[b] = alpha*E((avg_h*slope_2 + avg_t_2g)*mu1[b])/beta  # d/dpsi_2
-0 = -delta[b, c] + sum((delta[c, e] + T[c]*V1_hat[e, c])*P[b, e], e)  # P
+matrix_P[e, c] := delta[c, e] + T[c]*V1_hat[e, c]
+0 = -delta[b, c] + sum(P[b, e]*matrix_P[e, c], e)  # P
 M[b, c] = P[b, c]*T[b]  # M
 S[b, c] = sum(P[b, e]*V1_hat[e, c], e)  # S
 # adjoint

@@ -1,6 +1,6 @@
 """Equations of a given bulk, one block  [THEORY section 5].
 
-Generated; do not edit. Signature 35a5efaf7dd07af3.
+Generated; do not edit. Signature 810f95861659a86a.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "35a5efaf7dd07af355f486c6baafe9e97ec9a3302f4999a62dae119649984e86"
+SIGNATURE = "810f95861659a86a84cc5b527b2621fdd219eca45cdd69e397a91484abb28987"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')
@@ -131,7 +131,8 @@ V1_hat[b, c] = alpha*E(avg_h*mu1[b]*mu1[c])/beta  # d/dQ1
 V2_hat[b] = alpha*E(avg_h*mu2sq[b])/beta  # d/dQ2
 psi_hat[b] = alpha*E((avg_h*slope + avg_tg)*mu1[b])/beta  # d/dpsi
 zeta_hat[b] = alpha*E(kappa*avg_g*mu1[b])/beta + sum(V1_hat[a, b]*zeta[a], a)  # d/dzeta
-0 = -delta[b, c] + sum(((ridge + V2_hat[e])*delta[c, e] + V1_hat[e, c]*spectrum[x])*Px[b, e, x], e)  # Px
+matrix_Px[e, c, x] := (ridge + V2_hat[e])*delta[c, e] + V1_hat[e, c]*spectrum[x]
+0 = -delta[b, c] + sum(Px[b, e, x]*matrix_Px[e, c, x], e)  # Px
 # d/dV2_hat
 adjoint[b] = (inverse_dimension*sum(sum(Px[a, b, c]*Px[b, a, c]*law_rows[c], c)*m[a]**2/T[a]**2, a)
     + sum(sum(Px[b, c, a]*psi_hat[c], c)*sum(Px[c, b, a]*psi_hat[c], c)*law_oo[a]*spectrum[a], a)

@@ -1,6 +1,6 @@
 """Equations of structured inputs, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature 8f9600ca2f58e95a.
+Generated; do not edit. Signature 9780d72eea7e0691.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "8f9600ca2f58e95a85a27f7555d828c55e51379bacc95a7e42371e9dfd96a53d"
+SIGNATURE = "9780d72eea7e0691ef010d215a90c8db907b01b2962215d52e5ce9ee7b4c360e"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')
@@ -125,7 +125,8 @@ Q2_hat[b] = alpha*E(avg_gg*mu2sq[b])/beta  # d/dV2
 V1_hat[b, c] = alpha*E(avg_h*mu1[b]*mu1[c])/beta  # d/dQ1
 V2_hat[b] = alpha*E(avg_h*mu2sq[b])/beta  # d/dQ2
 psi_hat[b] = alpha*E((avg_h*slope + avg_tg)*mu1[b])/beta  # d/dpsi
-0 = -delta[b, c] + sum((delta[c, e] + Sigma[c, x]*T[c]*V1_hat[e, c])*Px[b, e, x], e)  # Px
+matrix_Px[e, c, x] := delta[c, e] + Sigma[c, x]*T[c]*V1_hat[e, c]
+0 = -delta[b, c] + sum(Px[b, e, x]*matrix_Px[e, c, x], e)  # Px
 zeta_hat[b] = alpha*E(kappa*avg_g*mu1[b])/beta + sum(V1_hat[a, b]*zeta[a], a)  # d/dzeta
 Mx[b, c, x] = Px[b, c, x]*Sigma[b, x]*T[b]  # Mx
 Sx[b, c, x] = sum(Px[b, e, x]*V1_hat[e, c], e)  # Sx

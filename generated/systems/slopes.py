@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 4f5704b3e3f3dcd1.
+Generated; do not edit. Signature 2c4a302d6dc2040b.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "4f5704b3e3f3dcd16c892539271cabf3e413fb775c56895969e4f470080e9b97"
+SIGNATURE = "2c4a302d6dc2040b899dc7b27d785a9820e62d48bb1f8ab953ac496c2786ceff"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

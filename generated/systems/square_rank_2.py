@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 0d85b8b9ba84aaf9.
+in X). Generated; do not edit. Signature 3ac5a33c95ad5a33.
 Regenerate with: giantstep generate
 """
 
@@ -23,7 +23,7 @@ from generated.runtime.unknowns import (DIRECTION, FAMILY, IMAGE, RESIDUAL, TURN
     solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "0d85b8b9ba84aaf9f6fe3b3cd71b66bc25d7f8ca277f6ff3289eebdcd34b0381"
+SIGNATURE = "3ac5a33c95ad5a3342ce027eebd45dbadc501f5f4c589902cb27014ec578292b"
 
 
 kappa_1, weight, nu0, nu1, nu2sq, kappa_2 = np.arange(6)  # rows of node, then those of the blocks
@@ -472,7 +472,8 @@ risk := noise + (-mean + nu0)**2 + (nu1 - slope)**2 + Delta + nu2sq
 V2[b] = T[b]/beta  # d/dQ2_hat
 V1_hat[b, c] = alpha*E(mu1[b]*mu1[c]/(V + 1))/beta  # d/dQ1
 V2_hat[b] = alpha*E(mu2sq[b]/(V + 1))/beta  # d/dQ2
-0 = -delta[b, c] + sum((delta[c, e] + T[c]*V1_hat[e, c])*P[b, e], e)  # P
+matrix_P[e, c] := delta[c, e] + T[c]*V1_hat[e, c]
+0 = -delta[b, c] + sum(P[b, e]*matrix_P[e, c], e)  # P
 M[b, c] = P[b, c]*T[b]  # M
 S[b, c] = sum(P[b, e]*V1_hat[e, c], e)  # S
 T[b] = beta*fraction[b]/(ridge + S[b, b] + V2_hat[b])  # dL/dT

@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 1cefe96d7e703908.
+in X). Generated; do not edit. Signature f072f5dce10fad5b.
 Regenerate with: giantstep generate
 """
 
@@ -23,7 +23,7 @@ from generated.runtime.unknowns import (DIRECTION, FAMILY, IMAGE, RESIDUAL, TURN
     solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "1cefe96d7e7039083a643f897ebaab785a0e28057e23abdaa27afb26e25f1c90"
+SIGNATURE = "f072f5dce10fad5b4f9c4753b86d813b5b266e24e1804bd96467c76032a26741"
 
 
 kappa_1, weight, nu0, nu1, nu2sq, kappa_2, kappa_3 = np.arange(7)  # rows of node, then those of the blocks
@@ -483,7 +483,8 @@ risk := noise + (-mean + nu0)**2 + (nu1 - slope)**2 + Delta + nu2sq
 V2[b] = T[b]/beta  # d/dQ2_hat
 V1_hat[b, c] = alpha*E(mu1[b]*mu1[c]/(V + 1))/beta  # d/dQ1
 V2_hat[b] = alpha*E(mu2sq[b]/(V + 1))/beta  # d/dQ2
-0 = -delta[b, c] + sum((delta[c, e] + T[c]*V1_hat[e, c])*P[b, e], e)  # P
+matrix_P[e, c] := delta[c, e] + T[c]*V1_hat[e, c]
+0 = -delta[b, c] + sum(P[b, e]*matrix_P[e, c], e)  # P
 M[b, c] = P[b, c]*T[b]  # M
 S[b, c] = sum(P[b, e]*V1_hat[e, c], e)  # S
 T[b] = beta*fraction[b]/(ridge + S[b, b] + V2_hat[b])  # dL/dT

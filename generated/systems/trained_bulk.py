@@ -1,6 +1,6 @@
 """Equations of a trained bulk, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature 4fc1ea818a2b834f.
+Generated; do not edit. Signature 3847e0237b81b7ac.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "4fc1ea818a2b834f909b03ffbdd0dc6b44e08fd7b2a2c9a980cd37d7411c55ed"
+SIGNATURE = "3847e0237b81b7ac3f5fe6e32a133a138be1f5f046f2bcf8460055bb089964de"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')
@@ -185,7 +185,8 @@ Q2_hat[b] = alpha*E(avg_gg*mu2sq[b])/beta  # d/dV2
 V1_hat[b, c] = alpha*E(avg_h*mu1[b]*mu1[c])/beta  # d/dQ1
 V2_hat[b] = alpha*E(avg_h*mu2sq[b])/beta  # d/dQ2
 psi_hat[b] = alpha*E((avg_h*slope + avg_tg)*mu1[b])/beta  # d/dpsi
-0 = -delta[b, c] + sum((delta[c, e] + Sigma[c, x]*T[c]*V1_hat[e, c])*Px[b, e, x], e)  # Px
+matrix_Px[e, c, x] := delta[c, e] + Sigma[c, x]*T[c]*V1_hat[e, c]
+0 = -delta[b, c] + sum(Px[b, e, x]*matrix_Px[e, c, x], e)  # Px
 zeta_hat[b] = alpha*E(kappa*avg_g*mu1[b])/beta + sum(V1_hat[a, b]*zeta[a], a)  # d/dzeta
 Mx[b, c, x] = Px[b, c, x]*Sigma[b, x]*T[b]  # Mx
 Sx[b, c, x] = sum(Px[b, e, x]*V1_hat[e, c], e)  # Sx

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any
 
@@ -31,8 +33,10 @@ from giantstep.spec.errors import BadInput
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import Level, Resolved
 from giantstep.system.problem import Problem
+from giantstep.system.state import places_of as places_in_work
 
 Array = np.ndarray
+_WAYS = 8  # directions that the tangents of all numbers follow at a time, at most
 
 
 def bulk_arrays(problem: Problem) -> tuple[ModuleType, dict[str, Array]]:
@@ -136,11 +140,17 @@ class BulkSystem(CoupledSystem):
         self.own, given = self.bulk()
         if "chi" in given:
             self.view("chi")[...] = given["chi"]
+        count = len(self.first)
+        self.ways = math.ceil(count / math.ceil(count / _WAYS))
+        self.state, self.evaluated = self._numbers(given), False
+
+    def _numbers(self, given: Mapping[str, Array]) -> Any:
+        """All numbers that the equations are about, by name."""
         alpha, beta, ridge, _, inverse_dimension = self.parameters.tolist()
         unknowns = (*self.own.UNKNOWNS, "m")
         hats = {name: name.removeprefix("average_") for name in self.own.INPUTS}
         rows = dict(zip(self.kernel.AVERAGES, self.averages, strict=True))
-        self.state: dict[str, Any] = {
+        return {
             **{name: self.view(name) for name in (*unknowns, "Q2", "V2")},
             **{name: self.view(hat) for name, hat in hats.items()},
             **rows,
@@ -149,7 +159,7 @@ class BulkSystem(CoupledSystem):
             "beta": beta,
             "ridge": ridge,
             "inverse_dimension": inverse_dimension,
-            "fraction": problem.fraction,
+            "fraction": self.problem.fraction,
             "identity": np.eye(self.blocks),
             "weight": self.table[:, 1],
         }
@@ -172,16 +182,16 @@ class BulkSystem(CoupledSystem):
 
     def at_ridge(self, ridge: float) -> CoupledSystem:
         """The same system at another ridge."""
-        self.state["ridge"] = ridge
+        self.state["ridge"], self.evaluated = ridge, False
         return super().at_ridge(ridge)
 
     def residual(self, x: Array) -> Array:
         """Residuals of the unknowns; nan where a response or the variance of the output is not positive."""
-        if not np.all(np.isfinite(super().residual(x))):
-            return np.full(len(x), np.nan)
-        if not self.follow():
+        self.evaluated = False
+        if not np.all(np.isfinite(super().residual(x))) or not self.follow():
             return np.full(len(x), np.nan)
         self.own.residual(self.state)
+        self.evaluated = True
         for name in self.own.UNKNOWNS:
             self.view(f"residual_{name}")[...] = self.state[f"residual_{name}"]
         residuals: Array = self.work[self.places[RESIDUAL]]
@@ -193,28 +203,46 @@ class BulkSystem(CoupledSystem):
         return True
 
     def jacobian(self) -> Array:
-        """Derivative of the residuals at the last x, column by column."""
-        at = self.tangents({**{name: self.view(name) for name in self.room}, **self.state})
-        moves = {f"d_{name}": self.view(f"d_{name}") for name in self.kernel.UNKNOWNS}
-        images = {f"d_residual_{name}": self.view(f"d_residual_{name}") for name in self.kernel.UNKNOWNS}
-        (direction, image), n, wanted = self.places[[DIRECTION, IMAGE]], len(self.first), tuple(images)
-        matrix = np.empty((n, n))
-        for column in range(n):
-            self.work[direction] = self.work[direction + self.places[TURNED]] = np.arange(n) == column
-            tangents = at.along(moves, wanted)
-            for name, values in images.items():
-                values[...] = tangents[name]
-            matrix[:, column] = self.work[image]
+        """Derivative of the residuals at the last x, some columns at a time."""
+        direction, image = self.places[[DIRECTION, IMAGE]]
+        turned, n, ways = direction + self.places[TURNED], len(self.first), self.ways
+        lie = places_in_work(self.kernel, self.blocks)
+        matrix, moved, numbers = np.empty((n, n)), self._moving(), np.empty((len(self.work), ways))
+        for first in range(0, n, ways):
+            own = np.arange(first, min(first + ways, n))
+            numbers[...] = 0.0
+            numbers[direction[own], own - first] = numbers[turned[own], own - first] = 1.0
+            moves = {}
+            for name in self.kernel.UNKNOWNS:
+                place, shape = lie[f"d_{name}"]
+                moves[f"d_{name}"] = numbers[place].reshape(*shape, ways)
+            tangents = moved(moves)
+            for name in self.kernel.UNKNOWNS:
+                place, _ = lie[f"d_residual_{name}"]
+                numbers[place] = tangents[f"d_residual_{name}"].reshape(-1, ways)
+            matrix[:, own] = numbers[image, : len(own)]
         return matrix
+
+    def _moving(self) -> Callable[[Mapping[str, Array]], Mapping[str, Array]]:
+        """What the residuals do where the unknowns move, along several directions at a time."""
+        known = {**{name: self.view(name) for name in self.room}, **self.state}
+        at = self.own.tangents.at(self.node, self.problem.fraction, self.parameters, known, self.ways)
+        wanted = tuple(f"d_residual_{name}" for name in self.kernel.UNKNOWNS)
+        return lambda moves: at.along(moves, wanted)
 
     def certificate(self, x: Array) -> float:
         """Worst relative residual of all equations at x, the bulk's among them, evaluated from the stored unknowns."""
-        self.residual(x)
+        if not np.array_equal(self.work[self.first], x) or not self.evaluated:
+            self.residual(x)
         return float(self.own.check(self.node, self.problem.fraction, self.parameters, self.state))
 
     def observables(self) -> Array:
         """(test error, training error, free energy) at the last x."""
         out = super().observables()
-        self.own.free_energy(self.state)
-        out[2] = float(self.state["free_energy"])
+        out[2] = self.energy()
         return out
+
+    def energy(self) -> float:
+        """The free energy at the last x."""
+        self.own.free_energy(self.state)
+        return float(self.state["free_energy"])

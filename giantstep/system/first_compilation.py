@@ -26,6 +26,7 @@ from numba import typeof
 from numba.core.types import BaseFunction
 
 from generated.runtime.certificate import evaluate
+from generated.runtime.evaluation import run
 from giantstep.spec.emission import environment
 from giantstep.spec.kernels import function_kernel, solver_kernel
 from giantstep.spec.model import Model
@@ -93,7 +94,25 @@ def _last_kernels(model: Model) -> tuple[Any, ...]:
     rank = rank_of(model)
     if is_direct(model):
         return (solver_kernel("square", rank).solve,)
-    return coupled_kernel(model.target.indices, rank).jacobian, _averages(model)[0]
+    return getattr(_coupled(model), _called(model)[0]), _averages(model)[0]
+
+
+def _coupled(model: Model) -> Any:
+    """The coupled system of a model."""
+    return coupled_kernel(model.target.indices, rank_of(model), model.bulk == "trained")
+
+
+def _called(model: Model) -> tuple[str, ...]:
+    """What a solve calls of the coupled system, the longest first: equations of another bulk have their own text."""
+    if model.bulk == "isotropic":
+        return "jacobian", "residual", "observables", "fields"
+    return ("observables", "fields") if _is_stretched(model) else ("residual", "observables", "fields")
+
+
+def _is_stretched(model: Model) -> bool:
+    from giantstep.law.stretched_bulk import is_stretched  # the square loss starts sooner without
+
+    return is_stretched(model)
 
 
 def _averages(model: Model) -> tuple[Any, tuple[Array, ...]]:
@@ -118,7 +137,7 @@ def tasks_of(model: Model) -> list[Task]:
     """What has to be compiled for a model, the longest first."""
     functions = partial(_functions, model)  # of one task: they share rules
     kernels = _of_solver(model) if is_direct(model) else _of_coupled(model)
-    return [*kernels[:1], functions, *kernels[1:], _certificate]
+    return [*kernels[:1], functions, *kernels[1:], *_of_text(model)]
 
 
 def share(tasks: Sequence[Task], folder: Path) -> None:
@@ -154,8 +173,17 @@ def types_found_once() -> Iterator[None]:
         functions.get_call_type = find
 
 
-def _certificate() -> None:
-    _compile(evaluate, (np.zeros((1, 1), np.uint64), np.ones(1), np.ones(1)))
+def _of_text(model: Model) -> list[Task]:
+    """What evaluates equations from their text: the certificate; the solver too where the bulk is another one."""
+    stretched = model.bulk != "isotropic" and _is_stretched(model)
+    rows, numbers = np.zeros((1, 1), np.uint64), np.ones(1, complex if _on_contour(model, stretched) else float)
+    found: list[Task] = [] if stretched else [partial(_compile, evaluate, (rows, numbers, np.ones(1)))]
+    return found if model.bulk == "isotropic" else [partial(_compile, run, (rows, numbers)), *found]
+
+
+def _on_contour(model: Model, stretched: bool) -> bool:
+    """Whether the equations are complex."""
+    return model.bulk == "trained" and not stretched
 
 
 def _functions(model: Model) -> None:
@@ -193,17 +221,12 @@ def _of_solver(model: Model) -> list[Task]:
 
 def _of_coupled(model: Model) -> list[Task]:
     """The coupled system and the averages over the output."""
-    indices, rank = model.target.indices, rank_of(model)
-    kernel = coupled_kernel(indices, rank)
-    node, fraction, parameters = _numbers(4 + indices, rank)
+    kernel = _coupled(model)
+    node, fraction, parameters = _numbers(4 + model.target.indices, rank_of(model))
     state, places = State(kernel, 1, 1), np.zeros((1, 1), np.int64)
     given = (node, fraction, parameters, state.vector, state.matrix, state.field)
-    calls = [
-        (kernel.jacobian, (*given, state.work, places, 0, node)),
-        (kernel.residual, given),
-        (kernel.observables, (*given, fraction)),
-        (kernel.fields, given),
-    ]
+    arguments = {"jacobian": (*given, state.work, places, 0, node), "observables": (*given, fraction)}
+    calls = [(getattr(kernel, name), arguments.get(name, given)) for name in _called(model)]
     return [partial(_average, model), *(partial(_compile, function, arguments) for function, arguments in calls)]
 
 

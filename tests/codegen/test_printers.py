@@ -66,7 +66,7 @@ def by_text(known: dict[str, Any], name: str, text: str) -> np.ndarray:
     parameters = np.array([0.0, known["beta"], 0.0, 0.0, 0.0])
     layout, value = filled(Contractions(text, COLUMNS), node, np.ones(2), parameters, known)
     evaluate(layout.rows, value, np.abs(value))
-    place, shape = layout.defined[name]
+    place, shape, _ = layout.defined[name]
     return value[place].reshape(shape)
 
 

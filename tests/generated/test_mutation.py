@@ -124,7 +124,7 @@ def test_the_check_notices_its_own_mutations(blocks: int) -> None:
         return float(Certificate(equations, COLUMNS).check(node, *data, solved.state))
 
     assert residual_of(text) == residual(square, solved, table, *data) < 1e-12
-    assert len(text.splitlines()) == len(plan().system.fields) + len(plan().system.equations) + 1  # the matrix inverse
+    assert len(text.splitlines()) == len(plan().system.fields) + len(plan().system.equations) + 2  # a matrix, inverted
     checked = {
         change: residual_of(mutant)
         for change, mutant in mutants(text, list(range(len(text.splitlines()))), 99, IN_TEXT)

@@ -6,16 +6,17 @@ What the samples of the step add, X, follows from T and V1_hat. It is continued 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 from types import ModuleType
-from typing import Any
 
 import numpy as np
 
+from generated.runtime.evaluation import Numbers, Stage
 from giantstep.observe.spectrum.hats import Hats, gaussian_trace
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.link import link_values
 from giantstep.spec.model import Target
-from giantstep.system.added_samples import found_from_afar, found_near, missed, slope
+from giantstep.system.added_samples import Stages, follow, found, missed, slope
 from giantstep.system.bulk_system import stretched_arrays
 from giantstep.system.loss_kernels import stretched_kernel
 from giantstep.system.problem import Problem
@@ -27,7 +28,7 @@ _NEAR, _FAR, _GROWS = 10.0, 1e4, 1.5  # distances at which a link is looked at; 
 _DIRECTIONS = 400
 _RARE = 1e-8  # share of the samples whose eigenvalues are left out: residuals with Gaussian noise have no bound
 _AT_NODES = ("sample", "along", "law_tr", "law_along", "law_te", "law_ee", "law_t", "law_e", "law_own")
-_MATRICES = ("Q1", "V1", "Q1_hat")
+_MATRICES = ("Q1", "V1")
 
 
 @dataclass
@@ -35,7 +36,9 @@ class StretchedRows:
     """Rows whose covariances, one for each readout value, share no eigenvectors."""
 
     problem: Problem
-    given: dict[str, Any] = field(init=False)
+    numbers: Numbers = field(init=False)
+    stages: Stages = field(init=False)
+    trace_of: Stage = field(init=False)  # the response
     answers: list[tuple[Array, Array]] = field(default_factory=list)  # (T and V1_hat, X), the last ones first
     _here: tuple[bytes, Array] | None = None
     _base: tuple[bytes, Array, Array] | None = None  # of ``near``: where, X, inverse of the slope of its equation
@@ -48,17 +51,18 @@ class StretchedRows:
                 "eigenvalues of any size",
                 'use a bounded link such as tanh(2*z) or sign, or step.bulk = "isotropic"',
             )
-        silent = {*self.equations.UNKNOWNS, *self.equations.INPUTS} - {"T", "V1_hat", "average_zeta_hat"}
-        self.given = {name: np.zeros((blocks,) * (1 + (name in _MATRICES))) for name in silent}
-        arrays = stretched_arrays(self.problem, _NODES)
-        self.given |= _without_tail(arrays) if target.noise > 0.0 else arrays
-        numbers = {"beta": 1.0, "ridge": 0.0, "inverse_dimension": 0.0, "m": np.zeros(blocks)}
-        self.given |= {"identity": np.eye(blocks), "fraction": self.problem.fraction, **numbers}
-
-    @property
-    def equations(self) -> ModuleType:
-        """The generated equations of the bulk."""
-        return stretched_kernel(self.problem.model.target.indices)
+        equations = stretched_kernel(target.indices)
+        given = stretched_arrays(self.problem, _NODES)
+        given = _without_tail(given) if target.noise > 0.0 else given
+        self.stages, self.trace_of, contractions = *stages_of(equations), equations.tangents.contractions
+        shapes = {name: (blocks,) * (1 + (name in _MATRICES)) for name in equations.UNKNOWNS}
+        shapes |= dict.fromkeys(equations.INNER, given["base"].shape)
+        shapes |= {name: (1,) for name in contractions.families if name not in (*shapes, *given)}  # no kappa here
+        shapes |= {name: values.shape for name, values in given.items()}
+        node = np.zeros((len(equations.COLUMNS) + len(contractions.features) * blocks, 1))
+        parameters = np.array([0.0, 1.0, 0.0, 0.0, 0.0])
+        self.numbers = Numbers(contractions, node, self.problem.fraction, parameters, shapes, kind=complex)
+        self.numbers.update(given)
 
     def response(self, hats: Hats, weight: str = "law_tr") -> Array:
         """See ``Rows``; nan where what the samples add is not found."""
@@ -69,62 +73,72 @@ class StretchedRows:
 
     def near(self, hats: Hats, there: Hats) -> Array:
         """See ``Rows``: X by one step with the slope at ``hats``, whose error is one of second order."""
-        asked = hats.rows.tobytes()
+        asked, numbers = hats.rows.tobytes(), self.numbers
         if self._base is None or self._base[0] != asked:
-            state = self._state(hats)
-            if not self._added(hats.rows, state):
+            if not self._added(hats):
                 return self._nothing
-            self._base = asked, state["X"], np.linalg.inv(slope(self.equations, state))
+            self._base = asked, numbers["X"].copy(), np.linalg.inv(slope(self.stages, numbers))
         if there.rows.tobytes() == asked:  # the ridge alone is another
             return self.response(hats)
         _, x, inverse = self._base
-        state = self._state(there) | {"X": x}
-        state["X"] = x - (inverse @ missed(self.equations, state).ravel()).reshape(x.shape)
-        self.equations.response(state)
-        return np.asarray(state["M"])
+        self._go(there, x)
+        numbers["X"] = x - (inverse @ missed(self.stages, numbers).ravel()).reshape(x.shape)
+        missed(self.stages, numbers)
+        return self._mean
+
+    @property
+    def _mean(self) -> Array:
+        """The response by the weight of the trace."""
+        self.numbers.run(self.trace_of)
+        return self.numbers["M"].copy()  # type: ignore[no-any-return]
 
     def trace(self, hats: Hats, response: Array, share: Array) -> Array:
         """See ``Rows``."""
         return gaussian_trace(hats, response, share)
 
     def _response(self, hats: Hats, weight: str) -> Array:
-        state = self._state(hats)
-        if not self._added(hats.rows, state):
+        if not self._added(hats):
             return self._nothing
-        return np.asarray(state["M"] if weight == "law_tr" else self._along_spike(state))
+        return self._mean if weight == "law_tr" else self._along_spike()
 
-    def _state(self, hats: Hats) -> dict[str, Any]:
-        return {**self.given, "T": np.asarray(hats.t, complex), "V1_hat": np.asarray(hats.v1, complex)}
+    def _go(self, hats: Hats, x: Array) -> None:
+        """Set what is given, and X."""
+        self.numbers.update(T=hats.t, V1_hat=hats.v1, X=x)
 
     @property
     def _nothing(self) -> Array:
-        return np.full_like(self.given["identity"], np.nan, dtype=complex)
+        return np.full((len(self.problem.blocks),) * 2, np.nan, dtype=complex)
 
-    def _added(self, place: Array, state: dict[str, Any]) -> bool:
+    def _added(self, hats: Hats) -> bool:
         """X, from that of the nearest answer, or from afar."""
+        place = hats.rows
         near = min(self.answers, key=lambda answer: float(np.abs(answer[0] - place).max()), default=None)
-        state["X"] = self.given["base"].astype(complex) if near is None else near[1]
+        self._go(hats, self.numbers["base"] if near is None else near[1])
         with np.errstate(all="ignore"):
-            try:
-                found = found_near(self.equations, state) or found_from_afar(self.equations, state)
-            except np.linalg.LinAlgError:
+            if not found(self.stages, self.numbers):
                 return False
-        if not found:
-            return False
-        self.answers.insert(0, (place, state["X"]))
+        self.answers.insert(0, (place, self.numbers["X"].copy()))
         del self.answers[_KEPT:]
         return True
 
-    def _along_spike(self, state: dict[str, Any]) -> Array:
+    def _along_spike(self) -> Array:
         """zeta by its equation, for a source along the spike in one block after the other."""
-        state["adjoint_X"] = np.zeros_like(state["X"])
         columns = []
-        for source in np.eye(len(self.given["identity"])):
-            state["average_zeta_hat"] = source
-            for evaluate in (self.equations.chain, self.equations.adjoint, self.equations.residual):
-                evaluate(state)
-            columns.append(-state["residual_zeta"])
+        for source in np.eye(len(self.problem.blocks)):
+            self.numbers["zeta_hat"] = source
+            follow(self.stages, self.numbers)
+            columns.append(-self.numbers["residual_zeta"])
         return np.stack(columns, axis=1)
+
+
+@lru_cache(maxsize=16)
+def stages_of(equations: ModuleType) -> tuple[Stages, Stage]:
+    """(stages to the overlap with the spike where all conjugates are given, that to the response)."""
+    followed = equations.tangents.contractions.followed
+    hats = tuple(name for name in followed if name.endswith("_hat") or name[:-1].endswith("_hat_"))
+    stages = Stages.to(equations, ("residual_zeta",), given=hats)
+    after = (stages.resolvent, stages.slope)
+    return stages, Stage(equations.tangents.contractions, ("M",), after=after, given=hats)
 
 
 def _without_tail(arrays: dict[str, Array]) -> dict[str, Array]:

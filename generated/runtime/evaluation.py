@@ -1,0 +1,182 @@
+"""Equations evaluated from their text in one compiled loop, which serves all systems, and what follows from what.
+
+The numbers of a system lie in one array; a stage is some of its contractions, in order.
+
+Written by hand, in codegen/runtime/evaluation.py.
+Generated; do not edit. Signature f01696392868d00b, runtime c2c668cebc06ec49.
+Regenerate with: giantstep generate
+"""
+
+# fmt: off
+
+from collections.abc import MutableMapping
+from functools import cached_property, lru_cache
+
+import numpy as np
+
+from generated.runtime.compiling import kept
+from generated.runtime.contraction_layout import layout_of
+from generated.runtime.contractions import ALONG
+from generated.runtime.equation_text import INVERSE, MINUS, PARAMETERS, RECIPROCAL
+from generated.runtime.unknowns import invert
+
+
+@kept(**{**ALONG, "no_cpython_wrapper": False})
+def run(rows, value):
+    """Carry out contractions in order; values may be complex. Of the rows see ``Layout``."""
+    for r in rows:
+        kind, first = r[0], r[6]
+        for n in range(r[24]):
+            value[first + n] = 0.0
+        if kind == INVERSE:
+            size = r[4]
+            matrix = np.empty((1, size, size), value.dtype)
+            for i in range(r[1]):
+                for j in range(r[2]):
+                    for k in range(r[3]):
+                        x = r[6] + i * r[9] + j * r[12] + k * r[15]
+                        y = r[7] + i * r[10] + j * r[13] + k * r[16]
+                        for a in range(size):
+                            for b in range(size):
+                                matrix[0, a, b] = value[y + a * r[19] + b * r[22]]
+                        invert(matrix, 0, np.int64(size))
+                        for a in range(size):
+                            for b in range(size):
+                                value[x + a * r[18] + b * r[21]] = matrix[0, a, b]
+            continue
+        sign = -1.0 if kind == MINUS else 1.0
+        count, dx, dy, dz = r[5], r[21], r[22], r[23]
+        for i in range(r[1]):
+            for j in range(r[2]):
+                for k in range(r[3]):
+                    for m in range(r[4]):
+                        x = r[6] + i * r[9] + j * r[12] + k * r[15] + m * r[18]
+                        y = r[7] + i * r[10] + j * r[13] + k * r[16] + m * r[19]
+                        z = r[8] + i * r[11] + j * r[14] + k * r[17] + m * r[20]
+                        if kind == RECIPROCAL:
+                            for n in range(count):
+                                value[x + n * dx] = 1.0 / value[y + n * dy]
+                        elif dx == 0:
+                            total = 0.0 * value[0]
+                            for n in range(count):
+                                total += value[y + n * dy] * value[z + n * dz]
+                            value[x] += sign * total
+                        elif dx == 1 and dy == 1 and dz == 0:
+                            factor = sign * value[z]
+                            for n in range(count):
+                                value[x + n] += factor * value[y + n]
+                        elif dx == 1 and dy == 1 and dz == 1:
+                            for n in range(count):
+                                value[x + n] += sign * value[y + n] * value[z + n]
+                        else:
+                            for n in range(count):
+                                value[x + n * dx] += sign * value[y + n * dy] * value[z + n * dz]
+
+
+class Numbers(MutableMapping):
+    """The numbers of equations by name: views of one array, ``value``, and what is given beside them.
+
+    shapes: of all families that are given; ways: how many directions tangents follow at a time, None: one, without an
+    axis for it.
+    """
+
+    def __init__(self, contractions, node, fraction, parameters, shapes, ways=None, kind=float):
+        self.contractions, self.ways = contractions, ways
+        given = tuple([shapes[name] for name in contractions.families])
+        self.layout = layout_of(contractions, len(fraction), node.shape[1], given, ways or 1)
+        self.value = self.layout.start.astype(kind)
+        self.value[self.layout.given] = np.concatenate((parameters, fraction, node.ravel()))
+        self.parameters = self.value[: len(PARAMETERS)]
+        self.views, self.others = {}, {}
+
+    def __getitem__(self, name):
+        if name in self.others:
+            return self.others[name]
+        if name not in self.views:
+            place, shape, order = self.layout.defined.get(name) or self.layout.moving[name]
+            found = self.value[place].reshape(shape).transpose(order)
+            self.views[name] = found[..., 0] if self.ways is None and name.startswith("d_") else found
+        return self.views[name]
+
+    def __setitem__(self, name, values):
+        if name in self.layout.defined or name in self.layout.moving:
+            self[name][...] = values
+        else:
+            self.others[name] = values
+
+    def __delitem__(self, name):
+        raise TypeError(f"{name} has its place")
+
+    def __iter__(self):
+        """Names of what is given and of what follows from it."""
+        return iter((*self.contractions.families, *self.contractions.followed, *self.others))
+
+    def __len__(self):
+        return len(self.contractions.families) + len(self.contractions.followed) + len(self.others)
+
+    def run(self, stage):
+        """Evaluate a stage."""
+        run(self.layout.part(stage), self.value)
+
+
+class Stage:
+    """What leads to some results: contractions that follow from something in ``of`` and from nothing in ``without``.
+
+    after: stages that are evaluated before, whose contractions are left out; given: names of what is known; moved: all
+    that moves, where it is not everything that may.
+    """
+
+    def __init__(self, contractions, results, after=(), given=(), of=(), without=(), moved=()):
+        self.contractions, self.after, self.moved = contractions, after, moved
+        self.results, self.given, self.of, self.without = results, given, of, without
+
+    @cached_property
+    def numbers(self):
+        """Numbers of the contractions, in order."""
+        wanted = needed(self.contractions, self.results, self.given)
+        if self.of:
+            wanted &= follows(self.contractions, self.of)
+        wanted &= ~follows(self.contractions, self.without)
+        if self.moved:
+            wanted &= _adds(self.contractions, self.moved)
+        for stage in self.after:
+            wanted[stage.numbers] = False
+        return np.flatnonzero(wanted)
+
+
+def needed(contractions, results, given=()):
+    """Whether each contraction leads to results, by names, from what is given."""
+    named = contractions.named
+    stops = {named[name] for name in given}
+    waiting = {named[name] for name in results} - stops
+    found = np.zeros(len(contractions.rows), bool)
+    for number in reversed(range(len(found))):
+        into, *others = contractions.rows[number][2]
+        if into in waiting:
+            waiting.update(other for other in others if other not in stops)
+            found[number] = True
+    return found
+
+
+def follows(contractions, names):
+    """Whether each contraction is of something that follows from names, or moves with them."""
+    moved = _followers(contractions, frozenset(names))
+    return np.array([into in moved for _, _, (into, *_), _ in contractions.rows])
+
+
+def _adds(contractions, names):
+    """Whether each contraction has a factor that follows from names."""
+    moved = _followers(contractions, frozenset(names))
+    return np.array([first in moved or second in moved for _, _, (_, first, second), _ in contractions.rows])
+
+
+@lru_cache(maxsize=64)
+def _followers(contractions, names):
+    """Registers of what follows from names, themselves among them."""
+    moved = {contractions.named[name] for name in names}
+    for _, _, (into, first, second), _ in contractions.rows:
+        if first in moved or second in moved:
+            moved.add(into)
+    return moved
+
+SIGNATURE = "f01696392868d00b80e6ceaa8e04fb1bdc0c2fb54c32014a1f233d8b3fc9dc2f"
