@@ -3,14 +3,14 @@
 e, weight, weight_t, weight_tt: nodes of the law of the residual e of the step, with weights for means of
 functions of e, of those times t = theta.x, and times t^2. x_F = (1/n0) sum_i (f_1 - B' f_2)(e_i) x_i, B' = a_2 B.
 
-Generated; do not edit. Signature 7f03da157321fdd4.
+Generated; do not edit. Signature 2306d5130d7459a5.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "7f03da157321fdd4e849b74762baed4fd4b5708a193969e883bcaf2183dd2e7c"
+SIGNATURE = "2306d5130d7459a59ccf457c8a533734e979028664b1c2f7e90fab1794dec948"
 
 
 def covariance(A, alpha_0, u, sigma_2, v_sigma):

@@ -7,14 +7,14 @@ sigma' beside its parts along 1 and z, (i, j) in MOMENTS; radial: 1 for rows Gau
 means of functions of e [N], and of those times t = theta.x [m, N]; r_3: the strength of the spike with
 E sigma''' in the place of E sigma'.
 
-Generated; do not edit. Signature 25b0f513d9bc1458.
+Generated; do not edit. Signature 7cbf740635f2b18c.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "25b0f513d9bc1458dc9e1bf209f783e7f9108b2ffb3464eaa1d667d5b5f8fc61"
+SIGNATURE = "7cbf740635f2b18ce2300675a3a89148d907e455b6ce6a3401286942e5fdf10a"
 
 
 MOMENTS = ((1, 2), (1, 3), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (4, 0))

@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature 50c533a7aaccf724, runtime c2c668cebc06ec49.
+Generated; do not edit. Signature 8190c1c336edc9f5, runtime db6f56816a3cf49b.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "50c533a7aaccf724d3df974e8e3dcf12060f51d3dd32cdff5df6305c043c9cad"
+SIGNATURE = "8190c1c336edc9f5db5f9e9b506429ac9f8e29b9a426d916d83f360adcd392ca"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

@@ -3,14 +3,14 @@
 eigenvalue [J]: of the covariance of the inputs, of mean one; law_tr, law_theta [J]: weights of the trace and of the
 target's direction theta there; u [K]: readout values at initialisation.
 
-Generated; do not edit. Signature 4ef0f8aabda29dff, runtime c2c668cebc06ec49.
+Generated; do not edit. Signature 23cbb35cc185d100, runtime db6f56816a3cf49b.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "4ef0f8aabda29dffbff733f876f348604f332ba6050e85c815c12b8e7a5c71d6"
+SIGNATURE = "23cbb35cc185d1005756a9aa1300b6b2659b335a34114ca6db462e79220532bb"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

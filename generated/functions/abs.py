@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 55b19c4697e11df9, runtime c2c668cebc06ec49.
+Generated; do not edit. Signature e5b2609212175948, runtime db6f56816a3cf49b.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "55b19c4697e11df9ea230ae4e8f8765ba4726da61b0d2799075551836e0220bb"
+SIGNATURE = "e5b2609212175948a3457848c028278dc95ba66016f1c1fd8f177bd9356efc13"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 7c363b49c547fe12, runtime c2c668cebc06ec49.
+Generated; do not edit. Signature be23b1ca8666dac2, runtime db6f56816a3cf49b.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "7c363b49c547fe12ffc0a691a5c5daff714d6473376b5fccfe994bfa24f0a32e"
+SIGNATURE = "be23b1ca8666dac299e858838cd54906b0f012bfa8d48d0e4551dad7956f9c78"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

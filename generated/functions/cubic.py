@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 92d3a525a9da5b42, runtime c2c668cebc06ec49.
+Generated; do not edit. Signature fc04c574706df2ca, runtime db6f56816a3cf49b.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "92d3a525a9da5b420344a59ec2ce63490b043bacb015a59b55ad38d9cb18f55a"
+SIGNATURE = "fc04c574706df2ca933261739345969c4c2ec49f4d9cb3e0d1e43e90dc0d00a7"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

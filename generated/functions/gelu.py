@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature db4c0f6f34c84dcc, runtime c2c668cebc06ec49.
+Generated; do not edit. Signature 4ee707c5264a8e35, runtime db6f56816a3cf49b.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "db4c0f6f34c84dcca2228c2d1ef7b30dc696f75b2387d2eabb5b997ca36516f7"
+SIGNATURE = "4ee707c5264a8e357573a6f0adb98945f8958d3827de5b6a3a0b261333bbce97"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature d74a0f59a7f1cbac, runtime c2c668cebc06ec49.
+Generated; do not edit. Signature 84e552d1b1095de8, runtime db6f56816a3cf49b.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "d74a0f59a7f1cbacbbc32e030786d61f2e8ed3f51eedfce9cc79db6120b72cbc"
+SIGNATURE = "84e552d1b1095de8d1858cf4d468f6353f289327ccbfac5724cfa17324eea287"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature ac37b940c317fd7b, runtime c2c668cebc06ec49.
+Generated; do not edit. Signature 9f071b622631a63f, runtime db6f56816a3cf49b.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "ac37b940c317fd7b4b37292f9794081bb38a39a093d69850109bed47923bfd80"
+SIGNATURE = "9f071b622631a63f8ce3b80740fc02e6484f427d81a01f62955344529a6b5750"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

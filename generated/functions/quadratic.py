@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 9acdada166a9b7e6, runtime c2c668cebc06ec49.
+Generated; do not edit. Signature 36d0f3f6c27567bb, runtime db6f56816a3cf49b.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "9acdada166a9b7e61cda06411ae551feb302d329524f680c0783648c3f5754a1"
+SIGNATURE = "36d0f3f6c27567bb5d4ca9d626db2b767073061763df993a45752724f7bf4129"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

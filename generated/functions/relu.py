@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 2c9aafb07e3f85d5, runtime c2c668cebc06ec49.
+Generated; do not edit. Signature 896852c96a956ecb, runtime db6f56816a3cf49b.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "2c9aafb07e3f85d5cf1ac0b88b5672d187374c606e2ed756284da6c6cd34d37c"
+SIGNATURE = "896852c96a956ecb1c8d2a89c15a75f84308211cba2980d29625d6c19bc59619"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

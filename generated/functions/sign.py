@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 26d320ece89fae5b, runtime c2c668cebc06ec49.
+Generated; do not edit. Signature cbdb56e02bd2f6c0, runtime db6f56816a3cf49b.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "26d320ece89fae5ba1c640595eaedb8fe676604cacec661b7776b23f2114486f"
+SIGNATURE = "cbdb56e02bd2f6c0f92c876e24f87525f5f9424dc42aa62aa01e5a0e3de1d151"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

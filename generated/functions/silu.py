@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature ce8189539fd658c7, runtime c2c668cebc06ec49.
+Generated; do not edit. Signature f822411360c03237, runtime db6f56816a3cf49b.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "ce8189539fd658c7c1135a3cb3e8d336428a144830f09b9b244778eba7a2c74d"
+SIGNATURE = "f822411360c032370198f6e573b3c0000878317648cafd7e9ed3a5960fae6194"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

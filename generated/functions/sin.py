@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature e71aea114dab6f82, runtime c2c668cebc06ec49.
+Generated; do not edit. Signature dbe798ec5212ff7d, runtime db6f56816a3cf49b.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "e71aea114dab6f82c3e4c012c495614b5ea9f3411022c6ebcdad352cf75b47c7"
+SIGNATURE = "dbe798ec5212ff7d5add0dc738871b41d0527d12991820784914fea85e52bed2"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 8658c10603a49d04, runtime c2c668cebc06ec49.
+Generated; do not edit. Signature 94112d5a63b2de71, runtime db6f56816a3cf49b.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "8658c10603a49d04af9ec6f83c868bc2b7931a2694ac72b9f74d96b9021f81c5"
+SIGNATURE = "94112d5a63b2de71ecdb21e45302d01fa2c6f005468ff024e62fc9f2155a87e2"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

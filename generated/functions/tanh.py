@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 82df833310aca651, runtime c2c668cebc06ec49.
+Generated; do not edit. Signature d50442f443c1a0b5, runtime db6f56816a3cf49b.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "82df833310aca65154d1f6fa5eb060461244104e2e3975569d9ddb8d8338c2a8"
+SIGNATURE = "d50442f443c1a0b570abc065345c49cd93ed5da4f5021d0f375d21ebb57761f6"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

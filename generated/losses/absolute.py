@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 2e37628a0aec7175, runtime c2c668cebc06ec49.
+Generated; do not edit. Signature a065466531b657f1, runtime db6f56816a3cf49b.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "2e37628a0aec7175c7b5e88b0bc172933a5deb928067a9ef5aaecd922513b174"
+SIGNATURE = "a065466531b657f1780f20ff253f6e329adc612af7d8abd98e74cbaf819c9814"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 027c6dc04189c0f7, runtime c2c668cebc06ec49.
+Generated; do not edit. Signature f06aa8a5d26661b3, runtime db6f56816a3cf49b.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "027c6dc04189c0f700f6d8fb30fc46aada7c8b0edaafdcb23b7daac43299b8a6"
+SIGNATURE = "f06aa8a5d26661b33f36ab703a07a24f38b71afe736cc9786488d49bc0f2e8b1"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

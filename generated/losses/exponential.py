@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature ea93483a2ddbfae4, runtime c2c668cebc06ec49.
+Generated; do not edit. Signature 56ed6ad624228155, runtime db6f56816a3cf49b.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "ea93483a2ddbfae43c26e6627952d001ed8ab622eb964917712315aad759b75c"
+SIGNATURE = "56ed6ad624228155b5e74f842e89b9f45e0ecd2d076c316e8a84ae7b4e759b74"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

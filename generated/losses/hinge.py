@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature 922eda4ebc1e0689, runtime c2c668cebc06ec49.
+Generated; do not edit. Signature 4b47a0231c0ced07, runtime db6f56816a3cf49b.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "922eda4ebc1e068938ea0407b37469e8c68ef75ef34691ea8609154b39f1fd2c"
+SIGNATURE = "4b47a0231c0ced072e3c42173527560419f120511b2d3362d8225b0fddbbb2c7"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 20b8b2b8681de74f, runtime c2c668cebc06ec49.
+Generated; do not edit. Signature 6a85844d16b42683, runtime db6f56816a3cf49b.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "20b8b2b8681de74f17ee3457c0e9b2d1069e2bb07ba2be763b49f15646ec200d"
+SIGNATURE = "6a85844d16b42683092914b043860dcf8cae78919aa34d245158b6a8f936f0f9"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

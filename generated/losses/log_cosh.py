@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature cc076925e173b5a9, runtime c2c668cebc06ec49.
+Generated; do not edit. Signature 71472249f129f6f6, runtime db6f56816a3cf49b.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "cc076925e173b5a909806b7e7a783b1983919d6844b86a20e1be1d7643cf3517"
+SIGNATURE = "71472249f129f6f648d2855636304a5af8fb3e287597d7389ffec83e7937d935"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

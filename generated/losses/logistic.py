@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature dbe6d6c7cac73ffd, runtime c2c668cebc06ec49.
+Generated; do not edit. Signature d5c4a7c67a330dd8, runtime db6f56816a3cf49b.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "dbe6d6c7cac73ffd7f0c5f20ccd315011f03e0a7c90c507d89ea100875da6b1c"
+SIGNATURE = "d5c4a7c67a330dd864f2484b27d04eb607bd4fadac33d929fca210a7c8cd0221"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 7defda4bb9144569, runtime c2c668cebc06ec49.
+Generated; do not edit. Signature 381a74d27c5ae3d9, runtime db6f56816a3cf49b.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "7defda4bb9144569796c7b87f7b0669e73bf14be87a2d5c75e1aaf39e656a9d0"
+SIGNATURE = "381a74d27c5ae3d9a0d484bbff7a0060893f92dcd75339af3619debb003992e3"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

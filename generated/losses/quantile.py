@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature fb3848e7d4be73c7, runtime c2c668cebc06ec49.
+Generated; do not edit. Signature 165d3e10ebc46760, runtime db6f56816a3cf49b.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "fb3848e7d4be73c7ce4f276ec06f09ae8d3aed8bc1dc202d4b39914f59648c72"
+SIGNATURE = "165d3e10ebc46760c16bc9d89d5f7e6e3bdf6fedb281f65cfdd5262d1453147f"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature 1c950836c9912456, runtime c2c668cebc06ec49.
+Generated; do not edit. Signature 2418715a08acff8b, runtime db6f56816a3cf49b.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "1c950836c9912456eb73652cc7e51697bbbbe6f879c12983ad76e5893ca28a79"
+SIGNATURE = "2418715a08acff8b8acd3276ff63439ec0b1f1b72a88bf638cd4f1f819926b40"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature d97746870c104664, runtime c2c668cebc06ec49.
+Generated; do not edit. Signature 97efba2ce0011c18, runtime db6f56816a3cf49b.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "d97746870c104664da306443dbde77c854698b8d04e6066c6a79f0e671d5cf52"
+SIGNATURE = "97efba2ce0011c186adb1b012b74d0c449f53524796c3d881c110c3c0fb9f271"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

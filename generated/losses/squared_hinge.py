@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature 43bc85940b81e5f1, runtime c2c668cebc06ec49.
+Generated; do not edit. Signature aeb731e3da7c1786, runtime db6f56816a3cf49b.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "43bc85940b81e5f1a3815d6c8ea2f4ca2f094e6869678cd0cb43b59127fe6d49"
+SIGNATURE = "aeb731e3da7c1786b761110dfdd605a88c634617c0893050ed5086470a411d72"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

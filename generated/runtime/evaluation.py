@@ -3,7 +3,7 @@
 The numbers of a system lie in one array; a stage is some of its contractions, in order.
 
 Written by hand, in codegen/runtime/evaluation.py.
-Generated; do not edit. Signature f01696392868d00b, runtime c2c668cebc06ec49.
+Generated; do not edit. Signature 0869b236d371758d, runtime db6f56816a3cf49b.
 Regenerate with: giantstep generate
 """
 
@@ -179,4 +179,4 @@ def _followers(contractions, names):
             moved.add(into)
     return moved
 
-SIGNATURE = "f01696392868d00b80e6ceaa8e04fb1bdc0c2fb54c32014a1f233d8b3fc9dc2f"
+SIGNATURE = "0869b236d371758d68edc6b7f2d3ba05106999b48e98153dc23b01daeabf7ad8"

@@ -1,7 +1,7 @@
 """Averages over the output and a label that is constant on intervals.
 
 Written by hand, in codegen/runtime/label_intervals.py.
-Generated; do not edit. Signature f01696392868d00b, runtime c2c668cebc06ec49.
+Generated; do not edit. Signature 0869b236d371758d, runtime db6f56816a3cf49b.
 Regenerate with: giantstep generate
 """
 
@@ -73,10 +73,10 @@ def _turns(edges, given, center, sign):
 
 
 @inner
-def _moments(edges, given, off):
-    """The probability of an interval, and with it the means of t and t^2, for omega off its center."""
-    m = given.ratio * off
-    first, last = (edges[0] - given.correlation * m) / given.root, (edges[1] - given.correlation * m) / given.root
+def _within(edges, given, off):
+    """The probability of an interval of t' for omega off its center, and with it the means of t' and t'^2."""
+    m = given.correlation * given.ratio * off
+    first, last = (edges[0] - m) / given.root, (edges[1] - m) / given.root
     flip = first > 0.0  # differences of small numbers, not of numbers close to one
     if flip:
         first, last = -last, -first
@@ -89,9 +89,14 @@ def _moments(edges, given, off):
     if first > -math.inf:
         cdf, pdf = _tails(first)
         p0, p1, p2 = p0 - cdf, p1 + pdf, p2 - cdf + first * pdf
-    if flip:
-        p1 = -p1
-    carried = given.carried
+    return p0, -p1 if flip else p1, p2
+
+
+@inner
+def _moments(within, given, off):
+    """The probability of an interval, and with it the means of t and t^2, for omega off its center."""
+    p0, p1, p2 = within
+    m, carried = given.ratio * off, given.carried
     return p0, m * p0 + carried * p1, (m * m + given.kept) * p0 + 2.0 * m * carried * p1 + carried * carried * p2
 
 
@@ -119,10 +124,13 @@ def intervals(law, rule, labels, fields, scratch, out):
             if count == 0:
                 for a in range(out.shape[0]):
                     out[a, node] = math.nan
+            within = _within(edges, given, 0.0)  # for all omega where these do not move the interval
             for i in range(count):
                 off = sign * (scratch[0, i] - center)
                 p = labels.weight[j] * scratch[1, i]
-                p0, p1, p2 = _moments(edges, given, off)
+                if given.correlation * given.ratio != 0.0:
+                    within = _within(edges, given, off)
+                p0, p1, p2 = _moments(within, given, off)
                 p0, p1, p2 = p * p0, p * p1, p * p2
                 a, b = off / rest, along / rest  # x = a - b t
                 x0, x1 = a * p0 - b * p1, a * p1 - b * p2
@@ -143,4 +151,4 @@ def intervals(law, rule, labels, fields, scratch, out):
                 out[12, node] += x1 * h
                 out[13, node] += p2 * h
 
-SIGNATURE = "f01696392868d00b80e6ceaa8e04fb1bdc0c2fb54c32014a1f233d8b3fc9dc2f"
+SIGNATURE = "0869b236d371758d68edc6b7f2d3ba05106999b48e98153dc23b01daeabf7ad8"

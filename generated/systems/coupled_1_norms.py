@@ -6,7 +6,7 @@ Order of computation, found from the derived system:
        avg_tg, norm_hat, zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 328c276cbed2e6fa.
+in X). Generated; do not edit. Signature 75e9ae3041c1ccd6.
 Regenerate with: giantstep generate
 """
 
@@ -20,7 +20,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "328c276cbed2e6fa770729d0cd4d1d9fb00a761c93ce7da121f04fb0d96cd9c8"
+SIGNATURE = "75e9ae3041c1ccd6dd563d1e7e79448042bcc11dbd2bb91234c55e1c1ae100e6"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

@@ -1,6 +1,6 @@
 """Equations of a given bulk, one block  [THEORY section 5].
 
-Generated; do not edit. Signature 810f95861659a86a.
+Generated; do not edit. Signature 2881611d7bea3990.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "810f95861659a86a84cc5b527b2621fdd219eca45cdd69e397a91484abb28987"
+SIGNATURE = "2881611d7bea3990c479e26868838e45c4fd45a6416d4adf53608626834685bf"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

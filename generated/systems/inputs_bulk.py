@@ -1,6 +1,6 @@
 """Equations of structured inputs, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature 9780d72eea7e0691.
+Generated; do not edit. Signature 31a9248085eb2aee.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "9780d72eea7e0691ef010d215a90c8db907b01b2962215d52e5ce9ee7b4c360e"
+SIGNATURE = "31a9248085eb2aee8a1eec100083dbee21f7a2eed26fe32fdfdfa409959d711f"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

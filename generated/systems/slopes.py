@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 2c4a302d6dc2040b.
+Generated; do not edit. Signature 2872a04cb43e4533.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "2c4a302d6dc2040b899dc7b27d785a9820e62d48bb1f8ab953ac496c2786ceff"
+SIGNATURE = "2872a04cb43e45335206d2a9e6cb458efcf59145242c3b845c75bedf21531ab2"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

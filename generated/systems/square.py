@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 0a0cc7e7c8e0398c.
+in X). Generated; do not edit. Signature 307a1561172c0bf2.
 Regenerate with: giantstep generate
 """
 
@@ -23,7 +23,7 @@ from generated.runtime.unknowns import (DIRECTION, FAMILY, IMAGE, RESIDUAL, TURN
     solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "0a0cc7e7c8e0398c99c327d39ae72b2b5cd79682b72381fb55f0e8ab14b1fc26"
+SIGNATURE = "307a1561172c0bf2c13b8ba7a94a4d3d08d302d0fbc5395dfaf33019cd37d647"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

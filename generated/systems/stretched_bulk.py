@@ -1,6 +1,6 @@
 """Equations of a stretched bulk, 1 direction(s) beside the spike, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature 36832d9f4b3452b3.
+Generated; do not edit. Signature c93be9e8c6b8cda4.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "36832d9f4b3452b3f326cee5ea99af22e6cbfc3b92bd98757fecbf489f0a1356"
+SIGNATURE = "c93be9e8c6b8cda4aa8f673b41d3840d0a1191673dae0dffb74a1d05183b139d"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,6 +1,6 @@
 """Equations of a trained bulk, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature 3847e0237b81b7ac.
+Generated; do not edit. Signature 5d157ce3e211296d.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "3847e0237b81b7ac3f5fe6e32a133a138be1f5f046f2bcf8460055bb089964de"
+SIGNATURE = "5d157ce3e211296dd6896bcc798681cc65c4dcfbf57c11cd292227f11e77c5ec"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -22,7 +22,7 @@ Array = np.ndarray
 _STEP = 0.75  # of the trapezoid for a function of unit width: the answer is right to about 1e-12
 _WIDEST = 0.45  # of its steps: resolves the Gaussian weight itself
 _STEEP = 0.25  # a label that varies within less is integrated on panels
-_ORDER = 16  # of the panels, at fineness 1
+_ORDER, _PANEL = 16, 8.0  # of the panels, at fineness 1; their length in steps of the trapezoid: as right as that
 _MOST = 4_000_000  # nodes
 _ROOT_TWO_PI = math.sqrt(2.0 * math.pi)
 
@@ -109,7 +109,8 @@ def _rule(shape: Shape, axis: int, reach: float, fineness: float) -> tuple[Array
     if axis == 0 and shape.steep():
         assert shape.target is not None
         edges = initial_mesh((shape.target,), reach)
-        parts = np.maximum(1, np.ceil(np.diff(edges) / min(2.0, 2.0 * shape.width(0)))).astype(int)
+        longest = _PANEL * trapezoid_step(shape.width(0))
+        parts = np.maximum(1, np.ceil(np.diff(edges) / longest)).astype(int)
         fine = [np.linspace(a, b, n, endpoint=False) for a, b, n in zip(edges[:-1], edges[1:], parts, strict=True)]
         return nodes(np.array([*np.concatenate(fine), edges[-1]]), 2 * max(1, round(_ORDER * fineness / 2.0)))
     widths = [shape.width(axis)]

@@ -28,6 +28,7 @@ from giantstep.system.system_of_problem import coupled_at
 Array = np.ndarray
 _BEYOND, _LOWERED = 10.0, 2.0  # first threshold of a Huber loss, in sizes of the label; factor of the next ones
 COARSE = Level(5, 24)
+_FEW_OF_SEVERAL = 3  # order of what leads to a solution where kappa has several directions, whose nodes are many
 _EASY = 1e-3  # the share of what makes a system hard that a path to it begins at
 PATH = Level(8, 64)  # of a continuation, whose Newton steps need averages that obey their identities
 FINE = (Level(7, 38, rough=True), Level(8, 44))
@@ -109,9 +110,9 @@ def _pair(problem: Problem, times: int, x: Array) -> tuple[CoupledSystem, Couple
     if settles(problem):
         # labels at fixed nodes serve most losses; those that they do not, show it
         make = partial(system_at, x=x) if times else coupled_at
-        coarser, finer = (make(problem, refined(level, max(times - 1, 0))) for level in FINE)
+        coarser, finer = (make(problem, _refined_for(problem, level, max(times - 1, 0))) for level in FINE)
         return coarser, finer
-    levels = [refined(level, times) for level in FINE]
+    levels = [_refined_for(problem, level, times) for level in FINE]
     if has_kinks(problem.model.target.link):  # nodes of the label are what is likely to be missing
         levels = [replace(refined(level, times // 2), labels=(times + 1) // 2) for level in FINE]
     elif times and (cuts := cuts_at(problem, x)):
@@ -120,9 +121,16 @@ def _pair(problem: Problem, times: int, x: Array) -> tuple[CoupledSystem, Couple
     return coarser, finer
 
 
+def _refined_for(problem: Problem, level: Level, times: int) -> Level:
+    """Where kappa has several directions, nodes of it are what is likely to be missing."""
+    if problem.rank == 1:
+        return refined(level, times)
+    return replace(refined(level, times), output=refined(level, times // 3).output, halvings=3 * times // 2)
+
+
 def _first_solution(problem: Problem, start: Result | None, near: tuple[CoupledSystem, Array] | None) -> Outcome:
     """A solution at coarse resolution: from a similar model, from the square loss, or by continuation in the ridge."""
-    system = coupled_at(problem, COARSE)
+    system = coupled_at(problem, _leading(problem, COARSE))
     total = 0
     starts = chain([] if near is None else [_moved(system, *near)], _starts(problem, system, start))
     for x in starts:
@@ -136,7 +144,7 @@ def _first_solution(problem: Problem, start: Result | None, near: tuple[CoupledS
         total += outcome.evaluations
         if outcome.converged:
             return replace(outcome, evaluations=total)
-    ridge, system = float(problem.parameters[2]), coupled_at(problem, PATH)
+    ridge, system = float(problem.parameters[2]), coupled_at(problem, _leading(problem, PATH))
     if (easier := system.easier()) is not None:
         for x in _starts(problem, system, None):
             outcome = continued(easier, x, _EASY, 1.0)
@@ -156,6 +164,11 @@ def _first_solution(problem: Problem, start: Result | None, near: tuple[CoupledS
     if separable(problem):
         raise separated(problem)
     raise NotConverged(_stalled(problem), _hint(problem))
+
+
+def _leading(problem: Problem, level: Level) -> Level:
+    """The level of systems that only lead to a solution."""
+    return level if problem.rank == 1 else replace(level, order=_FEW_OF_SEVERAL)
 
 
 def _upwards(problem: Problem, starts: Iterator[Array]) -> Outcome:
@@ -264,7 +277,7 @@ def _roughly(problem: Problem, x: Array) -> Outcome:
     """Newton's method at coarse resolution, on nodes of the label that are chosen where this can be."""
     if settles(problem):
         return _settling(problem, x, COARSE, _CLOSE)
-    return newton(coupled_at(problem, COARSE), x, settled=_CLOSE)
+    return newton(coupled_at(problem, _leading(problem, COARSE)), x, settled=_CLOSE)
 
 
 def reduced_order(problem: Problem, order: Mapping[str, Array]) -> Mapping[str, Array] | None:

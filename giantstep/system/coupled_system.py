@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from functools import lru_cache
 from types import ModuleType
 from typing import Any, Protocol
@@ -19,6 +21,7 @@ from giantstep.quadrature.gauss import legendre
 from giantstep.quadrature.panels import ORDERS, meshes, nodes
 from giantstep.quadrature.shift_derivatives import norm_functions
 from giantstep.quadrature.tensor import coordinates
+from giantstep.spec.errors import NotConverged
 from giantstep.system.discretisation import Level, Resolved, clean_law, resolved, rows_between
 from giantstep.system.loss_kernels import coupled_kernel, loss_kernel
 from giantstep.system.misclassification import wrong_sign, wrong_sign_slopes
@@ -32,6 +35,7 @@ Array = np.ndarray
 
 _FLOOR = 1e-14
 _ROUNDING, _LEAST = 1e-15, 1e-290
+_FINER, _SETTLED, _MANY = 8, 1e-12, 1_000_000  # refinements of axes, their last relative change, nodes that are enough
 
 
 class Tangents(Protocol):
@@ -241,7 +245,7 @@ class CoupledSystem:
         """The fields of the last x on panels in kappa that resolve the sign of the output: this, where its own do."""
         problem, here = self.problem, self.output()
         if problem.rank > 1:
-            return self
+            return self._on_finer_axes()
         edges = meshes((*problem.blocks, problem.target or problem.blocks[0])).edges
         found = panels(
             here,
@@ -250,6 +254,23 @@ class CoupledSystem:
             lambda kappa: _averages_of_sign(self._on(kappa, np.ones_like(kappa)).output()),
         )
         return self if found is None else self._on(*nodes(found, ORDERS[not self.level.rough]))
+
+    def _on_finer_axes(self) -> CoupledSystem:
+        """The fields of the last x on axes of kappa that settle the sign of the output, which costs next to nothing
+        beside averages; the finest that are affordable where none do, whose error two levels then differ by.
+        """
+        if not isinstance(self.clean, Intervals):
+            return self
+        here, wrong = self, math.inf
+        for times in range(_FINER):
+            before, wrong = wrong, float(here.table[:, 1] @ wrong_sign(here.output()))
+            if abs(wrong - before) <= _SETTLED * wrong or len(here.table) > _MANY:
+                break
+            level = replace(self.level, halvings=self.level.halvings + times + 1)
+            with suppress(NotConverged):  # too many nodes
+                here = type(self)(self.problem, level, resolved(self.problem, level))
+                here.fields(self.work[self.first])
+        return here
 
     def _on(self, kappa: Array, weight: Array, clean: Labels | None = None) -> CoupledSystem:
         """The fields of the last x at other nodes of kappa, with the law of the clean label there."""

@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 
 from giantstep.system.problem import Points, Problem, Solution
-from giantstep.system.square_loss import ROUNDING
+from giantstep.system.square_loss import RESIDUAL, ROUNDING
 
-RESIDUAL = 1e-10  # a solution with a larger residual is not reported
 ENERGY = 1e-8  # nor one whose free energy differs from its training loss by more, relatively
 _NEGATIVE = 1e-9  # of the overlaps, what rounding may make negative
 

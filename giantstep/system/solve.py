@@ -7,14 +7,14 @@ from dataclasses import replace
 
 from giantstep.spec.errors import BadInput, NotConverged
 from giantstep.spec.model import Model
-from giantstep.system.evidence import RESIDUAL, faults
+from giantstep.system.evidence import faults
 from giantstep.system.first_compilation import compile_first
 from giantstep.system.loss_at_zero import saturated_hint
 from giantstep.system.merged_blocks import merged, parted
 from giantstep.system.problem import Problem, Solution, problem_of
 from giantstep.system.result import ALL_PARAMETERS, Result
 from giantstep.system.separation import separable, separated
-from giantstep.system.square_loss import rounding_hint, solve_direct
+from giantstep.system.square_loss import RESIDUAL, rounding_hint, solve_direct
 
 __all__ = ["RESIDUAL", "Problem", "problem_of", "solve"]
 

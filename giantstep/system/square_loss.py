@@ -19,13 +19,15 @@ from giantstep.system.problem import Points, Problem, Solution
 from giantstep.system.result import ORDER_PARAMETERS
 from giantstep.system.span import Span, span_of
 from giantstep.system.state import State, places_of, run_points, run_solver
-from giantstep.system.uncompiled import sparing
+from giantstep.system.uncompiled import sparing, uncompiled
 
+RESIDUAL = 1e-10  # a solution with a larger residual is not reported
 ROUNDING = 1e-15  # of E y^2: what double precision leaves of a test error that is next to nothing
 LARGE_RIDGE = 10.0  # a ridge that is not too small, whatever the model
 _COLLINEAR = 1e-4  # what a mean feature has beside the others, of which rounding takes 1e-16
 _PEAKED, _NEAR_PEAK = 1e-2, 0.05  # ridge, and distance of samples and width in logarithms, of the interpolation peak
 _HALVINGS = 5
+_DIGITS = 0.01  # of the rounding of double precision, what another kind of number has to have to be worth it
 _SMALL = 4000  # nodes times pairs of blocks that half a second is enough for without a compiler
 _COARSER, _FINER = 0.85, 1.3  # of an axis: what its error is estimated from, and what it is refined by
 
@@ -46,37 +48,52 @@ def solve_direct(problem: Problem, tolerance: float) -> Solution:
     """Solve at increasing resolution until the test error has settled. Raises NotConverged."""
     if problem.rank > 1:
         return _solve_by_axes(problem, tolerance)
+    for kind in (float, np.longdouble):
+        points = _settled(problem, tolerance, kind)
+        lost = not (points.quadrature_error[0] <= tolerance and points.residual[0] <= RESIDUAL)
+        if not (lost and np.finfo(np.longdouble).eps < _DIGITS * np.finfo(float).eps):
+            break
+    return points.at(0)
+
+
+def _settled(problem: Problem, tolerance: float, kind: type) -> Points:
+    """The point of a problem at the resolution where it has settled, or is held up by rounding."""
     error = math.inf
     for halvings in range(_HALVINGS):
         previous = error
-        points = direct_points(problem, problem.parameters[None], tolerance, halvings)
+        points = direct_points(problem, problem.parameters[None], tolerance, halvings, kind)
         if points.status[0] <= 0:
             raise NotConverged(_stalled(problem, -int(points.status[0])), rounding_hint(problem))
         error = float(points.quadrature_error[0])
         if error <= tolerance or error > 0.5 * previous:  # settled, or held up by rounding
             break
-    return points.at(0)
+    return points
 
 
-def direct_points(problem: Problem, parameters: np.ndarray, tolerance: float, halvings: int = 0) -> Points:
+def direct_points(
+    problem: Problem, parameters: np.ndarray, tolerance: float, halvings: int = 0, kind: type = float
+) -> Points:
     """Solve at ``parameters`` [P, 5] at both orders of quadrature: what they change from one to the other is the error.
 
-    Of one direction of kappa. A point is solved as if it were alone.
+    Of one direction of kappa. A point is solved as if it were alone. kind: of the numbers, others than those of double
+    precision without a compiler.
     """
     kernel, span = _kernel(problem), span_of(problem)
     assert problem.target is not None
     rough, rule = _rules(problem.blocks, problem.target, halvings, span)
-    coarse = run_points(kernel, rough.node, problem.fraction, parameters)
-    fine = run_points(kernel, rule.node, problem.fraction, parameters, coarse.work)
+    solve = None if kind is float else uncompiled(kernel.solve)
+    coarse = run_points(kernel, rough.node, problem.fraction, parameters, None, solve, kind)
+    fine = run_points(kernel, rule.node, problem.fraction, parameters, coarse.work, solve, kind)
     signal = rule.signal + parameters[:, 3]
-    test, train, energy = fine.out.T
+    out, work = fine.out.astype(float, copy=False), fine.work.astype(float, copy=False)
+    test, train, energy = out.T
     size = np.maximum(abs(test), ROUNDING / tolerance * signal)
-    error = abs(test - coarse.out[:, 0]) / np.where(size > 0.0, size, 1.0)
+    error = abs(test - coarse.out[:, 0].astype(float, copy=False)) / np.where(size > 0.0, size, 1.0)
     status = np.where(coarse.status <= 0, coarse.status, fine.status)
-    order = {name: fine.work.T[place].reshape(shape) for name, (place, shape) in rule.places.items()}
+    order = {name: work.T[place].reshape(shape) for name, (place, shape) in rule.places.items()}
     if span is not None:
         order["m"] = span.outward(order["m"], order["V2"])
-    residual = rule.certificate.check(problem.fraction, parameters, fine.work)
+    residual = rule.certificate.check(problem.fraction, parameters, work)
     return Points(test, train, energy, order, residual, status, error, rule.node.shape[1], signal)
 
 

@@ -145,19 +145,23 @@ def run_points(
     parameters: Array,
     start: Array | None = None,
     solve: Callable[..., Any] | None = None,
+    kind: type = float,
 ) -> SolvedPoints:
     """Solve a system that is solved block by block at ``parameters`` [P, 5], on nodes [columns, N].
 
-    start: families [P, ...] of solutions on other nodes; solve: in the place of the kernel's, the same in plain Python.
+    start: families [P, ...] of solutions on other nodes; solve: in the place of the kernel's, the same in plain Python,
+    which takes numbers of any kind.
     """
     count, blocks = len(parameters), len(fraction)
     table, sizes = members(kernel, blocks)
     most = table.shape[2]
-    work = np.zeros((count, size_of(kernel, blocks))) if start is None else start.copy()
-    field, system = np.empty((len(kernel.FIELDS), node.shape[1])), np.empty((2 * most + 4, most))
-    out, status = np.full((count, 3), np.nan), np.empty(count, np.int64)
-    call = solve or kernel.solve
-    call(node, fraction, parameters, work, field, table, sizes, system, start is not None, out, status)
+    work: Array = np.zeros((count, size_of(kernel, blocks)), kind) if start is None else start.astype(kind)
+    field: Array = np.empty((len(kernel.FIELDS), node.shape[1]), kind)
+    system: Array = np.empty((2 * most + 4, most), kind)
+    out: Array = np.full((count, 3), np.nan, kind)
+    status = np.empty(count, np.int64)
+    given: list[Array] = [np.asarray(array, kind) for array in (node, fraction, parameters)]
+    (solve or kernel.solve)(*given, work, field, table, sizes, system, start is not None, out, status)
     return SolvedPoints(status, out, work, field)
 
 

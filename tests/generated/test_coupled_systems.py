@@ -320,7 +320,7 @@ QUARTIC = "abs(f-y) + (f-y)**4/50"  # with a kink, and no closed form
 AVERAGES = {
     "intervals": (
         ("nodes", "label_intervals"),
-        ("_fill_values", "_fill_kink", "_tails", "_moments", "_given", "_edges"),
+        ("_fill_values", "_fill_kink", "_tails", "_moments", "_within", "_given", "_edges"),
     ),
     "points": (
         ("nodes", "label_points"),
