@@ -10,7 +10,7 @@ import numpy as np
 from derive.language.grammar import ExpressionError, Node, shorten
 from derive.language.links import link_of
 from giantstep.spec.errors import BadInput
-from giantstep.spec.expressions import Array, jet
+from giantstep.spec.expressions import Array, jet, prepare
 from giantstep.spec.validate import GROWS_TOO_FAST, REACH, TOO_LARGE, Kind, unusable, wrong
 
 
@@ -20,10 +20,11 @@ def link_values(text: str) -> Callable[[Array], Array]:
     nan where it is not a real number. Raises ExpressionError where the text is no link.
     """
     link = link_of(text)
+    prepared = prepare(link.node)
 
     def evaluate(points: Array) -> Array:
         rows = dict(zip(link.variables, points, strict=True))
-        return jet(link.node, link.variables[0], rows, 0)[0]
+        return jet(prepared, link.variables[0], rows, 0)[0]
 
     return evaluate
 
