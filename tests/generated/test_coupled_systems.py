@@ -117,14 +117,10 @@ def test_every_loss_and_channel(name: str, blocks: int, channel: dict[str, Any])
     assert observed < CLOSE
 
 
-@pytest.mark.parametrize(
-    ("loss", "blocks"),
-    [
-        ("huber", 1),
-        pytest.param("huber", 2, marks=pytest.mark.slow),
-        pytest.param("log_cosh", 1, marks=pytest.mark.slow),
-    ],
-)
+SLOW = [pytest.param(loss, blocks, marks=pytest.mark.slow) for loss, blocks in (("huber", 2), ("log_cosh", 1))]
+
+
+@pytest.mark.parametrize(("loss", "blocks"), [("huber", 1), *SLOW])
 def test_target_of_two_indices(loss: str, blocks: int) -> None:
     order, observed = compared(model(loss, blocks, **TWO), 3 + blocks, Level(8, 64, labels=1))
     assert order < CLOSE
@@ -204,15 +200,11 @@ def test_proximal_map_of_the_reference(name: str) -> None:
                 assert abs(value - wanted) < 1e-22 * (1 + abs(wanted))
 
 
-@pytest.mark.parametrize(
-    ("name", "changes"),
-    [
-        ("logistic", {"target__probit": 0.3}),
-        ("exponential", PLAIN),
-        ("epsilon_insensitive", {"target__noise": 0.2}),
-        ("log_cosh", {"target__link": "tanh"}),
-    ],
-)
+SETTLED: list[tuple[str, dict[str, Any]]] = [("logistic", {"target__probit": 0.3}), ("exponential", PLAIN)]
+SETTLED += [("epsilon_insensitive", {"target__noise": 0.2}), ("log_cosh", {"target__link": "tanh"})]
+
+
+@pytest.mark.parametrize(("name", "changes"), SETTLED)
 def test_quadrature_of_the_reference_has_settled(name: str, changes: dict[str, Any]) -> None:
     """Twice as many panels in omega change nothing: the error of the reference itself."""
     system = small_system(problem_of(model(name, **changes)), 3)
@@ -365,9 +357,8 @@ def test_a_changed_average_is_noticed(rule: str, cases: list[tuple[str, dict[str
 
     The quickest case comes first: the others look at what it leaves.
     """
-    left: list[str] | None = None
+    left, (modules, functions) = None, AVERAGES[rule]
     for loss, changes in cases:
-        modules, functions = AVERAGES[rule]
         left = survivors(loss, changes, modules, (*functions, rule), left, count)
         if not left:
             break
