@@ -7,14 +7,14 @@ sigma' beside its parts along 1 and z, (i, j) in MOMENTS; radial: 1 for rows Gau
 means of functions of e [N], and of those times t = theta.x [m, N]; r_3: the strength of the spike with
 E sigma''' in the place of E sigma'.
 
-Generated; do not edit. Signature 7cbf740635f2b18c.
+Generated; do not edit. Signature 19da93868f26a1c2.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "7cbf740635f2b18ce2300675a3a89148d907e455b6ce6a3401286942e5fdf10a"
+SIGNATURE = "19da93868f26a1c2cb7aaa43d628c7c3541416318627a58d670bf11104b17d2b"
 
 
 MOMENTS = ((1, 2), (1, 3), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (4, 0))

@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature 8190c1c336edc9f5, runtime db6f56816a3cf49b.
+Generated; do not edit. Signature c19885dd96deae14, runtime 94537d35edce4315.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "8190c1c336edc9f5db5f9e9b506429ac9f8e29b9a426d916d83f360adcd392ca"
+SIGNATURE = "c19885dd96deae147e302b53d2214084017d7445c5da9b996405bf1984126240"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

@@ -3,14 +3,14 @@
 eigenvalue [J]: of the covariance of the inputs, of mean one; law_tr, law_theta [J]: weights of the trace and of the
 target's direction theta there; u [K]: readout values at initialisation.
 
-Generated; do not edit. Signature 23cbb35cc185d100, runtime db6f56816a3cf49b.
+Generated; do not edit. Signature 6b3a6dd856934f46, runtime 94537d35edce4315.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "23cbb35cc185d1005756a9aa1300b6b2659b335a34114ca6db462e79220532bb"
+SIGNATURE = "6b3a6dd856934f462ea8a933b3b66aa3251fb40badc0e8678f1a2110ee5dbb17"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

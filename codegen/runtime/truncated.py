@@ -46,7 +46,7 @@ def moments_beyond(y, far):
 
 @inner
 def tail_at(place):
-    """The tail beyond a place, to 1e-13 of each moment."""
+    """The tail beyond a place, to 2e-13 of each moment."""
     if abs(place) > FARTHEST:
         return Tail(place, 0.0, 0.0, 0.0, 0.0)
     phi, j0, j1, j2, _, _ = moments_beyond(abs(place), 3.0)

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature e5b2609212175948, runtime db6f56816a3cf49b.
+Generated; do not edit. Signature ff08296494fa672b, runtime 94537d35edce4315.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "e5b2609212175948a3457848c028278dc95ba66016f1c1fd8f177bd9356efc13"
+SIGNATURE = "ff08296494fa672b78754b7b15ce1f480f8afe4b0d4348aebe3c5de01d742e12"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

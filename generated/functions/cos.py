@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature be23b1ca8666dac2, runtime db6f56816a3cf49b.
+Generated; do not edit. Signature e51f14f3af2e7eb8, runtime 94537d35edce4315.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "be23b1ca8666dac299e858838cd54906b0f012bfa8d48d0e4551dad7956f9c78"
+SIGNATURE = "e51f14f3af2e7eb81d17ae1c08ef6a1eb1e90b5e0148e40cee2ed291af0ba7c4"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature fc04c574706df2ca, runtime db6f56816a3cf49b.
+Generated; do not edit. Signature 4dd3745ca052d273, runtime 94537d35edce4315.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "fc04c574706df2ca933261739345969c4c2ec49f4d9cb3e0d1e43e90dc0d00a7"
+SIGNATURE = "4dd3745ca052d2731922c6e15b8d360c42a4fa86026f896d4bbcb491557f01cc"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

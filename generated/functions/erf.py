@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 79f1e0dd4c549af7, runtime db6f56816a3cf49b.
+Generated; do not edit. Signature 15b28a7452867342, runtime 94537d35edce4315.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "79f1e0dd4c549af799080b1459c6b721578b8dc7fd322106b2f7e1490f14ede9"
+SIGNATURE = "15b28a74528673427cfa510d91f698831f2238db159789bbf9991f453d342fd4"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 4ee707c5264a8e35, runtime db6f56816a3cf49b.
+Generated; do not edit. Signature 3996237703334510, runtime 94537d35edce4315.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "4ee707c5264a8e357573a6f0adb98945f8958d3827de5b6a3a0b261333bbce97"
+SIGNATURE = "39962377033345103bf0dd223d14c49c218b545de95ffd72150f44c398a8701b"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature d32c5c851c698355, runtime db6f56816a3cf49b.
+Generated; do not edit. Signature 4b32ce22a4ced9c1, runtime 94537d35edce4315.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "d32c5c851c698355042fb3f6c1fd0d8030f10009b7b7dda153dfd874c079359a"
+SIGNATURE = "4b32ce22a4ced9c1726a2818c34d24c305804b791fcfd87d914c2c7475ed1af8"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

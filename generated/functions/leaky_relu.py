@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 84e552d1b1095de8, runtime db6f56816a3cf49b.
+Generated; do not edit. Signature d721aa3fa2b7bff1, runtime 94537d35edce4315.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "84e552d1b1095de8d1858cf4d468f6353f289327ccbfac5724cfa17324eea287"
+SIGNATURE = "d721aa3fa2b7bff1209f5816ab54fe7a0d09ce35819e83af34d114ab144c6e31"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 9f071b622631a63f, runtime db6f56816a3cf49b.
+Generated; do not edit. Signature 82923651abb7c8fc, runtime 94537d35edce4315.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "9f071b622631a63f8ce3b80740fc02e6484f427d81a01f62955344529a6b5750"
+SIGNATURE = "82923651abb7c8fc3da7392f032d7da46a228490bb3fd568abea9b2cc80a529e"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 36d0f3f6c27567bb, runtime db6f56816a3cf49b.
+Generated; do not edit. Signature 9614b96def2ea702, runtime 94537d35edce4315.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "36d0f3f6c27567bb5d4ca9d626db2b767073061763df993a45752724f7bf4129"
+SIGNATURE = "9614b96def2ea702692a6e1cdd241ef04e84e58f5256675e1f856198d143ea4c"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

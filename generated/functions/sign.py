@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature cbdb56e02bd2f6c0, runtime db6f56816a3cf49b.
+Generated; do not edit. Signature cfffc8467b4c7bc7, runtime 94537d35edce4315.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "cbdb56e02bd2f6c0f92c876e24f87525f5f9424dc42aa62aa01e5a0e3de1d151"
+SIGNATURE = "cfffc8467b4c7bc779eeee273a1b1b08613ed52418a5b386c6885c787bed9966"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

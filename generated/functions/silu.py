@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature f822411360c03237, runtime db6f56816a3cf49b.
+Generated; do not edit. Signature 67e0c0f70686e4a6, runtime 94537d35edce4315.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "f822411360c032370198f6e573b3c0000878317648cafd7e9ed3a5960fae6194"
+SIGNATURE = "67e0c0f70686e4a696eab585f54a532a75272f67d3871ad56b1dc80958662e4f"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature dbe798ec5212ff7d, runtime db6f56816a3cf49b.
+Generated; do not edit. Signature 24c681a0852849b8, runtime 94537d35edce4315.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "dbe798ec5212ff7d5add0dc738871b41d0527d12991820784914fea85e52bed2"
+SIGNATURE = "24c681a0852849b8f53bc8bc996cd2adebf3222e609a24fa322eb7851557ba5a"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

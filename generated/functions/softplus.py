@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 94112d5a63b2de71, runtime db6f56816a3cf49b.
+Generated; do not edit. Signature 6cd74e2af2182fc4, runtime 94537d35edce4315.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "94112d5a63b2de71ecdb21e45302d01fa2c6f005468ff024e62fc9f2155a87e2"
+SIGNATURE = "6cd74e2af2182fc4b0e3a172e9afe2d166c7872dccfbef3297c105d51b5d7fe8"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

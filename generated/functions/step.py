@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 46d27aa03e07e279, runtime db6f56816a3cf49b.
+Generated; do not edit. Signature 54b871285f716860, runtime 94537d35edce4315.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "46d27aa03e07e279d0fb4fa69a892cbadc4af139f3d663d573607a2faa10b203"
+SIGNATURE = "54b871285f71686054320c70f15705054f7c0916ea6cdfecf162c27b1001057d"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

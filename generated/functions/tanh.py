@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature d50442f443c1a0b5, runtime db6f56816a3cf49b.
+Generated; do not edit. Signature 28ae5f88463363e8, runtime 94537d35edce4315.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "d50442f443c1a0b570abc065345c49cd93ed5da4f5021d0f375d21ebb57761f6"
+SIGNATURE = "28ae5f88463363e85f5f9507d4a0006089fd49b2bde2c642c3192ea9ae6cce73"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

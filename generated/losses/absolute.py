@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature a065466531b657f1, runtime db6f56816a3cf49b.
+Generated; do not edit. Signature 074e5b93593f542f, runtime 94537d35edce4315.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "a065466531b657f1780f20ff253f6e329adc612af7d8abd98e74cbaf819c9814"
+SIGNATURE = "074e5b93593f542f802eda6eca9091f261611e88cc77e412c5e17d6ca6dc7eb5"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature f06aa8a5d26661b3, runtime db6f56816a3cf49b.
+Generated; do not edit. Signature bbf047e98c8af4a8, runtime 94537d35edce4315.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "f06aa8a5d26661b33f36ab703a07a24f38b71afe736cc9786488d49bc0f2e8b1"
+SIGNATURE = "bbf047e98c8af4a827337bab629c0a67b8ba3b2b1423271fc495c911d9a4b2ca"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

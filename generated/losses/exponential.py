@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 56ed6ad624228155, runtime db6f56816a3cf49b.
+Generated; do not edit. Signature 235d3c7c07159021, runtime 94537d35edce4315.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "56ed6ad624228155b5e74f842e89b9f45e0ecd2d076c316e8a84ae7b4e759b74"
+SIGNATURE = "235d3c7c071590211f17cd7251f1f70688652f654ccda463f0bffe19f4a54cf4"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

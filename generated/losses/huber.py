@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 6a85844d16b42683, runtime db6f56816a3cf49b.
+Generated; do not edit. Signature ca23b91a8f759a58, runtime 94537d35edce4315.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "6a85844d16b42683092914b043860dcf8cae78919aa34d245158b6a8f936f0f9"
+SIGNATURE = "ca23b91a8f759a5824e9729f3ce5037ad4ab9aba548d4913b1accb575acc0fe4"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 71472249f129f6f6, runtime db6f56816a3cf49b.
+Generated; do not edit. Signature de0ccf77f34e0fb6, runtime 94537d35edce4315.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "71472249f129f6f648d2855636304a5af8fb3e287597d7389ffec83e7937d935"
+SIGNATURE = "de0ccf77f34e0fb6342dfabc67cf76c4d4e17cdb20abc8cc0f0b216a391efd6e"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature d5c4a7c67a330dd8, runtime db6f56816a3cf49b.
+Generated; do not edit. Signature f0401fdf0c319fcc, runtime 94537d35edce4315.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "d5c4a7c67a330dd864f2484b27d04eb607bd4fadac33d929fca210a7c8cd0221"
+SIGNATURE = "f0401fdf0c319fcca80fa9ea8c5d1ebe84f49e3af1c843a0e46e66de6fcf4142"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

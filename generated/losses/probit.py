@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 381a74d27c5ae3d9, runtime db6f56816a3cf49b.
+Generated; do not edit. Signature 071606cf5e322560, runtime 94537d35edce4315.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "381a74d27c5ae3d9a0d484bbff7a0060893f92dcd75339af3619debb003992e3"
+SIGNATURE = "071606cf5e3225603c555e3e1b5ecaacebbb52c40bbcb690a8361f2977a720eb"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

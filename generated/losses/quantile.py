@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature 165d3e10ebc46760, runtime db6f56816a3cf49b.
+Generated; do not edit. Signature 4fc5a40fc9de37de, runtime 94537d35edce4315.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "165d3e10ebc46760c16bc9d89d5f7e6e3bdf6fedb281f65cfdd5262d1453147f"
+SIGNATURE = "4fc5a40fc9de37de484018d33196e8094270133ce4de1ae9eda79e19e6fd3025"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 97efba2ce0011c18, runtime db6f56816a3cf49b.
+Generated; do not edit. Signature 0d5f93e956519f95, runtime 94537d35edce4315.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "97efba2ce0011c186adb1b012b74d0c449f53524796c3d881c110c3c0fb9f271"
+SIGNATURE = "0d5f93e956519f950f35f513059f3cbfdd87f2a31dba121dc2843fa659e30bd3"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

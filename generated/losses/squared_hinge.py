@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature aeb731e3da7c1786, runtime db6f56816a3cf49b.
+Generated; do not edit. Signature 4d860a9413d7df70, runtime 94537d35edce4315.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "aeb731e3da7c1786b761110dfdd605a88c634617c0893050ed5086470a411d72"
+SIGNATURE = "4d860a9413d7df70c9d17ac1004626ec67be4283e545b29781b055d3b4a06ec7"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

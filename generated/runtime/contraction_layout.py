@@ -1,7 +1,7 @@
 """Where the arrays of contractions lie in memory, for given lengths of their axes.
 
 Written by hand, in codegen/runtime/contraction_layout.py.
-Generated; do not edit. Signature 0869b236d371758d, runtime db6f56816a3cf49b.
+Generated; do not edit. Signature 3d9039c872837bd5, runtime 94537d35edce4315.
 Regenerate with: giantstep generate
 """
 
@@ -158,4 +158,4 @@ def _exchange(rows, loops, place, *arrays):
     for array in arrays:
         array[rows, loops], array[rows, place] = array[rows, place].copy(), array[rows, loops].copy()
 
-SIGNATURE = "0869b236d371758d68edc6b7f2d3ba05106999b48e98153dc23b01daeabf7ad8"
+SIGNATURE = "3d9039c872837bd5cd54627381c667932317168a21fd8a3914a15df5f6ea8362"

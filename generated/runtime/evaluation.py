@@ -3,7 +3,7 @@
 The numbers of a system lie in one array; a stage is some of its contractions, in order.
 
 Written by hand, in codegen/runtime/evaluation.py.
-Generated; do not edit. Signature 0869b236d371758d, runtime db6f56816a3cf49b.
+Generated; do not edit. Signature 3d9039c872837bd5, runtime 94537d35edce4315.
 Regenerate with: giantstep generate
 """
 
@@ -179,4 +179,4 @@ def _followers(contractions, names):
             moved.add(into)
     return moved
 
-SIGNATURE = "0869b236d371758d68edc6b7f2d3ba05106999b48e98153dc23b01daeabf7ad8"
+SIGNATURE = "3d9039c872837bd5cd54627381c667932317168a21fd8a3914a15df5f6ea8362"

@@ -1,6 +1,6 @@
 """Equations of a given bulk, one block  [THEORY section 5].
 
-Generated; do not edit. Signature 2881611d7bea3990.
+Generated; do not edit. Signature 31774412ae93c4bf.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "2881611d7bea3990c479e26868838e45c4fd45a6416d4adf53608626834685bf"
+SIGNATURE = "31774412ae93c4bfaa87e974bc7d61362c84b978f0d029faad6fee7b4a8c6c87"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

@@ -1,6 +1,6 @@
 """Equations of structured inputs, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature 31a9248085eb2aee.
+Generated; do not edit. Signature 683ac79dfbe4c061.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "31a9248085eb2aee8a1eec100083dbee21f7a2eed26fe32fdfdfa409959d711f"
+SIGNATURE = "683ac79dfbe4c0610f286b6d1162416e12479cca6ce650faa44d406e9fa6c42b"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 2872a04cb43e4533.
+Generated; do not edit. Signature f21c2b96e56d262b.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "2872a04cb43e45335206d2a9e6cb458efcf59145242c3b845c75bedf21531ab2"
+SIGNATURE = "f21c2b96e56d262b3ee960a26420e48e7ff2d01aead86a9fb7982c8e6fe38d57"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 307a1561172c0bf2.
+in X). Generated; do not edit. Signature d38b7e38cb280b09.
 Regenerate with: giantstep generate
 """
 
@@ -23,7 +23,7 @@ from generated.runtime.unknowns import (DIRECTION, FAMILY, IMAGE, RESIDUAL, TURN
     solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "307a1561172c0bf2c13b8ba7a94a4d3d08d302d0fbc5395dfaf33019cd37d647"
+SIGNATURE = "d38b7e38cb280b09b8a96cafe330ae2e2029f3f7e95d58a3ce443ec76af0297c"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

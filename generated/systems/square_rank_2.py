@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature f7efe206893ea515.
+in X). Generated; do not edit. Signature 14a1429bba1bf87c.
 Regenerate with: giantstep generate
 """
 
@@ -23,7 +23,7 @@ from generated.runtime.unknowns import (DIRECTION, FAMILY, IMAGE, RESIDUAL, TURN
     solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "f7efe206893ea5157df20a607aa8cc85d3f4d7a9a2ce24692dfa9f23be3806ff"
+SIGNATURE = "14a1429bba1bf87c6dbc9444a9cef6417ba5bdb6ea31d302542388397dbac2df"
 
 
 kappa_1, weight, nu0, nu1, nu2sq, kappa_2 = np.arange(6)  # rows of node, then those of the blocks

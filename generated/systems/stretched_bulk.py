@@ -1,6 +1,6 @@
 """Equations of a stretched bulk, 1 direction(s) beside the spike, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature c93be9e8c6b8cda4.
+Generated; do not edit. Signature f724700f35adb364.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "c93be9e8c6b8cda4aa8f673b41d3840d0a1191673dae0dffb74a1d05183b139d"
+SIGNATURE = "f724700f35adb364c00f7e0602feae32c2688c845ad96854e760b22680509b1b"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

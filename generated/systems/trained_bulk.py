@@ -1,6 +1,6 @@
 """Equations of a trained bulk, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature 5d157ce3e211296d.
+Generated; do not edit. Signature b3534a44d1365d3a.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "5d157ce3e211296dd6896bcc798681cc65c4dcfbf57c11cd292227f11e77c5ec"
+SIGNATURE = "b3534a44d1365d3a24bac6a5d761ab8368fbe1ea4ba16395e1623da7e99759f9"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')
