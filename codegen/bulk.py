@@ -32,20 +32,32 @@ def emit_bulks() -> dict[str, str]:
     return {
         f"{FOLDER}/trained_bulk.py": emit_bulk(TRAINED, "Sigma", "a trained bulk, any number of blocks"),
         f"{FOLDER}/inputs_bulk.py": emit_bulk(INPUTS, "Sigma", "structured inputs, any number of blocks"),
-        f"{FOLDER}/given_bulk.py": emit_bulk(GIVEN, "spectrum", "a given bulk, one block"),
+        f"{FOLDER}/{given_name(1)}.py": emit_given(1),
     }
+
+
+def given_name(directions: int) -> str:
+    """Name of the module of a given bulk for a number of directions of the target beside the spike."""
+    return "given_bulk" if directions == 1 else f"given_bulk_{directions}"
+
+
+def emit_given(directions: int) -> str:
+    """Text of the module of the equations of a given bulk; others than that of one direction when asked for."""
+    scope = "a given bulk, one block" + f", {directions} directions beside the spike" * (directions > 1)
+    return emit_bulk(GIVEN, "spectrum", scope, directions)
 
 
 # --- the equations of the bulk --------------------------------------------------------------------------------------
 
 
-def emit_bulk(law: SpectralLaw, points: str, scope: str) -> str:
+def emit_bulk(law: SpectralLaw, points: str, scope: str, directions: int = 1) -> str:
     """Text of the module of the equations that a bulk changes; points: name of the array of its spectrum.
 
-    Raises ValueError where an average over kappa is not one of the isotropic system.
+    directions: of the target beside the spike. Raises ValueError where an average over kappa is not one of the
+    isotropic system.
     """
-    given = (points, *weight_names(law), *norm_names(law))
-    system, plain = coupled_system(bulk=law.name), coupled_system(bulk=plain_law(law).name)
+    given = (points, *weight_names(law, directions), *norm_names(law))
+    system, plain = (coupled_system(directions, bulk=name) for name in (law.name, plain_law(law).name))
     block = block_of(system, plain)
     chain, inputs = chain_of(plain, block)
     torn = tuple(node for node in block.torn if node.name != "m")

@@ -8,7 +8,7 @@ print/             one protocol, Printer, and what speaks it: loops for numba, a
 program.py         functions of a module: statements, and what they unpack; system_module: what stands around them
 blockwise.py       a system solved block by block: the square loss, real or complex
 coupled.py         a system whose averages over the output a loss supplies
-bulk.py            equations that another bulk changes; stretched: those of the bulk without a spectrum
+bulk.py            equations that another bulk changes; stretched, neurons: those of bulks without a spectrum
 bulk_resolvent, row_norms  the law of the rows that a step leaves
 inputs.py          spectral law of inputs of a given covariance
 sensitivity.py     ``tangents``: how a solution moves with the parameters of its model; slopes: of features and step
@@ -21,7 +21,7 @@ manifest.py        signatures, atomic writing, what generated/ must hold
 from __future__ import annotations
 
 from codegen.blockwise import emit_systems
-from codegen.bulk import emit_bulks
+from codegen.bulk import emit_bulks, emit_given
 from codegen.bulk_resolvent import RESOLVENT_PATH, emit_resolvent
 from codegen.coupled import emit_coupled_system, emit_coupled_systems
 from codegen.functions import emit_registered
@@ -29,6 +29,7 @@ from codegen.inputs import PATH as INPUTS_PATH
 from codegen.inputs import emit_inputs
 from codegen.losses import emit_registered_losses
 from codegen.manifest import with_manifest
+from codegen.neurons import emit_given_blocks, emit_neurons
 from codegen.row_norms import NORMS_PATH, emit_norms
 from codegen.shared import emit_runtime
 from codegen.slopes import PATH as SLOPES_PATH
@@ -38,13 +39,13 @@ from codegen.step import emit_step
 from codegen.stretched import emit_stretched, emit_stretched_bulks
 
 # what giantstep asks of this package beside functions and losses
-__all__ = ["emit_coupled_system", "emit_stretched", "expected_texts"]
+__all__ = ["emit_coupled_system", "emit_given", "emit_neurons", "emit_stretched", "expected_texts"]
 
 
 def expected_texts() -> dict[str, str]:
     """Everything ``generated/`` holds, the manifest included."""
     systems = {**emit_systems(), **emit_coupled_systems(), **emit_bulks(), SLOPES_PATH: emit_slopes()}
-    systems |= emit_stretched_bulks()
+    systems |= emit_stretched_bulks() | emit_given_blocks()
     steps = {
         STEP_PATH: emit_step(),
         RESOLVENT_PATH: emit_resolvent(),

@@ -16,6 +16,7 @@ from sympy.printing.precedence import PRECEDENCE
 from derive.directions import directions_of
 
 KAPPA = sp.Symbol("kappa", real=True)
+UNIT = "unit_"  # what the names of identities of another size than that of the blocks begin with
 INDEX_NAMES = "abcdefghijklopqrsuvwxyz"
 
 
@@ -121,7 +122,7 @@ class MatrixInverse:
     """``name = (entry)^-1`` as a K x K matrix; ``entry`` depends on the indices ``row`` and ``column``.
 
     ``over``: further indices, one matrix for each of their values. ``identity``: the family that is the identity, of a
-    matrix of another size.
+    matrix of another size; its name begins with ``UNIT``.
     """
 
     name: str
@@ -160,6 +161,13 @@ class ParallelSum:
     ratio: str
     transposed: bool
     over: tuple[sp.Symbol, ...] = ()
+
+
+def is_delta(expr: sp.Basic) -> bool:
+    """Whether an expression is the entry of an identity between two indices, over blocks or of another size."""
+    if isinstance(expr, sp.KroneckerDelta):
+        return True
+    return isinstance(expr, sp.Indexed) and str(family_name(expr)).startswith(UNIT) and len({*expr.indices}) == 2
 
 
 def walk(expr: sp.Basic) -> Iterator[sp.Basic]:

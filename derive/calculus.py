@@ -19,40 +19,47 @@ from derive.blocks import (
     family,
     family_name,
     fresh_indices,
+    is_delta,
     member_indices,
     names_in,
     protect,
     rebuild,
     rename,
     used_indices,
+    walk,
 )
 from derive.canonical import canonical
 from derive.gaussian.expectation import Expectation
 
 
 def contract(expr: sp.Expr) -> sp.Expr:
-    """Carry out sums over Kronecker deltas."""
+    """Carry out sums over Kronecker deltas and other identities."""
     if not expr.args or isinstance(expr, (sp.Indexed, sp.KroneckerDelta)):
         return expr
     expr = rebuild(expr, [contract(arg) for arg in expr.args])
-    if isinstance(expr, BlockSum) and expr.body.has(sp.KroneckerDelta):
+    if isinstance(expr, BlockSum) and _has_delta(expr.body):
         return sp.Add(*(_contract_term(term, expr.bound) for term in sp.Add.make_args(sp.expand_mul(expr.body))))
     return expr
 
 
 def _contract_term(term: sp.Expr, bound: sp.Symbol) -> sp.Expr:
     for factor in sp.Mul.make_args(term):
-        if isinstance(factor, sp.KroneckerDelta) and bound in factor.args:
-            (other,) = [arg for arg in factor.args if arg != bound] or [bound]
+        if is_delta(factor) and bound in (places := _places(factor)):
+            (other,) = [place for place in places if place != bound] or [bound]
             rest = sp.Mul(*(f for f in sp.Mul.make_args(term) if f is not factor))
             return contract(rename(rest, {bound: other}))
     if isinstance(term, BlockSum):  # a delta hides one sum further in: exchange the sums
-        return (
-            BlockSum(_contract_term(term.body, bound), term.bound)
-            if term.has(sp.KroneckerDelta)
-            else BlockSum(term, bound)
-        )
+        return BlockSum(_contract_term(term.body, bound), term.bound) if _has_delta(term) else BlockSum(term, bound)
     return BlockSum(term, bound)
+
+
+def _has_delta(expr: sp.Expr) -> bool:
+    return any(map(is_delta, walk(expr)))
+
+
+def _places(delta: sp.Expr) -> tuple[sp.Expr, ...]:
+    """The two indices of an identity."""
+    return tuple(delta.indices if isinstance(delta, sp.Indexed) else delta.args)
 
 
 @dataclass(frozen=True)

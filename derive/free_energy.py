@@ -15,6 +15,7 @@ from derive.canonical import canonical
 from derive.energetic import Energetic
 from derive.operations import COMPOSED, computed, equal
 from derive.replica.bulk import Spectral, quadratic_form, spectral_potential, spike_response
+from derive.replica.neurons import neuron_form, neuron_potential
 from derive.replica.readout import conjugate_pairs, gaussian_integral, zeta_families
 from derive.replica.stretched import stretched_potential
 from derive.replica.stretched_form import stretched_form
@@ -57,6 +58,9 @@ def free_energy(energetic: Energetic, law: SpectralLaw = ISOTROPIC) -> FreeEnerg
     if law.rows == "stretched":
         spectral = stretched_potential(trace, law)
         spectral, R = stretched_form(trace, law, spectral, energetic.directions)
+    elif law.rows == "neurons":
+        spectral = neuron_potential(trace, law)
+        spectral, R = neuron_form(trace, law, spectral, energetic.directions, energetic.spikes)
     else:
         spectral = spectral_potential(trace, law)
         R = quadratic_form(trace, law, spectral, energetic.directions, energetic.spikes)

@@ -16,7 +16,7 @@ import mpmath
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
-from derive.blocks import KAPPA, BlockSum, Definition, LogDet, MatrixInverse, family_name, member_indices, walk
+from derive.blocks import KAPPA, UNIT, BlockSum, Definition, LogDet, MatrixInverse, family_name, member_indices, walk
 from derive.free_indices import depends_on, is_index
 from derive.gaussian.expectation import Expectation
 from derive.gaussian.numeric import mpmath_function
@@ -150,6 +150,8 @@ class RandomValues:
             return self._inverse(name, indices[2:])[indices[0], indices[1]]
         if (name, indices) in self._moved:
             return self._moved[name, indices]
+        if name.startswith(UNIT):
+            return mpmath.mpf(indices[0] == indices[1])
         if isinstance(expression, AppliedUndef):
             return self._function(name, [*indices, *(self.at(a, where) for a in expression.args if a == KAPPA)])
         return self._drawn(name, _sorted(name, indices))

@@ -173,10 +173,8 @@ def _equations(trace: Recorder, energy: FreeEnergy) -> tuple[tuple[Equation, ...
     equations = [Equation(d.name, d.name, d.indices, d.body, "explicit") for d in spectral.definitions]
     if spectral.stationarity is not None:
         equations.append(_solve_for(trace, "T", "T", "dL/dT", "[CUI24] App. D"))
-        equations += [
-            Equation(each.name, each.name, each.indices, each.body, "explicit") for each in spectral.auxiliary
-        ]
-        equations += gradient.adjoints(trace)
+    equations += [Equation(each.name, each.name, each.indices, each.body, "explicit") for each in spectral.auxiliary]
+    equations += gradient.adjoints(trace)
     paired = pairs(energy.energetic.directions, energy.energetic.spikes, energy.law.norms)
     conditions = {name: gradient.total(trace, name) for name, _ in paired}
     for unknown, fixes in paired:
@@ -259,16 +257,16 @@ class _Gradient:
     def _constraints(self) -> tuple[Constraint, ...]:
         """The equations that T and what follows it obey, the others held."""
         spectral = self.energy.spectral
-        if spectral.stationarity is None:
-            return ()
-        return (OF_T, *(Constraint(each.name, each.indices, explicit=True) for each in spectral.auxiliary))
+        own = () if spectral.stationarity is None else (OF_T,)
+        return (*own, *(Constraint(each.name, each.indices, explicit=True) for each in spectral.auxiliary))
 
     def _moved_by(self, name: str) -> tuple[Constraint, ...]:
         """Those of the equations that a name stands in, by itself or by what is defined by it; its own among them."""
         spectral = self.energy.spectral
         bodies = {d.name: d.body for d in (*spectral.definitions, *spectral.auxiliary)}
         bodies |= {inverse.name: inverse.entry for inverse in spectral.inverses}
-        bodies["T"] = spectral.stationarity if spectral.stationarity is not None else sp.S.Zero
+        if spectral.stationarity is not None:
+            bodies["T"] = spectral.stationarity
         own = {constraint.name for constraint in self._constraints}
 
         def reaches(place: str, seen: frozenset[str]) -> bool:

@@ -19,7 +19,7 @@ from derive.blocks import family, index
 from derive.directions import directions_of
 
 B, X = index("b"), index("x")
-LawName = Literal["isotropic", "norms", "trained", "stretched", "matrix", "inputs"]
+LawName = Literal["isotropic", "norms", "trained", "stretched", "matrix", "neurons", "inputs"]
 
 
 @dataclass(frozen=True)
@@ -29,9 +29,10 @@ class SpectralLaw:
     title: words for the title of a derivation; over: the index of the points, () where there is one; covariance: of
     block b at x; trace: weight of the trace at x; aligned: whether spike and target have weights of their own,
     otherwise every direction sees the trace's; rows: "gaussian" given the law (T is extremised over), "given", a
-    matrix of which the points are the squared singular values (the potential is then exact), or "stretched", whose
-    points are samples of the step that made them; assumption, source: of the rows; norms: whether their norms vary
-    from neuron to neuron, which the readout can align with.
+    matrix of which the points are the squared singular values (the potential is then exact), "neurons", the same for
+    several blocks, whose points are pairs of rows, or "stretched", whose points are samples of the step that made
+    them; assumption, source: of the rows; norms: whether their norms vary from neuron to neuron, which the readout
+    can align with.
     """
 
     name: LawName
@@ -40,7 +41,7 @@ class SpectralLaw:
     covariance: sp.Expr
     trace: sp.Expr
     aligned: bool
-    rows: Literal["gaussian", "given", "stretched"]
+    rows: Literal["gaussian", "given", "neurons", "stretched"]
     assumption: str
     source: str
     norms: bool = False
@@ -158,6 +159,17 @@ GIVEN = SpectralLaw(
     "none: the singular values of the bulk are given",
     "[CUI24] eq. (108)-(116); THEORY section 4",
 )
+NEURONS = SpectralLaw(
+    "neurons",
+    "given bulk of several blocks",
+    (index("i"), index("j")),
+    family("gram")[index("i"), index("j")],
+    family("gram")[index("i"), index("j")],
+    True,
+    "neurons",
+    "none: the rows of the bulk are given",
+    "[CUI24] eq. (108)-(116); THEORY section 10",
+)
 INPUTS = SpectralLaw(
     "inputs",
     "structured inputs",
@@ -171,5 +183,5 @@ INPUTS = SpectralLaw(
 )
 
 LAWS: Mapping[str, SpectralLaw] = MappingProxyType(
-    {law.name: law for law in (ISOTROPIC, NORMS, TRAINED, STRETCHED, GIVEN, INPUTS)}
+    {law.name: law for law in (ISOTROPIC, NORMS, TRAINED, STRETCHED, GIVEN, NEURONS, INPUTS)}
 )

@@ -7,14 +7,14 @@ sigma' beside its parts along 1 and z, (i, j) in MOMENTS; radial: 1 for rows Gau
 means of functions of e [N], and of those times t = theta.x [m, N]; r_3: the strength of the spike with
 E sigma''' in the place of E sigma'.
 
-Generated; do not edit. Signature 19da93868f26a1c2.
+Generated; do not edit. Signature 1e453c193c1bae03.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "19da93868f26a1c2cb7aaa43d628c7c3541416318627a58d670bf11104b17d2b"
+SIGNATURE = "1e453c193c1bae039697efadf19de38939d4ea51e2e7f4696c06ebc7994276a3"
 
 
 MOMENTS = ((1, 2), (1, 3), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (4, 0))

@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature c19885dd96deae14, runtime 94537d35edce4315.
+Generated; do not edit. Signature 7ea192ecb12f5bd0, runtime 4c51ac549b047583.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "c19885dd96deae147e302b53d2214084017d7445c5da9b996405bf1984126240"
+SIGNATURE = "7ea192ecb12f5bd00379c9f5ce97665411ea1d3b5108cb965fd44a0b319b69e5"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

@@ -3,14 +3,14 @@
 eigenvalue [J]: of the covariance of the inputs, of mean one; law_tr, law_theta [J]: weights of the trace and of the
 target's direction theta there; u [K]: readout values at initialisation.
 
-Generated; do not edit. Signature 6b3a6dd856934f46, runtime 94537d35edce4315.
+Generated; do not edit. Signature ffa5826b7a8b2691, runtime 4c51ac549b047583.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "6b3a6dd856934f462ea8a933b3b66aa3251fb40badc0e8678f1a2110ee5dbb17"
+SIGNATURE = "ffa5826b7a8b2691754e3d49cbea0033337b4d84fc42dc0855bf5c619ffa20dd"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

@@ -7,10 +7,13 @@ evaluated is known to the bound of that.
 
 import ast
 from functools import cached_property
+from itertools import combinations
+from math import prod
 
 import numpy as np
 
 from codegen.runtime.equation_text import FEATURES, NODE, PARAMETERS, lines_of
+from codegen.runtime.products import LARGE, Product
 
 PART = "Z"  # the axis of values and bounds
 SIGNS = np.array([-1.0, 1.0])  # what is subtracted adds to the bound
@@ -114,9 +117,8 @@ class Steps:
         factors, summed = self._summands(node) if isinstance(node, ast.Call) else (self._factors(node), set())
         kept = tuple(sorted({letter for _, letters in factors for letter in letters} - summed))
         text = self.text[node.col_offset : node.end_col_offset]
-        sizes = ",".join(PART + "".join(letters) for _, letters in factors)
-        spec = f"{sizes}->{PART}{''.join(kept)}"
-        return self._step(text, lambda *arrays: np.einsum(spec, *arrays), factors, kept)
+        names = [(PART, *letters) for _, letters in factors]
+        return self._step(text, lambda *arrays: multiplied(arrays, names, (PART, *kept)), factors, kept)
 
     def _sum(self, node):
         """All terms of a sum at a time."""
@@ -180,11 +182,45 @@ class Steps:
             return self.functions[name][0], letters
         self.names.add(name)
         letters = (*letters, NODE) if name in self.features else letters
-        return name, letters
+        kept = tuple(sorted({*letters}))
+        if len(kept) == len(letters):
+            return name, letters
+        whole = [(PART, *letters)]
+        return self._step(
+            f"{name}{letters}", lambda array: _einsum([array], whole, (PART, *kept)), [(name, letters)], kept
+        )
 
     @staticmethod
     def _letters(node):
         return tuple(letter.id for letter in (node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]))
+
+
+def multiplied(arrays, names, kept):
+    """The product of arrays with named axes, summed over those that are not kept; large ones two at a time."""
+    left = list(zip(arrays, names, strict=True))
+    lengths = {name: length for array, own in left for name, length in zip(own, array.shape, strict=True)}
+    while len(left) > 2 and prod(lengths.values()) >= LARGE:
+        first, second = min(
+            combinations(range(len(left)), 2),
+            key=lambda pair: prod(lengths[name] for name in {*left[pair[0]][1], *left[pair[1]][1]}),
+        )
+        (one, own), (other, others) = left.pop(second), left.pop(first)
+        needed = {*kept}.union(*(each for _, each in left))
+        rest = tuple(sorted({*own, *others} & needed))
+        left.append((_pair(one, other, (own, others), rest, lengths), rest))
+    if len(left) == 2:
+        (one, own), (other, others) = left
+        return _pair(one, other, (own, others), kept, lengths)
+    return _einsum([array for array, _ in left], [own for _, own in left], kept)
+
+
+def _pair(first, second, names, kept, lengths):
+    product = Product(*names, kept)
+    return product.of(first, second) if product.large(lengths) else _einsum((first, second), names, kept)
+
+
+def _einsum(arrays, names, kept):
+    return np.einsum(f"{','.join(map(''.join, names))}->{''.join(kept)}", *arrays)
 
 
 def aligned(own, letters):

@@ -118,7 +118,7 @@ class Certificate:
         blocks = places[next(iter(self.contractions.families))][1][0]
         shapes = tuple([places[name][1] for name in self.contractions.families])
         layout = layout_of(self.contractions, blocks, node.shape[1], shapes)
-        start, numbers = layout.start.copy(), np.arange(len(layout.start))
+        start, numbers = layout.numbers(), np.arange(layout.size)
         start[layout.given] = np.concatenate((np.zeros(len(PARAMETERS) + blocks), node.ravel()))
         source = np.concatenate([np.arange(places[name][0].start, places[name][0].stop) for name in layout.families])
         target = np.concatenate([numbers[place] for place in layout.families.values()])
@@ -139,7 +139,7 @@ def filled(contractions, node, fraction, parameters, state):
     shapes = tuple([family.shape for family in families.values()])
     layout = layout_of(contractions, len(fraction), node.shape[1], shapes)
     complexes = any(family.dtype.kind == "c" for family in families.values())
-    value = layout.start.astype(complex) if complexes else layout.start.copy()
+    value = layout.numbers(complex if complexes else float)
     value[layout.given] = np.concatenate((parameters, fraction, node.ravel()))
     for name, family in families.items():
         value[layout.families[name]] = family.ravel()

@@ -13,22 +13,31 @@ _ALONG = 8  # what a loop along memory gains over another
 
 @dataclass(frozen=True)
 class Layout:
-    """rows: the contractions as they are carried out; start: all numbers, constants already in place.
+    """rows: the contractions as they are carried out; size: how many numbers there are; constants: (places, values).
 
     rows[i] = (kind, lengths of the loops, places of three operands, their strides loop by loop, how many numbers are
     added to); into: column of the place of the first operand; given: place of parameters, fractions and all that is
     given at the nodes; families: name -> place; defined: name -> (place, shape in memory, places of the axes there) of
-    what the text says; moving: the same of what is zero unless it is set; parts: the rows of stages.
+    what the text says; moving: the same of what is zero unless it is set; parts, pieces: the rows of stages, and what
+    carries these out.
     """
 
     rows: np.ndarray
     into: int
-    start: np.ndarray
+    size: int
+    constants: tuple[np.ndarray, np.ndarray]
     given: slice
     families: dict[str, slice]
     defined: dict[str, tuple[slice, tuple[int, ...], tuple[int, ...]]]
     moving: dict[str, tuple[slice, tuple[int, ...], tuple[int, ...]]]
     parts: dict[object, np.ndarray] = field(default_factory=dict)
+    pieces: dict[object, list[object]] = field(default_factory=dict)
+
+    def numbers(self, kind=float):
+        """All numbers, constants in place; memory is taken where others are written."""
+        value = np.zeros(self.size, kind)
+        value[self.constants[0]] = self.constants[1]
+        return value
 
     def part(self, stage):
         """The rows of a stage; the first of them that writes into an array sets it to zero before."""
@@ -98,10 +107,10 @@ def layout_of(contractions, blocks, nodes, shapes, ways=1):
     _arrange(pattern.kinds, looped, steps, operands)
     added = np.where(pattern.kinds <= MINUS, following[operands[:, 0], 0], 0)
     rows = [pattern.kinds[:, None], looped, starts[operands], steps.reshape(len(steps), -1), added[:, None]]
-    start, identity = np.zeros(ends[-1]), starts[len(contractions.given) - 1]
-    start[identity : identity + blocks**2] = np.eye(blocks).ravel()
-    for constant, register in contractions.constants.items():
-        start[starts[register]] = constant
+    identity = starts[len(contractions.given) - 1]
+    constants = {identity + place * (blocks + 1): 1.0 for place in range(blocks)}
+    constants |= {starts[register]: constant for constant, register in contractions.constants.items()}
+    constant = np.array(list(constants)), np.array(list(constants.values()))
     places = [slice(first, last) for first, last in zip(starts, ends, strict=True)]
 
     def shaped(found):
@@ -114,7 +123,9 @@ def layout_of(contractions, blocks, nodes, shapes, ways=1):
     # what is never negative is indexed faster
     table = np.concatenate(rows, axis=1).astype(np.uint64)
     into, given = 1 + contractions.loops, slice(0, identity)
-    return Layout(table, into, start, given, known, shaped(contractions.defined), shaped(contractions.moving))
+    return Layout(
+        table, into, int(ends[-1]), constant, given, known, shaped(contractions.defined), shaped(contractions.moving)
+    )
 
 
 def _view(shape, order, axes):

@@ -15,6 +15,7 @@ from fractions import Fraction
 from types import MappingProxyType
 
 from derive.language.constants import NotFinite, fold
+from derive.language.other_languages import meant_by
 
 MAX_CHARACTERS = 500
 MAX_DEPTH = 64
@@ -264,9 +265,10 @@ def _check_name(text: str, name: str, called: bool, variables: tuple[str, ...]) 
     known = _CALLABLE if called else (*variables, *CONSTANTS)
     what = "function" if called else "name"
     names = f"the variables are {' '.join(variables)}" if not called else "functions"
+    meant = meant_by(name, called, variables) or did_you_mean(name, known)
     raise ExpressionError(
         f"unknown {what} {shorten(name, 30)} in {shorten(text)}",
-        f"{did_you_mean(name, known)}{_ALLOWED}" + ("" if called else f"; {names}"),
+        f"{meant}{_ALLOWED}" + ("" if called else f"; {names}"),
     )
 
 

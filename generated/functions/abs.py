@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature ff08296494fa672b, runtime 94537d35edce4315.
+Generated; do not edit. Signature 6d8c029c015d2d65, runtime 4c51ac549b047583.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "ff08296494fa672b78754b7b15ce1f480f8afe4b0d4348aebe3c5de01d742e12"
+SIGNATURE = "6d8c029c015d2d659d1ca59976bddab89457683d97238058b18a1171f48a7013"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 4dd3745ca052d273, runtime 94537d35edce4315.
+Generated; do not edit. Signature 1f4c7cd1de7e2270, runtime 4c51ac549b047583.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "4dd3745ca052d2731922c6e15b8d360c42a4fa86026f896d4bbcb491557f01cc"
+SIGNATURE = "1f4c7cd1de7e2270efba2035cf56b123cf9ec4f7ca625c22cf70bcb198ce2a70"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

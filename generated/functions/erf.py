@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 15b28a7452867342, runtime 94537d35edce4315.
+Generated; do not edit. Signature f717eb334aa88ad6, runtime 4c51ac549b047583.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "15b28a74528673427cfa510d91f698831f2238db159789bbf9991f453d342fd4"
+SIGNATURE = "f717eb334aa88ad6765421a70f43dc505ec812ff710e86b69acdd3c4d6c3a6a2"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 3996237703334510, runtime 94537d35edce4315.
+Generated; do not edit. Signature 143305b7de34ce44, runtime 4c51ac549b047583.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "39962377033345103bf0dd223d14c49c218b545de95ffd72150f44c398a8701b"
+SIGNATURE = "143305b7de34ce444b1b09bcf18a89acbf9231e333311ca9a1fd4e99bac10a14"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

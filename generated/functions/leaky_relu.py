@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature d721aa3fa2b7bff1, runtime 94537d35edce4315.
+Generated; do not edit. Signature c8f24ea11bff03b0, runtime 4c51ac549b047583.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "d721aa3fa2b7bff1209f5816ab54fe7a0d09ce35819e83af34d114ab144c6e31"
+SIGNATURE = "c8f24ea11bff03b0f34cd9fe6755b2525e4e31e207f1f4ff47cf8ef21ab3c8f2"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

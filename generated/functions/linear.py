@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 82923651abb7c8fc, runtime 94537d35edce4315.
+Generated; do not edit. Signature 733f04380bcadd9e, runtime 4c51ac549b047583.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "82923651abb7c8fc3da7392f032d7da46a228490bb3fd568abea9b2cc80a529e"
+SIGNATURE = "733f04380bcadd9ed4a413251a0a3c06311d7669f8d7236443a3062713019ba2"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 9614b96def2ea702, runtime 94537d35edce4315.
+Generated; do not edit. Signature 389b436c57e29a6a, runtime 4c51ac549b047583.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "9614b96def2ea702692a6e1cdd241ef04e84e58f5256675e1f856198d143ea4c"
+SIGNATURE = "389b436c57e29a6ad1d636bbb867249717c82265c88a684d6c56821ece31abaf"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 7320e4b8b945cc21, runtime 94537d35edce4315.
+Generated; do not edit. Signature 849b8358ccd1adbd, runtime 4c51ac549b047583.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "7320e4b8b945cc21a172d9e1017679d1ae1fc5d140a2429b73b7bf607daf12f4"
+SIGNATURE = "849b8358ccd1adbdf1a364f41693f9c824d66c0a2e9fe5bbf717229c058523d3"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 67e0c0f70686e4a6, runtime 94537d35edce4315.
+Generated; do not edit. Signature dd708683f5cfa3d6, runtime 4c51ac549b047583.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "67e0c0f70686e4a696eab585f54a532a75272f67d3871ad56b1dc80958662e4f"
+SIGNATURE = "dd708683f5cfa3d681062bff05e1f1d220bbcbea47e81082b96a46ce0ffd8732"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

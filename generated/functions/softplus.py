@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 6cd74e2af2182fc4, runtime 94537d35edce4315.
+Generated; do not edit. Signature e23cfeb5a83ff58c, runtime 4c51ac549b047583.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "6cd74e2af2182fc4b0e3a172e9afe2d166c7872dccfbef3297c105d51b5d7fe8"
+SIGNATURE = "e23cfeb5a83ff58c497afe4a704c437afef54af976d5511dd49035912e08b68f"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 54b871285f716860, runtime 94537d35edce4315.
+Generated; do not edit. Signature 6c630a8161242dd1, runtime 4c51ac549b047583.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "54b871285f71686054320c70f15705054f7c0916ea6cdfecf162c27b1001057d"
+SIGNATURE = "6c630a8161242dd164bea9ca0676c40d9b04baa3433487a479321a805179e16b"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 28ae5f88463363e8, runtime 94537d35edce4315.
+Generated; do not edit. Signature 94160606474bc2e2, runtime 4c51ac549b047583.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "28ae5f88463363e85f5f9507d4a0006089fd49b2bde2c642c3192ea9ae6cce73"
+SIGNATURE = "94160606474bc2e208fa04fbf1cb1ddecc43e0bee6f1ca5138486695ca73804d"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

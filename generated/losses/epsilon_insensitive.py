@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature bbf047e98c8af4a8, runtime 94537d35edce4315.
+Generated; do not edit. Signature 781f2395bdd3ac5a, runtime 4c51ac549b047583.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "bbf047e98c8af4a827337bab629c0a67b8ba3b2b1423271fc495c911d9a4b2ca"
+SIGNATURE = "781f2395bdd3ac5ab30a1504713f9a431439ff7efd8f7138e604f71022c62e09"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 235d3c7c07159021, runtime 94537d35edce4315.
+Generated; do not edit. Signature 9bb95e175b0cd97f, runtime 4c51ac549b047583.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "235d3c7c071590211f17cd7251f1f70688652f654ccda463f0bffe19f4a54cf4"
+SIGNATURE = "9bb95e175b0cd97fdf013ee7b6c4cb4a7be4f8227c482ccf2732b0169949fd56"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature ca23b91a8f759a58, runtime 94537d35edce4315.
+Generated; do not edit. Signature 8660b9144b629764, runtime 4c51ac549b047583.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "ca23b91a8f759a5824e9729f3ce5037ad4ab9aba548d4913b1accb575acc0fe4"
+SIGNATURE = "8660b9144b629764cc6a30ce4ad6f5dd7eca203404bc2ffba9fcbf32b57e3e15"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature de0ccf77f34e0fb6, runtime 94537d35edce4315.
+Generated; do not edit. Signature 67c78adea11cd0d8, runtime 4c51ac549b047583.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "de0ccf77f34e0fb6342dfabc67cf76c4d4e17cdb20abc8cc0f0b216a391efd6e"
+SIGNATURE = "67c78adea11cd0d8f8e8cc09c6c6978b3c7c46fe6454a1e05e92b8b32c1e2d11"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

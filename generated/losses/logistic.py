@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature f0401fdf0c319fcc, runtime 94537d35edce4315.
+Generated; do not edit. Signature 9670206d2b43d7bc, runtime 4c51ac549b047583.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "f0401fdf0c319fcca80fa9ea8c5d1ebe84f49e3af1c843a0e46e66de6fcf4142"
+SIGNATURE = "9670206d2b43d7bc0a657bda88fc31a5100395e5c197e6a617f7a05b890d4ad6"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 071606cf5e322560, runtime 94537d35edce4315.
+Generated; do not edit. Signature 40144a113abf959a, runtime 4c51ac549b047583.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "071606cf5e3225603c555e3e1b5ecaacebbb52c40bbcb690a8361f2977a720eb"
+SIGNATURE = "40144a113abf959a9c74c8333344fd0e2a22128f502252e49ebbd30f17a78c68"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

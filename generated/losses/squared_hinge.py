@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature 4d860a9413d7df70, runtime 94537d35edce4315.
+Generated; do not edit. Signature 6bec469460134099, runtime 4c51ac549b047583.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "4d860a9413d7df70c9d17ac1004626ec67be4283e545b29781b055d3b4a06ec7"
+SIGNATURE = "6bec469460134099396cd22cbde092e4f03878902738fec44e9545c14c798566"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -5,7 +5,7 @@ values of all terms, which the rounding errors of the values are relative to. An
 evaluated is known to the bound of that.
 
 Written by hand, in codegen/runtime/array_certificate.py.
-Generated; do not edit. Signature 3d9039c872837bd5, runtime 94537d35edce4315.
+Generated; do not edit. Signature 5d4d9135beae87e6, runtime 4c51ac549b047583.
 Regenerate with: giantstep generate
 """
 
@@ -13,10 +13,13 @@ Regenerate with: giantstep generate
 
 import ast
 from functools import cached_property
+from itertools import combinations
+from math import prod
 
 import numpy as np
 
 from generated.runtime.equation_text import FEATURES, NODE, PARAMETERS, lines_of
+from generated.runtime.products import LARGE, Product
 
 PART = "Z"  # the axis of values and bounds
 SIGNS = np.array([-1.0, 1.0])  # what is subtracted adds to the bound
@@ -120,9 +123,8 @@ class Steps:
         factors, summed = self._summands(node) if isinstance(node, ast.Call) else (self._factors(node), set())
         kept = tuple(sorted({letter for _, letters in factors for letter in letters} - summed))
         text = self.text[node.col_offset : node.end_col_offset]
-        sizes = ",".join(PART + "".join(letters) for _, letters in factors)
-        spec = f"{sizes}->{PART}{''.join(kept)}"
-        return self._step(text, lambda *arrays: np.einsum(spec, *arrays), factors, kept)
+        names = [(PART, *letters) for _, letters in factors]
+        return self._step(text, lambda *arrays: multiplied(arrays, names, (PART, *kept)), factors, kept)
 
     def _sum(self, node):
         """All terms of a sum at a time."""
@@ -186,11 +188,45 @@ class Steps:
             return self.functions[name][0], letters
         self.names.add(name)
         letters = (*letters, NODE) if name in self.features else letters
-        return name, letters
+        kept = tuple(sorted({*letters}))
+        if len(kept) == len(letters):
+            return name, letters
+        whole = [(PART, *letters)]
+        return self._step(
+            f"{name}{letters}", lambda array: _einsum([array], whole, (PART, *kept)), [(name, letters)], kept
+        )
 
     @staticmethod
     def _letters(node):
         return tuple(letter.id for letter in (node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]))
+
+
+def multiplied(arrays, names, kept):
+    """The product of arrays with named axes, summed over those that are not kept; large ones two at a time."""
+    left = list(zip(arrays, names, strict=True))
+    lengths = {name: length for array, own in left for name, length in zip(own, array.shape, strict=True)}
+    while len(left) > 2 and prod(lengths.values()) >= LARGE:
+        first, second = min(
+            combinations(range(len(left)), 2),
+            key=lambda pair: prod(lengths[name] for name in {*left[pair[0]][1], *left[pair[1]][1]}),
+        )
+        (one, own), (other, others) = left.pop(second), left.pop(first)
+        needed = {*kept}.union(*(each for _, each in left))
+        rest = tuple(sorted({*own, *others} & needed))
+        left.append((_pair(one, other, (own, others), rest, lengths), rest))
+    if len(left) == 2:
+        (one, own), (other, others) = left
+        return _pair(one, other, (own, others), kept, lengths)
+    return _einsum([array for array, _ in left], [own for _, own in left], kept)
+
+
+def _pair(first, second, names, kept, lengths):
+    product = Product(*names, kept)
+    return product.of(first, second) if product.large(lengths) else _einsum((first, second), names, kept)
+
+
+def _einsum(arrays, names, kept):
+    return np.einsum(f"{','.join(map(''.join, names))}->{''.join(kept)}", *arrays)
 
 
 def aligned(own, letters):
@@ -207,4 +243,4 @@ def reciprocal(array):
     value = 1.0 / array[0]
     return np.stack([value, np.abs(value)])
 
-SIGNATURE = "3d9039c872837bd5cd54627381c667932317168a21fd8a3914a15df5f6ea8362"
+SIGNATURE = "5d4d9135beae87e60c5a3754ec61faeca1bc7487779db2cebb0cfb87b4512f95"

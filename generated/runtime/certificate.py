@@ -5,7 +5,7 @@ its values and bounds: sums of the absolute values of all terms, which the round
 to. An unknown whose equation has been evaluated is known to the bound of that.
 
 Written by hand, in codegen/runtime/certificate.py.
-Generated; do not edit. Signature 3d9039c872837bd5, runtime 94537d35edce4315.
+Generated; do not edit. Signature 5d4d9135beae87e6, runtime 4c51ac549b047583.
 Regenerate with: giantstep generate
 """
 
@@ -124,7 +124,7 @@ class Certificate:
         blocks = places[next(iter(self.contractions.families))][1][0]
         shapes = tuple([places[name][1] for name in self.contractions.families])
         layout = layout_of(self.contractions, blocks, node.shape[1], shapes)
-        start, numbers = layout.start.copy(), np.arange(len(layout.start))
+        start, numbers = layout.numbers(), np.arange(layout.size)
         start[layout.given] = np.concatenate((np.zeros(len(PARAMETERS) + blocks), node.ravel()))
         source = np.concatenate([np.arange(places[name][0].start, places[name][0].stop) for name in layout.families])
         target = np.concatenate([numbers[place] for place in layout.families.values()])
@@ -145,10 +145,10 @@ def filled(contractions, node, fraction, parameters, state):
     shapes = tuple([family.shape for family in families.values()])
     layout = layout_of(contractions, len(fraction), node.shape[1], shapes)
     complexes = any(family.dtype.kind == "c" for family in families.values())
-    value = layout.start.astype(complex) if complexes else layout.start.copy()
+    value = layout.numbers(complex if complexes else float)
     value[layout.given] = np.concatenate((parameters, fraction, node.ravel()))
     for name, family in families.items():
         value[layout.families[name]] = family.ravel()
     return layout, value
 
-SIGNATURE = "3d9039c872837bd5cd54627381c667932317168a21fd8a3914a15df5f6ea8362"
+SIGNATURE = "5d4d9135beae87e60c5a3754ec61faeca1bc7487779db2cebb0cfb87b4512f95"

@@ -1,9 +1,10 @@
 """Equations evaluated from their text in one compiled loop, which serves all systems, and what follows from what.
 
-The numbers of a system lie in one array; a stage is some of its contractions, in order.
+The numbers of a system lie in one array; a stage is some of its contractions, in order. Large products of matrices are
+left to linear algebra.
 
 Written by hand, in codegen/runtime/evaluation.py.
-Generated; do not edit. Signature 3d9039c872837bd5, runtime 94537d35edce4315.
+Generated; do not edit. Signature 5d4d9135beae87e6, runtime 4c51ac549b047583.
 Regenerate with: giantstep generate
 """
 
@@ -13,11 +14,13 @@ from collections.abc import MutableMapping
 from functools import cached_property, lru_cache
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 
 from generated.runtime.compiling import kept
 from generated.runtime.contraction_layout import layout_of
 from generated.runtime.contractions import ALONG
-from generated.runtime.equation_text import INVERSE, MINUS, PARAMETERS, RECIPROCAL
+from generated.runtime.equation_text import INVERSE, MINUS, PARAMETERS, PLUS, RECIPROCAL
+from generated.runtime.products import LARGE_MATRIX, Product, inverted
 from generated.runtime.unknowns import invert
 
 
@@ -73,6 +76,38 @@ def run(rows, value):
                                 value[x + n * dx] += sign * value[y + n * dy] * value[z + n * dz]
 
 
+class Large:
+    """One contraction by linear algebra. Of the row see ``Layout``."""
+
+    def __init__(self, row):
+        kind, *numbers = (int(number) for number in row)
+        self.sign, self.cleared = -1.0 if kind == MINUS else 1.0, numbers[-1]
+        self.lengths, self.starts, steps = numbers[:5], numbers[5:8], numbers[8:23]
+        self.inverse = kind == INVERSE
+        # of every operand the loops that go along its axes
+        axes = [[loop for loop in range(5) if steps[3 * loop + place]] for place in range(3)]
+        self.shapes = [tuple(self.lengths[loop] for loop in own) for own in axes]
+        self.steps = [tuple(steps[3 * loop + place] for loop in own) for place, own in enumerate(axes)]
+        self.product = None if self.inverse else Product(axes[1], axes[2], axes[0])
+
+    @property
+    def pays(self):
+        """Whether it is worth a call."""
+        return self.lengths[3] >= LARGE_MATRIX if self.product is None else self.product.large(self.lengths)
+
+    def run(self, value):
+        """Carry it out."""
+        value[self.starts[0] :][: self.cleared] = 0.0
+        into, first, second = (
+            as_strided(value[start:], shape, tuple(value.itemsize * step for step in own))
+            for start, shape, own in zip(self.starts, self.shapes, self.steps, strict=True)
+        )
+        if self.inverse:  # the loops before the last two are over matrices
+            into[...] = inverted(first)
+        else:
+            into += self.sign * self.product.of(first, second)
+
+
 class Numbers(MutableMapping):
     """The numbers of equations by name: views of one array, ``value``, and what is given beside them.
 
@@ -84,7 +119,7 @@ class Numbers(MutableMapping):
         self.contractions, self.ways = contractions, ways
         given = tuple([shapes[name] for name in contractions.families])
         self.layout = layout_of(contractions, len(fraction), node.shape[1], given, ways or 1)
-        self.value = self.layout.start.astype(kind)
+        self.value = self.layout.numbers(kind)
         self.value[self.layout.given] = np.concatenate((parameters, fraction, node.ravel()))
         self.parameters = self.value[: len(PARAMETERS)]
         self.views, self.others = {}, {}
@@ -116,7 +151,25 @@ class Numbers(MutableMapping):
 
     def run(self, stage):
         """Evaluate a stage."""
-        run(self.layout.part(stage), self.value)
+        for piece in _pieces(self.layout, stage):
+            if isinstance(piece, Large):
+                piece.run(self.value)
+            else:
+                run(piece, self.value)
+
+
+def _pieces(layout, stage):
+    """The rows of a stage in order: those for the loop together, large ones by themselves."""
+    if stage not in layout.pieces:
+        rows, first = layout.part(stage), 0
+        found = layout.pieces[stage] = []
+        for number in np.flatnonzero(rows[:, 1:6].prod(axis=1) >= LARGE_MATRIX**2):
+            large = Large(rows[number]) if rows[number, 0] in (PLUS, MINUS, INVERSE) else None
+            if large is not None and large.pays:
+                found += [rows[first:number], large]
+                first = number + 1
+        found.append(rows[first:])
+    return layout.pieces[stage]
 
 
 class Stage:
@@ -179,4 +232,4 @@ def _followers(contractions, names):
             moved.add(into)
     return moved
 
-SIGNATURE = "3d9039c872837bd5cd54627381c667932317168a21fd8a3914a15df5f6ea8362"
+SIGNATURE = "5d4d9135beae87e60c5a3754ec61faeca1bc7487779db2cebb0cfb87b4512f95"

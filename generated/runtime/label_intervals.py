@@ -1,7 +1,7 @@
 """Averages over the output and a label that is constant on intervals.
 
 Written by hand, in codegen/runtime/label_intervals.py.
-Generated; do not edit. Signature 3d9039c872837bd5, runtime 94537d35edce4315.
+Generated; do not edit. Signature 5d4d9135beae87e6, runtime 4c51ac549b047583.
 Regenerate with: giantstep generate
 """
 
@@ -151,4 +151,4 @@ def intervals(law, rule, labels, fields, scratch, out):
                 out[12, node] += x1 * h
                 out[13, node] += p2 * h
 
-SIGNATURE = "3d9039c872837bd5cd54627381c667932317168a21fd8a3914a15df5f6ea8362"
+SIGNATURE = "5d4d9135beae87e60c5a3754ec61faeca1bc7487779db2cebb0cfb87b4512f95"

@@ -7,7 +7,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 8c6e4d2d9680ccf5.
+in X). Generated; do not edit. Signature 5439ab82468f6434.
 Regenerate with: giantstep generate
 """
 
@@ -21,7 +21,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "8c6e4d2d9680ccf5c2b840fa8d7735571135bcda6f63a9b8d822a094c9151958"
+SIGNATURE = "5439ab82468f643447311b03b35ae9d310ff8a60b14d0c9fbe6dc88648814ec7"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks

@@ -1,6 +1,6 @@
 """Equations of a given bulk, one block  [THEORY section 5].
 
-Generated; do not edit. Signature 31774412ae93c4bf.
+Generated; do not edit. Signature 48319f3e58840afc.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "31774412ae93c4bfaa87e974bc7d61362c84b978f0d029faad6fee7b4a8c6c87"
+SIGNATURE = "48319f3e58840afc94071ccd12583a07b30d469a7d11981f19b7d0323bfc1fe2"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

@@ -1,6 +1,6 @@
 """Equations of structured inputs, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature 683ac79dfbe4c061.
+Generated; do not edit. Signature 618ccf47c3de351a.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "683ac79dfbe4c0610f286b6d1162416e12479cca6ce650faa44d406e9fa6c42b"
+SIGNATURE = "618ccf47c3de351adc946d35e9d9d50f164dda6b5b67d7f9d0f5253c20cce0ee"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature f21c2b96e56d262b.
+Generated; do not edit. Signature 4d85f8fa00628ce1.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "f21c2b96e56d262b3ee960a26420e48e7ff2d01aead86a9fb7982c8e6fe38d57"
+SIGNATURE = "4d85f8fa00628ce1e6f6d23c49b15ff570b111db0161abecd22ccab54a0e1d30"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature d38b7e38cb280b09.
+in X). Generated; do not edit. Signature 360f0143cb9955c8.
 Regenerate with: giantstep generate
 """
 
@@ -23,7 +23,7 @@ from generated.runtime.unknowns import (DIRECTION, FAMILY, IMAGE, RESIDUAL, TURN
     solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "d38b7e38cb280b09b8a96cafe330ae2e2029f3f7e95d58a3ce443ec76af0297c"
+SIGNATURE = "360f0143cb9955c88cb0cfab6c0c282583d3c54773ea199c9678ce443a7d4cc9"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

@@ -1,6 +1,6 @@
 """Equations of a stretched bulk, 1 direction(s) beside the spike, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature f724700f35adb364.
+Generated; do not edit. Signature 10693557f39f6f5a.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "f724700f35adb364c00f7e0602feae32c2688c845ad96854e760b22680509b1b"
+SIGNATURE = "10693557f39f6f5a3259621c63f58b66fb0a1e9b243ba856280ee95e9a2f36ea"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

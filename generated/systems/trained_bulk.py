@@ -1,6 +1,6 @@
 """Equations of a trained bulk, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature b3534a44d1365d3a.
+Generated; do not edit. Signature 031b16e3b9c26bec.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "b3534a44d1365d3a24bac6a5d761ab8368fbe1ea4ba16395e1623da7e99759f9"
+SIGNATURE = "031b16e3b9c26bec92923e4f2704fbc39bf1c5ebe35a0424e425563dc3d5b890"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

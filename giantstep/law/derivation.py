@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from typing import Literal
+from functools import lru_cache, partial
+from typing import Any, Literal
 
 from derive.bulk_resolvent import bulk_resolvent
 from derive.coefficients import conditional_coefficients
@@ -21,29 +22,59 @@ from derive.loss.loss import loss_of_entry
 from derive.loss.prox import moreau
 from derive.loss.quadratic import SQUARE
 from derive.polynomial_spikes import polynomial_spikes
+from derive.printing import latex_lines
 from derive.row_norms import row_norms
 from derive.saddle import BulkLaw, SaddleSystem, coupled_system, saddle_system
 from derive.scalar import scalar_function
 from derive.structured_inputs import structured_inputs
 from derive.trace import Derivation, DerivationStep
+from giantstep.law.given_bulk import has_blocks
 from giantstep.law.spike import spike_of
 from giantstep.law.stretched_bulk import is_stretched
 from giantstep.spec.errors import BadInput
+from giantstep.spec.given import takes_model
 from giantstep.spec.model import Model
+from giantstep.spec.outline import outline
+from giantstep.spec.shown import text_table
 
 Format = Literal["text", "latex", "markdown"]
 FORMATS: tuple[Format, ...] = ("text", "latex", "markdown")
 # derivatives of averages that Newton's method needs and the equations do not
 _SECOND = re.compile(r"davg_(?!M/)")
 _USER = re.compile(r"user_[0-9a-f]{16}")
+_SHIFTED = re.compile(r"(?<=[0-9a-z])_shifted\b")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ModelDerivation:
     """The derivations of one model, in the order in which they build on each other; shows itself in a notebook."""
 
     model: Model
     parts: tuple[Derivation, ...]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copied with all claims written down: what would write them belongs to this process."""
+        parts = (replace(part, steps=tuple(map(_with_claim, part.steps))) for part in self.parts)
+        return type(self), (self.model, tuple(parts))
+
+    def __repr__(self) -> str:
+        steps = sum(len(part.steps) for part in self.parts)
+        rows = [
+            ("derived", f"{steps} equations in {len(self.parts)} parts"),
+            ("titles", "; ".join(part.title for part in self.parts)),
+            ("shown by", "print(derivation.render('text')), .latex(), and by itself in a notebook"),
+            ("model", outline(self.model)),
+        ]
+        return text_table("ModelDerivation", rows)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Titles with their equations: label, LaTeX of both sides, the rule in words, source."""
+        parts = [{"title": part.title, "steps": [_plain(step) for step in part.steps]} for part in self.parts]
+        return {"model": self.model.to_dict(), "parts": parts}
+
+    def to_json(self) -> str:
+        """``to_dict`` as JSON."""
+        return json.dumps(self.to_dict(), indent=2)
 
     def equations(self) -> ModelDerivation:
         """Definitions and results only, without the steps between and what only the solver needs."""
@@ -64,10 +95,20 @@ class ModelDerivation:
         return self.render("markdown")
 
 
+def _plain(step: DerivationStep) -> dict[str, str]:
+    equation = " ".join(latex_lines(step.lhs, step.rhs))
+    return {"label": step.label, "kind": step.kind, "latex": equation, "rule": step.sentence(), "source": step.source}
+
+
+def _with_claim(step: DerivationStep) -> DerivationStep:
+    return replace(step, claimed=None if step.sides is None else partial(tuple, step.sides))
+
+
 def _is_equation(step: DerivationStep) -> bool:
     return step.shown and step.kind != "assumption" and not _SECOND.match(step.label)
 
 
+@takes_model
 def derive(model: Model) -> ModelDerivation:
     """Derive everything that is solved for a model: the coefficients of its activation and link, the map of its
     gradient step, the law of label and output, the proximal map of its loss, the saddle-point equations, and the
@@ -89,7 +130,19 @@ def _titled(model: Model, part: Derivation) -> Derivation:
         link_of(target.link).name: target.link,
         loss.key: loss.name,
     }
-    return replace(part, title=_USER.sub(lambda found: shown[found[0]], part.title))
+    title = _USER.sub(lambda found: shown[found[0]], part.title)
+    return replace(part, title=title, steps=tuple(_worded(model, step) for step in part.steps))
+
+
+def _worded(model: Model, step: DerivationStep) -> DerivationStep:
+    """With symbols in the words of a step, where they have the name of a user's kernel, and without a bias of zero."""
+    symbols = {
+        link_of(model.target.link).name: r"$\sigma_\star$",
+        lookup(model.network.activation).name: r"$\sigma$",
+        model.fit.loss.key: r"$\ell$",
+    }
+    words = _SHIFTED.sub(" with its bias" if model.network.initial_bias else "", step.rule)
+    return replace(step, rule=_USER.sub(lambda found: symbols[found[0]], words))
 
 
 def _parts(model: Model) -> Iterator[Derivation]:
@@ -189,6 +242,8 @@ def _square_system(spikes: int) -> SaddleSystem:
 
 def bulk_law(model: Model) -> BulkLaw:
     """Name of the spectral law of a model's bulk."""
+    if has_blocks(model):
+        return "neurons"
     return "stretched" if is_stretched(model) else model.bulk
 
 

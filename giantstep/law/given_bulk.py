@@ -1,53 +1,106 @@
-"""A bulk given as a file: its singular values, and the projections of spike and target on its singular vectors."""
+"""A bulk given as a file: its rows and directions, and what the equations know of them."""
 
 from __future__ import annotations
 
-import os
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from types import MappingProxyType
 
 import numpy as np
 
-from derive.language.grammar import shorten
+from derive.directions import directions_of
+from giantstep.law.given_file import arrays_of, blocks_of, changed, directions_in, rows_of
 from giantstep.spec.errors import BadInput
-from giantstep.spec.model import Model
+from giantstep.spec.model import Model, Readout
 
 Array = np.ndarray
 _ROUNDING = 1e-6
+_NOTHING = 1e-7  # of a unit vector: what is left of it beside others is rounding
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class GivenBulk:
-    """The law of a bulk W [p, d] with rows of unit mean square norm, over the squared singular values [J].
+    """The rows [p, d] of a given first layer; those of each readout value have a mean square norm of one.
 
-    law_rows: neurons per input dimension; law_vv, law_vo, law_oo: products of the projections of the spike and of the
-    rest of the target on the right singular vectors. variance: mean square norm of the rows as given; alignment: of
-    the given directions, None where none are given. Source: [CUI24] eq. (108)-(116).
+    block [p]: the number of the readout value of every row; variances [K]: mean square norms as given, of all rows of
+    the same value. spike [d], target [m, d]: the directions, None where none are given. indices: m.
     """
 
-    shape: tuple[int, int]
-    variance: float
-    alignment: float | None
-    spectrum: Array
-    law_rows: Array
-    law_vv: Array
-    law_vo: Array
-    law_oo: Array
+    rows: Array
+    block: Array
+    variances: tuple[float, ...]
+    indices: int
+    spike: Array | None
+    target: Array | None
+
+    @property
+    def alignments(self) -> tuple[float, ...] | None:
+        """Of the spike with the direction of every index."""
+        return None if self.target is None else tuple((self.target @ self.spike).tolist())
+
+    @cached_property
+    def spectral(self) -> Mapping[str, Array]:
+        """The law [J] of one block over its singular values, by name. Source: [CUI24] eq. (108)-(116).
+
+        ``spectrum``: their squares; ``law_rows``: neurons per input dimension; ``law_vv``, ``law_vo``, ``law_oo``:
+        products of the projections of the spike and of the rest of the target on the right singular vectors, numbered
+        where the target has several indices.
+        """
+        rows, d = self.rows.shape
+        squares, vectors = _singular(self.rows)
+        law_rows = np.zeros(d)
+        law_rows[: min(rows, d)] = 1.0 / d
+        weights = self._weights(lambda one, other: (vectors.T @ one) * (vectors.T @ other), np.full(d, 1.0 / d))
+        found = {"spectrum": squares, "law_rows": law_rows, **weights}
+        if rows > d:  # neurons that no singular vector reaches
+            beyond = {"law_rows": (rows - d) / d}
+            found = {name: np.append(values, beyond.get(name, 0.0)) for name, values in found.items()}
+        return MappingProxyType(found)
+
+    @cached_property
+    def neurons(self) -> Mapping[str, Array]:
+        """The law of several blocks over pairs of rows [p, p], by name.
+
+        ``gram``: products of rows; ``member`` [K, p]: which block a row is of; ``law_vv``, ``law_vo``, ``law_oo``:
+        products of the projections of spike and target on the rows, means over directions where these are generic.
+        """
+        p, d = self.rows.shape
+        gram = self.rows @ self.rows.T
+        member = (self.block == np.arange(len(self.variances))[:, None]).astype(float)
+        weights = self._weights(lambda one, other: np.outer(self.rows @ one, self.rows @ other), gram / d)
+        return MappingProxyType({"member": member, "unit_G": np.eye(p), "gram": gram, **weights})
+
+    def _weights(self, product: Callable[[Array, Array], Array], generic: Array) -> dict[str, Array]:
+        """What the equations know of the spike v and of u_j, the target beside it, by name.
+
+        product: of two directions; generic: its mean over directions, for those that are not given.
+        """
+        m = self.indices
+        known: list[Array | None] = [None] * (1 + m)
+        if self.spike is not None and self.target is not None:
+            known = [self.spike, *_beside(self.spike, self.target)]
+
+        def between(first: int, second: int) -> Array:
+            one, other = known[first], known[second]
+            if one is None or other is None:
+                return generic if first == second else np.zeros_like(generic)
+            return product(one, other)
+
+        found = {"law_vv": between(0, 0)}
+        found |= {name: between(0, 1 + j) for j, name in enumerate(directions_of("law_vo", m))}
+        if m == 1:
+            return {**found, "law_oo": between(1, 1)}
+        pairs = ((i, j) for i in range(1, 1 + m) for j in range(i, 1 + m))
+        return found | {f"law_oo_{i}_{j}": between(i, j) for i, j in pairs}
 
 
 def given_bulk(model: Model) -> GivenBulk:
     """The bulk of a model with step.bulk = "matrix". Raises BadInput where the file is none, or is of another model."""
     step, network = model.step, model.network
     assert step is not None and step.matrix is not None
-    if len(set(network.readout.values)) > 1:
-        raise BadInput(
-            'step.bulk = "matrix" needs one readout value: the blocks of a vocabulary have no common singular vectors',
-            'use step.bulk = "trained" or "isotropic"',
-        )
-    if model.target.indices > 1:
-        raise BadInput('step.bulk = "matrix" needs a target of one index', 'use step.bulk = "isotropic"')
-    found = _read(step.matrix, _changed(step.matrix))
-    rows, dimension = found.shape
+    found = _read(step.matrix, changed(step.matrix), model.target.indices, network.readout)
+    rows, dimension = found.rows.shape
     if abs(rows / dimension - network.width) > _ROUNDING * network.width:
         raise BadInput(
             f"step.matrix has {rows} rows of length {dimension}, and network.width = {network.width:g}",
@@ -56,67 +109,34 @@ def given_bulk(model: Model) -> GivenBulk:
     return found
 
 
+def has_blocks(model: Model) -> bool:
+    """Whether a given bulk has several blocks, which share no singular vectors."""
+    return model.bulk == "matrix" and len(model.network.readout.values) > 1
+
+
 def given_rows(model: Model) -> tuple[Array, Array | None, Array | None]:
-    """(rows [p, d] of mean square norm one, spike, target): what is in the file itself. Raises BadInput."""
-    bulk, path = given_bulk(model), str(model.step and model.step.matrix)
-    arrays = _arrays(path)
-    rows = _checked(path, "bulk", arrays.get("bulk"), 2) / np.sqrt(bulk.variance)
-    if bulk.alignment is None:
-        return rows, None, None
-    return rows, _checked(path, "spike", arrays["spike"], 1), _checked(path, "target", arrays["target"], 1)
-
-
-def _changed(path: str) -> int:
-    """When a file was written last. Raises BadInput where there is none."""
-    try:
-        return os.stat(path).st_mtime_ns
-    except OSError as error:
-        raise BadInput(f"step.matrix = {shorten(path)} cannot be read: {error.strerror}") from None
+    """(rows [p, d] block by block, spike [d], target [m, d]) for a simulation. Raises BadInput."""
+    bulk = given_bulk(model)
+    return bulk.rows[np.argsort(bulk.block, kind="stable")], bulk.spike, bulk.target
 
 
 @lru_cache(maxsize=8)
-def _read(path: str, changed: int) -> GivenBulk:
-    """``changed``: when the file was written last, which tells its versions apart."""
-    arrays = _arrays(path)
-    w = _checked(path, "bulk", arrays.get("bulk"), 2)
-    rows, d = w.shape
-    variance = float(np.einsum("ij,ij->", w, w) / rows)
-    if not 1e-12 < variance < 1e12:
-        raise BadInput(f"the rows of step.matrix have a mean square norm of {variance:.3g}", "it must be of order one")
-    squares, vectors = _singular(w / np.sqrt(variance))
-    law_rows = np.zeros(d)
-    law_rows[: min(rows, d)] = 1.0 / d
-    vv, vo, oo, alignment = _projections(path, arrays, vectors)
-    if rows > d:  # neurons that no singular vector reaches
-        squares, law_rows = np.append(squares, 0.0), np.append(law_rows, (rows - d) / d)
-        vv, vo, oo = (np.append(each, 0.0) for each in (vv, vo, oo))
-    return GivenBulk((rows, d), variance, alignment, squares, law_rows, vv, vo, oo)
-
-
-def _arrays(path: str) -> dict[str, Array]:
-    """The arrays of a .npz file by name; that of a .npy file is the bulk."""
-    try:
-        with open(path, "rb") as stream:
-            found = np.load(stream, allow_pickle=False)
-            return {"bulk": found} if isinstance(found, np.ndarray) else {name: found[name] for name in found.files}
-    except (OSError, ValueError, EOFError) as error:
-        reason = " ".join(str(error).split())[:120]
-        raise BadInput(
-            f"step.matrix = {shorten(path)} is no array: {reason}",
-            "save it with numpy.save, or numpy.savez(bulk=...)",
-        ) from None
-
-
-def _checked(path: str, name: str, value: Array | None, axes: int) -> Array:
-    if value is None:
-        raise BadInput(f"{shorten(path)} holds no array {name!r}", "save it with numpy.savez(file, bulk=W)")
-    if value.ndim != axes or value.dtype.kind not in "fiu" or value.size == 0 or not np.all(np.isfinite(value)):
-        shape = "[neurons, input dimension]" if axes == 2 else "[input dimension]"
-        raise BadInput(
-            f"the array {name!r} of {shorten(path)} has shape {value.shape} and type {value.dtype}",
-            f"it must hold finite real numbers of shape {shape}",
-        )
-    return np.asarray(value, dtype=float)
+def _read(path: str, written: int, indices: int, readout: Readout) -> GivenBulk:
+    """``written``: when the file was, which tells its versions apart."""
+    arrays = arrays_of(path)
+    w = rows_of(path, arrays)
+    block = blocks_of(path, arrays, len(w), readout.fractions)
+    values, squares = np.array(readout.values), np.einsum("ij,ij->i", w, w)
+    same = values[block] == values[:, None]  # rows of each readout value
+    variances = (same @ squares) / same.sum(axis=1)
+    for variance in variances:
+        if not 1e-12 < variance < 1e12:
+            raise BadInput(
+                f"the rows of step.matrix have a mean square norm of {variance:.3g}", "it must be of order one"
+            )
+    spike, target = directions_in(path, arrays, w.shape[1], indices)
+    rows = w / np.sqrt(variances[block])[:, None]
+    return GivenBulk(rows, block, tuple(variances.tolist()), indices, spike, target)
 
 
 def _singular(w: Array) -> tuple[Array, Array]:
@@ -125,23 +145,18 @@ def _singular(w: Array) -> tuple[Array, Array]:
     return np.maximum(values[::-1], 0.0), vectors[:, ::-1]
 
 
-def _projections(path: str, arrays: dict[str, Array], vectors: Array) -> tuple[Array, Array, Array, float | None]:
-    """(law_vv, law_vo, law_oo, alignment): generic directions where none are given."""
-    d = len(vectors)
-    if not {"spike", "target"} <= arrays.keys():
-        generic = np.full(d, 1.0 / d)
-        return generic, np.zeros(d), generic, None
-    v, theta = (_checked(path, name, arrays[name], 1) for name in ("spike", "target"))
-    for name, vector in (("spike", v), ("target", theta)):
-        if len(vector) != d or abs(float(vector @ vector) - 1.0) > _ROUNDING:
-            raise BadInput(
-                f"the array {name!r} of {shorten(path)} has length {len(vector)} and norm {np.linalg.norm(vector):.6g}",
-                f"it must be a unit vector of the {d} input dimensions",
-            )
-    gamma = float(v @ theta)
-    across = theta - gamma * v
-    norm = float(np.linalg.norm(across))
-    across = across / norm if norm > 1e-7 else np.zeros(d)
-    along, beside = vectors.T @ v, vectors.T @ across
-    oo = beside**2 if norm > 1e-7 else np.full(d, 1.0 / d)
-    return along**2, along * beside, oo, gamma
+def _beside(v: Array, theta: Array) -> list[Array | None]:
+    """Orthonormal u_j beside v with ``theta_i = gamma_i v + sum_j L_ij u_j``, L of `law.directions.mixing`.
+
+    None, any direction, where a theta lies in the span of v and those before.
+    """
+    known, found = v[None], []
+    for direction in theta:
+        rest = direction
+        for _ in range(2):  # the first projection leaves rounding of the size of the whole
+            rest = rest - known.T @ (known @ rest)
+        norm = float(np.linalg.norm(rest))
+        unit = rest / norm if norm > _NOTHING else None
+        found.append(unit)
+        known = known if unit is None else np.vstack([known, unit])
+    return found

@@ -106,8 +106,8 @@ def variance_by_value(model: Model) -> Callable[[Any], Any] | None:
 def _with_given_bulk(model: Model, found: SpikeParameters) -> SpikeParameters:
     """Bulk variance and alignment of the given matrix, the latter where it comes with directions."""
     bulk = given_bulk(model)
-    alignments = found.alignments if bulk.alignment is None else (bulk.alignment,)
-    return replace(found, alignments=alignments, bulk_variance=(bulk.variance,) * len(found.bulk_variance))
+    alignments = found.alignments if bulk.alignments is None else _at_most_one(bulk.alignments)
+    return replace(found, alignments=alignments, bulk_variance=bulk.variances)
 
 
 def _of_several(spike: Spike, bulk: tuple[float, ...]) -> SpikeParameters:

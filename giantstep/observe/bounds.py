@@ -13,7 +13,6 @@ Source: [CUI24] eq. (26)-(28), App. E and eq. (132), where the spike is the targ
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -27,9 +26,12 @@ from giantstep.observe.conditional_model import Conditional, conditional
 from giantstep.observe.minimise import least, least_positive
 from giantstep.observe.polynomial_error import polynomial_errors
 from giantstep.quadrature.panels import ORDERS
-from giantstep.quadrature.shift_derivatives import norm_functions
+from giantstep.quadrature.shift_derivatives import norm_functions, norm_rest
 from giantstep.spec.errors import BadInput, NotConverged
+from giantstep.spec.given import takes_model
 from giantstep.spec.model import Model
+from giantstep.spec.outline import outline
+from giantstep.spec.shown import Pictured, Row, Shown, number, numbers
 from giantstep.system.graded_features import Kind
 from giantstep.system.problem import Problem, problem_of
 from giantstep.system.span import span_of_columns
@@ -42,11 +44,13 @@ _EPS = 2.2e-16  # of the features: an error of _EPS/least in a bound whose mean 
 _LEAST = 1e-11
 _COARSER = (2e3, 50.0)  # errors of mu_c, by differences and by averages, beside those of other columns, by rounding
 _DEPENDENT = 1e-14  # what dependent features differ by, at most: more than that may be more than rounding
+_DETERMINED, _MATTERS, _MIRRORED = 1e-8, 1e-10, 1e-11  # features kept, relative change of a bound, of parity
+_SAME = 1e-12  # relative, of bounds that differ by rounding
 _BIASES = np.linspace(-4.0, 4.0, 17)  # in units of the spread of a pre-activation
 
 
-@dataclass(frozen=True)
-class Bound:
+@dataclass(frozen=True, repr=False)
+class Bound(Shown):
     """A bound and the function that attains it: m[K], zeta[K] and psi[K, D] of the module's formula.
 
     zeta: [K, q] with loadings; learning_rate: of the step, None without one; at_edge: whether the search for it ended
@@ -63,6 +67,11 @@ class Bound:
     at_edge: bool
     error: float
 
+    def summary(self) -> list[Row]:
+        """The value, where it is attained."""
+        rate = [] if self.learning_rate is None else [("learning rate", number(self.learning_rate))]
+        return [("value", f"{number(self.value)}, to {self.error:.1e}"), *rate, ("bias", number(self.bias))]
+
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers and lists."""
         return {
@@ -77,8 +86,8 @@ class Bound:
         }
 
 
-@dataclass(frozen=True)
-class Bounds:
+@dataclass(frozen=True, repr=False)
+class Bounds(Pictured):
     """Bounds of a model and the errors of other predictors, all mean squared errors against the clean target.
 
     lower, upper: at the model's own spike; best_lower, best_upper: at the learning rate where each is least, None
@@ -93,6 +102,32 @@ class Bounds:
     best_linear: float
     polynomial: Mapping[int, float]
 
+    def summary(self) -> list[Row]:
+        """The bounds, other predictors, the model."""
+        found = [("bounds", f"{number(self.lower.value)} to {number(self.upper.value)}")]
+        if self.best_lower is not None and self.best_upper is not None:
+            both = f"{number(self.best_lower.value)} to {number(self.best_upper.value)}"
+            found.append(("at the best learning rate", both))
+        degrees = {f"degree {degree}": value for degree, value in self.polynomial.items()}
+        return [
+            *found,
+            ("best linear predictor", number(self.best_linear)),
+            ("best polynomials", numbers(degrees)),
+            ("model", outline(self.model)),
+        ]
+
+    def named(self) -> dict[str, float]:
+        """All errors by name, the bounds first."""
+        best = {"lower, best rate": self.best_lower, "upper, best rate": self.best_upper}
+        polynomials = {f"polynomials of degree {degree}": value for degree, value in self.polynomial.items()}
+        return {
+            "lower": self.lower.value,
+            "upper": self.upper.value,
+            **{name: bound.value for name, bound in best.items() if bound is not None},
+            "linear": self.best_linear,
+            **polynomials,
+        }
+
     def to_dict(self) -> dict[str, Any]:
         """The object of ``bounds --json``."""
         best = {"best_lower": self.best_lower, "best_upper": self.best_upper}
@@ -105,11 +140,8 @@ class Bounds:
             "model": self.model.to_dict(),
         }
 
-    def to_json(self) -> str:
-        """``to_dict`` as JSON."""
-        return json.dumps(self.to_dict(), indent=2)
 
-
+@takes_model
 def bounds(
     model: Model,
     *,
@@ -197,7 +229,7 @@ def _best_bias(features: Callable[[float], Problem], kind: Bounded) -> float:
 
     found = least(value, spread * _BIASES)
     # in the limit of a step below the giant one a bias of zero may have more features than any other
-    return found.place if found.value < value(0.0) else 0.0
+    return found.place if found.value < (1.0 - _SAME) * value(0.0) else 0.0
 
 
 def _at(model: Model, problem: Problem, kind: Bounded, order: int) -> Bound:
@@ -224,7 +256,7 @@ def lower_of(parts: Conditional) -> tuple[float, Array, Array, Array, float]:
     """
     blocks, rank = parts.mu0.shape[1], parts.kappa.shape[1]
     seen = _seen(parts)
-    across = [_projected(parts, "slope", column) for column in parts.nu1.T]
+    across = [_best(parts, "slope", column) for column in parts.nu1.T]
     psi = np.stack([fit.weights for fit in across], axis=-1)
     total = seen.left + sum(fit.left for fit in across) + float(parts.weight @ parts.nu2sq)
     return (
@@ -238,12 +270,51 @@ def lower_of(parts: Conditional) -> tuple[float, Array, Array, Array, float]:
 
 def _seen(parts: Conditional) -> _Fit:
     """The best combination of what knows kappa; mu_c by averages, which take longer, where differences hide it."""
-    if parts.problem.norms:
-        try:
-            return _projected(parts, "seen", parts.nu0)
-        except NotConverged:
-            return _projected(parts, "seen", parts.nu0, accurate=True)
-    return _projected(parts, "seen", parts.nu0)
+    if not _norm_rest(parts.problem):
+        return _best(parts, "seen", parts.nu0)
+    try:
+        return _projected(parts, "seen and norms", parts.nu0)
+    except NotConverged:
+        return _best(parts, "seen and norms", parts.nu0)
+
+
+def _best(parts: Conditional, kind: Kind, goal: Array) -> _Fit:
+    """``_projected``, with accurate averages; where rounding hides features, without these if they cannot matter.
+
+    Fewer features leave more of the goal, and what has another parity than all of them is left in any case: where
+    these are the same beside what no readout sees, what is hidden does not matter.
+    """
+    try:
+        return _projected(parts, kind, goal, accurate=True)
+    except NotConverged:
+        fewer = "seen" if kind == "seen and norms" else kind
+        columns = _columns(parts, fewer)[0]
+        root, size = np.sqrt(parts.weight), np.sqrt(parts.weight @ columns**2)
+        scaled = root[:, None] * columns / np.where(size > 0.0, size, 1.0)
+        weights = np.linalg.lstsq(scaled, root * goal, rcond=_DETERMINED)[0] / np.where(size > 0.0, size, 1.0)
+        values = columns @ weights
+        left = float(parts.weight @ (goal - values) ** 2)
+        least = _out_of_reach(parts, _columns(parts, kind)[0], goal)
+        if left - least > _MATTERS * (least + float(parts.weight @ parts.nu2sq)):
+            raise
+        return _Fit(weights, values, left, _MATTERS)
+
+
+def _out_of_reach(parts: Conditional, columns: Array, goal: Array) -> float:
+    """What no combination of columns reaches: all that is even if these are odd, and odd if they are even."""
+    if not np.array_equal(parts.kappa[::-1], -parts.kappa):
+        return 0.0
+    size = np.abs(columns).max()
+    for sign in (1.0, -1.0):
+        if np.all(np.abs(columns + sign * columns[::-1]) <= _MIRRORED * size):
+            return float(parts.weight @ (0.5 * (goal + sign * goal[::-1])) ** 2)
+    return 0.0
+
+
+def _norm_rest(problem: Problem) -> float:
+    """What mu_c have beside other features, relative to these; zero where norms do not vary."""
+    narrowest = min(problem.blocks, key=lambda term: term.variance)
+    return norm_rest(narrowest.function, narrowest.variance, narrowest.offset) if problem.norms else 0.0
 
 
 def upper_of(parts: Conditional) -> tuple[float, Array, Array, Array, float]:
@@ -257,9 +328,9 @@ def upper_of(parts: Conditional) -> tuple[float, Array, Array, Array, float]:
 
 def _hidden(size: float) -> NotConverged:
     return NotConverged(
-        f"mean features differ by {size:.1e} of their size or less, which rounding hides: the best readout of them is "
-        "not determined",
-        "raise the strength of the spike or the learning rate, or set it to zero",
+        f"a combination of the features is {size:.1e} of their size, which rounding hides, and the best readout of "
+        "them may use it",
+        "solve the model: many samples and a small ridge come near the lower bound, a large ridge near the upper one",
     )
 
 
@@ -284,35 +355,28 @@ def _projected(parts: Conditional, kind: Kind, goal: Array, accurate: bool = Fal
     """
     columns, sizes = _columns(parts, kind, accurate)
     span = span_of_columns(parts.problem, kind, parts.kappa, parts.weight, columns, sizes)
-    if span.least < _LEAST or span.dropped > _DEPENDENT:
-        raise _hidden(span.dropped if span.dropped > _DEPENDENT else span.least)
+    dependent = 0.0 if kind == "seen and norms" and not accurate else _DEPENDENT
+    least = span.least
+    if kind == "seen and norms" and span.clusters:  # their expansions know mu_c by averages
+        least = min(least, _norm_rest(parts.problem) / _COARSER[True])
+    if least < _LEAST or span.dropped > dependent:
+        raise _hidden(span.dropped if span.dropped > dependent else least)
     functions = span.functions(columns, parts.kappa)
     along = np.einsum("n,ni->i", parts.weight * goal, functions)
     values = functions @ along
     weights = span.outward(along, 1.0 / np.where(sizes > 0.0, sizes, 1.0) ** 2)
-    return _Fit(weights, values, float(parts.weight @ (goal - values) ** 2), _EPS / span.least)
+    return _Fit(weights, values, float(parts.weight @ (goal - values) ** 2), _EPS / least)
 
 
 def _columns(parts: Conditional, kind: Kind, accurate: bool = False) -> tuple[Array, Array]:
     """(columns [N, C], norms [C] of the features beside which they have rounding errors)."""
     sizes = np.sqrt(np.einsum("n,nb->b", parts.weight, parts.mu0**2 + parts.mu1**2 + parts.mu2sq))
-    if kind != "seen":
+    if kind in ("mean", "slope"):
         return (parts.mu0 if kind == "mean" else parts.mu1), sizes
     along = parts.mu1[:, :, None] * parts.kappa[:, None, :]
     seen = np.column_stack([parts.mu0, along.reshape(len(along), -1)])
     sizes = np.concatenate([sizes, np.repeat(sizes, parts.kappa.shape[1])])
-    if not parts.problem.norms:
+    if kind == "seen":
         return seen, sizes
-    beyond = _beyond(parts, seen, accurate)
-    errors = _COARSER[accurate] * sizes[: beyond.shape[1]]
-    return np.column_stack([seen, beyond]), np.concatenate([sizes, errors])
-
-
-def _beyond(parts: Conditional, columns: Array, accurate: bool) -> Array:
-    """What mu_c of every block, [N, K], has beside given columns: none of relu without a bias, which is homogeneous."""
-    norms, root = norm_functions(parts.problem.blocks, parts.kappa[:, 0], accurate).T, np.sqrt(parts.weight)[:, None]
-    size = np.sqrt(parts.weight @ columns**2)
-    scaled = columns / np.where(size > 0.0, size, 1.0)
-    for _ in range(2):  # once more against rounding
-        norms = norms - scaled @ np.linalg.lstsq(root * scaled, root * norms, rcond=1e-10)[0]
-    return np.asarray(norms)
+    norms = norm_functions(parts.problem.blocks, parts.kappa[:, 0], accurate).T
+    return np.column_stack([seen, norms]), np.concatenate([sizes, _COARSER[accurate] * sizes[: norms.shape[1]]])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import time
 from collections.abc import Callable, Mapping
@@ -14,7 +13,10 @@ from scipy.special import ndtri, stdtr
 from giantstep.observe.simulate import Simulation, checked_count, simulate
 from giantstep.simulate.system import SystemKind
 from giantstep.spec.errors import BadInput, GiantstepError
+from giantstep.spec.given import takes_model
 from giantstep.spec.model import Model
+from giantstep.spec.outline import outline
+from giantstep.spec.shown import Pictured, Row
 from giantstep.system.result import Result
 from giantstep.system.solve import solve
 
@@ -34,8 +36,8 @@ class Score:
     score: float
 
 
-@dataclass(frozen=True)
-class Comparison:
+@dataclass(frozen=True, repr=False)
+class Comparison(Pictured):
     """The simulated network and, by name of the law, the solution at its dimension, or why there is none."""
 
     simulation: Simulation
@@ -54,6 +56,17 @@ class Comparison:
         spread = float(simulation.standard_error(error).item())
         z = (float(simulation.mean(error).item()) - predicted) / spread
         return Score(predicted, z, normal_score(z, simulation.seeds))
+
+    def summary(self) -> list[Row]:
+        """The simulated test error, and each law's, with its distance in standard errors."""
+        simulation = self.simulation
+        mean, error = simulation.mean().item(), simulation.standard_error().item()
+        rows = [("simulated", f"{mean:.6g} +- {error:.2g}, d = {simulation.dimension}, {simulation.seeds} seeds")]
+        for law in self.results:
+            found = self.score(law)
+            rows.append((f"{law} law", f"{found.predicted:.6g}, z = {found.z:+.2f}"))
+        rows += [(f"{law} law", f"refused: {reason}") for law, reason in self.refused.items()]
+        return [*rows, ("model", outline(simulation.model))]
 
     def to_dict(self) -> dict[str, Any]:
         """The object of ``compare --json``."""
@@ -74,11 +87,8 @@ class Comparison:
             "seconds": self.seconds,
         }
 
-    def to_json(self) -> str:
-        """``to_dict`` as JSON."""
-        return json.dumps(self.to_dict(), indent=2)
 
-
+@takes_model
 def compare(
     model: Model,
     *,
@@ -91,8 +101,13 @@ def compare(
 
     The theory is solved at the simulated dimension and ratios, with its term of finite size; others of order 1/d are
     not in it. A law that a model does not have is told in ``refused``: without a step, the trained one. Raises BadInput
-    for fewer than two seeds, and NotConverged.
+    for fewer than two seeds and for a given bulk, and NotConverged.
     """
+    if model.bulk == "matrix":
+        raise BadInput(
+            "compare is of the laws that a step leaves its bulk with, and step.bulk = 'matrix' gives the bulk itself",
+            "solve and simulate take the given bulk; compare takes the same step with step.bulk = trained",
+        )
     begun = time.perf_counter()
     checked_count("seeds", seeds, 2)
     what: SystemKind = "network" if model.spike is None else "srf"

@@ -8,13 +8,16 @@ from typing import Any
 from giantstep.law.intermediate_steps import is_intermediate, order_of, powers_of
 from giantstep.observe.baselines import random_features
 from giantstep.spec.errors import BadInput
+from giantstep.spec.given import takes_model
 from giantstep.spec.model import Model
+from giantstep.spec.outline import outline
+from giantstep.spec.shown import Row, Shown, number
 from giantstep.system.result import Result
 from giantstep.system.solve import solve
 
 
-@dataclass(frozen=True)
-class Gains:
+@dataclass(frozen=True, repr=False)
+class Gains(Shown):
     """Errors of random features minus those after the step. train and test: of the errors of the results; objective:
     of the minimum of (1/n)(2 sum loss + ridge |a|^2), which [MON23] calls training loss. order and powers: of kappa, in
     the limit of a step below the giant one, else None.
@@ -28,6 +31,17 @@ class Gains:
     after: Result
     before: Result
 
+    def summary(self) -> list[Row]:
+        """The gains, the powers of kappa, the model."""
+        powers = [] if self.powers is None else [("powers of kappa", " ".join(map(str, self.powers)) or "none")]
+        return [
+            ("in test error", number(self.test)),
+            ("in train error", number(self.train)),
+            ("in objective", number(self.objective)),
+            *powers,
+            ("model", outline(self.after.model)),
+        ]
+
     def to_dict(self) -> dict[str, Any]:
         """The part ``gains`` of ``solve --json``."""
         powers = None if self.powers is None else list(self.powers)
@@ -40,6 +54,7 @@ class Gains:
         }
 
 
+@takes_model
 def gains(model: Model, *, dimension: int | None = None, tolerance: float = 1e-10) -> Gains:
     """What the step of a model gains over the same network without it. Raises BadInput, NotConverged. [MON23]"""
     if model.step is None and model.spike is None:

@@ -5,7 +5,6 @@ Source: [CUI24] Figures 1 and 3, Result 3.2.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -21,9 +20,12 @@ from giantstep.observe.output_law import Output, moments_along, spike_lines, tar
 from giantstep.observe.simulate import at_dimension
 from giantstep.simulate.system import SystemKind
 from giantstep.spec.errors import BadInput
+from giantstep.spec.given import takes_model
 from giantstep.spec.kernels import coefficients
 from giantstep.spec.link import link_values
 from giantstep.spec.model import Model, Target
+from giantstep.spec.outline import outline
+from giantstep.spec.shown import Pictured, Row, Shown, number
 from giantstep.system.problem import problem_of
 from giantstep.system.result import Result
 from giantstep.system.solve import solve
@@ -32,8 +34,8 @@ Array = np.ndarray
 _OTHERS = 40  # nodes of each of the other indices of a target of two; fewer of three and four
 
 
-@dataclass(frozen=True)
-class Profile:
+@dataclass(frozen=True, repr=False)
+class Profile(Shown):
     """A function along a direction: at[N], mean[N] = E[f | .], spread[N] = sqrt Var[f | .], target[N] = E[f_* | .]."""
 
     at: Array
@@ -41,13 +43,18 @@ class Profile:
     spread: Array
     target: Array
 
+    def summary(self) -> list[Row]:
+        """The ranges of points and values."""
+        parts = {"at": self.at, "mean": self.mean, "spread": self.spread, "target": self.target}
+        return [(name, f"{len(x)} values, {x.min():.6g} to {x.max():.6g}") for name, x in parts.items()]
+
     def to_dict(self) -> dict[str, Any]:
         """Plain lists."""
         return {name: getattr(self, name).tolist() for name in ("at", "mean", "spread", "target")}
 
 
-@dataclass(frozen=True)
-class Learned:
+@dataclass(frozen=True, repr=False)
+class Learned(Pictured):
     """What was learned: profiles along theta_index and along the directions v_j of the spike, and simulated points.
 
     result: the solution they are of; index counts from 1; along_spikes: none without a spike.
@@ -64,6 +71,19 @@ class Learned:
         """The profile along v, or along v_1 of several directions; None without a spike."""
         return self.along_spikes[0] if self.along_spikes else None
 
+    def summary(self) -> list[Row]:
+        """Along what, where, how well the target is met there, the model."""
+        rows = []
+        for name, profile in (("theta", self.along_target), ("v", self.along_spike)):
+            if profile is not None:
+                off = float(np.abs(profile.mean - profile.target).max())
+                reach = f"{profile.at.min():.3g} to {profile.at.max():.3g}"
+                rows.append((f"along {name}", f"{len(profile.at)} points, {reach}; at most {off:.3g} off the target"))
+        points = self.points
+        if points is not None:
+            rows.append(("simulated", f"d = {points.dimension}"))
+        return [*rows, ("test error", number(self.result.test_error)), ("model", outline(self.result.model))]
+
     def to_dict(self) -> dict[str, Any]:
         """The object of ``learned --json``."""
         return {
@@ -77,11 +97,8 @@ class Learned:
             "model": self.result.model.to_dict(),
         }
 
-    def to_json(self) -> str:
-        """``to_dict`` as JSON."""
-        return json.dumps(self.to_dict(), indent=2)
 
-
+@takes_model
 def learned(
     model: Model,
     *,

@@ -25,11 +25,14 @@ from giantstep.simulate.surroundings import GivenRows, InputSpectrum
 from giantstep.simulate.system import SYSTEM_KINDS, Coefficients, FiniteSystem, Link, SystemKind, finite_sizes
 from giantstep.spec.errors import BadInput
 from giantstep.spec.expressions import numpy_function
+from giantstep.spec.given import takes_model
 from giantstep.spec.kernels import coefficients
 from giantstep.spec.link import link_values
 from giantstep.spec.loss_functions import convex_loss
 from giantstep.spec.matrix import Rows
 from giantstep.spec.model import Fit, Model, Target
+from giantstep.spec.outline import outline
+from giantstep.spec.shown import Row, Shown
 
 Array = NDArray[np.float64]
 Progress = Callable[[int, int, str], object]
@@ -44,8 +47,8 @@ SYSTEM_NAMES = {
 }
 
 
-@dataclass(frozen=True)
-class Simulation:
+@dataclass(frozen=True, repr=False)
+class Simulation(Shown):
     """Errors of every seed, sample size and ridge, arrays [seed, sample, ridge].
 
     test_error: mean (y_clean - f)^2, for losses of the margin P(y_clean f < 0). train_error: mean loss, for the square
@@ -87,6 +90,21 @@ class Simulation:
             raise BadInput(f"a simulation has no {name!r}", "ask for test_error or train_error")
         return self.test_error if name == "test_error" else self.train_error
 
+    def summary(self) -> list[Row]:
+        """Errors with their standard errors, what was simulated, the model."""
+        return [
+            ("test error", self._shown("test_error")),
+            ("train error", self._shown("train_error")),
+            ("simulated", f"{self.meaning}, d = {self.dimension}, {self.seeds} seed{'s' * (self.seeds > 1)}"),
+            ("model", outline(self.model)),
+        ]
+
+    def _shown(self, name: str) -> str:
+        mean, error = self.mean(name), self.standard_error(name)
+        if mean.size > 1:
+            return f"{mean.min():.6g} to {mean.max():.6g}, {mean.shape[0]} samples x {mean.shape[1]} ridges"
+        return f"{mean.item():.6g}" + (f" +- {error.item():.2g}" if self.seeds > 1 else "")
+
     def to_dict(self) -> dict[str, Any]:
         """What ``giantstep simulate --json`` prints; a list per error where several points were simulated."""
         return {
@@ -119,6 +137,7 @@ def standard_error(values: Array) -> Array:
     return np.asarray(values.std(axis=0, ddof=1) / math.sqrt(len(values)))
 
 
+@takes_model
 def simulate(
     model: Model,
     *,

@@ -6,7 +6,6 @@ differentiation (``giantstep.gradient``), refines its best local minima; the opt
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,7 +19,10 @@ from scipy.optimize import minimize
 from giantstep.observe.gradient.gradient import Gradient, gradient
 from giantstep.observe.gradient.parameter_directions import check_key, keys_for
 from giantstep.spec.errors import BadInput, NotConverged
+from giantstep.spec.given import takes_model
 from giantstep.spec.model import Model
+from giantstep.spec.outline import outline
+from giantstep.spec.shown import Pictured, Row, number, numbers
 from giantstep.system.result import Result
 from giantstep.system.solve import solve
 
@@ -43,8 +45,8 @@ _GRID_TOLERANCE = 1e-6  # of the errors on the grid, which are compared only
 _STEPS = 60
 
 
-@dataclass(frozen=True)
-class Tuned:
+@dataclass(frozen=True, repr=False)
+class Tuned(Pictured):
     """The optimum: values of the keys, the model and its certified solution.
 
     gradient: d test error/d log key; at_edge: the keys at an end of their range beyond which it still falls;
@@ -66,6 +68,18 @@ class Tuned:
         """The least test error."""
         return self.result.test_error
 
+    def summary(self) -> list[Row]:
+        """The optimum, what it was before, the model at it."""
+        before = "" if self.before is None else f", {self.before:.6g} before"
+        edge = [("at the edge", ", ".join(self.at_edge))] if self.at_edge else []
+        return [
+            ("best values", numbers(self.values)),
+            ("test error", f"{number(self.test_error)}{before}"),
+            ("gradient norm", f"{self.gradient_norm:.1e}"),
+            *edge,
+            ("model", outline(self.model)),
+        ]
+
     def to_dict(self) -> dict[str, Any]:
         """The object of ``tune --json``."""
         return {
@@ -79,11 +93,8 @@ class Tuned:
             "solution": self.result.to_dict(),
         }
 
-    def to_json(self) -> str:
-        """``to_dict`` as JSON."""
-        return json.dumps(self.to_dict(), indent=2)
 
-
+@takes_model
 def tune(
     model: Model,
     over: Sequence[str] | str = "fit.ridge",
@@ -248,8 +259,8 @@ def _value_of(model: Model, key: str) -> float:
 def _snake(shape: tuple[int, ...]) -> list[tuple[int, ...]]:
     """All places of a grid; along the last axis to and fro, so that a place is next to the one before."""
     found = []
-    for number, first in enumerate(product(*(range(n) for n in shape[:-1]))):
-        last = range(shape[-1]) if number % 2 == 0 else reversed(range(shape[-1]))
+    for line, first in enumerate(product(*(range(n) for n in shape[:-1]))):
+        last = range(shape[-1]) if line % 2 == 0 else reversed(range(shape[-1]))
         found += [(*first, i) for i in last]
     return found
 

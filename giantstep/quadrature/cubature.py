@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from fractions import Fraction
 
 import numpy as np
 from numpy.polynomial.hermite_e import hermegauss
@@ -13,14 +12,13 @@ from numpy.typing import NDArray
 
 from derive.language.grammar import Node, constant_value
 from derive.language.links import variables_of
+from giantstep.quadrature.kinks import bracketed_zeros, degree, kinks, polynomial_zeros
 from giantstep.spec.expressions import Array, jet
 
 _TOLERANCE = 1e-13  # of sqrt(E f^2), for one panel of the innermost integral; those outside sum such errors
 _MOST = 30_000_000  # evaluations
 _BATCH = 1 << 14  # points of the outer variables that are handled together
 _HALVINGS = 60
-_GRID = 193  # points at which a kink is looked for
-_BISECTIONS = 52
 _ROOT_TWO_PI = math.sqrt(2.0 * math.pi)
 
 Index = NDArray[np.intp]
@@ -92,31 +90,6 @@ def average_given(
     return mean, square, np.array([by_name[name] for name in names])
 
 
-def degree(node: Node, name: str) -> int | None:
-    """Degree as a polynomial in one variable, the others held fixed; None where it is not one."""
-    if name not in variables_of(node):
-        return 0
-    if node.op == "variable":
-        return 1
-    parts = [degree(argument, name) for argument in node.args]
-    known = [part for part in parts if part is not None]
-    if len(known) < len(parts):
-        return None
-    if node.op in ("neg", "add", "sub"):
-        return max(known)
-    if node.op == "mul":
-        return sum(known)
-    if node.op == "div" and known[1] == 0:
-        return known[0]
-    if node.op == "pow":
-        exponent = constant_value(node.args[1])
-        whole = exponent is not None and exponent >= 0.0 and exponent == int(exponent)
-        return known[0] * int(exponent or 0.0) if whole else None
-    if node.op == "call" and node.value == "He" and isinstance(node.args[0].value, Fraction):
-        return known[1] * int(node.args[0].value)
-    return None
-
-
 def _crosses_once(node: Node, name: str) -> bool:
     """Whether an expression is linear in a variable, with a slope that is a number, or does not know it."""
     if name not in variables_of(node) or node.op == "variable":
@@ -130,31 +103,6 @@ def _crosses_once(node: Node, name: str) -> bool:
 
 def _all_cross(nodes: Iterable[Node], name: str) -> bool:
     return all(_crosses_once(node, name) for node in nodes)
-
-
-def kinks(node: Node) -> Iterator[Node]:
-    """Expressions whose zeros are the kinks and jumps of a tree, products taken apart."""
-    for argument in node.args:
-        yield from kinks(argument)
-    if node.op != "call":
-        return
-    if node.value in ("sign", "step", "abs", "relu"):
-        yield from _zeros_of(node.args[0])
-    elif node.value in ("max", "min"):
-        yield from _zeros_of(Node("sub", node.args))
-    elif node.value == "clip":
-        for bound in node.args[1:]:
-            yield Node("sub", (node.args[0], bound))
-
-
-def _zeros_of(node: Node) -> Iterator[Node]:
-    if node.op in ("mul", "div"):
-        for part in node.args:
-            yield from _zeros_of(part)
-    elif node.op == "neg" or node.op == "pow":
-        yield from _zeros_of(node.args[0])
-    else:
-        yield node
 
 
 @dataclass
@@ -283,32 +231,3 @@ class Average:
 
         found = polynomial_zeros(at) if degree(kink, name) in (1, 2) else bracketed_zeros(at, self.edges)
         return list(found)
-
-
-def polynomial_zeros(at: Callable[[Array], Array]) -> Array:
-    """Zeros [2, M] of polynomials of degree 1 or 2 given by their values [M, n] at points [1, n]; nan for none."""
-    low, mid, high = at(np.array([[-1.0, 0.0, 1.0]])).T
-    slope, bend = 0.5 * (high - low), 0.5 * (high + low) - mid
-    with np.errstate(divide="ignore", invalid="ignore"):
-        far = -0.5 * (slope + np.copysign(np.sqrt(slope**2 - 4.0 * bend * mid), slope))
-        return np.stack([far / bend, mid / far])
-
-
-def bracketed_zeros(at: Callable[[Array], Array], edges: tuple[float, ...]) -> Array:
-    """Sign changes [R, M] of functions given by their values [M, n] at points, found on a grid; nan for none."""
-    grid = np.linspace(edges[0], edges[-1], _GRID)
-    positive = at(grid[None]) > 0.0
-    owner, place = np.nonzero(positive[:, 1:] != positive[:, :-1])
-    rank = np.arange(len(owner)) - np.searchsorted(owner, owner)
-    found = np.full((int(rank.max(initial=-1)) + 1, len(positive)), np.nan)
-    brackets = np.full((2, *found.shape), np.nan)
-    brackets[:, rank, owner] = grid[place], grid[place + 1]
-    rising = np.zeros(found.shape, dtype=bool)
-    rising[rank, owner] = positive[owner, place + 1]
-    left, right = brackets
-    for _ in range(_BISECTIONS if len(found) else 0):
-        middle = 0.5 * (left + right)
-        beyond = (at(middle.T).T > 0.0) == rising
-        left, right = np.where(beyond, left, middle), np.where(beyond, middle, right)
-    found[:] = 0.5 * (left + right)
-    return found

@@ -1,4 +1,4 @@
-"""Gauss-Legendre rules on panels, bare and with the weight of a standard normal variable."""
+"""Gauss rules: Legendre on panels, bare and with the weight of a standard normal variable, and Hermite."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 import numpy as np
+from numpy.polynomial.hermite_e import hermegauss
 from numpy.polynomial.legendre import leggauss, legvander
 from numpy.typing import NDArray
 
@@ -17,6 +18,15 @@ Array = NDArray[np.float64]
 def legendre(order: int) -> tuple[Array, Array]:
     """Nodes and weights [order] of the Gauss-Legendre rule on (-1, 1)."""
     nodes, weights = leggauss(order)
+    nodes.flags.writeable = weights.flags.writeable = False
+    return nodes, weights
+
+
+@lru_cache(maxsize=64)
+def hermite(order: int) -> tuple[Array, Array]:
+    """Nodes and weights [order] of the Gauss rule of a standard normal variable."""
+    nodes, weights = hermegauss(order)
+    weights /= weights.sum()
     nodes.flags.writeable = weights.flags.writeable = False
     return nodes, weights
 

@@ -129,7 +129,7 @@ def _target_directions(system: FiniteSystem, sizes: FiniteSizes, streams: Stream
     if system.inputs is not None:
         return system.inputs.direction(sizes.dimension)[None]
     if system.given is not None and system.given.target is not None:
-        return system.given.target[None].copy()
+        return system.given.target.copy()
     return _orthonormal(streams.direction, system.indices, sizes.dimension)
 
 

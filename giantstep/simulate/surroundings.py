@@ -14,7 +14,7 @@ from giantstep.simulate.errors import Array
 class GivenRows:
     """A first layer around its spike: rows [p, d] of mean square norm one.
 
-    spike, target: unit vectors [d], drawn where None.
+    spike [d], target [indices, d]: unit vectors, orthonormal ones of the target, drawn where None.
     """
 
     rows: Array

@@ -222,7 +222,7 @@ def finite_sizes(system: FiniteSystem, dimension: int, samples: Sequence[float])
             f"length {dimension}; simulate dimension {shape[1]}",
         )
     step = None if system.step is None else _count("step samples", system.step[0], dimension)
-    blocks = _largest_remainder(system.fractions, width)
+    blocks = largest_remainder(system.fractions, width)
     for index, size in enumerate(blocks):
         _require(
             size > 0,
@@ -263,7 +263,8 @@ def finite_number(name: str, value: object, *, least: float | None = None) -> No
     _finite(name, value, least=least)
 
 
-def _largest_remainder(fractions: Sequence[float], total: int) -> tuple[int, ...]:
+def largest_remainder(fractions: Sequence[float], total: int) -> tuple[int, ...]:
+    """Whole numbers that sum to a total, nearest to fractions of it."""
     exact = np.asarray(fractions, dtype=np.float64) * (total / math.fsum(fractions))
     sizes = np.floor(exact).astype(int)
     # a stable sort, so that equal remainders go to the earlier block

@@ -17,10 +17,14 @@ class GiantstepError(Exception):
         return f"{self.message}; {self.hint}" if self.hint else self.message
 
 
-class BadInput(GiantstepError):
-    """The model, the file or the option given cannot be used."""
+class BadInput(GiantstepError, ValueError):
+    """The model, the file or the option given cannot be used. A ValueError too."""
 
     exit_code: ClassVar[int] = 2
+
+
+class UnknownColumn(BadInput, KeyError):
+    """A dataset has no column of this name. A KeyError too, as of a mapping."""
 
 
 class NotConverged(GiantstepError):

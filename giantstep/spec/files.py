@@ -49,17 +49,20 @@ def check_writable(path: str | os.PathLike[str], suffixes: Sequence[str]) -> Pat
     suffix_of(path, suffixes)
     target = _resolved(path)
     beside = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    reason = ""
     try:
         if target.is_dir():
-            raise _unwritable(path, "it is a folder")
-        if not target.parent.is_dir():
-            raise _unwritable(path, f"there is no folder {target.parent}")
-        # os.access knows neither read-only file systems nor quotas: try.
-        with open(beside, "wb"):
-            pass
-        beside.unlink()
+            reason = "it is a folder"
+        elif not target.parent.is_dir():
+            reason = f"there is no folder {target.parent}"
+        else:  # os.access knows neither read-only file systems nor quotas: try.
+            with open(beside, "wb"):
+                pass
+            beside.unlink()
     except (OSError, ValueError) as error:
-        raise _unwritable(path, getattr(error, "strerror", None) or str(error)) from None
+        reason = getattr(error, "strerror", None) or str(error)
+    if reason:
+        raise _unwritable(path, reason)
     return Path(path)
 
 

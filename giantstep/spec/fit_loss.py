@@ -8,8 +8,9 @@ from functools import lru_cache
 from typing import Any
 
 from derive.language.grammar import ExpressionError, did_you_mean, shorten
-from derive.language.loss_catalogue import REGISTERED, Form, LossEntry, ParameterEntry, lookup
+from derive.language.loss_catalogue import REGISTERED, VARIABLES, Form, LossEntry, ParameterEntry, lookup
 from giantstep.spec.errors import BadInput
+from giantstep.spec.symbolic import as_text
 from giantstep.spec.validate import LARGEST, Kind, Number, wrong
 
 _KEY = "fit.loss"
@@ -88,6 +89,7 @@ class LossKind(Kind):
         """The loss with its parameters. Raises BadInput naming the key, the value and what is allowed."""
         if isinstance(value, FitLoss):
             return value
+        value = as_text(key, value, VARIABLES)
         if isinstance(value, str):
             return FitLoss(value)
         if not isinstance(value, Mapping):

@@ -8,7 +8,7 @@ import numpy as np
 
 from giantstep.spec.errors import BadInput
 from giantstep.spec.expressions import numpy_function
-from giantstep.spec.tables import Table
+from giantstep.spec.tables import Table, shown_plainly
 from giantstep.spec.validate import Count, Number, Numbers, Optional
 
 Array = np.ndarray
@@ -17,6 +17,7 @@ _MODES = 600
 _ROUGH = 0.5  # capacity from which on tr Sigma^2/d grows without bound
 
 
+@shown_plainly
 @dataclass(frozen=True)
 class Inputs(Table):
     """Inputs x = Sigma^(1/2) g, g standard normal; the link sees z = theta.g, |theta| = 1.

@@ -29,6 +29,8 @@ def function_kernel(text: str) -> ModuleType:
     """
     try:
         return _function_kernel(lookup(text))
+    except BadInput:
+        raise
     except ValueError as error:  # not in the grammar, not to be split into pieces, or without numba text
         raise BadInput(f"the function {text!r} cannot be used: {error}", getattr(error, "hint", "")) from None
 

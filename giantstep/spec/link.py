@@ -11,6 +11,7 @@ from derive.language.grammar import ExpressionError, Node, shorten
 from derive.language.links import link_of
 from giantstep.spec.errors import BadInput
 from giantstep.spec.expressions import Array, jet, prepare
+from giantstep.spec.symbolic import as_text
 from giantstep.spec.validate import GROWS_TOO_FAST, REACH, TOO_LARGE, Kind, unusable, wrong
 
 
@@ -36,6 +37,7 @@ class LinkKind(Kind):
 
     def check(self, key: str, value: object) -> str:
         """The text, stripped. Raises BadInput where it does not parse or has no finite Gaussian moments."""
+        value = as_text(key, value, ())
         if not isinstance(value, str):
             allowed = "the name of a function, or an expression in z (or in z1, z2, ... for several indices)"
             raise wrong(key, value, allowed, 'for example "sign" or "sign(z1*z2)"')

@@ -8,6 +8,7 @@ Sources: [CUI24] Cui et al. 2024, arXiv:2402.04980.
 
 import math
 import os
+import re
 import stat
 import tomllib
 from collections.abc import Mapping
@@ -24,7 +25,7 @@ from giantstep.spec.inputs_table import Inputs as Inputs
 from giantstep.spec.link import LinkKind, takes_only_signs
 from giantstep.spec.spike_table import Spike as Spike
 from giantstep.spec.spike_table import check_blocks, check_indices
-from giantstep.spec.tables import Table, build, keys_of, plain, tables_of, toml_text
+from giantstep.spec.tables import Table, build, keys_of, plain, shown_plainly, tables_of, toml_text
 from giantstep.spec.validate import Choice, Expression, FileName, Number, NumberOrWord, Numbers, wrong
 
 Bulk = Literal["isotropic", "trained", "matrix", "inputs"]
@@ -34,8 +35,11 @@ MAX_FILE_BYTES = 1_000_000
 TRAINED = "trained"
 
 _SIGNS = 'choose a link such as "sign", "sign(z - 0.3)", "2*step(z) - 1" or "sign(z1*z2)"'
+# numbers between the brackets, commas and signs of equality of a TOML value without texts
+_NUMBER = re.compile(r"(?<![^\s\[,=])[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?(?![^\s\],}])")
 
 
+@shown_plainly
 @dataclass(frozen=True)
 class Readout(Table):
     """Readout at initialisation, a0_k = u_k/sqrt(p): values u_b, each held by a fraction pi_b of the neurons.
@@ -67,6 +71,7 @@ class Readout(Table):
         object.__setattr__(self, "fractions", _summing_to_one(self.fractions))
 
 
+@shown_plainly
 @dataclass(frozen=True)
 class Network(Table):
     """Two-layer network f(x) = (1/sqrt p) sum_k a_k sigma(w_k.x + bias), width = p/d. [CUI24] eq. (1)
@@ -93,6 +98,7 @@ class Network(Table):
         return 0.0 if isinstance(self.bias, str) else self.bias
 
 
+@shown_plainly
 @dataclass(frozen=True)
 class Step(Table):
     """One gradient step: samples = n0/d, eta = learning_rate d^(1/2 + exponent). [CUI24, Result 3.1]
@@ -126,6 +132,7 @@ class Step(Table):
             )
 
 
+@shown_plainly
 @dataclass(frozen=True)
 class Target(Table):
     """Labels y = flip link(z + sqrt(probit) n) + Gaussian noise of variance ``noise``, in both batches.
@@ -155,6 +162,7 @@ class Target(Table):
             )
 
 
+@shown_plainly
 @dataclass(frozen=True)
 class Fit(Table):
     """Fit of the readout on fresh samples = n/d: minimise sum_i loss(y_i, f_i) + (ridge/2) |a|^2, no 1/n.
@@ -168,6 +176,7 @@ class Fit(Table):
     loss: Annotated[FitLoss, LossKind()] = FitLoss("square")
 
 
+@shown_plainly
 @dataclass(frozen=True)
 class Model(Table):
     """Everything a solve needs; hashable and picklable. Raises BadInput for impossible values.
@@ -218,6 +227,8 @@ class Model(Table):
             raise BadInput(f"the model file {shown} does not exist", "check the path") from None
         except IsADirectoryError:
             raise BadInput(f"{shown} is a folder", "give the path of a model file, ending in .toml") from None
+        except BadInput:
+            raise
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) else str(error)
             raise BadInput(f"the model file {shown} cannot be read: {reason}") from None
@@ -231,7 +242,8 @@ class Model(Table):
             reason = "nested too deeply" if isinstance(error, RecursionError) else str(error)
             raise BadInput(f"{shown} is not valid TOML: {reason}", 'a line looks like: activation = "tanh"') from None
         try:
-            return cls.from_dict(data)._beside(os.path.dirname(os.path.abspath(path)))
+            opened = os.fspath(path).startswith(_OPENED)  # it has no folder of its own
+            return cls.from_dict(data)._beside("" if opened else os.path.dirname(os.path.abspath(path)))
         except BadInput as error:
             raise BadInput(f"{shown}: {error.message}", error.hint) from None
 
@@ -246,14 +258,16 @@ class Model(Table):
         """The model of nested dictionaries, as a model file has them. Raises BadInput."""
         return build(cls, data, "")
 
-    def replace(self, changes: Mapping[str, Any]) -> Self:
-        """A model with some values changed: ``{"fit.samples": 1.5}``.
+    def replace(self, changes: Mapping[str, Any] = MappingProxyType({}), **tables: Any) -> Self:
+        """A model with some values changed: ``replace({"fit.samples": 1.5})``, or ``replace(fit={"samples": 1.5})``.
 
         A table is set by its name, and [step] or [spike] removed by None; an absent table is made. Text given
-        for a number, a list or a table is read as TOML: a command line can pass ``fit.samples=1.5``.
+        for a number, a list or a table is read as TOML: a command line can pass ``fit.samples=1.5``. The tables of the
+        second form keep what is not named; a record (``fit=Fit(...)``) or None replaces all of one.
         Raises BadInput for an unknown key and for a model that is not possible.
         """
         allowed = allowed_keys()
+        changes = {**changes, **_dotted(tables)} if tables else changes
         if all(key in allowed and self._has_number(key, value) for key, value in changes.items()):
             return self._with_numbers(changes)
         data = self.to_dict()
@@ -264,16 +278,28 @@ class Model(Table):
                 raise BadInput(f"unknown key {shorten(key)}", f"{hint}allowed keys are {', '.join(names)}")
         # a table before what is in it, in whatever order they are given
         for key in sorted(changes, key=lambda key: key.count(".")):
-            *tables, last = key.split(".")
+            *above, last = key.split(".")
             inner = data
-            for table in tables:
+            for table in above:
                 if isinstance(inner.get(table), str):  # a loss without parameters
                     inner[table] = {"name": inner[table]}
                 inner = inner.setdefault(table, {})
                 if not isinstance(inner, dict):
                     raise wrong(table, inner, "a table")
             inner[last] = _from_text(changes[key], text=allowed[key])
-        return type(self).from_dict({name: table for name, table in data.items() if table is not None})
+        try:
+            return type(self).from_dict({name: table for name, table in data.items() if table is not None})
+        except BadInput as error:
+            raise self._of_absent_table(changes, error) from None
+
+    def _of_absent_table(self, changes: Mapping[str, Any], error: BadInput) -> BadInput:
+        """The error, or one that says that the model has no table of which some keys were changed."""
+        for key in changes:
+            table = key.partition(".")[0]
+            if table != key and getattr(self, table) is None and table not in changes:
+                reason = f"{key} was given, and the model has no [{table}]: {error.message}"
+                return BadInput(reason, f"write [{table}] in the model first, or change keys that it has")
+        return error
 
     def _has_number(self, key: object, value: object) -> bool:
         """Whether a change puts a number in place of one that is there: the step of a sweep."""
@@ -340,18 +366,39 @@ def _check_inputs(model: Model) -> None:
             raise BadInput(f"{key} does not go with [inputs]: their law is not derived for it", f"use {allowed}")
 
 
+def _dotted(tables: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Changes by dotted key; tables of the model are entered, other values are not."""
+    found: dict[str, Any] = {}
+    for name, value in tables.items():
+        key = f"{prefix}{name}"
+        inside = isinstance(value, Mapping) and key in tables_of(Model)
+        found |= _dotted(value, f"{key}.") if inside else {key: value}
+    return found
+
+
 def _from_text(value: Any, text: bool) -> Any:
-    """The TOML value that a text from the command line stands for; a bare word stands for itself.
+    """The TOML value that a text from the command line stands for, numbers as Python reads them; a bare word stands
+
+    for itself.
 
     Where the key holds text, only quotes and brackets make it TOML.
     """
     if not isinstance(value, str) or text and value.strip()[:1] not in ('"', "'", "{", "["):
         return plain(value)
+    written = value.strip()
+    if not {'"', "'"} & set(written):
+        written = _NUMBER.sub(_as_toml, written)
     try:
-        read = tomllib.loads(f"value = {value.strip()}")
+        read = tomllib.loads(f"value = {written}")
     except (ValueError, RecursionError):
         return value
     return read["value"] if len(read) == 1 else value
+
+
+def _as_toml(number: re.Match[str]) -> str:
+    """A number as TOML writes it: it knows no .5, 5. or 01."""
+    text = number.group()
+    return text if re.fullmatch(r"[+-]?[0-9]+", text) and not re.match(r"[+-]?0[0-9]", text) else repr(float(text))
 
 
 def _summing_to_one(fractions: tuple[float, ...]) -> tuple[float, ...]:

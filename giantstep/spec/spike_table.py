@@ -13,12 +13,13 @@ from derive.language.grammar import shorten
 from derive.language.links import MAX_INDICES
 from giantstep.spec.errors import BadInput
 from giantstep.spec.matrix import MAX_RANK, Matrix, NumbersOrMatrix, Rows
-from giantstep.spec.tables import Table, plain
+from giantstep.spec.tables import Table, plain, shown_plainly
 from giantstep.spec.validate import SMALLEST, Number, Numbers
 
 _ALIGNMENT = Number("the alignment gamma of spike and target", low=-1.0, high=1.0)
 
 
+@shown_plainly
 @dataclass(frozen=True)
 class Spike(Table):
     """A spiked random-feature model given directly; a block of readout value u has strength r u and bulk

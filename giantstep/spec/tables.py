@@ -14,9 +14,11 @@ from typing import Annotated, Any, ClassVar, TypeVar, cast, get_args, get_origin
 
 from derive.language.grammar import did_you_mean, shorten
 from giantstep.spec.errors import BadInput
+from giantstep.spec.shown import html_table
 from giantstep.spec.validate import Kind, wrong
 
 _T = TypeVar("_T", bound="Table")
+_C = TypeVar("_C")
 
 
 class Table:
@@ -41,6 +43,24 @@ class Table:
         """The record as nested dictionaries and lists, absent tables left out."""
         values = ((item.name, getattr(self, item.name)) for item in fields(cast(Any, self)))
         return {name: plain(value) for name, value in values if value is not None}
+
+    def to_json(self) -> str:
+        """``to_dict`` as JSON."""
+        return json.dumps(self.to_dict(), indent=2)
+
+    def _repr_html_(self) -> str:
+        entries = _leaves(self.to_dict(), self.path)
+        return html_table(type(self).__name__, [[key, value] for key, value in entries.items()])
+
+
+def shown_plainly(cls: type[_C]) -> type[_C]:
+    """A record whose signature in help() has the types of its fields, and not what is checked of them."""
+    made = cast(Any, cls.__init__)
+    made.__annotations__ = {
+        name: get_args(hint)[0] if get_origin(hint) is Annotated else hint
+        for name, hint in made.__annotations__.items()
+    }
+    return cls
 
 
 @dataclass(frozen=True)
@@ -124,9 +144,18 @@ def plain(value: object) -> Any:
     if isinstance(value, Mapping):
         return {key: plain(entry) for key, entry in value.items()}
     written = getattr(value, "to_dict", None)
-    if written is not None:
+    if written is not None and not isinstance(value, type):
         return written()
     return [plain(entry) for entry in value] if isinstance(value, tuple) else value
+
+
+def _leaves(table: Mapping[str, Any], prefix: str) -> dict[str, str]:
+    """Dotted keys below a table, with their values as a model file has them."""
+    found: dict[str, str] = {}
+    for name, value in table.items():
+        key = _join(prefix, name)
+        found |= _leaves(value, key) if isinstance(value, Mapping) else {key: toml_text(value)}
+    return found
 
 
 def toml_text(value: object) -> str:

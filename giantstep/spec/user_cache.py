@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import re
+import shutil
 import stat
 import warnings
 from functools import lru_cache
@@ -14,6 +16,7 @@ from pathlib import Path
 
 from giantstep import __version__
 
+_VERSION = re.compile(r"[0-9a-f]{16}")  # folders of kernels, one for each generator
 _SEAL = "# sha256 "  # of everything above, in the last line of a file
 
 
@@ -28,6 +31,21 @@ def cache_folder() -> Path | None:
     except RuntimeError:
         return None
     return root / "giantstep"
+
+
+def clear_cache() -> int:
+    """Delete the kernels of expressions that users gave, and their machine code; returns the number of files.
+
+    They are derived and compiled again when they are needed. Folders that are not the user's own are left alone.
+    """
+    folder, count = cache_folder(), 0
+    if folder is None or not _is_own(folder):
+        return 0
+    for inner in folder.iterdir():
+        if _VERSION.fullmatch(inner.name) and not inner.is_symlink() and _is_own(inner):
+            count += sum(path.is_file() for path in inner.rglob("*"))
+            shutil.rmtree(inner)
+    return count
 
 
 def cached_path(name: str) -> Path | None:

@@ -13,6 +13,7 @@ import numpy as np
 from derive.language.grammar import ExpressionError, did_you_mean, shorten
 from giantstep.spec.errors import BadInput
 from giantstep.spec.expressions import numpy_function
+from giantstep.spec.symbolic import as_text
 
 LARGEST = 1e12
 SMALLEST = 1e-12
@@ -229,6 +230,7 @@ class Expression(Kind):
 
     def check(self, key: str, value: object) -> str:
         """The text, stripped. Raises BadInput where it does not parse or has no finite Gaussian moments."""
+        value = as_text(key, value, ("z",))
         if not isinstance(value, str):
             raise wrong(key, value, "the name of a function or an expression in z", 'for example "tanh"')
         text = value.strip()

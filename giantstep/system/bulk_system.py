@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 
 from generated.runtime.unknowns import DIRECTION, IMAGE, RESIDUAL, TURNED
-from generated.systems import given_bulk as given_equations
 from generated.systems import inputs_bulk as inputs_equations
 from generated.systems import trained_bulk as trained_equations
 from giantstep.law.covariance import Covariance
-from giantstep.law.given_bulk import given_bulk
+from giantstep.law.given_bulk import given_bulk, has_blocks
 from giantstep.law.gradient_step import step_arguments
 from giantstep.law.residual import ResidualLaw
 from giantstep.law.residual_nodes import residual_nodes
@@ -32,6 +31,7 @@ from giantstep.law.trained_bulk import BulkLaw, trained_law
 from giantstep.spec.errors import BadInput
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import Level, Resolved
+from giantstep.system.loss_kernels import given_blocks_kernel, given_kernel
 from giantstep.system.problem import Problem
 from giantstep.system.state import places_of as places_in_work
 
@@ -47,8 +47,10 @@ def bulk_arrays(problem: Problem) -> tuple[ModuleType, dict[str, Array]]:
         own = [inputs.bulk_variance.index(term.variance) for term in problem.blocks]
         return inputs_equations, {"Sigma": inputs.covariance[own], **inputs.weights}
     if model.bulk == "matrix":
-        given = given_bulk(model)
-        return given_equations, {name: getattr(given, name) for name in given_equations.GIVEN}
+        given, indices = given_bulk(model), model.target.indices
+        if has_blocks(model):
+            return given_blocks_kernel(indices), dict(given.neurons)
+        return given_kernel(indices), dict(given.spectral)
     law, sigma = bulk_of(problem)
     return trained_equations, {"Sigma": sigma, **law.weights, **norms_of(law, variances_of(problem))}
 
@@ -141,8 +143,13 @@ class BulkSystem(CoupledSystem):
         if "chi" in given:
             self.view("chi")[...] = given["chi"]
         count = len(self.first)
-        self.ways = math.ceil(count / math.ceil(count / _WAYS))
+        self.ways = math.ceil(count / math.ceil(count / self.most_ways(given)))
         self.state, self.evaluated = self._numbers(given), False
+
+    @staticmethod
+    def most_ways(given: Mapping[str, Array]) -> int:
+        """How many directions tangents may follow at a time."""
+        return _WAYS
 
     def _numbers(self, given: Mapping[str, Array]) -> Any:
         """All numbers that the equations are about, by name."""

@@ -113,10 +113,12 @@ def _pair(problem: Problem, times: int, x: Array) -> tuple[CoupledSystem, Couple
         coarser, finer = (make(problem, _refined_for(problem, level, max(times - 1, 0))) for level in FINE)
         return coarser, finer
     levels = [_refined_for(problem, level, times) for level in FINE]
-    if has_kinks(problem.model.target.link):  # nodes of the label are what is likely to be missing
-        levels = [replace(refined(level, times // 2), labels=(times + 1) // 2) for level in FINE]
-    elif times and (cuts := cuts_at(problem, x)):
-        levels = [replace(refined(level, times - 1), cuts=cuts) for level in FINE]
+    cuts = cuts_at(problem, x) if times else ()
+    halvings = times - bool(cuts)  # cuts come first
+    if has_kinks(problem.model.target.link):  # nodes of kappa cost less than those of the label
+        levels = [replace(refined(level, (halvings + 1) // 2), labels=halvings // 2, cuts=cuts) for level in FINE]
+    elif cuts:
+        levels = [replace(refined(level, halvings), cuts=cuts) for level in FINE]
     coarser, finer = (coupled_at(problem, level) for level in levels)
     return coarser, finer
 
@@ -157,7 +159,7 @@ def _first_solution(problem: Problem, start: Result | None, near: tuple[CoupledS
             total += outcome.evaluations
             if outcome.converged:
                 return replace(outcome, evaluations=total)
-    if ridge > _LOW and problem.target is not None and problem.loadings is None:
+    if ridge > _LOW and problem.loadings is None:
         outcome = _upwards(problem, _starts(_with_ridge(problem, _LOW), system, None))
         if outcome.converged:
             return replace(outcome, evaluations=total + outcome.evaluations)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
@@ -35,6 +35,7 @@ Array = np.ndarray
 
 _FLOOR = 1e-14
 _ROUNDING, _LEAST = 1e-15, 1e-290
+_TOGETHER = 500  # nodes of kappa at a time, of which each may have ten thousand of the label
 _FINER, _SETTLED, _MANY = 8, 1e-12, 1_000_000  # refinements of axes, their last relative change, nodes that are enough
 
 
@@ -232,28 +233,34 @@ class CoupledSystem:
         """The observables at the last x; a probability of the output's sign on panels that resolve it."""
         out = self.observables()
         if self.loss.FORM == "margin":
-            signs = self.where_signs_turn()
-            if signs is not self:
-                out[0] = signs.table[:, 1] @ wrong_sign(signs.output())
+            out[0] = sum(part.table[:, 1] @ wrong_sign(part.output()) for part in self.where_signs_turn())
         return out
 
     def output(self) -> Output:
         """The law of the output and of the clean label given kappa, at the nodes and the last x."""
         return Output(self.kappa, self.view("mean"), self.slopes, self.told_variance(), self.clean)
 
-    def where_signs_turn(self) -> CoupledSystem:
-        """The fields of the last x on panels in kappa that resolve the sign of the output: this, where its own do."""
+    def where_signs_turn(self) -> Iterator[CoupledSystem]:
+        """The fields of the last x on panels in kappa that resolve the sign of the output: this, where its own do; of
+        many nodes a part after the other.
+        """
         problem, here = self.problem, self.output()
         if problem.rank > 1:
-            return self._on_finer_axes()
+            yield self._on_finer_axes()
+            return
         edges = meshes((*problem.blocks, problem.target or problem.blocks[0])).edges
         found = panels(
             here,
             edges,
             lambda kappa: self._on(kappa, np.ones_like(kappa), self.clean).output(),
-            lambda kappa: _averages_of_sign(self._on(kappa, np.ones_like(kappa)).output()),
+            lambda kappa: np.concatenate(
+                [_averages_of_sign(part.output()) for part in self._in_parts(kappa, np.ones_like(kappa))], axis=1
+            ),
         )
-        return self if found is None else self._on(*nodes(found, ORDERS[not self.level.rough]))
+        if found is None:
+            yield self
+        else:
+            yield from self._in_parts(*nodes(found, ORDERS[not self.level.rough]))
 
     def _on_finer_axes(self) -> CoupledSystem:
         """The fields of the last x on axes of kappa that settle the sign of the output, which costs next to nothing
@@ -271,6 +278,12 @@ class CoupledSystem:
                 here = type(self)(self.problem, level, resolved(self.problem, level))
                 here.fields(self.work[self.first])
         return here
+
+    def _in_parts(self, kappa: Array, weight: Array) -> Iterator[CoupledSystem]:
+        """The fields of the last x at many nodes of kappa, each of which may have many nodes of the label."""
+        count = math.ceil(len(kappa) / _TOGETHER)
+        for part in zip(np.array_split(kappa, count), np.array_split(weight, count), strict=True):
+            yield self._on(*part)
 
     def _on(self, kappa: Array, weight: Array, clean: Labels | None = None) -> CoupledSystem:
         """The fields of the last x at other nodes of kappa, with the law of the clean label there."""

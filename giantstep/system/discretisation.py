@@ -9,7 +9,14 @@ from functools import lru_cache
 import numpy as np
 
 from giantstep.law.labels import Labels, Points, label_law, with_noise
-from giantstep.law.multi_index_labels import LabelMoments, has_kinks, moments_given_kappa, square_nodes, turns_along
+from giantstep.law.multi_index_labels import (
+    LabelMoments,
+    has_kinks,
+    meetings_along,
+    moments_given_kappa,
+    square_nodes,
+    turns_along,
+)
 from giantstep.quadrature.panels import Term, rows_at, table
 from giantstep.quadrature.tensor import Shape, coordinates, tensor_table
 from giantstep.spec.kernels import coefficients
@@ -23,6 +30,7 @@ _AROUND = (
     *np.arange(0.0, 4.0, 0.5).tolist(),
     *(2.0**k for k in range(2, 40)),
 )  # ends of panels about a turn of the label, in widths of it
+_SHARP = 1e-8  # the least width of a turn that counts: averages of a square root there are right to 1e-12
 _GENTLE = 0.7  # a distance in kappa that panels of the coefficients resolve
 _NOTHING = 1e-20  # averages over the output grow no faster than their squares: double precision with room to spare
 
@@ -98,7 +106,8 @@ def _about_turns(target: Target, overlaps: tuple[float, ...]) -> tuple[float, ..
     """Ends of panels about the places where the mean label of several indices turns fast, at growing distances."""
     if not has_kinks(target.link):
         return ()
-    turns = turns_along(target.link, np.array(overlaps), target.probit)
+    given = (target.link, np.array(overlaps), target.probit)
+    turns = [(place, max(width, _SHARP)) for find in (turns_along, meetings_along) for place, width in find(*given)]
     around = [(place, step * width) for place, width in turns for step in _AROUND if step * width < _GENTLE]
     return tuple(sorted({place + side * away for place, away in around for side in (-1.0, 1.0)}))
 

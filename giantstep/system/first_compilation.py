@@ -106,13 +106,15 @@ def _called(model: Model) -> tuple[str, ...]:
     """What a solve calls of the coupled system, the longest first: equations of another bulk have their own text."""
     if model.bulk == "isotropic":
         return "jacobian", "residual", "observables", "fields"
-    return ("observables", "fields") if _is_stretched(model) else ("residual", "observables", "fields")
+    return ("observables", "fields") if _is_text(model) else ("residual", "observables", "fields")
 
 
-def _is_stretched(model: Model) -> bool:
-    from giantstep.law.stretched_bulk import is_stretched  # the square loss starts sooner without
+def _is_text(model: Model) -> bool:
+    """Whether the equations of another bulk are evaluated from their text alone."""
+    from giantstep.law.given_bulk import has_blocks  # the square loss starts sooner without
+    from giantstep.law.stretched_bulk import is_stretched
 
-    return is_stretched(model)
+    return is_stretched(model) or has_blocks(model)
 
 
 def _averages(model: Model) -> tuple[Any, tuple[Array, ...]]:
@@ -175,15 +177,15 @@ def types_found_once() -> Iterator[None]:
 
 def _of_text(model: Model) -> list[Task]:
     """What evaluates equations from their text: the certificate; the solver too where the bulk is another one."""
-    stretched = model.bulk != "isotropic" and _is_stretched(model)
-    rows, numbers = np.zeros((1, 1), np.uint64), np.ones(1, complex if _on_contour(model, stretched) else float)
-    found: list[Task] = [] if stretched else [partial(_compile, evaluate, (rows, numbers, np.ones(1)))]
+    text = model.bulk != "isotropic" and _is_text(model)
+    rows, numbers = np.zeros((1, 1), np.uint64), np.ones(1, complex if _on_contour(model, text) else float)
+    found: list[Task] = [] if text else [partial(_compile, evaluate, (rows, numbers, np.ones(1)))]
     return found if model.bulk == "isotropic" else [partial(_compile, run, (rows, numbers)), *found]
 
 
-def _on_contour(model: Model, stretched: bool) -> bool:
+def _on_contour(model: Model, text: bool) -> bool:
     """Whether the equations are complex."""
-    return model.bulk == "trained" and not stretched
+    return model.bulk == "trained" and not text
 
 
 def _functions(model: Model) -> None:

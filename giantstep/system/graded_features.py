@@ -31,7 +31,8 @@ from giantstep.spec.expressions import numpy_function
 from giantstep.system.problem import Problem
 
 Array = np.ndarray
-Kind = Literal["mean", "slope", "seen"]  # mu0_b; mu1_b; mu0_b and kappa_i mu1_b
+# mu0_b; mu1_b; mu0_b and kappa_i mu1_b; these and mu_c,b, what mu0 changes by with the norm of a row
+Kind = Literal["mean", "slope", "seen", "seen and norms"]
 Row = tuple[tuple[int, ...], int]  # (a, k): the function kappa^a D_k(kappa)
 Column = dict[Row, Any]
 _NUMBER = -1  # k of a power of kappa alone, whose average is a number and stands in the coefficient
@@ -167,16 +168,19 @@ def _require_digits(blocks: Sequence[Block], near: dict[int, Block]) -> None:
 
 def _cluster(blocks: Sequence[Block], centres: dict[int, Block], kind: Kind) -> Cluster:
     """The cluster of some blocks, each with the centre that its features are expanded about."""
+    seen, norms = kind in ("seen", "seen and norms"), kind == "seen and norms"
+    rank = len(blocks[0].loadings) if seen else 0
     rho = max(1e-30, *(_apart(blocks[b], centre) for b, centre in centres.items()))
     decay = math.ceil(math.log(_RESOLVED) / math.log(1.3 * rho))
-    order = max(4 * len(centres) + 8, 2 * len(centres) + 2 + decay)
+    largest = 2 * len(centres) * (1 + rank + norms)  # power that some function begins with, where all are odd
+    order = largest + max(8, 2 + decay)
     columns: dict[int, Column] = {}
     for b, centre in centres.items():
         sizes = _sizes(centre, order + 2)
         expansion = _Expansion(blocks[b], centre, order, frozenset(np.flatnonzero(sizes == 0.0).tolist()))
         here = {b: expansion.slope() if kind == "slope" else expansion.mean()}
-        rank = len(centre.loadings) if kind == "seen" else 0
         here |= {len(blocks) + b * rank + i: expansion.slope(along=i) for i in range(rank)}
+        here |= {len(blocks) * (1 + rank) + b: expansion.norm() for _ in range(norms)}
         if not any(centre.loadings):
             here, sizes = {c: _with_numbers(column, centre, order + 2) for c, column in here.items()}, np.ones(1)
         columns |= here
@@ -218,6 +222,10 @@ class _Expansion:
     def slope(self, along: int | None = None) -> Column:
         """mu1, or kappa_i mu1."""
         return self._terms(1, along, self.deviation)
+
+    def norm(self) -> Column:
+        """mu_c = c dmu0/dc, by the heat equation."""
+        return self._terms(2, None, self.deviation**2 / 2)
 
     def _terms(self, derivatives: int, along: int | None, factor: Any) -> Column:
         found: Column = {}

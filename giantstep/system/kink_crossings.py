@@ -12,10 +12,10 @@ from functools import partial
 import numpy as np
 
 from giantstep.law.labels import Intervals, Labels
-from giantstep.quadrature.panels import rows_at, table
+from giantstep.quadrature.panels import table
 from giantstep.spec.link import link_values
 from giantstep.system.coupled_system import CoupledSystem
-from giantstep.system.discretisation import Level, Resolved, resolved
+from giantstep.system.discretisation import Level, Resolved, resolved, rows_between
 from giantstep.system.label_refinement import Kink, distance_to, kinks_of, settles
 from giantstep.system.problem import Problem
 from giantstep.system.system_of_problem import coupled_at
@@ -27,23 +27,23 @@ _FINER, _ROUNDS = 33, 8  # places in a bracket, which shrinks by as much in each
 _AROUND = (-8.0, -4.0, -2.0, 0.0, 2.0, 4.0, 8.0)  # ends of panels about a turn, in widths of it
 _STEP, _RARE = 4.0, 46.0  # widths of a turn between two nodes that a rule follows; kappa^2 beyond which none counts
 _WIDEST = 0.5  # width of a turn that the panels of the coefficients resolve
+_FEW = 4  # values of a label that is constant between its jumps
 _NEAR, _DIGITS = 1e-6, 11  # step of a slope in kappa; decimals to which two turns are one
 
 
 def cuts_at(problem: Problem, x: Array) -> tuple[float, ...]:
-    """Ends of panels in kappa about all sharp turns, for the unknowns x; of one index and one direction of kappa."""
-    along = problem.target
-    if problem.loadings is not None or along is None:
+    """Ends of panels in kappa about all sharp turns, for the unknowns x; of one direction of kappa."""
+    if problem.loadings is not None:
         return ()
     base = resolved(problem, _BASE)
 
     def at(kappa: Array) -> CoupledSystem:
-        rows = rows_at(problem.blocks, along, kappa, np.ones_like(kappa))
+        rows = rows_between(problem, kappa, np.ones_like(kappa))
         system = coupled_at(problem, _BASE, Resolved(rows, base.labels, base.clean))
         system.fields(x)
         return system
 
-    grid = table(problem.blocks, along, _BASE.order)[:, 0]
+    grid = table(problem.blocks, problem.target or problem.blocks[0], _BASE.order)[:, 0]
     system = at(grid)
     found = {
         round(place, _DIGITS)
@@ -62,7 +62,7 @@ def passes_unseen(system: CoupledSystem) -> bool:
     Two orders of quadrature may then agree without having seen it.
     """
     problem = system.problem
-    if problem.loadings is not None or problem.target is None:
+    if problem.loadings is not None:
         return False
     kappa, width = system.kappa, _width(system)
     if kappa[0] > 0.0:  # one half of a table whose mirror image is the other
@@ -90,10 +90,13 @@ def _labels(problem: Problem, law: Labels) -> list[Callable[[Array], Array]]:
     """The values of a label given kappa; none where it varies continuously beside kappa, which smooths."""
     if isinstance(law, Intervals):
         return [partial(np.full_like, fill_value=value) for value in sorted(set(law.label.tolist()))]
+    if problem.target is None:  # several indices: jumps of the label stand out by its few values
+        values = np.unique(law.label)
+        return [partial(np.full_like, fill_value=value) for value in values.tolist()] if len(values) <= _FEW else []
     if settles(problem):
         return []
-    gamma, values = problem.overlaps[0][0], link_values(problem.model.target.link)
-    return [lambda kappa: values((gamma * kappa)[None])]
+    gamma, link = problem.overlaps[0][0], link_values(problem.model.target.link)
+    return [lambda kappa: link((gamma * kappa)[None])]
 
 
 def _sharp(at: Fields, label: Callable[[Array], Array], kink: Kink | None, grid: Array) -> Iterator[float]:

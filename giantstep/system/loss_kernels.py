@@ -64,6 +64,30 @@ def stretched_kernel(directions: int) -> ModuleType:
     return _system("stretched_bulk" if directions == 1 else f"stretched_bulk_{directions}", text)
 
 
+@lru_cache(maxsize=4)
+def given_kernel(directions: int) -> ModuleType:
+    """The equations of a given bulk for a number of directions of the target beside the spike."""
+
+    def text() -> str:
+        from codegen.emit import emit_given  # loads SymPy
+
+        return emit_given(directions)
+
+    return _system("given_bulk" if directions == 1 else f"given_bulk_{directions}", text)
+
+
+@lru_cache(maxsize=4)
+def given_blocks_kernel(directions: int) -> ModuleType:
+    """The equations of a given bulk of several blocks for a number of directions of the target beside the spike."""
+
+    def text() -> str:
+        from codegen.emit import emit_neurons  # loads SymPy
+
+        return emit_neurons(directions)
+
+    return _system("given_blocks" if directions == 1 else f"given_blocks_{directions}", text)
+
+
 def _system(name: str, text: Callable[[], str]) -> ModuleType:
     """A system of `generated/`, or a rare one that is emitted when it is first asked for."""
     if find_spec(f"generated.systems.{name}") is not None:

@@ -62,8 +62,12 @@ class Members:
 def merged(problem: Problem, opposite: bool = True) -> tuple[Problem, Members]:
     """The problem with its distinct blocks, and where its own went.
 
-    opposite: merge opposite blocks too; not where the bias moves, which tells them apart.
+    opposite: merge opposite blocks too; not where the bias moves, which tells them apart. Blocks of given rows are
+    told apart by these.
     """
+    if problem.model.bulk == "matrix":
+        every = np.arange(len(problem.blocks))
+        return problem, Members(every, np.ones(len(every)), np.ones(len(every)))
     members, distinct = _members(problem.blocks, problem.loadings, opposite)
     if len(distinct) == len(problem.blocks):
         return problem, members

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -11,13 +10,17 @@ import numpy as np
 
 from giantstep.law.spike import SpikeParameters
 from giantstep.spec.model import Model
+from giantstep.spec.outline import outline
+from giantstep.spec.shown import Row, Shown, number
 
 ORDER_PARAMETERS = ("m", "zeta", "psi", "Q1", "Q2", "V1", "V2")
 ALL_PARAMETERS = (*ORDER_PARAMETERS, "norm")  # the last one where the norms of the rows vary
 
+_ZERO = 1e-20  # what m that vanish leave of their squares
 
-@dataclass(frozen=True)
-class Result:
+
+@dataclass(frozen=True, repr=False)
+class Result(Shown):
     """Solution of the saddle-point equations at one point, in the normalisation of THEORY sections 1-4 (unit rows).
 
     test_error: E (y_clean - f)^2, of margin losses P(y_clean f < 0); train_error: mean loss on the training set, of the
@@ -58,7 +61,25 @@ class Result:
         if self.dimension is None and self.model.step is not None and self.model.step.exponent < 0.5:
             return None
         order = self.order_parameters
-        return float((order["m"] ** 2 / order["V2"]).sum()) / (2.0 * self.free_energy) if self.free_energy else 0.0
+        terms = float((order["m"] ** 2 / order["V2"]).sum()) / 2.0
+        return terms / self.free_energy if terms > _ZERO * self.free_energy > 0.0 else 0.0
+
+    @property
+    def heading(self) -> str:
+        """What it is a solution of."""
+        return "Result" + ("" if self.dimension is None else f" with the correction at d = {self.dimension}")
+
+    def summary(self) -> list[Row]:
+        """Errors, the spike, the certificates, the model."""
+        spike = self.spike
+        variances = " ".join(f"{value:.6g}" for value in spike.bulk_variance)
+        return [
+            ("test error", f"{number(self.test_error)}  ({self.model.fit.loss.test_error})"),
+            ("train error", f"{number(self.train_error)}  ({self.model.fit.loss.train_error})"),
+            ("spike", f"strength {spike.strength:.6g}, alignment {spike.alignment:.6g}, bulk variance {variances}"),
+            ("certificates", f"residual {self.residual:.1e}, quadrature {self.quadrature_error:.1e}"),
+            ("model", outline(self.model)),
+        ]
 
     def to_dict(self) -> dict[str, Any]:
         """The object of ``solve --json``: plain numbers and lists."""
@@ -81,7 +102,3 @@ class Result:
             "nodes": self.nodes,
             "model": self.model.to_dict(),
         }
-
-    def to_json(self) -> str:
-        """``to_dict`` as JSON."""
-        return json.dumps(self.to_dict(), indent=2)

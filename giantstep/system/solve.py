@@ -6,6 +6,7 @@ import time
 from dataclasses import replace
 
 from giantstep.spec.errors import BadInput, NotConverged
+from giantstep.spec.given import takes_model
 from giantstep.spec.model import Model
 from giantstep.system.evidence import faults
 from giantstep.system.first_compilation import compile_first
@@ -19,6 +20,7 @@ from giantstep.system.square_loss import RESIDUAL, rounding_hint, solve_direct
 __all__ = ["RESIDUAL", "Problem", "problem_of", "solve"]
 
 
+@takes_model
 def solve(
     model: Model, *, dimension: int | None = None, tolerance: float = 1e-10, start: Result | None = None
 ) -> Result:
@@ -102,9 +104,9 @@ def _zero_readout(problem: Problem, tolerance: float) -> Solution | None:
 
 def _diagnosis(name: str, problem: Problem, result: Result, tolerance: float) -> NotConverged:
     """Why a solution is not reported, by the condition that fails."""
+    if separable(problem):  # the cause, whichever condition shows it
+        return separated(problem)
     if name == "finite":
-        if separable(problem):
-            return separated(problem)
         return NotConverged(f"the solution is not finite: test error {result.test_error}", rounding_hint(problem))
     if name == "residual":
         return NotConverged(

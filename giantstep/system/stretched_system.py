@@ -11,17 +11,17 @@ from typing import Any
 import numpy as np
 
 from generated.runtime.evaluation import Numbers, Stage
-from generated.runtime.unknowns import RESIDUAL
 from giantstep.system.added_samples import ADJOINT, Stages, follow, slope_matrix, solved
-from giantstep.system.bulk_system import BulkSystem, stretched_arrays
+from giantstep.system.bulk_system import stretched_arrays
 from giantstep.system.coupled_system import CoupledSystem, Tangents
+from giantstep.system.evaluated_system import EvaluatedSystem
 from giantstep.system.loss_kernels import stretched_kernel
 
 Array = np.ndarray
 _KEPT = ("slope_X",)  # what tangents need beside what is given and what follows
 
 
-class StretchedSystem(BulkSystem):
+class StretchedSystem(EvaluatedSystem):
     """Everything is evaluated from the text of the equations; X, what the samples add, and its adjoint follow."""
 
     def bulk(self) -> tuple[ModuleType, dict[str, Array]]:
@@ -29,29 +29,18 @@ class StretchedSystem(BulkSystem):
         return stretched_kernel(self.directions), stretched_arrays(self.problem, self.level.output)
 
     def _numbers(self, given: Mapping[str, Array]) -> Numbers:
-        """See ``BulkSystem``: the numbers of the equations, apart from the workspace."""
-        self.order = orders_of(self.own)
-        self.given_names = (*given,)
-        shapes = {name: values.shape for name, values in given.items()}
-        nodes = dict.fromkeys(self.kernel.AVERAGES, (len(self.table),))
-        unknowns = {name: self.view(name).shape for name in self.own.UNKNOWNS}
-        inner = dict.fromkeys(self.own.INNER, given["base"].shape)
-        found = Numbers(
-            self.own.tangents.contractions,
-            self.node,
-            self.problem.fraction,
-            self.parameters,
-            {**shapes, **nodes, **unknowns, **inner},
-            ways=self.ways,
-        )
-        found.update({**given, "X": given["base"]})
+        """See ``BulkSystem``: X is that without samples at first."""
+        found = super()._numbers(given)
+        found["X"] = given["base"]
         return found
 
-    def at_ridge(self, ridge: float) -> CoupledSystem:
-        """See ``CoupledSystem``."""
-        CoupledSystem.at_ridge(self, ridge)
-        self.state.parameters[:], self.evaluated = self.parameters, False
-        return self
+    def orders(self) -> Orders:
+        """See ``EvaluatedSystem``."""
+        return orders_of(self.own)
+
+    def inner(self, given: Mapping[str, Array]) -> dict[str, tuple[int, ...]]:
+        """See ``EvaluatedSystem``."""
+        return dict.fromkeys(self.own.INNER, given["base"].shape)
 
     def easier(self) -> Callable[[float], CoupledSystem]:
         """See ``CoupledSystem``: with a share of what the samples add to isotropic rows; all of it at one."""
@@ -67,34 +56,10 @@ class StretchedSystem(BulkSystem):
 
         return at
 
-    def residual(self, x: Array) -> Array:
-        """See ``CoupledSystem``."""
-        self.evaluated = False
-        if not self.fields(x):
-            return np.full(len(x), np.nan)
-        average, given = self.averaging
-        average(*given)
-        for name in self.own.UNKNOWNS:
-            self.state[name] = self.view(name)
-        for name, row in zip(self.kernel.AVERAGES, self.averages, strict=True):
-            self.state[name] = row
-        self.state.run(self.order.stages.before)
-        if not self.follow():
-            return np.full(len(x), np.nan)
-        self.evaluated = True
-        for name in self.own.UNKNOWNS:
-            self.view(f"residual_{name}")[...] = self.state[f"residual_{name}"]
-        residuals: Array = self.work[self.places[RESIDUAL]]
-        return residuals
-
     def follow(self) -> bool:
         """See ``BulkSystem``: X by Newton's method, its adjoint by a linear equation."""
+        self.state.run(self.order.stages.before)
         return follow(self.order.stages, self.state)
-
-    def _moving(self) -> Callable[[Mapping[str, Array]], Mapping[str, Array]]:
-        """See ``BulkSystem``."""
-        self.state.run(self.order.still)
-        return self._moved
 
     def _moved(self, moves: Mapping[str, Array]) -> Mapping[str, Array]:
         state, order, matrix = self.state, self.order, slope_matrix(self.state["slope_X"])
@@ -116,11 +81,6 @@ class StretchedSystem(BulkSystem):
     def tangents(self, known: Mapping[str, Any]) -> Tangents:
         """See ``CoupledSystem``: X and its adjoint move with what they follow from."""
         return Following(super().tangents(known), slope_matrix(known["slope_X"]))
-
-    def energy(self) -> float:
-        """See ``BulkSystem``."""
-        self.state.run(self.order.energy)
-        return float(self.state["free_energy"])
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,12 @@ def coupled_at(problem: Problem, level: Level, laws: Resolved | None = None) -> 
     """The coupled system of a problem at one level of quadrature, with the bulk that its model asks for."""
     if not problem.own_bulk:
         return CoupledSystem(problem, level, laws)
-    from giantstep.law.stretched_bulk import is_stretched  # most models start sooner without
+    from giantstep.law.given_bulk import has_blocks  # most models start sooner without
+    from giantstep.law.stretched_bulk import is_stretched
     from giantstep.system.bulk_system import BulkSystem
+    from giantstep.system.evaluated_system import BlocksSystem
     from giantstep.system.stretched_system import StretchedSystem
 
+    if has_blocks(problem.model):
+        return BlocksSystem(problem, level, laws)
     return (StretchedSystem if is_stretched(problem.model) else BulkSystem)(problem, level, laws)

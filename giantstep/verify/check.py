@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 Outcome = Literal["ok", "FAILED", "undecided"]
 
@@ -32,6 +33,12 @@ class Check:
     def ok(self) -> bool:
         """Whether the check holds; one that is undecided does not."""
         return self.outcome == "ok"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values; None for what was not measured."""
+        known = {"measured": self.measured, "allowed": self.allowed}
+        numbers = {name: value if math.isfinite(value) else None for name, value in known.items()}
+        return {"name": self.name, **numbers, "outcome": self.outcome, "remark": self.undecided or self.note}
 
     def line(self) -> str:
         """The aligned row."""

@@ -7,6 +7,7 @@ nothing of losses, bulks or ranks: an index ranges over whatever the arrays that
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -21,6 +22,7 @@ from derive.gaussian.expectation import Expectation
 Array = np.ndarray
 Axes = tuple[str, ...]
 NODES = "kappa"  # the axis of the nodes of kappa
+_LARGE = 10**7  # numbers
 
 _FUNCTIONS: Mapping[Any, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
     sp.log: (np.log, mpmath.log),
@@ -134,7 +136,8 @@ class Interpreter:
             one = self._number(sp.S.One)
             return Labelled(one) if first == second else Labelled(np.eye(self.point.blocks) * one, (first, second))
         if isinstance(expr, BlockSum):
-            return self._sum(self._at(expr.body), expr.bound.name)
+            large = None if self._exact else self._large_product(expr)
+            return large or self._sum(self._at(expr.body), expr.bound.name)
         if isinstance(expr, Expectation):
             return self._average(expr)
         if isinstance(expr, LogDet):
@@ -170,6 +173,26 @@ class Interpreter:
             data = parts[0].along(axes)
             return Labelled(np.frompyfunc(exact, 1, 1)(data) if data.dtype == object else plain(data), axes)
         raise NotEvaluable(f"{type(expr).__name__} in {expr} has no numerical meaning here")
+
+    def _large_product(self, expr: BlockSum) -> Labelled | None:
+        """The sum over a product that would be large if it were written down, by its two largest factors; else None."""
+        if not expr.body.is_Mul:
+            return None
+        parts = sorted((self._at(arg) for arg in expr.body.args), key=lambda part: np.size(part.data))
+        lengths = {a: n for part in parts for a, n in zip(part.axes, np.shape(part.data), strict=True) if n > 1}
+        if len(parts) < 2 or expr.bound.name not in lengths or math.prod(lengths.values()) < _LARGE:
+            return None
+        *others, one, other = parts
+        for part in others:  # a factor goes with one that has its axes
+            if set(part.axes) <= set(other.axes):
+                other = _product(other, part)
+            else:
+                one = _product(one, part)
+        axes = _union([one, other])
+        numbers = {a: place for place, a in enumerate(axes)}
+        kept = tuple(a for a in axes if a != expr.bound.name)
+        places = [[numbers[a] for a in own] for own in (one.axes, other.axes, kept)]
+        return Labelled(np.einsum(one.data, places[0], other.data, places[1], places[2]), kept)
 
     def _sum(self, body: Labelled, bound: str) -> Labelled:
         if bound not in body.axes:

@@ -83,7 +83,8 @@ class Reference:
         blocks = len(mu0)
         zeta = np.asarray(order["zeta"]).reshape(blocks, -1)
         along = kappa.reshape(len(kappa), -1) @ zeta.T  # [N, K]
-        mean = np.einsum("bn,b->n", mu0, order["m"]) + np.einsum("bn,nb->n", mu1, along)
+        # in long doubles: large m of nearly equal features cancel
+        mean = np.asarray(np.einsum("bn,b->n", mu0, long(order["m"])) + np.einsum("bn,nb->n", mu1, along), float)
         if self.problem.norms:
             mean = mean + order["norm"] @ self.of_norms(kappa)
         slopes = np.einsum("bn,bm->mn", mu1, np.asarray(order["psi"]).reshape(blocks, -1))
@@ -223,7 +224,7 @@ class Reference:
     def at_order(self, point: Point) -> Point:
         """The averages over the output anew where the point has other order parameters."""
         families, (m, q) = point.families, self.law.overlaps.shape[::-1]
-        order = {name: np.asarray(families[name], float) for name in ("m", "Q1", "Q2", "V1", "V2")}
+        order = {name: np.asarray(families[name], float) for name in ("Q1", "Q2", "V1", "V2")} | {"m": families["m"]}
         for name, count in (("psi", m), ("zeta", q)):
             order[name] = np.stack([np.asarray(families[n], float) for n in directions_of(name, count)], axis=-1)
         order |= {"norm": np.asarray(families["norm"], float)} if self.problem.norms else {}
@@ -237,6 +238,14 @@ class Reference:
         columns = {name: long(found[name]) for name in _AVERAGES}
         columns |= {f"avg_{t}g": long(row) for t, row in zip(directions_of("t", m), found["avg_tg"], strict=True)}
         return replace(point, columns={**point.columns, **columns})
+
+    def share_of_output(self, m: Array) -> float:
+        """By how much m is to be multiplied for what it adds to the mean output to be no larger than the output is."""
+        features = np.array([np.asarray(self.point.columns[name], float) for name in ("mu0", "mu1", "mu2sq")])
+        output, weight = self.output(self.nodes.kappa, features), self.nodes.weight
+        size = weight @ (output.mean**2 + output.variance + (output.slopes**2).sum(axis=0))
+        added = weight @ np.einsum("bn,b->n", features[0], np.asarray(m, float)) ** 2
+        return float(np.sqrt(size / added)) if added > size else 1.0
 
     def observables(self) -> dict[str, float]:
         """Test error, training error and free energy."""

@@ -8,6 +8,7 @@ from derive.scalar import scalar_function
 from giantstep.law.derivation import is_closed
 from giantstep.law.intermediate_steps import at_strength
 from giantstep.observe.simulate import checked_count
+from giantstep.spec.given import takes_model
 from giantstep.spec.model import Model
 from giantstep.system.problem import problem_of
 from giantstep.system.solve import solve
@@ -27,6 +28,7 @@ from giantstep.verify.trained_bias import bias_checks
 __all__ = ["Check", "checks", "verify"]
 
 
+@takes_model
 def verify(model: Model, echo: Callable[[str], object], *, dimension: int = DIMENSION, seeds: int = SEEDS) -> bool:
     """Run every check, print one row each as it is done, and tell whether none failed.
 
@@ -54,6 +56,12 @@ def verify(model: Model, echo: Callable[[str], object], *, dimension: int = DIME
 
 def checks(model: Model, dimension: int = DIMENSION, seeds: int = SEEDS) -> Iterator[Check]:
     """All checks of a model, from the derivation up to simulation."""
+    yield from exact_checks(model)
+    yield from simulation_checks(model, dimension, seeds)
+
+
+def exact_checks(model: Model) -> Iterator[Check]:
+    """The checks without simulation: no chance in them."""
     yield from derivation_checks(model)
     problem = problem_of(model, powers=True)
     yield from function_checks(scalar_function(model.network.activation), problem.blocks)
@@ -65,7 +73,6 @@ def checks(model: Model, dimension: int = DIMENSION, seeds: int = SEEDS) -> Iter
     if model.bulk == "inputs":
         yield from input_checks(model)
     yield from _solved(model)
-    yield from simulation_checks(model, dimension, seeds)
 
 
 def _solved(model: Model) -> Iterator[Check]:

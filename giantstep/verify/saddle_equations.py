@@ -8,7 +8,7 @@ loss: squares whose weight and label are drawn at random, for which every averag
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,7 +17,7 @@ import numpy as np
 import sympy as sp
 
 from codegen.places import block_columns
-from derive.blocks import Definition
+from derive.blocks import UNIT, Definition
 from derive.directions import directions_of
 from derive.random_loss import random_loss
 from derive.saddle import Equation, SaddleSystem, pairs
@@ -167,7 +167,7 @@ def _random_point(system: SaddleSystem, source: random.Random) -> Point:
     for name in sorted(names):
         values = draw(*(_BLOCKS,) * len(system.equation(name).indices))
         families[name] = _with_symmetry(name, values)
-    families |= {name: _with_symmetry(name, draw(*_shape(name, rank))) for name, rank in sorted(_given(system).items())}
+    families |= {name: _given_values(system, name, draw) for name in sorted(_given(system))}
     columns = {name: draw(_BLOCKS, _NODES) for name in block_columns(system.law.norms)}
     columns |= {name: draw(_NODES) for name in ("nu0", "nu2sq", *directions_of("kappa", system.spikes))}
     columns |= {name: draw(_NODES) for name in directions_of("nu1", system.directions)}
@@ -192,10 +192,8 @@ def _random_point(system: SaddleSystem, source: random.Random) -> Point:
 
 
 def _names_of_bulk(system: SaddleSystem) -> set[str]:
-    """What follows from T, X and the adjoint of X, where there is an X: all up to the equations of the readout."""
+    """What follows from T, X and the adjoint of X: all up to the equations of the readout."""
     names = [e.unknown for e in system.equations]
-    if "X" not in names:
-        return set()
     return {*names[: names.index("V1_hat")]} - {"T", "X", "adjoint", "adjoint_X"}
 
 
@@ -214,10 +212,14 @@ def _given(system: SaddleSystem) -> dict[str, int]:
     }
 
 
-def _shape(name: str, rank: int) -> tuple[int, ...]:
-    """Of a family that is given: the last index of some is one over the spectrum."""
+def _given_values(system: SaddleSystem, name: str, draw: Callable[..., Array]) -> Array:
+    """Of a family that is given: the last index of some is one over the spectrum; identities are what they are."""
+    if name.startswith(UNIT):
+        return np.array(np.eye(_BLOCKS, dtype=int) * mpmath.mpf(1), dtype=object)
+    rank = _given(system)[name]
     over = name.startswith("law_") or name in ("Sigma", "spectrum", "sample", "along")
-    return (*(_BLOCKS,) * (rank - over), *(_SPECTRUM,) * over)
+    over &= system.law.rows != "neurons"  # whose points are pairs of rows
+    return _with_symmetry(name, draw(*(_BLOCKS,) * (rank - over), *(_SPECTRUM,) * over))
 
 
 def _consistent(system: SaddleSystem, point: Point) -> Point:

@@ -58,7 +58,7 @@ def simulation_checks(model: Model, dimension: int = DIMENSION, seeds: int = SEE
     dimension = max(60, min(dimension, int(_LARGEST / largest)))
     given = model.bulk == "matrix"
     try:
-        dimension = given_bulk(model).shape[1] if given else dimension
+        dimension = given_bulk(model).rows.shape[1] if given else dimension
         far = _at(model, dimension, seeds)
     except GiantstepError as error:
         yield Check(f"theory at the simulated dimension {dimension}", math.nan, 0.0, f"no solution there: {error}")

@@ -44,6 +44,7 @@ DERIVATIONS: dict[str, Callable[[], Derivation]] = {
     "any loss, trained bulk": lambda: coupled_system(bulk="trained").derivation,
     "any loss, stretched bulk": lambda: coupled_system(bulk="stretched").derivation,
     "any loss, given bulk": lambda: coupled_system(bulk="matrix").derivation,
+    "any loss, given blocks": lambda: coupled_system(bulk="neurons").derivation,
     "step": lambda: _step("relu", "tanh"),
     "step, noisy labels": lambda: _step("tanh", "sign", flips=FLIPS, probit=PROBIT),
     "trained bulk": lambda: bulk_resolvent().derivation,
@@ -65,6 +66,7 @@ LONG = {
     "any loss, trained bulk",
     "any loss, stretched bulk",
     "any loss, given bulk",
+    "any loss, given blocks",
 }
 
 

@@ -197,7 +197,7 @@ def test_weights_of_a_law() -> None:
     )
 
 
-@pytest.mark.parametrize("law", ["trained", "inputs", "matrix"])
+@pytest.mark.parametrize("law", ["trained", "inputs", "matrix", "neurons"])
 def test_every_law_for_any_directions(law: str) -> None:
     """Every unknown of a spike of rank 2 and a target of two indices has its equation, for every law."""
     system = coupled_system(2, 2, law)  # type: ignore[arg-type]

@@ -12,13 +12,16 @@ from loss_cases import model
 from scipy.stats import norm
 
 from derive.labels import index_function
-from giantstep.law.multi_index_labels import has_kinks, moments_given_kappa, square_nodes
+from derive.language.links import link_of
+from giantstep.law.multi_index_labels import has_kinks, meetings_along, moments_given_kappa, square_nodes
 from giantstep.observe.simulate import simulate
+from giantstep.quadrature.kinks import kinks
 from giantstep.spec.errors import NotConverged
+from giantstep.spec.expressions import jet
 from giantstep.spec.model import Model
 from giantstep.system.coupled_solver import FINE
 from giantstep.system.coupled_system import CoupledSystem
-from giantstep.system.discretisation import _resolved
+from giantstep.system.discretisation import _resolved, resolved
 from giantstep.system.misclassification import bivariate_normal
 from giantstep.system.newton import newton
 from giantstep.system.problem import problem_of
@@ -106,6 +109,13 @@ def test_nodes_of_the_square_loss_have_the_moments() -> None:
 ROTATED = [
     ("logistic", "sign(z1 + z2)", "sign(z)", {}),
     pytest.param("hinge", "sign(z1 + z2)", "sign(z)", {"target__flips": 0.1}, marks=pytest.mark.slow),
+    pytest.param(
+        "hinge",
+        "sign(z1 + z2)",
+        "sign(z)",
+        {"fit__ridge": 300.0, "network__activation": "gelu"},
+        marks=pytest.mark.slow,
+    ),
     ("square", "sign(z1 + z2)", "sign(z)", {"target__flips": 0.1, "target__probit": 0.4}),
     ("square", "abs(z1 + z2)", "abs(sqrt(2)*z)", {"target__noise": 0.1}),
     ("square", "tanh(z1 + z2)", "tanh(sqrt(2)*z)", {"target__probit": 0.3}),
@@ -202,6 +212,30 @@ def test_labels_that_kappa_nearly_tells(overlaps: tuple[float, float]) -> None:
     alignment = sum(overlaps) / math.sqrt(2.0)
     single = given.replace({"target.link": "sign(sqrt(2)*z - 0.5)", "spike.alignment": alignment})
     assert solve(given).test_error == pytest.approx(solve(single).test_error, rel=2e-10)
+
+
+def test_labels_whose_jumps_meet_as_kappa_passes() -> None:
+    """kappa = .6 z1 + .8 z2 and the label sign(z1) sign(z2 + 1), whose two jumps meet at kappa = -.8: E[y kappa^2]
+    is .96 E|z1| E[z2 sign(z2 + 1)].
+    """
+    given = model("square", target__link="sign(z1*z2 + z1)", spike__alignment=[0.6, 0.8])
+    ((place, width),) = meetings_along("sign(z1*z2 + z1)", np.array([0.6, 0.8]), 0.0)
+    assert (place, width) == pytest.approx((-0.8, 0.0))
+    rows = resolved(problem_of(given), FINE[1]).table
+    kappa, weight, mean = rows[:, 0], rows[:, 1], rows[:, 2]
+    exact = 0.96 * math.sqrt(2.0 / math.pi) * 2.0 * norm.pdf(1.0)
+    assert weight @ (mean * kappa**2) == pytest.approx(exact, rel=1e-9)
+    assert solve(given).quadrature_error < 1e-10
+
+
+def test_kinks_of_differences_of_kinks() -> None:
+    """|z1| - |z2| vanishes on two lines; both, and those of the absolute values themselves, are told."""
+    lines = list(kinks(link_of("relu(abs(z1) - abs(z2))").node))
+    places = {"z1": np.array([0.7, 0.7, 0.0, 0.7]), "z2": np.array([0.7, -0.7, 0.3, 0.0])}
+    zeros = np.array([np.abs(jet(line, "z1", places, 0)[0]) < 1e-15 for line in lines])
+    assert zeros.sum(axis=0).tolist() == [1, 1, 1, 1] and len(lines) == 4
+    given = model("square", target__link="relu(abs(z1) - abs(z2))", spike__alignment=[0.3, 0.5])
+    assert solve(given).quadrature_error < 1e-10
 
 
 @pytest.mark.slow

@@ -10,7 +10,8 @@ from derive.language.links import VARIABLES
 from giantstep.law.moments import link_moments
 from giantstep.law.multi_index_moments import index_moments
 from giantstep.quadrature import cubature
-from giantstep.quadrature.cubature import degree, gaussian_moments, kinks
+from giantstep.quadrature.cubature import gaussian_moments
+from giantstep.quadrature.kinks import degree, kinks
 from giantstep.spec.errors import BadInput
 
 PHI0 = 1.0 / math.sqrt(2.0 * math.pi)

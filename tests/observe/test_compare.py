@@ -7,6 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from matplotlib.figure import Figure
 from scipy import stats
@@ -111,3 +112,11 @@ def test_six_settings_at_large_dimension() -> None:
         assert all(abs(score.score) < 4.0 for score in scores["trained"]), name
         rejected += max(abs(score.z) for score in scores["isotropic"]) > 4.0
     assert rejected >= 3
+
+
+def test_a_given_bulk_has_no_laws_to_compare(tmp_path: Path) -> None:
+    np.save(tmp_path / "w.npy", np.random.default_rng(0).standard_normal((30, 30)) / np.sqrt(30.0))
+    given = PLAIN.replace({"step": {**PLAIN.to_dict()["step"], "bulk": "matrix", "matrix": str(tmp_path / "w.npy")}})
+    with pytest.raises(BadInput, match="gives the bulk itself") as refused:
+        compare(given, dimension=30, seeds=2)
+    assert "step.bulk = trained" in refused.value.hint

@@ -21,7 +21,19 @@ noise = 0.1
 samples = 2.0
 ridge = 0.05
 """
-COMMANDS = ("derive", "generate", "solve", "curve", "simulate", "verify")
+COMMANDS = (
+    "derive",
+    "generate",
+    "solve",
+    "curve",
+    "simulate",
+    "verify",
+    "init",
+    "list",
+    "schema",
+    "plot",
+    "completion",
+)
 
 Run = Callable[..., tuple[int, str, str]]
 

@@ -31,8 +31,10 @@ def _model(activation: str, link: str, loss: str = "square", **tables: Any) -> M
     return Model.from_dict({"network": network, "target": target, "fit": fit} | tables)
 
 
-def every_model(matrix: str) -> dict[str, Model]:
-    """Name -> model; ``matrix``: the file of a given bulk, of width 0.8."""
+def every_model(matrix: str, of_two: str) -> dict[str, Model]:
+    """Name -> model; ``matrix``: the file of a given bulk, of width 0.8; ``of_two``: of one for a target of two
+    indices.
+    """
     three = {"values": [1.0, 1.0, 1.0], "fractions": [0.3, 0.3, 0.4]}
     several = {**RANK_2, "alignment": [[0.6, 0.1], [0.2, 0.5]]}
     trained = {**STEP, "bulk": "trained"}
@@ -55,6 +57,14 @@ def every_model(matrix: str) -> dict[str, Model]:
         "trained bulk, stretched blocks": _model("relu", SMOOTH, network={"readout": TWO}, step=trained),
         "trained bulk, trained bias": _model("tanh", SMOOTH, network=bias, step=trained),
         "given bulk": _model("tanh", "tanh", step={**STEP, "bulk": "matrix", "matrix": matrix}),
+        "given bulk, two indices": _model("erf", "z1 + z1*z2", step={**STEP, "bulk": "matrix", "matrix": of_two}),
+        "given bulk, two values": _model(
+            "relu",
+            "tanh",
+            network={"readout": TWO},
+            target={"noise": 0.5},  # single matrices are off by up to ten 1/d of the error without noise
+            step={**STEP, "bulk": "matrix", "matrix": matrix},
+        ),
         "structured inputs": _model("tanh", "tanh", target={"noise": 0.1}, inputs=lumps),
         "structured inputs, step": _model("relu", "relu", network={"readout": TWO}, step=STEP, inputs=lumps),
         "exponent": _model("tanh", SMOOTH, network={"readout": TWO}, step={**STEP, "exponent": 0.3}),
@@ -62,4 +72,4 @@ def every_model(matrix: str) -> dict[str, Model]:
     }
 
 
-NAMES = tuple(every_model("bulk.npz"))
+NAMES = tuple(every_model("bulk.npz", "bulk_of_two.npz"))

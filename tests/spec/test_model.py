@@ -117,7 +117,7 @@ def test_what_is_not_a_number_is_refused(key: str) -> None:
 def test_functions(key: str) -> None:
     for text in ("erf", " relu ", "erf(z/sqrt(2))", "z*Phi(z)", "exp(z/2)", "He(3,z)", "1/(1+exp(-z**3))"):
         assert attribute(Model.from_dict(put(key, text)), key) == text.strip()
-    wrong = [None, 1, 1.0, True, ["tanh"], {"name": "tanh"}, np.tanh, ""]
+    wrong = [None, 1, 1.0, True, ["tanh"], {"name": "tanh"}, np.hypot, ""]
     wrong += [
         "tahn",
         "z.real",
@@ -282,3 +282,28 @@ def test_records_are_checked_when_made_in_python() -> None:
     for make in makers:
         with pytest.raises(BadInput):
             make()
+
+
+def test_a_key_of_an_absent_table_says_so() -> None:
+    with pytest.raises(BadInput, match=r"the model has no \[step\]: step.samples is missing"):
+        Model.from_dict(SPIKE).replace({"step.learning_rate": 1.0})
+    both = Model.from_dict(PLAIN).replace({"step.learning_rate": 1.0, "step.samples": 2.0})
+    assert both.step == Step(samples=2.0, learning_rate=1.0)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"), [(".499", 0.499), ("5.", 5.0), ("1e3", 1000.0), ("+2", 2.0), ("01.5", 1.5), ("+.25e1", 2.5)]
+)
+def test_numbers_are_set_as_python_writes_them(text: str, value: float) -> None:
+    model = Model.from_dict(PLAIN)
+    assert model.replace({"fit.samples": text}).fit.samples == value
+    readout = f"{{values = [-{text.lstrip('+')}, {text}], fractions = [.5, 5e-1]}}"
+    assert model.replace({"network.readout": readout}).network.readout.values == (-value, value)
+
+
+def test_texts_are_not_read_as_numbers() -> None:
+    for text in ("1.2.3", "2 .5", "'.5'"):
+        with pytest.raises(BadInput, match=r"fit\.samples"):
+            Model.from_dict(PLAIN).replace({"fit.samples": text})
+    for link in ("'.5 * tanh(z)'", ".5 * tanh(z)"):
+        assert Model.from_dict(PLAIN).replace({"target.link": link}).target.link == ".5 * tanh(z)"

@@ -184,6 +184,23 @@ def test_a_free_energy_of_other_equations() -> None:
         assert not all(check.ok for check in gradient_checks(wrong)), term
 
 
+def test_large_m_that_cancel_are_no_error_and_hide_none() -> None:
+    """Readout values that differ by 1e-5: m of some 1e4 of either sign, whose features are nearly the same."""
+    values = {"network.readout": {"values": [1.0, 1.00001], "fractions": [0.5, 0.5]}, "fit.loss": "square"}
+    sound = reference(solve(SPIKED.replace(values)))
+    assert np.abs(sound.order["m"]).max() > 1e4
+    assert all(check.ok for check in gradient_checks(sound))
+    known = {"nodes": sound.nodes, "width": sound.width}
+    energy = sound.system.free_energy
+    first = next(t for t in sp.Add.make_args(sp.expand(energy)) if "alpha" in map(str, t.free_symbols))
+    wrong = reference(sound.result)
+    vars(wrong).update(known | {"system": replace(sound.system, free_energy=energy + first / 10_000)})
+    assert [check.outcome for check in gradient_checks(wrong)][0] == "FAILED"
+    hidden = reference(sound.result)
+    vars(hidden).update(known | {"point": sound.point.moved(m=1e6 * sound.point.families["m"])})
+    assert [check.outcome for check in gradient_checks(hidden)][0] == "undecided"
+
+
 def test_a_missed_step_of_the_misclassification_under_a_hard_loss() -> None:
     """The same as for the logistic loss above, where the loss has kinks and the ridge is moderate."""
     result = solve(SPIKED.replace({"fit.loss": "hinge", "fit.ridge": 10.0, "fit.samples": 0.05}))

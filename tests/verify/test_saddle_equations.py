@@ -19,6 +19,8 @@ SYSTEMS = {
     "trained bulk": lambda: coupled_system(bulk="trained"),
     "stretched bulk": lambda: coupled_system(bulk="stretched"),
     "given bulk": lambda: coupled_system(bulk="matrix"),
+    "given bulk, several blocks": lambda: coupled_system(bulk="neurons"),
+    "given bulk, several blocks, two indices": lambda: coupled_system(2, bulk="neurons"),
 }
 
 

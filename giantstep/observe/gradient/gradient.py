@@ -9,7 +9,6 @@ dPhi/dbias = 0.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,7 +21,10 @@ from giantstep.observe.gradient.parameter_directions import Direction, check_key
 from giantstep.observe.gradient.sensitivity import Sensitivity
 from giantstep.observe.gradient.trained_bias import bias_direction, bias_rates
 from giantstep.spec.errors import BadInput, NotConverged
+from giantstep.spec.given import takes_model
 from giantstep.spec.model import Model
+from giantstep.spec.outline import outline
+from giantstep.spec.shown import Row, Shown, numbers
 from giantstep.system.coupled_solver import FINE, reduced_order, refined
 from giantstep.system.discretisation import Level
 from giantstep.system.merged_blocks import Members, merged
@@ -38,8 +40,8 @@ _SETTLED, _WORST = 1e-8, 1e-6  # change between orders of quadrature that is wor
 _CERTIFIED = 1e-7  # relative residual of the linear equations that the derivative of the solution is held to
 
 
-@dataclass(frozen=True)
-class Gradient:
+@dataclass(frozen=True, repr=False)
+class Gradient(Shown):
     """Derivatives of the errors and of the free energy, key -> number, at the solution ``result``.
 
     residual: worst relative residual of the linear equations; error: change of the derivatives of the test error in the
@@ -53,6 +55,16 @@ class Gradient:
     residual: float
     error: float
 
+    def summary(self) -> list[Row]:
+        """The derivatives, their certificates, the model."""
+        return [
+            ("of the test error", numbers(self.test_error)),
+            ("of the train error", numbers(self.train_error)),
+            ("of the free energy", numbers(self.free_energy)),
+            ("certificates", f"residual {self.residual:.1e}, resolution {self.error:.1e}"),
+            ("model", outline(self.result.model)),
+        ]
+
     def to_dict(self) -> dict[str, Any]:
         """The object of ``gradient --json``."""
         return {
@@ -64,11 +76,8 @@ class Gradient:
             "model": self.result.model.to_dict(),
         }
 
-    def to_json(self) -> str:
-        """``to_dict`` as JSON."""
-        return json.dumps(self.to_dict(), indent=2)
 
-
+@takes_model
 def gradient(
     model: Model,
     keys: Sequence[str] | str | None = None,

@@ -87,7 +87,10 @@ class Sensitivity:
 
     def _wrong_sign(self, direction: Direction, rates: Array) -> float:
         """The slope of the test error of a loss of the margin, on panels that resolve the sign of the output."""
-        signs = self.system.where_signs_turn()
+        return sum(self._wrong_sign_on(signs, direction, rates) for signs in self.system.where_signs_turn())
+
+    def _wrong_sign_on(self, signs: CoupledSystem, direction: Direction, rates: Array) -> float:
+        """The part of this slope at the nodes of kappa of another system."""
         there = self if signs is self.system else Sensitivity(signs, self)
         _, tangents = there._moved(there._given(direction), rates)
         of_mean, of_slope, of_delta = wrong_sign_slopes(signs.output())

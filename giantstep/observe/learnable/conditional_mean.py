@@ -9,7 +9,8 @@ import numpy as np
 from derive.language.grammar import Node
 from derive.language.links import Link
 from giantstep.law.multi_index_moments import moments_of
-from giantstep.quadrature.cubature import EDGES, Average, Unsettled, degree, nesting
+from giantstep.quadrature.cubature import EDGES, Average, Unsettled, nesting
+from giantstep.quadrature.kinks import degree
 from giantstep.spec.expressions import Array
 from giantstep.spec.substitution import linear_form, substituted
 

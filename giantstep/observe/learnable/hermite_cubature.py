@@ -9,7 +9,8 @@ import numpy as np
 from derive.gaussian.hermite_table import HermiteTable, factorials, multi_indices
 from derive.language.grammar import Node
 from derive.language.links import variables_of
-from giantstep.quadrature.cubature import EDGES, Average, Unsettled, degree, nesting
+from giantstep.quadrature.cubature import EDGES, Average, Unsettled, nesting
+from giantstep.quadrature.kinks import degree
 from giantstep.spec.expressions import Array
 
 _TOLERANCES = (1e-10, 1e-7)  # the second where the first needs too many evaluations

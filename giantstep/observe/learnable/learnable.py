@@ -24,8 +24,9 @@ from giantstep.observe.learnable.visible import sight
 from giantstep.quadrature.cubature import Unsettled
 from giantstep.spec.errors import BadInput
 from giantstep.spec.expressions import Array
+from giantstep.spec.given import ModelLike, model_of
 from giantstep.spec.link import LinkKind
-from giantstep.spec.model import Model, Network, Target
+from giantstep.spec.model import Network, Target
 from giantstep.spec.substitution import linear_form, substituted
 
 __all__ = ["Learnability", "learnable"]
@@ -35,7 +36,7 @@ _ENTRIES = 8  # closed forms shown
 
 
 def learnable(
-    model: Model | str,
+    model: ModelLike,
     *,
     dimension: int | None = None,
     seeds: int = 4,
@@ -44,13 +45,15 @@ def learnable(
     rate: float = 3.0,
     seed: int = 0,
 ) -> Learnability:
-    """Which directions of a target giant steps find, and at what price; a text is a link, without a network.
+    """Which directions of a target giant steps find, and at what price. A text that does not end in .toml is a link.
 
     With ``dimension`` the steps are simulated, ``seeds`` times: ``samples`` d^l samples and eta = ``rate``
     p d^((l-1)/2) at a stage of order l, in as many ``steps`` as the theory has stages and one more, or as given: a
     number, or the order of each. Raises BadInput where the link is none, has no settled averages, or where labels do
     not depend on it.
     """
+    if not isinstance(model, str) or model.endswith(".toml"):
+        model = model_of(model)
     if isinstance(model, str):
         target, network = Target(LinkKind().check("link", model)), None
     else:

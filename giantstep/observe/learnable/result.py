@@ -9,6 +9,7 @@ from typing import Any
 from giantstep.observe.learnable.overlaps import GiantSteps
 from giantstep.observe.learnable.text import columns
 from giantstep.spec.expressions import Array
+from giantstep.spec.shown import Pictured, Row
 
 _RULES = {
     "polynomial": "exact: the target is a polynomial",
@@ -95,8 +96,8 @@ class Overlap:
         return {name: getattr(self, name) for name in names}
 
 
-@dataclass(frozen=True)
-class Learnability:
+@dataclass(frozen=True, repr=False)
+class Learnability(Pictured):
     """What giant steps, SGD and kernels learn of a target.
 
     ``stages``: of an activation with all Hermite coefficients; ``seen``: of the model's. ``missing``: directions that
@@ -150,6 +151,18 @@ class Learnability:
         """Whether the model's activation climbs the same staircase."""
         return self.seen is not None and [(s.order, s.names) for s in self.seen] == [
             (s.order, s.names) for s in self.stages
+        ]
+
+    def summary(self) -> list[Row]:
+        """The target, its exponents, what each step finds."""
+        stages = "; ".join(f"{', '.join(stage.names)} with {stage.samples} samples" for stage in self.stages)
+        seen = [] if self.seen is None else [(f"{self.activation} finds all", "yes" if self.sees_all else "no")]
+        return [
+            ("target", self.link),
+            ("information exponent", _or_none(self.information_exponent)),
+            ("leap", _or_none(self.leap)),
+            ("giant steps find", stages or "nothing"),
+            *seen,
         ]
 
     def to_dict(self) -> dict[str, Any]:

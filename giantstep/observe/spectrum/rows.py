@@ -15,11 +15,13 @@ import numpy as np
 
 from generated.systems import given_bulk as given_equations
 from generated.systems import trained_bulk as trained_equations
+from giantstep.law.given_bulk import has_blocks
 from giantstep.law.residual import ResidualLaw, residual_law
 from giantstep.law.rows_after_step import initial_output
 from giantstep.law.stretched_bulk import is_stretched
 from giantstep.law.trained_bulk import BulkLaw, Resolvent
 from giantstep.observe.spectrum.hats import Hats, gaussian_trace
+from giantstep.observe.spectrum.neuron_rows import NeuronRows
 from giantstep.observe.spectrum.stretched_rows import StretchedRows
 from giantstep.system.bulk_system import bulk_arrays, bulk_of, covariance_of, shares_of, variances_of
 from giantstep.system.problem import Problem
@@ -50,8 +52,10 @@ def rows_of(problem: Problem) -> Rows | None:
         return StretchedRows(problem)
     if problem.model.bulk == "trained":
         return TrainedRows(problem, bulk_of(problem)[0])
-    equations, arrays = bulk_arrays(problem)
-    return GivenRows(arrays) if equations is given_equations else PointRows(arrays)
+    if has_blocks(problem.model):
+        return NeuronRows(problem)
+    _, arrays = bulk_arrays(problem)
+    return GivenRows(arrays) if problem.model.bulk == "matrix" else PointRows(arrays)
 
 
 @dataclass(frozen=True)

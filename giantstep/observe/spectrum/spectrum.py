@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +16,10 @@ from giantstep.observe.spectrum.outliers import growing, next_to_edge, outliers
 from giantstep.observe.spectrum.response import Response, State, follow
 from giantstep.observe.spectrum.support import Scan, contour_mass, inside, intervals, mass_at_zero, scan
 from giantstep.spec.errors import BadInput, NotConverged
+from giantstep.spec.given import takes_model
 from giantstep.spec.model import Model
+from giantstep.spec.outline import outline
+from giantstep.spec.shown import Pictured, Row, number
 from giantstep.system.merged_blocks import merged
 from giantstep.system.problem import Problem, problem_of
 from giantstep.system.solve import solve
@@ -31,8 +33,8 @@ _TOLERANCE = 1e-9
 _SAMPLED = 240
 
 
-@dataclass(frozen=True)
-class Spectrum:
+@dataclass(frozen=True, repr=False)
+class Spectrum(Pictured):
     """Eigenvalues of G = Phi^T Phi / p, p x p, where the rows of Phi are the features of the n samples of the readout.
 
     (The matrix of the readout's objective; Phi^T Phi / n has its eigenvalues times p/n, Phi Phi^T / p the same but for
@@ -85,6 +87,19 @@ class Spectrum:
         start = follow(self.response, first, complex(first.z.real, first.z.real))
         return follow(self.response, start, complex(z)).stieltjes
 
+    def summary(self) -> list[Row]:
+        """Support, mass at zero, outliers, the model."""
+        support = ", ".join(f"{part.low.x:.6g} to {part.high.x:.6g}" for part in self.bulks)
+        outside = " ".join(f"{x:.6g}" for x in self.outliers) or "none"
+        where = "that stay finite as d grows" if self.dimension is None else f"at d = {self.dimension}"
+        return [
+            ("support", support),
+            ("mass at zero", number(self.mass_at_zero)),
+            ("outliers", f"{outside} ({where})"),
+            ("outliers over d", " ".join(f"{x:.6g}" for x in self.growing) or "none"),
+            ("model", outline(self.model)),
+        ]
+
     def to_dict(self) -> dict[str, Any]:
         """The object of ``spectrum --json``: intervals with sampled density, masses, outliers."""
         return {
@@ -102,10 +117,6 @@ class Spectrum:
             "model": self.model.to_dict(),
         }
 
-    def to_json(self) -> str:
-        """``to_dict`` as JSON."""
-        return json.dumps(self.to_dict(), indent=2)
-
 
 def _sampled(part: Bulk) -> dict[str, Any]:
     theta = (np.arange(_SAMPLED) + 0.5) * np.pi / _SAMPLED
@@ -114,6 +125,7 @@ def _sampled(part: Bulk) -> dict[str, Any]:
     return {"low": ends[0], "high": ends[1], "mass": part.mass, "x": x.tolist(), "density": part.density(x).tolist()}
 
 
+@takes_model
 def spectrum(model: Model, *, dimension: int | None = None) -> Spectrum:
     """The spectrum of the features' Gram matrix Phi^T Phi / p of a model, with its outliers at a dimension.
 

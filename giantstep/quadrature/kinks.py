@@ -1,0 +1,133 @@
+"""Kinks and jumps of an expression of several variables, and zeros along one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+
+from derive.language.grammar import Node, constant_value
+from derive.language.links import variables_of
+from giantstep.spec.expressions import Array, jet
+
+_GRID = 193  # points at which a kink is looked for
+_BISECTIONS = 52
+_BRANCHES = 8  # of an expression with kinks inside, at most: with more it is taken as it is
+_SAME = 1e-12  # relative distance of two expressions that are one
+
+
+def degree(node: Node, name: str) -> int | None:
+    """Degree as a polynomial in one variable, the others held fixed; None where it is not one."""
+    if name not in variables_of(node):
+        return 0
+    if node.op == "variable":
+        return 1
+    parts = [degree(argument, name) for argument in node.args]
+    known = [part for part in parts if part is not None]
+    if len(known) < len(parts):
+        return None
+    if node.op in ("neg", "add", "sub"):
+        return max(known)
+    if node.op == "mul":
+        return sum(known)
+    if node.op == "div" and known[1] == 0:
+        return known[0]
+    if node.op == "pow":
+        exponent = constant_value(node.args[1])
+        whole = exponent is not None and exponent >= 0.0 and exponent == int(exponent)
+        return known[0] * int(exponent or 0.0) if whole else None
+    if node.op == "call" and node.value == "He" and isinstance(node.args[0].value, Fraction):
+        return known[1] * int(node.args[0].value)
+    return None
+
+
+def kinks(node: Node) -> Iterator[Node]:
+    """Expressions whose zeros are the kinks and jumps of a tree, products taken apart."""
+    for argument in node.args:
+        yield from kinks(argument)
+    if node.op != "call":
+        return
+    if node.value in ("sign", "step", "abs", "relu"):
+        yield from _zeros_of(node.args[0])
+    elif node.value in ("max", "min"):
+        yield from _zeros_of(Node("sub", node.args))
+    elif node.value == "clip":
+        for bound in node.args[1:]:
+            yield Node("sub", (node.args[0], bound))
+
+
+def _zeros_of(node: Node) -> Iterator[Node]:
+    if node.op in ("mul", "div"):
+        for part in node.args:
+            yield from _zeros_of(part)
+    elif node.op == "neg" or node.op == "pow":
+        yield from _zeros_of(node.args[0])
+    else:
+        yield from _different([each for each in _branches(node) if variables_of(each)])
+
+
+def _branches(node: Node) -> list[Node]:
+    """The expressions without kinks of which a node is one, each somewhere: zeros of |a| - |b| are those of a - b or
+    a + b. The node itself where they are too many.
+    """
+    inside = list(product(*(_branches(argument) for argument in node.args)))
+    whole = [Node(node.op, each, node.value) for each in inside]
+    if node.op == "call":
+        whole = [piece for each in whole for piece in _pieces(each)]
+    return whole if len(whole) <= _BRANCHES else [node]
+
+
+def _pieces(node: Node) -> tuple[Node, ...]:
+    """What a call with a kink is before and after it."""
+    one, zero = Node("number", value=Fraction(1)), Node("number", value=Fraction(0))
+    if node.value == "abs":
+        return node.args[0], Node("neg", node.args)
+    if node.value == "relu":
+        return node.args[0], zero
+    if node.value in ("sign", "step"):
+        return one, Node("neg", (one,)) if node.value == "sign" else zero
+    return node.args if node.value in ("max", "min", "clip") else (node,)
+
+
+def _different(nodes: list[Node]) -> list[Node]:
+    """Expressions without those that are another one up to a factor, told by values at random places."""
+    names = sorted(frozenset[str]().union(*map(variables_of, nodes)))
+    places = dict(zip(names, np.random.default_rng(5).standard_normal((len(names), 7)), strict=True))
+    kept: list[tuple[Array, Node]] = []
+    for node in nodes:
+        values = np.broadcast_to(jet(node, names[0], places, 0)[0], 7)
+        along = values / np.linalg.norm(values)
+        if all(min(np.max(np.abs(along - sign * other)) for sign in (1.0, -1.0)) > _SAME for other, _ in kept):
+            kept.append((along, node))
+    return [node for _, node in kept]
+
+
+def polynomial_zeros(at: Callable[[Array], Array]) -> Array:
+    """Zeros [2, M] of polynomials of degree 1 or 2 given by their values [M, n] at points [1, n]; nan for none."""
+    low, mid, high = at(np.array([[-1.0, 0.0, 1.0]])).T
+    slope, bend = 0.5 * (high - low), 0.5 * (high + low) - mid
+    with np.errstate(divide="ignore", invalid="ignore"):
+        far = -0.5 * (slope + np.copysign(np.sqrt(slope**2 - 4.0 * bend * mid), slope))
+        return np.stack([far / bend, mid / far])
+
+
+def bracketed_zeros(at: Callable[[Array], Array], edges: tuple[float, ...]) -> Array:
+    """Sign changes [R, M] of functions given by their values [M, n] at points, found on a grid; nan for none."""
+    grid = np.linspace(edges[0], edges[-1], _GRID)
+    positive = at(grid[None]) > 0.0
+    owner, place = np.nonzero(positive[:, 1:] != positive[:, :-1])
+    rank = np.arange(len(owner)) - np.searchsorted(owner, owner)
+    found = np.full((int(rank.max(initial=-1)) + 1, len(positive)), np.nan)
+    brackets = np.full((2, *found.shape), np.nan)
+    brackets[:, rank, owner] = grid[place], grid[place + 1]
+    rising = np.zeros(found.shape, dtype=bool)
+    rising[rank, owner] = positive[owner, place + 1]
+    left, right = brackets
+    for _ in range(_BISECTIONS if len(found) else 0):
+        middle = 0.5 * (left + right)
+        beyond = (at(middle.T).T > 0.0) == rising
+        left, right = np.where(beyond, left, middle), np.where(beyond, middle, right)
+    found[:] = 0.5 * (left + right)
+    return found

@@ -1,0 +1,60 @@
+"""Where a model is taken, the path of a model file may be given."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeAlias, TypeVar
+
+from giantstep.spec.model import Model
+from giantstep.spec.validate import wrong
+
+ModelLike: TypeAlias = Model | str | os.PathLike[str]
+_P = ParamSpec("_P")
+_R = TypeVar("_R", covariant=True)
+
+
+class Verb(Protocol[_P, _R]):
+    """A function of a model, or of the path of one."""
+
+    def __call__(self, model: ModelLike, *rest: _P.args, **options: _P.kwargs) -> _R:
+        """What the verb returns."""
+
+
+def model_of(given: object) -> Model:
+    """A model as it is, or that of a model file. Raises BadInput."""
+    if isinstance(given, Model):
+        return given
+    if isinstance(given, str | os.PathLike):
+        return Model.from_toml(given)
+    raise wrong("the model", given, "a Model, or the path of a model file")
+
+
+def takes_model(verb: Callable[Concatenate[Model, _P], _R]) -> Verb[_P, _R]:
+    """A verb whose model may be given as the path of a model file too."""
+
+    @wraps(verb)
+    def called(model: ModelLike, *rest: _P.args, **options: _P.kwargs) -> _R:
+        return verb(model if isinstance(model, Model) else model_of(model), *rest, **options)
+
+    called.__signature__ = _signature(verb)  # type: ignore[attr-defined]
+    return called
+
+
+class _Words(str):
+    """An annotation that help() shows without quotes."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def _signature(verb: Callable[..., Any]) -> inspect.Signature:
+    """The signature in plain words, a path allowed for the model."""
+    found = inspect.signature(verb)
+    parameters = [p.replace(annotation=_Words(p.annotation)) for p in found.parameters.values()]
+    parameters[0] = parameters[0].replace(annotation=_Words("Model | str | Path"))
+    return found.replace(parameters=parameters, return_annotation=_Words(found.return_annotation))

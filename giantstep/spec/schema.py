@@ -1,0 +1,150 @@
+"""The JSON schema of a model file, from the tables that read it; what may be given where, in words."""
+
+from __future__ import annotations
+
+from dataclasses import MISSING, fields
+from functools import lru_cache
+from typing import Any, cast
+
+from derive.language.catalogue import REGISTERED as FUNCTIONS
+from derive.language.grammar import DEFINED, canonical, parse
+from derive.language.loss_catalogue import REGISTERED as LOSSES
+from giantstep.spec.fit_loss import LossKind
+from giantstep.spec.link import LinkKind
+from giantstep.spec.matrix import Matrix, NumbersOrMatrix
+from giantstep.spec.model import Model
+from giantstep.spec.tables import Table, declared, plain
+from giantstep.spec.validate import (
+    Choice,
+    Count,
+    Expression,
+    FileName,
+    Kind,
+    Number,
+    NumberOrWord,
+    Numbers,
+    Optional,
+)
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+
+def schema() -> dict[str, Any]:
+    """The JSON schema of a model file (draft 2020-12), for editors and forms: every key, its type, range and default.
+
+    Conditions between keys (readout values and fractions, a step or a spike, ...) are checked when a model is made.
+    """
+    return {"$schema": DIALECT, "title": "a model of giantstep", **_of_table(Model)}
+
+
+def activations() -> dict[str, str]:
+    """Registered activations and links: name -> expression in z."""
+    return {**{name: entry.expression for name, entry in FUNCTIONS.items()}, **_others()}
+
+
+def losses() -> dict[str, str]:
+    """Registered losses: name -> expression in y, f and the parameters of the loss."""
+    return {name: entry.expression for name, entry in LOSSES.items()}
+
+
+@lru_cache(maxsize=256)
+def meaning_of(key: str) -> str:
+    """What a key of a model file is, in words."""
+    name, _, inner = key.partition(".")
+    table: Any = Model
+    while inner:
+        table = declared(table)[name].table
+        name, _, inner = inner.partition(".")
+        if declared(table)[name].table is None:
+            break
+    kind = declared(table)[name].kind
+    if inner:
+        return f"the parameter {inner} of the loss"
+    return str(_of_kind(cast(Kind, kind)).get("description", f"{name} of the {table.path}"))
+
+
+def about(table: type[Table]) -> str:
+    """What a table is: the first sentence of its documentation."""
+    first = " ".join((table.__doc__ or "").partition("\n\n")[0].split())
+    return first.partition("; ")[0].partition(" [")[0]
+
+
+def _others() -> dict[str, str]:
+    return {name: canonical(parse(f"{name}(z)")) for name in DEFINED if name not in FUNCTIONS}
+
+
+def _of_table(table: type[Table]) -> dict[str, Any]:
+    items = declared(table)
+    properties = {}
+    for item in fields(cast(Any, table)):
+        found = items[item.name]
+        entry = _of_table(found.table) if found.table is not None else _of_kind(cast(Kind, found.kind))
+        if item.default is not MISSING and item.default is not None:
+            entry["default"] = plain(item.default)
+        properties[item.name] = entry
+    return {
+        "type": "object",
+        "description": about(table),
+        "properties": properties,
+        "required": [name for name, found in items.items() if found.required],
+        "additionalProperties": False,
+    }
+
+
+def _of_kind(kind: Kind) -> dict[str, Any]:
+    match kind:
+        case Number():
+            return _of_number(kind)
+        case Count():
+            return {"type": "integer", "minimum": kind.low, "maximum": kind.high, "description": kind.meaning}
+        case Optional():
+            return _of_kind(kind.kind)
+        case NumberOrWord():
+            number = _of_number(kind.number)
+            words = f'{kind.number.meaning}, or "{kind.word}"'
+            return {"anyOf": [number, {"const": kind.word}], "description": words}
+        case Numbers():
+            several = _list_of(_of_number(kind.item), kind.most)
+            return {"anyOf": [_of_number(kind.item), several]} if kind.alone else several
+        case Matrix():
+            return _list_of(_list_of(_of_number(kind.item), kind.columns), kind.most)
+        case NumbersOrMatrix():
+            return {"anyOf": [_of_kind(kind.numbers), _of_kind(kind.matrix)], "description": kind.matrix.item.meaning}
+        case Choice():
+            return {"enum": list(kind.words), "description": f"one of {', '.join(kind.words)}"}
+        case FileName():
+            return {"type": "string", "description": f"the path of a file, ending in {kind.ending}"}
+        case LossKind():
+            return _of_loss()
+        case Expression():
+            words = "a registered name or an expression in z"
+            return {"type": "string", "description": words, "examples": [*FUNCTIONS]}
+        case LinkKind():
+            words = "a registered name or an expression in z, or in z1, z2, ... for several indices"
+            return {"type": "string", "description": words, "examples": [*FUNCTIONS, "sign(z1*z2)"]}
+    raise TypeError(f"no schema for {kind}")
+
+
+def _of_number(kind: Number) -> dict[str, Any]:
+    low, high = kind.lowest, kind.highest
+    return {"type": "number", "minimum": low, "maximum": high, "description": kind.meaning}
+
+
+def _of_loss() -> dict[str, Any]:
+    words = "a registered name, an expression in y and f, or a table with the name and parameters"
+    parameters = {
+        item.name: {"type": "number", "description": f"a parameter of {entry.name}"}
+        for entry in LOSSES.values()
+        for item in entry.parameters
+    }
+    table = {
+        "type": "object",
+        "properties": {"name": {"type": "string"}, **parameters},
+        "required": ["name"],
+        "additionalProperties": False,
+    }
+    return {"anyOf": [{"type": "string", "examples": [*LOSSES]}, table], "description": words}
+
+
+def _list_of(item: dict[str, Any], most: int) -> dict[str, Any]:
+    return {"type": "array", "items": item, "minItems": 1, "maxItems": most, "description": item.get("description", "")}
