@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from giantstep.draw.curves import plot
+    from giantstep.draw.plot import plot
+    from giantstep.explore.serve import explore
     from giantstep.law.derivation import derive
     from giantstep.observe.bounds import Bounds, bounds
     from giantstep.observe.compare import Comparison, compare
@@ -21,15 +22,21 @@ if TYPE_CHECKING:
     from giantstep.observe.simulate import simulate
     from giantstep.observe.spectrum.spectrum import Spectrum, spectrum
     from giantstep.observe.tune import Tuned, tune
+    from giantstep.report.report import report
+    from giantstep.spec.common_model import model
     from giantstep.spec.errors import BadInput, GiantstepError, NotConverged
     from giantstep.spec.fit_loss import FitLoss
     from giantstep.spec.generate import generate
     from giantstep.spec.model import Fit, Inputs, Model, Network, Readout, Spike, Step, Target
+    from giantstep.spec.schema import activations, losses, schema
+    from giantstep.spec.user_cache import clear_cache
     from giantstep.sweep.curve import curve
     from giantstep.sweep.dataset import Dataset
     from giantstep.sweep.many import solve_many
+    from giantstep.sweep.map import Map, map
     from giantstep.system.result import Result
     from giantstep.system.solve import solve
+    from giantstep.system.warm_up import warm_up
     from giantstep.verify.run import verify
 
 # name -> module; loaded at first use, so that solving imports neither SymPy nor matplotlib
@@ -46,7 +53,13 @@ _HOME = {
     "Step": "spec.model",
     "Target": "spec.model",
     "FitLoss": "spec.fit_loss",
+    "model": "spec.common_model",
     "generate": "spec.generate",
+    "activations": "spec.schema",
+    "losses": "spec.schema",
+    "schema": "spec.schema",
+    "clear_cache": "spec.user_cache",
+    "warm_up": "system.warm_up",
     "derive": "law.derivation",
     "Result": "system.result",
     "solve": "system.solve",
@@ -70,8 +83,12 @@ _HOME = {
     "Dataset": "sweep.dataset",
     "curve": "sweep.curve",
     "solve_many": "sweep.many",
+    "explore": "explore.serve",
+    "Map": "sweep.map",
+    "map": "sweep.map",
     "verify": "verify.run",
-    "plot": "draw.curves",
+    "plot": "draw.plot",
+    "report": "report.report",
 }
 
 # written out, so that type checkers export them
@@ -88,6 +105,7 @@ __all__ = [
     "Inputs",
     "Learnability",
     "Learned",
+    "Map",
     "Model",
     "Network",
     "NotConverged",
@@ -99,22 +117,31 @@ __all__ = [
     "Target",
     "Tuned",
     "__version__",
+    "activations",
     "bounds",
+    "clear_cache",
     "compare",
     "curve",
     "derive",
+    "explore",
     "gains",
     "generate",
     "gradient",
     "learnable",
     "learned",
+    "losses",
+    "map",
+    "model",
     "plot",
+    "report",
+    "schema",
     "simulate",
     "solve",
     "solve_many",
     "spectrum",
     "tune",
     "verify",
+    "warm_up",
 ]
 
 
@@ -131,7 +158,13 @@ def __dir__() -> list[str]:
 
 
 class _FrontDoor(ModuleType):
-    """Keeps `giantstep.simulate` the verb: loading the package of the same name does not hide it."""
+    """Keeps `giantstep.simulate` the verb: loading the package of the same name does not hide it.
+
+    Copied by name, as modules are: functions that use it go to other processes (cloudpickle, joblib, dask).
+    """
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return import_module, (self.__name__,)
 
     def __setattr__(self, name: str, value: Any) -> None:
         if not (name in _HOME and isinstance(value, ModuleType)):

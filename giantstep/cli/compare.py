@@ -6,8 +6,8 @@ import argparse
 
 import giantstep as gs
 from giantstep.cli.options import Subparsers, add_model, command, model_of
+from giantstep.cli.pictures import add_plot, check_plot, plot
 from giantstep.cli.progress import Bars
-from giantstep.spec.files import PICTURES, check_writable
 
 
 def add(subparsers: Subparsers) -> None:
@@ -23,22 +23,18 @@ def add(subparsers: Subparsers) -> None:
     compare.add_argument("--dimension", type=int, required=True, metavar="D", help="input dimension d")
     compare.add_argument("--seeds", type=int, required=True, metavar="S", help="number of networks, at least 2")
     compare.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the random numbers (default 0)")
-    compare.add_argument("--plot", metavar="FILE", help="draw networks and laws: .png, .svg or .pdf")
+    add_plot(compare, "networks and laws")
     compare.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 def _compare(arguments: argparse.Namespace) -> int:
     model = model_of(arguments)
-    if arguments.plot:
-        check_writable(arguments.plot, PICTURES)
+    check_plot(arguments)
     with Bars() as bars:
         found = gs.compare(
             model, dimension=arguments.dimension, seeds=arguments.seeds, seed=arguments.seed, progress=bars.message
         )
-    if arguments.plot:
-        from giantstep.draw.compare import plot_compare  # loads matplotlib
-
-        plot_compare(found, arguments.plot)
+    plot(found, arguments)
     print(found.to_json() if arguments.json else _table(found))
     return 0
 

@@ -7,8 +7,8 @@ import json
 
 import giantstep as gs
 from giantstep.cli.options import Subparsers, add_model, command, model_of
+from giantstep.cli.pictures import add_plot, check_plot, plot
 from giantstep.spec.errors import BadInput
-from giantstep.spec.files import PICTURES, check_writable
 
 
 def add(subparsers: Subparsers) -> None:
@@ -45,7 +45,7 @@ def add(subparsers: Subparsers) -> None:
         metavar="A",
         help="and the learning rate A p d^((l-1)/2) (default 3)",
     )
-    learnable.add_argument("--plot", metavar="FILE", help="draw the simulated overlaps: .png, .svg or .pdf")
+    add_plot(learnable, "the simulated overlaps")
     learnable.add_argument("--json", action="store_true", help="print one JSON object")
 
 
@@ -55,8 +55,7 @@ def _learnable(arguments: argparse.Namespace) -> int:
         raise BadInput("--simulate needs a dimension", "give for example --dimension 64")
     if arguments.plot and not arguments.simulate:
         raise BadInput("--plot draws simulated overlaps", "give --simulate and --dimension too")
-    if arguments.plot:
-        check_writable(arguments.plot, PICTURES)
+    check_plot(arguments)
     result = gs.learnable(
         model,
         dimension=arguments.dimension if arguments.simulate else None,
@@ -66,10 +65,7 @@ def _learnable(arguments: argparse.Namespace) -> int:
         rate=arguments.rate,
         seed=arguments.seed,
     )
-    if arguments.plot:
-        from giantstep.draw.learnable import plot_overlaps  # loads matplotlib
-
-        plot_overlaps(result, arguments.plot)
+    plot(result, arguments)
     print(json.dumps(result.to_dict(), indent=2, allow_nan=False) if arguments.json else str(result))
     return 0
 

@@ -6,9 +6,9 @@ import argparse
 
 import giantstep as gs
 from giantstep.cli.options import Subparsers, add_model, command, model_of
-from giantstep.cli.text import aligned
+from giantstep.cli.pictures import add_plot, check_plot, plot
+from giantstep.cli.text import aligned, meant
 from giantstep.spec.errors import BadInput
-from giantstep.spec.files import PICTURES, check_writable
 
 
 def add(subparsers: Subparsers) -> None:
@@ -30,7 +30,7 @@ def add(subparsers: Subparsers) -> None:
     learned.add_argument("--bins", type=int, default=15, metavar="B", help="bins of the simulation (default 15)")
     learned.add_argument("--what", choices=("srf", "network"), default="srf", help="what is simulated (default srf)")
     learned.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the random numbers (default 0)")
-    learned.add_argument("--plot", metavar="FILE", help="draw it: .png, .svg or .pdf")
+    add_plot(learned, "it")
     learned.add_argument("--json", action="store_true", help="print one JSON object")
 
 
@@ -44,8 +44,7 @@ def _learned(arguments: argparse.Namespace) -> int:
             f"--reach {reach:g} with --points {arguments.points} is no range",
             "give a reach between 0 and 30 and 2 to 100000 points",
         )
-    if arguments.plot:
-        check_writable(arguments.plot, PICTURES)
+    check_plot(arguments)
     found = gs.learned(
         model,
         at=np.linspace(-reach, reach, arguments.points),
@@ -57,10 +56,7 @@ def _learned(arguments: argparse.Namespace) -> int:
         seed=arguments.seed,
         bins=arguments.bins,
     )
-    if arguments.plot:
-        from giantstep.draw.learned import plot_learned  # loads matplotlib
-
-        plot_learned(found, arguments.plot)
+    plot(found, arguments)
     print(found.to_json() if arguments.json else "\n".join(_tables(found)))
     return 0
 
@@ -75,7 +71,10 @@ def _tables(found: gs.Learned) -> list[str]:
         stride = max(1, (len(profile.at) - 1) // 12)
         lines = [(name, "learned", "target")]
         columns = zip(profile.at[::stride], profile.mean[::stride], profile.target[::stride], strict=True)
-        lines += [(f"{at:.4g}", f"{mean:.6g}", f"{target:.6g}") for at, mean, target in columns]
+        size = float(max(abs(profile.mean).max(), abs(profile.target).max()))
+        lines += [
+            (f"{at:.4g}", f"{meant(mean, size):.6g}", f"{meant(target, size):.6g}") for at, mean, target in columns
+        ]
         blocks += [aligned(lines), ""]
         points = found.points
         if points is not None:

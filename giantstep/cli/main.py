@@ -14,12 +14,18 @@ from giantstep import __version__
 from giantstep.cli import (
     bounds,
     compare,
+    completion,
     curve,
     derive,
+    explore,
     generate,
     gradient,
     learnable,
     learned,
+    lists,
+    map,
+    plot,
+    report,
     simulate,
     solve,
     spectrum,
@@ -104,9 +110,11 @@ def parser() -> Parser:
         derive,
         generate,
         verify,
+        report,
         solve,
         simulate,
         curve,
+        map,
         bounds,
         learnable,
         learned,
@@ -114,17 +122,23 @@ def parser() -> Parser:
         tune,
         gradient,
         compare,
+        explore,
+        plot,
+        lists,
     ):
         one.add(commands)
+    completion.add(commands, parser)
     return top
 
 
 def _run(arguments: Sequence[str]) -> int:
     top = parser()
     try:
-        found = top.parse_args(spread(arguments))
+        found, unknown = top.parse_known_args(spread(arguments))
     except SystemExit as leaving:  # --help and --version
         return int(leaving.code or 0)
+    if unknown:
+        raise getattr(found, "parser", top).unknown(unknown)
     if not hasattr(found, "run"):
         raise BadInput("no command is given", "see: giantstep --help")
     return int(found.run(found))

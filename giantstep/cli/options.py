@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import re
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn, TypeAlias
 
 import giantstep as gs
+from derive.language.grammar import did_you_mean, shorten
 from giantstep.spec.errors import BadInput
 
 Subparsers: TypeAlias = "argparse._SubParsersAction[Parser]"
 Command: TypeAlias = Callable[[argparse.Namespace], int]
 
+_EXACT = 2**53  # whole numbers below are doubles
 _REPEATED = ("--set", "--sweep")
 
 
@@ -23,10 +26,37 @@ class Parser(argparse.ArgumentParser):
         options.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
         options.setdefault("allow_abbrev", False)
         super().__init__(**options)
+        self.register("type", int, _whole)
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """Raise BadInput for a command that there is not."""
+        if isinstance(action, argparse._SubParsersAction) and value not in action.choices:
+            known = tuple(action.choices)
+            raise BadInput(
+                f"there is no command {shorten(value)}", f"{did_you_mean(value, known)}commands are {', '.join(known)}"
+            )
+        super()._check_value(action, value)
+
+    def unknown(self, words: Sequence[str]) -> BadInput:
+        """The error for words that are no arguments of a command."""
+        options = tuple(option for action in self._actions for option in action.option_strings)
+        meant = did_you_mean(words[0].partition("=")[0], options) if words[0].startswith("-") else ""
+        return BadInput(f"unrecognized arguments: {' '.join(words)}", f"{meant}see: {self.prog} --help")
 
     def error(self, message: str) -> NoReturn:
         """Raise BadInput in place of printing the usage and leaving."""
         raise BadInput(message, f"see: {self.prog} --help")
+
+
+def _whole(text: str) -> int:
+    """A whole number, however it is written: 1000, 1e3."""
+    try:
+        return int(text)
+    except ValueError:
+        with contextlib.suppress(ValueError):
+            if (value := float(text)).is_integer() and abs(value) < _EXACT:
+                return int(value)
+    raise argparse.ArgumentTypeError(f"{text!r} is not a whole number: write it as 1000 or 1e3")
 
 
 def command(subparsers: Subparsers, name: str, does: str, example: str, run: Command) -> Parser:
@@ -34,13 +64,13 @@ def command(subparsers: Subparsers, name: str, does: str, example: str, run: Com
     parser = subparsers.add_parser(
         name, help=does, description=f"{does[0].upper()}{does[1:]}.", epilog=f"example:\n  {example}"
     )
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run, parser=parser)
     return parser
 
 
 def add_model(parser: Parser) -> None:
     """The argument MODEL and the option --set."""
-    parser.add_argument("model", metavar="MODEL", help="model file (TOML)")
+    parser.add_argument("model", metavar="MODEL", help="model file (TOML), or - for standard input")
     parser.add_argument(
         "--set",
         action="append",
@@ -91,7 +121,7 @@ def add_accuracy(parser: Parser) -> None:
 
 def model_of(arguments: argparse.Namespace) -> gs.Model:
     """The model of MODEL and --set. Raises BadInput."""
-    model = gs.Model.from_toml(arguments.model)
+    model = gs.Model.from_toml("/dev/stdin" if arguments.model == "-" else arguments.model)
     changes = dict(_pair(text) for text in arguments.set)
     return model.replace(changes) if changes else model
 

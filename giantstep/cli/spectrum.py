@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import giantstep as gs
 from giantstep.cli.options import Subparsers, add_model, add_simulation, command, model_of
+from giantstep.cli.pictures import add_plot, check_plot, write
 from giantstep.cli.progress import Bars
 from giantstep.cli.text import Line, aligned, numbers
 from giantstep.spec.errors import BadInput
-from giantstep.spec.files import PICTURES, check_writable
 
 if TYPE_CHECKING:
     from giantstep.observe.spectrum.simulated import Eigenvalues
@@ -38,7 +38,7 @@ def add(subparsers: Subparsers) -> None:
     )
     spectrum.add_argument("--simulate", action="store_true", help="simulate eigenvalues (needs --dimension)")
     add_simulation(spectrum, DEFAULT_SEEDS)
-    spectrum.add_argument("--plot", metavar="FILE", help="draw the density: .png, .svg or .pdf")
+    add_plot(spectrum, "the density")
     spectrum.add_argument("--json", action="store_true", help="print one JSON object")
 
 
@@ -46,14 +46,13 @@ def _spectrum(arguments: argparse.Namespace) -> int:
     model = model_of(arguments)
     if arguments.simulate and arguments.dimension is None:
         raise BadInput("--simulate needs a dimension", "give for example --dimension 1000")
-    if arguments.plot:
-        check_writable(arguments.plot, PICTURES)
+    check_plot(arguments)
     simulated = _simulated(arguments) if arguments.simulate else None
     found = gs.spectrum(simulated.model if simulated else model, dimension=arguments.dimension)
     if arguments.plot:
-        from giantstep.draw.spectrum import plot_spectrum  # loads matplotlib
+        from giantstep.draw.spectrum import spectrum_figure  # loads matplotlib
 
-        plot_spectrum(found, arguments.plot, simulated)
+        write(lambda: spectrum_figure(found, simulated), arguments)
     if arguments.json:
         ran = {} if simulated is None else {"simulation": simulated.to_dict(found)}
         print(json.dumps({**found.to_dict(), **ran}, indent=2, allow_nan=False))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 Line = tuple[str, str, str]
+_ROUNDING = 1e-15
 
 
 def echo(line: str) -> None:
@@ -27,5 +28,11 @@ def number(value: float) -> str:
 
 
 def numbers(values: Sequence[float]) -> str:
-    """A row of numbers."""
-    return "  ".join(f"{value:.9g}" for value in values)
+    """A row of numbers; what is rounding beside the largest is zero."""
+    size = max(map(abs, values), default=0.0)
+    return "  ".join(f"{meant(value, size):.9g}" for value in values)
+
+
+def meant(value: float, size: float) -> float:
+    """Zero in the place of a value that is rounding beside another size."""
+    return value if abs(value) > _ROUNDING * size else 0.0

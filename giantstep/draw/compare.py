@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import os
-
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
 
-from giantstep.draw.curves import described, saved
+from giantstep.draw.curves import described
+from giantstep.draw.look import Picture
 from giantstep.observe.compare import Comparison
-from giantstep.spec.files import PICTURES, suffix_of, write_atomic
 
 _LINES = {"isotropic": ("--", "0.35"), "trained": ("-", "black")}
 _TITLES = {"test_error": "test error", "train_error": "training error"}
@@ -19,25 +15,15 @@ _BARS = 2.0  # standard errors
 _WIDTH = 0.28  # over which single networks are spread
 
 
-def plot_compare(found: Comparison, path: str | os.PathLike[str]) -> None:
-    """Draw a comparison into a .png, .svg or .pdf file. Raises BadInput for another ending."""
-    write_atomic(path, rendered_compare(found, suffix_of(path, PICTURES)))
-
-
-def rendered_compare(found: Comparison, suffix: str = ".png") -> bytes:
-    """The bytes of the picture in one of the formats."""
-
-    def draw() -> Figure:
-        drawn = Figure(figsize=(5.6, 3.6), layout="constrained")
-        FigureCanvasAgg(drawn)
-        panels = drawn.subplots(1, len(found.errors))
-        for axes, error in zip(np.atleast_1d(panels), found.errors, strict=True):
-            draw_compare(axes, found, error)
-        drawn.suptitle(described(found.simulation.model, {"target.link", "fit.ridge", "fit.loss"}), fontsize=8.5)
-        drawn.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
-        return drawn
-
-    return saved(draw, suffix)
+def compare_figure(found: Comparison) -> Picture:
+    """A figure of both errors."""
+    drawn = Picture(5.6, 3.6)
+    panels = drawn.subplots(1, len(found.errors))
+    for axes, error in zip(np.atleast_1d(panels), found.errors, strict=True):
+        draw_compare(axes, found, error)
+    drawn.suptitle(described(found.simulation.model, {"target.link", "fit.ridge", "fit.loss"}), fontsize=8.5)
+    drawn.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
+    return drawn
 
 
 def draw_compare(axes: Axes, found: Comparison, error: str) -> None:

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import io
 import math
-import os
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, TypeAlias, cast
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, TypeAlias
 
-import matplotlib
 import numpy as np
 from matplotlib import colormaps
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from scipy import optimize
 
 from derive.language.grammar import shorten
+from giantstep.draw.look import Picture, saved
 from giantstep.observe.baselines import has_spike
 from giantstep.spec.errors import BadInput
-from giantstep.spec.files import PICTURES, suffix_of, write_atomic
 from giantstep.spec.fit_loss import FitLoss
 from giantstep.spec.matrix import Rows
 from giantstep.spec.model import Model
@@ -53,36 +48,7 @@ SYMBOLS: Mapping[str, tuple[str, str]] = {
     "fit.ridge": (r"\lambda", "ridge"),
 }
 
-_STYLE = {
-    "font.family": "STIXGeneral",
-    "mathtext.fontset": "stix",
-    "font.size": 10.0,
-    "axes.linewidth": 0.7,
-    "axes.unicode_minus": True,
-    "legend.frameon": False,
-    "legend.fontsize": 8.5,
-    "legend.handlelength": 2.6,
-    "xtick.direction": "in",
-    "ytick.direction": "in",
-    "lines.linewidth": 1.5,
-    "pdf.fonttype": 42,
-    "svg.hashsalt": "giantstep",
-}
 MARKERS = "osD^vP*Xh"
-_NO_DATE: Mapping[str, Mapping[str, Any]] = {
-    ".svg": {"Date": None},
-    ".pdf": {"CreationDate": None, "ModDate": None},
-    ".png": {"Software": None},
-}
-
-
-def plot(dataset: Dataset, path: str | os.PathLike[str], *, error: ErrorName = "test_error") -> None:
-    """Draw a dataset into a .png (200 dots per inch), .svg or .pdf file, all of it or nothing.
-
-    Equal datasets give equal bytes with the same matplotlib. Raises BadInput for another ending, or where the
-    file cannot be written.
-    """
-    write_atomic(path, rendered(dataset, suffix_of(path, PICTURES), error=error))
 
 
 def rendered(dataset: Dataset, suffix: str, *, error: ErrorName = "test_error") -> bytes:
@@ -90,33 +56,26 @@ def rendered(dataset: Dataset, suffix: str, *, error: ErrorName = "test_error") 
     return saved(lambda: figure(dataset, error=error), suffix)
 
 
-def saved(draw: Callable[[], Figure], suffix: str) -> bytes:
-    """The bytes of a figure drawn and written in the style of the plots."""
-    stream = io.BytesIO()
-    with matplotlib.rc_context(cast(Any, _STYLE)):
-        draw().savefig(
-            stream,
-            format=suffix[1:],
-            dpi=200,
-            bbox_inches="tight",
-            metadata=dict(_NO_DATE[suffix]),
-        )
-    return stream.getvalue()
+def figure(dataset: Dataset, *, error: ErrorName = "test_error", log: bool | None = None) -> Picture:
+    """A matplotlib figure of one error: no global state is touched, the caller may go on drawing.
 
-
-def figure(dataset: Dataset, *, error: ErrorName = "test_error") -> Figure:
-    """A matplotlib figure of one error: no global state is touched, the caller may go on drawing."""
-    drawn = Figure(figsize=(5.4, 4.0), layout="constrained")
-    FigureCanvasAgg(drawn)
-    _Drawing(dataset, error, drawn.add_subplot()).draw()
+    log: whether errors are on a logarithmic axis; None: where they span more than a factor 30.
+    """
+    drawn = Picture(5.4, 4.0)
+    draw_curves(drawn.add_subplot(), dataset, error, log)
     return drawn
+
+
+def draw_curves(axes: Axes, dataset: Dataset, error: ErrorName = "test_error", log: bool | None = None) -> None:
+    """Curves on a pair of axes. Raises BadInput for points that are none."""
+    _Drawing(dataset, error, axes, log).draw()
 
 
 class _Drawing:
     """One dataset on one pair of axes."""
 
-    def __init__(self, dataset: Dataset, error: ErrorName, axes: Axes) -> None:
-        self.data, self.error, self.axes = dataset, error, axes
+    def __init__(self, dataset: Dataset, error: ErrorName, axes: Axes, log: bool | None) -> None:
+        self.data, self.error, self.axes, self.log = dataset, error, axes, log
         if not isinstance(dataset.grid, Grid):
             raise BadInput("the points of solve_many are no curves", "draw their columns, or use curve")
         self.grid = dataset.grid
@@ -242,7 +201,7 @@ class _Drawing:
         without_step = _finite(self.data.numbers(f"random_features_{self.error}"))
         if without_step.size:
             top = max(top, min(float(without_step.max()), 3.0 * top))
-        if bottom > 0.0 and top > 30.0 * bottom:
+        if bottom > 0.0 and (top > 30.0 * bottom if self.log is None else self.log):
             floor = _finite(self._column("best_linear_")).min(initial=bottom)
             axes.set_yscale("log")
             axes.set_ylim(max(floor, bottom / 10.0) / 1.5, top * 1.5)

@@ -2,39 +2,31 @@
 
 from __future__ import annotations
 
-import os
 import re
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
 
 from derive.language.grammar import shorten
-from giantstep.draw.curves import MARKERS, colours, saved
+from giantstep.draw.curves import MARKERS, colours
+from giantstep.draw.look import Picture, saved
 from giantstep.observe.learnable.result import Learnability
 from giantstep.spec.errors import BadInput
-from giantstep.spec.files import PICTURES, suffix_of, write_atomic
 
 _INDEX = re.compile(r"\bz(\d)\b")
 
 
-def plot_overlaps(result: Learnability, path: str | os.PathLike[str]) -> None:
-    """Draw simulated overlaps into a .png, .svg or .pdf file. Raises BadInput where nothing was simulated."""
-    write_atomic(path, rendered_overlaps([result], suffix_of(path, PICTURES)))
-
-
 def rendered_overlaps(results: list[Learnability], suffix: str = ".png") -> bytes:
     """The bytes of the picture: one panel for each result."""
+    return saved(lambda: overlaps_figure(results), suffix)
 
-    def draw() -> Figure:
-        drawn = Figure(figsize=(4.2 * len(results), 3.6), layout="constrained")
-        FigureCanvasAgg(drawn)
-        for result, axes in zip(results, np.atleast_1d(drawn.subplots(1, len(results), sharey=True)), strict=True):
-            draw_overlaps(axes, result)
-        return drawn
 
-    return saved(draw, suffix)
+def overlaps_figure(results: list[Learnability]) -> Picture:
+    """A figure with one panel for each result."""
+    drawn = Picture(4.2 * len(results), 3.6)
+    for result, axes in zip(results, np.atleast_1d(drawn.subplots(1, len(results), sharey=True)), strict=True):
+        draw_overlaps(axes, result)
+    return drawn
 
 
 def draw_overlaps(axes: Axes, result: Learnability) -> None:

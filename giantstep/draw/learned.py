@@ -2,41 +2,34 @@
 
 from __future__ import annotations
 
-import os
-
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
 
-from giantstep.draw.curves import saved
+from giantstep.draw.look import Picture
 from giantstep.observe.learned import Learned, Profile
-from giantstep.spec.files import PICTURES, suffix_of, write_atomic
 
 
-def plot_learned(found: Learned, path: str | os.PathLike[str]) -> None:
-    """Draw the learned function into a .png, .svg or .pdf file. Raises BadInput for another ending."""
-    suffix = suffix_of(path, PICTURES)
-    write_atomic(path, saved(lambda: figure(found), suffix))
-
-
-def figure(found: Learned) -> Figure:
+def learned_figure(found: Learned) -> Picture:
     """A panel along the target's direction, and one along each direction of the spike."""
-    index = "" if found.result.model.target.indices == 1 else f"_{found.index}"
-    profiles = [(found.along_target, rf"$\theta{index}\cdot x$", rf"E[$\cdot$ | $\theta{index}\cdot x$]")]
-    for number, profile in enumerate(found.along_spikes, 1):
-        v = "v" if len(found.along_spikes) == 1 else f"v_{number}"
-        profiles.append((profile, rf"${v}\cdot x$", rf"E[$\cdot$ | ${v}\cdot x$]"))
-    drawn = Figure(figsize=(3.6 * len(profiles) + 0.4, 3.3), layout="constrained")
-    FigureCanvasAgg(drawn)
-    for axis, (profile, variable, label) in enumerate(profiles):
-        axes = drawn.add_subplot(1, len(profiles), axis + 1)
-        _draw(axes, profile)
-        _points(axes, found, axis)
-        axes.set_xlabel(variable)
-        axes.set_ylabel(label)
-        axes.legend(loc="best")
+    panels = 1 + len(found.along_spikes)
+    drawn = Picture(3.6 * panels + 0.4, 3.3)
+    for axis in range(panels):
+        draw_profile(drawn.add_subplot(1, panels, axis + 1), found, axis)
     return drawn
+
+
+def draw_profile(axes: Axes, found: Learned, axis: int) -> None:
+    """The function along one direction: the target's, 0, or one of the spike's, from 1."""
+    several, count = found.result.model.target.indices > 1, len(found.along_spikes)
+    if axis == 0:
+        direction = rf"\theta_{found.index}" if several else r"\theta"
+    else:
+        direction = "v" if count == 1 else f"v_{axis}"
+    _draw(axes, (found.along_target, *found.along_spikes)[axis])
+    _points(axes, found, axis)
+    axes.set_xlabel(rf"${direction}\cdot x$")
+    axes.set_ylabel(rf"E[$\cdot$ | ${direction}\cdot x$]")
+    axes.legend(loc="best")
 
 
 def _draw(axes: Axes, profile: Profile) -> None:

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import math
-import os
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from giantstep.draw.curves import described, saved
+from giantstep.draw.curves import described
+from giantstep.draw.look import Picture, saved
 from giantstep.observe.spectrum.simulated import Eigenvalues
 from giantstep.observe.spectrum.spectrum import Spectrum
-from giantstep.spec.files import PICTURES, suffix_of, write_atomic
 
 Array = np.ndarray
 
@@ -21,24 +19,19 @@ _SHOWN = 2e-4  # the tail of this mass is not drawn
 _BINS = 60
 
 
-def plot_spectrum(theory: Spectrum, path: str | os.PathLike[str], simulated: Eigenvalues | None = None) -> None:
-    """Draw a spectrum into a .png, .svg or .pdf file. Raises BadInput for another ending."""
-    write_atomic(path, rendered_spectrum(theory, suffix_of(path, PICTURES), simulated))
-
-
 def rendered_spectrum(theory: Spectrum, suffix: str = ".png", simulated: Eigenvalues | None = None) -> bytes:
     """The bytes of the picture in one of the formats."""
+    return saved(lambda: spectrum_figure(theory, simulated), suffix)
 
-    def draw() -> Figure:
-        drawn = Figure(figsize=(5.4, 3.8), layout="constrained")
-        FigureCanvasAgg(drawn)
-        axes = drawn.add_subplot()
-        draw_spectrum(axes, theory, simulated)
-        axes.set_title(described(theory.model, {"target.link", "fit.ridge", "fit.loss"}), fontsize=8.5, loc="left")
-        drawn.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=2)
-        return drawn
 
-    return saved(draw, suffix)
+def spectrum_figure(theory: Spectrum, simulated: Eigenvalues | None = None) -> Picture:
+    """A figure of a spectrum."""
+    drawn = Picture(5.4, 3.8)
+    axes = drawn.add_subplot()
+    draw_spectrum(axes, theory, simulated)
+    axes.set_title(described(theory.model, {"target.link", "fit.ridge", "fit.loss"}), fontsize=8.5, loc="left")
+    drawn.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=2)
+    return drawn
 
 
 def draw_spectrum(axes: Axes, theory: Spectrum, simulated: Eigenvalues | None = None) -> None:
@@ -54,6 +47,7 @@ def draw_spectrum(axes: Axes, theory: Spectrum, simulated: Eigenvalues | None = 
         axes.plot(x[within], x[within] * part.density(x[within]), color="black", linewidth=1.5, label=label, zorder=3)
     _outliers(axes, theory, simulated)
     axes.set_xscale("log")
+    _ticks(axes, low, high)
     axes.set_ylim(bottom=0.0)
     axes.set_xlabel(r"eigenvalue $x$ of $\Phi^T\Phi/p$")
     axes.set_ylabel(r"density of eigenvalues per unit of $\ln x$, $x\,\rho(x)$")
@@ -61,6 +55,14 @@ def draw_spectrum(axes: Axes, theory: Spectrum, simulated: Eigenvalues | None = 
     nothing = theory.mass_at_zero + theory.unresolved
     if nothing > 0.0:
         axes.text(0.98, 0.96, f"at zero: {nothing:.3g}", transform=axes.transAxes, va="top", ha="right", fontsize=8.5)
+
+
+def _ticks(axes: Axes, low: float, high: float) -> None:
+    """Over less than two decades 1, 2 and 5 have numbers: all that matplotlib would write there run into each other."""
+    if high < 100.0 * low:
+        axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        axes.xaxis.set_minor_formatter(NullFormatter())
 
 
 def shown_range(theory: Spectrum) -> tuple[float, float]:

@@ -10,6 +10,7 @@ from giantstep.observe.simulate import SYSTEM_NAMES
 from giantstep.sweep.dataset import Dataset, shown
 
 SHOWN_FAILURES = 20
+_FAR = 3.0  # standard errors, root mean square
 
 _TABLE = (
     ("test_error", "test error"),
@@ -89,6 +90,23 @@ def _simulation(dataset: Dataset) -> list[str]:
                 f"largest {scores[np.argmax(np.abs(scores))]:+.1f}, "
                 f"root mean square {math.sqrt(float(np.mean(scores**2))):.2f}"
             )
+    if ran["what"] == "network" and _isotropic(dataset) and _far(dataset):
+        lines.append(
+            '  the lines are of an isotropic bulk, and this is the network: step.bulk = "trained" describes it '
+            "(--set step.bulk=trained)"
+        )
     if ran["seeds"] < 2:
         lines.append("  one seed gives no standard error")
     return lines
+
+
+def _isotropic(dataset: Dataset) -> bool:
+    step = dataset.model.step
+    return step is not None and step.bulk == "isotropic" and step.exponent == 0.5
+
+
+def _far(dataset: Dataset) -> bool:
+    """Whether the test errors are off by more than chance."""
+    scores = dataset.numbers("simulation_test_error_z_score")
+    scores = scores[np.isfinite(scores)]
+    return bool(scores.size and np.sqrt(np.mean(scores**2)) > _FAR)

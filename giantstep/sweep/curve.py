@@ -24,6 +24,7 @@ from giantstep.observe.simulate import (
 )
 from giantstep.simulate.system import SystemKind
 from giantstep.spec.errors import BadInput, GiantstepError
+from giantstep.spec.given import takes_model
 from giantstep.spec.model import Model
 from giantstep.sweep.checkpoint import Checkpoint, Outcome
 from giantstep.sweep.dataset import Column, Dataset, versions
@@ -38,6 +39,7 @@ _FITTED = ("fit.samples", "fit.ridge")  # one simulation covers all their values
 _ERRORS = ("test_error", "train_error")
 
 
+@takes_model
 def curve(
     model: Model,
     sweep: SweepLike,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
 import os
@@ -17,24 +15,41 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from derive.language.grammar import shorten
+from derive.language.grammar import did_you_mean, shorten
 from giantstep import __version__
-from giantstep.spec.errors import BadInput
+from giantstep.spec.errors import BadInput, UnknownColumn
 from giantstep.spec.files import suffix_of, write_atomic
+from giantstep.spec.given import ModelLike, model_of
 from giantstep.spec.model import Model
+from giantstep.spec.outline import outline
+from giantstep.spec.shown import Pictured, Row, html_table
+from giantstep.sweep.formats import (
+    columns_of_csv,
+    csv_text,
+    grid_of_columns,
+    netcdf,
+    parts_of_netcdf,
+    to_pandas,
+    to_xarray,
+    xarray_module,
+)
 from giantstep.sweep.grid import Grid, Sweep
 from giantstep.sweep.points import Column as Column
 from giantstep.sweep.points import Points
+from giantstep.sweep.selection import selected
 
 if TYPE_CHECKING:
+    import pandas
     import xarray
 
 FORMAT = "giantstep-curve-1"
 SUFFIXES = (".json", ".csv", ".nc")
+_SHOWN_COLUMNS = ("test_error", "train_error", "simulation_test_error", "status")  # in a notebook
+_SHOWN_ROWS = 8
 
 
-@dataclass(frozen=True)
-class Dataset:
+@dataclass(frozen=True, repr=False)
+class Dataset(Pictured):
     """Rows are the points of ``grid``, its first sweep fastest, or those given to ``solve_many``; a number that is not
     known is nan.
 
@@ -60,8 +75,34 @@ class Dataset:
         for name in ("columns", "options", "versions"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Mappings that cannot be written are copied as what they hold."""
+        parts = (dict(self.columns), dict(self.options), dict(self.versions))
+        return type(self), (self.model, self.grid, *parts)
+
     def __len__(self) -> int:
         return len(self.grid)
+
+    def summary(self) -> list[Row]:
+        """What varies, how many points are solved, the range of the test error, the columns, the model."""
+        solved = sum(status == "ok" for status in self.columns.get("status", ()))
+        error = self.numbers("test_error")
+        known = error[np.isfinite(error)]
+        span = f"{known.min():.6g} to {known.max():.6g}" if known.size else "not known"
+        return [
+            ("points", f"{len(self)} over {self.grid}"),
+            ("solved", str(solved)),
+            ("test error", span),
+            ("columns", ", ".join(self.columns)),
+            ("model", outline(self.model)),
+        ]
+
+    def _repr_html_(self) -> str:
+        names = [*self.grid.keys, *(name for name in _SHOWN_COLUMNS if name in self.columns)]
+        rows = [[shown(_entry(self[name], row)) for name in names] for row in range(min(len(self), _SHOWN_ROWS))]
+        left = len(self) - len(rows)
+        more = [[f"... and {left} more"] + [""] * (len(names) - 1)] if left else []
+        return html_table(f"Dataset: {len(self)} points over {self.grid}", [*rows, *more], names)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -69,9 +110,10 @@ class Dataset:
         return self.grid.shape
 
     def __getitem__(self, name: str) -> Column:
-        """A column by name. Raises BadInput for one that is not there."""
+        """A column by name. Raises UnknownColumn, a KeyError, for one that is not there."""
         if name not in self.columns:
-            raise BadInput(f"there is no column {shorten(name)}", f"there are {', '.join(self.columns)}")
+            meant = did_you_mean(name, tuple(self.columns)) if isinstance(name, str) else ""
+            raise UnknownColumn(f"there is no column {shorten(name)}", f"{meant}there are {', '.join(self.columns)}")
         return self.columns[name]
 
     def numbers(self, name: str) -> NDArray[np.float64]:
@@ -84,13 +126,16 @@ class Dataset:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain lists and numbers, None for what is not known."""
+        return {**self._header(), "columns": {name: _listed(column) for name, column in self.columns.items()}}
+
+    def _header(self) -> dict[str, Any]:
+        """What is known beside the columns."""
         return {
             "format": FORMAT,
             "model": self.model.to_dict(),
-            **_header(self.grid),
+            **_points(self.grid),
             "options": dict(self.options),
             "versions": dict(self.versions),
-            "columns": {name: _listed(column) for name, column in self.columns.items()},
         }
 
     def to_json(self) -> str:
@@ -103,36 +148,33 @@ class Dataset:
 
     def to_csv(self) -> str:
         """A header and one line per point; what is not known is empty. Model and options are not in it."""
-        stream = io.StringIO()
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(self.columns)
-        plain = [_listed(column) for column in self.columns.values()]
-        writer.writerows(["" if entry is None else entry for entry in row] for row in zip(*plain, strict=True))
-        return stream.getvalue()
+        return csv_text({name: _listed(column) for name, column in self.columns.items()})
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A row for each point; ``attrs`` has model, options and words for columns. Raises BadInput without pandas."""
+        return to_pandas(self.columns, self._header())
 
     def to_xarray(self) -> xarray.Dataset:
-        """The columns over one dimension per sweep, the first sweep last. Raises BadInput without xarray."""
-        xr = _xarray()
-        sweeps = () if isinstance(self.grid, Points) else tuple(reversed(self.grid.sweeps))
-        dims = [sweep.key for sweep in sweeps] or [f"axis_{number}" for number in range(len(self.grid.shape))]
-        shaped = {
-            name: (
-                dims,
-                np.asarray(column, dtype=None if isinstance(column, np.ndarray) else np.str_).reshape(self.grid.shape),
-            )
-            for name, column in self.columns.items()
-            if name not in dims
-        }
-        header = {name: value for name, value in self.to_dict().items() if name != "columns"}
-        attributes = {name: value if isinstance(value, str) else _json(value) for name, value in header.items()}
-        coordinates = {sweep.key: np.asarray(sweep.values) for sweep in sweeps}
-        found: xarray.Dataset = xr.Dataset(shaped, coordinates, attributes)
-        return found
+        """The columns over one dimension per sweep, the first sweep last, with ``long_name`` and ``units``.
+
+        Raises BadInput without xarray.
+        """
+        return to_xarray(self.grid, self.columns, self._header())
+
+    def sel(self, choices: Mapping[str, Any], *, nearest: bool = False) -> Self:
+        """The points where keys have given values: ``sel({"fit.ridge": 0.1, "fit.samples": slice(0.5, 2.0)})``.
+
+        A value, a list of values, or a slice of numbers with both ends; a key left with one value leaves the grid and
+        is set in the model. Raises BadInput for a value that a key does not take, but with ``nearest``.
+        """
+        changes, grid, columns = selected(self.grid, self.columns, choices, nearest)
+        model = self.model.replace(dict(changes)) if changes else self.model
+        return type(self)(model, grid, columns, self.options, self.versions)
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write a .json, .csv or .nc file, all of it or nothing. Raises BadInput."""
         suffix = suffix_of(path, SUFFIXES)
-        write_atomic(path, _netcdf(self) if suffix == ".nc" else self._text(suffix).encode())
+        write_atomic(path, netcdf(self.to_xarray()) if suffix == ".nc" else self._text(suffix).encode())
 
     def _text(self, suffix: str) -> str:
         return self.to_csv() if suffix == ".csv" else self.to_json()
@@ -144,25 +186,44 @@ class Dataset:
             found = json.loads(text)
         except (ValueError, RecursionError) as error:
             raise BadInput(f"the dataset is not JSON: {error}", "read a file that curve has written") from None
+        return cls._of_parts(found)
+
+    @classmethod
+    def _of_parts(cls, found: Any) -> Self:
+        """The dataset of what ``to_dict`` gave. Raises BadInput."""
         if not isinstance(found, dict) or found.get("format") != FORMAT:
-            raise BadInput(f"the JSON is not a dataset of the format {FORMAT}", "read a file that curve has written")
+            raise BadInput(f"the file is no dataset of the format {FORMAT}", "read a file that curve has written")
         try:
             columns = {name: _column(entries) for name, entries in found["columns"].items()}
             options, versions = dict(found["options"]), dict(found["versions"])
             model, grid = Model.from_dict(found["model"]), _grid(found, columns)
+        except BadInput:
+            raise
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise BadInput(f"the dataset is damaged: {error}", "read a file that curve has written") from None
         return cls(model, grid, columns, options, versions)
 
     @classmethod
-    def read(cls, path: str | os.PathLike[str]) -> Self:
-        """The dataset of a .json file. Raises BadInput; .csv holds no model and .nc is read by xarray."""
-        if Path(path).suffix.lower() != ".json":
-            raise BadInput(f"{shorten(os.fspath(path), 200)} is not a .json file", "write the curve as .json too")
+    def read(cls, path: str | os.PathLike[str], model: ModelLike | None = None) -> Self:
+        """The dataset of a .json, .nc or .csv file; a .csv file holds no model, so that it has to be given.
+
+        Raises BadInput.
+        """
+        suffix = suffix_of(path, SUFFIXES)
         try:
-            return cls.from_json(Path(path).read_text(encoding="utf-8"))
+            content = Path(path).read_bytes()
+            text = "" if suffix == ".nc" else content.decode()
         except (OSError, UnicodeDecodeError) as error:
             raise BadInput(f"the dataset {shorten(os.fspath(path), 200)} cannot be read: {error}") from None
+        if suffix == ".json":
+            return cls.from_json(text)
+        if suffix == ".nc":
+            return cls._of_parts(parts_of_netcdf(content))
+        if model is None:
+            raise BadInput("a .csv file holds no model", 'give it, as in Dataset.read("curve.csv", "model.toml")')
+        columns = {name: _column(entries) for name, entries in columns_of_csv(text).items()}
+        grid, options = grid_of_columns(columns), {"dimension": None, "tolerance": None, "simulation": None}
+        return cls(model_of(model), grid, columns, options, {})
 
     def failures(self) -> Iterator[tuple[int, str]]:
         """Rows without a theoretical value, with the reason."""
@@ -180,7 +241,7 @@ def versions() -> dict[str, str]:
     return {"giantstep": __version__, "numpy": np.__version__, "python": platform.python_version()}
 
 
-def _header(grid: Grid | Points) -> dict[str, Any]:
+def _points(grid: Grid | Points) -> dict[str, Any]:
     """What is needed beside the columns to know the points."""
     if isinstance(grid, Points):
         return {"points": {"keys": list(grid.keys), "shape": list(grid.shape)}}
@@ -202,20 +263,11 @@ def shown(value: object) -> str:
 
 def require_netcdf() -> None:
     """Raise BadInput unless .nc files can be written: to be asked before the work starts."""
-    _xarray()
+    xarray_module()
 
 
-def _xarray() -> Any:
-    try:
-        import xarray  # an optional dependency
-    except ImportError:
-        raise BadInput("xarray is not installed", "pip install 'giantstep[netcdf]', or write .json or .csv") from None
-    return xarray
-
-
-def _netcdf(dataset: Dataset) -> bytes:
-    """NetCDF 3, by scipy: no further library, and no time stamp inside."""
-    return bytes(dataset.to_xarray().to_netcdf(engine="scipy", format="NETCDF3_64BIT"))
+def _entry(column: Column, row: int) -> object:
+    return column[row].item() if isinstance(column, np.ndarray) else column[row]
 
 
 def _json(value: object) -> str:

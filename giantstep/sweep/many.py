@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from derive.language.grammar import shorten
 from giantstep.spec.errors import BadInput
+from giantstep.spec.given import ModelLike, model_of
 from giantstep.spec.model import Model
 from giantstep.sweep.dataset import Column, Dataset, versions
 from giantstep.sweep.grid import Changes
@@ -33,7 +34,7 @@ _FEW = 64  # small groups go to a worker together, up to so many points
 
 
 def solve_many(
-    models: Model | Sequence[Model],
+    models: ModelLike | Sequence[ModelLike],
     values: Mapping[str, Any] | None = None,
     *,
     dimension: int | None = None,
@@ -159,19 +160,22 @@ class _Table:
         return {**points.values, **errors, **self.numbers, "status": tuple(status), "reason": tuple(reason)}
 
 
-def _given(models: Model | Sequence[Model], values: Mapping[str, Any] | None) -> tuple[Model, Points, list[_Group]]:
+def _given(
+    models: ModelLike | Sequence[ModelLike], values: Mapping[str, Any] | None
+) -> tuple[Model, Points, list[_Group]]:
     """(first model, the points, their groups)."""
-    if isinstance(models, Model):
+    if isinstance(models, Model | str | os.PathLike):
         if values is None:
             raise BadInput("there are no values to solve for", 'give arrays by key, as {"fit.samples": [0.5, 1.0]}')
-        points = points_of(values)
-        return models.replace(dict(points.changes(0))), points, _groups(models, points)
+        model, points = model_of(models), points_of(values)
+        return model.replace(dict(points.changes(0))), points, _groups(model, points)
     if values is not None or not isinstance(models, Sequence) or not models:
         raise BadInput(f"the models are {shorten(models)}", "give one model with arrays of values, or a list of models")
-    for model in models:
-        if not isinstance(model, Model):
-            raise BadInput(f"the list of models holds {shorten(model)}", "give models")
-    return models[0], points_of_models(models), _groups_of_models(models)
+    for one in models:
+        if not isinstance(one, Model | str | os.PathLike):
+            raise BadInput(f"the list of models holds {shorten(one)}", "give models")
+    several = [model_of(one) for one in models]
+    return several[0], points_of_models(several), _groups_of_models(several)
 
 
 def _groups(model: Model, points: Points) -> list[_Group]:

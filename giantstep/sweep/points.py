@@ -29,6 +29,10 @@ class Points:
     def __post_init__(self) -> None:
         object.__setattr__(self, "values", MappingProxyType(dict(self.values)))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """The mapping that cannot be written is copied as what it holds."""
+        return type(self), (dict(self.values), self.shape)
+
     def __len__(self) -> int:
         return math.prod(self.shape)
 

@@ -80,15 +80,8 @@ class SolveUnit:
 
     def key(self) -> str:
         """The model is named by its base and the changes: cheaper than building it."""
-        return key_of(
-            {
-                "solve": _digest(self.base),
-                "changes": self.changes,
-                "dimension": self.dimension,
-                "tolerance": self.tolerance,
-                "program": _program(),
-            }
-        )
+        what = {"changes": self.changes, "dimension": self.dimension, "tolerance": self.tolerance}
+        return named(self.base, {"solve": None, **what})
 
 
 @dataclass(frozen=True)
@@ -116,17 +109,22 @@ class SeedUnit:
 
     def key(self) -> str:
         """Everything that decides the numbers of this seed."""
-        return key_of(
+        return named(
+            self.model,
             {
-                "simulate": _digest(self.model),
+                "simulate": None,
                 "what": self.what,
                 "dimension": self.dimension,
                 "seed": [self.seed, self.index],
                 "samples": self.samples,
                 "ridges": self.ridges,
-                "program": _program(),
-            }
+            },
         )
+
+
+def named(model: Model, what: Mapping[str, Any]) -> str:
+    """A name for what is done with a model by this version of the program."""
+    return key_of({**what, "model": _digest(model), "program": _program()})
 
 
 def not_parameters(base: Model, changes: Changes) -> Changes:

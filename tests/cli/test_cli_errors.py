@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -93,6 +94,29 @@ def test_interruption_says_what_was_saved(
     calls.clear()
     code, _, err = run(*sweep)
     assert code == 130 and "nothing was saved" in err
+
+
+def test_an_interruption_before_the_work_says_the_same(run: Run, model: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: Any) -> Any:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Model, "from_toml", interrupted)
+    axes = ["--x", "fit.samples=1,2", "--y", "fit.ridge=1,2"]
+    for command in (["curve", model, "--sweep", "fit.samples=1,2"], ["map", model, *axes]):
+        code, _, err = run(*command)
+        assert code == 130 and "nothing was saved; with --output" in err
+
+
+def test_whole_numbers_however_they_are_written(run: Run, model: str) -> None:
+    wanted = run("solve", model, "--dimension", "1000", "--json")[1]
+    assert (
+        json.loads(run("solve", model, "--dimension", "1e3", "--json")[1])["test_error"]
+        == (json.loads(wanted)["test_error"])
+    )
+    for wrong in ("1.5", "many", "nan", "1e300"):
+        code, _, err = run("solve", model, "--dimension", wrong)
+        assert code == 2
+        one_sentence_and_a_hint(err, wrong, "is not a whole number", "1000 or 1e3")
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with a name")

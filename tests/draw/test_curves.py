@@ -14,7 +14,8 @@ import pytest
 from matplotlib.container import ErrorbarContainer
 from matplotlib.lines import Line2D
 
-from giantstep.draw.curves import _apart, colours, described, figure, plot, rendered
+from giantstep.draw.curves import _apart, colours, described, figure, rendered
+from giantstep.draw.plot import plot
 from giantstep.spec.errors import BadInput
 from giantstep.spec.model import Model
 from giantstep.sweep.dataset import Dataset

@@ -21,6 +21,7 @@ from giantstep.spec.files import check_writable, write_atomic
 from giantstep.spec.model import Model
 from giantstep.sweep.dataset import Dataset
 from giantstep.sweep.grid import Grid, Sweep
+from giantstep.sweep.points import Points
 
 MODEL = Model.from_dict(
     {
@@ -206,3 +207,99 @@ def test_table_shows_every_point_and_no_number_for_a_failure() -> None:
     assert lines[0].split() == ["fit.samples", "network.activation", "test", "error"]
     assert lines[2].split() == ["1", "tanh", "-"]
     assert len({len(line) for line in lines}) == 1
+
+
+@pytest.mark.parametrize("suffix", [".json", ".nc", ".csv"])
+def test_every_file_is_read_back(suffix: str, tmp_path: Path) -> None:
+    data, path = dataset(), tmp_path / f"c{suffix}"
+    data.write(path)
+    back = Dataset.read(path, model=MODEL)
+    assert back.grid == data.grid and back.model == data.model
+    assert back.to_dict()["columns"] == data.to_dict()["columns"]
+    if suffix != ".csv":
+        assert back.to_json() == data.to_json()
+
+
+def test_points_are_read_back(tmp_path: Path) -> None:
+    points = Points(
+        {"fit.samples": np.array([1.0, 3.0, 2.0, 1.5]), "target.link": ("tanh", "erf", "erf", "tanh")}, (2, 2)
+    )
+    columns = {
+        **points.values,
+        "test_error": np.array([0.1, 0.2, math.nan, 0.4]),
+        "status": ("ok",) * 4,
+        "reason": ("",) * 4,
+    }
+    data = Dataset(MODEL, points, columns, {}, {})
+    for name in ("p.json", "p.nc"):
+        data.write(tmp_path / name)
+        assert Dataset.read(tmp_path / name).to_json() == data.to_json()
+    data.write(tmp_path / "p.csv")
+    assert Dataset.read(tmp_path / "p.csv", MODEL).to_csv() == data.to_csv()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("c.csv", b"a,b\n1,2\n", "no column of a key"),
+        ("c.csv", b"fit.samples,test_error\n1\n", "not CSV"),
+        ("c.csv", b"fit.samples,test_error\n1,x\n", "holds no numbers"),
+        ("c.nc", b"no file of its kind", "no dataset"),
+        ("c.txt", b"", "must end in"),
+    ],
+)
+def test_what_is_no_dataset_says_so(name: str, content: bytes, words: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(BadInput, match=words):
+        Dataset.read(tmp_path / name, MODEL)
+
+
+def test_a_table_without_a_model_asks_for_one(tmp_path: Path) -> None:
+    dataset().write(tmp_path / "c.csv")
+    with pytest.raises(BadInput, match="holds no model"):
+        Dataset.read(tmp_path / "c.csv")
+
+
+def test_pandas_has_the_columns_and_their_words() -> None:
+    frame = dataset().to_pandas()
+    assert list(frame.columns) == list(dataset().columns)
+    assert frame["test_error"].isna().tolist() == [False, True, False, False, False, False]
+    assert frame.attrs["long_name"]["fit.samples"] == "alpha = n/d"
+    assert frame.attrs["model"] == MODEL.to_dict()
+
+
+def test_labelled_arrays_have_names_and_units() -> None:
+    found = dataset().to_xarray()
+    assert found["fit.samples"].attrs == {"long_name": "alpha = n/d", "units": "1"}
+    assert found["test_error"].attrs == {"long_name": "test error", "units": "1"}
+    assert "units" not in found["status"].attrs
+
+
+def test_rows_are_selected_by_values() -> None:
+    data = dataset()
+    one = data.sel({"network.activation": "erf"})
+    assert one.grid.keys == ("fit.samples",) and one.model.network.activation == "erf"
+    assert one["test_error"].tolist() == data["test_error"][3:].tolist()
+    assert "network.activation" not in one.columns
+    part = data.sel({"fit.samples": slice(0.2, 1.0)})
+    assert part.shape == (2, 2) and part["test_error"].tolist()[1] == 0.3
+    assert data.sel({"fit.samples": 0.3, "network.activation": "tanh"}, nearest=True)["test_error"].tolist() == [0.3]
+    assert data.sel({"fit.samples": [0.1, 1.0]}).shape == (2, 2)
+    for choice, words in (
+        ({"fit.samples": 0.3}, "nearest=True takes it"),
+        ({"fit.samples": "0.1"}, "give a number"),
+        ({"fit.sampels": 0.1}, "did you mean 'fit.samples'"),
+        ({"network.activation": "ref"}, "did you mean 'erf'"),
+        ({"network.activation": slice("a", "b")}, r"slice\(low, high\)"),
+        ({"fit.samples": slice(7.0, 8.0)}, "no point"),
+    ):
+        with pytest.raises(BadInput, match=words):
+            data.sel(choice)
+    with pytest.raises(KeyError):
+        data.sel({"fit.ridge": 0.1})
+
+
+def test_points_are_selected_by_values() -> None:
+    points = Points({"fit.samples": np.array([1.0, 3.0, 2.0])}, (3,))
+    data = Dataset(MODEL, points, {**points.values, "test_error": np.array([0.1, 0.2, 0.3])}, {}, {})
+    assert data.sel({"fit.samples": slice(1.5, None)})["test_error"].tolist() == [0.2, 0.3]

@@ -1,0 +1,32 @@
+"""The command explore: a local page with sliders."""
+
+from __future__ import annotations
+
+import argparse
+
+from giantstep.cli.options import Subparsers, add_model, command, model_of
+from giantstep.spec.errors import BadInput
+
+
+def add(subparsers: Subparsers) -> None:
+    """Declare the command."""
+    parser = command(
+        subparsers,
+        "explore",
+        "a local page with a slider for every number of the model",
+        "giantstep explore model.toml\n  giantstep explore model.toml --port 5007 --no-browser",
+        _explore,
+    )
+    add_model(parser)
+    parser.add_argument("--port", type=int, default=0, metavar="N", help="port of the page (default: any free one)")
+    parser.add_argument("--no-browser", action="store_true", help="open no browser, print the address only")
+
+
+def _explore(arguments: argparse.Namespace) -> int:
+    if not 0 <= arguments.port < 65536:
+        raise BadInput(f"--port {arguments.port} is no port", "give a number from 1024 to 65535, or leave it out")
+    model = model_of(arguments)
+    from giantstep.explore.serve import serve  # help and bad arguments do without
+
+    serve(model, arguments.port, browser=not arguments.no_browser)
+    return 0

@@ -1,0 +1,145 @@
+"""How figures look: one style, or one of Matplotlib's; title, scales and size as a user wants them."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Literal, cast
+
+import matplotlib
+import numpy as np
+from matplotlib import style
+from matplotlib.axes import Axes
+from matplotlib.backend_bases import RendererBase
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+from derive.language.grammar import did_you_mean, shorten
+from giantstep.spec.errors import BadInput
+
+STYLE: Mapping[str, Any] = {
+    "font.family": "STIXGeneral",
+    "mathtext.fontset": "stix",
+    "font.size": 10.0,
+    "axes.linewidth": 0.7,
+    "axes.unicode_minus": True,
+    "legend.frameon": False,
+    "legend.fontsize": 8.5,
+    "legend.handlelength": 2.6,
+    "xtick.direction": "in",
+    "ytick.direction": "in",
+    "lines.linewidth": 1.5,
+    "pdf.fonttype": 42,
+    "svg.hashsalt": "giantstep",
+}
+_NO_DATE: Mapping[str, Mapping[str, Any]] = {
+    ".svg": {"Date": None},
+    ".pdf": {"CreationDate": None, "ModDate": None},
+    ".png": {"Software": None},
+}
+_LARGEST = 100.0  # inches
+
+
+class Picture(Figure):
+    """A figure that notebooks show by themselves, without pyplot; always drawn with the settings of its look."""
+
+    def __init__(self, width: float, height: float) -> None:
+        super().__init__(figsize=(width, height), layout="constrained")
+        FigureCanvasAgg(self)
+        self.look = PLAIN
+
+    def draw(self, renderer: RendererBase) -> None:
+        """As any figure: Matplotlib makes some of its texts only now."""
+        with self.look.context():
+            super().draw(renderer)
+
+    def _repr_png_(self) -> bytes:
+        return written(self, ".png")
+
+
+@dataclass(frozen=True)
+class Look:
+    """title: in place of the model's line; xlog, ylog: logarithmic axes or not; size: inches; style: of Matplotlib.
+
+    None leaves what the figure has. Raises BadInput for a size or a style that is none.
+    """
+
+    title: str | None = None
+    xlog: bool | None = None
+    ylog: bool | None = None
+    size: tuple[float, float] | None = None
+    style: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.size is not None and not (len(self.size) == 2 and all(0.0 < x <= _LARGEST for x in self.size)):
+            raise BadInput(
+                f"the size {shorten(self.size)} is not allowed", "give width and height in inches, as 5.4, 4"
+            )
+        if self.style is not None and self.style not in style.library:
+            known = tuple(style.available)
+            hint = did_you_mean(self.style, known) if isinstance(self.style, str) else ""
+            raise BadInput(f"there is no style {shorten(self.style)}", f"{hint}styles are {', '.join(known)}")
+
+    @contextmanager
+    def context(self) -> Iterator[None]:
+        """Matplotlib's settings while a figure is drawn and written."""
+        with matplotlib.rc_context(cast(Any, STYLE)):
+            if self.style is not None:
+                style.use(self.style)
+            yield
+
+    def drawn(self, draw: Callable[[], Picture]) -> Picture:
+        """A figure drawn with this look."""
+        with self.context():
+            found = draw()
+            found.look = self
+            panels = [axes for axes in found.axes if axes.get_label() != "<colorbar>"]
+            for axes in panels:
+                _scaled(axes, "x", self.xlog)
+                _scaled(axes, "y", self.ylog)
+            if self.title is not None:
+                self._name(found, panels)
+            if self.size is not None:
+                found.set_size_inches(*self.size)
+        return found
+
+    def _name(self, found: Figure, panels: list[Axes]) -> None:
+        title = str(self.title).replace("$", r"\$") if str(self.title).count("$") % 2 else str(self.title)
+        if found.get_suptitle() or len(panels) > 1:
+            found.suptitle(title)
+        else:
+            panels[0].set_title(title, loc="left")
+
+
+PLAIN = Look()
+
+
+def _scaled(axes: Axes, name: Literal["x", "y"], log: bool | None) -> None:
+    """Another scale, with the range of the lines that it can show."""
+    scale = "log" if log else "linear"
+    if log is None or getattr(axes, f"get_{name}scale")() == scale:
+        return
+    getattr(axes, f"set_{name}scale")(scale)
+    lines = (line for line in axes.lines if line.get_transform().contains_branch(axes.transData))
+    values = [np.asarray(getattr(line, f"get_{name}data")(), dtype=float).ravel() for line in lines]
+    known = np.concatenate([np.empty(0), *values])
+    known = known[np.isfinite(known) & (known > 0.0 if log else True)]
+    if known.size and known.min() < known.max():
+        low, high = float(known.min()), float(known.max())
+        margin = (high / low) ** 0.04 if log else 0.04 * (high - low)
+        getattr(axes, f"set_{name}lim")(*((low / margin, high * margin) if log else (low - margin, high + margin)))
+
+
+def saved(draw: Callable[[], Picture], suffix: str, look: Look = PLAIN) -> bytes:
+    """The bytes of a figure drawn and written with a look."""
+    return written(look.drawn(draw), suffix)
+
+
+def written(figure: Figure, suffix: str) -> bytes:
+    """The bytes of a figure; equal figures give equal bytes."""
+    stream = io.BytesIO()
+    with matplotlib.rc_context({name: STYLE[name] for name in ("pdf.fonttype", "svg.hashsalt")}):
+        figure.savefig(stream, format=suffix[1:], dpi=200, bbox_inches="tight", metadata=dict(_NO_DATE[suffix]))
+    return stream.getvalue()

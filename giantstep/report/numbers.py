@@ -1,0 +1,27 @@
+"""Numbers as formulas between dollar signs, for both formats: powers of ten as such, minus signs as long as plus."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+
+def number(value: float, digits: int = 12) -> str:
+    """At most that many digits, none that say nothing."""
+    mantissa, e, exponent = f"{value:.{digits}g}".partition("e")
+    if not e:
+        return f"${mantissa}$"
+    power = f"10^{{{int(exponent)}}}"
+    return f"${power}$" if mantissa == "1" else rf"${mantissa}\times {power}$"
+
+
+def size(value: float) -> str:
+    """Two digits, of an error or a tolerance; nothing for nan."""
+    return "" if value != value else number(value, 2)
+
+
+def rows(values: float | Sequence[object] | np.ndarray) -> str:
+    """Entries of a row with commas, rows with semicolons."""
+    array = np.atleast_1d(np.asarray(values, dtype=float))
+    return "; ".join(", ".join(number(value, 9) for value in row) for row in array.reshape(-1, array.shape[-1]))

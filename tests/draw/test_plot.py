@@ -1,0 +1,92 @@
+"""The picture of every result: on axes of the user's, on new ones, as a figure and as a file, with another look."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+import giantstep as gs
+from giantstep.draw.curves import figure
+
+MODEL = gs.model("tanh", link="tanh", noise=0.1)
+RESULTS: dict[str, Callable[[], Any]] = {
+    "curve": lambda: gs.curve(MODEL, ["fit.samples=1:2:3", "fit.ridge=0.1,1"]),
+    "map": lambda: gs.map(MODEL, "fit.samples=1:2:3", "fit.ridge=0.1:1:3", refine=0),
+    "spectrum": lambda: gs.spectrum(MODEL),
+    "learned": lambda: gs.learned(MODEL),
+    "learnable": lambda: gs.learnable(MODEL, dimension=8, seeds=1, samples=4.0, steps=1),
+    "compare": lambda: gs.compare(MODEL, dimension=20, seeds=2),
+    "bounds": lambda: gs.bounds(MODEL, optimise=False),
+    "tune": lambda: gs.tune(MODEL),
+}
+
+
+@lru_cache(maxsize=16)
+def result(verb: str) -> Any:
+    return RESULTS[verb]()
+
+
+@pytest.mark.parametrize("verb", RESULTS)
+def test_every_picture_is_drawn(verb: str, tmp_path: Path) -> None:
+    drawn = gs.plot(result(verb), tmp_path / "a.png")
+    assert isinstance(drawn, Figure) and drawn.axes
+    gs.plot(result(verb), tmp_path / "b.png")
+    assert (tmp_path / "a.png").read_bytes() == (tmp_path / "b.png").read_bytes()
+    own = Figure()
+    FigureCanvasAgg(own)
+    axes = own.add_subplot()
+    assert result(verb).plot(axes) is axes and axes.has_data()
+    other = result(verb).plot()
+    assert other.has_data() and other.figure._repr_png_()[:4] == b"\x89PNG"
+
+
+@pytest.mark.parametrize("verb", ["curve", "learned", "spectrum", "tune"])
+def test_scales_title_and_size(verb: str) -> None:
+    found = gs.plot(result(verb), xlog=True, ylog=True, title="costs 5$", size=(7.0, 4.0))
+    assert tuple(found.get_size_inches()) == (7.0, 4.0)
+    assert "costs" in (found.get_suptitle() or found.axes[0].get_title(loc="left"))
+    assert all(axes.get_yscale() == "log" and axes.get_ylim()[0] > 0.0 for axes in found.axes)
+    assert all(axes.get_xscale() == "log" and axes.get_xlim()[0] > 0.0 for axes in found.axes)
+    assert found._repr_png_()
+    linear = gs.plot(result(verb), xlog=False, ylog=False)
+    assert all(axes.get_xscale() == axes.get_yscale() == "linear" for axes in linear.axes)
+
+
+def test_a_logarithmic_axis_shows_the_whole_curve() -> None:
+    axes = figure(result("curve"), log=True).axes[0]
+    assert axes.get_yscale() == "log"
+    errors = result("curve")["test_error"]
+    assert axes.get_ylim()[0] < errors.min() and axes.get_ylim()[1] > errors.max()
+
+
+def test_another_style_and_what_is_none() -> None:
+    grey = gs.plot(result("curve"), style="ggplot")
+    assert grey.axes[0].get_facecolor() != gs.plot(result("curve")).axes[0].get_facecolor()
+    with pytest.raises(gs.BadInput, match="did you mean 'ggplot'"):
+        gs.plot(result("curve"), style="gplot")
+    for size in ((0.0, 1.0), (1.0,), (1.0, np.nan)):
+        with pytest.raises(gs.BadInput, match="width and height in inches"):
+            gs.plot(result("curve"), size=size)  # type: ignore[arg-type]
+    with pytest.raises(gs.BadInput, match="there are pictures of Dataset"):
+        gs.plot(gs.solve(MODEL))  # type: ignore[arg-type]
+
+
+def test_the_optimum_is_the_lowest_point_of_its_picture() -> None:
+    axes = result("tune").plot()
+    curve = next(line for line in axes.lines if len(line.get_xdata()) > 10)
+    x, y = np.asarray(curve.get_xdata()), np.asarray(curve.get_ydata())
+    assert x[np.argmin(y)] == pytest.approx(1.0)
+    assert y.min() == pytest.approx(result("tune").test_error, rel=1e-6)
+
+
+def test_bounds_are_where_they_are() -> None:
+    found = result("bounds")
+    drawn = {float(line.get_xdata()[0]) for line in found.plot().lines}
+    assert drawn == set(found.named().values())
