@@ -1,4 +1,4 @@
-"""How expressions are printed as LaTeX: one place for the settings and for the breaking of long sums."""
+"""How expressions are printed as LaTeX: one place for the settings."""
 
 from __future__ import annotations
 
@@ -9,10 +9,8 @@ from sympy.core.function import AppliedUndef
 from sympy.printing.latex import LatexPrinter
 from sympy.printing.precedence import PRECEDENCE
 
-from derive.gaussian.expectation import Expectation
 from derive.language.names import VARIANCES, is_bare, latex_name, subscripted
-
-_LONG = 180  # characters of LaTeX that fit on a line of a one-column paper, roughly
+from derive.line_breaking import lines
 
 _SPECIAL = {
     "\\": r"\textbackslash{}",
@@ -102,7 +100,8 @@ class _Printer(LatexPrinter):
 
 def latex_of(expression: sympy.Basic) -> str:
     """LaTeX of one expression in the settings used everywhere."""
-    return str(_Printer().doprint(expression))
+    # SymPy writes sums of matrices as A + - B
+    return str(_Printer().doprint(expression)).replace("+ - ", "- ")
 
 
 def plain_text(words: str) -> str:
@@ -121,62 +120,8 @@ def escape_text(words: str) -> str:
 
 
 def latex_lines(lhs: sympy.Basic, rhs: sympy.Basic) -> list[str]:
-    """The lines `lhs &= rhs` of an align environment; a long sum, or the average of one, continues term by term."""
-    left, right = latex_of(lhs), latex_of(rhs)
-    if len(left) + len(right) <= _LONG:
-        return [f"{left} &= {right}"]
-    first, *rest = _wrapped(rhs)
-    head = [f"{left} &= {first}"] if len(left) <= _LONG else [f"&{left}", rf"&\quad = {first}"]
-    return head + [rf"&\quad {line}" for line in rest]
-
-
-def _wrapped(expression: sympy.Basic) -> list[str]:
-    """The lines of a right side."""
-    if isinstance(expression, sympy.Add):
-        return _sum_lines(expression)
-    opening, total, closing = _bracketed(expression)
-    if total is None:
-        return [latex_of(expression)]
-    first, *rest = _sum_lines(total)
-    *before, last = [opening + first, *rest]
-    return [*before, last + closing]
-
-
-def _bracketed(expression: sympy.Basic) -> tuple[str, sympy.Add | None, str]:
-    """What stands before a long sum, the sum, and what stands behind: of an average, or of a product with one sum."""
-    if isinstance(expression, sympy.Add):
-        return r"\bigl(", expression, r"\bigr)"
-    if isinstance(expression, Expectation):
-        names = ", ".join(map(latex_of, expression.variables))
-        opening, total, closing = _bracketed(expression.integrand)
-        if isinstance(expression.integrand, sympy.Add):
-            opening, closing = r"\bigl[", r"\bigr]"
-        else:
-            opening, closing = rf"\bigl[{opening}", rf"{closing}\bigr]"
-        return rf"\mathbb{{E}}_{{{names}}}{opening}", total, closing
-    inside = [f for f in sympy.Mul.make_args(expression) if isinstance(f, sympy.Add | Expectation)]
-    if len(inside) != 1 or inside[0] == expression:
-        return "", None, ""
-    opening, total, closing = _bracketed(inside[0])
-    return f"{latex_of(expression / inside[0])} {opening}", total, closing
-
-
-def _sum_lines(total: sympy.Add) -> list[str]:
-    """Terms in order, as many to a line as fit; a term that does not fit on one is wrapped itself."""
-    lines: list[str] = []
-    current = ""
-    for term in total.as_ordered_terms():
-        piece = latex_of(term)
-        parts = [piece] if len(piece) <= _LONG else _wrapped(term)
-        signed = parts[0] if not current and not lines or parts[0].startswith("-") else "+ " + parts[0]
-        if current and (len(current) + len(signed) > _LONG or len(parts) > 1):
-            lines.append(current)
-            current = signed
-        else:
-            current = f"{current} {signed}".strip()
-        lines += [current, *parts[1:-1]] if len(parts) > 1 else []
-        current = parts[-1] if len(parts) > 1 else current
-    return [*lines, current]
+    """The lines `lhs &= rhs` of an align environment; what is too long for one continues on others."""
+    return lines(latex_of(lhs), latex_of(rhs))
 
 
 def _escape(words: str) -> str:

@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 import sympy
 
-from derive.printing import escape_text, latex_lines, latex_of, plain_text
+from derive.printing import escape_text, latex_lines, plain_text
 
 StepKind = Literal["given", "notation", "assumption", "derived"]
 
@@ -162,7 +162,7 @@ class Derivation:
         return self.markdown()
 
     def _repr_latex_(self) -> str:
-        bodies = [f"{latex_of(s.lhs)} &= {latex_of(s.rhs)}" for s in self.steps]
+        bodies = [line for step in self.steps for line in latex_lines(step.lhs, step.rhs)]
         return "$\\displaystyle \\begin{aligned}\n" + " \\\\\n".join(bodies) + "\n\\end{aligned}$"
 
 

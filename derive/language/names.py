@@ -87,7 +87,7 @@ LATEX: Mapping[str, str] = MappingProxyType(
         "place": r"u^{\theta}",
         "place_left": r"u^{\theta\theta}",
         "place_right": r"\bar{u}^{\theta\theta}",
-        "unit_theta": r"\mathbb{1}",
+        "unit_theta": r"\mathbf{1}",
         "mix": r"a^{\theta}",
         "across": r"a^{\epsilon}",
         "law_along": r"\varrho^{tt}",
@@ -129,8 +129,8 @@ LATEX: Mapping[str, str] = MappingProxyType(
         "last": r"u^{(3)}",
         "out": r"\bar{u}",
         "fixed": r"N^{0}",
-        "unit_G": r"\mathbb{1}",
-        "unit_D": r"\mathbb{1}",
+        "unit_G": r"\mathbf{1}",
+        "unit_D": r"\mathbf{1}",
         "sample": r"k",
         "base": r"X^{0}",
         "law_vo": r"\varrho^{v\perp}",
@@ -203,6 +203,23 @@ LATEX: Mapping[str, str] = MappingProxyType(
         "sigma_2": r"\mathbb{E}\sigma^{\prime\prime}",
         "v_sigma": r"\operatorname{Var}\sigma^{\prime}",
         "sigma_star": r"\sigma_{\star}",
+        "sigma'(z)": r"\sigma^{\prime}(z)",
+        "chi_linear": r"\chi_{\mathrm{lin}}",
+        "chi_quadratic": r"\chi_{\mathrm{quad}}",
+        "chi_pairs": r"\chi_{\mathrm{pairs}}",
+        "chi_rest": r"\chi_{\mathrm{rest}}",
+        "psi_rest": r"\psi_{\mathrm{rest}}",
+        "q_bulk": r"q_{\mathrm{bulk}}",
+        "rest": r"\varphi_{\mathrm{rest}}",
+        "radial": r"\iota",
+        "drift": r"\bar{s}",
+        "eigenvalue": r"\lambda_{\Sigma}",
+        "theta_perp": r"\theta_{\perp}",
+        "law_theta": r"\varrho^{\theta}",
+        "S_f1": r"S_{f,1}",
+        "S_f2": r"S_{f,2}",
+        "S_g1": r"S_{g,1}",
+        "S_g2": r"S_{g,2}",
     }
 )
 
@@ -211,6 +228,7 @@ VARIANCES = frozenset({"noise", "probit"})
 
 # families and functions of kappa that are numbered by the directions of target and spike: psi_1, psi_2, ...
 _ADJOINT = "adjoint_"
+_SLOPE = "dE_d"  # of all equations on their adjoints
 _NUMBERED = re.compile(r"(psi|psi_hat|zeta|zeta_hat|kappa|loading|slope|nu1|law_vo|law_oo|mix|across)_(\d+(?:_\d+)?)")
 _COORDINATE = re.compile(r"kappa_\d+")
 _AVERAGE = re.compile(r"avg_(\w+)")
@@ -223,7 +241,11 @@ def latex_name(name: str) -> str | None:
     if name in LATEX:
         return LATEX[name]
     if name.startswith(_ADJOINT):
-        return rf"\tau^{{({latex_name(name.removeprefix(_ADJOINT)) or name})}}"
+        of = name.removeprefix(_ADJOINT)
+        return rf"\tau^{{({latex_name(of) or of})}}"
+    if name.startswith(_SLOPE):
+        of = name.removeprefix(_SLOPE)
+        return rf"\textstyle\sum_{{e}}\tau_{{e}}\,\partial_{{{latex_name(of) or of}}}E_{{e}}"
     numbered = _NUMBERED.fullmatch(name)
     if numbered:
         return subscripted(LATEX[numbered[1]], numbered[2].split("_"))

@@ -22,7 +22,7 @@ from derive.loss.loss import loss_of_entry
 from derive.loss.prox import moreau
 from derive.loss.quadratic import SQUARE
 from derive.polynomial_spikes import polynomial_spikes
-from derive.printing import latex_lines
+from derive.printing import latex_of
 from derive.row_norms import row_norms
 from derive.saddle import BulkLaw, SaddleSystem, coupled_system, saddle_system
 from derive.scalar import scalar_function
@@ -96,7 +96,7 @@ class ModelDerivation:
 
 
 def _plain(step: DerivationStep) -> dict[str, str]:
-    equation = " ".join(latex_lines(step.lhs, step.rhs))
+    equation = f"{latex_of(step.lhs)} = {latex_of(step.rhs)}"
     return {"label": step.label, "kind": step.kind, "latex": equation, "rule": step.sentence(), "source": step.source}
 
 

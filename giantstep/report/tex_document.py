@@ -29,6 +29,7 @@ _PREAMBLE = r"""\documentclass[11pt]{article}
 \newcommand{\room}{\par\vskip 0pt plus .3\textheight\penalty-250\vskip 0pt plus -.3\textheight}
 \setlength{\parindent}{0pt}
 \setlength{\parskip}{0.5\baselineskip}
+\setlength{\emergencystretch}{3em}
 \raggedbottom
 """
 
