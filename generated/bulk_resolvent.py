@@ -3,14 +3,14 @@
 e, weight, weight_t, weight_tt: nodes of the law of the residual e of the step, with weights for means of
 functions of e, of those times t = theta.x, and times t^2. x_F = (1/n0) sum_i (f_1 - B' f_2)(e_i) x_i, B' = a_2 B.
 
-Generated; do not edit. Signature 04cbc61b9c34dbcf.
+Generated; do not edit. Signature b79782bc7cc481ef.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "04cbc61b9c34dbcfeb72a0177c946587c10f3b30676c1ed62179ccae2042f476"
+SIGNATURE = "b79782bc7cc481ef8cf0306094a124803ab9213879af3ad42b56fa0a09ee7c06"
 
 
 def covariance(A, alpha_0, u, sigma_2, v_sigma):

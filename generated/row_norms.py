@@ -7,14 +7,14 @@ sigma' beside its parts along 1 and z, (i, j) in MOMENTS; radial: 1 for rows Gau
 means of functions of e [N], and of those times t = theta.x [m, N]; r_3: the strength of the spike with
 E sigma''' in the place of E sigma'.
 
-Generated; do not edit. Signature 1e453c193c1bae03.
+Generated; do not edit. Signature 2d8bbd6edb20d490.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "1e453c193c1bae039697efadf19de38939d4ea51e2e7f4696c06ebc7994276a3"
+SIGNATURE = "2d8bbd6edb20d49032b1300dfec3e5bb9a5d53b1697fa4307297194a097a5d20"
 
 
 MOMENTS = ((1, 2), (1, 3), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (4, 0))

@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature 7ea192ecb12f5bd0, runtime 4c51ac549b047583.
+Generated; do not edit. Signature 210de042eef3928e, runtime 4c51ac549b047583.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "7ea192ecb12f5bd00379c9f5ce97665411ea1d3b5108cb965fd44a0b319b69e5"
+SIGNATURE = "210de042eef3928ea42da39cf1c94b5e5f4d73ab3772697de5afafea15a1ebce"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

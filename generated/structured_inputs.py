@@ -3,14 +3,14 @@
 eigenvalue [J]: of the covariance of the inputs, of mean one; law_tr, law_theta [J]: weights of the trace and of the
 target's direction theta there; u [K]: readout values at initialisation.
 
-Generated; do not edit. Signature ffa5826b7a8b2691, runtime 4c51ac549b047583.
+Generated; do not edit. Signature 49d13668b2aa5deb, runtime 4c51ac549b047583.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "ffa5826b7a8b2691754e3d49cbea0033337b4d84fc42dc0855bf5c619ffa20dd"
+SIGNATURE = "49d13668b2aa5deb9ad6ef4093d928ab8e7377e8a3ddfb2bb8ed1832929ad700"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 6d8c029c015d2d65, runtime 4c51ac549b047583.
+Generated; do not edit. Signature 4e017f99c4f93d1e, runtime 4c51ac549b047583.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "6d8c029c015d2d659d1ca59976bddab89457683d97238058b18a1171f48a7013"
+SIGNATURE = "4e017f99c4f93d1e9c82cbd46e7b87c6188641360aae4a4be9b185791a99c11e"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

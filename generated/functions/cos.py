@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 0d5cfb3407774672, runtime 4c51ac549b047583.
+Generated; do not edit. Signature ba563acb0a957b3b, runtime 4c51ac549b047583.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "0d5cfb3407774672c3230ea26df89998903afc9600db6fdd9db9ed1bb63173a8"
+SIGNATURE = "ba563acb0a957b3b94ad85f5b549f2a59eeca8c7d8bdcf88f99d395b8498af9e"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

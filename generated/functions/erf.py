@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature f717eb334aa88ad6, runtime 4c51ac549b047583.
+Generated; do not edit. Signature ffaa23831222c429, runtime 4c51ac549b047583.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "f717eb334aa88ad6765421a70f43dc505ec812ff710e86b69acdd3c4d6c3a6a2"
+SIGNATURE = "ffaa23831222c42935ad979343442c49ca7e2f1047b5e52f878d19b1b57e5f9f"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

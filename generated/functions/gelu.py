@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 143305b7de34ce44, runtime 4c51ac549b047583.
+Generated; do not edit. Signature 65790fb9bbd14a6e, runtime 4c51ac549b047583.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "143305b7de34ce444b1b09bcf18a89acbf9231e333311ca9a1fd4e99bac10a14"
+SIGNATURE = "65790fb9bbd14a6efdd6e0b2808bc63aebec441988dd6226430bf7b58607a489"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

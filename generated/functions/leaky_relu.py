@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature c8f24ea11bff03b0, runtime 4c51ac549b047583.
+Generated; do not edit. Signature ce73eb6c8889692b, runtime 4c51ac549b047583.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "c8f24ea11bff03b0f34cd9fe6755b2525e4e31e207f1f4ff47cf8ef21ab3c8f2"
+SIGNATURE = "ce73eb6c8889692b6e9870546cd6437ac1b2d7b687082658f1194806c67c3623"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 389b436c57e29a6a, runtime 4c51ac549b047583.
+Generated; do not edit. Signature c00d15a2537a5d9c, runtime 4c51ac549b047583.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "389b436c57e29a6ad1d636bbb867249717c82265c88a684d6c56821ece31abaf"
+SIGNATURE = "c00d15a2537a5d9cb25a51b81d080d3397eb75dccc39e387d9f79d4590d6bb3d"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

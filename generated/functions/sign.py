@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 543ff25b2e56a1a7, runtime 4c51ac549b047583.
+Generated; do not edit. Signature 0044aeee97749489, runtime 4c51ac549b047583.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "543ff25b2e56a1a7c76551441db153aa55b572120ff4d175319419d1a46387d9"
+SIGNATURE = "0044aeee9774948974e1ecc370e7f97a5a50b78cf5b3c58b04602c962ecb60e5"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature faecec98c22607e5, runtime 4c51ac549b047583.
+Generated; do not edit. Signature 158fdbb3a7117a6c, runtime 4c51ac549b047583.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "faecec98c22607e5bd32a65a274974d75f659cca19d058cfd86b392074a3701d"
+SIGNATURE = "158fdbb3a7117a6c7cd4cd70c705e162ae607ab4c881ecc8ac406b0d60b9654d"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 6c630a8161242dd1, runtime 4c51ac549b047583.
+Generated; do not edit. Signature 13b0347ddc9412ab, runtime 4c51ac549b047583.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "6c630a8161242dd164bea9ca0676c40d9b04baa3433487a479321a805179e16b"
+SIGNATURE = "13b0347ddc9412ab159b4e7bbf15eaeb9577c88cfb69965767b25630220ef7a4"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 94160606474bc2e2, runtime 4c51ac549b047583.
+Generated; do not edit. Signature 4c79d6acd03cfd19, runtime 4c51ac549b047583.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "94160606474bc2e208fa04fbf1cb1ddecc43e0bee6f1ca5138486695ca73804d"
+SIGNATURE = "4c79d6acd03cfd1923cdab076dc4114c9bd8dca83e6970559d25085204ebec60"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

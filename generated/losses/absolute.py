@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 847ceae2f11904ce, runtime 4c51ac549b047583.
+Generated; do not edit. Signature 302d6671aa864d0b, runtime 4c51ac549b047583.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "847ceae2f11904ce73f64fd5dfcf2ee5d9108c83cde496dcea20b2cbfaad563e"
+SIGNATURE = "302d6671aa864d0b808e7ed9e69173ac3fd5fc5f3ac68a275b19f4267dae1dd0"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 9bb95e175b0cd97f, runtime 4c51ac549b047583.
+Generated; do not edit. Signature ebb5349ede2145b4, runtime 4c51ac549b047583.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "9bb95e175b0cd97fdf013ee7b6c4cb4a7be4f8227c482ccf2732b0169949fd56"
+SIGNATURE = "ebb5349ede2145b40b0320dadc0c8c51fcaf9c51830896fe2ba8ee90bd234f71"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

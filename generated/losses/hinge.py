@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature ccde2a6386474379, runtime 4c51ac549b047583.
+Generated; do not edit. Signature 1082c33c53f3623e, runtime 4c51ac549b047583.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "ccde2a6386474379e7f2d5a09b8f117f0f327604db621fd66300e71931925e9e"
+SIGNATURE = "1082c33c53f3623efb1c9053e439ca79ef2be81782f01b3404eeeac27a3a5a67"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

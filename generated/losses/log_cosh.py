@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 67c78adea11cd0d8, runtime 4c51ac549b047583.
+Generated; do not edit. Signature 22b7f2f02aa57c2a, runtime 4c51ac549b047583.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "67c78adea11cd0d8f8e8cc09c6c6978b3c7c46fe6454a1e05e92b8b32c1e2d11"
+SIGNATURE = "22b7f2f02aa57c2a5ec07b1f7d7de1c789e704953a2e8a0644052a15cbeb298d"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

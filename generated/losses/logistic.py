@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 9670206d2b43d7bc, runtime 4c51ac549b047583.
+Generated; do not edit. Signature 885153822e0bb836, runtime 4c51ac549b047583.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "9670206d2b43d7bc0a657bda88fc31a5100395e5c197e6a617f7a05b890d4ad6"
+SIGNATURE = "885153822e0bb8365ee6fc9cc45b591658aa91952dbab68fa123e8c747179028"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

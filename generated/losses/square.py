@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 5a061c76af0f91f3, runtime 4c51ac549b047583.
+Generated; do not edit. Signature ce6e89b6853f6fd1, runtime 4c51ac549b047583.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "5a061c76af0f91f3723ec11f8cb9757aa6708021b8704ed011dce3dc46497f98"
+SIGNATURE = "ce6e89b6853f6fd1493966771ed153c2c31ef1bd7d2e4449f6ec71551e1a4db1"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -7,7 +7,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 5439ab82468f6434.
+in X). Generated; do not edit. Signature 6eefa01d781d35c6.
 Regenerate with: giantstep generate
 """
 
@@ -21,7 +21,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "5439ab82468f643447311b03b35ae9d310ff8a60b14d0c9fbe6dc88648814ec7"
+SIGNATURE = "6eefa01d781d35c60514ad6b1fffdffba34bd6c4e2de529bf4e7e97c9c9922dc"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks

@@ -1,6 +1,6 @@
 """Equations of a given bulk of several blocks, 1 direction(s) beside the spike  [THEORY section 5].
 
-Generated; do not edit. Signature 645ea520a86162ac.
+Generated; do not edit. Signature b38ae59f7e99972f.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "645ea520a86162accc76cf76d166fb1ca071a44d59b2b74ca02c677189db7eb5"
+SIGNATURE = "b38ae59f7e99972fea38399ff2ae3ad28267ed3f8136b5c130cc3a9eaeacd292"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi', 'zeta')

@@ -1,6 +1,6 @@
 """Equations of a given bulk, one block  [THEORY section 5].
 
-Generated; do not edit. Signature 48319f3e58840afc.
+Generated; do not edit. Signature ad372e98b6d440f0.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "48319f3e58840afc94071ccd12583a07b30d469a7d11981f19b7d0323bfc1fe2"
+SIGNATURE = "ad372e98b6d440f079552407e6eb610b286f3d397e12af81aeef8d9e5488aecc"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

@@ -1,6 +1,6 @@
 """Equations of structured inputs, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature 618ccf47c3de351a.
+Generated; do not edit. Signature 166467e49742d15e.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "618ccf47c3de351adc946d35e9d9d50f164dda6b5b67d7f9d0f5253c20cce0ee"
+SIGNATURE = "166467e49742d15e4f19c0c061f40c8748ed4902b75dc089dfa67353cf5d8821"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 4d85f8fa00628ce1.
+Generated; do not edit. Signature d3c641380854f405.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "4d85f8fa00628ce1e6f6d23c49b15ff570b111db0161abecd22ccab54a0e1d30"
+SIGNATURE = "d3c641380854f4057f3790e6ca5f581b13821fd89169a0a6a60ee6f5b560fd6f"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

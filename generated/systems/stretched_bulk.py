@@ -1,6 +1,6 @@
 """Equations of a stretched bulk, 1 direction(s) beside the spike, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature 10693557f39f6f5a.
+Generated; do not edit. Signature bc1619a0caca21d8.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "10693557f39f6f5a3259621c63f58b66fb0a1e9b243ba856280ee95e9a2f36ea"
+SIGNATURE = "bc1619a0caca21d8e70c38151fb507558fa094e4a2ffa5ce904d69c1440c538b"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,6 +1,6 @@
 """Equations of a stretched bulk, 2 direction(s) beside the spike, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature 59ed13e9a4485eb1.
+Generated; do not edit. Signature f6267dea143074bf.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "59ed13e9a4485eb1827effcdcd95bbf8d7f304782f7e0ff5fd9356c69d6fe577"
+SIGNATURE = "f6267dea143074bf8a3728aaaef75c49ba86acbafdd98985c45534abc21da827"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

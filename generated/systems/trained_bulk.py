@@ -1,6 +1,6 @@
 """Equations of a trained bulk, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature 031b16e3b9c26bec.
+Generated; do not edit. Signature 683f8f3e29ef889c.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "031b16e3b9c26bec92923e4f2704fbc39bf1c5ebe35a0424e425563dc3d5b890"
+SIGNATURE = "683f8f3e29ef889c77827af2c789eef3f4bd99d3ea1184549d4d87d6b07ec9de"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')
