@@ -17,6 +17,7 @@ def add(subparsers: Subparsers) -> None:
         "giantstep explore model.toml\n  giantstep explore model.toml --port 5007 --no-browser",
         _explore,
     )
+    parser.set_defaults(waits=True)  # for the user: no count of its seconds
     add_model(parser)
     parser.add_argument("--port", type=int, default=0, metavar="N", help="port of the page (default: any free one)")
     parser.add_argument("--no-browser", action="store_true", help="open no browser, print the address only")

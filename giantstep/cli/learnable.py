@@ -45,7 +45,7 @@ def add(subparsers: Subparsers) -> None:
         metavar="A",
         help="and the learning rate A p d^((l-1)/2) (default 3)",
     )
-    add_plot(learnable, "the simulated overlaps")
+    add_plot(learnable, "the staircase, or the simulated overlaps")
     learnable.add_argument("--json", action="store_true", help="print one JSON object")
 
 
@@ -53,8 +53,6 @@ def _learnable(arguments: argparse.Namespace) -> int:
     model = model_of(arguments)
     if arguments.simulate and arguments.dimension is None:
         raise BadInput("--simulate needs a dimension", "give for example --dimension 64")
-    if arguments.plot and not arguments.simulate:
-        raise BadInput("--plot draws simulated overlaps", "give --simulate and --dimension too")
     check_plot(arguments)
     result = gs.learnable(
         model,

@@ -9,32 +9,39 @@ import os
 import sys
 import warnings
 from collections.abc import Sequence
+from contextlib import nullcontext
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 from giantstep import __version__
-from giantstep.cli import (
-    bounds,
-    compare,
-    completion,
-    curve,
-    derive,
-    explore,
-    generate,
-    gradient,
-    learnable,
-    learned,
-    lists,
-    map,
-    plot,
-    report,
-    simulate,
-    solve,
-    spectrum,
-    tune,
-    verify,
-)
-from giantstep.cli.options import Parser, spread
+from giantstep.cli.heartbeat import heartbeat
 from giantstep.cli.stopping import Stopped, stopping
 from giantstep.spec.errors import BadInput, GiantstepError
+
+if TYPE_CHECKING:
+    from giantstep.cli.options import Parser
+
+#: Modules of this folder, in the order of the help; loaded in ``main``, where Ctrl-C is answered.
+COMMANDS = (
+    "derive",
+    "generate",
+    "verify",
+    "report",
+    "solve",
+    "simulate",
+    "curve",
+    "map",
+    "bounds",
+    "learnable",
+    "learned",
+    "spectrum",
+    "tune",
+    "gradient",
+    "compare",
+    "explore",
+    "plot",
+    "lists",
+)
 
 BUG = 70
 INTERRUPTED = 130
@@ -98,6 +105,8 @@ def _bug(error: Exception, debug: bool) -> int:
 
 def parser() -> Parser:
     """The parser of all commands."""
+    from giantstep.cli.options import Parser  # with the commands
+
     top = Parser(
         prog="giantstep",
         description="Learning curves of two-layer networks after one giant gradient step: derived, solved, checked.",
@@ -106,32 +115,15 @@ def parser() -> Parser:
     )
     top.add_argument("--version", action="version", version=f"giantstep {__version__}")
     commands = top.add_subparsers(title="commands", metavar="COMMAND", parser_class=Parser)
-    for one in (
-        derive,
-        generate,
-        verify,
-        report,
-        solve,
-        simulate,
-        curve,
-        map,
-        bounds,
-        learnable,
-        learned,
-        spectrum,
-        tune,
-        gradient,
-        compare,
-        explore,
-        plot,
-        lists,
-    ):
-        one.add(commands)
-    completion.add(commands, parser)
+    for name in COMMANDS:
+        import_module(f"giantstep.cli.{name}").add(commands)
+    import_module("giantstep.cli.completion").add(commands, parser)
     return top
 
 
 def _run(arguments: Sequence[str]) -> int:
+    from giantstep.cli.options import spread  # with the commands
+
     top = parser()
     try:
         found, unknown = top.parse_known_args(spread(arguments))
@@ -141,7 +133,8 @@ def _run(arguments: Sequence[str]) -> int:
         raise getattr(found, "parser", top).unknown(unknown)
     if not hasattr(found, "run"):
         raise BadInput("no command is given", "see: giantstep --help")
-    return int(found.run(found))
+    with nullcontext() if getattr(found, "waits", False) else heartbeat():
+        return int(found.run(found))
 
 
 def _fail(message: str, hint: str, code: int) -> int:

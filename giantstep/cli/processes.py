@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import multiprocessing
 import os
-import signal
 import sys
-import threading
 from collections.abc import Iterator
 from concurrent.futures import CancelledError
 from pathlib import Path
@@ -56,6 +53,8 @@ def check_workers(arguments: argparse.Namespace) -> None:
 def workers(arguments: argparse.Namespace) -> Iterator[Executor | None]:
     """The processes of --jobs, or the workers of --cluster; none for one job. Raises BadInput."""
     if not arguments.cluster:
+        from giantstep.sweep.workers import processes  # help and bad arguments do without
+
         with processes(arguments.jobs) as pool:
             yield pool
         return
@@ -80,58 +79,6 @@ def workers(arguments: argparse.Namespace) -> Iterator[Executor | None]:
                 f"the Dask scheduler at {shorten(arguments.cluster)} has gone",
                 "start it and its workers again: with --output the same command goes on from the finished points",
             ) from None
-
-
-@contextlib.contextmanager
-def processes(jobs: int) -> Iterator[Executor | None]:
-    """A pool of processes that share the processors; none for one job."""
-    if jobs == 1:
-        yield None
-        return
-    # one job does without
-    from concurrent.futures import ProcessPoolExecutor
-    from concurrent.futures.process import BrokenProcessPool
-
-    threads = str(max(1, (os.cpu_count() or 1) // jobs))
-    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-        os.environ.setdefault(name, threads)  # read by the new processes when they load numpy
-    pool = ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), _begin_worker)
-    try:
-        yield pool
-        pool.shutdown()
-    except BaseException as error:
-        # a worker that is stopped breaks its pool, whose thread would print a traceback of its own
-        threading.excepthook = _say_nothing
-        for child in multiprocessing.active_children():
-            child.terminate()
-        pool.shutdown(cancel_futures=True)
-        if isinstance(error, BrokenProcessPool):
-            raise BadInput(
-                "a process ended unexpectedly, most likely for lack of memory",
-                "use fewer --jobs or a smaller dimension; the same command goes on from finished points",
-            ) from None
-        raise
-    finally:
-        threading.excepthook = threading.__excepthook__
-
-
-def _begin_worker() -> None:
-    """Signals of a terminal are for the first process, which stops the others; where it vanishes, they leave too."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if hasattr(signal, "SIGHUP"):
-        signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    threading.Thread(target=_leave_with_parent, daemon=True).start()
-
-
-def _leave_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
-
-
-def _say_nothing(_: threading.ExceptHookArgs) -> None:
-    pass
 
 
 @contextlib.contextmanager

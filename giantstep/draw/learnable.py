@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -11,7 +12,6 @@ from derive.language.grammar import shorten
 from giantstep.draw.curves import MARKERS, colours
 from giantstep.draw.look import Picture, saved
 from giantstep.observe.learnable.result import Learnability
-from giantstep.spec.errors import BadInput
 
 _INDEX = re.compile(r"\bz(\d)\b")
 
@@ -30,10 +30,11 @@ def overlaps_figure(results: list[Learnability]) -> Picture:
 
 
 def draw_overlaps(axes: Axes, result: Learnability) -> None:
-    """One result on a pair of axes. Raises BadInput where nothing was simulated."""
+    """One result on a pair of axes: the simulated overlaps, or the staircase where nothing was simulated."""
     found = result.simulation
     if found is None:
-        raise BadInput("there are no simulated overlaps to draw", "simulate, with a dimension")
+        _staircase(axes, result)
+        return
     steps = np.arange(len(found.mean))
     bars = np.nan_to_num(2.0 * found.standard_error)
     for group, (name, colour) in enumerate(zip(found.names, colours(len(found.names)), strict=True)):
@@ -72,6 +73,42 @@ def draw_overlaps(axes: Axes, result: Learnability) -> None:
     )
     axes.tick_params(which="both", top=True, right=True)
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.27), ncols=5, columnspacing=1.0)
+
+
+def _staircase(axes: Axes, result: Learnability) -> None:
+    """The least error that is left after each giant step, with what it finds; the model's own where that differs."""
+    kinds = [(result.stages, "-", "black", "an activation with all coefficients", 0.5)]
+    if result.seen is not None and not result.sees_all:
+        kinds.append((result.seen, "--", "0.5", shorten(str(result.activation), 24).strip("'"), 0.85))
+    for stages, line, colour, label, height in kinds:
+        left = [result.variance, *(stage.error for stage in stages)]
+        edges = np.arange(-0.5, len(left) + 1.0)
+        style: dict[str, Any] = {"color": colour, "linestyle": line, "linewidth": 1.5, "baseline": None}
+        axes.stairs([*left, left[-1]], edges, label=label if len(kinds) > 1 else None, **style)
+        for number, stage in enumerate(stages, 1):
+            if colour != "black" and (stage.names, stage.order) in [(one.names, one.order) for one in result.stages]:
+                continue  # it is written there
+            axes.annotate(
+                f"{', '.join(map(_math, stage.names))} with {_power(stage.order)} samples",
+                (number - 0.5, height * left[number] + (1.0 - height) * left[number - 1]),
+                (4, 0),
+                textcoords="offset points",
+                va="center",
+                fontsize=8.0,
+                color=colour,
+            )
+    longest = max(len(stages) for stages, *_ in kinds)
+    axes.set_xlim(-0.5, longest + 1.2)
+    axes.set_xticks(range(longest + 1))
+    axes.set_ylim(-0.03 * result.variance, 1.08 * result.variance or 1.0)
+    axes.set_xlabel("giant step")
+    axes.set_ylabel("least error that is left")
+    link = _INDEX.sub(r"z_{\1}", result.latex)
+    leap = "constant" if result.leap is None else f"leap {result.leap}"
+    axes.set_title(rf"$y = {link}$, {leap}", fontsize=8.5, loc="left")
+    axes.tick_params(which="both", top=True, right=True)
+    if len(kinds) > 1:
+        axes.legend(loc="upper right")
 
 
 def _power(order: int) -> str:

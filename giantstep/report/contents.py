@@ -18,7 +18,8 @@ from giantstep.report.bibliography import keys_in
 from giantstep.report.function_names import NamedFunction, functions_of, with_functions_named
 from giantstep.spec.errors import GiantstepError
 from giantstep.spec.model import Model
-from giantstep.sweep.curve import Progress, curve
+from giantstep.sweep.bars import Progress
+from giantstep.sweep.curve import curve
 from giantstep.sweep.dataset import Dataset
 from giantstep.sweep.grid import Sweep
 from giantstep.system.result import Result

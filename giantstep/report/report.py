@@ -17,7 +17,7 @@ from giantstep.report.tex_document import document, picture_name
 from giantstep.spec.files import check_writable, write_atomic
 from giantstep.spec.given import takes_model
 from giantstep.spec.model import Model
-from giantstep.sweep.curve import Progress
+from giantstep.sweep.bars import Progress
 
 FORMATS = (".html", ".tex")
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import Executor
 from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,12 +26,12 @@ from giantstep.simulate.system import SystemKind
 from giantstep.spec.errors import BadInput, GiantstepError
 from giantstep.spec.given import takes_model
 from giantstep.spec.model import Model
+from giantstep.sweep.bars import GivenProgress, Progress, progress_of
 from giantstep.sweep.checkpoint import Checkpoint, Outcome
 from giantstep.sweep.dataset import Column, Dataset, versions
 from giantstep.sweep.grid import Changes, Grid, SweepLike, grid_of
 from giantstep.sweep.tasks import SeedUnit, SolveUnit, not_parameters, run_units
-
-Progress: TypeAlias = Callable[[str, int, int], object]
+from giantstep.sweep.workers import executor_of
 
 SIMULATED_POINTS = 12
 _CHUNK = 64
@@ -50,8 +50,8 @@ def curve(
     what: SystemKind | None = None,
     seed: int = 0,
     simulate_points: int = SIMULATED_POINTS,
-    executor: Executor | None = None,
-    progress: Progress | None = None,
+    executor: Executor | int | None = None,
+    progress: GivenProgress = None,
     checkpoint: str | os.PathLike[str] | None = None,
     baselines: bool = True,
     tolerance: float = 1e-10,
@@ -60,10 +60,10 @@ def curve(
 
     dimension: adds the theory at that finite size. simulate: adds ``seeds`` systems of that dimension, at most
     ``simulate_points`` points spread over the first sweep; points of one feature law share their features, so
-    their simulated errors are correlated. executor: any concurrent.futures.Executor; default, in this process.
-    checkpoint: a file of finished points from which an interrupted sweep goes on; delete it when the dataset is
-    saved. progress(stage, done, total) follows. A point that cannot be solved has nan and a reason.
-    Raises BadInput for a grid that is not possible, and where no point of it is.
+    their simulated errors are correlated. executor: a number of processes, or any concurrent.futures.Executor;
+    default, in this process. checkpoint: a file of finished points from which an interrupted sweep goes on; delete it
+    when the dataset is saved. progress(stage, done, total) follows; "auto": a bar with the time left. A point that
+    cannot be solved has nan and a reason. Raises BadInput for a grid that is not possible, and where no point of it is.
     """
     grid = grid_of(sweep)
     plan, what = _Plan(model, grid, dimension, tolerance), what or (default_kind(model) if simulate else DEFAULT_KIND)
@@ -78,8 +78,8 @@ def curve(
         finite_system(plan.base, what)
         options["simulation"] = {"what": what, "seeds": seeds, "seed": checked_count("seed", seed, 0)}
     store = Checkpoint(checkpoint) if checkpoint is not None else None
-    with nullcontext() if store is None else store:
-        work = _Work(store, executor, progress)
+    with nullcontext() if store is None else store, executor_of(executor) as workers, progress_of(progress) as told:
+        work = _Work(store, workers, told)
         table = _Table(len(grid))
         _solve(plan, table, work, "theory")
         if all(status == "impossible" for status in table.status):

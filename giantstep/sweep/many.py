@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor, as_completed
-from contextlib import ExitStack
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Executor, as_completed
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -18,10 +17,12 @@ from derive.language.grammar import shorten
 from giantstep.spec.errors import BadInput
 from giantstep.spec.given import ModelLike, model_of
 from giantstep.spec.model import Model
+from giantstep.sweep.bars import GivenProgress, progress_of
 from giantstep.sweep.dataset import Column, Dataset, versions
 from giantstep.sweep.grid import Changes
 from giantstep.sweep.points import Points, points_of, points_of_models
 from giantstep.sweep.tasks import columns_of, outcome_of
+from giantstep.sweep.workers import executor_of
 from giantstep.system.first_compilation import compile_first
 from giantstep.system.points import goes_together, parameter_keys
 from giantstep.system.problem import checked_dimension
@@ -39,8 +40,8 @@ def solve_many(
     *,
     dimension: int | None = None,
     tolerance: float = 1e-10,
-    executor: Executor | None = None,
-    progress: Callable[[str, int, int], object] | None = None,
+    executor: Executor | int | None = None,
+    progress: GivenProgress = None,
 ) -> Dataset:
     """Solve a model at many values of some keys, as ``{"fit.samples": array, "fit.ridge": array}``, or many models.
 
@@ -48,8 +49,9 @@ def solve_many(
     ``ravel()``. Every point is solved and certified as by ``solve``, alone: the numbers depend neither on the other
     points nor on threads. Where there is no solution they are nan, and ``status`` and ``reason`` say why. Of the square
     loss, points with the same features and labels go through one call of the kernel; any other model works, point by
-    point. executor: any concurrent.futures.Executor; default, a thread for each processor where the kernel does all of
-    the work, else this thread. progress(stage, done, total) follows. Raises BadInput for values that are not allowed.
+    point. executor: a number of threads where the kernel does all of the work, else of processes, or any
+    concurrent.futures.Executor; default, a thread for each processor or this one. progress(stage, done, total) follows;
+    "auto": a bar with the time left. Raises BadInput for values that are not allowed.
     """
     checked_dimension(dimension)
     base, points, groups = _given(models, values)
@@ -60,16 +62,15 @@ def solve_many(
         compile_first(base)  # in no thread: a second process helps
     work = [_Work(tuple(part), dimension, tolerance) for part in _parts(groups)]
     table = _Table(len(points))
-    with ExitStack() as stack:
-        if executor is None and together and len(work) > 1:
-            executor = stack.enter_context(ThreadPoolExecutor(_processors()))
+    several = _processors() if executor is None and together and len(work) > 1 else executor
+    with executor_of(several, threads=together) as workers, progress_of(progress) as told:
         done = 0
-        for part, solved in _solved(work, executor):
+        for part, solved in _solved(work, workers):
             for group, found in zip(part.groups, solved, strict=True):
                 table.put(group.rows, found)
                 done += len(group.rows)
-            if progress is not None:
-                progress("theory", done, len(points))
+            if told is not None:
+                told("theory", done, len(points))
     options = {"dimension": dimension, "tolerance": tolerance, "simulation": None}
     return Dataset(base, points, table.columns(points), options, versions())
 

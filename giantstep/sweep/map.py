@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -21,13 +21,14 @@ from giantstep.spec.given import takes_model
 from giantstep.spec.model import Model
 from giantstep.spec.outline import outline
 from giantstep.spec.shown import Pictured, Row
+from giantstep.sweep.bars import GivenProgress, Progress, progress_of
 from giantstep.sweep.checkpoint import Checkpoint, Outcome
 from giantstep.sweep.dataset import Column, Dataset, versions
 from giantstep.sweep.grid import Changes, Grid, Sweep, grid_of
 from giantstep.sweep.tasks import SolveUnit, Unit, named, run_units
+from giantstep.sweep.workers import executor_of
 
 Array = NDArray[np.float64]
-Progress = Callable[[str, int, int], object]
 _CHUNK = 64
 _LEVELS = 24  # a step between two lines of the grid is at most this share of the range of the error, or is halved
 _MOST_LINES = 4  # times the lines that were asked for
@@ -183,8 +184,8 @@ def map(
     refine: int = 2,
     dimension: int | None = None,
     tolerance: float = 1e-10,
-    executor: Executor | None = None,
-    progress: Progress | None = None,
+    executor: Executor | int | None = None,
+    progress: GivenProgress = None,
     checkpoint: str | os.PathLike[str] | None = None,
 ) -> Map:
     """The test error over two keys, "fit.samples=0.1:4:40" and "step.learning_rate=0.1:10:40:log".
@@ -204,8 +205,8 @@ def map(
         check_key(base, optimum)
     most = [_MOST_LINES * len(sweep.values) for sweep in grid.sweeps]
     store = Checkpoint(checkpoint) if checkpoint is not None else None
-    with nullcontext() if store is None else store:
-        work = _Work(base, optimum, dimension, tolerance, store, executor, progress)
+    with nullcontext() if store is None else store, executor_of(executor) as workers, progress_of(progress) as told:
+        work = _Work(base, optimum, dimension, tolerance, store, workers, told)
         known: dict[Changes, Outcome] = {}
         for times in range(refine + 1):
             todo = [changes for row in range(len(grid)) if (changes := grid.changes(row)) not in known]

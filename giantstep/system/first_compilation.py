@@ -12,6 +12,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from functools import lru_cache, partial
@@ -35,8 +36,11 @@ from giantstep.system.problem import problem_of
 from giantstep.system.state import State, run_solver
 from giantstep.system.uncompiled import is_kept
 
-#: What a user at a terminal reads while nothing else happens.
-ANNOUNCEMENT = "compiling the equations of this kind of model: some seconds, once per installation"
+#: What a user at a terminal or in a notebook reads while nothing else happens.
+ANNOUNCEMENT = "compiling the equations of this kind of model: about {} s, once per installation"
+_WORK, _OF_SEVERAL = 13.0, 19.0  # seconds of a processor that takes _YARDSTICK for the loop; of several indices
+_YARDSTICK = 0.014
+_LOOP = 200_000
 
 Task = Callable[[], object]
 Array = np.ndarray
@@ -49,8 +53,8 @@ def compile_first(model: Model) -> None:
     """
     if not next(_once_cold(*_last_kernels(model))):
         return
-    if sys.stderr.isatty():
-        print(ANNOUNCEMENT, file=sys.stderr, flush=True)
+    if sys.stderr is not None and (sys.stderr.isatty() or "ipykernel" in sys.modules):
+        print(ANNOUNCEMENT.format(_seconds(model)), file=sys.stderr, flush=True)
     with ExitStack() as stack, suppress(OSError):
         folder = Path(stack.enter_context(TemporaryDirectory()))
         child = _child(model, folder) if (os.cpu_count() or 1) > 1 and sys.executable else None
@@ -62,6 +66,16 @@ def compile_first(model: Model) -> None:
             child.wait()
     if is_direct(model):
         run_solver(solver_kernel("square", rank_of(model)), *_numbers(5, rank_of(model)))
+
+
+def _seconds(model: Model) -> int:
+    """How long it takes about, by the speed of this machine at this moment, on up to two processors."""
+    start, total = time.perf_counter(), 0
+    for number in range(_LOOP):
+        total += number * number % 7
+    speed = (time.perf_counter() - start) / _YARDSTICK
+    work = _OF_SEVERAL if model.target.indices > 1 else _WORK
+    return max(1, round(speed * work / min(2, os.cpu_count() or 1)))
 
 
 def is_direct(model: Model) -> bool:

@@ -11,7 +11,6 @@ import pytest
 
 import giantstep as gs
 from giantstep.cli.main import main
-from giantstep.draw.learnable import rendered_overlaps
 from giantstep.law.spike import spike_of
 from giantstep.observe.learnable.simulated_steps import GiantSteps
 from giantstep.simulate.errors import SimulationError
@@ -270,7 +269,6 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     [
         ["--simulate"],
         ["--simulate", "--dimension", "40", "--steps", "1,x"],
-        ["--plot", "x.png"],
         ["--set", "target.link=sign(z1"],
         ["--simulate", "--dimension", "1"],
     ],
@@ -280,6 +278,12 @@ def test_the_command_refuses(options: list[str], capsys: pytest.CaptureFixture[s
     assert capsys.readouterr().err.startswith("giantstep: ")
 
 
-def test_a_picture_needs_a_simulation() -> None:
-    with pytest.raises(gs.BadInput, match="no simulated overlaps"):
-        rendered_overlaps([gs.learnable("z1*z2")])
+def test_without_a_simulation_the_picture_is_the_staircase() -> None:
+    """The error that is left falls where a step finds something; the model's own staircase is beside it."""
+    model = gs.model("tanh", link="z1 + z1*z2 + z1*z2*z3")
+    axes = gs.learnable(model).plot()
+    every, own = (patch.get_data() for patch in axes.patches)
+    assert list(every.values) == pytest.approx([3.0, 2.0, 1.0, 0.0, 0.0], abs=1e-9)
+    assert list(own.values) == pytest.approx([3.0, 2.0, 0.0, 0.0], abs=1e-9)
+    assert [text.get_text() for text in axes.texts][:3] == [f"$z_{{{n}}}$ with $d$ samples" for n in (1, 2, 3)]
+    assert len(gs.learnable("z1*z2").plot().patches) == 1

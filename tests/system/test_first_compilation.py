@@ -1,6 +1,7 @@
 """The first compilation in two processes: kernels end up in numba's cache, and a failure there costs nothing."""
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -168,4 +169,5 @@ def test_a_terminal_is_told_what_takes_so_long(
     for _ in range(2):
         compile_first(_model())
     found = capsys.readouterr()
-    assert (found.out, found.err) == ("", f"{first.ANNOUNCEMENT}\n" * terminal)
+    said = re.escape(first.ANNOUNCEMENT).replace(r"\{\}", r"\d+")
+    assert found.out == "" and re.fullmatch(f"{said}\n" * terminal, found.err)

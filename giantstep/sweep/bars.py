@@ -1,0 +1,73 @@
+"""Progress bars of sweeps: how much of a stage is done, and when it will be."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import TracebackType
+from typing import Any, Literal, Self, TypeAlias
+
+from derive.language.grammar import shorten
+from giantstep.spec.errors import BadInput
+
+#: progress(stage, done, total) follows the work; "auto": a bar of tqdm, in notebooks and terminals.
+Progress: TypeAlias = Callable[[str, int, int], object]
+GivenProgress: TypeAlias = Progress | Literal["auto"] | None
+
+
+class Bars:
+    """One bar for each stage; make: of its total and name, None for no bars. A context manager."""
+
+    def __init__(self, make: Callable[[int, str], Any] | None) -> None:
+        self._make, self._stage = make, ""
+        self.bar: Any = None
+
+    def __call__(self, stage: str, done: int, total: int) -> None:
+        """Show that ``done`` of ``total`` units of a stage are finished."""
+        if self._make is None:
+            return
+        if stage != self._stage:
+            self.close()
+            self._stage, self.bar = stage, self._make(total, stage)
+        self.bar.update(done - self.bar.n)
+
+    def close(self) -> None:
+        """Remove the bar."""
+        if self.bar is not None:
+            self.bar.close()
+        self.bar, self._stage = None, ""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+@contextmanager
+def progress_of(given: GivenProgress) -> Iterator[Progress | None]:
+    """What a verb tells of its progress: nobody, the function that is given, or bars. Raises BadInput."""
+    if given is None or callable(given):
+        yield given
+        return
+    if given != "auto":
+        raise BadInput(
+            f"progress = {shorten(given)} is not known", 'give "auto", or a function of (stage, done, total)'
+        )
+    with Bars(_tqdm()) as bars:
+        yield bars
+
+
+def _tqdm() -> Callable[[int, str], Any] | None:
+    """Makes bars; None, with a warning that says why, where there can be none."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that a notebook has no widgets: it gets bars of text
+            from tqdm.auto import tqdm  # loads what draws in notebooks
+    except ImportError as error:
+        warnings.warn(f"no progress is shown, tqdm cannot be loaded: {error}", stacklevel=2)
+        return None
+    return lambda total, stage: tqdm(total=total, desc=stage, leave=False, dynamic_ncols=True)

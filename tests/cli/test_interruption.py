@@ -1,0 +1,70 @@
+"""Ctrl-C at any moment ends a command with one sentence and 130; a terminal is never silent for long."""
+
+from __future__ import annotations
+
+import io
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+import giantstep
+from giantstep.cli import heartbeat
+
+ROOT = Path(giantstep.__file__).parents[1]
+EXAMPLE = str(ROOT / "examples" / "tanh_sign.toml")
+# the signal comes while a module is being loaded: what the first moments of a command consist of
+SCRIPT = """
+import os, signal, sys
+
+class At:
+    def find_spec(self, name, path=None, target=None):
+        if name == sys.argv[1]:
+            os.kill(os.getpid(), signal.SIGINT)
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # also where this runs in the background
+sys.meta_path.insert(0, At())
+from giantstep.cli.main import main
+sys.exit(main(["solve", sys.argv[2]]))
+"""
+LOADED = ["argparse", "giantstep.cli.curve", "numpy", "giantstep.spec.model", "numba", "giantstep.system.square_loss"]
+
+
+@pytest.mark.parametrize("module", LOADED)
+def test_an_interrupted_start_is_one_sentence(module: str) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-c", SCRIPT, module, EXAMPLE]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "giantstep: interrupted\n")
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_the_seconds_are_counted_where_nothing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    out, err = Terminal(), Terminal()
+    monkeypatch.setattr(heartbeat, "QUIET", 0.04)
+    monkeypatch.setattr(sys, "stdout", out)
+    monkeypatch.setattr(sys, "stderr", err)
+    beaten = threading.Event()
+    write = err.write
+    monkeypatch.setattr(err, "write", lambda text: (write(text), "working" in text and beaten.set())[0])
+    with heartbeat.heartbeat():
+        assert beaten.wait(20.0)
+        print("found")
+    assert (sys.stdout, sys.stderr) == (out, err)
+    assert out.getvalue() == "found\n"  # on the same terminal, after the line was erased
+    assert "working, 0 s" in err.getvalue()
+    assert err.getvalue().endswith("\r\x1b[K")
+
+
+def test_files_and_pipes_get_nothing_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    err = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", err)
+    with heartbeat.heartbeat():
+        assert sys.stderr is err
