@@ -11,14 +11,13 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import product
 
 import numpy as np
 
 from derive.language.links import link_of
 from giantstep.law.directions import mixing, noisy_indices, rows_of
 from giantstep.law.multi_index_labels import has_kinks, nodes_given_kappa
-from giantstep.quadrature.gauss import normal_between
+from giantstep.quadrature.gauss import normal_between, products
 from giantstep.simulate.memory import available_bytes
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.kernels import function_kernel
@@ -112,7 +111,7 @@ def label_law(
         levels = _levels(target.link)
         if levels is not None:
             return _intervals(*levels, float(gamma[0, 0]), flips, probit)
-    points = _points(target, gamma, kappa, probit, _Nodes(finer, rough))
+    points = _points(target, gamma, kappa, probit, finer, rough)
     return _flipped(points, flips) if flips > 0.0 else points
 
 
@@ -192,16 +191,16 @@ class _Nodes:
         return 11 if self.rough else 12
 
 
-def _points(target: Target, gamma: Array, kappa: Array, probit: float, count: _Nodes) -> Points:
+def _points(target: Target, gamma: Array, kappa: Array, probit: float, finer: int, rough: bool) -> Points:
     noisy = noisy_indices(gamma, probit)
     breaks = tuple(function_kernel(target.link).BREAKPOINTS) if target.indices == 1 else ()
     if has_kinks(target.link):
-        weight, t = nodes_given_kappa(target.link, gamma, noisy.lower, kappa, count.finer, count.rough)
+        weight, t = nodes_given_kappa(target.link, gamma, noisy.lower, kappa, finer, rough)
     elif breaks and noisy.lower[0, 0] > 0.0:
-        t, weight = _panels(breaks, float(gamma[0, 0]), float(noisy.lower[0, 0]), kappa[:, 0], count)
+        t, weight = _panels(breaks, float(gamma[0, 0]), float(noisy.lower[0, 0]), kappa[:, 0], _Nodes(finer, rough))
         t = t[:, :, None]
     else:
-        nodes, weights = _tensor(target.link, rows_of(gamma), probit, count)
+        nodes, weights = _tensor(target.link, rows_of(gamma), probit, finer, rough)
         _enough_memory(len(kappa), *nodes.shape)
         t = np.broadcast_to(nodes, (len(kappa), *nodes.shape)).copy()
         weight = np.broadcast_to(weights, (len(kappa), len(weights))).copy()
@@ -220,20 +219,26 @@ def _panels(breaks: tuple[float, ...], gamma: float, width: float, kappa: Array,
     return t.reshape(len(kappa), -1), weight.reshape(len(kappa), -1)
 
 
-def _tensor(link: str, overlaps: Rows, probit: float, count: _Nodes) -> tuple[Array, Array]:
-    """Trapezoid nodes [J, D] and weights [J] of the indices of a smooth link.
+def smooth_rule(link: str, overlaps: Rows, probit: float, finer: int, rough: bool) -> tuple[Array, Array]:
+    """Trapezoid nodes [n] and weights [n] of one direction of t for a smooth link, whatever kappa is.
+
+    Raises NotConverged where it varies too sharply or grows too fast.
+    """
+    widest, reach = _step_and_reach(link, overlaps, probit)
+    return _trapezoid(_Nodes(finer, rough).step(widest), reach)
+
+
+def _tensor(link: str, overlaps: Rows, probit: float, finer: int, rough: bool) -> tuple[Array, Array]:
+    """Nodes [J, D] and weights [J] of the indices of a smooth link.
 
     Where kappa has several directions, one node serves a direction of t that the label does not know.
     """
-    widest, reach = _step_and_reach(link, overlaps, probit)
-    rule, single = _trapezoid(count.step(widest), reach), (np.zeros(1), np.ones(1))
+    rule, single = smooth_rule(link, overlaps, probit, finer, rough), (np.zeros(1), np.ones(1))
     known = np.diag(noisy_indices(np.array(overlaps), probit).lower) > 0.0
     rules = [rule if moves or len(overlaps) == 1 else single for moves in known]
     _affordable(link, math.prod(len(t) for t, _ in rules))
-    places: list[tuple[float, ...]] = list(product(*[t for t, _ in rules]))  # nested calls take mypy seconds
-    factors: list[tuple[float, ...]] = list(product(*[weight for _, weight in rules]))
-    grid, weights = np.array(places), np.prod(np.array(factors), axis=1)
-    keep = weights > 0.04 * math.exp(-0.5 * reach * reach)
+    grid, weights = products(rules)
+    keep = weights > 0.04 * math.exp(-0.5 * float(rule[0][-1]) ** 2)
     return grid[keep], weights[keep]
 
 

@@ -29,6 +29,7 @@ _ORDER, _ROUGH = 14, 13  # nodes of a panel; of the estimate of their error
 _NEGLIGIBLE = 1e-16  # weight of a node together with its kappa that is left out
 _BY_NODES = 2  # indices: more are averaged adaptively
 _THIN = 0.3  # share of the largest standard deviation given kappa, below which axes are turned
+_TOGETHER = 256  # kappa of which moments are taken at a time
 _MOST = 5_000_000  # nodes of all kappa together
 
 
@@ -66,11 +67,24 @@ def moments_given_kappa(
     if adaptive or len(lower) > _BY_NODES:
         mean, linear, square = _adaptive(link, gamma, lower, kappa, rough)
     else:
-        weight, t = nodes_given_kappa(link, gamma, lower, kappa, finer, rough)
-        y = link_values(link)((kappa @ gamma).T[:, :, None] + np.einsum("ij,nkj->ink", lower, t))
-        mean, square = (weight * y).sum(axis=1), (weight * y * y).sum(axis=1)
-        linear = np.einsum("nj,nj,njd->nd", weight, y, t)
+        parts = [_from_nodes(link, gamma, lower, part, finer, rough) for part in _parts(kappa)]
+        mean, linear, square = (np.concatenate(each) for each in zip(*parts, strict=True))
     return LabelMoments(mean, linear @ noisy.carry.T, square)
+
+
+def _parts(kappa: Array) -> list[Array]:
+    """Points of kappa that are handled together."""
+    return np.array_split(kappa, max(1, math.ceil(len(kappa) / _TOGETHER)))
+
+
+def _from_nodes(
+    link: str, gamma: Array, lower: Array, kappa: Array, finer: int, rough: bool
+) -> tuple[Array, Array, Array]:
+    """E y, E y t and E y^2 by panels between the kinks."""
+    weight, t = nodes_given_kappa(link, gamma, lower, kappa, finer, rough)
+    y = link_values(link)((kappa @ gamma).T[:, :, None] + np.einsum("ij,nkj->ink", lower, t))
+    weighted = weight * y
+    return weighted.sum(axis=1), np.einsum("nj,njd->nd", weighted, t), (weighted * y).sum(axis=1)
 
 
 def _adaptive(link: str, gamma: Array, lower: Array, kappa: Array, rough: bool) -> tuple[Array, Array, Array]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from giantstep.law.labels import Points, label_law
+from giantstep.law.label_moments import label_moments
 from giantstep.quadrature.panels import ORDERS, table
 from giantstep.quadrature.tensor import coordinates, tensor_table
 from giantstep.spec.kernels import coefficients
@@ -48,7 +48,8 @@ def conditional(problem: Problem, order: int, halvings: int = 0) -> Conditional:
     rows = _nodes(problem, order, halvings)
     if problem.target is None:
         level = Level(order, _OUTPUT, halvings)
-        rows = resolved_on(rows, target, problem.overlaps, symmetric=False, form="residual", level=level).table
+        laws = resolved_on(rows, target, problem.overlaps, symmetric=False, form="residual", level=level, square=True)
+        rows = laws.table
     first = 3 + directions + problem.rank
     mu = rows[:, first:].reshape(len(rows), 3, blocks)
     kappa = coordinates(rows, directions, problem.rank)
@@ -81,7 +82,5 @@ def _noisy_mean(target: Target, problem: Problem, kappa: Array, clean: Array) ->
         term = problem.target
         mean = coefficients(term.function, term.scale * kappa[:, 0], term.variance + target.probit)[0]
     elif target.probit > 0.0:
-        law = label_law(target, problem.overlaps, kappa)
-        assert isinstance(law, Points)
-        return np.asarray((law.weight * law.label).sum(axis=1))
+        mean = label_moments(target, problem.overlaps, kappa, target.probit, 0, False).mean
     return np.asarray((1.0 - 2.0 * target.flips) * mean)

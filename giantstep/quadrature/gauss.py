@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -29,6 +29,13 @@ def hermite(order: int) -> tuple[Array, Array]:
     weights /= weights.sum()
     nodes.flags.writeable = weights.flags.writeable = False
     return nodes, weights
+
+
+def products(rules: Sequence[tuple[Array, Array]]) -> tuple[Array, Array]:
+    """Nodes [J, D] and weights [J] of the product of D rules, the last one's running fastest."""
+    places, factors = (np.meshgrid(*each, indexing="ij") for each in zip(*rules, strict=True))
+    nodes = np.stack([axis.ravel() for axis in places], axis=1)
+    return nodes, np.prod([axis.ravel() for axis in factors], axis=0)
 
 
 @lru_cache(maxsize=64)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from functools import lru_cache
+from collections.abc import Callable
+from functools import lru_cache, partial
 
 import numpy as np
 from numpy.polynomial.chebyshev import chebvander
@@ -22,22 +23,43 @@ def interpolated(function: str, variance: float, shift: Array) -> Array:
 
     Averages over g vary with s on the scale sqrt(c), whatever the function. Raises NotConverged. [CUI24, Result 3.2]
     """
+    return between(partial(_table, function, variance), variance, shift)
+
+
+def between(table: Callable[[int, int], Array], variance: float, shift: Array) -> Array:
+    """Averages over g at any number of shifts [N], from their ``chebyshev_table`` between two ends: [A, N]."""
     width = _PANEL * math.sqrt(variance)
     low = math.floor(float(shift.min()) / (_UNIT * width)) * _UNIT
     high = (math.floor(float(shift.max()) / (_UNIT * width)) + 1) * _UNIT
-    table = _table(function, variance, low, high)
-    found = np.empty((3, len(shift)))
+    known = table(low, high)
+    found = np.empty((known.shape[1], len(shift)))
     for start in range(0, len(shift), _CHUNK):
         part = slice(start, start + _CHUNK)
         place = shift[part] / width - low
         panel = np.minimum(place.astype(int), high - low - 1)
-        found[:, part] = _chebyshev_sum(table, panel, 2.0 * (place - panel) - 1.0)
+        found[:, part] = _chebyshev_sum(known, panel, 2.0 * (place - panel) - 1.0)
+    return found
+
+
+def chebyshev_table(values: Callable[[Array], Array], variance: float, low: int, high: int) -> Array:
+    """Chebyshev coefficients [order, A, panel] on panels from low to high, in units of their width; read-only.
+
+    values: A averages over g at shifts [N], [A, N].
+    """
+    angle = math.pi * (np.arange(_ORDER) + 0.5) / _ORDER
+    points = np.cos(angle)
+    shift = (np.arange(low, high)[:, None] + 0.5 * (points + 1.0)) * (_PANEL * math.sqrt(variance))
+    at_points = values(shift.ravel()).reshape(-1, high - low, _ORDER)
+    to_chebyshev = chebvander(points, _ORDER - 1).T * (2.0 / _ORDER)
+    to_chebyshev[0] *= 0.5
+    found = np.ascontiguousarray(np.einsum("kj,apj->kap", to_chebyshev, at_points))
+    found.flags.writeable = False
     return found
 
 
 def _chebyshev_sum(table: Array, panel: Array, x: Array) -> Array:
     """Clenshaw's recurrence at points x of panels."""
-    found, before, twice = table[-1].take(panel, axis=1), np.zeros((3, len(x))), 2.0 * x
+    found, before, twice = table[-1].take(panel, axis=1), np.zeros((table.shape[1], len(x))), 2.0 * x
     for row in table[-2:0:-1]:
         found, before = row.take(panel, axis=1) + twice * found - before, found
     return np.asarray(table[0].take(panel, axis=1) + x * found - before)
@@ -45,13 +67,4 @@ def _chebyshev_sum(table: Array, panel: Array, x: Array) -> Array:
 
 @lru_cache(maxsize=64)
 def _table(function: str, variance: float, low: int, high: int) -> Array:
-    """Chebyshev coefficients [order, 3, panel] on panels from low to high, in units of their width."""
-    angle = math.pi * (np.arange(_ORDER) + 0.5) / _ORDER
-    points = np.cos(angle)
-    shift = (np.arange(low, high)[:, None] + 0.5 * (points + 1.0)) * (_PANEL * math.sqrt(variance))
-    values = coefficients(function, shift.ravel(), variance).reshape(3, high - low, _ORDER)
-    to_chebyshev = chebvander(points, _ORDER - 1).T * (2.0 / _ORDER)
-    to_chebyshev[0] *= 0.5
-    found = np.ascontiguousarray(np.einsum("kj,apj->kap", to_chebyshev, values))
-    found.flags.writeable = False
-    return found
+    return chebyshev_table(lambda shift: coefficients(function, shift, variance), variance, low, high)

@@ -8,12 +8,12 @@ from functools import lru_cache
 
 import numpy as np
 
+from giantstep.law.label_moments import label_moments
 from giantstep.law.labels import Labels, Points, label_law, with_noise
 from giantstep.law.multi_index_labels import (
     LabelMoments,
     has_kinks,
     meetings_along,
-    moments_given_kappa,
     square_nodes,
     turns_along,
 )
@@ -172,15 +172,9 @@ def clean_law(rows: Array, target: Target, alignments: tuple[float, ...] | Rows,
 def _moments(
     bare: Array, target: Target, alignments: tuple[float, ...] | Rows, level: Level, probit: float
 ) -> LabelMoments:
-    """Moments of a label of several indices given kappa: between its kinks, or of a smooth link from the nodes of t."""
-    gamma = np.atleast_2d(np.array(alignments))
-    kappa = coordinates(bare, 1, len(gamma))
-    if has_kinks(target.link) or probit > 0.0:
-        return moments_given_kappa(target.link, gamma, kappa, probit, level.labels, level.rough)
-    law = label_law(target, alignments, kappa, True, level.labels, level.rough)
-    assert isinstance(law, Points)
-    linear = np.einsum("nj,nj,njd->nd", law.weight, law.label, law.t)
-    return LabelMoments((law.weight * law.label).sum(axis=1), linear, (law.weight * law.label**2).sum(axis=1))
+    """Moments of a label of several indices given kappa."""
+    kappa = coordinates(bare, 1, _rank(alignments))
+    return label_moments(target, alignments, kappa, probit, level.labels, level.rough)
 
 
 def _of_square(rows: Array, target: Target, alignments: tuple[float, ...] | Rows, level: Level) -> Points:

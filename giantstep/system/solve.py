@@ -10,6 +10,7 @@ from giantstep.spec.given import takes_model
 from giantstep.spec.model import Model
 from giantstep.system.evidence import faults
 from giantstep.system.first_compilation import compile_first
+from giantstep.system.label_cost import require_affordable
 from giantstep.system.loss_at_zero import saturated_hint
 from giantstep.system.merged_blocks import merged, parted
 from giantstep.system.problem import Problem, Solution, problem_of
@@ -63,6 +64,7 @@ def _solution(whole: Problem, dimension: int | None, tolerance: float, start: Re
     network = whole.model.network
     problem, members = merged(whole, opposite=not network.trains_bias)
     bias = network.initial_bias
+    require_affordable(problem)
     if problem.direct and not network.trains_bias:
         found = solve_direct(problem, tolerance)
     elif (zero := _zero_readout(problem, tolerance)) is not None:

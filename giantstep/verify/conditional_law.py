@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -152,24 +152,24 @@ class LabelLaw:
     probit: float
     flips: float
 
-    @property
+    @cached_property
     def lower(self) -> Array:
         """L, lower triangular, L L^T = 1 - gamma^T gamma."""
         return _triangle(np.eye(self.overlaps.shape[1]) - self.overlaps.T @ self.overlaps)
 
-    @property
+    @cached_property
     def root(self) -> Array:
         """Lower triangular, its square is the covariance of z' given kappa."""
         m = self.overlaps.shape[1]
         square = np.eye(m) - self.overlaps.T @ self.overlaps + self.probit * np.eye(m)
         return _triangle(square) if self.probit else self.lower
 
-    @property
+    @cached_property
     def carry(self) -> Array:
         """A of E[t | s] = A s."""
         return np.asarray(self.lower.T @ np.linalg.pinv(self.root).T)
 
-    @property
+    @cached_property
     def rest(self) -> Array:
         """Covariance of t given s."""
         return np.asarray(np.eye(len(self.carry)) - self.carry @ self.carry.T)

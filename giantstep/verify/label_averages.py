@@ -15,12 +15,13 @@ from giantstep.verify.conditional_law import LabelLaw
 from giantstep.verify.interpreter import NotEvaluable
 from giantstep.verify.loss_curve import Curve, curve_of
 from giantstep.verify.output_law import AROUND, Output
-from giantstep.verify.quadrature import density, panels
+from giantstep.verify.quadrature import density, hermite, panels
 
 Array = np.ndarray
 _MOST_CURVES = 8
 _TOGETHER = 400_000  # nodes of (s, xi) that are held together
 _REACH, _PANEL, _ORDER = 9.0, 1.5, 12  # of xi
+_OF_A_SQUARE = 6  # Gauss nodes of xi: exact for its averages
 _SCAN = np.linspace(-9.5, 9.5, 801)  # of s, where the proximal map is looked at for its kinks
 
 
@@ -79,15 +80,11 @@ def _averages(
 
 
 def _averages_of_curve(outputs: _Outputs, curve: Curve, response: Array, width: float) -> dict[str, Array]:
-    count, many = outputs.centre.shape
-    root = np.sqrt(outputs.own)[:, None]
-    even = np.linspace(-_REACH, _REACH, int(np.ceil(2.0 * _REACH / (_PANEL * width))) + 1)
-    marks = (curve.marks(response)[:, None, :] - outputs.centre[..., None]) / root[..., None]
-    edges = np.concatenate([np.broadcast_to(even, (count, many, len(even))), np.clip(marks, -_REACH, _REACH)], axis=2)
-    xi, over = panels(np.sort(edges, axis=2), _ORDER)
+    count, root = len(outputs.centre), np.sqrt(outputs.own)[:, None]
+    xi, over = _nodes(outputs, curve, response, root, width)
     omega = outputs.centre[..., None] + root[..., None] * xi
-    envelope, g, h = (a.reshape(xi.shape) for a in curve.moreau(omega.reshape(count, -1), response))
-    over = over * density(xi) * outputs.weight[..., None]
+    envelope, g, h = (a.reshape(omega.shape) for a in curve.moreau(omega.reshape(count, -1), response))
+    over = over * outputs.weight[..., None]
     slope = (over * g).sum(axis=2)  # [N, J]
     bend = (over * g * xi).sum(axis=(1, 2)) / root[:, 0]
     along = np.einsum("nj,njm->mn", slope, outputs.along) * outputs.sign + outputs.rest.T * bend
@@ -98,6 +95,18 @@ def _averages_of_curve(outputs: _Outputs, curve: Curve, response: Array, width: 
         "avg_h": (over * h).sum(axis=(1, 2)),
         "avg_tg": along,
     }
+
+
+def _nodes(outputs: _Outputs, curve: Curve, response: Array, root: Array, width: float) -> tuple[Array, Array]:
+    """xi and weights, [N, J, X], on panels between the kinks of the curve; a few Gauss nodes [X] for a square."""
+    if curve.quadratic == (True,):
+        return hermite(_OF_A_SQUARE)
+    even = np.linspace(-_REACH, _REACH, int(np.ceil(2.0 * _REACH / (_PANEL * width))) + 1)
+    marks = (curve.marks(response)[:, None, :] - outputs.centre[..., None]) / root[..., None]
+    everywhere = np.broadcast_to(even, (*outputs.centre.shape, len(even)))
+    edges = np.concatenate([everywhere, np.clip(marks, -_REACH, _REACH)], axis=2)
+    xi, over = panels(np.sort(edges, axis=2), _ORDER)
+    return xi, over * density(xi)
 
 
 def _turns(law: LabelLaw, loss: FitLoss, kappa: Array, output: Output, own: Array) -> Array | None:

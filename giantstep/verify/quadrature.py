@@ -27,6 +27,14 @@ def legendre(order: int) -> tuple[Array, Array]:
     return values, 2.0 * vectors[0] ** 2
 
 
+@lru_cache(maxsize=16)
+def hermite(order: int) -> tuple[Array, Array]:
+    """Places and weights of the Gauss rule of a standard normal variable, in the same way."""
+    root = np.sqrt(np.arange(1.0, order))
+    values, vectors = np.linalg.eigh(np.diag(root, 1) + np.diag(root, -1))
+    return values, vectors[0] ** 2
+
+
 def density(x: Array) -> Array:
     """Of the standard normal."""
     return np.asarray(np.exp(-0.5 * x * x) / np.sqrt(2.0 * np.pi))

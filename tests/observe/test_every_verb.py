@@ -20,10 +20,12 @@ Array = np.ndarray
 TRAINED_LONG = ("trained bulk, logistic", "trained bulk, trained bias", "trained bulk, two indices")
 LONG = ("rank 3", "rank 2, trained bias", "rank 2, two indices", *TRAINED_LONG)
 ALSO_LONG = {
-    "solve": ("trained bias",),
-    "curve": ("trained bias", "rank 2, logistic"),
+    "solve": ("trained bias", "rank 3, two indices"),
+    "curve": ("trained bias", "rank 2, logistic", "rank 3, two indices"),
+    "bounds": ("rank 3, two indices",),
+    "learned": ("rank 3, two indices",),
     "compare": ("trained bias",),
-    "gradient": ("trained bias", "rank 2", "rank 2, logistic", "trained bulk"),
+    "gradient": ("rank 3, two indices", "trained bias", "rank 2", "rank 2, logistic", "trained bulk"),
     "tune": ("trained bias", "rank 2", "trained bulk"),
     "spectrum": (
         "trained bias",
@@ -32,6 +34,7 @@ ALSO_LONG = {
         "trained bulk, two indices",
         "given bulk, two values",
         "structured inputs, step",
+        "rank 3, two indices",
     ),
 }
 

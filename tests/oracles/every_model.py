@@ -37,6 +37,7 @@ def every_model(matrix: str, of_two: str) -> dict[str, Model]:
     """
     three = {"values": [1.0, 1.0, 1.0], "fractions": [0.3, 0.3, 0.4]}
     several = {**RANK_2, "alignment": [[0.6, 0.1], [0.2, 0.5]]}
+    of_three = {**RANK_3, "alignment": [[0.6, 0.1], [0.2, 0.5], [0.1, 0.3]]}
     trained = {**STEP, "bulk": "trained"}
     bias = {"bias": "trained"}
     lumps = {"eigenvalues": [2.0, 0.2], "weights": [0.3, 0.7], "target": [1.0, 0.5]}
@@ -51,6 +52,7 @@ def every_model(matrix: str, of_two: str) -> dict[str, Model]:
         "rank 2, two indices": _model("erf", "z1 + z1*z2", network={"readout": ALIKE}, spike=several),
         "rank 2, trained bias": _model("relu", SMOOTH, network={"readout": ALIKE, **bias}, spike=RANK_2),
         "rank 3": _model("erf", "tanh", network={"readout": three}, spike=RANK_3),
+        "rank 3, two indices": _model("erf", "z1 + z1*z2", network={"readout": three}, spike=of_three),
         "trained bulk": _model("tanh", "tanh", target={"noise": 0.1}, step=trained),
         "trained bulk, two indices": _model("gelu", "z1 + z1*z2", step=trained),
         "trained bulk, logistic": _model("tanh", "sign", "logistic", network={"readout": TWO}, step=trained),

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 
 from generated.systems import slopes as generated_slopes
+from giantstep.quadrature.interpolation import between, chebyshev_table
 from giantstep.quadrature.panels import Term, initial_mesh, nodes
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.expressions import numpy_function
@@ -19,6 +20,7 @@ _REACH = 11.0  # of g
 _HALVINGS = 4
 _SETTLED, _WORST = 1e-11, 1e-8  # of the change under halving, relative to the largest of each kind
 _NEGLIGIBLE = 1e-12  # of E f^2: a rest this small is none
+_MANY = 3000  # places: more than one direction of kappa needs
 _NODES = 400_000  # of all points together that are handled at a time
 
 
@@ -26,18 +28,30 @@ _NODES = 400_000  # of all points together that are handled at a time
 def slopes_along(term: Term, places: tuple[float, ...]) -> Array:
     """d(mu0, mu1, mu2sq)/ds and d(mu0, mu1, mu2sq)/dc of a term at places of kappa: shape [6, N], read-only.
 
-    Raises NotConverged where they do not settle.
+    Of many places, as where kappa has several directions, between Chebyshev points. Raises NotConverged where they do
+    not settle.
     """
-    kappa = np.array(places)
-    shifts = term.scale * kappa + term.offset
-    mu = coefficients(term.function, shifts, term.variance)
-    per_point = max(1, _NODES // 800)
+    shifts = term.scale * np.array(places) + term.offset
+    if len(shifts) > _MANY:
+        found = between(partial(_table, term.function, term.variance), term.variance, shifts)
+    else:
+        found = _slopes(term.function, term.variance, shifts)
+    found.flags.writeable = False
+    return found
+
+
+@lru_cache(maxsize=16)
+def _table(function: str, variance: float, low: int, high: int) -> Array:
+    return chebyshev_table(partial(_slopes, function, variance), variance, low, high)
+
+
+def _slopes(function: str, variance: float, shifts: Array) -> Array:
+    """The same at shifts [N]."""
+    term, mu, per_point = Term(function, 1.0, 0.0, variance), coefficients(function, shifts, variance), _NODES // 800
     parts = [
         _settled(term, shifts[i : i + per_point], mu[:, i : i + per_point]) for i in range(0, len(shifts), per_point)
     ]
-    found = np.concatenate(parts, axis=1)
-    found.flags.writeable = False
-    return found
+    return np.concatenate(parts, axis=1)
 
 
 def _settled(term: Term, shifts: Array, mu: Array) -> Array:

@@ -1,0 +1,118 @@
+"""Moments of a label of several indices given kappa in R^q, on as few nodes as there need be.
+
+Given kappa the indices are ``z = gamma^T kappa + L t``: the label knows the directions of kappa that have overlaps with
+the target, and what all nodes with the same coordinates there have in common is averaged once. Where it is a
+polynomial in t it is averaged exactly by a few nodes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from derive.language.grammar import Node
+from derive.language.links import link_of
+from giantstep.law.directions import mixing, noisy_indices, rows_of
+from giantstep.law.labels import smooth_rule
+from giantstep.law.multi_index_labels import LabelMoments, has_kinks, moments_given_kappa
+from giantstep.quadrature.gauss import hermite, products
+from giantstep.quadrature.kinks import degree
+from giantstep.spec.link import link_values
+from giantstep.spec.matrix import Rows
+from giantstep.spec.model import Target
+from giantstep.spec.substitution import substituted
+
+Array = np.ndarray
+_UNSEEN = 1e-13  # of an overlap: rounding
+_HIGHEST = 60  # degree of a polynomial that Gauss nodes are taken for
+_TOGETHER = 1 << 20  # values of the label at a time
+_LINE = "t"  # no name of an index
+_CORNERS = 1.01  # beyond this square of the distance, in reaches of the trapezoids, there is nothing
+
+
+def label_moments(
+    target: Target, overlaps: Rows | tuple[float, ...], kappa: Array, probit: float, finer: int, rough: bool
+) -> LabelMoments:
+    """Moments of the label without flips, its own noise left out, at kappa [N, q] for overlaps [q, m].
+
+    probit: variance of the noise inside the link; finer: halvings of the nodes; rough: on fewer of them, for an
+    estimate of the error. Raises NotConverged.
+    """
+    gamma = np.atleast_2d(np.array(overlaps))
+    seen = np.abs(gamma).max(axis=1) > _UNSEEN
+    if seen.all():
+        return _at(target, gamma, kappa, probit, finer, rough)
+    if not seen.any():
+        seen[0] = True
+        kappa = np.zeros_like(kappa)
+    places, of_each = _distinct(kappa[:, seen])
+    found = _at(target, gamma[seen], places, probit, finer, rough)
+    return LabelMoments(found.mean[of_each], found.linear[of_each], found.square[of_each])
+
+
+def _distinct(kappa: Array) -> tuple[Array, Array]:
+    """The places [M, p] among points [N, p], and the number of each point's place [N]."""
+    number = np.zeros(len(kappa), dtype=np.int64)
+    for column in kappa.T:
+        values, place = np.unique(column, return_inverse=True)
+        number = number * len(values) + place
+    _, first, of_each = np.unique(number, return_index=True, return_inverse=True)
+    return kappa[first], of_each
+
+
+def _at(target: Target, gamma: Array, kappa: Array, probit: float, finer: int, rough: bool) -> LabelMoments:
+    if has_kinks(target.link) or probit > 0.0:
+        return moments_given_kappa(target.link, gamma, kappa, probit, finer, rough)
+    nodes, weight = _nodes(target.link, rows_of(gamma), finer, rough)
+    values, centre, away = link_values(target.link), (kappa @ gamma).T, noisy_indices(gamma, 0.0).lower @ nodes.T
+    mean, square, linear = np.empty(len(kappa)), np.empty(len(kappa)), np.empty((len(kappa), len(away)))
+    height = max(1, _TOGETHER // len(weight))
+    for start in range(0, len(kappa), height):
+        part = slice(start, start + height)
+        y = values(centre[:, part, None] + away[:, None, :])
+        mean[part], square[part], linear[part] = y @ weight, (y * y) @ weight, y @ (weight[:, None] * nodes)
+    return LabelMoments(mean, linear, square)
+
+
+def _nodes(link: str, overlaps: Rows, finer: int, rough: bool) -> tuple[Array, Array]:
+    """Nodes [J, m] and weights [J] of t for a smooth link: Gauss nodes where it is a polynomial.
+
+    The indices come in an order in which as many t as possible enter as polynomials: the first index knows one of them,
+    the last one all.
+    """
+    found = link_of(link)
+    lower = mixing(np.array(overlaps))
+    names = sorted(found.variables, key=lambda name: (degree(found.node, name) is not None, name))
+    if names == list(found.variables) or np.any(np.diag(lower) == 0.0):
+        return _ordered_nodes(link, found.variables, lower, overlaps, finer, rough)
+    places = [found.variables.index(name) for name in names]
+    other = np.linalg.cholesky((lower @ lower.T)[np.ix_(places, places)])
+    nodes, weight = _ordered_nodes(link, tuple(names), other, overlaps, finer, rough)
+    return nodes @ np.linalg.solve(lower[places], other).T, weight
+
+
+def _ordered_nodes(
+    link: str, names: tuple[str, ...], lower: Array, overlaps: Rows, finer: int, rough: bool
+) -> tuple[Array, Array]:
+    """The same for the indices ``names`` in the order of t."""
+    node, rules, reach = link_of(link).node, [], np.full(len(names), math.inf)
+    for axis, size in enumerate(np.diag(lower)):
+        known = [name for name, part in zip(names, lower[:, axis], strict=True) if part != 0.0]
+        total = degree(_along_a_line(node, known), _LINE)
+        if size == 0.0:  # the label does not know this direction
+            rules.append((np.zeros(1), np.ones(1)))
+        elif total is not None and total <= _HIGHEST:
+            rules.append(hermite(total + 1))
+        else:
+            rules.append(smooth_rule(link, overlaps, 0.0, finer, rough))
+            reach[axis] = rules[axis][0].max()
+    nodes, weight = products(rules)
+    inside = ((nodes / reach) ** 2).sum(axis=1) <= _CORNERS
+    return nodes[inside], weight[inside]
+
+
+def _along_a_line(node: Node, names: Sequence[str]) -> Node:
+    """The tree with one variable in the place of some, in which its degree is that of all of these together."""
+    return substituted(node, dict.fromkeys(names, Node("variable", value=_LINE)))

@@ -1,0 +1,35 @@
+"""How many nodes the averages of a loss need where kappa has several directions and the label several indices."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from giantstep.law.labels import Points, label_law
+from giantstep.quadrature.tensor import tensor_table
+from giantstep.spec.errors import NotConverged
+from giantstep.system.problem import Problem
+from giantstep.system.square_loss import shape_of
+
+_MOST = 12_000_000  # nodes of label and kappa together: some five seconds for each evaluation of the equations
+_SAMPLE = 5  # points of kappa at which nodes of the label are counted
+
+
+def require_affordable(problem: Problem) -> None:
+    """Raise NotConverged where a loss needs the label at so many nodes that solving would take many minutes.
+
+    The square loss needs its moments only.
+    """
+    target, loss = problem.model.target, problem.model.fit.loss
+    if problem.rank == 1 or target.indices == 1 or loss.key == "square":
+        return
+    nodes = len(tensor_table(shape_of(problem), (1.0,) * problem.rank))
+    sample = np.random.default_rng(0).standard_normal((_SAMPLE, problem.rank))
+    law = label_law(target, problem.overlaps, sample)
+    assert isinstance(law, Points)
+    labels = int(np.count_nonzero(law.weight, axis=1).max())
+    if nodes * labels > _MOST:
+        raise NotConverged(
+            f"averages of the loss {loss} need {nodes} nodes of the spike's {problem.rank} directions, and at each of "
+            f"them {labels} of the label {target.link!r}: more than {_MOST:.0e} in all",
+            "use the square loss, which needs moments of the label only, or a spike or a link of fewer directions",
+        )

@@ -1,0 +1,61 @@
+"""Moments of a label of several indices given several directions of kappa, against nested adaptive panels."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from giantstep.law.directions import rows_of
+from giantstep.law.label_moments import label_moments
+from giantstep.law.labels import Points, label_law
+from giantstep.law.multi_index_labels import moments_given_kappa
+from giantstep.spec.model import Target
+
+Array = np.ndarray
+TWO = np.array([[0.6, 0.1], [0.2, 0.5], [0.1, 0.3]])
+THREE = np.array([[0.6, 0.1, 0.0], [0.2, 0.5, 0.1], [0.1, 0.3, 0.5]])
+ALIGNED = np.array([[1.0, 0.0, 0.0], [0.0, 0.4, 0.1], [0.0, 0.0, 0.5]])
+KAPPA = np.random.default_rng(1).standard_normal((7, 3))
+LINKS = [
+    ("z1 + z1*z2", TWO),
+    ("tanh(z1) + z1*z2", TWO),
+    ("z2*tanh(2*z1*z2)", TWO),
+    ("sign(z1*z2)", TWO),
+    ("He(3, z1) + z1*z2*z3", THREE),
+    ("z1*tanh(z3)*z2", ALIGNED),
+]
+
+
+@pytest.mark.parametrize(("link", "gamma"), LINKS)
+def test_moments_are_those_of_adaptive_panels(link: str, gamma: Array) -> None:
+    found = label_moments(Target(link), rows_of(gamma), KAPPA, 0.0, 1, False)
+    exact = moments_given_kappa(link, gamma, KAPPA, 0.0, 0, False, adaptive=True)
+    for name in ("mean", "linear", "square"):
+        np.testing.assert_allclose(getattr(found, name), getattr(exact, name), atol=1e-10, err_msg=name)
+
+
+def test_an_index_in_which_the_link_is_no_polynomial_may_come_last() -> None:
+    """Against a grid of all three indices."""
+    found = label_moments(Target("z1*tanh(z3)*z2"), rows_of(THREE), KAPPA[:2], 0.0, 0, False)
+    law = label_law(Target("z1*tanh(z3)*z2"), rows_of(THREE), KAPPA[:2])
+    assert isinstance(law, Points)
+    np.testing.assert_allclose(found.linear, np.einsum("nj,nj,njd->nd", law.weight, law.label, law.t), atol=1e-11)
+    np.testing.assert_allclose(found.square, (law.weight * law.label**2).sum(axis=1), atol=1e-11)
+
+
+def test_directions_without_overlap_do_not_matter() -> None:
+    """Directions with and without overlaps, mixed in the order of kappa: each node has the moments of its place."""
+    gamma = np.array([[0.0, 0.0], [0.6, 0.1], [1e-17, 0.0], [0.2, 0.5]])
+    axis = np.array([-1.2, 0.3, 0.8])
+    kappa = np.stack([x.ravel() for x in np.meshgrid(*[axis] * 4, indexing="ij")], axis=1)
+    found = label_moments(Target("tanh(z1)*z2"), rows_of(gamma), kappa, 0.0, 0, False)
+    law = label_law(Target("tanh(z1)*z2"), rows_of(gamma), kappa)
+    assert isinstance(law, Points)
+    np.testing.assert_allclose(found.mean, (law.weight * law.label).sum(axis=1), atol=1e-12)
+    np.testing.assert_allclose(found.linear, np.einsum("nj,nj,njd->nd", law.weight, law.label, law.t), atol=1e-12)
+
+
+def test_a_label_that_kappa_knows_nothing_of() -> None:
+    found = label_moments(Target("z1*z2"), ((0.0, 0.0), (0.0, 0.0)), KAPPA[:, :2], 0.0, 0, False)
+    np.testing.assert_allclose(found.mean, 0.0, atol=1e-14)
+    np.testing.assert_allclose(found.square, 1.0, atol=1e-13)
