@@ -67,3 +67,10 @@ def test_what_cites_the_version_cites_this_one() -> None:
     citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     assert f"version: {giantstep.__version__}\n" in citation
     assert f"## {giantstep.__version__}\n" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+def test_the_oldest_versions_are_the_lower_bounds() -> None:
+    lines = (ROOT / "tests" / "oldest.txt").read_text(encoding="utf-8").splitlines()
+    assert [line for line in lines if not line.startswith("#")] == [
+        bound.replace(">=", "==") for bound in PROJECT["dependencies"]
+    ]

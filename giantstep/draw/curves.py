@@ -218,11 +218,9 @@ class _Drawing:
         base = self.data.model.replace(dict(self.grid.changes(0)))
         self.axes.set_title(described(base, swept), fontsize=8.5, loc="left")
         self.axes.tick_params(which="both", top=True, right=True)
-        drawn = self.axes.get_figure(root=True)
-        assert drawn is not None
         handles, labels = self.axes.get_legend_handles_labels()
         if labels:
-            drawn.legend(handles, labels, loc="outside lower center", ncols=2)
+            self.axes.figure.legend(handles, labels, loc="outside lower center", ncols=2)
 
     def _name_curves(self) -> None:
         """Labels at the right ends of the curves, kept apart, with the symbol of the family above them."""

@@ -66,9 +66,7 @@ def _colours(axes: Axes, found: Map, x: Array, y: Array) -> None:
         lines = axes.contour(x, y, shown, levels=levels, colors="white", linewidths=0.7, alpha=0.8)
         if found.optimum is None:  # else the labels are those of the third key
             axes.clabel(lines, fmt=_short, fontsize=7.0)
-    figure = axes.get_figure(root=True)
-    assert figure is not None
-    bar = figure.colorbar(ScalarMappable(norm, _COLOURS), ax=axes, pad=0.02, label="test error")
+    bar = axes.figure.colorbar(ScalarMappable(norm, _COLOURS), ax=axes, pad=0.02, label="test error")
     if wide:
         _few_ticks(bar.ax.yaxis, low, high)
     if found.optimum is not None:
