@@ -7,14 +7,14 @@ sigma' beside its parts along 1 and z, (i, j) in MOMENTS; radial: 1 for rows Gau
 means of functions of e [N], and of those times t = theta.x [m, N]; r_3: the strength of the spike with
 E sigma''' in the place of E sigma'.
 
-Generated; do not edit. Signature 2d8bbd6edb20d490.
+Generated; do not edit. Signature 79e4928f17ba194b.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "2d8bbd6edb20d49032b1300dfec3e5bb9a5d53b1697fa4307297194a097a5d20"
+SIGNATURE = "79e4928f17ba194bbdd0e66b8f2b7ec79e0608d56c0aa30446deb4e996c20ba2"
 
 
 MOMENTS = ((1, 2), (1, 3), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (4, 0))

@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature 210de042eef3928e, runtime 4c51ac549b047583.
+Generated; do not edit. Signature 2f931826f6724dd7, runtime bc1ca467bb2a743e.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "210de042eef3928ea42da39cf1c94b5e5f4d73ab3772697de5afafea15a1ebce"
+SIGNATURE = "2f931826f6724dd7cd74099e9fcc5965315953f8d52613ccda66f96342f6af3c"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

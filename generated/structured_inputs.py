@@ -3,14 +3,14 @@
 eigenvalue [J]: of the covariance of the inputs, of mean one; law_tr, law_theta [J]: weights of the trace and of the
 target's direction theta there; u [K]: readout values at initialisation.
 
-Generated; do not edit. Signature 49d13668b2aa5deb, runtime 4c51ac549b047583.
+Generated; do not edit. Signature 4604729070945339, runtime bc1ca467bb2a743e.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "49d13668b2aa5deb9ad6ef4093d928ab8e7377e8a3ddfb2bb8ed1832929ad700"
+SIGNATURE = "4604729070945339a56aeb4abc536b7df6aeb3488e2a8f0564ad429a25e01eea"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

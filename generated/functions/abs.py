@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 4e017f99c4f93d1e, runtime 4c51ac549b047583.
+Generated; do not edit. Signature d584123277a1c6d0, runtime bc1ca467bb2a743e.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "4e017f99c4f93d1e9c82cbd46e7b87c6188641360aae4a4be9b185791a99c11e"
+SIGNATURE = "d584123277a1c6d0074cef49a1946099d4ef8425ac15efee00493ea887d95b22"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 11be4638f7e8b271, runtime 4c51ac549b047583.
+Generated; do not edit. Signature b823275cb700660e, runtime bc1ca467bb2a743e.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "11be4638f7e8b27108ac33e3011478f9dac91dbcd7adb682ed7b222ec6dd4486"
+SIGNATURE = "b823275cb700660e3187aed2c48fe032766b5bc1996f22781372b70e55f67b2a"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

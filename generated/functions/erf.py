@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature ffaa23831222c429, runtime 4c51ac549b047583.
+Generated; do not edit. Signature 647e1d5a73a82888, runtime bc1ca467bb2a743e.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "ffaa23831222c42935ad979343442c49ca7e2f1047b5e52f878d19b1b57e5f9f"
+SIGNATURE = "647e1d5a73a8288836f6f0c213e55f3e74c15afa463bca8dacde0d6ef4994dd1"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

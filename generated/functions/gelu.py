@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 65790fb9bbd14a6e, runtime 4c51ac549b047583.
+Generated; do not edit. Signature 5922cfae1ba6c47f, runtime bc1ca467bb2a743e.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "65790fb9bbd14a6efdd6e0b2808bc63aebec441988dd6226430bf7b58607a489"
+SIGNATURE = "5922cfae1ba6c47f1985ce5eeea0d64d0008e638b0a4afb734f2725bcbdd2740"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

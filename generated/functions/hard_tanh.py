@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 370a5717446f8ebf, runtime 4c51ac549b047583.
+Generated; do not edit. Signature 1765a839469b5d26, runtime bc1ca467bb2a743e.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "370a5717446f8ebf54b5975598efb794162d073fb7b07ae0475b089458a517eb"
+SIGNATURE = "1765a839469b5d2671bc6e688dc203a33e0713a4a4686657192202121e73d90c"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 753f2c841a5274b5, runtime 4c51ac549b047583.
+Generated; do not edit. Signature 11b95de3830ccf9f, runtime bc1ca467bb2a743e.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "753f2c841a5274b5cfceb87fbb55ffd3b7adf7fab4f2ced2c3566175e3c62669"
+SIGNATURE = "11b95de3830ccf9f01aa8166e6e9e91ab104362703f13e6b6bd0804e35b61979"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

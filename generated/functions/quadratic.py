@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature c00d15a2537a5d9c, runtime 4c51ac549b047583.
+Generated; do not edit. Signature 6780fc4b764a8c4c, runtime bc1ca467bb2a743e.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "c00d15a2537a5d9cb25a51b81d080d3397eb75dccc39e387d9f79d4590d6bb3d"
+SIGNATURE = "6780fc4b764a8c4ccac7ce61fbb27fc082dc62a4514a9e2fa00c9ffa73fd4446"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

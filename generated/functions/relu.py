@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature ef61a22b22e59a1d, runtime 4c51ac549b047583.
+Generated; do not edit. Signature 5468aaf9f3d0934c, runtime bc1ca467bb2a743e.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "ef61a22b22e59a1d7f51c17a36c7c95f356e106c676a8f74ca13d2e34702c0b7"
+SIGNATURE = "5468aaf9f3d0934c84923664e2c819567fa6b0f2a4b266b47319280df27de838"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 0044aeee97749489, runtime 4c51ac549b047583.
+Generated; do not edit. Signature 2369626a85dce0ee, runtime bc1ca467bb2a743e.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "0044aeee9774948974e1ecc370e7f97a5a50b78cf5b3c58b04602c962ecb60e5"
+SIGNATURE = "2369626a85dce0ee93539743e48f8eee2fd024edf1a4e2790f8bd991bd928014"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

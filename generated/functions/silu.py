@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature b56111a99f26b06e, runtime 4c51ac549b047583.
+Generated; do not edit. Signature 71008685082d0c1b, runtime bc1ca467bb2a743e.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "b56111a99f26b06e5e5afed43c98cb551ea89806a985ad8cd0c20e42fe117e06"
+SIGNATURE = "71008685082d0c1bca244cf80865e2b1b30e60435958347706ce7cdf3b3ab082"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

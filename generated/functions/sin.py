@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 158fdbb3a7117a6c, runtime 4c51ac549b047583.
+Generated; do not edit. Signature b627e2d5907b5f96, runtime bc1ca467bb2a743e.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "158fdbb3a7117a6c7cd4cd70c705e162ae607ab4c881ecc8ac406b0d60b9654d"
+SIGNATURE = "b627e2d5907b5f96a4902f67edc74658503ac9492a751e7f5d3890d2a409985e"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

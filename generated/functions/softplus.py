@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature fdce6e1bad82a80c, runtime 4c51ac549b047583.
+Generated; do not edit. Signature 390fa0e01ba2591f, runtime bc1ca467bb2a743e.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "fdce6e1bad82a80cea788c199cdddcb9c439e5c4df0d9a622460c6782235557f"
+SIGNATURE = "390fa0e01ba2591f89936b41f858a0f19895b9cfe3d13a12aba597bbd281acfc"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

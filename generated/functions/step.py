@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 13b0347ddc9412ab, runtime 4c51ac549b047583.
+Generated; do not edit. Signature 189f7e5a0ac5fa09, runtime bc1ca467bb2a743e.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "13b0347ddc9412ab159b4e7bbf15eaeb9577c88cfb69965767b25630220ef7a4"
+SIGNATURE = "189f7e5a0ac5fa09d5d9f94fc6c5d21984dc7c3db3bb31fc6b07ba1f390b90da"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

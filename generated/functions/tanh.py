@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 4c79d6acd03cfd19, runtime 4c51ac549b047583.
+Generated; do not edit. Signature dc7a78f92eec33a3, runtime bc1ca467bb2a743e.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "4c79d6acd03cfd1923cdab076dc4114c9bd8dca83e6970559d25085204ebec60"
+SIGNATURE = "dc7a78f92eec33a34bd56c564fcc7941c4ad0ce91c27668c134093d7c1643ece"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

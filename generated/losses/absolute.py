@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 302d6671aa864d0b, runtime 4c51ac549b047583.
+Generated; do not edit. Signature 499bf2d36467278b, runtime bc1ca467bb2a743e.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "302d6671aa864d0b808e7ed9e69173ac3fd5fc5f3ac68a275b19f4267dae1dd0"
+SIGNATURE = "499bf2d36467278bb926434b6be2a8761a45f87825797a5fadcd5dbe0164ec7c"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature c7cead2992c03c12, runtime 4c51ac549b047583.
+Generated; do not edit. Signature 141dcc8c05e55580, runtime bc1ca467bb2a743e.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "c7cead2992c03c1250e9dedc74cacaf34972e3bf4d91c8bd12ab3bbf8fb75336"
+SIGNATURE = "141dcc8c05e55580423792862b8df8e8b5cbcfa483e791842cfda4722c3eb276"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature ebb5349ede2145b4, runtime 4c51ac549b047583.
+Generated; do not edit. Signature 9154f44436e82562, runtime bc1ca467bb2a743e.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "ebb5349ede2145b40b0320dadc0c8c51fcaf9c51830896fe2ba8ee90bd234f71"
+SIGNATURE = "9154f44436e82562523d547e5c6d3e6651d100d1b88d10d8cc8272a481ec3305"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature 1082c33c53f3623e, runtime 4c51ac549b047583.
+Generated; do not edit. Signature 754d13dd3f97a028, runtime bc1ca467bb2a743e.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "1082c33c53f3623efb1c9053e439ca79ef2be81782f01b3404eeeac27a3a5a67"
+SIGNATURE = "754d13dd3f97a02826638b2139198816fd12db974a3c23298bb914808328a886"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

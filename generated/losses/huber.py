@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 0a2f844662e8feb2, runtime 4c51ac549b047583.
+Generated; do not edit. Signature dff6b7ca218652f9, runtime bc1ca467bb2a743e.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "0a2f844662e8feb25ec4673e3bd3d5e31fe59d2aa55c3d6d48f5b4fd440f12fa"
+SIGNATURE = "dff6b7ca218652f9a08bb64a0423016a7d81e66009de0ec098881a0acae49668"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 22b7f2f02aa57c2a, runtime 4c51ac549b047583.
+Generated; do not edit. Signature a412e7b09e8d0b91, runtime bc1ca467bb2a743e.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "22b7f2f02aa57c2a5ec07b1f7d7de1c789e704953a2e8a0644052a15cbeb298d"
+SIGNATURE = "a412e7b09e8d0b91ada71807014227fbded52b93eb9db8a9c9155125de1a3649"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

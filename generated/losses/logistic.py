@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 885153822e0bb836, runtime 4c51ac549b047583.
+Generated; do not edit. Signature 4b07dd55bbad49ec, runtime bc1ca467bb2a743e.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "885153822e0bb8365ee6fc9cc45b591658aa91952dbab68fa123e8c747179028"
+SIGNATURE = "4b07dd55bbad49ec2197d7aa74b5a3a75a446e7841ae6a1330cc0da73545f730"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

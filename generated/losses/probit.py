@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 96b3f23d2cd947b0, runtime 4c51ac549b047583.
+Generated; do not edit. Signature 676199e715daf8ca, runtime bc1ca467bb2a743e.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "96b3f23d2cd947b08121255b60b1fd19abe61ec59059b4cb767cf085065973a0"
+SIGNATURE = "676199e715daf8cafaca064a4e6c5ff3746f86a8bb09234286d8f662d83429a9"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature 0423a62af45b337a, runtime 4c51ac549b047583.
+Generated; do not edit. Signature 8bd86ea18818811b, runtime bc1ca467bb2a743e.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "0423a62af45b337abde3efaf312da26869b05577307f420d779edf6a21781419"
+SIGNATURE = "8bd86ea18818811b1118a3941b9475af7ea1292b6bb8f1cea7f3dc10e922d25e"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature 47bf86da0b2375ef, runtime 4c51ac549b047583.
+Generated; do not edit. Signature 2456396869f586d6, runtime bc1ca467bb2a743e.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "47bf86da0b2375efa86f3a925985428f316202c56b0c1583bd4cb6884b23158e"
+SIGNATURE = "2456396869f586d68a9870219fddac332b8a57d415cfd5c6dbf04381d0c24f90"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature ce6e89b6853f6fd1, runtime 4c51ac549b047583.
+Generated; do not edit. Signature e084e62eeacf12a1, runtime bc1ca467bb2a743e.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "ce6e89b6853f6fd1493966771ed153c2c31ef1bd7d2e4449f6ec71551e1a4db1"
+SIGNATURE = "e084e62eeacf12a16ffa4df3e19c85eca9d3bf4169801c1da9aed386ebc3ead0"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature 6a2b47124c1b54a1, runtime 4c51ac549b047583.
+Generated; do not edit. Signature 9c9b80b32b627aa3, runtime bc1ca467bb2a743e.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "6a2b47124c1b54a178e063f7beb6cd57fffa962c4116febe0bea426a76ceeec1"
+SIGNATURE = "9c9b80b32b627aa30b6eee2478d2ba86045c8a6a083b210d7889e0be38d5137f"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -1,7 +1,7 @@
 """Machine code on disk: every file carries a digest; what is damaged is compiled again, a full disk is no error.
 
 Written by hand, in codegen/runtime/kept_code.py.
-Generated; do not edit. Signature 5d4d9135beae87e6, runtime 4c51ac549b047583.
+Generated; do not edit. Signature c126b6a00b5213e1, runtime bc1ca467bb2a743e.
 Regenerate with: giantstep generate
 """
 
@@ -20,28 +20,31 @@ _DIGEST = hashlib.sha256().digest_size
 
 
 class _SealedFiles(IndexDataCacheFile):  # type: ignore[misc]
-    """numba's index and data files, each behind the sha256 of what follows."""
+    """numba's index and data files, each behind a seal: the sha256 of numba's version and of what follows.
+
+    Another version may lack what a file names, so that it must not even be read.
+    """
 
     def _load_index(self) -> Any:
-        found = _opened(self._index_path)
+        found = _opened(self._index_path, self._version)
         return found[2] if found is not None and found[:2] == (self._version, self._source_stamp) else {}
 
     def _save_index(self, overloads: Any) -> None:
-        self._seal(self._index_path, (self._version, self._source_stamp, overloads))
+        self._write(self._index_path, (self._version, self._source_stamp, overloads))
 
     def _load_data(self, name: str) -> Any:
-        found = _opened(self._data_path(name))
+        found = _opened(self._data_path(name), self._version)
         if found is None:
             raise FileNotFoundError(name)  # numba compiles what it does not find
         return found
 
     def _save_data(self, name: str, data: Any) -> None:
-        self._seal(self._data_path(name), data)
+        self._write(self._data_path(name), data)
 
-    def _seal(self, path: str, content: Any) -> None:
+    def _write(self, path: str, content: Any) -> None:
         data = self._dump(content)
         with self._open_for_write(path) as file:
-            file.write(hashlib.sha256(data).digest() + data)
+            file.write(_seal(self._version, data) + data)
 
 
 class _SealedCache(FunctionCache):  # type: ignore[misc]
@@ -71,14 +74,18 @@ def keep(compiled: Any, function: Callable[..., Any]) -> None:
             raise
 
 
-def _opened(path: str) -> Any:
-    """What was sealed in a file; None where there is none or it is not what was written."""
+def _seal(version: str, data: bytes) -> bytes:
+    return hashlib.sha256(version.encode() + data).digest()
+
+
+def _opened(path: str, version: str) -> Any:
+    """What this version of numba sealed in a file; None where there is none or it is not what was written."""
     try:
         with open(path, "rb") as file:
             content = file.read()
     except OSError:
         return None
-    digest, data = content[:_DIGEST], content[_DIGEST:]
-    return pickle.loads(data) if hashlib.sha256(data).digest() == digest else None
+    seal, data = content[:_DIGEST], content[_DIGEST:]
+    return pickle.loads(data) if _seal(version, data) == seal else None
 
-SIGNATURE = "5d4d9135beae87e60c5a3754ec61faeca1bc7487779db2cebb0cfb87b4512f95"
+SIGNATURE = "c126b6a00b5213e1d1946f28cd230acf402831b27dec505374540b88e1533a44"

@@ -1,7 +1,7 @@
 """Trapezoid rule for smooth f: exponentially accurate where its step resolves f.
 
 Written by hand, in codegen/runtime/trapezoid.py.
-Generated; do not edit. Signature 5d4d9135beae87e6, runtime 4c51ac549b047583.
+Generated; do not edit. Signature c126b6a00b5213e1, runtime bc1ca467bb2a743e.
 Regenerate with: giantstep generate
 """
 
@@ -137,4 +137,4 @@ def trapezoid(f, shifts, q, raw, nodes):
         raw[5, i] = error2
         raw[6, i] = noise
 
-SIGNATURE = "5d4d9135beae87e60c5a3754ec61faeca1bc7487779db2cebb0cfb87b4512f95"
+SIGNATURE = "c126b6a00b5213e1d1946f28cd230acf402831b27dec505374540b88e1533a44"

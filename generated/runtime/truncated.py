@@ -1,7 +1,7 @@
 """Moments of a standard normal g beyond a place and between two.
 
 Written by hand, in codegen/runtime/truncated.py.
-Generated; do not edit. Signature 5d4d9135beae87e6, runtime 4c51ac549b047583.
+Generated; do not edit. Signature c126b6a00b5213e1, runtime bc1ca467bb2a743e.
 Regenerate with: giantstep generate
 """
 
@@ -88,4 +88,4 @@ def moments_nearby(gauss, middle, width):
         k2 += weight * t * t
     return k0, k1, k2
 
-SIGNATURE = "5d4d9135beae87e60c5a3754ec61faeca1bc7487779db2cebb0cfb87b4512f95"
+SIGNATURE = "c126b6a00b5213e1d1946f28cd230acf402831b27dec505374540b88e1533a44"

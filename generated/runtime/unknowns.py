@@ -8,7 +8,7 @@ of a matrix one is an unknown; the other lies ``TURNED`` further. ``FAMILY`` num
 (row n), the unknowns (n + 1), the weights of the finite-size term (n + 2), and room for the elimination.
 
 Written by hand, in codegen/runtime/unknowns.py.
-Generated; do not edit. Signature 5d4d9135beae87e6, runtime 4c51ac549b047583.
+Generated; do not edit. Signature c126b6a00b5213e1, runtime bc1ca467bb2a743e.
 Regenerate with: giantstep generate
 """
 
@@ -150,4 +150,4 @@ def invert(matrix, row, K):
                 matrix[row, i, other] = entry
             order[k], order[other] = order[other], order[k]
 
-SIGNATURE = "5d4d9135beae87e60c5a3754ec61faeca1bc7487779db2cebb0cfb87b4512f95"
+SIGNATURE = "c126b6a00b5213e1d1946f28cd230acf402831b27dec505374540b88e1533a44"

@@ -1,6 +1,6 @@
 """Equations of a given bulk of several blocks, 1 direction(s) beside the spike  [THEORY section 5].
 
-Generated; do not edit. Signature b38ae59f7e99972f.
+Generated; do not edit. Signature e9174b7c3e4ea082.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "b38ae59f7e99972fea38399ff2ae3ad28267ed3f8136b5c130cc3a9eaeacd292"
+SIGNATURE = "e9174b7c3e4ea082506eb52cb897b80bf91fa3455262bbfe4760b8bb1c4bd20e"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi', 'zeta')

@@ -1,6 +1,6 @@
 """Equations of a given bulk, one block  [THEORY section 5].
 
-Generated; do not edit. Signature ad372e98b6d440f0.
+Generated; do not edit. Signature a47bf6ac49b95e09.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "ad372e98b6d440f079552407e6eb610b286f3d397e12af81aeef8d9e5488aecc"
+SIGNATURE = "a47bf6ac49b95e0956a864c73e1f1743484d559b124d5e86b95cb31942148dc8"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

@@ -1,6 +1,6 @@
 """Equations of structured inputs, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature 166467e49742d15e.
+Generated; do not edit. Signature fe75368c57da9b5f.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "166467e49742d15e4f19c0c061f40c8748ed4902b75dc089dfa67353cf5d8821"
+SIGNATURE = "fe75368c57da9b5f84398b3d87fc2c272404d5496140e48f18d03138fdc8f5c9"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

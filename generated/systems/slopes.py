@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature d3c641380854f405.
+Generated; do not edit. Signature bb82ec218ff7f3bf.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "d3c641380854f4057f3790e6ca5f581b13821fd89169a0a6a60ee6f5b560fd6f"
+SIGNATURE = "bb82ec218ff7f3bfa39d2a1c0e70110538c9000077a3e1594052c77e50146958"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

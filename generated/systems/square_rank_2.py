@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 7550ca2c9f920bc1.
+in X). Generated; do not edit. Signature c56b3ef5da3da7bc.
 Regenerate with: giantstep generate
 """
 
@@ -23,7 +23,7 @@ from generated.runtime.unknowns import (DIRECTION, FAMILY, IMAGE, RESIDUAL, TURN
     solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "7550ca2c9f920bc1184788e4062b784bd181d78c13a36ffd3fae94dd49928d4e"
+SIGNATURE = "c56b3ef5da3da7bc0fe4c50dc6fa0cd3c70a6cc26fcb3941caa0bf45ae4282d4"
 
 
 kappa_1, weight, nu0, nu1, nu2sq, kappa_2 = np.arange(6)  # rows of node, then those of the blocks

@@ -1,6 +1,6 @@
 """Equations of a stretched bulk, 1 direction(s) beside the spike, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature bc1619a0caca21d8.
+Generated; do not edit. Signature 9cb398bca65a1d83.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "bc1619a0caca21d8e70c38151fb507558fa094e4a2ffa5ce904d69c1440c538b"
+SIGNATURE = "9cb398bca65a1d8381fd516ca7a3149c8fdf24f843452787da83c7c8d9b97685"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,6 +1,6 @@
 """Equations of a stretched bulk, 2 direction(s) beside the spike, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature f6267dea143074bf.
+Generated; do not edit. Signature a77da56fd4f0ffb8.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "f6267dea143074bf8a3728aaaef75c49ba86acbafdd98985c45534abc21da827"
+SIGNATURE = "a77da56fd4f0ffb814711bc6bcbb6328ba46012f596136383a4af4047d73f8d5"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

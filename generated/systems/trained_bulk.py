@@ -1,6 +1,6 @@
 """Equations of a trained bulk, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature 683f8f3e29ef889c.
+Generated; do not edit. Signature c34998f67d0f3ff3.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "683f8f3e29ef889c77827af2c789eef3f4bd99d3ea1184549d4d87d6b07ec9de"
+SIGNATURE = "c34998f67d0f3ff365ab14dca47cb6b720304bd0e3f5115b438c7ac2431cbf35"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

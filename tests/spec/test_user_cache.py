@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import numba
 import numpy as np
 import pytest
 
@@ -106,7 +107,17 @@ def test_damaged_machine_code_is_compiled_again(path: Path, ending: str, content
         file.write_bytes(bytes(flipped) if content is None else content)
     assert files and moments() == pytest.approx(RIGHT, rel=1e-13)
     for file in files:
-        assert kept_code._opened(str(file)) is not None
+        assert kept_code._opened(str(file), numba.__version__) is not None
+
+
+@pytest.mark.parametrize("ending", ["nbi", "nbc"])
+def test_machine_code_of_another_version_of_numba_is_not_read(path: Path, ending: str) -> None:
+    """It names what this version may not have."""
+    files = sorted((path.parent / "__pycache__").glob(f"*.{ending}"))
+    foreign = b"cnumba.of_another_version\nname\n."  # a pickle
+    for file in files:
+        file.write_bytes(kept_code._seal("0.0.1", foreign) + foreign)
+    assert files and moments() == pytest.approx(RIGHT, rel=1e-13)
 
 
 def test_a_full_disk_is_no_error(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
