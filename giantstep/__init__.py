@@ -7,7 +7,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 if TYPE_CHECKING:
     from giantstep.draw.plot import plot
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from giantstep.sweep.dataset import Dataset
     from giantstep.sweep.many import solve_many
     from giantstep.sweep.map import Map, map
+    from giantstep.sweep.stored import solve_into
     from giantstep.system.result import Result
     from giantstep.system.solve import solve
     from giantstep.system.warm_up import warm_up
@@ -82,6 +83,7 @@ _HOME = {
     "tune": "observe.tune",
     "Dataset": "sweep.dataset",
     "curve": "sweep.curve",
+    "solve_into": "sweep.stored",
     "solve_many": "sweep.many",
     "explore": "explore.serve",
     "Map": "sweep.map",
@@ -137,6 +139,7 @@ __all__ = [
     "schema",
     "simulate",
     "solve",
+    "solve_into",
     "solve_many",
     "spectrum",
     "tune",

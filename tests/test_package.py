@@ -32,9 +32,19 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> zipfile.ZipFile:
 def test_a_wheel_has_the_packages_and_nothing_else(wheel: zipfile.ZipFile) -> None:
     held = {name for name in wheel.namelist() if ".dist-info/" not in name}
     files = (path for package in PACKAGES for path in (ROOT / package).rglob("*") if path.is_file())
-    known = {path.relative_to(ROOT).as_posix() for path in files if path.suffix in (".py", ".txt", ".json", ".typed")}
+    known = {
+        path.relative_to(ROOT).as_posix()
+        for path in files
+        if path.suffix in (".py", ".txt", ".json", ".typed", ".mplstyle")
+    }
     assert held == known
-    assert {"giantstep/py.typed", "derive/py.typed", "generated/MANIFEST.json", "codegen/templates/solve.txt"} <= held
+    assert {
+        "giantstep/py.typed",
+        "giantstep/paper.mplstyle",
+        "derive/py.typed",
+        "generated/MANIFEST.json",
+        "codegen/templates/solve.txt",
+    } <= held
     assert all(not name.startswith("tests/") for name in held)
 
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import giantstep as gs
 from giantstep.cli.options import Parser
 from giantstep.spec.errors import BadInput
-from giantstep.spec.files import PICTURES, check_writable, suffix_of, write_atomic
+from giantstep.spec.files import PICTURES, check_writable
 
 if TYPE_CHECKING:
-    from giantstep.draw.look import Look, Picture
+    from giantstep.draw.look import Look
 
 LOOK = ("title", "xlog", "ylog", "size", "style")
 
@@ -61,13 +60,6 @@ def plot(result: Any, arguments: argparse.Namespace, **options: Any) -> None:
     """Draw a result into the file of --plot, if there is one."""
     if arguments.plot:
         gs.plot(result, arguments.plot, **_options(arguments), **options)
-
-
-def write(draw: Callable[[], Picture], arguments: argparse.Namespace) -> None:
-    """Write a figure of one's own into the file of --plot."""
-    from giantstep.draw.look import saved  # loads matplotlib
-
-    write_atomic(arguments.plot, saved(draw, suffix_of(arguments.plot, PICTURES), look_of(arguments)))
 
 
 def _options(arguments: argparse.Namespace) -> dict[str, Any]:

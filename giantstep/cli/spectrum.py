@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import giantstep as gs
 from giantstep.cli.options import Subparsers, add_model, add_simulation, command, model_of
-from giantstep.cli.pictures import add_plot, check_plot, write
+from giantstep.cli.pictures import add_plot, check_plot, plot
 from giantstep.cli.progress import Bars
 from giantstep.cli.text import Line, aligned, numbers
 from giantstep.spec.errors import BadInput
@@ -47,12 +47,18 @@ def _spectrum(arguments: argparse.Namespace) -> int:
     if arguments.simulate and arguments.dimension is None:
         raise BadInput("--simulate needs a dimension", "give for example --dimension 1000")
     check_plot(arguments)
-    simulated = _simulated(arguments) if arguments.simulate else None
-    found = gs.spectrum(simulated.model if simulated else model, dimension=arguments.dimension)
-    if arguments.plot:
-        from giantstep.draw.spectrum import spectrum_figure  # loads matplotlib
-
-        write(lambda: spectrum_figure(found, simulated), arguments)
+    with Bars() as bars:
+        found = gs.spectrum(
+            model,
+            dimension=arguments.dimension,
+            simulate=arguments.simulate,
+            seeds=arguments.seeds,
+            what=arguments.what,
+            seed=arguments.seed,
+            progress=bars.message,
+        )
+    simulated = found.simulated
+    plot(found, arguments)
     if arguments.json:
         ran = {} if simulated is None else {"simulation": simulated.to_dict(found)}
         print(json.dumps({**found.to_dict(), **ran}, indent=2, allow_nan=False))
@@ -61,20 +67,6 @@ def _spectrum(arguments: argparse.Namespace) -> int:
     if arguments.plot:
         print(f"written: {arguments.plot}")
     return 0
-
-
-def _simulated(arguments: argparse.Namespace) -> Eigenvalues:
-    from giantstep.observe.spectrum.simulated import simulated_eigenvalues  # loads the solver
-
-    with Bars() as bars:
-        return simulated_eigenvalues(
-            model_of(arguments),
-            dimension=arguments.dimension,
-            seeds=arguments.seeds,
-            what=arguments.what,
-            seed=arguments.seed,
-            progress=bars.message,
-        )
 
 
 def _lines(found: gs.Spectrum) -> list[Line]:

@@ -106,12 +106,12 @@ class _Drawing:
 
     def _legend_entry(self, label: str, **style: Any) -> None:
         """Lines of a family differ in colour: the legend shows what they share, in black."""
-        self.axes.plot([], [], label=label, **{"color": "black", **style})
+        self.axes.plot([], [], label=label, **{"color": "black", "linestyle": "-", **style})
 
     def _theory_style(self) -> dict[str, Any]:
         if not self.grid.x.numeric:
             return {"linestyle": "none", "marker": "_", "markersize": 14}
-        return {"marker": "_" if len(self.x) == 1 else "", "markersize": 14}
+        return {"linestyle": "-", "marker": "_" if len(self.x) == 1 else "", "markersize": 14}
 
     def _theory_label(self) -> str:
         spiked = has_spike(self.data.model.replace(dict(self.grid.changes(0))))

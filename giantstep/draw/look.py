@@ -6,11 +6,13 @@ import io
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.resources import files
+from types import MappingProxyType
 from typing import Any, Literal, cast
 
 import matplotlib
 import numpy as np
-from matplotlib import style
+from matplotlib import rc_params_from_file, style
 from matplotlib.axes import Axes
 from matplotlib.backend_bases import RendererBase
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -19,21 +21,10 @@ from matplotlib.figure import Figure
 from derive.language.grammar import did_you_mean, shorten
 from giantstep.spec.errors import BadInput
 
-STYLE: Mapping[str, Any] = {
-    "font.family": "STIXGeneral",
-    "mathtext.fontset": "stix",
-    "font.size": 10.0,
-    "axes.linewidth": 0.7,
-    "axes.unicode_minus": True,
-    "legend.frameon": False,
-    "legend.fontsize": 8.5,
-    "legend.handlelength": 2.6,
-    "xtick.direction": "in",
-    "ytick.direction": "in",
-    "lines.linewidth": 1.5,
-    "pdf.fonttype": 42,
-    "svg.hashsalt": "giantstep",
-}
+#: Of every picture; users have it too: ``plt.style.use("giantstep.paper")``.
+STYLE: Mapping[str, Any] = MappingProxyType(
+    dict(rc_params_from_file(str(files("giantstep").joinpath("paper.mplstyle")), use_default_template=False).items())
+)
 _NO_DATE: Mapping[str, Mapping[str, Any]] = {
     ".svg": {"Date": None},
     ".pdf": {"CreationDate": None, "ModDate": None},
@@ -85,7 +76,7 @@ class Look:
     @contextmanager
     def context(self) -> Iterator[None]:
         """Matplotlib's settings while a figure is drawn and written."""
-        with matplotlib.rc_context(cast(Any, STYLE)):
+        with matplotlib.rc_context(cast(Any, dict(STYLE))):
             if self.style is not None:
                 style.use(self.style)
             yield

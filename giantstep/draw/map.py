@@ -110,7 +110,7 @@ def _optimum(axes: Axes, found: Map, x: Array) -> None:
     best = found.line()
     if np.isfinite(best).any():
         label = f"best {_name(found.y.key)} for every {_name(found.x.key)}"
-        axes.plot(x, best, color="white", linewidth=1.8, path_effects=_OUTLINE, label=label, zorder=5)
+        axes.plot(x, best, color="white", linestyle="-", linewidth=1.8, path_effects=_OUTLINE, label=label, zorder=5)
 
 
 def _words(axes: Axes, found: Map) -> None:

@@ -19,23 +19,24 @@ _SHOWN = 2e-4  # the tail of this mass is not drawn
 _BINS = 60
 
 
-def rendered_spectrum(theory: Spectrum, suffix: str = ".png", simulated: Eigenvalues | None = None) -> bytes:
+def rendered_spectrum(theory: Spectrum, suffix: str = ".png") -> bytes:
     """The bytes of the picture in one of the formats."""
-    return saved(lambda: spectrum_figure(theory, simulated), suffix)
+    return saved(lambda: spectrum_figure(theory), suffix)
 
 
-def spectrum_figure(theory: Spectrum, simulated: Eigenvalues | None = None) -> Picture:
+def spectrum_figure(theory: Spectrum) -> Picture:
     """A figure of a spectrum."""
     drawn = Picture(5.4, 3.8)
     axes = drawn.add_subplot()
-    draw_spectrum(axes, theory, simulated)
+    draw_spectrum(axes, theory)
     axes.set_title(described(theory.model, {"target.link", "fit.ridge", "fit.loss"}), fontsize=8.5, loc="left")
     drawn.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=2)
     return drawn
 
 
-def draw_spectrum(axes: Axes, theory: Spectrum, simulated: Eigenvalues | None = None) -> None:
+def draw_spectrum(axes: Axes, theory: Spectrum) -> None:
     """One spectrum on a pair of axes, per unit of log x: equal areas are equal fractions of eigenvalues."""
+    simulated = theory.simulated
     low, high = shown_range(theory)
     if simulated is not None:
         _histogram(axes, theory, simulated, low, high)
@@ -44,7 +45,7 @@ def draw_spectrum(axes: Axes, theory: Spectrum, simulated: Eigenvalues | None = 
         x = part.coordinate.x(theta)
         within = x >= low
         label = "theory" if number == 0 else None
-        axes.plot(x[within], x[within] * part.density(x[within]), color="black", linewidth=1.5, label=label, zorder=3)
+        axes.plot(x[within], x[within] * part.density(x[within]), color="black", linestyle="-", label=label, zorder=3)
     _outliers(axes, theory, simulated)
     axes.set_xscale("log")
     _ticks(axes, low, high)

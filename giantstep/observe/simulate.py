@@ -20,6 +20,7 @@ from giantstep.law.spike import spike_of
 from giantstep.law.structured_inputs import input_law
 from giantstep.simulate.convex import ConvexLoss
 from giantstep.simulate.errors import SimulationError
+from giantstep.simulate.result import SimulationResult
 from giantstep.simulate.run import simulate as simulate_system
 from giantstep.simulate.surroundings import GivenRows, InputSpectrum
 from giantstep.simulate.system import SYSTEM_KINDS, Coefficients, FiniteSystem, Link, SystemKind, finite_sizes
@@ -53,6 +54,8 @@ class Simulation(Shown):
 
     test_error: mean (y_clean - f)^2, for losses of the margin P(y_clean f < 0). train_error: mean loss, for the square
     loss without the factor 1/2.
+    strength, alignment: of the spike in every first layer, measured in a trained network; alignment [seed, index] of a
+    target of several indices.
     ``model`` has the ratios really simulated (n/d, p/d, p_b/p, n0/d of whole numbers): solve it with
     ``dimension`` to compare. ``samples`` are the n/d simulated.
     """
@@ -66,6 +69,8 @@ class Simulation(Shown):
     test_error: Array
     train_error: Array
     seconds: float
+    strength: Array
+    alignment: Array
 
     @property
     def seeds(self) -> int:
@@ -166,7 +171,7 @@ def simulate(
     rounded, what = at_dimension(model, dimension), what or default_kind(model)
     system = finite_system(rounded, what)
     runs = [
-        simulate_seed(system, what, dimension, seed, index, alphas, lambdas, _shifted(progress, index, seeds))
+        _run_seed(system, what, dimension, seed, index, alphas, lambdas, _shifted(progress, index, seeds))
         for index in range(seeds)
     ]
     return Simulation(
@@ -176,9 +181,11 @@ def simulate(
         seed,
         finite_sizes(system, dimension, alphas).alpha,
         lambdas,
-        np.stack([test for test, _ in runs]),
-        np.stack([train for _, train in runs]),
+        np.concatenate([run.test_error for run in runs]),
+        np.concatenate([run.train_error for run in runs]),
         time.perf_counter() - started,
+        np.concatenate([run.spike.strength for run in runs]),
+        np.concatenate([run.spike.alignment for run in runs]),
     )
 
 
@@ -200,13 +207,26 @@ def simulate_seed(
     progress: Progress | None = None,
 ) -> tuple[Array, Array]:
     """Test and train error [sample, ridge] of one seed: independent tasks that add up to a simulation."""
+    result = _run_seed(system, what, dimension, seed, index, samples, ridges, progress)
+    return result.test_error[0], result.train_error[0]
+
+
+def _run_seed(
+    system: FiniteSystem,
+    what: SystemKind,
+    dimension: int,
+    seed: int,
+    index: int,
+    samples: Sequence[float],
+    ridges: Sequence[float],
+    progress: Progress | None,
+) -> SimulationResult:
     state = np.random.SeedSequence(seed, spawn_key=(index,)).generate_state(2, np.uint64)
     own = int(state[0]) << 64 | int(state[1])
     try:
-        result = simulate_system(system, what, dimension, 1, samples, ridges, seed=own, progress=progress)
+        return simulate_system(system, what, dimension, 1, samples, ridges, seed=own, progress=progress)
     except SimulationError as error:
         raise _refused(error) from None
-    return result.test_error[0], result.train_error[0]
 
 
 def at_dimension(model: Model, dimension: int) -> Model:

@@ -37,6 +37,7 @@ from giantstep.sweep.grid import Grid, Sweep
 from giantstep.sweep.points import Column as Column
 from giantstep.sweep.points import Points
 from giantstep.sweep.selection import selected
+from giantstep.sweep.zarr_store import parts_of_store
 
 if TYPE_CHECKING:
     import pandas
@@ -205,11 +206,12 @@ class Dataset(Pictured):
 
     @classmethod
     def read(cls, path: str | os.PathLike[str], model: ModelLike | None = None) -> Self:
-        """The dataset of a .json, .nc or .csv file; a .csv file holds no model, so that it has to be given.
-
-        Raises BadInput.
+        """The dataset of a .json, .nc or .csv file, or of a .zarr folder of ``solve_into``; a .csv file holds no model,
+        so that it has to be given. Raises BadInput.
         """
-        suffix = suffix_of(path, SUFFIXES)
+        suffix = suffix_of(path, (*SUFFIXES, ".zarr"))
+        if suffix == ".zarr":
+            return cls._of_parts({"format": FORMAT, **parts_of_store(Path(path))})
         try:
             content = Path(path).read_bytes()
             text = "" if suffix == ".nc" else content.decode()
@@ -280,7 +282,9 @@ def _listed(column: Column) -> list[Any]:
     return [entry if math.isfinite(entry) else None for entry in column.tolist()]
 
 
-def _column(entries: Sequence[Any]) -> Column:
+def _column(entries: Sequence[Any] | NDArray[np.float64]) -> Column:
+    if isinstance(entries, np.ndarray):
+        return entries
     if entries and all(isinstance(entry, str) for entry in entries):
         return tuple(entries)
     return np.array([math.nan if entry is None else float(entry) for entry in entries], dtype=np.float64)

@@ -43,6 +43,15 @@ def test_it_is_committed_as_it_ran(path: Path) -> None:
     assert not re.search(r"/(?:home|Users|root|opt|tmp)/|site-packages", text)
 
 
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_it_needs_nothing_private_and_draws_in_the_style_of_the_package(path: Path) -> None:
+    cells = [cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
+    code = "\n".join(cells)
+    assert re.findall(r"^[ \t]*(?:from|import) giantstep\b.*", code, re.MULTILINE) == ["import giantstep as gs"]
+    assert ('plt.style.use("giantstep.paper")' in code) == ("import matplotlib.pyplot as plt" in code)
+    assert "gs.plot(" in code or "plt." in code
+
+
 @pytest.mark.parametrize(
     "path",
     [pytest.param(p, id=p.stem, marks=[pytest.mark.slow] * (p.stem != "quickstart")) for p in NOTEBOOKS],

@@ -34,7 +34,7 @@ def planted(monkeypatch: pytest.MonkeyPatch, error: float, spread: float, kept: 
             (1.0 + error + kept / dimension + scatter[k]) * getattr(theory, name)
             for k, name in enumerate(("test_error", "train_error"))
         ]
-        return Simulation(model, "srf", dimension, 0, (1.5,), (0.2,), values[0], values[1], 0.0)
+        return Simulation(model, "srf", dimension, 0, (1.5,), (0.2,), values[0], values[1], 0.0, np.ones(1), np.ones(1))
 
     monkeypatch.setattr(simulation, "simulate", simulated)
 

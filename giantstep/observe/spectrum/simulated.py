@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -15,13 +15,21 @@ from giantstep.simulate.system import SystemKind
 from giantstep.spec.errors import BadInput
 from giantstep.spec.model import Model
 
-if TYPE_CHECKING:
-    from giantstep.observe.spectrum.spectrum import Spectrum
-
 Array = np.ndarray
 
 _ZERO = 1e-12  # relative to the mean eigenvalue: rounding of eigenvalues that vanish
 _QUANTILES = 101
+
+
+class Theory(Protocol):
+    """What a spectrum of the theory tells."""
+
+    @property
+    def outliers(self) -> Array:
+        """Eigenvalues beside the bulk."""
+
+    def distribution(self, x: Any) -> Array:
+        """The share of eigenvalues up to x."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +59,7 @@ class Eigenvalues:
         kept = self.values[:, : self.values.shape[1] - outliers]
         return np.sort(kept.ravel())
 
-    def distance(self, theory: Spectrum) -> float:
+    def distance(self, theory: Theory) -> float:
         """Kolmogorov distance of the eigenvalues of all seeds to the theory; rounded zeros count as zeros."""
         values = np.sort(self.values.ravel())
         values = values[values > _ZERO * float(values.mean())]
@@ -61,7 +69,7 @@ class Eigenvalues:
         gap = np.maximum(np.abs(rank / count - expected), np.abs((rank - 1) / count - expected))
         return float(max(gap.max(initial=0.0), abs(nothing / count - float(theory.distribution(0.0)))))
 
-    def to_dict(self, theory: Spectrum) -> dict[str, Any]:
+    def to_dict(self, theory: Theory) -> dict[str, Any]:
         """The part ``simulation`` of the object of ``spectrum --json``."""
         mean, error = self.largest(len(theory.outliers) + 1)
         probabilities = np.linspace(0.0, 1.0, _QUANTILES)

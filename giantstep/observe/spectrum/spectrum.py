@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,9 @@ from giantstep.observe.baselines import random_features
 from giantstep.observe.spectrum.measure import Bulk, at, bulk
 from giantstep.observe.spectrum.outliers import growing, next_to_edge, outliers
 from giantstep.observe.spectrum.response import Response, State, follow
+from giantstep.observe.spectrum.simulated import Eigenvalues, simulated_eigenvalues
 from giantstep.observe.spectrum.support import Scan, contour_mass, inside, intervals, mass_at_zero, scan
+from giantstep.simulate.system import SystemKind
 from giantstep.spec.errors import BadInput, NotConverged
 from giantstep.spec.given import takes_model
 from giantstep.spec.model import Model
@@ -40,7 +43,8 @@ class Spectrum(Pictured):
     (The matrix of the readout's objective; Phi^T Phi / n has its eigenvalues times p/n, Phi Phi^T / p the same but for
     those at zero.) bulks: intervals of the support, from small to large; mass_at_zero: 1 - rank/p; unresolved: mass of
     eigenvalues above zero but below ``floor``; total: sum of all masses, each found apart from the others;
-    outliers: at ``dimension``, or those that stay finite as it grows; growing: outliers over d as d grows.
+    outliers: at ``dimension``, or those that stay finite as it grows; growing: outliers over d as d grows; simulated:
+    eigenvalues of finite systems of that dimension, or None.
     """
 
     model: Model
@@ -55,6 +59,7 @@ class Spectrum(Pictured):
     dimension: int | None
     seconds: float
     response: Response
+    simulated: Eigenvalues | None = None
 
     def density(self, x: float | Array) -> Array:
         """Density at x > 0, solved for at every x; the atom at zero is left out. Raises BadInput for x <= 0."""
@@ -126,14 +131,33 @@ def _sampled(part: Bulk) -> dict[str, Any]:
 
 
 @takes_model
-def spectrum(model: Model, *, dimension: int | None = None) -> Spectrum:
+def spectrum(
+    model: Model,
+    *,
+    dimension: int | None = None,
+    simulate: bool = False,
+    seeds: int = 5,
+    what: SystemKind | None = None,
+    seed: int = 0,
+    progress: Callable[[int, int, str], object] | None = None,
+) -> Spectrum:
     """The spectrum of the features' Gram matrix Phi^T Phi / p of a model, with its outliers at a dimension.
 
     It depends on neither target nor ridge, but through the spike and a trained bias. In the limit of a step below the
-    giant one the bulk is that of random features; the sizes of its outliers depend on the dimension. Raises BadInput,
-    or NotConverged where the masses of intervals, of zero and of what lies below all numbers do not add up to one.
-    Source: [CUI24] App. F; THEORY section 7.
+    giant one the bulk is that of random features; the sizes of its outliers depend on the dimension. ``simulate``: also
+    eigenvalues of ``seeds`` finite systems of that dimension, the other options as in ``simulate``; the model is then
+    that of the ratios of whole numbers. Raises BadInput, or NotConverged where the masses of intervals, of zero and of
+    what lies below all numbers do not add up to one. Source: [CUI24] App. F; THEORY section 7.
     """
+    if not simulate:
+        return _spectrum(model, dimension)
+    if dimension is None:
+        raise BadInput("the simulation needs a dimension", "give dimension, e.g. 500")
+    simulated = simulated_eigenvalues(model, dimension=dimension, seeds=seeds, what=what, seed=seed, progress=progress)
+    return replace(_spectrum(simulated.model, dimension), simulated=simulated)
+
+
+def _spectrum(model: Model, dimension: int | None) -> Spectrum:
     begun = time.perf_counter()
     limit = is_intermediate(model) and dimension is None
     bias = solve(model, dimension=dimension).bias if model.network.trains_bias else None

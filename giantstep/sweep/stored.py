@@ -1,0 +1,139 @@
+"""More points than fit into memory: solved in parts that go to a Zarr store as they are finished."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from derive.language.grammar import shorten
+from giantstep.observe.simulate import checked_count
+from giantstep.spec.errors import BadInput
+from giantstep.spec.files import suffix_of
+from giantstep.spec.given import takes_model
+from giantstep.spec.model import Model
+from giantstep.sweep.bars import GivenProgress, Progress, progress_of
+from giantstep.sweep.checkpoint import Checkpoint, Outcome
+from giantstep.sweep.dataset import Dataset, versions
+from giantstep.sweep.grid import check_key
+from giantstep.sweep.many import solve_many
+from giantstep.sweep.tasks import named
+from giantstep.sweep.zarr_store import STATUS, Columns, Store, digest_of
+
+CHUNK = 2**16
+
+
+@takes_model
+def solve_into(
+    model: Model,
+    path: str | os.PathLike[str],
+    values: Mapping[str, Any],
+    *,
+    chunk: int = CHUNK,
+    dimension: int | None = None,
+    tolerance: float = 1e-10,
+    executor: Executor | int | None = None,
+    progress: GivenProgress = None,
+) -> Path:
+    """Solve a model at very many values of some keys, as ``solve_many`` does, into a Zarr store: a .zarr folder.
+
+    ``chunk`` points at a time are in memory. A run that was stopped, by whatever, goes on after its last whole part
+    when it is called again, and the store has the same bits as without the stop. Columns are along the dimension
+    ``point``, in the order of ``ravel()`` of the values broadcast against each other; ``status`` is 0 (ok),
+    1 (not_converged) or 2 (impossible), and ``solve`` says why. ``xarray.open_zarr`` and ``Dataset.read`` read it.
+    progress: "auto" for a bar with the time left. Raises BadInput for values that are not allowed, without zarr, and
+    for a store of other points.
+    """
+    checked_count("chunk", chunk, 1)
+    suffix_of(path, (".zarr",))
+    points = _Points.of(values)
+    options: dict[str, Any] = {"dimension": dimension, "tolerance": tolerance}
+    about = {"model": json.dumps(model.to_dict()), "keys": list(points.values), "options": json.dumps(options)}
+    store = Store(Path(path), points.shape, chunk, about, json.dumps(versions()))
+
+    def solve(rows: Columns, tell: Progress | None) -> Columns:
+        try:
+            return _numbers(solve_many(model, rows, **options, executor=executor, progress=tell))
+        except BadInput:
+            if not len(done):
+                raise  # nothing is possible, or wrong from the start
+            return {**rows, "status": np.full(len(next(iter(rows.values()))), STATUS.index("impossible"), np.int8)}
+
+    with Checkpoint(_journal(Path(path))) as done, progress_of(progress) as told:
+        for part in points.parts(chunk):
+            rows = points.rows(part)
+            key = named(model, {"points": digest_of(rows), "at": part.start, **options})
+            known = done.get(key)
+            if known is None or known.values["digest"] != store.digest(part, known.values["columns"]):
+                columns = solve(rows, _within(told, part.start, len(points)))
+                store.write(part, columns)
+                done.add({key: Outcome("ok", {"digest": digest_of(columns), "columns": list(columns)})})
+            if told is not None:
+                told("points", part.stop, len(points))
+        done.remove()
+    return Path(path)
+
+
+def _journal(path: Path) -> Path:
+    """Parts that are whole, beside the store."""
+    return path.with_name(f"{path.name}.partial.jsonl")
+
+
+def _within(told: Progress | None, start: int, total: int) -> Progress | None:
+    return None if told is None else lambda _, done, __: told("points", start + done, total)
+
+
+@dataclass(frozen=True)
+class _Points:
+    """Arrays of one shape that are views of what was given: no copies."""
+
+    values: Columns
+    shape: tuple[int, ...]
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> _Points:
+        """Raises BadInput for what are no numbers, or shapes that do not go together."""
+        if not isinstance(values, Mapping) or not values:
+            raise BadInput(f"the values are {shorten(values)}", 'give arrays by key, as {"fit.samples": [0.5, 1.0]}')
+        arrays = {}
+        for key, given in values.items():
+            check_key(key)
+            array = np.asarray(given)
+            if array.dtype.kind not in "iuf":
+                raise BadInput(f"the values of {key} are {shorten(given)}", "give numbers")
+            arrays[key] = array.astype(np.float64, copy=False)
+        try:
+            shape = np.broadcast_shapes(*(array.shape for array in arrays.values()))
+        except ValueError:
+            shapes = ", ".join(f"{key} {array.shape}" for key, array in arrays.items())
+            raise BadInput(f"the shapes of the values do not go together: {shapes}", "give equal ones") from None
+        if math.prod(shape) == 0:
+            raise BadInput("there are no values to solve for", "give at least one point")
+        return cls({key: np.broadcast_to(array, shape) for key, array in arrays.items()}, shape)
+
+    def __len__(self) -> int:
+        return math.prod(self.shape)
+
+    def parts(self, chunk: int) -> Iterator[slice]:
+        """Ranges of rows."""
+        for start in range(0, len(self), chunk):
+            yield slice(start, min(start + chunk, len(self)))
+
+    def rows(self, part: slice) -> Columns:
+        """The values of some rows."""
+        return {key: array.flat[part.start : part.stop] + 0.0 for key, array in self.values.items()}
+
+
+def _numbers(found: Dataset) -> dict[str, NDArray[Any]]:
+    """Columns of numbers, the status as a small one, last."""
+    columns: dict[str, NDArray[Any]] = {n: c for n, c in found.columns.items() if isinstance(c, np.ndarray)}
+    columns["status"] = np.array([STATUS.index(str(one)) for one in found["status"]], dtype=np.int8)
+    return columns

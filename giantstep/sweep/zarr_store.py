@@ -1,0 +1,120 @@
+"""A Zarr group of points: an array a column, a piece of it a part that was solved at a time."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from giantstep.spec.errors import BadInput
+from giantstep.sweep.formats import long_name, units
+
+Columns = Mapping[str, NDArray[Any]]
+STATUS = ("ok", "not_converged", "impossible")  # by their numbers in the store
+FORMAT = "giantstep-points-1"
+_UNSOLVED = -1
+
+
+class Store:
+    """The Zarr group, one array a column, one piece of it a part."""
+
+    def __init__(self, path: Path, shape: Sequence[int], chunk: int, about: Mapping[str, Any], made_by: str) -> None:
+        """about: what tells these points from others; made_by: what does not. Raises BadInput."""
+        zarr = zarr_module()
+        self._length = math.prod(shape)
+        self._chunk = min(chunk, self._length)
+        about = {"format": FORMAT, "shape": list(shape), "chunk": self._chunk, **about}
+        if path.exists():
+            try:
+                self._group = zarr.open_group(path, mode="r+")
+            except Exception:  # whatever zarr finds in a folder that is no group
+                raise BadInput(f"{path} is no Zarr store", "give another name, or remove it") from None
+            other = [name for name, value in about.items() if self._group.attrs.get(name) != value]
+            if other:
+                raise BadInput(
+                    f"{path} holds other points: its {', '.join(other)} differ", "give another name, or remove it"
+                )
+        else:
+            self._group = zarr.open_group(path, mode="w")
+            self._group.attrs.update({**about, "versions": made_by})
+
+    def write(self, part: slice, columns: Columns) -> None:
+        """Put the columns of a part in their places."""
+        for name, column in columns.items():
+            if name not in self._group:
+                self._add(name, column)
+            self._group[name][part] = column
+
+    def digest(self, part: slice, names: Sequence[str]) -> str:
+        """That of what is stored; of nothing where a column is not there or not whole."""
+        try:
+            return digest_of({name: self._group[name][part] for name in names})
+        except Exception:  # torn or changed: whatever zarr says of it
+            return ""
+
+    def _add(self, name: str, column: NDArray[Any]) -> None:
+        about: dict[str, Any] = {"long_name": long_name(name), "units": units(name)}
+        if name == "status":
+            about = {"long_name": long_name(name), "flag_meanings": " ".join(STATUS), "flag_values": [0, 1, 2]}
+        self._group.create_array(
+            name,
+            shape=(self._length,),
+            dtype=column.dtype,
+            chunks=(self._chunk,),
+            fill_value=_UNSOLVED if name == "status" else math.nan,
+            dimension_names=("point",),
+            attributes=about,
+        )
+        self._group.attrs["columns"] = [*self._group.attrs.get("columns", ()), name]
+
+
+def digest_of(columns: Columns) -> str:
+    """Of names, types and every bit."""
+    digest = sha256()
+    for name, column in columns.items():
+        digest.update(f"{name} {column.dtype} {column.shape}".encode())
+        digest.update(np.ascontiguousarray(column).data)
+    return digest.hexdigest()
+
+
+def zarr_module() -> Any:
+    """Zarr. Raises BadInput where it is not installed."""
+    try:
+        import zarr  # an optional dependency
+    except ImportError:
+        raise BadInput("zarr is not installed", "pip install 'giantstep[zarr]'") from None
+    return zarr
+
+
+def parts_of_store(path: Path) -> dict[str, Any]:
+    """What ``to_dict`` of the dataset gives, of a whole store. Raises BadInput."""
+    zarr = zarr_module()
+    try:
+        group = zarr.open_group(path, mode="r")
+        about = dict(group.attrs)
+        arrays = {name: group[name][:] for name in group.array_keys()}
+        if about["format"] != FORMAT:
+            raise ValueError(f"its format is {about['format']}")
+        status = arrays.pop("status")
+        columns: dict[str, Any] = {name: arrays[name] for name in about["columns"] if name != "status"}
+        if np.any(status == _UNSOLVED):
+            raise BadInput(f"{path} is not finished", "call solve_into again: it goes on from the finished points")
+        columns["status"] = tuple(STATUS[number] for number in status.tolist())
+        columns["reason"] = ("",) * len(status)
+    except BadInput:
+        raise
+    except Exception as error:  # whatever zarr finds
+        raise BadInput(f"{path} is no store of solve_into: {error}") from None
+    return {
+        "model": json.loads(about["model"]),
+        "points": {"keys": about["keys"], "shape": about["shape"]},
+        "options": {**json.loads(about["options"]), "simulation": None},
+        "versions": json.loads(about["versions"]),
+        "columns": columns,
+    }
