@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
@@ -22,8 +22,8 @@ from derive.blocks import (
     used_indices,
 )
 from derive.calculus import Calculus, contract
-from derive.canonical import canonical, fold
-from derive.constraints import OF_T, Constraint, summed, within
+from derive.canonical import canonical
+from derive.constraints import OF_T, Constraint, constraint_of, definitions_in, summed, within
 from derive.directions import directions_of
 from derive.energetic import Energetic, output_energy, quadratic_energy
 from derive.free_energy import FreeEnergy, free_energy
@@ -173,7 +173,7 @@ def _equations(trace: Recorder, energy: FreeEnergy) -> tuple[tuple[Equation, ...
     equations = [Equation(d.name, d.name, d.indices, d.body, "explicit") for d in spectral.definitions]
     if spectral.stationarity is not None:
         equations.append(_solve_for(trace, "T", "T", "dL/dT", "[CUI24] App. D"))
-    equations += [Equation(each.name, each.name, each.indices, each.body, "explicit") for each in spectral.auxiliary]
+    equations += [Equation(d.name, d.name, d.indices, d.body, "explicit") for d in definitions_in(spectral.auxiliary)]
     equations += gradient.adjoints(trace)
     paired = pairs(energy.energetic.directions, energy.energetic.spikes, energy.law.norms)
     conditions = {name: gradient.total(trace, name) for name, _ in paired}
@@ -198,18 +198,21 @@ class _Gradient:
         self.calculus = calculus_of(energy.energetic, energy.spectral.parallel)
         if not energy.spectral.parallel:  # all derivatives are through T, or there are auxiliary unknowns beside it
             found = {d.name: d for d in energy.spectral.definitions}
-            self.calculus = replace(
-                self.calculus,
-                definitions={**self.calculus.definitions, **found},
-                inverses={inverse.name: inverse for inverse in energy.spectral.inverses},
-            )
+            inside = {inverse.name: inverse for inverse in self._inverses}
+            self.calculus = replace(self.calculus, definitions={**self.calculus.definitions, **found}, inverses=inside)
+
+    @property
+    def _inverses(self) -> tuple[MatrixInverse, ...]:
+        """Those that are no unknowns of their own."""
+        spectral = self.energy.spectral
+        return tuple(inverse for inverse in spectral.inverses if inverse not in spectral.auxiliary)
 
     @property
     def definitions(self) -> tuple[Definition | MatrixInverse, ...]:
         """What the symbols in the functional stand for, where a difference has to know."""
         energetic, spectral = self.energy.energetic, self.energy.spectral
         loss = random_loss(energetic.directions).averages if energetic.partials else ()
-        return (*energetic.fields, *spectral.definitions, *spectral.inverses, *loss)
+        return (*energetic.fields, *spectral.definitions, *self._inverses, *loss)
 
     def partial(self, expr: sp.Expr, name: str) -> sp.Expr:
         """d expr / d name at fixed T."""
@@ -258,12 +261,12 @@ class _Gradient:
         """The equations that T and what follows it obey, the others held."""
         spectral = self.energy.spectral
         own = () if spectral.stationarity is None else (OF_T,)
-        return (*own, *(Constraint(each.name, each.indices, explicit=True) for each in spectral.auxiliary))
+        return (*own, *map(constraint_of, spectral.auxiliary))
 
     def _moved_by(self, name: str) -> tuple[Constraint, ...]:
         """Those of the equations that a name stands in, by itself or by what is defined by it; its own among them."""
         spectral = self.energy.spectral
-        bodies = {d.name: d.body for d in (*spectral.definitions, *spectral.auxiliary)}
+        bodies = {d.name: d.body for d in (*spectral.definitions, *definitions_in(spectral.auxiliary))}
         bodies |= {inverse.name: inverse.entry for inverse in spectral.inverses}
         if spectral.stationarity is not None:
             bodies["T"] = spectral.stationarity
@@ -281,9 +284,9 @@ class _Gradient:
 
         w is the weight of R in Phi, so that without a finite-size term the right side is dR/dy.
         """
-        return [self._adjoint(trace, constraint) for constraint in self._constraints]
+        return [equation for each in self._constraints for equation in self._adjoint(trace, each)]
 
-    def _adjoint(self, trace: Recorder, of: Constraint) -> Equation:
+    def _adjoint(self, trace: Recorder, of: Constraint) -> Iterator[Equation]:
         source, unknown = "implicit function theorem", member(of.name, of.indices)
         constraints = self._moved_by(of.name)
         labels = [constraint.name for constraint in constraints]
@@ -323,30 +326,28 @@ class _Gradient:
             source,
         )
         adjoint = family(of.adjoint)[of.indices]
-        if of.explicit:
-            return Equation(
-                of.adjoint, of.adjoint, of.indices, canonical(right - moved + adjoint, SYMMETRIC), "explicit"
-            )
-        return Equation(of.adjoint, of.adjoint, of.indices, moved - right, "implicit")
+        if not of.explicit:
+            yield Equation(of.adjoint, of.adjoint, of.indices, moved - right, "implicit")
+            return
+        yield Equation(of.adjoint, of.adjoint, of.indices, canonical(right - moved + adjoint, SYMMETRIC), "explicit")
+        if of.inverse:
+            words = f"what the adjoint of ${of.name}$ carries on to the matrix of which it is the inverse"
+            body = trace.define(of.multiplier, family(of.multiplier)[of.indices], of.carried(), words, source)
+            yield Equation(of.multiplier, of.multiplier, of.indices, canonical(body, SYMMETRIC), "explicit")
 
     def _response(self, of: Constraint, body: sp.Expr, moved: sp.Indexed) -> sp.Expr:
         """sum_e adjoint_e dE_e/d moved."""
         places = fresh_indices(len(of.indices), used_indices(body, moved, *of.indices))
         there = rename(body, dict(zip(of.indices, places, strict=True)))
-        slope, adjoint = self._folded(self.calculus.derivative(there, moved)), family(of.adjoint)[places]
+        slope, multiplier = self.calculus.derivative(there, moved), family(of.multiplier)[places]
         if not of.explicit:
-            return canonical(contract(summed(adjoint * slope, places)), SYMMETRIC)
+            return canonical(contract(summed(multiplier * slope, places)), SYMMETRIC)
         own = family(of.adjoint)[moved.indices] if str(moved.base.label) == of.name else sp.S.Zero
-        return own - canonical(contract(within(adjoint, slope, places)), SYMMETRIC)
+        follows = canonical(contract(within(multiplier, slope, places)), SYMMETRIC)
+        return own + follows if of.inverse else own - follows
 
     def _dependence(self, phi: sp.Expr, unknown: sp.Indexed) -> sp.Expr:
-        slope = self._folded(self.calculus.derivative(phi, unknown))
-        return canonical(sp.expand(slope / self.energy.weight_of_R), SYMMETRIC)
-
-    def _folded(self, expr: sp.Expr) -> sp.Expr:
-        for definition in self.energy.spectral.folded:
-            expr = canonical(fold(expr, definition), SYMMETRIC)
-        return expr
+        return canonical(sp.expand(self.calculus.derivative(phi, unknown) / self.energy.weight_of_R), SYMMETRIC)
 
 
 def calculus_of(energetic: Energetic, parallel: tuple[ParallelSum, ...]) -> Calculus:

@@ -7,14 +7,14 @@ sigma' beside its parts along 1 and z, (i, j) in MOMENTS; radial: 1 for rows Gau
 means of functions of e [N], and of those times t = theta.x [m, N]; r_3: the strength of the spike with
 E sigma''' in the place of E sigma'.
 
-Generated; do not edit. Signature 79e4928f17ba194b.
+Generated; do not edit. Signature 506c6648ed0cb322.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "79e4928f17ba194bbdd0e66b8f2b7ec79e0608d56c0aa30446deb4e996c20ba2"
+SIGNATURE = "506c6648ed0cb3227ae233fa9790a365e7a4c1b4dd9984275a4fe1971443b24a"
 
 
 MOMENTS = ((1, 2), (1, 3), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (4, 0))

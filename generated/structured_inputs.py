@@ -3,14 +3,14 @@
 eigenvalue [J]: of the covariance of the inputs, of mean one; law_tr, law_theta [J]: weights of the trace and of the
 target's direction theta there; u [K]: readout values at initialisation.
 
-Generated; do not edit. Signature 4604729070945339, runtime bc1ca467bb2a743e.
+Generated; do not edit. Signature 7f0bf15c0ccd8f7f, runtime 1edb2b70c776f00b.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "4604729070945339a56aeb4abc536b7df6aeb3488e2a8f0564ad429a25e01eea"
+SIGNATURE = "7f0bf15c0ccd8f7f04e298e156d45733a8827a355637603395dfe8081e3c20dd"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

@@ -11,7 +11,7 @@ from codegen.runtime.equation_text import INVERSE, MINUS, NODE
 _ALONG = 8  # what a loop along memory gains over another
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Layout:
     """rows: the contractions as they are carried out; size: how many numbers there are; constants: (places, values).
 

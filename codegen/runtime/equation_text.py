@@ -15,6 +15,7 @@ PARAMETERS = ("alpha", "beta", "ridge", "noise", "inverse_dimension")
 FEATURES = ("mu0", "mu1", "mu2sq")
 RATES = ("d_alpha", "d_beta", "d_ridge")  # of parameters, in tangents
 NODE = "n"  # the axis of the nodes of kappa
+_INDEX = re.compile(r"\b[a-z]\b(?!\[)")
 
 
 def lines_of(text):
@@ -29,8 +30,14 @@ def lines_of(text):
     return [re.split(" (:?=) ", line, maxsplit=1) for line in found]
 
 
+def alike(text):
+    """(the text with its indices numbered by first appearance, the indices in order): the same for what is the same."""
+    letters = {}
+    return _INDEX.sub(lambda found: letters.setdefault(found[0], f"{len(letters)}"), text), letters
+
+
 class Contractions:
-    """The contractions that evaluate equations, in order.
+    """The contractions that evaluate equations, in order; what is the same but for the names of indices is one array.
 
     registers: for every array the numbers of its axes; rows: (kind, axes of the loops, registers of three operands, for
     each of these pairs (loop, place of an axis)); given: name -> letters of what has the first registers: parameters,
@@ -40,6 +47,7 @@ class Contractions:
     """
 
     loops = 4  # of a contraction at most
+    ruled = False  # whether the text at hand is that of a rule, whose contractions have no tangents
     ways = None  # the axis of the directions that are followed at a time
 
     def __init__(self, text, columns, features=FEATURES):
@@ -126,13 +134,14 @@ class Contractions:
         """The array of an expression."""
         if isinstance(node, (ast.Constant, ast.Name, ast.Subscript)):
             return self._leaf(node)
-        text, letters = self.text[node.col_offset : node.end_col_offset], sorted(self._free(node))
-        if text in self.shared:
-            return self.shared[text]
+        free, (text, named) = self._free(node), alike(self.text[node.col_offset : node.end_col_offset])
+        letters = [*(letter for letter in named if letter in free), *sorted(free.difference(named))]
+        for ruled in (False, self.ruled):  # what has no tangent serves where none is asked for
+            if (text, ruled) in self.shared:
+                return self.shared[text, ruled], tuple(letters)
         found = self._new(letters)
         self._add(node, found, PLUS)
-        if letters == [NODE]:
-            self.shared[text] = found
+        self.shared[text, self.ruled] = found[0]
         return found
 
     def _add(self, node, into, kind):

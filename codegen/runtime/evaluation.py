@@ -11,6 +11,7 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from codegen.runtime.compiling import kept
+from codegen.runtime.contraction_layout import Layout as Layout
 from codegen.runtime.contraction_layout import layout_of
 from codegen.runtime.contractions import ALONG
 from codegen.runtime.equation_text import INVERSE, MINUS, PARAMETERS, PLUS, RECIPROCAL
@@ -122,7 +123,7 @@ class Numbers(MutableMapping):
         if name in self.others:
             return self.others[name]
         if name not in self.views:
-            place, shape, order = self.layout.defined.get(name) or self.layout.moving[name]
+            place, shape, order = where(self.layout, name)
             found = self.value[place].reshape(shape).transpose(order)
             self.views[name] = found[..., 0] if self.ways is None and name.startswith("d_") else found
         return self.views[name]
@@ -150,6 +151,17 @@ class Numbers(MutableMapping):
                 piece.run(self.value)
             else:
                 run(piece, self.value)
+
+
+def places_in(layout, name):
+    """Where the members of a family lie among all numbers, in the shape of the family."""
+    place, shape, order = where(layout, name)
+    return np.arange(place.start, place.stop).reshape(shape).transpose(order)
+
+
+def where(layout, name):
+    """(place, shape in memory, places of the axes there) of a family."""
+    return layout.defined.get(name) or layout.moving[name]
 
 
 def _pieces(layout, stage):

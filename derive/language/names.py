@@ -228,6 +228,7 @@ VARIANCES = frozenset({"noise", "probit"})
 
 # families and functions of kappa that are numbered by the directions of target and spike: psi_1, psi_2, ...
 _ADJOINT = "adjoint_"
+_MATRIX = "matrix_"  # of an inverse
 _SLOPE = "dE_d"  # of all equations on their adjoints
 _NUMBERED = re.compile(r"(psi|psi_hat|zeta|zeta_hat|kappa|loading|slope|nu1|law_vo|law_oo|mix|across)_(\d+(?:_\d+)?)")
 _COORDINATE = re.compile(r"kappa_\d+")
@@ -243,6 +244,9 @@ def latex_name(name: str) -> str | None:
     if name.startswith(_ADJOINT):
         of = name.removeprefix(_ADJOINT)
         return rf"\tau^{{({latex_name(of) or of})}}"
+    if name.startswith(_MATRIX):
+        of = name.removeprefix(_MATRIX)
+        return rf"{latex_name(of) or of}^{{-1}}"
     if name.startswith(_SLOPE):
         of = name.removeprefix(_SLOPE)
         return rf"\textstyle\sum_{{e}}\tau_{{e}}\,\partial_{{{latex_name(of) or of}}}E_{{e}}"

@@ -29,8 +29,8 @@ class Spectral:
     """The bulk: ``inverses``, P = (1 + V1_hat T Sigma)^-1, ``definitions`` of S and M by it, their differentials, and
     the ``stationarity`` (index b) that fixes T; None where T is one of the definitions. ``response``: M at a point.
 
-    ``auxiliary``: further unknowns of the potential by their equations, recorded under the labels of their names;
-    ``folded``: definitions that derivatives are written with.
+    ``auxiliary``: further unknowns by their equations, recorded under the labels of their names; inverses among them
+    are unknowns too, which derivatives do not go through.
     """
 
     inverses: tuple[MatrixInverse, ...]
@@ -38,8 +38,7 @@ class Spectral:
     parallel: tuple[ParallelSum, ...]
     stationarity: sp.Expr | None
     response: sp.Expr
-    auxiliary: tuple[Definition, ...] = ()
-    folded: tuple[Definition, ...] = ()
+    auxiliary: tuple[Definition | MatrixInverse, ...] = ()
 
 
 def spectral_potential(trace: Recorder, law: SpectralLaw) -> Spectral:

@@ -16,6 +16,7 @@ import sympy as sp
 from derive.blocks import BlockSum, Definition, LogDet, MatrixInverse, family, family_name, index
 from derive.calculus import Calculus
 from derive.canonical import canonical
+from derive.constraints import definitions_in
 from derive.operations import computed, equal
 from derive.replica.bulk import Spectral
 from derive.replica.readout import psi_families, zeta_families
@@ -106,7 +107,7 @@ def neuron_form(
         source=law.source,
         assumption="none: the definition of the weights",
     )
-    (precision, *_), (inverse,) = spectral.auxiliary, spectral.inverses
+    (precision, *_), (inverse,) = definitions_in(spectral.auxiliary), spectral.inverses
     calculus = Calculus({"A": precision})
     body = trace.derive(
         "Coupling",

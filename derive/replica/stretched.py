@@ -52,7 +52,6 @@ def stretched_potential(trace: Recorder, law: SpectralLaw) -> Spectral:
     stationarity = _stationary(trace, calculus, "T", T[B], held)
     mean = _stationary(trace, calculus, "Res", family("X")[Q, P], held, solved=_s[P, Q])
     added = _stationary(trace, calculus, "X", _s[Q, P], held, solved=family("X")[P, Q], folded=present)
-    auxiliary = (Definition("Res", (P, Q), mean), Definition("X", (P, Q), added))
     response = trace.derive(
         "M",
         family("M")[B, C],
@@ -65,8 +64,9 @@ def stretched_potential(trace: Recorder, law: SpectralLaw) -> Spectral:
         ),
         law.source,
     )
-    definitions = (out, present, *_sides(trace), Definition("M", (B, C), response))
-    return Spectral((presence, whole), definitions, (), stationarity, response, auxiliary, (present,))
+    solved = Definition("Res", (P, Q), mean), Definition("X", (P, Q), added), Definition("M", (B, C), response)
+    own: tuple[Definition | MatrixInverse, ...] = out, present, whole, presence
+    return Spectral((presence, whole), (), (), stationarity, response, (*own, *_sides(trace), *solved))
 
 
 def _placed(trace: Recorder) -> Definition:

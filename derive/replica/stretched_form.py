@@ -70,9 +70,8 @@ def stretched_form(trace: Recorder, law: SpectralLaw, spectral: Spectral, direct
     )
     whole = replace(
         spectral,
-        definitions=(*spectral.definitions, *turned),
         inverses=(*spectral.inverses, *inverses),
-        auxiliary=(*spectral.auxiliary, *found),
+        auxiliary=(*spectral.auxiliary, *turned, *found, *inverses),
     )
     return whole, form
 

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature f72b7343d4a18ab8, runtime bc1ca467bb2a743e.
+Generated; do not edit. Signature 4aa1c69e606ffbfd, runtime 1edb2b70c776f00b.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "f72b7343d4a18ab8132f1fa8894e41ff4d7a0e60b1615e4159d427d5f64d7887"
+SIGNATURE = "4aa1c69e606ffbfde1ffb0e2c4d705cb4250730af5cd4b5cf2bbadbeaeb65637"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature b823275cb700660e, runtime bc1ca467bb2a743e.
+Generated; do not edit. Signature e3c0a81dbfa5578c, runtime 1edb2b70c776f00b.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "b823275cb700660e3187aed2c48fe032766b5bc1996f22781372b70e55f67b2a"
+SIGNATURE = "e3c0a81dbfa5578c5fe46409beff9ff2f249aa33ee733fe81d308aa9e40adff5"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

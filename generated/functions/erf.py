@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 647e1d5a73a82888, runtime bc1ca467bb2a743e.
+Generated; do not edit. Signature b022a09263b613e5, runtime 1edb2b70c776f00b.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "647e1d5a73a8288836f6f0c213e55f3e74c15afa463bca8dacde0d6ef4994dd1"
+SIGNATURE = "b022a09263b613e50853792da26fcc9dca4525133e48d13ee64ae44bbe5ac78c"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 5922cfae1ba6c47f, runtime bc1ca467bb2a743e.
+Generated; do not edit. Signature e9642ea56dd870b5, runtime 1edb2b70c776f00b.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "5922cfae1ba6c47f1985ce5eeea0d64d0008e638b0a4afb734f2725bcbdd2740"
+SIGNATURE = "e9642ea56dd870b55223a95dbf336b6b93093243119d34b0ffebda849cedaa94"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

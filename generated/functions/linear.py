@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 11b95de3830ccf9f, runtime bc1ca467bb2a743e.
+Generated; do not edit. Signature c12fb8404efa6305, runtime 1edb2b70c776f00b.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "11b95de3830ccf9f01aa8166e6e9e91ab104362703f13e6b6bd0804e35b61979"
+SIGNATURE = "c12fb8404efa6305153ac831a87f145afd319e955b8749488c033d4e353e1ab4"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

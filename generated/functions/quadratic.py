@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 6780fc4b764a8c4c, runtime bc1ca467bb2a743e.
+Generated; do not edit. Signature 5ed045220dfbb440, runtime 1edb2b70c776f00b.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "6780fc4b764a8c4ccac7ce61fbb27fc082dc62a4514a9e2fa00c9ffa73fd4446"
+SIGNATURE = "5ed045220dfbb440ada3e67685231e505d243aa0bdf31ddfc9c2cb971b596a10"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 5468aaf9f3d0934c, runtime bc1ca467bb2a743e.
+Generated; do not edit. Signature 03d19964f0cd7683, runtime 1edb2b70c776f00b.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "5468aaf9f3d0934c84923664e2c819567fa6b0f2a4b266b47319280df27de838"
+SIGNATURE = "03d19964f0cd7683c008d48fd632c96ed17acba097797e75b0f38b6677cdd2ef"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

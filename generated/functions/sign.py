@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 2369626a85dce0ee, runtime bc1ca467bb2a743e.
+Generated; do not edit. Signature c18bf979ddbad1ce, runtime 1edb2b70c776f00b.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "2369626a85dce0ee93539743e48f8eee2fd024edf1a4e2790f8bd991bd928014"
+SIGNATURE = "c18bf979ddbad1ce052b8d8945db5a7e89ea7bdbd2da1c102baf03f8b6374b6e"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 71008685082d0c1b, runtime bc1ca467bb2a743e.
+Generated; do not edit. Signature 21295763e0d16832, runtime 1edb2b70c776f00b.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "71008685082d0c1bca244cf80865e2b1b30e60435958347706ce7cdf3b3ab082"
+SIGNATURE = "21295763e0d16832062067421b10148b92cc0191aad84509ba93c1964fff952b"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

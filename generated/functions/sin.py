@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature b627e2d5907b5f96, runtime bc1ca467bb2a743e.
+Generated; do not edit. Signature ecf369c0897a2c21, runtime 1edb2b70c776f00b.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "b627e2d5907b5f96a4902f67edc74658503ac9492a751e7f5d3890d2a409985e"
+SIGNATURE = "ecf369c0897a2c210c561de556cfbdff35874d46942deb55329cd12af7a7e946"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

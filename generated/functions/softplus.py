@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 390fa0e01ba2591f, runtime bc1ca467bb2a743e.
+Generated; do not edit. Signature 32e50d22847c38b5, runtime 1edb2b70c776f00b.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "390fa0e01ba2591f89936b41f858a0f19895b9cfe3d13a12aba597bbd281acfc"
+SIGNATURE = "32e50d22847c38b5b973cd0c0fc2ee5b9f5c14b9445db17aae76716f34f20887"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

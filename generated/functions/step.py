@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 189f7e5a0ac5fa09, runtime bc1ca467bb2a743e.
+Generated; do not edit. Signature e016816072734180, runtime 1edb2b70c776f00b.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "189f7e5a0ac5fa09d5d9f94fc6c5d21984dc7c3db3bb31fc6b07ba1f390b90da"
+SIGNATURE = "e0168160727341806ec9a8c8ebf828b83fcab044b08300dbf220b8a32d48c4cd"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature dc7a78f92eec33a3, runtime bc1ca467bb2a743e.
+Generated; do not edit. Signature e332691d9e6a0ddb, runtime 1edb2b70c776f00b.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "dc7a78f92eec33a34bd56c564fcc7941c4ad0ce91c27668c134093d7c1643ece"
+SIGNATURE = "e332691d9e6a0ddb3ec532f03b9a06936d7493aa79f492d3ed7b5d64542fb4a1"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

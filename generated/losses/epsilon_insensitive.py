@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 141dcc8c05e55580, runtime bc1ca467bb2a743e.
+Generated; do not edit. Signature c51013a8681be8aa, runtime 1edb2b70c776f00b.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "141dcc8c05e55580423792862b8df8e8b5cbcfa483e791842cfda4722c3eb276"
+SIGNATURE = "c51013a8681be8aa8a75d1a846032bbee7873a85b28e88f6b3f3aa420a85f2c4"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

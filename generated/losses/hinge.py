@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature 754d13dd3f97a028, runtime bc1ca467bb2a743e.
+Generated; do not edit. Signature 6c611ae0a2043094, runtime 1edb2b70c776f00b.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "754d13dd3f97a02826638b2139198816fd12db974a3c23298bb914808328a886"
+SIGNATURE = "6c611ae0a20430940f85d0e306a5240526c0dce1deee12320b1f9f353cf01815"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

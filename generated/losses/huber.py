@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature dff6b7ca218652f9, runtime bc1ca467bb2a743e.
+Generated; do not edit. Signature 32f1ec9979859eb6, runtime 1edb2b70c776f00b.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "dff6b7ca218652f9a08bb64a0423016a7d81e66009de0ec098881a0acae49668"
+SIGNATURE = "32f1ec9979859eb6806f8c2aa513e71f0cae52a10731d41e0f58713da7b69502"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature a412e7b09e8d0b91, runtime bc1ca467bb2a743e.
+Generated; do not edit. Signature e34229eb1c42c96e, runtime 1edb2b70c776f00b.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "a412e7b09e8d0b91ada71807014227fbded52b93eb9db8a9c9155125de1a3649"
+SIGNATURE = "e34229eb1c42c96e44682bfeb1bfb05cac74c3f3f4cac04db13bf1c4736e2789"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature 2456396869f586d6, runtime bc1ca467bb2a743e.
+Generated; do not edit. Signature 473c593fbc2aef7c, runtime 1edb2b70c776f00b.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "2456396869f586d68a9870219fddac332b8a57d415cfd5c6dbf04381d0c24f90"
+SIGNATURE = "473c593fbc2aef7c41e77902b413347e0e5fdc962c9b5f1b68484c555bc9f380"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

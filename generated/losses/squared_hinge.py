@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature 9c9b80b32b627aa3, runtime bc1ca467bb2a743e.
+Generated; do not edit. Signature 2b2891d578842e93, runtime 1edb2b70c776f00b.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "9c9b80b32b627aa30b6eee2478d2ba86045c8a6a083b210d7889e0be38d5137f"
+SIGNATURE = "2b2891d578842e9399b3ebd332d1949c3665408c52e022c24fefbaa37afad2ec"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

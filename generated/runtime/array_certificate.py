@@ -5,16 +5,19 @@ values of all terms, which the rounding errors of the values are relative to. An
 evaluated is known to the bound of that.
 
 Written by hand, in codegen/runtime/array_certificate.py.
-Generated; do not edit. Signature c126b6a00b5213e1, runtime bc1ca467bb2a743e.
+Generated; do not edit. Signature 3855d1c9f3f62990, runtime 1edb2b70c776f00b.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 
 import ast
-from functools import cached_property
+from dataclasses import dataclass
+from functools import cached_property, lru_cache, partial
 from itertools import combinations
 from math import prod
+from string import ascii_lowercase
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +25,6 @@ from generated.runtime.equation_text import FEATURES, NODE, PARAMETERS, lines_of
 from generated.runtime.products import LARGE, Product
 
 PART = "Z"  # the axis of values and bounds
-SIGNS = np.array([-1.0, 1.0])  # what is subtracted adds to the bound
 
 
 class ArrayCertificate:
@@ -34,7 +36,7 @@ class ArrayCertificate:
     @cached_property
     def steps(self):
         """The steps that evaluate the equations."""
-        return Steps(self.equations, self.columns, self.features)
+        return Steps(self.equations, self.features)
 
     def check(self, node, fraction, parameters, state):
         """Worst residual over all equations, each relative to the sum of its terms in absolute value."""
@@ -43,52 +45,78 @@ class ArrayCertificate:
         features = {name: node[first + i * blocks :][:blocks] for i, name in enumerate(self.features)}
         given = {**dict(zip(PARAMETERS, parameters, strict=True)), **columns, **features}
         given |= {"fraction": fraction, "delta": np.eye(blocks)}
-        known = {}
-        for name in self.steps.names:
-            values = np.asarray(given[name] if name in given else state[name])
-            known[name] = np.empty((2, *values.shape))
-            known[name][0], known[name][1] = values, abs(values)
+        arrays = {name: np.asarray(given[name] if name in given else state[name]) for name in self.steps.names}
+        known = with_bounds(arrays)
         for name in self.odd:  # where no output feels the loss, rounding may be all that E g^2 is
             known[name][1] = np.sqrt(np.abs(state["avg_gg"]))
         with np.errstate(all="ignore"):
             return self.steps.worst(known)
 
 
-class Steps:
-    """Steps (name of a result, function of arrays, names of its arrays) in order; what is the same text is one result.
+def with_bounds(given):
+    """Values and their absolute values by name, views of one array."""
+    sizes = np.cumsum([0, *(values.size for values in given.values())]).tolist()
+    both = np.empty((2, sizes[-1]))
+    np.concatenate([values.ravel() for values in given.values()], out=both[0])
+    np.abs(both[0], out=both[1])
+    places = zip(given.items(), sizes[:-1], sizes[1:], strict=True)
+    return {name: both[:, first:last].reshape(2, *values.shape) for (name, values), first, last in places}
 
-    names: of what is given; equations: left name, None where it is zero, and right name. An operand is (name of an
+
+@dataclass(frozen=True)
+class Step:
+    """A result by the names of its operands; ``make`` gives the function of their arrays for lengths by axis.
+
+    axes: those of the operands, numbered by first appearance; kept: those of the result, None for one of length one.
+    """
+
+    name: str
+    operands: tuple[str, ...]
+    axes: tuple[tuple[int, ...], ...]
+    kept: tuple[Any, ...]
+    make: Any
+
+
+class Steps:
+    """Steps and equations in order; the same function of the same operands is one result, whatever indices are called.
+
+    names: of what is given; an equation is (left name, None where it is zero; right name). An operand is (name of an
     array, letters of its axes, in order).
     """
 
-    def __init__(self, text, columns, features):
-        self.columns, self.features = columns, features
-        self.steps, self.names, self.functions, self.known = [], set(), {}, {}
+    def __init__(self, text, features):
+        self.features = features
+        self.steps, self.names, self.functions, self.known = [], {}, {}, {}
         for left, relation, right in lines_of(text):
-            target, self.text = ast.parse(left, mode="eval").body, right
-            found = self._operand(ast.parse(right, mode="eval").body)
+            target, found = ast.parse(left, mode="eval").body, self._operand(ast.parse(right, mode="eval").body)
             if relation == ":=":
                 self._define(target, found)
                 continue
             known, letters = (None, found[1]) if isinstance(target, ast.Constant) else self._leaf(target)
-            self.steps.append((None, known, self._ordered(found, letters)))
+            self.steps.append((known, self._ordered(found, letters)))
 
     def worst(self, known):
         """The worst residual relative to the largest bound of its equation; arrays are added to what is known."""
-        worst = 0.0
-        for name, function, operands in self.steps:
-            if name is not None:
+        left, right = [], []
+        for function, name, operands in planned(self, tuple([known[name].shape[1:] for name in self.names])):
+            if function is not None:
                 known[name] = function(*[known[operand] for operand in operands])
                 continue
-            left, (value, bound) = function, known[operands]
-            largest = abs(value if left is None else known[left][0] - value).max()
-            if not largest < np.inf:
-                return np.inf
-            if largest > 0.0:
-                worst = max(worst, float(largest / bound.max()))
-            if left is not None:
-                known[left][1] = bound
-        return worst
+            found = known[operands]
+            if name is None:
+                left.append(np.zeros(found[0].size))
+            else:
+                left.append(known[name][0].ravel())
+                known[name][1] = found[1]
+                if found.size != known[name].size:
+                    found = np.broadcast_to(found, known[name].shape)
+            right.append(found.reshape(2, -1))
+        value, bound = np.concatenate(right, axis=1)
+        starts = np.cumsum([0, *map(len, left[:-1])])
+        missed, size = (np.maximum.reduceat(x, starts) for x in (np.abs(np.concatenate(left) - value), bound))
+        if not np.all(missed < np.inf):
+            return np.inf
+        return float(np.max(missed[missed > 0.0] / size[missed > 0.0], initial=0.0))
 
     def _define(self, target, found):
         """``V := ...`` and ``matrix_G[e, j] := ...``."""
@@ -98,53 +126,54 @@ class Steps:
             letters = self._letters(target)
             self.functions[target.value.id] = self._ordered(found, letters), letters
 
-    def _step(self, text, function, operands, letters):
-        """The result of a function of operands."""
-        key = text, letters
+    def _step(self, kind, operands, make, summed=()):
+        """The result of a function of operands; kind: what tells it from others of the same operands."""
+        letters = tuple(dict.fromkeys(letter for _, own in operands for letter in own))
+        kept = tuple(letter for letter in letters if letter not in summed)
+        return self._shared(kind, operands, letters, make, tuple(map(letters.index, kept))), kept
+
+    def _shared(self, kind, operands, letters, make, kept):
+        """The name of a result; letters: all of the operands in order."""
+        names = tuple(name for name, _ in operands)
+        axes = tuple(tuple(map(letters.index, own)) for _, own in operands)
+        key = kind, names, axes, kept
         if key not in self.known:
             self.known[key] = f"{len(self.steps)}"
-            self.steps.append((self.known[key], function, [name for name, _ in operands]))
-        return self.known[key], letters
+            self.steps.append(Step(self.known[key], names, axes, kept, make))
+        return self.known[key]
 
     def _ordered(self, found, letters):
         """The name of an operand with its axes in a given order; an axis that it lacks has length one."""
         name, own = found
         if own == letters:
             return name
-        return self._step(f"ordered {name}", aligned(own, letters), [found], letters)[0]
+        kept = tuple(own.index(letter) if letter in own else None for letter in letters)
+        return self._shared("ordered", [found], own, lambda *_: aligned(kept), kept)
 
     # --- expressions -------------------------------------------------------------------------------------------------
 
     def _operand(self, node):
-        if isinstance(node, (ast.Constant, ast.Name, ast.Subscript)):
+        if isinstance(node, (ast.Name, ast.Subscript)):
             return self._leaf(node)
-        if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub)):
-            return self._sum(node)
-        factors, summed = self._summands(node) if isinstance(node, ast.Call) else (self._factors(node), set())
-        kept = tuple(sorted({letter for _, letters in factors for letter in letters} - summed))
-        text = self.text[node.col_offset : node.end_col_offset]
-        names = [(PART, *letters) for _, letters in factors]
-        return self._step(text, lambda *arrays: multiplied(arrays, names, (PART, *kept)), factors, kept)
-
-    def _sum(self, node):
-        """All terms of a sum at a time."""
         terms = []
         while isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub)):
-            terms.insert(0, (self._operand(node.right), isinstance(node.op, ast.Sub)))
+            factor, operand = self._term(node.right)
+            terms.insert(0, (-factor if isinstance(node.op, ast.Sub) else factor, operand))
             node = node.left
-        terms.insert(0, (self._operand(node), False))
-        letters = tuple(sorted({letter for (_, own), _ in terms for letter in own}))
-        align = [aligned(own, letters) for (_, own), _ in terms]
-        signs = [SIGNS.reshape(-1, *[1] * len(letters)) if minus else None for _, minus in terms]
+        terms.insert(0, self._term(node))
+        factors, operands = zip(*terms, strict=True)
+        if factors == (1.0,):
+            return operands[0]
+        return self._step(factors, operands, lambda axes, kept, _: Sum(factors, axes, kept))
 
-        def added(*arrays):
-            total = 0.0
-            for turned, sign, array in zip(align, signs, arrays, strict=True):
-                total = total + (turned(array) if sign is None else sign * turned(array))
-            return total
-
-        text = " ".join(f"{'-' * minus}{name}" for (name, _), minus in terms)
-        return self._step(text, added, [operand for operand, _ in terms], letters)
+    def _term(self, node):
+        """(a number, the operand that it multiplies)."""
+        factors, summed = self._summands(node)
+        numbers = [factor for factor in factors if isinstance(factor, float)]
+        operands = sorted(factor for factor in factors if not isinstance(factor, float))
+        if len(operands) == 1 and not summed:
+            return prod(numbers), operands[0]
+        return prod(numbers), self._step("product", operands, product_of, summed)
 
     def _summands(self, node):
         """(factors below sums and averages, letters that are summed)."""
@@ -158,84 +187,110 @@ class Steps:
         return self._factors(node), summed
 
     def _factors(self, node, below=False):
-        """Arrays whose product an expression is; ``below``: its reciprocal."""
+        """Arrays and numbers whose product an expression is; ``below``: its reciprocal."""
+        if isinstance(node, ast.Constant):
+            return [1.0 / node.value if below else float(node.value)]
         if isinstance(node, ast.UnaryOp):
-            found = self._operand(node.operand)
-            sign = SIGNS.reshape(-1, *[1] * len(found[1]))
-            return self._below([self._step(f"-{found[0]}", lambda array: sign * array, [found], found[1])], below)
+            return [-1.0, *self._factors(node.operand, below)]
         if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Mult, ast.Div)):
             return self._factors(node.left, below) + self._factors(node.right, below != isinstance(node.op, ast.Div))
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
             return self._factors(node.left, below) * node.right.value
-        return self._below([self._operand(node)], below)
-
-    def _below(self, factors, below):
-        if not below:
-            return factors
-        return [self._step(f"1/{name}", reciprocal, [(name, letters)], letters) for name, letters in factors]
+        found = self._operand(node)
+        return [self._step("1/", [found], lambda *_: reciprocal) if below else found]
 
     def _leaf(self, node):
-        if isinstance(node, ast.Constant):
-            value = float(node.value)
-            return self._step(f"{value}", lambda: np.array([value, abs(value)]), [], ())
         if isinstance(node, ast.Name):
             if node.id in self.functions:
                 return self.functions[node.id]
-            self.names.add(node.id)
+            self.names[node.id] = None
             return node.id, () if node.id in PARAMETERS else (NODE,)
         letters, name = self._letters(node), node.value.id
         if name in self.functions:
             return self.functions[name][0], letters
-        self.names.add(name)
+        self.names[name] = None
         letters = (*letters, NODE) if name in self.features else letters
-        kept = tuple(sorted({*letters}))
-        if len(kept) == len(letters):
-            return name, letters
-        whole = [(PART, *letters)]
-        return self._step(
-            f"{name}{letters}", lambda array: _einsum([array], whole, (PART, *kept)), [(name, letters)], kept
-        )
+        met = len({*letters}) < len(letters)
+        return self._step("product", [(name, letters)], product_of) if met else (name, letters)
 
     @staticmethod
     def _letters(node):
         return tuple(letter.id for letter in (node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]))
 
 
-def multiplied(arrays, names, kept):
-    """The product of arrays with named axes, summed over those that are not kept; large ones two at a time."""
-    left = list(zip(arrays, names, strict=True))
-    lengths = {name: length for array, own in left for name, length in zip(own, array.shape, strict=True)}
-    while len(left) > 2 and prod(lengths.values()) >= LARGE:
-        first, second = min(
-            combinations(range(len(left)), 2),
-            key=lambda pair: prod(lengths[name] for name in {*left[pair[0]][1], *left[pair[1]][1]}),
-        )
-        (one, own), (other, others) = left.pop(second), left.pop(first)
-        needed = {*kept}.union(*(each for _, each in left))
-        rest = tuple(sorted({*own, *others} & needed))
-        left.append((_pair(one, other, (own, others), rest, lengths), rest))
-    if len(left) == 2:
-        (one, own), (other, others) = left
-        return _pair(one, other, (own, others), kept, lengths)
-    return _einsum([array for array, _ in left], [own for _, own in left], kept)
+@lru_cache(maxsize=32)
+def planned(steps, shapes):
+    """The steps for arrays given in some shapes: (function, name of its result, names of operands), or (None, left
+    name, right name) of an equation.
+    """
+    known, found = dict(zip(steps.names, shapes, strict=True)), []
+    for step in steps.steps:
+        if not isinstance(step, Step):
+            found.append((None, *step))
+            continue
+        lengths = {None: 1}
+        for name, own in zip(step.operands, step.axes, strict=True):
+            lengths |= zip(own, known[name], strict=True)
+        known[step.name] = tuple(lengths[axis] for axis in step.kept)
+        found.append((step.make(step.axes, step.kept, lengths), step.name, step.operands))
+    return found
 
 
-def _pair(first, second, names, kept, lengths):
-    product = Product(*names, kept)
-    return product.of(first, second) if product.large(lengths) else _einsum((first, second), names, kept)
+def product_of(axes, kept, lengths):
+    """The function of arrays with numbered axes that is their product, summed over axes that are not kept."""
+    if not axes:
+        return lambda: np.ones(2)
+    names = [PART, *ascii_lowercase]
+    own = [PART + "".join(names[1 + axis] for axis in each) for each in axes]
+    result = PART + "".join(names[1 + axis] for axis in kept)
+    return multiplied(own, result, {PART: 2, **{names[1 + axis]: lengths[axis] for each in axes for axis in each}})
 
 
-def _einsum(arrays, names, kept):
-    return np.einsum(f"{','.join(map(''.join, names))}->{''.join(kept)}", *arrays)
+def multiplied(names, kept, lengths):
+    """The same for axes with names; large products are made two at a time."""
+    if len(names) == 2 and (product := Product(*names, kept)).large(lengths):
+        return product.of
+    if len(names) <= 2 or prod(lengths.values()) < LARGE:
+        return partial(np.einsum, f"{','.join(names)}->{kept}")
+    first, second = min(
+        combinations(range(len(names)), 2),
+        key=lambda pair: prod(lengths[a] for a in {*names[pair[0]], *names[pair[1]]}),
+    )
+    left = [own for place, own in enumerate(names) if place not in (first, second)]
+    pair = "".join(sorted({*names[first], *names[second]} & {*kept}.union(*left)))
+    two = multiplied([names[first], names[second]], pair, {a: lengths[a] for a in {*names[first], *names[second]}})
+    whole = multiplied([*left, pair], kept, {a: lengths[a] for a in {*pair}.union(*left)})
+
+    def product(*arrays):
+        others = [array for place, array in enumerate(arrays) if place not in (first, second)]
+        return whole(*others, two(arrays[first], arrays[second]))
+
+    return product
 
 
-def aligned(own, letters):
-    """A function that gives an array with axes ``own`` those in ``letters``; what it lacks has length one."""
-    order = [0, *(1 + own.index(letter) for letter in letters if letter in own)]
-    place = (slice(None), *[slice(None) if letter in own else None for letter in letters])
-    if order == sorted(order) and None not in place:
-        return lambda array: array
-    return lambda array: array.transpose(order)[place]
+class Sum:
+    """A sum of arrays with numbered axes, each times a number."""
+
+    def __init__(self, factors, axes, kept):
+        self.turns = [aligned(tuple(own.index(a) if a in own else None for a in kept)) for own in axes]
+        parts = [np.array([factor, abs(factor)]).reshape(2, *[1] * len(kept)) for factor in factors]
+        self.factors = [None if factor == 1.0 else part for factor, part in zip(factors, parts, strict=True)]
+
+    def __call__(self, *arrays):
+        total = None
+        for turn, factor, array in zip(self.turns, self.factors, arrays, strict=True):
+            term = turn(array) if factor is None else factor * turn(array)
+            total = term if total is None else total + term
+        return total
+
+
+def aligned(order):
+    """A function that puts axes in an order of their numbers; None: one of length one."""
+    place = (slice(None), *[None if axis is None else slice(None) for axis in order])
+    turn = (0, *[1 + axis for axis in order if axis is not None])
+    if None in place or turn != tuple(range(len(turn))):
+        return lambda array: array.transpose(turn)[place]
+    return lambda array: array
 
 
 def reciprocal(array):
@@ -243,4 +298,4 @@ def reciprocal(array):
     value = 1.0 / array[0]
     return np.stack([value, np.abs(value)])
 
-SIGNATURE = "c126b6a00b5213e1d1946f28cd230acf402831b27dec505374540b88e1533a44"
+SIGNATURE = "3855d1c9f3f62990651c2edcf9141febe24b317cd4acdde030c752f31bf80189"

@@ -5,7 +5,7 @@ its values and bounds: sums of the absolute values of all terms, which the round
 to. An unknown whose equation has been evaluated is known to the bound of that.
 
 Written by hand, in codegen/runtime/certificate.py.
-Generated; do not edit. Signature c126b6a00b5213e1, runtime bc1ca467bb2a743e.
+Generated; do not edit. Signature 3855d1c9f3f62990, runtime 1edb2b70c776f00b.
 Regenerate with: giantstep generate
 """
 
@@ -151,4 +151,4 @@ def filled(contractions, node, fraction, parameters, state):
         value[layout.families[name]] = family.ravel()
     return layout, value
 
-SIGNATURE = "c126b6a00b5213e1d1946f28cd230acf402831b27dec505374540b88e1533a44"
+SIGNATURE = "3855d1c9f3f62990651c2edcf9141febe24b317cd4acdde030c752f31bf80189"

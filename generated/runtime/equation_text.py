@@ -6,7 +6,7 @@ nodes of kappa; a name without indices is a parameter or a function of kappa. ``
 whose inverse G is. Behind ``#`` stands the label of the equation.
 
 Written by hand, in codegen/runtime/equation_text.py.
-Generated; do not edit. Signature c126b6a00b5213e1, runtime bc1ca467bb2a743e.
+Generated; do not edit. Signature 3855d1c9f3f62990, runtime 1edb2b70c776f00b.
 Regenerate with: giantstep generate
 """
 
@@ -21,6 +21,7 @@ PARAMETERS = ("alpha", "beta", "ridge", "noise", "inverse_dimension")
 FEATURES = ("mu0", "mu1", "mu2sq")
 RATES = ("d_alpha", "d_beta", "d_ridge")  # of parameters, in tangents
 NODE = "n"  # the axis of the nodes of kappa
+_INDEX = re.compile(r"\b[a-z]\b(?!\[)")
 
 
 def lines_of(text):
@@ -35,8 +36,14 @@ def lines_of(text):
     return [re.split(" (:?=) ", line, maxsplit=1) for line in found]
 
 
+def alike(text):
+    """(the text with its indices numbered by first appearance, the indices in order): the same for what is the same."""
+    letters = {}
+    return _INDEX.sub(lambda found: letters.setdefault(found[0], f"{len(letters)}"), text), letters
+
+
 class Contractions:
-    """The contractions that evaluate equations, in order.
+    """The contractions that evaluate equations, in order; what is the same but for the names of indices is one array.
 
     registers: for every array the numbers of its axes; rows: (kind, axes of the loops, registers of three operands, for
     each of these pairs (loop, place of an axis)); given: name -> letters of what has the first registers: parameters,
@@ -46,6 +53,7 @@ class Contractions:
     """
 
     loops = 4  # of a contraction at most
+    ruled = False  # whether the text at hand is that of a rule, whose contractions have no tangents
     ways = None  # the axis of the directions that are followed at a time
 
     def __init__(self, text, columns, features=FEATURES):
@@ -132,13 +140,14 @@ class Contractions:
         """The array of an expression."""
         if isinstance(node, (ast.Constant, ast.Name, ast.Subscript)):
             return self._leaf(node)
-        text, letters = self.text[node.col_offset : node.end_col_offset], sorted(self._free(node))
-        if text in self.shared:
-            return self.shared[text]
+        free, (text, named) = self._free(node), alike(self.text[node.col_offset : node.end_col_offset])
+        letters = [*(letter for letter in named if letter in free), *sorted(free.difference(named))]
+        for ruled in (False, self.ruled):  # what has no tangent serves where none is asked for
+            if (text, ruled) in self.shared:
+                return self.shared[text, ruled], tuple(letters)
         found = self._new(letters)
         self._add(node, found, PLUS)
-        if letters == [NODE]:
-            self.shared[text] = found
+        self.shared[text, self.ruled] = found[0]
         return found
 
     def _add(self, node, into, kind):
@@ -237,4 +246,4 @@ def _cost(pair):
     letters = {*pair[0][1], *pair[1][1]}
     return (NODE in letters) * 10 + len(letters)
 
-SIGNATURE = "c126b6a00b5213e1d1946f28cd230acf402831b27dec505374540b88e1533a44"
+SIGNATURE = "3855d1c9f3f62990651c2edcf9141febe24b317cd4acdde030c752f31bf80189"

@@ -4,7 +4,7 @@ The numbers of a system lie in one array; a stage is some of its contractions, i
 left to linear algebra.
 
 Written by hand, in codegen/runtime/evaluation.py.
-Generated; do not edit. Signature c126b6a00b5213e1, runtime bc1ca467bb2a743e.
+Generated; do not edit. Signature 3855d1c9f3f62990, runtime 1edb2b70c776f00b.
 Regenerate with: giantstep generate
 """
 
@@ -17,6 +17,7 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from generated.runtime.compiling import kept
+from generated.runtime.contraction_layout import Layout as Layout
 from generated.runtime.contraction_layout import layout_of
 from generated.runtime.contractions import ALONG
 from generated.runtime.equation_text import INVERSE, MINUS, PARAMETERS, PLUS, RECIPROCAL
@@ -128,7 +129,7 @@ class Numbers(MutableMapping):
         if name in self.others:
             return self.others[name]
         if name not in self.views:
-            place, shape, order = self.layout.defined.get(name) or self.layout.moving[name]
+            place, shape, order = where(self.layout, name)
             found = self.value[place].reshape(shape).transpose(order)
             self.views[name] = found[..., 0] if self.ways is None and name.startswith("d_") else found
         return self.views[name]
@@ -156,6 +157,17 @@ class Numbers(MutableMapping):
                 piece.run(self.value)
             else:
                 run(piece, self.value)
+
+
+def places_in(layout, name):
+    """Where the members of a family lie among all numbers, in the shape of the family."""
+    place, shape, order = where(layout, name)
+    return np.arange(place.start, place.stop).reshape(shape).transpose(order)
+
+
+def where(layout, name):
+    """(place, shape in memory, places of the axes there) of a family."""
+    return layout.defined.get(name) or layout.moving[name]
 
 
 def _pieces(layout, stage):
@@ -232,4 +244,4 @@ def _followers(contractions, names):
             moved.add(into)
     return moved
 
-SIGNATURE = "c126b6a00b5213e1d1946f28cd230acf402831b27dec505374540b88e1533a44"
+SIGNATURE = "3855d1c9f3f62990651c2edcf9141febe24b317cd4acdde030c752f31bf80189"

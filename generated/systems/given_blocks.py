@@ -1,6 +1,6 @@
 """Equations of a given bulk of several blocks, 1 direction(s) beside the spike  [THEORY section 5].
 
-Generated; do not edit. Signature e9174b7c3e4ea082.
+Generated; do not edit. Signature 08f51e4dcbd81c84.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "e9174b7c3e4ea082506eb52cb897b80bf91fa3455262bbfe4760b8bb1c4bd20e"
+SIGNATURE = "08f51e4dcbd81c847d31c00963ccf20006f439ba54355cb9877fe6aa3ca0f5c7"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi', 'zeta')

@@ -1,6 +1,6 @@
 """Equations of a given bulk, one block  [THEORY section 5].
 
-Generated; do not edit. Signature a47bf6ac49b95e09.
+Generated; do not edit. Signature 41012eb263e2dbf7.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "a47bf6ac49b95e0956a864c73e1f1743484d559b124d5e86b95cb31942148dc8"
+SIGNATURE = "41012eb263e2dbf7c975885f641cd039d7457ca7a97614f862ef08698d625585"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

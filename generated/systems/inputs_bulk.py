@@ -1,6 +1,6 @@
 """Equations of structured inputs, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature fe75368c57da9b5f.
+Generated; do not edit. Signature db3cdbae91a0e430.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "fe75368c57da9b5f84398b3d87fc2c272404d5496140e48f18d03138fdc8f5c9"
+SIGNATURE = "db3cdbae91a0e430013c0f347941af5732c8a22242e8cc1fe489b1cf7fcbe426"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

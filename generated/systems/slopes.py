@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature bb82ec218ff7f3bf.
+Generated; do not edit. Signature fed3c8096c705db6.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "bb82ec218ff7f3bfa39d2a1c0e70110538c9000077a3e1594052c77e50146958"
+SIGNATURE = "fed3c8096c705db648d2f1524526266f648bc73e5d7fe4ea03281a73ea622b9f"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -1,6 +1,6 @@
 """Equations of a stretched bulk, 2 direction(s) beside the spike, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature a77da56fd4f0ffb8.
+Generated; do not edit. Signature 8ca6e829dd76313e.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "a77da56fd4f0ffb814711bc6bcbb6328ba46012f596136383a4af4047d73f8d5"
+SIGNATURE = "8ca6e829dd76313ecdfc3b16f2072d1cd620399e4436da34a737dd9a2e7784e9"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')
@@ -54,6 +54,7 @@ mean_theta[i, j] = sum(sum(sum(Res[p, q]*place[d, q, j], q)*place[d, p, i], p), 
 norm_mean[p, x] = sum(Res[p, q]*norm_right[q, x], q)  # norm_mean
 h_left[p] = sum(H_left[b, p]*j_noise[b], b)  # h_left
 h_noise[p] = sum(H[c, p]*j_noise[c], c)  # h_noise
+adjoint_M[b, c] = sum(j_theta[b, a]*j_theta[c, a], a) + j_noise[b]*j_noise[c] + Q1_hat[b, c]/beta  # adjoint_M
 h_theta[i] = sum(sum(sum(H[c, p]*j_theta[c, d], c)*place[d, p, i], p), d)  # h_theta
 l_theta[i] = sum(sum(sum(H_left[b, p]*j_theta[b, d], b)*place[d, p, i], p), d)  # l_theta
 F[p, q, x] = sum(D[r, q, x]*sample[p, r, x], r)  # F
@@ -96,147 +97,101 @@ adjoint_h_left[p] = (sum(X_own[p, a]*h_noise[a], a) + sum(sum(sum(adjoint_on_lef
 # adjoint_put_left
 adjoint_put_left[q, x] = (sum(sum(adjoint_on_left[b]*place[a, q, b], b)*law_t[a, x], a) + 2*h_noise[q]*law_e[x]
     - law_own[x]*norm_mean[q, x])
-# adjoint_S_spike
-adjoint_S_spike[b, c] = -sum(U[c, a]*field[a]*spread[a], a)*sum(T[a]*U[a, b]*field[a]*spread[a], a)*spread[b]*spread[c]
+adjoint_U[b, c] = T[b]*field[b]*field[c]*spread[b]*spread[c]  # adjoint_U
 # adjoint_field
 adjoint_field[b] = sum(U[b, a]*field[a]*spread[a], a)*T[b]*spread[b] + sum(T[a]*U[a, b]*field[a]*spread[a], a)*spread[b]
 adjoint_l_theta[i] = on_theta[i]  # adjoint_l_theta
 # adjoint_norm_left
 adjoint_norm_left[p, x] = (-sum(sum(law_t[a, b]*norm_right[p, b], b)*law_t[a, x], a)*sum(lower[a, p], a)
     + sum(D[p, a, x]*adjoint_put_left[a, x], a) - sum(lower[a, p], a)*law_own[x]*norm_right[p, x])
-# adjoint_spike_right
-adjoint_spike_right[c, i] = sum(sum(sum(Z[b, d]*mean_theta[d, i], d)*spike_left[a, b], b)*adjoint_S_spike[a, c], a)
+adjoint_matrix_U[b, c] = sum(sum(U[c, d]*adjoint_U[a, d], d)*U[a, b], a)  # adjoint_matrix_U
 # adjoint_field_theta
 adjoint_field_theta[i] = (sum(adjoint_field[a]*spike_left[a, i], a) + sum(adjoint_on_theta[a]*along_theta[a, i], a)
     + on_left[i])
 adjoint_on_noise[p] = -sum(sum(Res[b, p]*upper[a, b], b)*adjoint_field[a]*rho[a], a)  # adjoint_on_noise
-# adjoint_spike_left
-adjoint_spike_left[b, i] = (sum(sum(sum(mean_theta[c, d]*spike_right[a, d], d)*Z[i, c], c)*adjoint_S_spike[b, a], a)
-    + adjoint_field[b]*field_theta[i])
-# adjoint_along_theta
-adjoint_along_theta[i, j] = (-sum(sum(sum(sum(Z[c, d]*mean_theta[d, i], d)*spike_left[b, c], c)*adjoint_S_spike[b, a],
-    b)*sum(sum(mean_theta[b, c]*spike_right[a, c], c)*Z[j, b], b), a)
-    + sum(sum(Z[a, b]*mean_theta[b, i], b)*adjoint_field_theta[a],
-    a)*sum(sum(mean_theta[a, b]*on_samples[b], b)*Z[j, a], a)
-    - sum(sum(Z[a, b]*mean_theta[b, i], b)*adjoint_field_theta[a], a)*sum(Z[j, a]*h_theta[a], a)
-    + adjoint_on_theta[i]*field_theta[j])
+# adjoint_H_left
+adjoint_H_left[b, p] = sum(sum(adjoint_l_theta[c]*place[a, p, c], c)*j_theta[b, a], a) + adjoint_h_left[p]*j_noise[b]
+adjoint_S_spike[b, c] = -adjoint_matrix_U[b, c]*spread[b]*spread[c]  # adjoint_S_spike
 adjoint_h_theta[i] = sum(Z[a, i]*adjoint_field_theta[a], a)  # adjoint_h_theta
-# adjoint_mean_theta
-adjoint_mean_theta[i, j] = (-sum(sum(sum(Z[c, b]*along_theta[j, c], c)*sum(mean_theta[b, c]*spike_right[a, c], c),
-    b)*sum(sum(Z[c, i]*spike_left[b, c], c)*adjoint_S_spike[b, a], b), a)
-    + sum(sum(sum(Z[c, i]*spike_left[b, c], c)*adjoint_S_spike[b, a], b)*spike_right[a, j], a)
-    + sum(sum(Z[b, a]*along_theta[j, b], b)*sum(mean_theta[a, b]*on_samples[b], b),
-    a)*sum(Z[a, i]*adjoint_field_theta[a], a) - sum(sum(Z[b, a]*along_theta[j, b], b)*h_theta[a],
-    a)*sum(Z[a, i]*adjoint_field_theta[a], a) - sum(Z[a, i]*adjoint_field_theta[a], a)*on_samples[j])
 # adjoint_on_samples
 adjoint_on_samples[i] = -sum(sum(Z[b, a]*adjoint_field_theta[b], b)*mean_theta[a, i], a) + adjoint_on_theta[i]
 # adjoint_X_own
 adjoint_X_own[p, q] = (-sum(sum(Res[q, b]*upper[a, b], b)*sum(sum(Res[c, p]*upper[b, c], c)*adjoint_S_spike[b,
     a]*rho[b], b)*rho[a], a) + adjoint_on_noise[p]*h_noise[q] + h_left[p]*h_noise[q])
-# adjoint_X_along
-adjoint_X_along[e, p, q] = sum(sum(adjoint_along_theta[b, a]*place_left[e, p, b], b)*place_right[e, q, a], a)
-# adjoint_X_cross
-adjoint_X_cross[d, p, q] = (-sum(sum(sum(Res[c, p]*upper[b, c], c)*adjoint_spike_left[b, a]*rho[b], b)*place[d, q, a],
-    a) - sum(sum(sum(Res[q, c]*upper[b, c], c)*adjoint_spike_right[b, a]*rho[b], b)*place[d, p, a], a)
-    + sum(adjoint_on_left[a]*place[d, q, a], a)*h_left[p] + sum(adjoint_on_samples[a]*place[d, p, a], a)*h_noise[q])
+# adjoint_Z
+adjoint_Z[i, j] = (sum(sum(adjoint_S_spike[b, a]*spike_left[b, i], b)*sum(mean_theta[j, b]*spike_right[a, b], b), a)
+    - sum(mean_theta[j, a]*on_samples[a], a)*adjoint_field_theta[i] + adjoint_field_theta[i]*h_theta[j])
+# adjoint_spike_left
+adjoint_spike_left[b, i] = (sum(sum(sum(mean_theta[c, d]*spike_right[a, d], d)*Z[i, c], c)*adjoint_S_spike[b, a], a)
+    + adjoint_field[b]*field_theta[i])
+# adjoint_spike_right
+adjoint_spike_right[c, i] = sum(sum(sum(Z[b, d]*mean_theta[d, i], d)*spike_left[a, b], b)*adjoint_S_spike[a, c], a)
+# adjoint_j_theta
+adjoint_j_theta[b, d] = (sum(sum(adjoint_h_theta[c]*place[d, a, c], c)*H[b, a], a)
+    + sum(sum(adjoint_l_theta[c]*place[d, a, c], c)*H_left[b, a], a) + 2*sum(M[a, b]*j_theta[a, d], a))
 # adjoint_h_noise
 adjoint_h_noise[p] = (sum(X_own[a, p]*adjoint_on_noise[a], a) + sum(X_own[a, p]*h_left[a], a)
     + 2*sum(law_e[a]*put_left[p, a], a) + sum(adjoint_field[a]*rho[a]*upper[a, p], a)
     + sum(sum(sum(adjoint_on_samples[c]*place[a, b, c], c)*X_cross[a, b, p], b), a))
 # adjoint_put_back
 adjoint_put_back[p, x] = sum(sum(adjoint_on_samples[b]*place[a, p, b], b)*law_t[a, x], a) + adjoint_on_noise[p]*law_e[x]
+adjoint_matrix_Z[i, j] = sum(sum(Z[j, b]*adjoint_Z[a, b], b)*Z[a, i], a)  # adjoint_matrix_Z
+# adjoint_X_cross
+adjoint_X_cross[d, p, q] = (-sum(sum(sum(Res[c, p]*upper[b, c], c)*adjoint_spike_left[b, a]*rho[b], b)*place[d, q, a],
+    a) - sum(sum(sum(Res[q, c]*upper[b, c], c)*adjoint_spike_right[b, a]*rho[b], b)*place[d, p, a], a)
+    + sum(adjoint_on_left[a]*place[d, q, a], a)*h_left[p] + sum(adjoint_on_samples[a]*place[d, p, a], a)*h_noise[q])
+# adjoint_H
+adjoint_H[c, p] = sum(sum(adjoint_h_theta[b]*place[a, p, b], b)*j_theta[c, a], a) + adjoint_h_noise[p]*j_noise[c]
+# adjoint_j_noise
+adjoint_j_noise[b] = (sum(H[b, a]*adjoint_h_noise[a], a) + sum(H_left[b, a]*adjoint_h_left[a], a)
+    + 2*sum(M[a, b]*j_noise[a], a))
 adjoint_norm_mean[p, x] = -sum(F[a, p, x]*adjoint_put_back[a, x], a) - law_own[x]*put_left[p, x]  # adjoint_norm_mean
-# adjoint_Res
-adjoint_Res[p, q] = (-sum(sum(sum(F[c, p, a]*adjoint_X[c, b], c)*F[q, b, a], b)*law_tr[a], a)
-    - sum(sum(sum(F[c, p, a]*adjoint_X_own[c, b], c)*F[q, b, a], b)*law_ee[a], a)
-    - sum(sum(D[b, p, a]*norm_left[b, a], b)*sum(F[q, b, a]*adjoint_put_left[b, a], b), a)
-    + sum(sum(F[b, p, a]*adjoint_put_back[b, a], b)*sum(F[q, b, a]*norm_mean[b, a], b), a)
-    - sum(sum(adjoint_spike_left[b, a]*rho[b]*upper[b, p], b)*sum(sum(X_cross[b, q, c]*place[b, c, a], c), b), a)
-    - sum(sum(adjoint_spike_right[b, a]*rho[b]*upper[b, q], b)*sum(sum(X_cross[b, c, p]*place[b, c, a], c), b), a)
-    + sum(adjoint_norm_mean[p, a]*norm_right[q, a], a) - sum(sum(sum(Res[b, c]*upper[a, c], c)*X_own[q, b],
-    b)*sum(adjoint_S_spike[b, a]*rho[b]*upper[b, p], b)*rho[a], a)
-    - sum(sum(sum(sum(Res[c, d]*X_own[d, p], d)*upper[b, c], c)*adjoint_S_spike[b, a]*rho[b], b)*rho[a]*upper[a, q], a)
-    + sum(sum(adjoint_S_spike[b, a]*rho[b]*upper[b, p], b)*rho[a]*upper[a, q], a)
-    - sum(adjoint_field[a]*rho[a]*upper[a, p], a)*on_noise[q]
-    - sum(sum(sum(sum(adjoint_X_along[d, c, b]*law_along[d, a], d)*F[c, p, a], c)*F[q, b, a], b), a)
-    - sum(sum(sum(sum(adjoint_X_cross[d, c, b]*law_te[d, a], d)*F[c, p, a], c)*F[q, b, a], b), a)
-    + sum(sum(sum(adjoint_mean_theta[c, b]*place[a, p, c], c)*place[a, q, b], b), a))
+# adjoint_along_theta
+adjoint_along_theta[i, j] = -sum(adjoint_matrix_Z[a, j]*mean_theta[a, i], a) + adjoint_on_theta[i]*field_theta[j]
+# adjoint_mean_theta
+adjoint_mean_theta[i, j] = (sum(sum(sum(Z[c, i]*spike_left[b, c], c)*adjoint_S_spike[b, a], b)*spike_right[a, j], a)
+    - sum(Z[a, i]*adjoint_field_theta[a], a)*on_samples[j] - sum(adjoint_matrix_Z[i, a]*along_theta[j, a], a))
 # adjoint_norm_right
 adjoint_norm_right[p, x] = (-sum(sum(law_t[a, b]*norm_left[p, b], b)*law_t[a, x], a)*sum(lower[a, p], a)
     + sum(Res[a, p]*adjoint_norm_mean[a, x], a) - sum(lower[a, p], a)*law_own[x]*norm_left[p, x]
     + adjoint_put_back[p, x])
+# adjoint_X_along
+adjoint_X_along[e, p, q] = sum(sum(adjoint_along_theta[b, a]*place_left[e, p, b], b)*place_right[e, q, a], a)
+# adjoint_F
+adjoint_F[p, q, x] = (sum(adjoint_X_along[a, p, q]*law_along[a, x], a) + sum(adjoint_X_cross[a, p, q]*law_te[a, x], a)
+    + adjoint_X[p, q]*law_tr[x] + adjoint_X_own[p, q]*law_ee[x] - adjoint_put_back[p, x]*norm_mean[q, x])
+adjoint_D[p, q, x] = sum(adjoint_F[a, q, x]*sample[a, p, x], a) + adjoint_put_left[q, x]*norm_left[p, x]  # adjoint_D
+adjoint_matrix_D[p, q, x] = sum(sum(D[q, b, x]*adjoint_D[a, b, x], b)*D[a, p, x], a)  # adjoint_matrix_D
+# adjoint_Res
+adjoint_Res[p, q] = (-sum(sum(adjoint_spike_left[b, a]*rho[b]*upper[b, p],
+    b)*sum(sum(X_cross[b, q, c]*place[b, c, a], c), b), a) - sum(sum(adjoint_spike_right[b, a]*rho[b]*upper[b, q],
+    b)*sum(sum(X_cross[b, c, p]*place[b, c, a], c), b), a) + sum(adjoint_norm_mean[p, a]*norm_right[q, a], a)
+    - sum(sum(sum(Res[b, c]*upper[a, c], c)*X_own[q, b], b)*sum(adjoint_S_spike[b, a]*rho[b]*upper[b, p], b)*rho[a], a)
+    - sum(sum(sum(sum(Res[c, d]*X_own[d, p], d)*upper[b, c], c)*adjoint_S_spike[b, a]*rho[b], b)*rho[a]*upper[a, q], a)
+    + sum(sum(adjoint_S_spike[b, a]*rho[b]*upper[b, p], b)*rho[a]*upper[a, q], a)
+    - sum(adjoint_field[a]*rho[a]*upper[a, p], a)*on_noise[q]
+    + sum(sum(sum(adjoint_mean_theta[c, b]*place[a, p, c], c)*place[a, q, b], b), a)
+    - sum(sum(adjoint_matrix_D[p, b, a]*sample[q, b, a], b), a))
+# adjoint_G
+adjoint_G[i, j] = (sum(sum(adjoint_H[b, a]*first[b, j], b)*inside[a, i], a)
+    - sum(sum(adjoint_H_left[b, a]*last[b, i], b)*out[j, a], a)
+    + sum(sum(adjoint_M[b, a]*first[b, j], b)*last[a, i], a)/2
+    + sum(sum(adjoint_M[b, a]*last[b, i], b)*first[a, j], a)/2
+    + sum(sum(adjoint_Res[b, a]*inside[b, i], b)*out[j, a], a)
+    + sum(sum(sum(X[b, c]*inside[c, i], c)*upper[a, b], b)*adjoint[a]*last[a, j], a))
+adjoint_matrix_G[i, j] = sum(sum(G[j, b]*adjoint_G[a, b], b)*G[a, i], a)  # adjoint_matrix_G
+# adjoint_out
+adjoint_out[i, p] = (sum(sum(G[b, i]*inside[a, b], b)*adjoint_Res[a, p], a)
+    - sum(sum(G[b, i]*last[a, b], b)*adjoint_H_left[a, p], a)
+    - sum(sum(X[p, b]*inside[b, a], b)*adjoint_matrix_G[i, a], a))
 # adjoint
 0 = (beta*adjoint[b]*fraction[b]/T[b]**2 - inverse_dimension*m[b]**2/T[b]**2
-    + sum(sum(sum(sum(sum(sum(sum(X[g, h]*inside[h, f], h)*upper[b, g], g)*G[f, e], f)*out[e, d], e)*place[a, d, c],
-    d)*adjoint_l_theta[c], c)*sum(sum(sum(G[d, e]*last[b, e], e)*last[c, d], d)*j_theta[c, a], c), a)
-    - sum(sum(sum(sum(sum(sum(X[f, g]*inside[g, e], g)*upper[b, f], f)*G[e, d], e)*first[c, d],
-    d)*sum(j_theta[a, d]*j_theta[c, d], d), c)*sum(sum(G[c, d]*last[b, d], d)*last[a, c], c), a)/2
-    - sum(sum(sum(sum(sum(sum(X[f, g]*inside[g, e], g)*upper[b, f], f)*G[e, d], e)*first[c, d], d)*j_theta[c, a],
-    c)*sum(sum(sum(sum(G[e, f]*last[b, f], f)*inside[d, e], e)*place[a, d, c], d)*adjoint_h_theta[c], c), a)
-    - sum(sum(sum(sum(sum(X[e, f]*inside[f, d], f)*upper[b, e], e)*G[d, c], d)*first[a, c],
-    c)*sum(sum(sum(G[d, e]*last[b, e], e)*last[c, d], d)*sum(j_theta[a, d]*j_theta[c, d], d), c), a)/2
-    - sum(sum(sum(sum(sum(X[e, f]*inside[f, d], f)*upper[b, e], e)*G[d, c], d)*first[a, c], c)*j_noise[a],
-    a)*sum(sum(sum(G[c, d]*last[b, d], d)*inside[a, c], c)*adjoint_h_noise[a], a)
-    - sum(sum(sum(sum(sum(X[e, f]*inside[f, d], f)*upper[b, e], e)*G[d, c], d)*first[a, c], c)*j_noise[a],
-    a)*sum(sum(sum(G[c, d]*last[b, d], d)*last[a, c], c)*j_noise[a], a)
-    - sum(sum(sum(sum(sum(X[e, f]*inside[f, d], f)*upper[b, e], e)*G[d, c], d)*out[c, a],
-    c)*sum(sum(sum(G[d, e]*last[b, e], e)*inside[c, d], d)*adjoint_Res[c, a], c), a)
-    + sum(sum(sum(sum(sum(X[e, f]*inside[f, d], f)*upper[b, e], e)*G[d, c], d)*out[c, a], c)*adjoint_h_left[a],
-    a)*sum(sum(sum(G[c, d]*last[b, d], d)*last[a, c], c)*j_noise[a], a)
-    + sum(sum(sum(sum(G[d, e]*last[b, e], e)*inside[c, d], d)*adjoint_Res[c, a], c)*upper[b, a], a)
-    - sum(sum(sum(sum(G[d, e]*last[b, e], e)*last[c, d], d)*j_theta[c, a],
-    c)*sum(sum(place[a, d, c]*upper[b, d], d)*adjoint_l_theta[c], c), a)
-    - sum(sum(sum(G[c, d]*last[b, d], d)*last[a, c], c)*j_noise[a], a)*sum(adjoint_h_left[a]*upper[b, a], a)
-    - sum(sum(sum(sum(sum(X[e, f]*inside[f, d], f)*upper[b, e], e)*G[d, c], d)*last[a, c],
-    c)*sum(sum(sum(X[d, e]*inside[e, c], e)*upper[a, d], d)*sum(G[c, d]*last[b, d], d), c)*adjoint[a], a)
-    - sum(U[b, a]*field[a]*spread[a], a)*field[b]*spread[b] - sum(sum(adjoint_norm_left[c, a]*along[b, c, a], c),
-    a)*norm_hat[b] - chi[b]*norm_hat[b]**2 - sum(sum(sum(sum(sum(sum(X[f, g]*inside[g, e], g)*upper[b, f], f)*G[e, d],
-    e)*first[c, d], d)*Q1_hat[a, c], c)*sum(sum(G[c, d]*last[b, d], d)*last[a, c], c), a)/(2*beta)
-    - sum(sum(sum(sum(sum(X[e, f]*inside[f, d], f)*upper[b, e], e)*G[d, c], d)*first[a, c],
-    c)*sum(sum(sum(G[d, e]*last[b, e], e)*last[c, d], d)*Q1_hat[a, c], c), a)/(2*beta) - Q2_hat[b]/beta)
+    + sum(sum(adjoint_out[c, a]*last[b, c], c)*upper[b, a], a) - sum(U[b, a]*field[a]*spread[a], a)*field[b]*spread[b]
+    - sum(sum(adjoint_norm_left[c, a]*along[b, c, a], c), a)*norm_hat[b] - chi[b]*norm_hat[b]**2 - Q2_hat[b]/beta)
 0 = -alpha*E(avg_g*mu0[b]) + beta*inverse_dimension*m[b]/T[b]  # d/dm
 # d/dV1_hat
-Q1[b, c] = (sum(sum(sum(sum(sum(G[f, g]*first[b, g], g)*inside[e, f], f)*place[a, e, d], e)*adjoint_h_theta[d],
-    d)*sum(sum(sum(G[f, e]*last[c, f], f)*first[d, e], e)*j_theta[d, a], d), a)/2
-    + sum(sum(sum(sum(sum(G[f, g]*first[c, g], g)*inside[e, f], f)*place[a, e, d], e)*adjoint_h_theta[d],
-    d)*sum(sum(sum(G[f, e]*last[b, f], f)*first[d, e], e)*j_theta[d, a], d), a)/2
-    - sum(sum(sum(sum(sum(G[g, f]*last[b, g], g)*out[f, e], f)*place[a, e, d], e)*adjoint_l_theta[d],
-    d)*sum(sum(sum(G[e, f]*first[c, f], f)*last[d, e], e)*j_theta[d, a], d), a)/2
-    - sum(sum(sum(sum(sum(G[g, f]*last[c, g], g)*out[f, e], f)*place[a, e, d], e)*adjoint_l_theta[d],
-    d)*sum(sum(sum(G[e, f]*first[b, f], f)*last[d, e], e)*j_theta[d, a], d), a)/2
-    + sum(sum(sum(sum(G[e, f]*first[b, f], f)*inside[d, e], e)*adjoint_Res[d, a],
-    d)*sum(sum(G[e, d]*last[c, e], e)*out[d, a], d), a)/2 + sum(sum(sum(sum(G[e, f]*first[b, f], f)*last[d, e],
-    e)*sum(j_theta[a, e]*j_theta[d, e], e), d)*sum(sum(G[e, d]*last[c, e], e)*first[a, d], d), a)/4
-    + sum(sum(sum(sum(G[e, f]*first[c, f], f)*inside[d, e], e)*adjoint_Res[d, a],
-    d)*sum(sum(G[e, d]*last[b, e], e)*out[d, a], d), a)/2 + sum(sum(sum(sum(G[e, f]*first[c, f], f)*last[d, e],
-    e)*sum(j_theta[a, e]*j_theta[d, e], e), d)*sum(sum(G[e, d]*last[b, e], e)*first[a, d], d), a)/4
-    + sum(sum(sum(sum(G[f, e]*last[b, f], f)*first[d, e], e)*sum(j_theta[a, e]*j_theta[d, e], e),
-    d)*sum(sum(G[d, e]*first[c, e], e)*last[a, d], d), a)/4 + sum(sum(sum(sum(G[f, e]*last[c, f], f)*first[d, e],
-    e)*sum(j_theta[a, e]*j_theta[d, e], e), d)*sum(sum(G[d, e]*first[b, e], e)*last[a, d], d), a)/4
-    + sum(sum(sum(G[d, e]*first[b, e], e)*inside[a, d], d)*adjoint_h_noise[a],
-    a)*sum(sum(sum(G[e, d]*last[c, e], e)*first[a, d], d)*j_noise[a], a)/2
-    + sum(sum(sum(G[d, e]*first[b, e], e)*last[a, d], d)*j_noise[a],
-    a)*sum(sum(sum(G[e, d]*last[c, e], e)*first[a, d], d)*j_noise[a], a)/2
-    - sum(sum(sum(G[d, e]*first[b, e], e)*last[a, d], d)*j_noise[a],
-    a)*sum(sum(sum(G[e, d]*last[c, e], e)*out[d, a], d)*adjoint_h_left[a], a)/2
-    + sum(sum(sum(G[d, e]*first[c, e], e)*inside[a, d], d)*adjoint_h_noise[a],
-    a)*sum(sum(sum(G[e, d]*last[b, e], e)*first[a, d], d)*j_noise[a], a)/2
-    + sum(sum(sum(G[d, e]*first[c, e], e)*last[a, d], d)*j_noise[a],
-    a)*sum(sum(sum(G[e, d]*last[b, e], e)*first[a, d], d)*j_noise[a], a)/2
-    - sum(sum(sum(G[d, e]*first[c, e], e)*last[a, d], d)*j_noise[a],
-    a)*sum(sum(sum(G[e, d]*last[b, e], e)*out[d, a], d)*adjoint_h_left[a], a)/2
-    + sum(sum(sum(sum(X[e, f]*inside[f, d], f)*upper[a, e], e)*sum(G[d, e]*first[b, e], e),
-    d)*sum(sum(G[e, d]*last[c, e], e)*last[a, d], d)*adjoint[a], a)/2
-    + sum(sum(sum(sum(X[e, f]*inside[f, d], f)*upper[a, e], e)*sum(G[d, e]*first[c, e], e),
-    d)*sum(sum(G[e, d]*last[b, e], e)*last[a, d], d)*adjoint[a], a)/2 - zeta[b]*zeta[c]
-    + sum(sum(sum(sum(G[e, f]*first[b, f], f)*last[d, e], e)*Q1_hat[a, d],
-    d)*sum(sum(G[e, d]*last[c, e], e)*first[a, d], d), a)/(4*beta)
-    + sum(sum(sum(sum(G[e, f]*first[c, f], f)*last[d, e], e)*Q1_hat[a, d],
-    d)*sum(sum(G[e, d]*last[b, e], e)*first[a, d], d), a)/(4*beta)
-    + sum(sum(sum(sum(G[f, e]*last[b, f], f)*first[d, e], e)*Q1_hat[a, d],
-    d)*sum(sum(G[d, e]*first[c, e], e)*last[a, d], d), a)/(4*beta)
-    + sum(sum(sum(sum(G[f, e]*last[c, f], f)*first[d, e], e)*Q1_hat[a, d],
-    d)*sum(sum(G[d, e]*first[b, e], e)*last[a, d], d), a)/(4*beta))
+Q1[b, c] = (sum(sum(adjoint_matrix_G[d, a]*first[b, d], d)*last[c, a], a)/2
+    + sum(sum(adjoint_matrix_G[d, a]*first[c, d], d)*last[b, a], a)/2 - zeta[b]*zeta[c])
 # dL/dT
 T[b] = (beta*fraction[b]/(ridge - sum(sum(sum(X[c, d]*inside[d, a], d)*upper[b, c], c)*sum(G[a, c]*last[b, c], c), a)
     + V2_hat[b]))
@@ -244,50 +199,13 @@ V1[b, c] = M[b, c]/beta  # d/dQ1_hat
 # d/dnorm_hat
 norm[b] = (sum(sum(adjoint_norm_left[c, a]*along[b, c, a], c), a)*T[b]/2
     + sum(sum(adjoint_norm_right[c, a]*along[b, c, a], c), a)/2 + T[b]*chi[b]*norm_hat[b])
-# d/dpsi_hat_1
-psi_1[b] = (sum(delta[a, b]*sum(sum(j_theta[c, d]*mix_1[d], d)*M[a, c], c), a)/2
-    + sum(sum(delta[b, c]*M[a, c], c)*sum(j_theta[a, c]*mix_1[c], c), a)/2
-    + sum(sum(sum(H[b, d]*place[a, d, c], d)*adjoint_h_theta[c], c)*mix_1[a], a)/2
-    + sum(sum(sum(H_left[b, d]*place[a, d, c], d)*adjoint_l_theta[c], c)*mix_1[a], a)/2
-    + sum(H[b, a]*adjoint_h_noise[a], a)*across_1[b]/2 + sum(H_left[b, a]*adjoint_h_left[a], a)*across_1[b]/2
-    + sum(M[a, b]*j_noise[a], a)*across_1[b])
-# d/dpsi_hat_2
-psi_2[b] = (sum(delta[a, b]*sum(sum(j_theta[c, d]*mix_2[d], d)*M[a, c], c), a)/2
-    + sum(sum(delta[b, c]*M[a, c], c)*sum(j_theta[a, c]*mix_2[c], c), a)/2
-    + sum(sum(sum(H[b, d]*place[a, d, c], d)*adjoint_h_theta[c], c)*mix_2[a], a)/2
-    + sum(sum(sum(H_left[b, d]*place[a, d, c], d)*adjoint_l_theta[c], c)*mix_2[a], a)/2
-    + sum(H[b, a]*adjoint_h_noise[a], a)*across_2[b]/2 + sum(H_left[b, a]*adjoint_h_left[a], a)*across_2[b]/2
-    + sum(M[a, b]*j_noise[a], a)*across_2[b])
-# d/dzeta_hat
-zeta[b] = (sum(delta[a, b]*sum(sum(gamma[d]*j_theta[c, d], d)*M[a, c], c), a)/2
-    + sum(sum(delta[b, c]*M[a, c], c)*sum(gamma[c]*j_theta[a, c], c), a)/2
-    + sum(sum(sum(H[b, d]*place[a, d, c], d)*adjoint_h_theta[c], c)*gamma[a], a)/2
-    + sum(sum(sum(H_left[b, d]*place[a, d, c], d)*adjoint_l_theta[c], c)*gamma[a], a)/2
-    + sum(H[b, a]*adjoint_h_noise[a], a)*rho[b]/2 + sum(H_left[b, a]*adjoint_h_left[a], a)*rho[b]/2
-    + sum(M[a, b]*j_noise[a], a)*rho[b])
+psi_1[b] = sum(adjoint_j_theta[b, a]*mix_1[a], a)/2 + across_1[b]*adjoint_j_noise[b]/2  # d/dpsi_hat_1
+psi_2[b] = sum(adjoint_j_theta[b, a]*mix_2[a], a)/2 + across_2[b]*adjoint_j_noise[b]/2  # d/dpsi_hat_2
+zeta[b] = sum(adjoint_j_theta[b, a]*gamma[a], a)/2 + adjoint_j_noise[b]*rho[b]/2  # d/dzeta_hat
 X[p, q] = sum(F[p, q, a]*law_tr[a], a) + base[p, q]  # X
 # adjoint_X
-adjoint_X[p, q] = (-sum(sum(sum(sum(sum(G[d, e]*out[e, p], e)*inside[c, d], d)*place[a, c, b], c)*adjoint_h_theta[b],
-    b)*sum(sum(sum(G[d, c]*inside[q, d], d)*first[b, c], c)*j_theta[b, a], b), a)
-    + sum(sum(sum(sum(sum(G[e, d]*inside[q, e], e)*out[d, c], d)*place[a, c, b], c)*adjoint_l_theta[b],
-    b)*sum(sum(sum(G[c, d]*out[d, p], d)*last[b, c], c)*j_theta[b, a], b), a)
-    - sum(sum(sum(sum(G[c, d]*out[d, p], d)*inside[b, c], c)*adjoint_Res[b, a],
-    b)*sum(sum(G[c, b]*inside[q, c], c)*out[b, a], b), a) - sum(sum(sum(sum(G[c, d]*out[d, p], d)*last[b, c],
-    c)*sum(j_theta[a, c]*j_theta[b, c], c), b)*sum(sum(G[c, b]*inside[q, c], c)*first[a, b], b), a)/2
-    - sum(sum(sum(sum(G[d, c]*inside[q, d], d)*first[b, c], c)*sum(j_theta[a, c]*j_theta[b, c], c),
-    b)*sum(sum(G[b, c]*out[c, p], c)*last[a, b], b), a)/2 - sum(sum(sum(G[b, c]*out[c, p], c)*inside[a, b],
-    b)*adjoint_h_noise[a], a)*sum(sum(sum(G[c, b]*inside[q, c], c)*first[a, b], b)*j_noise[a], a)
-    - sum(sum(sum(G[b, c]*out[c, p], c)*last[a, b], b)*j_noise[a],
-    a)*sum(sum(sum(G[c, b]*inside[q, c], c)*first[a, b], b)*j_noise[a], a)
-    + sum(sum(sum(G[b, c]*out[c, p], c)*last[a, b], b)*j_noise[a],
-    a)*sum(sum(sum(G[c, b]*inside[q, c], c)*out[b, a], b)*adjoint_h_left[a], a)
-    - sum(sum(sum(sum(X[c, d]*inside[d, b], d)*upper[a, c], c)*sum(G[b, c]*out[c, p], c),
-    b)*sum(sum(G[c, b]*inside[q, c], c)*last[a, b], b)*adjoint[a], a)
-    + sum(sum(sum(G[b, c]*last[a, c], c)*inside[q, b], b)*adjoint[a]*upper[a, p], a)
-    - sum(sum(sum(sum(G[c, d]*out[d, p], d)*last[b, c], c)*Q1_hat[a, b],
-    b)*sum(sum(G[c, b]*inside[q, c], c)*first[a, b], b), a)/(2*beta)
-    - sum(sum(sum(sum(G[d, c]*inside[q, d], d)*first[b, c], c)*Q1_hat[a, b],
-    b)*sum(sum(G[b, c]*out[c, p], c)*last[a, b], b), a)/(2*beta))
+adjoint_X[p, q] = (-sum(sum(adjoint_matrix_G[b, a]*out[b, p], b)*inside[q, a], a)
+    + sum(sum(sum(G[b, c]*last[a, c], c)*inside[q, b], b)*adjoint[a]*upper[a, p], a))
 """
 COLUMNS = ('kappa', 'weight', 'nu0', 'nu1_1', 'nu1_2', 'nu2sq')
 CERTIFICATE = ArrayCertificate(EQUATIONS, COLUMNS, odd=('avg_g', 'avg_t_1g', 'avg_t_2g'),

@@ -1,6 +1,6 @@
 """Equations of a trained bulk, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature c34998f67d0f3ff3.
+Generated; do not edit. Signature 47e86798057fb9b0.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "c34998f67d0f3ff365ab14dca47cb6b720304bd0e3f5115b438c7ac2431cbf35"
+SIGNATURE = "47e86798057fb9b0c106d71330c9df5b1dcc93ba7767526a3fb2225ae24794d6"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from types import ModuleType
+from dataclasses import dataclass, field
+from functools import lru_cache
+from types import MappingProxyType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -67,16 +69,33 @@ def bulk_of(problem: Problem) -> tuple[BulkLaw, Array]:
     return law, (1.0 + np.multiply.outer(share, law.x)) / variances[:, None]
 
 
-def stretched_arrays(problem: Problem, nodes: int) -> dict[str, Array]:
-    """What the equations of a bulk of rows that are stretched by blocks are given. Raises BadInput."""
-    model, blocks = problem.model, len(problem.blocks)
+def stretched_arrays(problem: Problem, nodes: int) -> Mapping[str, Array]:
+    """What the equations of a bulk of rows that are stretched by blocks are given, read-only. Raises BadInput."""
+    model = problem.model
+    return _stretched_arrays(_Rows(problem, (model.network, model.step, model.target, problem.blocks)), nodes)
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """A problem as one of those with the same rows, which share all that does not know the fit."""
+
+    problem: Problem = field(compare=False)
+    same: tuple[Any, ...]
+
+
+@lru_cache(maxsize=32)
+def _stretched_arrays(rows: _Rows, nodes: int) -> Mapping[str, Array]:
+    problem, model, blocks = rows.problem, rows.problem.model, len(rows.problem.blocks)
     law, samples, sign = nodes_of(problem, nodes), step_arguments(model).samples, spike_sign(model)
     covariances, variances = covariances_of(problem), variances_of(problem)
     by_block = samples_of(samples, covariances, variances, law.e)
     spike, weights = spike_and_rest(samples, law, sign, blocks), weights_of(samples, law, sign)
     norms = norms_of_samples(row_norms(problem).of_blocks(law), variances)
     spread = np.sqrt(np.array([each.spread for each in covariances]) / variances)
-    return {**places_of(blocks, model.target.indices), **by_block, **spike, **weights, **norms, "spread": spread}
+    found = {**places_of(blocks, model.target.indices), **by_block, **spike, **weights, **norms, "spread": spread}
+    for values in found.values():
+        values.flags.writeable = False
+    return MappingProxyType(found)
 
 
 def nodes_of(problem: Problem, count: int) -> ResidualLaw:
@@ -171,7 +190,7 @@ class BulkSystem(CoupledSystem):
             "weight": self.table[:, 1],
         }
 
-    def bulk(self) -> tuple[ModuleType, dict[str, Array]]:
+    def bulk(self) -> tuple[ModuleType, Mapping[str, Array]]:
         """The equations of the bulk, and the arrays that they are given."""
         return bulk_arrays(self.problem)
 

@@ -66,7 +66,7 @@ def coupled_solution(
     problem: Problem, tolerance: float, start: Result | None, near: tuple[CoupledSystem, Array] | None = None
 ) -> Found:
     """The solution, started from a result or from the unknowns of a system ``near``. Raises NotConverged."""
-    outcome = _first_solution(problem, start, near)
+    outcome, last = _first_solution(problem, start, near)
     x, evaluations, error = outcome.x, outcome.evaluations, math.inf
     found: Found | None = None
     failed = held = 0
@@ -76,7 +76,10 @@ def coupled_solution(
             outcome = _settling(problem, x, FINE[0], _STILL)
             evaluations, x = evaluations + outcome.evaluations, outcome.x
         coarser, finer = _pair(problem, times, x)
+        coarser.takes(last)
         estimate = newton(coarser, x, most=12, settled=_NEAR, blind=True)
+        finer.takes(coarser)
+        last = finer
         answer = newton(finer, estimate.x, most=12) if estimate.converged else estimate
         evaluations += estimate.evaluations + (answer.evaluations if answer is not estimate else 0)
         if not answer.converged:  # averages too coarse for their derivatives to be those of the residual
@@ -130,39 +133,46 @@ def _refined_for(problem: Problem, level: Level, times: int) -> Level:
     return replace(refined(level, times), output=refined(level, times // 3).output, halvings=3 * times // 2)
 
 
-def _first_solution(problem: Problem, start: Result | None, near: tuple[CoupledSystem, Array] | None) -> Outcome:
-    """A solution at coarse resolution: from a similar model, from the square loss, or by continuation in the ridge."""
+def _first_solution(
+    problem: Problem, start: Result | None, near: tuple[CoupledSystem, Array] | None
+) -> tuple[Outcome, CoupledSystem]:
+    """A solution at coarse resolution: from a similar model, from the square loss, or by continuation in the ridge.
+
+    With the system that it is of, or one near it.
+    """
     system = coupled_at(problem, _leading(problem, COARSE))
     total = 0
     starts = chain([] if near is None else [_moved(system, *near)], _starts(problem, system, start))
+    if near is not None:
+        system.takes(near[0])
     for x in starts:
         outcome = newton(system, x, most=25, settled=_CLOSE, blind=True)
         total += outcome.evaluations
         if outcome.converged:
-            return replace(outcome, evaluations=total)
+            return replace(outcome, evaluations=total), system
     again = _starts(problem, system, start) if settles(problem) else iter(())
     for x in chain(again, _of_huber_losses(problem, system)):
         outcome = _roughly(problem, x)
         total += outcome.evaluations
         if outcome.converged:
-            return replace(outcome, evaluations=total)
+            return replace(outcome, evaluations=total), system
     ridge, system = float(problem.parameters[2]), coupled_at(problem, _leading(problem, PATH))
     if (easier := system.easier()) is not None:
         for x in _starts(problem, system, None):
             outcome = continued(easier, x, _EASY, 1.0)
             total += outcome.evaluations
             if outcome.converged:
-                return replace(outcome, evaluations=total)
+                return replace(outcome, evaluations=total), system
     for first in (max(10.0 * ridge, 1.0), max(1e3 * ridge, 100.0)):
         for x in _starts(_with_ridge(problem, first), system, None):
             outcome = continued(system.at_ridge, x, first, ridge)
             total += outcome.evaluations
             if outcome.converged:
-                return replace(outcome, evaluations=total)
+                return replace(outcome, evaluations=total), system
     if ridge > _LOW and problem.loadings is None:
         outcome = _upwards(problem, _starts(_with_ridge(problem, _LOW), system, None))
         if outcome.converged:
-            return replace(outcome, evaluations=total + outcome.evaluations)
+            return replace(outcome, evaluations=total + outcome.evaluations), system
     if separable(problem):
         raise separated(problem)
     raise NotConverged(_stalled(problem), _hint(problem))

@@ -19,7 +19,6 @@ from generated.runtime.unknowns import RESIDUAL, TURNED, UNKNOWN
 from giantstep.law.labels import Intervals, Labels
 from giantstep.quadrature.gauss import legendre
 from giantstep.quadrature.panels import ORDERS, meshes, nodes
-from giantstep.quadrature.shift_derivatives import norm_functions
 from giantstep.quadrature.tensor import coordinates
 from giantstep.spec.errors import NotConverged
 from giantstep.system.discretisation import Level, Resolved, clean_law, resolved, rows_between
@@ -28,7 +27,7 @@ from giantstep.system.misclassification import wrong_sign, wrong_sign_slopes
 from giantstep.system.problem import Problem
 from giantstep.system.sign_panels import Output, panels
 from giantstep.system.span import span_of
-from giantstep.system.state import State, members, pairs, start_of
+from giantstep.system.state import State, kept_members
 
 Array = np.ndarray
 
@@ -71,13 +70,13 @@ class CoupledSystem:
         self.scratch = np.empty(self.loss.SCRATCH_SHAPE)
         self.node = np.array(self.table.T, order="C")
         if problem.norms:
-            self.node = np.concatenate([self.node, norm_functions(problem.blocks, self.kappa)])
+            self.node = np.concatenate([self.node, laws.norm_functions(problem.blocks)])
         if len(self.node) < self.kernel.ROWS + 3 * self.blocks:  # the kernels do not look
             raise ValueError(f"a table of {len(self.node)} columns is too narrow for {self.kernel.__name__}")
         self.room = State(self.kernel, self.blocks, nodes)
         self.work = self.room.work
         functions = self.blocks if self.span is None else self.span.rank
-        self.places, self.diagonal = _unknowns(self.kernel, self.blocks, functions)
+        self.places, self.diagonal = kept_members(self.kernel, self.blocks, functions)
         self.first = self.places[UNKNOWN]
         self.second = self.first + self.places[TURNED]
         self.parameters = problem.parameters.copy()
@@ -94,6 +93,9 @@ class CoupledSystem:
     def easier(self) -> Callable[[float], CoupledSystem] | None:
         """Systems that lead from an easier one, near 0, to this one, at 1; None where there are none."""
         return None
+
+    def takes(self, other: CoupledSystem) -> None:
+        """What has been found within the equations of another system near this one, to start from."""
 
     def view(self, name: str) -> Array:
         """A family or a function of kappa in the workspace."""
@@ -346,22 +348,6 @@ def floored(values: Array, terms: Array, weight: Array) -> bool:
         return False
     np.maximum(values, rounding, out=values)
     return True
-
-
-@lru_cache(maxsize=64)
-def _unknowns(kernel: ModuleType, blocks: int, functions: int) -> tuple[Array, Array]:
-    """Places of the unknowns [7, n], and for each that of Q1[b, b], the norm of its block b, which it is compared with.
-
-    functions: how many coordinates the mean of the output has, of the places for m.
-    """
-    kept: list[bool] = []
-    norms: list[int] = []
-    for name in kernel.UNKNOWNS:
-        rows = [b for b, _ in pairs(blocks)] if name in kernel.MATRICES else range(blocks)
-        norms += [start_of(kernel, "Q1", blocks) + b * (blocks + 1) for b in rows]
-        kept += [name != "m" or b < functions for b in rows]
-    places = members(kernel, blocks)[0][0]
-    return np.ascontiguousarray(places[:, kept]), np.array(norms)[kept]
 
 
 @lru_cache(maxsize=64)

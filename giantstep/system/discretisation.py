@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 import numpy as np
@@ -18,6 +18,7 @@ from giantstep.law.multi_index_labels import (
     turns_along,
 )
 from giantstep.quadrature.panels import Term, rows_at, table
+from giantstep.quadrature.shift_derivatives import norm_functions
 from giantstep.quadrature.tensor import Shape, coordinates, tensor_table
 from giantstep.spec.kernels import coefficients
 from giantstep.spec.matrix import Rows
@@ -63,6 +64,13 @@ class Resolved:
     table: Array
     labels: Labels
     clean: Labels
+    known: dict[tuple[Term, ...], Array] = field(default_factory=dict, compare=False, repr=False)
+
+    def norm_functions(self, blocks: tuple[Term, ...]) -> Array:
+        """What the mean features of blocks change by with the norm of a row, at the nodes [K, N]; remembered."""
+        if blocks not in self.known:
+            self.known[blocks] = norm_functions(blocks, self.table[:, 0])
+        return self.known[blocks]
 
 
 def resolved(problem: Problem, level: Level) -> Resolved:

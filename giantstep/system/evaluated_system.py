@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from types import ModuleType
@@ -14,6 +14,7 @@ from generated.runtime.evaluation import Numbers, Stage
 from generated.runtime.unknowns import RESIDUAL
 from giantstep.system.bulk_system import BulkSystem
 from giantstep.system.coupled_system import CoupledSystem
+from giantstep.system.exchange import Room, exchange_of
 
 Array = np.ndarray
 _AT_A_TIME = 1 << 20  # numbers of a matrix and its tangents
@@ -38,7 +39,13 @@ class EvaluatedSystem(BulkSystem):
             {**{name: values.shape for name, values in given.items()}, **nodes, **unknowns, **self.inner(given)},
             ways=self.ways,
         )
-        found.update(given)
+        functions = self.blocks if self.span is None else self.span.rank
+        inside = tuple([name for name in given if name in found.contractions.families])
+        self.exchange = exchange_of(
+            Room(self.kernel, self.own, inside, self.blocks, functions, self.ways), found.layout
+        )
+        found.value[self.exchange.given] = np.concatenate([given[name].ravel() for name in inside])
+        found.update({name: values for name, values in given.items() if name not in inside})
         return found
 
     def orders(self) -> Any:
@@ -62,15 +69,13 @@ class EvaluatedSystem(BulkSystem):
             return np.full(len(x), np.nan)
         average, given = self.averaging
         average(*given)
-        for name in self.own.UNKNOWNS:
-            self.state[name] = self.view(name)
-        for name, row in zip(self.kernel.AVERAGES, self.averages, strict=True):
-            self.state[name] = row
+        exchange, value = self.exchange, self.state.value
+        value[exchange.unknowns[1]] = self.work[exchange.unknowns[0]]
+        value[exchange.averages] = self.averages
         if not self.follow():
             return np.full(len(x), np.nan)
         self.evaluated = True
-        for name in self.own.UNKNOWNS:
-            self.view(f"residual_{name}")[...] = self.state[f"residual_{name}"]
+        self.work[exchange.residuals[0]] = value[exchange.residuals[1]]
         residuals: Array = self.work[self.places[RESIDUAL]]
         return residuals
 
@@ -79,15 +84,20 @@ class EvaluatedSystem(BulkSystem):
         self.state.run(self.order.residuals)
         return True
 
-    def _moving(self) -> Callable[[Mapping[str, Array]], Mapping[str, Array]]:
-        """See ``BulkSystem``."""
+    def jacobian(self) -> Array:
+        """See ``CoupledSystem``: some columns at a time."""
+        exchange, value = self.exchange, self.state.value
+        matrix = np.empty((len(self.first), len(self.first)))
         self.state.run(self.order.still)
-        return self._moved
+        for columns, unit in exchange.passes:
+            value[exchange.moved] = unit
+            self.move()
+            matrix[:, columns] = value[exchange.image[:, : len(columns)]]
+        return matrix
 
-    def _moved(self, moves: Mapping[str, Array]) -> Mapping[str, Array]:
-        self.state.update(moves)
+    def move(self) -> None:
+        """Evaluate how the residuals move with the unknowns."""
         self.state.run(self.order.moved)
-        return self.state  # type: ignore[no-any-return]
 
     def known(self) -> dict[str, Any]:
         """See ``CoupledSystem``: what has been evaluated."""

@@ -91,6 +91,22 @@ def _start(kernel: ModuleType, prefix: str, name: str, blocks: int) -> int:
     return start_of(kernel, prefix + name if prefix + name in known else f"residual_{name}", blocks)
 
 
+@lru_cache(maxsize=64)
+def kept_members(kernel: ModuleType, blocks: int, functions: int) -> tuple[Array, Array]:
+    """Places of the unknowns [7, n], and for each that of Q1[b, b], the norm of its block b, which it is compared with.
+
+    functions: how many coordinates the mean of the output has, of the places for m.
+    """
+    kept: list[bool] = []
+    norms: list[int] = []
+    for name in kernel.UNKNOWNS:
+        rows = [b for b, _ in pairs(blocks)] if name in kernel.MATRICES else range(blocks)
+        norms += [start_of(kernel, "Q1", blocks) + b * (blocks + 1) for b in rows]
+        kept += [name != "m" or b < functions for b in rows]
+    places = members(kernel, blocks)[0][0]
+    return np.ascontiguousarray(places[:, kept]), np.array(norms)[kept]
+
+
 def size_of(kernel: ModuleType, blocks: int) -> int:
     """How many numbers all families have."""
     return len(kernel.VECTORS) * blocks + len(kernel.MATRICES) * blocks * blocks

@@ -24,7 +24,7 @@ _KEPT = ("slope_X",)  # what tangents need beside what is given and what follows
 class StretchedSystem(EvaluatedSystem):
     """Everything is evaluated from the text of the equations; X, what the samples add, and its adjoint follow."""
 
-    def bulk(self) -> tuple[ModuleType, dict[str, Array]]:
+    def bulk(self) -> tuple[ModuleType, Mapping[str, Array]]:
         """See ``BulkSystem``; the samples at twice as many nodes as the output has."""
         return stretched_kernel(self.directions), stretched_arrays(self.problem, self.level.output)
 
@@ -41,6 +41,11 @@ class StretchedSystem(EvaluatedSystem):
     def inner(self, given: Mapping[str, Array]) -> dict[str, tuple[int, ...]]:
         """See ``EvaluatedSystem``."""
         return dict.fromkeys(self.own.INNER, given["base"].shape)
+
+    def takes(self, other: CoupledSystem) -> None:
+        """See ``CoupledSystem``: X is found from where it is."""
+        if isinstance(other, StretchedSystem) and other.state["X"].shape == self.state["X"].shape:
+            self.state["X"] = other.state["X"]
 
     def easier(self) -> Callable[[float], CoupledSystem]:
         """See ``CoupledSystem``: with a share of what the samples add to isotropic rows; all of it at one."""
@@ -61,9 +66,9 @@ class StretchedSystem(EvaluatedSystem):
         self.state.run(self.order.stages.before)
         return follow(self.order.stages, self.state)
 
-    def _moved(self, moves: Mapping[str, Array]) -> Mapping[str, Array]:
+    def move(self) -> None:
+        """See ``EvaluatedSystem``: X and its adjoint move with what they follow from."""
         state, order, matrix = self.state, self.order, slope_matrix(self.state["slope_X"])
-        state.update(moves)
         state["d_X"] = state[f"d_{ADJOINT}"] = 0.0
         state.run(order.resolvent)
         state["d_X"] = -solved(matrix, state["d_residual_X"])
@@ -71,7 +76,6 @@ class StretchedSystem(EvaluatedSystem):
         state.run(order.adjoint)
         state[f"d_{ADJOINT}"] = -solved(matrix.T, state[f"d_residual_{ADJOINT}"])
         state.run(order.last)
-        return state  # type: ignore[no-any-return]
 
     def known(self) -> dict[str, Any]:
         """See ``CoupledSystem``: what has been evaluated."""

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from generated.runtime.array_certificate import ArrayCertificate
+from generated.runtime.array_certificate import ArrayCertificate, product_of
+from generated.runtime.equation_text import Contractions
 from generated.runtime.evaluation import Numbers, Stage
 from generated.runtime.tangents import TangentEquations, Text
 
@@ -102,3 +103,26 @@ def test_the_certificate_sees_every_family() -> None:
     for name in ("G", "F", "u"):
         wrong = {**known, name: known[name] * (1.0 + 1e-6)}
         assert solved(node, np.ones(BLOCKS), PARAMETERS, wrong) > 1e-9, name
+
+
+ALIKE = """
+u[i] = v[i]*sum(A[i, j]*v[j], j)
+w[p] = 2*v[p]*sum(A[p, q]*v[q], q) - sum(A[q, p]*v[q], q)
+x[a] = -2*sum(v[b], b) + 1 + 3/beta
+"""
+
+
+def test_indices_may_have_any_names() -> None:
+    """What is the same but for these is evaluated once, by the loop and by NumPy; a right side may lack an axis."""
+    draw, k = np.random.default_rng(5), BLOCKS
+    other = ALIKE.replace("A[p, q]", "A[q, p]")
+    assert len(Contractions(ALIKE, COLUMNS, FEATURES).rows) == len(Contractions(other, COLUMNS, FEATURES).rows) - 1
+    certificate = ArrayCertificate(ALIKE, COLUMNS, features=FEATURES)  # A v, v (A v), A^T v, the sum of v, one
+    assert sum(getattr(step, "make", None) is product_of for step in certificate.steps.steps) == 5
+    v, matrix, node = draw.normal(size=k), draw.normal(size=(k, k)), draw.normal(size=(2 + k, NODES))
+    known = {"A": matrix, "v": v, "u": v * (matrix @ v), "w": 2 * v * (matrix @ v) - matrix.T @ v}
+    known["x"] = np.full(k, 1.0 + 3.0 / PARAMETERS[1] - 2.0 * v.sum())
+    assert certificate.check(node, np.ones(k), PARAMETERS, known) < 1e-14
+    for name in ("u", "w", "x"):
+        wrong = {**known, name: known[name] + 1e-6}
+        assert certificate.check(node, np.ones(k), PARAMETERS, wrong) > 1e-8, name

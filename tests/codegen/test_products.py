@@ -37,11 +37,11 @@ def test_what_is_no_product_of_matrices() -> None:
 def test_products_of_three(monkeypatch: pytest.MonkeyPatch) -> None:
     draw = np.random.default_rng(1)
     arrays = [draw.normal(size=size) for size in ((2, 6, 7), (2, 6), (2, 7, 8))]
-    names = [tuple("zij"), tuple("zi"), tuple("zjk")]
-    plain = multiplied(arrays, names, tuple("zik"))
+    names, lengths = ["zij", "zi", "zjk"], {"z": 2, "i": 6, "j": 7, "k": 8}
+    plain = multiplied(names, "zik", lengths)(*arrays)
     monkeypatch.setattr("generated.runtime.array_certificate.LARGE", 1)
     monkeypatch.setattr(products, "LARGE", 1)
-    np.testing.assert_allclose(multiplied(arrays, names, tuple("zik")), plain, atol=ROUNDING)
+    np.testing.assert_allclose(multiplied(names, "zik", lengths)(*arrays), plain, atol=ROUNDING)
 
 
 @pytest.mark.parametrize("kind", [float, complex])

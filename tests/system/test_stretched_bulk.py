@@ -14,7 +14,7 @@ from giantstep.law.residual import residual_law
 from giantstep.law.residual_nodes import residual_nodes
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.model import Target
-from giantstep.system.bulk_system import BulkSystem
+from giantstep.system.bulk_system import BulkSystem, stretched_arrays
 from giantstep.system.coupled_solver import FINE, PATH
 from giantstep.system.newton import continued, newton
 from giantstep.system.problem import problem_of
@@ -23,6 +23,7 @@ from giantstep.system.system_of_problem import coupled_at
 from giantstep.verify.trained_bulk import stretched_checks
 
 Array = np.ndarray
+ONE = ("relu", (1.0,), "relu")
 TWO = ("relu", (1.0, -0.5), "relu")
 SECOND = ("gelu", (1.0, 0.3), "tanh(2*z)+He(2,z)/2")
 # norms that go with the rows, and rows that Gaussian initial norms spread along the spike
@@ -133,6 +134,21 @@ def test_x_is_found_from_anywhere() -> None:
         system.state["X"] = start.copy()
         assert np.all(np.isfinite(system.residual(x)))
         assert relative(system.state["X"], wanted) < 1e-12
+
+
+def test_what_neighbours_share() -> None:
+    """X, where there are as many blocks; arrays that do not know the fit, which nobody writes to."""
+    system, _ = stretched(model(*SECOND))
+    near, other = (coupled_at(problem_of(model(*case, **{"fit.samples": 2.01})), FINE[0]) for case in (SECOND, ONE))
+    for neighbour in (near, other):
+        neighbour.takes(system)
+        assert isinstance(neighbour, StretchedSystem)
+    assert np.array_equal(near.state["X"], system.state["X"])
+    assert np.array_equal(other.state["X"], other.state["base"])
+    arrays, same = (stretched_arrays(each.problem, 44) for each in (system, near))
+    assert same is arrays and not any(values.flags.writeable for values in arrays.values())
+    moved = stretched_arrays(problem_of(model(*SECOND, **{"step.learning_rate": 1.51})), 44)
+    assert not np.array_equal(moved["sample"], arrays["sample"])
 
 
 @pytest.mark.parametrize("link, count", [("relu", 44), ("sign", 44), ("exp(z)", 70), ("He(2,z) + z", 90)])

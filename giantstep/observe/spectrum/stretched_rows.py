@@ -5,6 +5,7 @@ What the samples of the step add, X, follows from T and V1_hat. It is continued 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from types import ModuleType
@@ -141,7 +142,7 @@ def stages_of(equations: ModuleType) -> tuple[Stages, Stage]:
     return stages, Stage(equations.tangents.contractions, ("M",), after=after, given=hats)
 
 
-def _without_tail(arrays: dict[str, Array]) -> dict[str, Array]:
+def _without_tail(arrays: Mapping[str, Array]) -> dict[str, Array]:
     """The arrays of a bulk without residuals that hardly occur: they make next to no eigenvalues, far out."""
     counts = np.abs(arrays["law_tr"]) > _RARE * np.abs(arrays["law_tr"]).sum()
     return {name: values[..., counts] if name in _AT_NODES else values for name, values in arrays.items()}
