@@ -3,14 +3,14 @@
 e, weight, weight_t, weight_tt: nodes of the law of the residual e of the step, with weights for means of
 functions of e, of those times t = theta.x, and times t^2. x_F = (1/n0) sum_i (f_1 - B' f_2)(e_i) x_i, B' = a_2 B.
 
-Generated; do not edit. Signature 9234670d0f94a69a.
+Generated; do not edit. Signature 3fc4aa50f5fb760f.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "9234670d0f94a69a5440ffb2695ee0998c4eb9c13a5a326f7880baf40fa431e0"
+SIGNATURE = "3fc4aa50f5fb760f3ed66895dcbbaf8edf47ce155d13fbbb1f7e43394537f40d"
 
 
 def covariance(A, alpha_0, u, sigma_2, v_sigma):

@@ -7,14 +7,14 @@ sigma' beside its parts along 1 and z, (i, j) in MOMENTS; radial: 1 for rows Gau
 means of functions of e [N], and of those times t = theta.x [m, N]; r_3: the strength of the spike with
 E sigma''' in the place of E sigma'.
 
-Generated; do not edit. Signature 506c6648ed0cb322.
+Generated; do not edit. Signature 0ae700f9a16feba0.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "506c6648ed0cb3227ae233fa9790a365e7a4c1b4dd9984275a4fe1971443b24a"
+SIGNATURE = "0ae700f9a16feba0b4dc66b96d094eac127cec2ac4890662a32281c6d26edc84"
 
 
 MOMENTS = ((1, 2), (1, 3), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (4, 0))

@@ -166,6 +166,15 @@ _ENTRIES = (
 )
 
 #: Registered name -> entry.
+#: Losses that are not registered and that an expression gives, in small letters and without underscores.
+_EXPRESSIONS: Mapping[str, str] = MappingProxyType(
+    {
+        "pseudohuber": "sqrt(1 + (y - f)**2) - 1",
+        "charbonnier": "sqrt(1 + (y - f)**2)",
+        "quartic": "(y - f)**4",
+    }
+)
+
 REGISTERED: Mapping[str, LossEntry] = MappingProxyType({entry.name: entry for entry in _ENTRIES})
 
 
@@ -205,6 +214,9 @@ def lookup(text: str) -> LossEntry:
     if name.isascii() and name.isidentifier() and name not in VARIABLES + CONSTANTS:
         nearest = _OTHER_NAMES.get(name.lower(), "")
         meant = f"did you mean '{nearest}'? " if nearest else did_you_mean(name, tuple(REGISTERED))
+        expression = _EXPRESSIONS.get(name.lower().replace("_", ""))
+        if expression is not None:
+            meant = f'write "{expression}"; '
         raise ExpressionError(
             f"{shorten(name)} is not a registered loss",
             f"{meant}registered are {', '.join(REGISTERED)}; "

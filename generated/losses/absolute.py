@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 69ff393edcd64c8f, runtime 1edb2b70c776f00b.
+Generated; do not edit. Signature 464005eeec8066d9, runtime 1edb2b70c776f00b.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "69ff393edcd64c8f801ecb7bbb71cfd5bbef5a1fa27efee081f895a36db9f8b4"
+SIGNATURE = "464005eeec8066d97fa0ed34c291e844d057658cba7eb223809d9f8a7eaec138"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

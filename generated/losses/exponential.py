@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 71bd4a8cde6dcec6, runtime 1edb2b70c776f00b.
+Generated; do not edit. Signature cda0f54afd098793, runtime 1edb2b70c776f00b.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "71bd4a8cde6dcec642c4468ec56d0096eb0f9d695fa56c2f5c4762cb52683574"
+SIGNATURE = "cda0f54afd098793c926f0dd739ebde063c75cec8017585f91a4fa7a35ff4183"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

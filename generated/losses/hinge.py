@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature 6c611ae0a2043094, runtime 1edb2b70c776f00b.
+Generated; do not edit. Signature 08dc19dcfc78a4f1, runtime 1edb2b70c776f00b.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "6c611ae0a20430940f85d0e306a5240526c0dce1deee12320b1f9f353cf01815"
+SIGNATURE = "08dc19dcfc78a4f136ac5545ecf28c2c8db174b6cbe8a166dc6cf2e7784c5b84"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

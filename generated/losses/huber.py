@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 32f1ec9979859eb6, runtime 1edb2b70c776f00b.
+Generated; do not edit. Signature 7d2eed0420ed627a, runtime 1edb2b70c776f00b.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "32f1ec9979859eb6806f8c2aa513e71f0cae52a10731d41e0f58713da7b69502"
+SIGNATURE = "7d2eed0420ed627af0cf935e6c898b9471146f65c827a482c53a3e76d6775b3d"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature e34229eb1c42c96e, runtime 1edb2b70c776f00b.
+Generated; do not edit. Signature 19290d946d8d7eab, runtime 1edb2b70c776f00b.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "e34229eb1c42c96e44682bfeb1bfb05cac74c3f3f4cac04db13bf1c4736e2789"
+SIGNATURE = "19290d946d8d7eabca4203b8973768c1bb62f1b8712f8b6aa4ac8fa463a337da"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 6d7e3405d85b8e5a, runtime 1edb2b70c776f00b.
+Generated; do not edit. Signature 8fbca69042b2ffd4, runtime 1edb2b70c776f00b.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "6d7e3405d85b8e5a58249142129fac394244116f03add9c3aa1318bacdba4858"
+SIGNATURE = "8fbca69042b2ffd4e290a1e2024ba5830c3b9e943e0c704e73377c07f53a4d82"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

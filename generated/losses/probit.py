@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature d60d14ef02387e59, runtime 1edb2b70c776f00b.
+Generated; do not edit. Signature 5f36ff320742e5af, runtime 1edb2b70c776f00b.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "d60d14ef02387e592258d2cbc369924da077f26e45606307140518b7970795ae"
+SIGNATURE = "5f36ff320742e5af4d92954144b540f5b4dbd96a0c18ab2395a602161257f171"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

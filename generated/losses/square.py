@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 65c1579d5eae9da9, runtime 1edb2b70c776f00b.
+Generated; do not edit. Signature 343affc02c60409c, runtime 1edb2b70c776f00b.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "65c1579d5eae9da933a336e46e380a157a430b5d0dd46571b42da364dd22b24e"
+SIGNATURE = "343affc02c60409cc924477f2367b9b80b198b10b4532d146ab452a99e5a4b42"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

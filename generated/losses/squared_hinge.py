@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature 2b2891d578842e93, runtime 1edb2b70c776f00b.
+Generated; do not edit. Signature 3b4cb4d895fc7883, runtime 1edb2b70c776f00b.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "2b2891d578842e9399b3ebd332d1949c3665408c52e022c24fefbaa37afad2ec"
+SIGNATURE = "3b4cb4d895fc7883363228da0b2ebd7f3a60ae996e914d43e49bccaf6acb1888"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -1,6 +1,6 @@
 """Equations of a given bulk of several blocks, 1 direction(s) beside the spike  [THEORY section 5].
 
-Generated; do not edit. Signature 08f51e4dcbd81c84.
+Generated; do not edit. Signature ef0f9810dfdea405.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "08f51e4dcbd81c847d31c00963ccf20006f439ba54355cb9877fe6aa3ca0f5c7"
+SIGNATURE = "ef0f9810dfdea4052b2b2fb2be528875b333348a4d8e59926dbdf4371dc4e363"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi', 'zeta')

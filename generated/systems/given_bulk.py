@@ -1,6 +1,6 @@
 """Equations of a given bulk, one block  [THEORY section 5].
 
-Generated; do not edit. Signature 41012eb263e2dbf7.
+Generated; do not edit. Signature 37f65fd16007bbd6.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "41012eb263e2dbf7c975885f641cd039d7457ca7a97614f862ef08698d625585"
+SIGNATURE = "37f65fd16007bbd60b693dffcfd08250773249bcdcc42c6da51c5dc2bc5a9c9b"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

@@ -1,6 +1,6 @@
 """Equations of structured inputs, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature db3cdbae91a0e430.
+Generated; do not edit. Signature dd0c37f4c94761e5.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "db3cdbae91a0e430013c0f347941af5732c8a22242e8cc1fe489b1cf7fcbe426"
+SIGNATURE = "dd0c37f4c94761e5ae3fcc9c1120bc028ef76682b56ce22cfc7fc0604624e123"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature fed3c8096c705db6.
+Generated; do not edit. Signature bdc386f90f98f1e2.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "fed3c8096c705db648d2f1524526266f648bc73e5d7fe4ea03281a73ea622b9f"
+SIGNATURE = "bdc386f90f98f1e2b52ed2b254266920bb253692cd77d2985989412841680735"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

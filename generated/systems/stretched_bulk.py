@@ -1,6 +1,6 @@
 """Equations of a stretched bulk, 1 direction(s) beside the spike, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature 88ef9f6ef7af6e3e.
+Generated; do not edit. Signature 9417bd796e0f56d1.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "88ef9f6ef7af6e3e8d7f4b29d14cbc0e1b2d8f3af8ed9c7eba41180294d2218e"
+SIGNATURE = "9417bd796e0f56d1367b07d1dd2337da22f1e9b6ff24dd564d37c87a4218b948"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,6 +1,6 @@
 """Equations of a stretched bulk, 2 direction(s) beside the spike, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature 8ca6e829dd76313e.
+Generated; do not edit. Signature 72be7f45806e3eb0.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "8ca6e829dd76313ecdfc3b16f2072d1cd620399e4436da34a737dd9a2e7784e9"
+SIGNATURE = "72be7f45806e3eb0553226a8333d60849acd43150af44f892b5e177038766da4"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

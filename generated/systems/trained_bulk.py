@@ -1,6 +1,6 @@
 """Equations of a trained bulk, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature 47e86798057fb9b0.
+Generated; do not edit. Signature 82def8a77cd484c9.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "47e86798057fb9b0c106d71330c9df5b1dcc93ba7767526a3fb2225ae24794d6"
+SIGNATURE = "82def8a77cd484c91295ccec1f0b8b26fa85bbb885a75c1e3bf6ea28972051a7"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

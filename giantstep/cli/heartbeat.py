@@ -47,13 +47,16 @@ class Heartbeat:
             return stream.write(text)
 
     def _beat(self) -> None:
+        counted = -1
         while not self._ended.wait(QUIET / 4.0):
             with self._lock:
                 now = time.monotonic()
-                if now - self._written < QUIET / 2.0 or self._ended.is_set():
+                waits = now - self._written < QUIET / 2.0 or self._ended.is_set()
+                if waits or (self._shown and int(now - self._start) == counted):
                     continue
+                counted = int(now - self._start)
                 try:
-                    self._terminal.write(f"{_ERASE}working, {now - self._start:.0f} s")
+                    self._terminal.write(f"{_ERASE}working, {counted} s")
                     self._terminal.flush()
                 except (OSError, ValueError):  # nobody listens
                     return

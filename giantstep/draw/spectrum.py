@@ -60,7 +60,8 @@ def draw_spectrum(axes: Axes, theory: Spectrum) -> None:
 
 def _ticks(axes: Axes, low: float, high: float) -> None:
     """Over less than two decades 1, 2 and 5 have numbers: all that matplotlib would write there run into each other."""
-    if high < 100.0 * low:
+    left, right = axes.get_xlim()  # with the outliers
+    if max(high, right) < 100.0 * min(low, left):
         axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         axes.xaxis.set_minor_formatter(NullFormatter())
