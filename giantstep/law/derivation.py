@@ -28,9 +28,8 @@ from derive.saddle import BulkLaw, SaddleSystem, coupled_system, saddle_system
 from derive.scalar import scalar_function
 from derive.structured_inputs import structured_inputs
 from derive.trace import Derivation, DerivationStep
-from giantstep.law.given_bulk import has_blocks
-from giantstep.law.spike import spike_of
-from giantstep.law.stretched_bulk import is_stretched
+from giantstep.law.kind import bulk_kind, is_closed
+from giantstep.law.spike import rank_of
 from giantstep.spec.errors import BadInput
 from giantstep.spec.given import takes_model
 from giantstep.spec.model import Model
@@ -212,39 +211,17 @@ def step_map_of(model: Model) -> GradientStepMap:
     )
 
 
-def is_closed(model: Model) -> bool:
-    """Whether the averages over label and output are explicit: the square loss of a clean link of one index."""
-    target = model.target
-    plain = target.indices == 1 and target.flips == 0.0 and target.probit == 0.0
-    return model.fit.loss.key == "square" and plain and not model.network.trains_bias and model.bulk == "isotropic"
-
-
 def system_of(model: Model) -> SaddleSystem:
     """The derived system that a model is solved by: that of the square loss, or the one of any convex loss."""
     spikes = rank_of(model)
-    return (
-        _square_system(spikes) if is_closed(model) else coupled_system_of(model.target.indices, spikes, bulk_law(model))
-    )
-
-
-def rank_of(model: Model) -> int:
-    """The number of directions that kappa has: those of the spike that the features know."""
-    if model.spike is None or model.spike.loadings is None:
-        return 1
-    directions = spike_of(model).directions
-    return 1 if directions is None else directions.rank
+    if is_closed(model):
+        return _square_system(spikes)
+    return coupled_system_of(model.target.indices, spikes, bulk_kind(model))
 
 
 @lru_cache(maxsize=3)
 def _square_system(spikes: int) -> SaddleSystem:
     return saddle_system(SQUARE, spikes)
-
-
-def bulk_law(model: Model) -> BulkLaw:
-    """Name of the spectral law of a model's bulk."""
-    if has_blocks(model):
-        return "neurons"
-    return "stretched" if is_stretched(model) else model.bulk
 
 
 @lru_cache(maxsize=4)

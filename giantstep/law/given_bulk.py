@@ -109,11 +109,6 @@ def given_bulk(model: Model) -> GivenBulk:
     return found
 
 
-def has_blocks(model: Model) -> bool:
-    """Whether a given bulk has several blocks, which share no singular vectors."""
-    return model.bulk == "matrix" and len(model.network.readout.values) > 1
-
-
 def given_rows(model: Model) -> tuple[Array, Array | None, Array | None]:
     """(rows [p, d] block by block, spike [d], target [m, d]) for a simulation. Raises BadInput."""
     bulk = given_bulk(model)

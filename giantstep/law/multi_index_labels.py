@@ -194,7 +194,7 @@ def _nodes(
         if len(owner) > _MOST:
             raise NotConverged(
                 f"averages over the label {link!r}, which jumps or has kinks, need more than {_MOST:.0e} nodes",
-                "use a link of fewer indices, noise inside it (target.probit), which smooths, or a larger tolerance",
+                "use a link of fewer indices, noise inside it (target.probit), which smooths",
             )
     return _rows(owner, weight, t, count)
 

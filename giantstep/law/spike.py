@@ -88,6 +88,14 @@ def spike_of(model: Model) -> SpikeParameters:
     return found if model.step.bulk != "matrix" else _with_given_bulk(model, found)
 
 
+def rank_of(model: Model) -> int:
+    """The number of directions that kappa has: those of the spike that the features know."""
+    if model.spike is None or model.spike.loadings is None:
+        return 1
+    directions = spike_of(model).directions
+    return 1 if directions is None else directions.rank
+
+
 def variance_by_value(model: Model) -> Callable[[Any], Any] | None:
     """The bulk variance as a function of the readout value, in any arithmetic; None where another law gives it.
 

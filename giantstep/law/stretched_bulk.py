@@ -36,11 +36,6 @@ def stretches(model: Model) -> bool:
     return abs(moments.quadratic) > _VANISHES * math.sqrt(moments.slope_square)
 
 
-def is_stretched(model: Model) -> bool:
-    """Whether the law of the bulk is that of rows that the step stretches, which knows targets of several indices."""
-    return model.bulk == "trained" and (stretches(model) or model.target.indices > 1)
-
-
 def places_of(blocks: int, indices: int) -> dict[str, Array]:
     """Which rows and columns of the matrices belong to which block, [K, 2K], [K, 3K] and [2K, 3K], and their units.
 

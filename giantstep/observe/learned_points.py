@@ -9,12 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from giantstep.observe.simulate import checked_count, finite_system
+from giantstep.observe.simulate import cannot_run, checked_count, finite_system
 from giantstep.quadrature.gauss import normal_between
 from giantstep.simulate.errors import SimulationError
 from giantstep.simulate.learned import binned_output
 from giantstep.simulate.system import SystemKind
-from giantstep.spec.errors import BadInput
 from giantstep.system.result import Result
 
 Array = np.ndarray
@@ -84,7 +83,7 @@ def simulated_points(
                 ).mean
             )
     except SimulationError as error:
-        raise BadInput(f"the simulation cannot be run: {error}", "change the model or the dimension") from None
+        raise cannot_run(error) from None
     measured = np.array(runs)
     at, theory = _expected(result, index, edges, means)
     if len(theory) == 1:  # the simulator has a direction v of strength zero

@@ -226,7 +226,7 @@ def _run_seed(
     try:
         return simulate_system(system, what, dimension, 1, samples, ridges, seed=own, progress=progress)
     except SimulationError as error:
-        raise _refused(error) from None
+        raise cannot_run(error) from None
 
 
 def at_dimension(model: Model, dimension: int) -> Model:
@@ -236,7 +236,7 @@ def at_dimension(model: Model, dimension: int) -> Model:
     try:
         sizes = finite_sizes(_bare_system(model), dimension, (model.fit.samples,))
     except SimulationError as error:
-        raise _refused(error) from None
+        raise cannot_run(error) from None
     changes: dict[str, Any] = {
         "network.width": sizes.beta,
         "network.readout.fractions": list(sizes.fractions),
@@ -367,8 +367,9 @@ def checked_count(name: str, value: object, least: int) -> int:
     return int(value)
 
 
-def _refused(error: SimulationError) -> BadInput:
-    return BadInput(f"the simulation cannot be run: {error}", "change the model, the dimension or the seeds")
+def cannot_run(error: SimulationError) -> BadInput:
+    """What a user is told of a simulation that cannot be run."""
+    return BadInput(f"the simulation cannot be run: {error}", error.hint)
 
 
 def _shifted(progress: Progress | None, index: int, seeds: int) -> Progress | None:

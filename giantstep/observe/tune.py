@@ -158,6 +158,7 @@ class _Search:
     tolerance: float
     solves: int = 0
     last: Result | None = None
+    refusal: BadInput | NotConverged | None = None  # the first one
     seen: list[Gradient] = field(default_factory=list)
 
     def at(self, logs: Array) -> Model:
@@ -169,7 +170,8 @@ class _Search:
         self.solves += 1
         try:
             self.last = solve(model, dimension=self.dimension, tolerance=_GRID_TOLERANCE, start=self.last)
-        except (BadInput, NotConverged):
+        except (BadInput, NotConverged) as error:
+            self.refusal = self.refusal or error
             return None
         return self.last.test_error
 
@@ -181,14 +183,21 @@ class _Search:
         for place in _snake(errors.shape):
             try:
                 value = self.error_of(self.at(np.array([axis[i] for axis, i in zip(axes, place, strict=True)])))
-            except BadInput:
+            except BadInput as error:
+                self.refusal = self.refusal or error
                 continue
             errors[place] = math.inf if value is None else value
         local = [place for place in np.ndindex(errors.shape) if _is_least(errors, place)]
         if not local:
-            raise NotConverged(f"nothing could be solved on a grid over {', '.join(self.keys)}", "change the ranges")
+            raise self._nothing()
         local.sort(key=lambda place: float(errors[place]))
         return [np.array([axis[i] for axis, i in zip(axes, place, strict=True)]) for place in local[:_REFINED]]
+
+    def _nothing(self) -> BadInput | NotConverged:
+        """Why nothing is solved on the grid: the first refusal, of its kind."""
+        assert self.refusal is not None
+        told = f"nothing could be solved on a grid over {', '.join(self.keys)}: {self.refusal.message}"
+        return type(self.refusal)(told, self.refusal.hint)
 
     def refined(self, start: Array) -> Gradient | None:
         """The best certified point of a quasi-Newton search from a start; None where there is none."""

@@ -87,8 +87,8 @@ class _Search:
         best = min(minima, key=lambda point: point.objective, default=first)
         if abs(best.bias - self.system.bias) >= FARTHEST:
             raise SimulationError(
-                f"the training objective keeps falling as the bias goes to {best.bias:.3g}: there is no trained bias; "
-                "fix the bias"
+                f"the training objective has no minimum in the bias: it still falls at {best.bias:.3g}",
+                "set network.bias to a number",
             )
         return best.readout
 

@@ -11,4 +11,8 @@ Array: TypeAlias = NDArray[np.float64]
 
 
 class SimulationError(ValueError):
-    """A simulation that cannot be run as asked; the message says what was given and what to change."""
+    """A simulation that cannot be run as asked; the message says what was given, the hint what to change."""
+
+    def __init__(self, message: str, hint: str = "change the model, the dimension or the seeds") -> None:
+        super().__init__(message)
+        self.hint = hint

@@ -361,9 +361,12 @@ def _check_inputs(model: Model) -> None:
         (model.step is not None and model.step.bulk != "isotropic", "step.bulk", 'step.bulk = "isotropic"'),
         (model.step is not None and model.step.exponent < 0.5, "step.exponent", "the giant step, exponent 1/2"),
     )
-    for wrong_here, key, allowed in known:
-        if wrong_here:
-            raise BadInput(f"{key} does not go with [inputs]: their law is not derived for it", f"use {allowed}")
+    wrong = [(key, allowed) for wrong_here, key, allowed in known if wrong_here]
+    if wrong:
+        keys, instead = (" and ".join(words) for words in zip(*wrong, strict=True))
+        raise BadInput(
+            f"{keys} cannot be solved for structured inputs", f"use {instead}, or leave the table [inputs] out"
+        )
 
 
 def _dotted(tables: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:

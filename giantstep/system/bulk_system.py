@@ -15,8 +15,9 @@ from generated.runtime.unknowns import DIRECTION, IMAGE, RESIDUAL, TURNED
 from generated.systems import inputs_bulk as inputs_equations
 from generated.systems import trained_bulk as trained_equations
 from giantstep.law.covariance import Covariance
-from giantstep.law.given_bulk import given_bulk, has_blocks
+from giantstep.law.given_bulk import given_bulk
 from giantstep.law.gradient_step import step_arguments
+from giantstep.law.kind import bulk_kind
 from giantstep.law.residual import ResidualLaw
 from giantstep.law.residual_nodes import residual_nodes
 from giantstep.law.row_norms import RowNorms
@@ -44,15 +45,15 @@ _WAYS = 8  # directions that the tangents of all numbers follow at a time, at mo
 def bulk_arrays(problem: Problem) -> tuple[ModuleType, dict[str, Array]]:
     """The equations of a problem's bulk, and the arrays over its spectrum that they are about. Raises BadInput."""
     model = problem.model
-    if model.bulk == "inputs":
+    kind, indices = bulk_kind(model), model.target.indices
+    if kind == "inputs":
         inputs = input_law(model)
         own = [inputs.bulk_variance.index(term.variance) for term in problem.blocks]
         return inputs_equations, {"Sigma": inputs.covariance[own], **inputs.weights}
-    if model.bulk == "matrix":
-        given, indices = given_bulk(model), model.target.indices
-        if has_blocks(model):
-            return given_blocks_kernel(indices), dict(given.neurons)
-        return given_kernel(indices), dict(given.spectral)
+    if kind == "neurons":
+        return given_blocks_kernel(indices), dict(given_bulk(model).neurons)
+    if kind == "matrix":
+        return given_kernel(indices), dict(given_bulk(model).spectral)
     law, sigma = bulk_of(problem)
     return trained_equations, {"Sigma": sigma, **law.weights, **norms_of(law, variances_of(problem))}
 

@@ -28,17 +28,19 @@ from numba.core.types import BaseFunction
 
 from generated.runtime.certificate import evaluate
 from generated.runtime.evaluation import run
+from giantstep.law.kind import bulk_kind, is_closed
+from giantstep.law.spike import rank_of
 from giantstep.spec.emission import environment
 from giantstep.spec.kernels import function_kernel, solver_kernel
 from giantstep.spec.model import Model
 from giantstep.system.loss_kernels import coupled_kernel, loss_kernel
-from giantstep.system.problem import problem_of
 from giantstep.system.state import State, run_solver
 from giantstep.system.uncompiled import is_kept
 
 #: What a user at a terminal or in a notebook reads while nothing else happens.
 ANNOUNCEMENT = "compiling the equations of this kind of model: about {} s, once per installation"
 _WORK, _OF_SEVERAL = 13.0, 19.0  # seconds of a processor that takes _YARDSTICK for the loop; of several indices
+_EVALUATED = ("stretched", "neurons")  # kinds of bulk whose equations are evaluated from their text alone
 _YARDSTICK = 0.014
 _LOOP = 200_000
 
@@ -64,7 +66,7 @@ def compile_first(model: Model) -> None:
         share(tasks_of(model), folder)
         if child is not None:
             child.wait()
-    if is_direct(model):
+    if is_closed(model):
         run_solver(solver_kernel("square", rank_of(model)), *_numbers(5, rank_of(model)))
 
 
@@ -76,20 +78,6 @@ def _seconds(model: Model) -> int:
     speed = (time.perf_counter() - start) / _YARDSTICK
     work = _OF_SEVERAL if model.target.indices > 1 else _WORK
     return max(1, round(speed * work / min(2, os.cpu_count() or 1)))
-
-
-def is_direct(model: Model) -> bool:
-    """Whether the solver of the square loss solves a model."""
-    target = model.target
-    plain = target.indices == 1 and target.flips == target.probit == 0.0 and not model.network.trains_bias
-    return model.fit.loss.key == "square" and plain and model.bulk == "isotropic"
-
-
-def rank_of(model: Model) -> int:
-    """The number of directions of kappa."""
-    if model.spike is None or model.spike.loadings is None:
-        return 1
-    return problem_of(model).rank
 
 
 @lru_cache(maxsize=256)
@@ -106,7 +94,7 @@ def is_cold(kernel: Any) -> bool:
 def _last_kernels(model: Model) -> tuple[Any, ...]:
     """Kernels of a model that are there when all are that its kind has in common with others."""
     rank = rank_of(model)
-    if is_direct(model):
+    if is_closed(model):
         return (solver_kernel("square", rank).solve,)
     return getattr(_coupled(model), _called(model)[0]), _averages(model)[0]
 
@@ -118,17 +106,10 @@ def _coupled(model: Model) -> Any:
 
 def _called(model: Model) -> tuple[str, ...]:
     """What a solve calls of the coupled system, the longest first: equations of another bulk have their own text."""
-    if model.bulk == "isotropic":
+    kind = bulk_kind(model)
+    if kind == "isotropic":
         return "jacobian", "residual", "observables", "fields"
-    return ("observables", "fields") if _is_text(model) else ("residual", "observables", "fields")
-
-
-def _is_text(model: Model) -> bool:
-    """Whether the equations of another bulk are evaluated from their text alone."""
-    from giantstep.law.given_bulk import has_blocks  # the square loss starts sooner without
-    from giantstep.law.stretched_bulk import is_stretched
-
-    return is_stretched(model) or has_blocks(model)
+    return ("observables", "fields") if kind in _EVALUATED else ("residual", "observables", "fields")
 
 
 def _averages(model: Model) -> tuple[Any, tuple[Array, ...]]:
@@ -152,7 +133,7 @@ def _averages(model: Model) -> tuple[Any, tuple[Array, ...]]:
 def tasks_of(model: Model) -> list[Task]:
     """What has to be compiled for a model, the longest first."""
     functions = partial(_functions, model)  # of one task: they share rules
-    kernels = _of_solver(model) if is_direct(model) else _of_coupled(model)
+    kernels = _of_solver(model) if is_closed(model) else _of_coupled(model)
     return [*kernels[:1], functions, *kernels[1:], *_of_text(model)]
 
 
@@ -191,7 +172,7 @@ def types_found_once() -> Iterator[None]:
 
 def _of_text(model: Model) -> list[Task]:
     """What evaluates equations from their text: the certificate; the solver too where the bulk is another one."""
-    text = model.bulk != "isotropic" and _is_text(model)
+    text = bulk_kind(model) in _EVALUATED
     rows, numbers = np.zeros((1, 1), np.uint64), np.ones(1, complex if _on_contour(model, text) else float)
     found: list[Task] = [] if text else [partial(_compile, evaluate, (rows, numbers, np.ones(1)))]
     return found if model.bulk == "isotropic" else [partial(_compile, run, (rows, numbers)), *found]

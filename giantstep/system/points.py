@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from giantstep.law.spike import SpikeParameters
+from giantstep.law.kind import is_closed
+from giantstep.law.spike import SpikeParameters, rank_of
 from giantstep.spec.model import Model
 from giantstep.system.evidence import faults, training_loss
-from giantstep.system.first_compilation import compile_first, is_direct, rank_of
+from giantstep.system.first_compilation import compile_first
 from giantstep.system.merged_blocks import merged, shared
 from giantstep.system.problem import problem_of
 from giantstep.system.result import ORDER_PARAMETERS
@@ -33,7 +34,7 @@ def goes_together(model: Model, dimension: int | None = None) -> bool:
     """Whether the solver takes many points of a model at a time."""
     if dimension is not None and dimension > _LARGE:
         return False
-    return is_direct(model) and rank_of(model) == 1 and (model.spike is None or model.spike.loadings is None)
+    return is_closed(model) and rank_of(model) == 1 and (model.spike is None or model.spike.loadings is None)
 
 
 @dataclass(frozen=True)

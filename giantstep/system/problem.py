@@ -62,13 +62,6 @@ class Problem:
         return max(math.hypot(math.sqrt(b.variance), *row) for b, row in zip(self.blocks, rows, strict=True))
 
     @property
-    def direct(self) -> bool:
-        """Whether the square loss of a clean link, whose system is solved block by block, is all there is."""
-        target = self.model.target
-        plain = target.flips == 0.0 and target.probit == 0.0 and self.target is not None
-        return self.model.fit.loss.key == "square" and plain and not self.own_bulk
-
-    @property
     def norms(self) -> bool:
         """Whether the norms of the rows vary from neuron to neuron, and the readout may align with them."""
         return self.model.bulk == "trained"

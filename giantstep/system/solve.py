@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
+from giantstep.law.kind import is_closed
 from giantstep.spec.errors import BadInput, NotConverged
 from giantstep.spec.given import takes_model
 from giantstep.spec.model import Model
@@ -65,7 +66,7 @@ def _solution(whole: Problem, dimension: int | None, tolerance: float, start: Re
     problem, members = merged(whole, opposite=not network.trains_bias)
     bias = network.initial_bias
     require_affordable(problem)
-    if problem.direct and not network.trains_bias:
+    if is_closed(whole.model):
         found = solve_direct(problem, tolerance)
     elif (zero := _zero_readout(problem, tolerance)) is not None:
         found = zero

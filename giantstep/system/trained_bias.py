@@ -110,8 +110,8 @@ class _Search:
                 return near, far
             near, step = far, (_FASTER if step < _FIRST else _GROWTH) * step
         raise NotConverged(
-            f"the free energy goes on falling as the bias grows, up to {_FARTHEST:g} at least: no bias is the best one",
-            "fix network.bias to a number",
+            f"the training objective has no minimum in the bias: it still falls at {_FARTHEST:g}",
+            "set network.bias to a number",
         )
 
     def first(self) -> float:

@@ -11,8 +11,8 @@ import numpy as np
 from derive.blocks import Definition
 from derive.directions import directions_of
 from derive.saddle import SaddleSystem
-from giantstep.law.derivation import bulk_law, coupled_system_of
-from giantstep.law.stretched_bulk import is_stretched
+from giantstep.law.derivation import coupled_system_of
+from giantstep.law.kind import bulk_kind
 from giantstep.system.bulk_system import bulk_arrays
 from giantstep.system.coupled_solver import FINE, reduced_order
 from giantstep.system.problem import Problem, problem_of
@@ -62,7 +62,7 @@ class Reference:
     def system(self) -> SaddleSystem:
         """The derived equations of any convex loss."""
         model = self.result.model
-        return coupled_system_of(model.target.indices, self.rank, bulk_law(model))
+        return coupled_system_of(model.target.indices, self.rank, bulk_kind(model))
 
     def features(self, kappa: Array) -> Array:
         """mu0, mu1, mu2^2 of every block, [3, K, N]."""
@@ -210,7 +210,7 @@ class Reference:
 
     def _of_bulk(self) -> Mapping[str, Array]:
         """What the equations of the bulk are given, and what follows from unknowns that are not told."""
-        if not is_stretched(self.problem.model):
+        if bulk_kind(self.problem.model) != "stretched":
             return bulk_arrays(self.problem)[1]
         system = coupled_at(self.problem, FINE[-1])
         assert isinstance(system, StretchedSystem)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from derive.scalar import scalar_function
-from giantstep.law.derivation import is_closed
 from giantstep.law.intermediate_steps import at_strength
+from giantstep.law.kind import is_closed
 from giantstep.observe.simulate import checked_count
 from giantstep.spec.given import takes_model
 from giantstep.spec.model import Model

@@ -91,6 +91,13 @@ def test_what_cannot_be_tuned_is_refused() -> None:
             tune(given, over, ranges=ranges)
 
 
+def test_where_nothing_can_be_solved_the_reason_is_told() -> None:
+    given = gs.Model.from_toml(EXAMPLE).replace({"network.activation": "sign"})
+    with pytest.raises(gs.BadInput, match="its gradient step is not defined") as caught:
+        tune(given)
+    assert "continuous activation" in caught.value.hint
+
+
 def test_the_command_prints_and_writes_the_optimum(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     target = tmp_path / "best.toml"
     options = ["--over", "fit.ridge", "--range", "fit.ridge=0.1:100"]

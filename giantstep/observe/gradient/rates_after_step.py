@@ -11,8 +11,9 @@ from generated import step as generated_step
 from generated import structured_inputs as derived_inputs
 from generated.systems import slopes
 from giantstep.law.gradient_step import StepArguments, step_arguments
+from giantstep.law.kind import bulk_kind
 from giantstep.law.rows_after_step import covariance_rates, initial_output, largest_value, spike_sign
-from giantstep.law.stretched_bulk import is_stretched, rates_of_norms, rates_of_samples
+from giantstep.law.stretched_bulk import rates_of_norms, rates_of_samples
 from giantstep.law.structured_inputs import input_law
 from giantstep.law.trained_bulk import BulkLaw, law_rates
 from giantstep.spec.inputs_table import Inputs
@@ -113,7 +114,7 @@ def _of_trained(problem: Problem, members: Members, bulk: Array) -> Moving | Mov
     Where rows are stretched by their readout values, what samples add moves instead.
     """
     model = problem.model
-    if is_stretched(model):
+    if bulk_kind(model) == "stretched":
         return MovingSamples(problem, bulk)
     law, sigma = bulk_of(problem)
     rates = covariance_rates(model, largest_value(model))

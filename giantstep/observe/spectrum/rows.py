@@ -15,10 +15,9 @@ import numpy as np
 
 from generated.systems import given_bulk as given_equations
 from generated.systems import trained_bulk as trained_equations
-from giantstep.law.given_bulk import has_blocks
+from giantstep.law.kind import bulk_kind
 from giantstep.law.residual import ResidualLaw, residual_law
 from giantstep.law.rows_after_step import initial_output
-from giantstep.law.stretched_bulk import is_stretched
 from giantstep.law.trained_bulk import BulkLaw, Resolvent
 from giantstep.observe.spectrum.hats import Hats, gaussian_trace
 from giantstep.observe.spectrum.neuron_rows import NeuronRows
@@ -46,16 +45,17 @@ class Rows(Protocol):
 
 def rows_of(problem: Problem) -> Rows | None:
     """The rows of a problem's bulk, None where they are isotropic. Raises BadInput, NotConverged."""
-    if not problem.own_bulk:
+    kind = bulk_kind(problem.model)
+    if kind == "isotropic":
         return None
-    if is_stretched(problem.model):
+    if kind == "stretched":
         return StretchedRows(problem)
-    if problem.model.bulk == "trained":
+    if kind == "trained":
         return TrainedRows(problem, bulk_of(problem)[0])
-    if has_blocks(problem.model):
+    if kind == "neurons":
         return NeuronRows(problem)
     _, arrays = bulk_arrays(problem)
-    return GivenRows(arrays) if problem.model.bulk == "matrix" else PointRows(arrays)
+    return GivenRows(arrays) if kind == "matrix" else PointRows(arrays)
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from giantstep.observe.simulate import at_dimension, checked_count, default_kind, finite_system
+from giantstep.observe.simulate import at_dimension, cannot_run, checked_count, default_kind, finite_system
 from giantstep.simulate.eigenvalues import gram_eigenvalues
 from giantstep.simulate.errors import SimulationError
 from giantstep.simulate.system import SystemKind
-from giantstep.spec.errors import BadInput
 from giantstep.spec.model import Model
 
 Array = np.ndarray
@@ -104,7 +103,5 @@ def simulated_eigenvalues(
     try:
         values = gram_eigenvalues(system, what, dimension, seeds, rounded.fit.samples, seed=seed, progress=progress)
     except SimulationError as error:
-        raise BadInput(
-            f"the simulation cannot be run: {error}", "change the model, the dimension or the seeds"
-        ) from None
+        raise cannot_run(error) from None
     return Eigenvalues(rounded, what, dimension, seed, values)
