@@ -11,6 +11,7 @@ u ~ N(0, 1) and w standard normal orthogonal to e, over which the output is aver
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -21,9 +22,12 @@ from giantstep.quadrature.panels import reach_of
 from giantstep.quadrature.shift_derivatives import norm_functions
 from giantstep.quadrature.tensor import trapezoid_step
 from giantstep.spec.errors import NotConverged
-from giantstep.system.coupled_solver import reduced_order
+from giantstep.system.coupled_solver import FINE, reduced_order
+from giantstep.system.merged_blocks import merged
 from giantstep.system.problem import Problem
 from giantstep.system.result import Result
+from giantstep.system.solved_again import solved_again
+from giantstep.system.span import span_of
 
 Array = np.ndarray
 _SAME = 1e-6  # of rho, whose square is what counts: the direction is one of kappa
@@ -67,16 +71,25 @@ class Output:
     """The law of the output given kappa and t, from a solution."""
 
     def __init__(self, problem: Problem, result: Result) -> None:
-        order = reduced_order(problem, result.order_parameters)
-        assert order is not None
+        told = reduced_order(problem, result.order_parameters)
+        assert told is not None
+        problem, members = merged(problem, opposite=not problem.model.network.trains_bias)
+        order = members.gathered(told)
         self.problem, self.blocks = problem, problem.blocks
         self.m, self.q1, self.q2 = order["m"], order["Q1"], order["Q2"]
         self.norm = order.get("norm", np.zeros(len(self.m)))
         self.zeta, self.psi = (order[name].reshape(len(self.m), -1) for name in ("zeta", "psi"))
+        self.span = span_of(problem)
+        if self.span is not None and self.span.clusters:  # m cancel: what they are together is solved for again
+            self.m = _coordinates(problem, order)
+        else:
+            self.span = None
 
     def of(self, kappa: Array) -> tuple[Array, Array, Array]:
         """mean[N] at t = 0, slope[N, D] in t, variance[N] of what is left; kappa [N, q]."""
         mu0, mu1, mu2sq = self._coefficients(kappa)
+        if self.span is not None:
+            mu0 = self.span.functions(mu0, kappa)
         mean = mu0 @ self.m + (kappa * (mu1 @ self.zeta)).sum(axis=1)
         if self.problem.norms:
             mean = mean + self.norm @ norm_functions(self.blocks, kappa[:, 0])
@@ -99,6 +112,18 @@ class Output:
         shifts = [self.problem.shift(b, kappa) for b in range(len(self.blocks))]
         pairs = zip(self.blocks, shifts, strict=True)
         return np.stack([interpolated(term.function, term.variance, shift) for term, shift in pairs], axis=-1)
+
+
+def _coordinates(problem: Problem, order: Mapping[str, Array]) -> Array:
+    """What m are in orthonormal functions of the mean features: those of the solution found again."""
+    system = solved_again(problem, order, FINE[-1])
+    if system is None:
+        raise NotConverged(
+            "the mean features of the blocks differ by next to nothing, and what the readout makes of their difference "
+            "is not found again",
+            "give a dimension, a stronger spike or a larger learning rate",
+        )
+    return system.view("m").copy()
 
 
 def moments_along(output: Output, line: Line, at: Array) -> tuple[Array, Array]:

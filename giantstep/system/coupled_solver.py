@@ -256,7 +256,7 @@ def _starts(problem: Problem, system: CoupledSystem, start: Result | None) -> It
     if order is not None and order["psi"].size == system.directions * len(problem.fraction):
         yield system.unknowns(order)
     with suppress(NotConverged):
-        yield system.unknowns(_of_square_loss(problem, system.given))
+        yield system.unknowns(order_of_square_loss(problem, system.given))
     yield _without_data(problem, system)
 
 
@@ -300,7 +300,7 @@ def reduced_order(problem: Problem, order: Mapping[str, Array]) -> Mapping[str, 
     return directions.inward(order)
 
 
-def _of_square_loss(problem: Problem, rows: Array) -> Mapping[str, Array]:
+def order_of_square_loss(problem: Problem, rows: Array) -> Mapping[str, Array]:
     """Order parameters of the square loss; one direction of the target after the other, the rest taken as noise."""
     directions = problem.model.target.indices
     found = []

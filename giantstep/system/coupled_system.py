@@ -145,11 +145,14 @@ class CoupledSystem:
         return np.asarray(np.maximum(np.abs(x), 1e-3 * np.where(roots > 0.0, roots, 1e-300)))
 
     def unknowns(self, order: Mapping[str, Array]) -> Array:
-        """The vector of unknowns from order parameters: T = beta V2, and the adjoint is Q2."""
+        """The vector of unknowns from order parameters: T = beta V2, and the adjoint is Q2.
+
+        The coordinates in the span of mean features are taken where they are told: m that cancel lose them.
+        """
         psi = np.asarray(order["psi"]).reshape(self.blocks, self.directions)
         values = {
             "adjoint": order["Q2"],
-            "m": self._inward(order["m"]),
+            "m": order["coordinates"] if "coordinates" in order else self._inward(order["m"]),
             "Q1": order["Q1"],
             "V1": order["V1"],
             "T": self.parameters[1] * order["V2"],

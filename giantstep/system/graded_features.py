@@ -14,8 +14,8 @@ kappa^a D_k that are combinations of others are written by these: features that 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import combinations_with_replacement
 from typing import Any, Literal
@@ -28,17 +28,15 @@ from giantstep.quadrature.panels import Term
 from giantstep.quadrature.shift_derivatives import root_factorials, shift_derivatives
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.expressions import numpy_function
+from giantstep.system.graded_elimination import Column, Row, eliminated, norm_of_powers
 from giantstep.system.problem import Problem
 
 Array = np.ndarray
 # mu0_b; mu1_b; mu0_b and kappa_i mu1_b; these and mu_c,b, what mu0 changes by with the norm of a row
 Kind = Literal["mean", "slope", "seen", "seen and norms"]
-Row = tuple[tuple[int, ...], int]  # (a, k): the function kappa^a D_k(kappa)
-Column = dict[Row, Any]
 _NUMBER = -1  # k of a power of kappa alone, whose average is a number and stands in the coefficient
 
-_DIGITS = 300  # differences of 1e-13, a few times nested, in features of strength 1e-12, to a high power
-_ZERO = mpmath.mpf(10) ** -200
+DIGITS = 300  # differences of 1e-13, a few times nested, in features of strength 1e-12, to a high power
 _RADIUS, _RADIUS_OF_SEVERAL = 0.5, 0.1  # of a cluster: the expansion converges like its powers
 _RESOLVED = 1e-18
 _SURE = 1e-6  # what rounded loadings have to differ by: the direction of the difference has ten digits then
@@ -52,13 +50,15 @@ _EACH = {1: 81, 2: 25, 3: 13}
 class Block:
     """What the features of a block depend on: loadings [q] and bulk variance to many digits.
 
-    exact: whether these follow from what is given, and are not rounded themselves.
+    exact: whether these follow from what is given, and are not rounded themselves; value: of the readout, to many
+    digits, where they follow from it.
     """
 
     term: Term
     loadings: tuple[Any, ...]
     variance: Any
     exact: bool
+    value: Any = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,12 +66,17 @@ class Cluster:
     """Columns that are combined: ``sum_c column_c matrix[c, i]`` is the function with coefficients ``series[i]``.
 
     columns: their places; matrix [C, C] of many digits; centre: a block, with loadings zero for a weak spike.
+    centres: of the block of each column of mean features; order: of their expansions; dependent: functions kappa^a D_k
+    of the centre, each by others.
     """
 
     columns: tuple[int, ...]
     centre: Block
     matrix: Any
     series: tuple[Column, ...]
+    centres: tuple[Block, ...] = ()
+    order: int = 0
+    dependent: Mapping[Row, Column] = field(default_factory=dict)
 
     def at(self, kappa: Array) -> tuple[Array, Array]:
         """(functions [N, C], what their terms amount to [N, C]) at points [N, q]."""
@@ -99,12 +104,12 @@ def clusters_of(problem: Problem, kind: Kind = "mean") -> tuple[Cluster, ...]:
     """The clusters of a problem's features; those alone in one, that are not weak, are in none."""
     if problem.loadings is None and not any(term.scale for term in problem.blocks):
         return ()  # nothing tells the blocks apart
-    return _clusters(_blocks(problem), kind)
+    return _clusters(blocks_of(problem), kind)
 
 
-def _blocks(problem: Problem) -> tuple[Block, ...]:
+def blocks_of(problem: Problem) -> tuple[Block, ...]:
     """The blocks; loadings and variance follow from the readout values to all digits where these are what is given."""
-    with mpmath.workdps(_DIGITS):
+    with mpmath.workdps(DIGITS):
         variance = None if problem.loadings is not None else variance_by_value(problem.model)
         values = {u * problem.spike.strength: u for u in problem.model.network.readout.values}
         found = []
@@ -112,7 +117,7 @@ def _blocks(problem: Problem) -> tuple[Block, ...]:
             value = values.get(term.scale)
             if value is not None and variance is not None:
                 u = mpmath.mpf(value)
-                found.append(Block(term, (u * mpmath.mpf(problem.spike.strength),), mpmath.mpf(variance(u)), True))
+                found.append(Block(term, (u * mpmath.mpf(problem.spike.strength),), mpmath.mpf(variance(u)), True, u))
                 continue
             row = (term.scale,) if problem.loadings is None else problem.loadings[number]
             found.append(Block(term, tuple(mpmath.mpf(x) for x in row), mpmath.mpf(term.variance), False))
@@ -123,7 +128,7 @@ def _blocks(problem: Problem) -> tuple[Block, ...]:
 def _clusters(blocks: tuple[Block, ...], kind: Kind) -> tuple[Cluster, ...]:
     if any(block.term.polynomial is not None for block in blocks):
         return ()
-    with mpmath.workdps(_DIGITS):
+    with mpmath.workdps(DIGITS):
         waiting, found = list(range(len(blocks))), []
         radius = _RADIUS if len(blocks[0].loadings) == 1 else _RADIUS_OF_SEVERAL
         weak = {b: _still(blocks[b], blocks) for b in waiting if _apart(blocks[b], _still(blocks[b], ())) <= radius}
@@ -176,27 +181,25 @@ def _cluster(blocks: Sequence[Block], centres: dict[int, Block], kind: Kind) -> 
     order = largest + max(8, 2 + decay)
     columns: dict[int, Column] = {}
     for b, centre in centres.items():
-        sizes = _sizes(centre, order + 2)
-        expansion = _Expansion(blocks[b], centre, order, frozenset(np.flatnonzero(sizes == 0.0).tolist()))
+        sizes, expansion = _sizes(centre, order + 2), expansion_of(blocks[b], centre, order)
         here = {b: expansion.slope() if kind == "slope" else expansion.mean()}
         here |= {len(blocks) + b * rank + i: expansion.slope(along=i) for i in range(rank)}
         here |= {len(blocks) * (1 + rank) + b: expansion.norm() for _ in range(norms)}
         if not any(centre.loadings):
-            here, sizes = {c: _with_numbers(column, centre, order + 2) for c, column in here.items()}, np.ones(1)
+            here, sizes = {c: with_numbers(column, centre, order + 2) for c, column in here.items()}, np.ones(1)
         columns |= here
     places = tuple(sorted(columns))
     given = [columns[place] for place in places]
-    if any(centre.loadings):
-        given = _without_dependent_rows(given, centre, sizes)
-    matrix, series = _eliminated(given, sizes)
-    found = Cluster(places, centre, matrix, series)
+    dependent = _dependent_rows(given, centre, sizes) if any(centre.loadings) else {}
+    matrix, series = eliminated([rewritten(column, dependent) for column in given], sizes)
+    found = Cluster(places, centre, matrix, series, tuple(centres[b] for b in sorted(centres)), order, dependent)
     _require_independence(found)
     return found
 
 
 def transformed(clusters: Sequence[Cluster], of_combined: Array, dual: bool = False) -> Array:
     """Coefficients [C, n] of ``combined`` columns as coefficients of the columns; dual: values, by the inverse."""
-    with mpmath.workdps(_DIGITS):
+    with mpmath.workdps(DIGITS):
         found = of_combined.copy()
         for cluster in clusters:
             places = list(cluster.columns)
@@ -206,7 +209,7 @@ def transformed(clusters: Sequence[Cluster], of_combined: Array, dual: bool = Fa
     return found
 
 
-class _Expansion:
+class Expansion:
     """Coefficients of the features of a block in the functions kappa^a D_k of its centre."""
 
     def __init__(self, block: Block, centre: Block, order: int, vanishing: frozenset[int]) -> None:
@@ -217,17 +220,26 @@ class _Expansion:
 
     def mean(self) -> Column:
         """mu0."""
-        return self._terms(0, None, mpmath.mpf(1))
+        return self.terms(0, None, mpmath.mpf(1))
 
     def slope(self, along: int | None = None) -> Column:
         """mu1, or kappa_i mu1."""
-        return self._terms(1, along, self.deviation)
+        return self.terms(1, along, self.deviation)
 
     def norm(self) -> Column:
         """mu_c = c dmu0/dc, by the heat equation."""
-        return self._terms(2, None, self.deviation**2 / 2)
+        return self.terms(2, None, self.deviation**2 / 2)
 
-    def _terms(self, derivatives: int, along: int | None, factor: Any) -> Column:
+    def moved(self, loadings: Sequence[Any], variance: Any, offset: Any) -> Column:
+        """What mu0 changes by, for rates of loadings, variance and bias of the block."""
+        found = self.terms(2, None, variance / 2)
+        for column in (self.terms(1, None, offset), *(self.terms(1, i, rate) for i, rate in enumerate(loadings))):
+            for row, coefficient in column.items():
+                found[row] = found.get(row, 0) + coefficient
+        return found
+
+    def terms(self, derivatives: int, along: int | None, factor: Any) -> Column:
+        """A derivative of mu0 in the shift, times a factor and kappa_along."""
         found: Column = {}
         for powers, coefficient in self._powers():
             here = tuple(p + (i == along) for i, p in enumerate(powers))
@@ -253,8 +265,14 @@ class _Expansion:
         return found
 
 
+def expansion_of(block: Block, centre: Block, order: int) -> Expansion:
+    """The features of a block about a centre, without averages that vanish."""
+    return Expansion(block, centre, order, frozenset(np.flatnonzero(_sizes(centre, order + 2) == 0.0).tolist()))
+
+
+@lru_cache(maxsize=64)
 def _sizes(centre: Block, order: int) -> Array:
-    """The largest values of D_0 ... D_order at the kappa that count, zero where they are rounding."""
+    """The largest values of D_0 ... D_order at the kappa that count, zero where they are rounding; shared."""
     norm = float(mpmath.norm(centre.loadings))
     shifts = centre.term.offset + norm * np.linspace(-4.0, 4.0, 9 if norm else 1)
     found = np.abs(averages(centre, shifts if norm else np.array([centre.term.offset]), order)).max(axis=1)
@@ -262,7 +280,7 @@ def _sizes(centre: Block, order: int) -> Array:
     return np.where(scaled > _NOTHING * scaled.max(), found, 0.0)
 
 
-def _with_numbers(column: Column, centre: Block, order: int) -> Column:
+def with_numbers(column: Column, centre: Block, order: int) -> Column:
     """Coefficients of powers of kappa: without a spike at the centre the averages are numbers."""
     numbers = averages(centre, np.array([centre.term.offset]), order)[:, 0].tolist()
     summed: Column = {}
@@ -271,15 +289,15 @@ def _with_numbers(column: Column, centre: Block, order: int) -> Column:
     return summed
 
 
-def _without_dependent_rows(columns: list[Column], centre: Block, sizes: Array) -> list[Column]:
-    """The same columns in functions kappa^a D_k that are independent: of a sine D_2 is -D_0, of a polynomial D_k = 0.
+def _dependent_rows(columns: list[Column], centre: Block, sizes: Array) -> dict[Row, Column]:
+    """Functions kappa^a D_k that depend on others: of a sine D_2 is -D_0, of a polynomial D_k = 0.
 
     Each function that is a combination of larger ones, with coefficients of order one, is written by these.
     """
     largest: dict[Row, float] = {}
     for column in columns:
         for row, value in column.items():
-            size = float(abs(value)) * _norm_of_powers(row[0]) * float(sizes[row[1]])
+            size = float(abs(value)) * norm_of_powers(row[0]) * float(sizes[row[1]])
             largest[row] = max(size, largest.get(row, 0.0))
     rows = sorted(largest, key=lambda row: (-largest[row], row))[:_MOST_ROWS]
     kappa, weight = _sample(len(centre.loadings))
@@ -287,19 +305,29 @@ def _without_dependent_rows(columns: list[Column], centre: Block, sizes: Array) 
     norms = np.linalg.norm(values, axis=0)
     values = values / norms
     kept: list[int] = []
+    found: dict[Row, Column] = {}
     for number, row in enumerate(rows):
         parts = np.linalg.lstsq(values[:, kept], values[:, number], rcond=1e-13)[0]
         rest = np.linalg.norm(values[:, number] - values[:, kept] @ parts)
         if rest > _DEPENDENT or np.abs(parts).max(initial=0.0) > _ORDER_ONE:
             kept.append(number)
             continue
-        for column in columns:
-            value = column.pop(row, 0)
-            for place, part in zip(kept, parts.tolist(), strict=True):
-                if value and abs(part) > _DEPENDENT:
-                    share = mpmath.mpf(part * norms[number] / norms[place])
-                    column[rows[place]] = column.get(rows[place], 0) + value * share
-    return columns
+        shares = zip(kept, parts.tolist(), strict=True)
+        found[row] = {
+            rows[place]: mpmath.mpf(part * norms[number] / norms[place])
+            for place, part in shares
+            if abs(part) > _DEPENDENT
+        }
+    return found
+
+
+def rewritten(column: Column, dependent: Mapping[Row, Column]) -> Column:
+    """A column without functions that depend on others."""
+    found = {row: value for row, value in column.items() if row not in dependent}
+    for row in sorted(dependent.keys() & column.keys()):
+        for other, share in dependent[row].items():
+            found[other] = found.get(other, 0) + column[row] * share
+    return found
 
 
 def _require_independence(cluster: Cluster) -> None:
@@ -320,51 +348,6 @@ def _sample(rank: int) -> tuple[Array, Array]:
     one = np.linspace(-7.0, 7.0, _EACH[rank])
     kappa = np.stack([axis.ravel() for axis in np.meshgrid(*(one,) * rank, indexing="ij")], axis=1)
     return kappa, np.exp(-0.25 * (kappa**2).sum(axis=1, keepdims=True))
-
-
-def _eliminated(columns: list[Column], sizes: Array) -> tuple[Any, tuple[Column, ...]]:
-    """(matrix, series): combinations of the columns by elimination with complete pivoting, the largest rest first.
-
-    Columns that depend on the others have an empty series. sizes: of D_k.
-    """
-    series, matrix = [dict(column) for column in columns], mpmath.eye(len(columns))
-    rows = sorted({row for column in columns for row in column})
-    norms = {row: _norm_of_powers(row[0]) * float(sizes[max(0, row[1])]) for row in rows}
-    least = {row: _ZERO * max(abs(column.get(row, 0)) for column in columns) for row in rows}
-    free = list(range(len(columns)))
-    while free:
-        entries = (
-            (abs(series[c][row]) * norms[row], c, row) for c in free for row in rows if _counts(series[c], row, least)
-        )
-        largest = max(entries, default=None)
-        if largest is None:
-            break
-        _, place, row = largest
-        free.remove(place)
-        _combine(series, matrix, place, place, 1 - 1 / series[place][row])
-        for other in free:
-            if row in series[other]:
-                _combine(series, matrix, other, place, series[other][row])
-                del series[other][row]
-    return matrix, tuple({} if c in free else column for c, column in enumerate(series))
-
-
-def _counts(column: Column, row: Row, least: dict[Row, Any]) -> bool:
-    return row in column and abs(column[row]) > least[row]
-
-
-def _norm_of_powers(powers: tuple[int, ...]) -> float:
-    """The root of E kappa^(2a)."""
-    return math.sqrt(math.prod(float(mpmath.fac2(2 * p - 1)) for p in powers))
-
-
-def _combine(series: list[Column], matrix: Any, target: int, source: int, factor: Any) -> None:
-    """Subtract a multiple of a column from another."""
-    taken = dict(series[source])
-    for row, value in taken.items():
-        series[target][row] = series[target].get(row, 0) - factor * value
-    for c in range(matrix.rows):
-        matrix[c, target] -= factor * matrix[c, source]
 
 
 def averages(block: Block, shifts: Array, order: int) -> Array:

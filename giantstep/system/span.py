@@ -66,14 +66,20 @@ class Span:
         """e_i, [N, K], from mu0_b, [N, K], at points [N, q]."""
         return _sums(combined(mu0, kappa, self.clusters)[0], self.basis if self.within is None else self.within)
 
-    def rates(self, rates: Array, weight: Array, functions: Array) -> Array:
+    def rates(self, rates: Array, weight: Array, functions: Array, combined: Array | None = None) -> Array:
         """Rates [N, K] of e_i beyond their span, which alone counts, from those of mu0_b.
 
-        weight [N], functions [N, K]: of the nodes, and e_i there. Raises NotConverged where rounding hides them.
+        weight [N], functions [N, K]: of the nodes, and e_i there; combined [N, K]: rates of the combinations that
+        clusters have, in which those of mu0_b cancel. Raises NotConverged where rounding hides them.
         """
-        found = _sums(rates, self.basis)
+        basis = self.basis
+        if combined is not None and self.within is not None:
+            rates, basis = rates.copy(), self.within
+            for cluster in self.clusters:
+                rates[:, list(cluster.columns)] = combined[:, list(cluster.columns)]
+        found = _sums(rates, basis)
         found = found - _sums(functions, np.einsum("n,ni,nj->ij", weight, functions, found, optimize=False))
-        rounding = _EPS * np.sqrt(weight @ _sums(np.abs(rates), np.abs(self.basis)) ** 2).max()
+        rounding = _EPS * np.sqrt(weight @ _sums(np.abs(rates), np.abs(basis)) ** 2).max()
         if rounding > _WORST * np.sqrt(weight @ found**2).max() and rounding > ROUNDING:
             raise hidden_rates()
         return np.asarray(found)

@@ -195,7 +195,7 @@ def _run_on(kernel: ModuleType, problem: Problem, rows: np.ndarray, solve: Calla
 
 
 def _unknowns(run: _Run, problem: Problem) -> Mapping[str, np.ndarray]:
-    """The order parameters; zeta is [K], or [K, q] for several directions of kappa."""
+    """The order parameters; zeta is [K], or [K, q] for several directions of kappa; what m are in a span, exactly."""
     known, values = set(run.state), {}
     for name in ORDER_PARAMETERS:
         if name in known:
@@ -203,6 +203,7 @@ def _unknowns(run: _Run, problem: Problem) -> Mapping[str, np.ndarray]:
         else:
             values[name] = np.stack([run.state[f"{name}_{j + 1}"] for j in range(problem.rank)], axis=-1)
     if (span := span_of(problem)) is not None:
+        values["coordinates"] = values["m"]
         values["m"] = span.outward(values["m"], values["V2"])
     return values
 

@@ -15,6 +15,7 @@ from giantstep.system.label_refinement import system_at
 from giantstep.system.newton import newton
 from giantstep.system.problem import Problem, problem_of
 from giantstep.system.result import Result
+from giantstep.system.solved_again import starts_near
 from giantstep.system.stretched_system import StretchedSystem
 from giantstep.system.system_of_problem import coupled_at
 from giantstep.verify.check import Check
@@ -58,7 +59,10 @@ def solved_again(model: Model, result: Result) -> Solved:
         times += 1
     x = coarse.unknowns(order_of(problem, result))
     system = system_at(problem, replace(level, labels=level.labels + halvings), x, _SETTLED)
-    outcome = newton(system, system.unknowns(order_of(problem, result)))
+    for start in starts_near(system, order_of(problem, result)):
+        outcome = newton(system, start)
+        if outcome.converged:
+            break
     x = outcome.x if outcome.converged else np.full_like(outcome.x, math.nan)
     system.residual(x)
     return Solved(system, x)

@@ -29,6 +29,8 @@ from giantstep.verify.quadrature import Nodes, density, grid_nodes, settled_node
 Array = np.ndarray
 _GRID = {1: 0.2, 2: 0.3, 3: 0.5}  # steps of the rule where there are several directions or indices
 _TOLERANCE = 1e-9
+_EPS, _HIDDEN = 2.2e-16, 1e-7  # rounding of the output beside its size from which on its averages tell nothing
+_ABOVE_ROUNDING = 40.0  # panels are halved no further than rounding lets averages agree
 _WIDTHS, _SETTLED = (2.0, 1.0, 0.5, 0.25, 0.125, 0.0625), 1e-10
 _SAMPLE = np.array([-3.1, -1.3, -0.2, 0.4, 0.9, 2.2, 4.0])
 _AVERAGES = ("avg_M", "avg_g", "avg_gg", "avg_h")
@@ -140,7 +142,18 @@ class Reference:
         """Nodes of kappa chosen from the solution."""
         if self.rank > 1 or self.result.model.target.indices > 1:
             return grid_nodes(self.at, self.rank, _GRID[self.rank])
-        return settled_nodes(self.at, self._cuts(), _TOLERANCE)
+        rounding = self._rounding()
+        if rounding > _HIDDEN:
+            raise NotEvaluable(f"m of features that hardly differ cancel, and rounding of them makes {rounding:.0e}")
+        return settled_nodes(self.at, self._cuts(), max(_TOLERANCE, _ABOVE_ROUNDING * rounding))
+
+    def _rounding(self) -> float:
+        """What the rounding of m mu0, which may cancel, makes of the output, relative to its size."""
+        features = self.features(_ZEROS)
+        output, weight = self.output(_ZEROS, features), density(_ZEROS)
+        terms = _EPS * np.einsum("bn,b->n", np.abs(features[0]), np.abs(np.asarray(self.order["m"], float)))
+        size = output.mean**2 + output.variance + (output.slopes**2).sum(axis=0)
+        return float(np.sqrt((weight @ terms**2) / (weight @ size)))
 
     def _cuts(self) -> list[float]:
         """Where the mean output changes sign, and about it, as far as its spread is smaller than a panel."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import mpmath
 import numpy as np
@@ -263,31 +264,53 @@ def test_a_dimension_whose_term_is_below_rounding_is_refused() -> None:
     assert solve(readout([1.0, 0.3]), dimension=10**15).test_error > 0.0
 
 
+def slope(key: str, *readings: Any, **changes: Any) -> tuple[float, float]:
+    """The derivative of the test error in a key, and by differences at relative steps of .05 and .025, extrapolated."""
+    given = readout(*readings, **changes)
+    table, _, name = key.partition(".")
+    value = getattr(getattr(given, table), name)
+
+    def difference(step: float) -> float:
+        ends = [solve(given.replace({key: value * (1.0 + k)})).test_error for k in (step, -step)]
+        return (ends[0] - ends[1]) / (2.0 * step * value)
+
+    return gradient(given, key).test_error[key], (4.0 * difference(0.025) - difference(0.05)) / 3.0
+
+
 @pytest.mark.parametrize("values, least", [([1.0, -0.5], 0.02), ([1.0, -0.5, 0.7], 0.1), ([1.0, 1.1, 1.2], 0.1)])
 def test_rates_that_cancel_are_right_or_refused(values: list[float], least: float) -> None:
-    """The span moves by next to nothing where each mu0 moves by its own size: of double precision little is left.
+    """The span moves by next to nothing where each mu0 moves by its own size: its rates are those of the expansions.
 
-    Held against differences of solutions, extrapolated; the derivative is proportional to a small strength.
+    The derivative is proportional to a small strength: differences have 1e-10 of the error over the square of it.
     """
-
-    def difference(strength: float, step: float) -> float:
-        ends = [solve(readout(values, spike__strength=strength * (1.0 + k))).test_error for k in (step, -step)]
-        return (ends[0] - ends[1]) / (2.0 * step * strength)
-
-    found = gradient(readout(values, spike__strength=least), "spike.strength").test_error["spike.strength"]
-    by_differences = (4.0 * difference(least, 0.025) - difference(least, 0.05)) / 3.0
-    # the next term is (step)^4/30 of the fifth derivative, and solutions are found to 1e-10 of .3
-    assert found == pytest.approx(by_differences, rel=2e-5)
-    for strength in (least / 10.0, least / 30.0):
-        with pytest.raises(NotConverged, match="how the mean features move"):
-            gradient(readout(values, spike__strength=strength), "spike.strength")
+    for strength in (least, least / 10.0, least / 30.0):
+        found, by_differences = slope("spike.strength", values, spike__strength=strength)
+        assert found == pytest.approx(by_differences, rel=1e-6)
+    with pytest.raises(NotConverged, match="how the mean features move"):
+        gradient(readout(values, spike__strength=least / 1000.0), "spike.strength")
 
 
-def test_an_output_that_cancels_is_refused() -> None:
-    weak = readout([1.0, -0.5, 0.7], spike__strength=1e-4)
-    with pytest.raises(NotConverged, match="rounding hides what the readout makes"):
-        learned(weak)
-    assert learned(readout([1.0, -0.5, 0.7])).result.test_error > 0.0
+@pytest.mark.parametrize("key", ["spike.strength", "spike.bulk_variance"])
+@pytest.mark.parametrize(
+    ("activation", "values"),
+    [("tanh", [1.0, 1.0 + 1e-12]), ("sin", [1.0, 1.0 + 1e-8]), ("relu", [1.0, -0.6, 1.0 + 1e-9])],
+)
+def test_derivatives_of_nearly_equal_values(activation: str, values: list[float], key: str) -> None:
+    """Of a sine averages depend on each other: D_2 = -D_0."""
+    found, by_differences = slope(key, values, network__activation=activation)
+    # what differences leave: step^4/30 of the fifth derivative in the logarithm, some of the error .5
+    assert found == pytest.approx(by_differences, rel=2e-5, abs=2e-8)
+
+
+@pytest.mark.parametrize(("values", "strength"), [([1.0, -0.5, 0.7], 1e-4), ([1.0, 1.0 + 1e-12], 1.5)])
+def test_an_output_whose_m_cancel_is_that_of_the_span(values: list[float], strength: float) -> None:
+    """With m of 1e21 and 1e12: the error put together along the target's direction is the test error."""
+    s = np.linspace(-9.0, 9.0, 181)
+    found = learned(readout(values, spike__strength=strength, target__link="tanh"), at=s)
+    along, weight = found.along_target, 0.1 * np.exp(-0.5 * s * s) / np.sqrt(2.0 * np.pi)
+    error = weight @ ((along.target - along.mean) ** 2 + along.spread**2)
+    assert np.abs(found.result.order_parameters["m"]).max() > 1e11
+    assert error == pytest.approx(found.result.test_error, rel=1e-8)
 
 
 def test_loadings_that_are_rounded_themselves_are_refused() -> None:

@@ -226,3 +226,22 @@ def test_every_registered_loss_has_an_envelope_in_doubles(name: str) -> None:
     envelope, g, _ = (found[0] for found in curve.moreau(omega, np.array([0.7])))
     slopes = np.gradient(envelope, omega[0], edge_order=2)
     assert np.max(np.abs(slopes + g)) < 0.05 * np.max(np.abs(g))
+
+
+def close(difference: float) -> Result:
+    """Two readout values that hardly differ, with m of the inverse of what they differ by."""
+    readout = {"values": [1.0, 1.0 + difference], "fractions": [0.5, 0.5]}
+    square = {"fit.loss": "square", "target.link": "tanh", "network.readout": readout}
+    return solve(SPIKED.replace(square))
+
+
+def test_panels_are_halved_no_further_than_rounding_tells() -> None:
+    found = reference(close(1e-8))
+    assert len(found.nodes.kappa) < 2000  # 98 000 where rounding was halved
+    rows = list(certificate_checks(found))
+    assert len(rows) > 4 and all(row.outcome != "FAILED" for row in rows), [row.line() for row in rows]
+
+
+def test_m_that_cancel_altogether_say_so() -> None:
+    (row,) = certificate_checks(reference(close(1e-12)))
+    assert row.outcome == "undecided" and "cancel" in row.line()

@@ -28,12 +28,11 @@ from giantstep.spec.shown import Row, Shown, numbers
 from giantstep.system.coupled_solver import FINE, reduced_order, refined
 from giantstep.system.discretisation import Level
 from giantstep.system.merged_blocks import Members, merged
-from giantstep.system.newton import newton
 from giantstep.system.problem import Problem, problem_of
 from giantstep.system.result import Result
 from giantstep.system.solve import solve
-from giantstep.system.span import hidden_rates
-from giantstep.system.system_of_problem import coupled_at
+from giantstep.system.solved_again import solved_again
+from giantstep.system.span import hidden_rates, span_of
 
 Array = np.ndarray
 _SETTLED, _WORST = 1e-8, 1e-6  # change between orders of quadrature that is worked for, and that is allowed
@@ -179,11 +178,10 @@ def _derivatives(
 
 def _sensitivity(problem: Problem, order: Mapping[str, Array], level: Level) -> Sensitivity:
     """The solution near given order parameters at one resolution, ready to be moved. Raises NotConverged."""
-    system = coupled_at(problem, level)
-    outcome = newton(system, system.unknowns(order), most=12)
-    if not outcome.converged:
-        if system.span is not None and system.span.clusters:
+    system = solved_again(problem, order, level)
+    if system is None:
+        span = span_of(problem)
+        if span is not None and span.clusters:
             raise hidden_rates()
         raise NotConverged("the solution is lost at the resolution of its derivative", "raise fit.ridge")
-    system.residual(outcome.x)
     return Sensitivity(system)

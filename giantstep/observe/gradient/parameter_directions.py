@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from giantstep.law.intermediate_steps import is_intermediate
+from giantstep.law.rates_by_value import ByValue
 from giantstep.observe.gradient.coefficient_slopes import slopes_along
 from giantstep.observe.gradient.rates_after_step import Moving, MovingSamples, StepRates, rates_after_step
 from giantstep.quadrature.shift_derivatives import norm_slopes
@@ -16,6 +18,9 @@ from giantstep.spec.model import Model
 from giantstep.system.merged_blocks import Members
 from giantstep.system.problem import Problem
 
+if TYPE_CHECKING:
+    from giantstep.system.graded_features import Cluster
+
 Array = np.ndarray
 
 
@@ -23,7 +28,8 @@ Array = np.ndarray
 class Direction:
     """Rates of (alpha, beta, ridge), and of what every block has: loadings [K, q] along the directions of kappa (of one
     direction d(u_b r)), bulk variances [K] and, where the bulk has a spectrum of its own, covariances [K, J] over it;
-    offset: of the bias of all blocks.
+    offset: of the bias of all blocks; by_value: the same of loadings and variances, where they follow from the values
+    of the readout.
     """
 
     rates: tuple[float, float, float]
@@ -31,6 +37,7 @@ class Direction:
     bulk: Array
     spectrum: Moving | MovingSamples | None = None
     offset: float = 0.0
+    by_value: ByValue | None = None
 
     @property
     def moves_features(self) -> bool:
@@ -40,7 +47,17 @@ class Direction:
     def times(self, factor: float) -> Direction:
         """The same for a change of the model by another factor; the rates of the parameters stay."""
         moved = None if self.spectrum is None else self.spectrum.times(factor)
-        return replace(self, loadings=factor * self.loadings, bulk=factor * self.bulk, spectrum=moved)
+        by_value = None if self.by_value is None else self.by_value.times(factor)
+        return replace(
+            self, loadings=factor * self.loadings, bulk=factor * self.bulk, spectrum=moved, by_value=by_value
+        )
+
+    def combined(self, problem: Problem, clusters: tuple[Cluster, ...], kappa: Array) -> Array:
+        """Rates of the combinations of mean features that clusters have, at nodes of kappa, [N, K]."""
+        from giantstep.system.graded_rates import BlockRates, combined_rates  # loads mpmath, which most need not
+
+        rates = BlockRates(self.loadings, self.bulk, self.offset, self.by_value)
+        return combined_rates(problem, clusters, rates, kappa.reshape(len(kappa), -1))
 
     def change(self, problem: Problem, kappa: Array) -> Array:
         """Rates of mu0, mu1, mu2sq of a problem at nodes of kappa, [N] or [N, q]: shape [3, K, N]."""
@@ -130,7 +147,10 @@ def _learning_rate(problem: Problem, members: Members) -> Direction:
         return still(problem)
     found = rates_after_step(problem, members)
     shift = np.array(model.network.readout.values) * found.strength
-    return _of_blocks(problem, members, shift[:, None], found).times(1.0 / model.network.width)
+    moved = _of_blocks(problem, members, shift[:, None], found)
+    if found.powers is not None:
+        moved = replace(moved, by_value=ByValue(found.strength, *found.powers))
+    return moved.times(1.0 / model.network.width)
 
 
 def _strength(problem: Problem, members: Members) -> Direction:
@@ -140,12 +160,14 @@ def _strength(problem: Problem, members: Members) -> Direction:
         loadings = np.array(model.network.readout.values)[:, None]
     else:
         loadings = np.array(model.spike.loadings) @ np.array(problem.spike.directions.kept)
-    return _of_blocks(problem, members, loadings, StepRates(1.0, np.zeros(len(loadings))))
+    moved = _of_blocks(problem, members, loadings, StepRates(1.0, np.zeros(len(loadings))))
+    return moved if problem.spike.directions is not None else replace(moved, by_value=ByValue(shift=1.0))
 
 
 def _bulk_variance(problem: Problem, members: Members) -> Direction:
     values = np.array(problem.model.network.readout.values)
-    return _of_blocks(problem, members, np.zeros((len(values), problem.rank)), StepRates(0.0, values**2))
+    moved = _of_blocks(problem, members, np.zeros((len(values), problem.rank)), StepRates(0.0, values**2))
+    return replace(moved, by_value=ByValue(square=1.0))
 
 
 def _of_blocks(problem: Problem, members: Members, loadings: Array, rates: StepRates) -> Direction:

@@ -85,11 +85,14 @@ class MovingSamples:
 class StepRates:
     """Rates of the strength of a block of readout value 1, of the bulk variances [K] of all readout values, and of
     their spectrum where the bulk has one that moves.
+
+    powers: those of the bulk variances are powers[0] u + powers[1] u^2 of the readout value u; None for others.
     """
 
     strength: float
     bulk: Array
     spectrum: Moving | MovingSamples | None = None
+    powers: tuple[float, float] | None = None
 
 
 def rates_after_step(problem: Problem, members: Members) -> StepRates:
@@ -104,8 +107,9 @@ def rates_after_step(problem: Problem, members: Members) -> StepRates:
     if model.bulk == "matrix":  # which is what it is
         return StepRates(strength, np.zeros(len(values)))
     moments = (of.s0, of.e2, of.sigma2, of.variance)
-    bulk = np.array([slopes.bulk_variance_slope(of.rate, of.samples, u, *moments) for u in values])
-    return StepRates(strength, bulk, _of_trained(problem, members, bulk) if model.bulk == "trained" else None)
+    *bulk, up, down = (slopes.bulk_variance_slope(of.rate, of.samples, u, *moments) for u in (*values, 1.0, -1.0))
+    spectrum = _of_trained(problem, members, np.array(bulk)) if model.bulk == "trained" else None
+    return StepRates(strength, np.array(bulk), spectrum, (0.5 * (up - down), 0.5 * (up + down)))
 
 
 def _of_trained(problem: Problem, members: Members, bulk: Array) -> Moving | MovingSamples:

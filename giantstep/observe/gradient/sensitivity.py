@@ -65,7 +65,8 @@ class Sensitivity:
                     "give a dimension, or move the parameter a little",
                 )
             functions = system.table[:, -3 * len(span.basis) : -2 * len(span.basis)]
-            change[0] = span.rates(change[0].T, system.table[:, 1], functions).T
+            combined = direction.combined(system.problem, span.clusters, system.points()) if span.clusters else None
+            change[0] = span.rates(change[0].T, system.table[:, 1], functions, combined).T
         names = ("d_alpha", "d_beta", "d_ridge", "d_mu0", "d_mu1", "d_mu2sq")
         found: dict[str, Any] = dict(zip(names, (*direction.rates, *change), strict=True))
         if system.problem.norms:

@@ -1,0 +1,59 @@
+"""Combinations of columns of coefficients in which the largest parts do not cancel, by elimination in many digits."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import mpmath
+import numpy as np
+
+Array = np.ndarray
+Row = tuple[tuple[int, ...], int]  # (a, k): the function kappa^a D_k(kappa)
+Column = dict[Row, Any]
+_ZERO = mpmath.mpf(10) ** -200
+
+
+def eliminated(columns: list[Column], sizes: Array) -> tuple[Any, tuple[Column, ...]]:
+    """(matrix, series): combinations of the columns by elimination with complete pivoting, the largest rest first.
+
+    Columns that depend on the others have an empty series. sizes: of D_k.
+    """
+    series, matrix = [dict(column) for column in columns], mpmath.eye(len(columns))
+    rows = sorted({row for column in columns for row in column})
+    norms = {row: norm_of_powers(row[0]) * float(sizes[max(0, row[1])]) for row in rows}
+    least = {row: _ZERO * max(abs(column.get(row, 0)) for column in columns) for row in rows}
+    free = list(range(len(columns)))
+    while free:
+        entries = (
+            (abs(series[c][row]) * norms[row], c, row) for c in free for row in rows if _counts(series[c], row, least)
+        )
+        largest = max(entries, default=None)
+        if largest is None:
+            break
+        _, place, row = largest
+        free.remove(place)
+        _combine(series, matrix, place, place, 1 - 1 / series[place][row])
+        for other in free:
+            if row in series[other]:
+                _combine(series, matrix, other, place, series[other][row])
+                del series[other][row]
+    return matrix, tuple({} if c in free else column for c, column in enumerate(series))
+
+
+def _counts(column: Column, row: Row, least: dict[Row, Any]) -> bool:
+    return row in column and abs(column[row]) > least[row]
+
+
+def norm_of_powers(powers: tuple[int, ...]) -> float:
+    """The root of E kappa^(2a)."""
+    return math.sqrt(math.prod(float(mpmath.fac2(2 * p - 1)) for p in powers))
+
+
+def _combine(series: list[Column], matrix: Any, target: int, source: int, factor: Any) -> None:
+    """Subtract a multiple of a column from another."""
+    taken = dict(series[source])
+    for row, value in taken.items():
+        series[target][row] = series[target].get(row, 0) - factor * value
+    for c in range(matrix.rows):
+        matrix[c, target] -= factor * matrix[c, source]

@@ -1,0 +1,41 @@
+"""A solution found again at another resolution, from its order parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+
+import numpy as np
+
+from giantstep.spec.errors import NotConverged
+from giantstep.system.coupled_solver import order_of_square_loss
+from giantstep.system.coupled_system import CoupledSystem
+from giantstep.system.discretisation import Level
+from giantstep.system.newton import newton
+from giantstep.system.problem import Problem
+from giantstep.system.system_of_problem import coupled_at
+
+Array = np.ndarray
+
+
+def solved_again(problem: Problem, order: Mapping[str, Array], level: Level) -> CoupledSystem | None:
+    """The system of a level with the solution near given order parameters in its workspace; None where it is lost."""
+    system = coupled_at(problem, level)
+    for x in starts_near(system, order):
+        outcome = newton(system, x, most=12)
+        if outcome.converged:
+            system.residual(outcome.x)
+            return system
+    return None
+
+
+def starts_near(system: CoupledSystem, order: Mapping[str, Array]) -> Iterator[Array]:
+    """Unknowns as they are told; where mean features hardly differ m cancel, and what they are together begins at that
+    of the square loss.
+    """
+    yield system.unknowns(order)
+    if system.span is not None and system.span.clusters:
+        with suppress(NotConverged):
+            square = order_of_square_loss(system.problem, system.given)
+            yield system.unknowns({**order, "coordinates": square["coordinates"]})
+            yield system.unknowns(square)
