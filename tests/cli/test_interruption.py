@@ -15,7 +15,7 @@ import giantstep
 from giantstep.cli import heartbeat
 
 ROOT = Path(giantstep.__file__).parents[1]
-EXAMPLE = str(ROOT / "examples" / "tanh_sign.toml")
+EXAMPLE = str(Path(__file__).parents[2] / "examples" / "tanh_sign.toml")
 # the signal comes while a module is being loaded: what the first moments of a command consist of
 SCRIPT = """
 import os, signal, sys
