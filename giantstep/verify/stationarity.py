@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+import sympy as sp
 
 from derive.saddle import Equation, member, pairs
 from derive.symbols import SYMMETRIC
@@ -30,7 +31,10 @@ OWN = ("T", "X")  # unknowns of the spectral potential
 
 
 def gradient_checks(found: Reference) -> Iterator[Check]:
-    """Derivatives of the free energy along random directions, relative to its value."""
+    """Derivatives of the free energy along random directions, relative to the sum of its terms' sizes.
+
+    At the interpolation peak the terms cancel, and differences of each are as exact as its own size allows.
+    """
     system = found.system
     paired = [name for name, _ in pairs(system.directions, system.spikes)]
     overlaps = ["m", *(name for name in paired if "hat" not in name)]
@@ -60,8 +64,14 @@ def _rounding(found: Reference) -> float:
     output, weight = found.output(found.nodes.kappa, features), found.nodes.weight
     shifted = curvature * _EPS * np.einsum("bn,b->n", np.abs(mu0), np.abs(m))
     size = output.mean**2 + output.variance + (output.slopes**2).sum(axis=0)
-    energy = abs(Interpreter(point).value(found.system.free_energy))
-    return float(point.symbols["alpha"] * np.sqrt((weight @ shifted**2) * (weight @ size)) / energy)
+    energy = _size_of_terms(found, point)
+    return float(point.symbols["alpha"] * np.sqrt((weight @ shifted**2) * (weight @ size))) / energy
+
+
+def _size_of_terms(found: Reference, point: Point) -> float:
+    """The sum of the absolute values of the terms of the free energy: loss, entropy, order 1/d."""
+    interpreter = Interpreter(point)
+    return float(sum(abs(np.real(interpreter.value(term))) for term in sp.Add.make_args(found.system.free_energy)))
 
 
 def _slope(found: Reference, names: list[str], settled: Callable[[Point], Point]) -> float:
@@ -78,8 +88,7 @@ def _slope(found: Reference, names: list[str], settled: Callable[[Point], Point]
         moved = {name: long(values + k * _STEP * direction[name]) for name, values in known.items()}
         there = settled(fixed.moved(**moved))
         total += weight * np.real(Interpreter(there).value(found.system.free_energy))
-    size = abs(Interpreter(fixed).value(found.system.free_energy))
-    return float(abs(total / (12.0 * _STEP)) / size)
+    return float(abs(total / (12.0 * _STEP)) / _size_of_terms(found, fixed))
 
 
 def _conjugates(found: Reference) -> list[Equation]:

@@ -100,6 +100,16 @@ def test_a_wrong_tail() -> None:
     assert failed(replace(cut, model=whole))
 
 
+def test_a_mean_feature_that_is_rounding_at_the_interpolation_peak() -> None:
+    """mu0 of He_2 without a spike vanishes, and the terms of the free energy cancel to a thousandth."""
+    plain = {"network": {"activation": "quadratic", "width": 5.4}, "target": {"link": "silu"}}
+    result = solve(Model.from_dict({**plain, "fit": {"samples": 5.4, "ridge": 1e-6}}))
+    assert result.order_parameters["m"].item() == 0.0
+    assert not failed(result)
+    order = result.order_parameters
+    assert failed(replace(result, order_parameters={**order, "Q2": order["Q2"] * (1.0 + 1e-5)}))
+
+
 @pytest.mark.parametrize("name", ["m", "zeta", "psi", "Q1", "Q2", "V1", "V2"])
 def test_a_wrong_order_parameter(name: str) -> None:
     result = solve(SPIKED)
