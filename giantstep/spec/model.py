@@ -8,7 +8,6 @@ Sources: [CUI24] Cui et al. 2024, arXiv:2402.04980.
 
 import math
 import os
-import re
 import stat
 import tomllib
 from collections.abc import Mapping
@@ -25,8 +24,9 @@ from giantstep.spec.inputs_table import Inputs as Inputs
 from giantstep.spec.link import LinkKind, takes_only_signs
 from giantstep.spec.spike_table import Spike as Spike
 from giantstep.spec.spike_table import check_blocks, check_indices
-from giantstep.spec.tables import Table, build, keys_of, plain, shown_plainly, tables_of, toml_text
+from giantstep.spec.tables import Table, build, keys_of, shown_plainly, tables_of, toml_text
 from giantstep.spec.validate import Choice, Expression, FileName, Number, NumberOrWord, Numbers, wrong
+from giantstep.spec.written_values import value_of_text
 
 Bulk = Literal["isotropic", "trained", "matrix", "inputs"]
 
@@ -35,8 +35,6 @@ MAX_FILE_BYTES = 1_000_000
 TRAINED = "trained"
 
 _SIGNS = 'choose a link such as "sign", "sign(z - 0.3)", "2*step(z) - 1" or "sign(z1*z2)"'
-# numbers between the brackets, commas and signs of equality of a TOML value without texts
-_NUMBER = re.compile(r"(?<![^\s\[,=])[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?(?![^\s\],}])")
 
 
 @shown_plainly
@@ -286,7 +284,7 @@ class Model(Table):
                 inner = inner.setdefault(table, {})
                 if not isinstance(inner, dict):
                     raise wrong(table, inner, "a table")
-            inner[last] = _from_text(changes[key], text=allowed[key])
+            inner[last] = value_of_text(changes[key], text=allowed[key])
         try:
             return type(self).from_dict({name: table for name, table in data.items() if table is not None})
         except BadInput as error:
@@ -377,31 +375,6 @@ def _dotted(tables: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
         inside = isinstance(value, Mapping) and key in tables_of(Model)
         found |= _dotted(value, f"{key}.") if inside else {key: value}
     return found
-
-
-def _from_text(value: Any, text: bool) -> Any:
-    """The TOML value that a text from the command line stands for, numbers as Python reads them; a bare word stands
-
-    for itself.
-
-    Where the key holds text, only quotes and brackets make it TOML.
-    """
-    if not isinstance(value, str) or text and value.strip()[:1] not in ('"', "'", "{", "["):
-        return plain(value)
-    written = value.strip()
-    if not {'"', "'"} & set(written):
-        written = _NUMBER.sub(_as_toml, written)
-    try:
-        read = tomllib.loads(f"value = {written}")
-    except (ValueError, RecursionError):
-        return value
-    return read["value"] if len(read) == 1 else value
-
-
-def _as_toml(number: re.Match[str]) -> str:
-    """A number as TOML writes it: it knows no .5, 5. or 01."""
-    text = number.group()
-    return text if re.fullmatch(r"[+-]?[0-9]+", text) and not re.match(r"[+-]?0[0-9]", text) else repr(float(text))
 
 
 def _summing_to_one(fractions: tuple[float, ...]) -> tuple[float, ...]:

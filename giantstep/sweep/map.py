@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from giantstep.observe.gradient.parameter_directions import check_key
-from giantstep.observe.simulate import at_dimension, checked_count
+from giantstep.observe.simulate import checked_count
 from giantstep.observe.tune import tune
 from giantstep.spec.errors import BadInput, NotConverged
 from giantstep.spec.given import takes_model
@@ -25,7 +25,7 @@ from giantstep.sweep.bars import GivenProgress, Progress, progress_of
 from giantstep.sweep.checkpoint import Checkpoint, Outcome
 from giantstep.sweep.dataset import Column, Dataset, versions
 from giantstep.sweep.grid import Changes, Grid, Sweep, grid_of
-from giantstep.sweep.tasks import SolveUnit, Unit, named, run_units
+from giantstep.sweep.tasks import SolveUnit, Unit, model_at, named, run_units
 from giantstep.sweep.workers import executor_of
 
 Array = NDArray[np.float64]
@@ -127,9 +127,7 @@ class TuneUnit:
     def run(self) -> Outcome:
         """Errors, and the value of the key."""
         try:
-            model = self.base.replace(dict(self.changes))
-            if self.dimension is not None:
-                model = at_dimension(model, self.dimension)
+            model = model_at(self.base, self.changes, self.dimension)
             best = tune(model, self.over, dimension=self.dimension, tolerance=self.tolerance)
         except NotConverged as error:
             return Outcome("not_converged", reason=str(error))

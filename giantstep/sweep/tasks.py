@@ -54,6 +54,12 @@ class Unit(Protocol):
         """Name in a checkpoint."""
 
 
+def model_at(base: Model, changes: Changes, dimension: int | None) -> Model:
+    """The model of a point; with a dimension, at the whole-number sizes nearest to it. Raises BadInput."""
+    model = base.replace(dict(changes))
+    return model if dimension is None else at_dimension(model, dimension)
+
+
 @dataclass(frozen=True)
 class SolveUnit:
     """One solve: ``base`` with ``changes``; with ``dimension``, at the whole-number sizes nearest to it."""
@@ -66,9 +72,7 @@ class SolveUnit:
     def run(self) -> Outcome:
         """Errors, spike and order parameters."""
         try:
-            model = self.base.replace(dict(self.changes))
-            if self.dimension is not None:
-                model = at_dimension(model, self.dimension)
+            model = model_at(self.base, self.changes, self.dimension)
         except BadInput as error:
             return Outcome("impossible", reason=str(error))
         return outcome_of(model, self.dimension, self.tolerance)

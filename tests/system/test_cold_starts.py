@@ -1,0 +1,24 @@
+"""A solution does not depend on what was compiled before: starts in plain Python give the bits of compiled ones."""
+
+from __future__ import annotations
+
+import pytest
+
+import giantstep as gs
+from giantstep.system import square_loss
+from giantstep.system.uncompiled import uncompiled
+
+MODEL = gs.model("tanh", link="sign", width=0.5, loss="logistic")
+PLACES = (0.2, 0.7, 1.3, 2.9)
+
+
+def errors(samples: float) -> tuple[float, float]:
+    found = gs.solve(MODEL.replace({"fit.samples": samples}))
+    return found.test_error, found.train_error
+
+
+def test_plain_python_and_machine_code_start_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(square_loss, "sparing", lambda kernel: kernel)
+    compiled = [errors(samples) for samples in PLACES]
+    monkeypatch.setattr(square_loss, "sparing", uncompiled)
+    assert [errors(samples) for samples in PLACES] == compiled
