@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     from giantstep.sweep.curve import curve
     from giantstep.sweep.dataset import Dataset
     from giantstep.sweep.many import solve_many
-    from giantstep.sweep.map import Map, map
+    from giantstep.sweep.map import Map
+    from giantstep.sweep.map import map as map
     from giantstep.sweep.stored import solve_into
     from giantstep.system.result import Result
     from giantstep.system.solve import solve
@@ -93,7 +94,8 @@ _HOME = {
     "report": "report.report",
 }
 
-# written out, so that type checkers export them
+# written out, so that type checkers export them; without ``map``, which `from giantstep import *` would put in the
+# place of Python's own
 __all__ = [
     "BadInput",
     "Bounds",
@@ -132,7 +134,6 @@ __all__ = [
     "learnable",
     "learned",
     "losses",
-    "map",
     "model",
     "plot",
     "report",
@@ -157,7 +158,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted([*_HOME, "__version__"])
 
 
 class _FrontDoor(ModuleType):

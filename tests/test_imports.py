@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import json
 import os
 import subprocess
@@ -84,8 +85,14 @@ def test_the_package_exports_load_lazily(tmp_path: Path) -> None:
     assert not {"sympy", "codegen", "matplotlib", "numba"} & loaded_by("import giantstep", tmp_path)
 
 
+def test_a_star_brings_all_names_and_hides_none_of_python() -> None:
+    brought = set(giantstep.__all__)
+    assert not brought & set(dir(builtins))
+    assert set(dir(giantstep)) - brought == {"map"}
+
+
 def test_every_public_name_loads() -> None:
-    assert set(giantstep.__all__) == {"__version__", *giantstep._HOME}
-    for name in giantstep.__all__:
+    assert set(dir(giantstep)) == {"__version__", *giantstep._HOME}
+    for name in dir(giantstep):
         assert getattr(giantstep, name) is not None
         assert not isinstance(getattr(giantstep, name), ModuleType), f"{name} is a module"

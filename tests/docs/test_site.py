@@ -95,7 +95,7 @@ def test_formulas_are_mathml(site: Path) -> None:
 
 
 def test_every_public_name_and_command_is_on_it(pages: dict[Path, Page], site: Path) -> None:
-    names = {f"giantstep.{name}" for name in gs.__all__ if not name.startswith("_")}
+    names = {f"giantstep.{name}" for name in dir(gs) if not name.startswith("_")}
     assert names <= pages[site / "reference" / "api.html"].places
     commands = set(parser()._subparsers._group_actions[0].choices)  # type: ignore[union-attr, arg-type]
     assert commands <= pages[site / "reference" / "commands.html"].places

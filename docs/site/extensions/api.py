@@ -21,7 +21,7 @@ _WORDS = {
 
 def page() -> str:
     """The page, in reStructuredText."""
-    groups = _groups((name, getattr(gs, name)) for name in gs.__all__ if not name.startswith("_"))
+    groups = _groups((name, getattr(gs, name)) for name in dir(gs) if not name.startswith("_"))
     parts = [
         "Python interface\n================\n\n.. py:module:: giantstep\n\n"
         "``import giantstep as gs``. Names are loaded at first use: the import is fast.\n"
