@@ -6,7 +6,7 @@ Order of computation, found from the derived system:
        avg_tg, norm_hat, zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature b718a486dfaef1e4.
+in X). Generated; do not edit. Signature c13dbb5c2dcb3416.
 Regenerate with: giantstep generate
 """
 
@@ -20,7 +20,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "b718a486dfaef1e4c0100dd4a37e4be8afa637b9dfe1ed3ed1c89155707a7a3b"
+SIGNATURE = "c13dbb5c2dcb3416873fd41f41bde47f7021fde0a16c659c74ec16dab0725108"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

@@ -6,7 +6,7 @@ Order of computation, found from the derived system:
        avg_gg, avg_h, avg_t_1g, avg_t_2g, zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat_1, psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 174ed6ca94ed063e.
+in X). Generated; do not edit. Signature a79ef57a57f8e34b.
 Regenerate with: giantstep generate
 """
 
@@ -20,7 +20,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "174ed6ca94ed063ef98a5a308940caa2c924d52f95d09abf7f2a941c6841da90"
+SIGNATURE = "a79ef57a57f8e34b50e01bff39cfa2d85250b9924083cc35c250f41855313282"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks

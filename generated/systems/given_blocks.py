@@ -1,6 +1,6 @@
 """Equations of a given bulk of several blocks, 1 direction(s) beside the spike  [THEORY section 5].
 
-Generated; do not edit. Signature ef0f9810dfdea405.
+Generated; do not edit. Signature 83976e2aae44affe.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "ef0f9810dfdea4052b2b2fb2be528875b333348a4d8e59926dbdf4371dc4e363"
+SIGNATURE = "83976e2aae44affedae031aac45ba03354bfba410606b6078ae67cb8fd659809"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi', 'zeta')

@@ -1,6 +1,6 @@
 """Equations of a given bulk, one block  [THEORY section 5].
 
-Generated; do not edit. Signature 37f65fd16007bbd6.
+Generated; do not edit. Signature dbd00376c1a96878.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "37f65fd16007bbd60b693dffcfd08250773249bcdcc42c6da51c5dc2bc5a9c9b"
+SIGNATURE = "dbd00376c1a96878933b775c53615e20dded6745772a546a033326a41efd2948"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

@@ -1,6 +1,6 @@
 """Equations of structured inputs, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature dd0c37f4c94761e5.
+Generated; do not edit. Signature 30cc0188a75a9d41.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "dd0c37f4c94761e5ae3fcc9c1120bc028ef76682b56ce22cfc7fc0604624e123"
+SIGNATURE = "30cc0188a75a9d411b32ed4465f7e4b5699e9036e556e57f1a3215130abc039f"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

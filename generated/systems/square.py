@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 0660e722f7081515.
+in X). Generated; do not edit. Signature 36deffbbb685bbd6.
 Regenerate with: giantstep generate
 """
 
@@ -23,7 +23,7 @@ from generated.runtime.unknowns import (DIRECTION, FAMILY, IMAGE, RESIDUAL, TURN
     solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "0660e722f7081515196d2a0c79b2c857d99ad9dcbe50b27586674bb6992484b9"
+SIGNATURE = "36deffbbb685bbd6239bf213c3e9523decd20ed4da11f121fb4b8d7173bd70d0"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks
@@ -432,9 +432,10 @@ def solve(node, fraction, parameters, work, field, members, sizes, system, warm,
 
     node[5 + 3K, N]: kappa, weight, nu0, nu1, nu2sq, then mu0, mu1, mu2sq per block; fraction[K];
     parameters[p] = (alpha, beta, ridge, noise, inverse_dimension); work[p]: vectors, then matrices; members and sizes:
-    the places of the unknowns in it; field and system: room; warm: Newton's method starts from the unknowns as they
-    are, and where that fails from its own start. status[p]: the number of Newton iterations and linear solves, or minus
-    the stage that failed.
+    the places in it of the sizes[stage] unknowns of a stage, and of their residuals, by the roles of ``unknowns``, so
+    that one loop serves every stage and any K; of a symmetric matrix one of each pair (b, c), (c, b) is an unknown;
+    field and system: room; warm: Newton's method starts from the unknowns as they are, and where that fails from its
+    own start. status[p]: the number of Newton iterations and linear solves, or minus the stage that failed.
     """
     K = fraction.shape[0]
     vectors = 24*K

@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature a4891b787c5686df.
+in X). Generated; do not edit. Signature faeb7b798e23f385.
 Regenerate with: giantstep generate
 """
 
@@ -23,7 +23,7 @@ from generated.runtime.unknowns import (DIRECTION, FAMILY, IMAGE, RESIDUAL, TURN
     solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "a4891b787c5686dffdbce98f29e39a5b2b46ba64212b67f4a0d6b413239f333e"
+SIGNATURE = "faeb7b798e23f385116ee715fcffd8cf5a604d68d1a70589a3afbe200c56e461"
 
 
 kappa_1, weight, nu0, nu1, nu2sq, kappa_2 = np.arange(6)  # rows of node, then those of the blocks
@@ -444,9 +444,10 @@ def solve(node, fraction, parameters, work, field, members, sizes, system, warm,
 
     node[6 + 3K, N]: kappa_1, weight, nu0, nu1, nu2sq, kappa_2, then mu0, mu1, mu2sq per block; fraction[K];
     parameters[p] = (alpha, beta, ridge, noise, inverse_dimension); work[p]: vectors, then matrices; members and sizes:
-    the places of the unknowns in it; field and system: room; warm: Newton's method starts from the unknowns as they
-    are, and where that fails from its own start. status[p]: the number of Newton iterations and linear solves, or minus
-    the stage that failed.
+    the places in it of the sizes[stage] unknowns of a stage, and of their residuals, by the roles of ``unknowns``, so
+    that one loop serves every stage and any K; of a symmetric matrix one of each pair (b, c), (c, b) is an unknown;
+    field and system: room; warm: Newton's method starts from the unknowns as they are, and where that fails from its
+    own start. status[p]: the number of Newton iterations and linear solves, or minus the stage that failed.
     """
     K = fraction.shape[0]
     vectors = 28*K

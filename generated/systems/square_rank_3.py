@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature c095719484e6a815.
+in X). Generated; do not edit. Signature a942a6f487638419.
 Regenerate with: giantstep generate
 """
 
@@ -23,7 +23,7 @@ from generated.runtime.unknowns import (DIRECTION, FAMILY, IMAGE, RESIDUAL, TURN
     solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "c095719484e6a815a18f4801f215f06b065e87bae83f33a0ebc7b166a15a1463"
+SIGNATURE = "a942a6f487638419f513667798c7368332e3c87cafcf3f64ab938fcd8dd01d70"
 
 
 kappa_1, weight, nu0, nu1, nu2sq, kappa_2, kappa_3 = np.arange(7)  # rows of node, then those of the blocks
@@ -455,9 +455,10 @@ def solve(node, fraction, parameters, work, field, members, sizes, system, warm,
 
     node[7 + 3K, N]: kappa_1, weight, nu0, nu1, nu2sq, kappa_2, kappa_3, then mu0, mu1, mu2sq per block; fraction[K];
     parameters[p] = (alpha, beta, ridge, noise, inverse_dimension); work[p]: vectors, then matrices; members and sizes:
-    the places of the unknowns in it; field and system: room; warm: Newton's method starts from the unknowns as they
-    are, and where that fails from its own start. status[p]: the number of Newton iterations and linear solves, or minus
-    the stage that failed.
+    the places in it of the sizes[stage] unknowns of a stage, and of their residuals, by the roles of ``unknowns``, so
+    that one loop serves every stage and any K; of a symmetric matrix one of each pair (b, c), (c, b) is an unknown;
+    field and system: room; warm: Newton's method starts from the unknowns as they are, and where that fails from its
+    own start. status[p]: the number of Newton iterations and linear solves, or minus the stage that failed.
     """
     K = fraction.shape[0]
     vectors = 32*K

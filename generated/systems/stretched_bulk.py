@@ -1,6 +1,6 @@
 """Equations of a stretched bulk, 1 direction(s) beside the spike, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature 9417bd796e0f56d1.
+Generated; do not edit. Signature aa92e71f74aa571a.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "9417bd796e0f56d1367b07d1dd2337da22f1e9b6ff24dd564d37c87a4218b948"
+SIGNATURE = "aa92e71f74aa571ab116b803d4a9109356a11a9d7e90ac0412f5eaaa8e0f0e54"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,6 +1,6 @@
 """Equations of a trained bulk, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature 82def8a77cd484c9.
+Generated; do not edit. Signature f80ef23c10348999.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "82def8a77cd484c91295ccec1f0b8b26fa85bbb885a75c1e3bf6ea28972051a7"
+SIGNATURE = "f80ef23c10348999513be96dcde80867842faf8a70d5b1584299ae74eb7bbc0e"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,4 +1,18 @@
-"""Solving one model, and the evidence for what is reported."""
+"""Solving one model, and the evidence for what is reported. The map of a solve, with the files of each function:
+
+problem_of (problem)        terms of kappa and numbers of the equations, by the laws of the model (giantstep/law)
+merged (merged_blocks)      blocks that are one up to a sign become one; ``parted`` tells them apart in the answer
+solve_direct (square_loss)  the square loss, isotropic rows: nodes of kappa, then the generated solver, block by
+                            block, at two orders of quadrature until the test error has settled
+solve_coupled (coupled_solver)       everything else
+    coupled_at (system_of_problem)   the equations at one resolution, with the rows that the model asks for
+        resolved (discretisation)    their nodes of kappa, and the law of the label there
+    newton (newton)                  from the solution of the square loss, or by continuation from an easier system,
+                                     then at two finer resolutions, until these agree on the test error
+solve_with_bias (trained_bias)       around it: the bias at which the free energy is stationary
+zero_readout (zero_readout)          in its place: a loss that no label feels at zero output
+faults (evidence)           what the solution must show; a Result (result), or NotConverged with a diagnosis
+"""
 
 from __future__ import annotations
 

@@ -62,7 +62,9 @@ def places(kernel: ModuleType) -> dict[str, tuple[str, int]]:
 def members(kernel: ModuleType, blocks: int) -> tuple[Array, Array]:
     """(places of the unknowns of each stage in ``State.work`` [stages, 7, n], how many there are [stages]).
 
-    The seven roles are those of ``codegen/runtime/unknowns.py``.
+    The seven roles are those of ``codegen/runtime/unknowns.py``: where the unknown lies, its residual, and so on. The
+    generated solver fills and reads matrices of linear systems by these places, so that its text is the same for any
+    K: which numbers are unknowns, of vectors and of symmetric matrices, is known here alone.
     """
     found = [_stage(kernel, names, blocks) for names in kernel.BLOCKS]
     sizes = np.array([stage.shape[1] for stage in found])
@@ -131,7 +133,7 @@ def start_of(kernel: ModuleType, name: str, blocks: int) -> int:
 
 
 def pairs(blocks: int) -> list[tuple[int, int]]:
-    """One (b, c) of each symmetric pair."""
+    """One (b, c) of each symmetric pair: the other member of a symmetric matrix is no unknown of its own."""
     return [(b, c) for b in range(blocks) for c in range(b, blocks)]
 
 
