@@ -141,7 +141,7 @@ def kernel_seconds(model: Model) -> float:
 
     def many() -> None:
         for _ in range(200):
-            run_solver(kernel, node, problem.fraction, problem.parameters)
+            run_solver(kernel, node, problem.fraction, problem.parameters.array())
 
     many()
     return median_seconds(many, 5) / 200

@@ -173,7 +173,7 @@ class BulkSystem(CoupledSystem):
 
     def _numbers(self, given: Mapping[str, Array]) -> Any:
         """All numbers that the equations are about, by name."""
-        alpha, beta, ridge, _, inverse_dimension = self.parameters.tolist()
+        samples, width, ridge, _, inverse_dimension = self.parameters.tolist()
         unknowns = (*self.own.UNKNOWNS, "m")
         hats = {name: name.removeprefix("average_") for name in self.own.INPUTS}
         rows = dict(zip(self.kernel.AVERAGES, self.averages, strict=True))
@@ -182,8 +182,8 @@ class BulkSystem(CoupledSystem):
             **{name: self.view(hat) for name, hat in hats.items()},
             **rows,
             **given,
-            "alpha": alpha,
-            "beta": beta,
+            "alpha": samples,
+            "beta": width,
             "ridge": ridge,
             "inverse_dimension": inverse_dimension,
             "fraction": self.problem.fraction,

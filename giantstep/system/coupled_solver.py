@@ -156,7 +156,7 @@ def _first_solution(
         total += outcome.evaluations
         if outcome.converged:
             return replace(outcome, evaluations=total), system
-    ridge, system = float(problem.parameters[2]), coupled_at(problem, _leading(problem, PATH))
+    ridge, system = problem.parameters.ridge, coupled_at(problem, _leading(problem, PATH))
     if (easier := system.easier()) is not None:
         for x in _starts(problem, system, None):
             outcome = continued(easier, x, _EASY, 1.0)
@@ -164,13 +164,13 @@ def _first_solution(
             if outcome.converged:
                 return replace(outcome, evaluations=total), system
     for first in (max(10.0 * ridge, 1.0), max(1e3 * ridge, 100.0)):
-        for x in _starts(_with_ridge(problem, first), system, None):
+        for x in _starts(problem.with_parameters(ridge=first), system, None):
             outcome = continued(system.at_ridge, x, first, ridge)
             total += outcome.evaluations
             if outcome.converged:
                 return replace(outcome, evaluations=total), system
     if ridge > _LOW and problem.loadings is None:
-        outcome = _upwards(problem, _starts(_with_ridge(problem, _LOW), system, None))
+        outcome = _upwards(problem, _starts(problem.with_parameters(ridge=_LOW), system, None))
         if outcome.converged:
             return replace(outcome, evaluations=total + outcome.evaluations), system
     if separable(problem):
@@ -188,17 +188,17 @@ def _upwards(problem: Problem, starts: Iterator[Array]) -> Outcome:
 
     At a large ridge the output varies so little that nodes chosen without it miss where its mean passes a kink.
     """
-    last = float(problem.parameters[2])
+    last = problem.parameters.ridge
     here, step, total = _LOW, _FACTOR, 0
     for x in starts:
-        outcome = _cutting(_with_ridge(problem, here), x)
+        outcome = _cutting(problem.with_parameters(ridge=here), x)
         total += outcome.evaluations
         if outcome.converged:
             break
     x, before, ratio = outcome.x, outcome.x, 1.0
     while outcome.converged and here < last and step > _SHORTEST:
         goal = min(last, step * here)
-        outcome = _cutting(_with_ridge(problem, goal), extrapolated(x, before, math.log(goal / here) / ratio))
+        outcome = _cutting(problem.with_parameters(ridge=goal), extrapolated(x, before, math.log(goal / here) / ratio))
         total += outcome.evaluations
         if outcome.converged:
             x, before, ratio, here = outcome.x, x, math.log(goal / here), goal
@@ -242,12 +242,6 @@ def _settling(problem: Problem, x: Array, level: Level, moving: float) -> Outcom
             break
         before = moved
     return replace(outcome, evaluations=evaluations)
-
-
-def _with_ridge(problem: Problem, ridge: float) -> Problem:
-    parameters = problem.parameters.copy()
-    parameters[2] = ridge
-    return replace(problem, parameters=parameters)
 
 
 def _starts(problem: Problem, system: CoupledSystem, start: Result | None) -> Iterator[Array]:
@@ -322,7 +316,7 @@ def _without_last_bits(values: Array) -> Array:
 
 def _without_data(problem: Problem, system: CoupledSystem) -> Array:
     """The unknowns at alpha = 0, with outputs of a small variance."""
-    beta, ridge, blocks = problem.parameters[1], problem.parameters[2], system.blocks
+    beta, ridge, blocks = problem.parameters.width, problem.parameters.ridge, system.blocks
     response, small = problem.fraction / ridge, np.full(system.blocks, 1e-3) * min(1.0, 1.0 / ridge)
     order = {
         "m": np.zeros(blocks),
@@ -345,13 +339,13 @@ def _stalled(problem: Problem) -> str:
 
 
 def _hint(problem: Problem) -> str:
-    if problem.parameters[2] > LARGE_RIDGE:
+    if problem.parameters.ridge > LARGE_RIDGE:
         return "lower fit.ridge: beside it the outputs vary so little that averages over them are hard to resolve"
     if pinned := constant_hint(problem) or saturated_hint(problem):
         return pinned
     if problem.model.fit.loss.form != "margin":
         return "raise fit.ridge"
     hint = "raise fit.ridge; the data may be separable, where the solution diverges as the ridge vanishes"
-    if problem.parameters[4] == 0.0:
+    if problem.parameters.inverse_dimension == 0.0:
         hint += ", or by the mean features alone, which the ridge restrains at finite size only: give a dimension"
     return hint

@@ -79,7 +79,7 @@ class CoupledSystem:
         self.places, self.diagonal = kept_members(self.kernel, self.blocks, functions)
         self.first = self.places[UNKNOWN]
         self.second = self.first + self.places[TURNED]
-        self.parameters = problem.parameters.copy()
+        self.parameters = problem.parameters.array()
         self.averages = self.room.rows(self.kernel.AVERAGES)
         self.slopes = self.room.rows(self.kernel.SLOPES)
         self.averaging = self._averaging()
@@ -87,7 +87,7 @@ class CoupledSystem:
 
     def at_ridge(self, ridge: float) -> CoupledSystem:
         """The same system at another ridge."""
-        self.parameters[2] = ridge
+        self.parameters = self.problem.parameters._replace(ridge=ridge).array()
         return self
 
     def easier(self) -> Callable[[float], CoupledSystem] | None:
@@ -155,7 +155,7 @@ class CoupledSystem:
             "m": order["coordinates"] if "coordinates" in order else self._inward(order["m"]),
             "Q1": order["Q1"],
             "V1": order["V1"],
-            "T": self.parameters[1] * order["V2"],
+            "T": self.problem.parameters.width * order["V2"],
         }
         zeta = np.asarray(order["zeta"]).reshape(self.blocks, self.problem.rank)
         values |= {name: psi[:, d] for d, name in enumerate(self._named("psi"))}
@@ -202,7 +202,7 @@ class CoupledSystem:
         nu = self.table[:, 2 : 4 + self.directions]
         rest = self.table[:, 3 + self.directions]
         square = (nu[:, : 1 + self.directions] ** 2).sum(axis=1) + rest
-        return float(self.table[:, 1] @ square + self.problem.parameters[3])
+        return float(self.table[:, 1] @ square + self.problem.parameters.noise)
 
     @property
     def equations(self) -> ModuleType:

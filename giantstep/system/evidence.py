@@ -6,29 +6,29 @@ from typing import Any
 
 import numpy as np
 
-from giantstep.system.problem import Points, Problem, Solution
+from giantstep.system.problem import Parameters, Points, Problem, Solution
 from giantstep.system.square_loss import RESIDUAL, ROUNDING
 
 ENERGY = 1e-8  # nor one whose free energy differs from its training loss by more, relatively
 _NEGATIVE = 1e-9  # of the overlaps, what rounding may make negative
 
 
-def training_loss(problem: Problem, found: Solution | Points, parameters: np.ndarray) -> Any:
+def training_loss(problem: Problem, found: Solution | Points, parameters: Parameters) -> Any:
     """The training objective per dimension from the errors: equals the free energy at a solution."""
-    samples, width, ridge = parameters[..., 0], parameters[..., 1], parameters[..., 2]
-    norm = width * found.order_parameters["Q2"].sum(axis=0)
-    return samples * found.train_error / problem.model.fit.loss.entry.error_scale + 0.5 * ridge * norm
+    norm = parameters.width * found.order_parameters["Q2"].sum(axis=0)
+    loss = parameters.samples * found.train_error / problem.model.fit.loss.entry.error_scale
+    return loss + 0.5 * parameters.ridge * norm
 
 
-def faults(problem: Problem, found: Solution | Points, parameters: np.ndarray, tolerance: float) -> dict[str, Any]:
-    """Conditions by name -> whether they fail, in the order in which they are reported; ``parameters`` [5] or [P, 5].
+def faults(problem: Problem, found: Solution | Points, parameters: Parameters, tolerance: float) -> dict[str, Any]:
+    """Conditions by name -> whether they fail, in the order in which they are reported; of one point or of many.
 
     What is not a number fails.
     """
     order = found.order_parameters
     with np.errstate(all="ignore"):
         loss, energy = training_loss(problem, found, parameters), found.free_energy
-        allowed = ENERGY * abs(loss) + ROUNDING * parameters[..., 0] * found.signal
+        allowed = ENERGY * abs(loss) + ROUNDING * parameters.samples * found.signal
         scale = _NEGATIVE * np.abs(order["Q2"]).max(axis=0)
         responses = np.concatenate([order["V2"], order["V1"].diagonal().T]).min(axis=0)
         overlaps = np.concatenate([order["Q2"], order["Q1"].diagonal().T]).min(axis=0)

@@ -13,7 +13,7 @@ from giantstep.spec.model import Model
 from giantstep.system.evidence import faults, training_loss
 from giantstep.system.first_compilation import compile_first
 from giantstep.system.merged_blocks import merged, shared
-from giantstep.system.problem import problem_of
+from giantstep.system.problem import Parameters, problem_of
 from giantstep.system.result import ORDER_PARAMETERS
 from giantstep.system.square_loss import direct_points
 
@@ -22,7 +22,6 @@ _FREE = ("fit.samples", "fit.ridge")  # on which neither step nor spike depends
 _OF_THE_STEP = ("network.width", "target.noise")  # on which a step does
 _LARGE = 10**6  # a dimension that rounding may hide at some points
 _EVIDENCE = ("test_error", "train_error", "free_energy", "residual", "quadrature_error")
-_PARAMETERS = ("fit.samples", "network.width", "fit.ridge", "target.noise")  # in the order of ``Problem.parameters``
 
 
 def parameter_keys(model: Model) -> tuple[str, ...]:
@@ -58,10 +57,8 @@ def solve_points(model: Model, values: Mapping[str, Array], dimension: int | Non
     compile_first(model)
     whole = problem_of(model, dimension, powers=True)
     problem, members = merged(whole)
-    count = len(next(iter(values.values())))
-    parameters = np.tile(problem.parameters, (count, 1))
-    for key, column in values.items():
-        parameters[:, _PARAMETERS.index(key)] = column
+    changed = problem.parameters._replace(**{key.partition(".")[2]: column for key, column in values.items()})
+    parameters = Parameters(*np.broadcast_arrays(*changed))
     found = direct_points(problem, parameters, tolerance)
     order = shared(found.order_parameters, members, whole.fraction)
     found = replace(found, order_parameters={name: order[name] for name in ORDER_PARAMETERS})

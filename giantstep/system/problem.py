@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,13 +17,26 @@ from giantstep.spec.matrix import Rows
 from giantstep.spec.model import Model
 
 
+class Parameters(NamedTuple):
+    """The numbers of the equations, alpha and beta first; all of them arrays [P] for many points."""
+
+    samples: Any
+    width: Any
+    ridge: Any
+    noise: Any
+    inverse_dimension: Any
+
+    def array(self) -> np.ndarray:
+        """As generated functions take them: [5], of many points [P, 5]."""
+        return np.array(np.transpose(self), dtype=float, order="C")
+
+
 @dataclass(frozen=True)
 class Problem:
     """Terms of the table and the numbers of the equations.
 
-    target: the clean link as a function of kappa, None for several indices; parameters: (alpha, beta, ridge, noise,
-    inverse dimension). overlaps [q][m]: of the directions of kappa with those of the target; loadings [K][q]: of the
-    blocks where q > 1, whose terms have scale 1 then.
+    target: the clean link as a function of kappa, None for several indices. overlaps [q][m]: of the directions of kappa
+    with those of the target; loadings [K][q]: of the blocks where q > 1, whose terms have scale 1 then.
     """
 
     model: Model
@@ -31,7 +44,7 @@ class Problem:
     blocks: tuple[Term, ...]
     target: Term | None
     fraction: np.ndarray
-    parameters: np.ndarray
+    parameters: Parameters
     overlaps: Rows
     loadings: Rows | None = None
 
@@ -55,6 +68,10 @@ class Problem:
     def with_bias(self, bias: float) -> Problem:
         """The same problem with another bias of every neuron."""
         return replace(self, blocks=tuple(replace(term, offset=bias) for term in self.blocks))
+
+    def with_parameters(self, **changed: float) -> Problem:
+        """The same problem with other parameters."""
+        return replace(self, parameters=self.parameters._replace(**changed))
 
     def spread(self) -> float:
         """The largest standard deviation of a pre-activation about the bias."""
@@ -151,7 +168,7 @@ def problem_of(model: Model, dimension: int | None = None, bias: float | None = 
     )
     target = Term(model.target.link, gamma, 0.0, max(0.0, (1.0 - gamma) * (1.0 + gamma)))
     inverse = 0.0 if dimension is None else 1.0 / dimension
-    parameters = np.array([fit.samples, network.width, fit.ridge, model.target.noise, inverse])
+    parameters = Parameters(fit.samples, network.width, fit.ridge, model.target.noise, inverse)
     single = target if model.target.indices == 1 else None
     fractions = np.array(network.readout.fractions)
     return Problem(model, spike, blocks, single, fractions, parameters, overlaps, loadings)

@@ -22,7 +22,11 @@ def separable(problem: Problem) -> bool:
     rare, at infinite dimension, where the ridge does not restrain m.
     """
     target, law = problem.target, problem.model.target
-    if problem.model.fit.loss.form != "margin" or problem.parameters[4] > 0.0 or problem.loadings is not None:
+    if (
+        problem.model.fit.loss.form != "margin"
+        or problem.parameters.inverse_dimension > 0.0
+        or problem.loadings is not None
+    ):
         return False
     if target is None or law.flips > 0.0 or law.probit > 0.0 or left_over(problem) > _FEW:
         return False

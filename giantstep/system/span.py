@@ -9,7 +9,7 @@ so the equations in m are nearly singular. In coordinates c of orthonormal funct
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -130,7 +130,7 @@ def span_of(problem: Problem) -> Span | None:
     Where features differ by so little that rounding shows, those of weak or nearly equal blocks are told apart by
     their expansions (``graded_features``). Source: THEORY section 4, what fixes m.
     """
-    if problem.parameters[4] > 0.0:
+    if problem.parameters.inverse_dimension > 0.0:
         _require_dimension(problem)
         return None
     blocks, span = len(problem.blocks), _span(problem.blocks, problem.loadings, problem.target)
@@ -143,18 +143,19 @@ def _require_dimension(problem: Problem) -> None:
     """Raise NotConverged where the term of finite size, which fixes m of features that differ by next to nothing, is
     lost in the rounding of their averages: E mu0^2 times the machine's precision, beside T/d.
     """
-    if problem.parameters[4] > _SURELY or len(problem.blocks) < 2:
+    if problem.parameters.inverse_dimension > _SURELY or len(problem.blocks) < 2:
         return
     _, weight, mu0, sizes = _features(problem.blocks, problem.loadings, problem.target)
     squares = weight @ mu0**2
-    response = problem.parameters[0] / (problem.parameters[2] + (sizes**2 - squares).min())  # alpha T/(1 + V) at most
-    if _EPS * squares.max() * abs(response) < _FELT * problem.parameters[4]:
+    samples, ridge = problem.parameters.samples, problem.parameters.ridge
+    response = samples / (ridge + (sizes**2 - squares).min())  # alpha T/(1 + V) at most
+    if _EPS * squares.max() * abs(response) < _FELT * problem.parameters.inverse_dimension:
         return
-    span = span_of(replace(problem, parameters=np.array([*problem.parameters[:4], 0.0])))
+    span = span_of(problem.with_parameters(inverse_dimension=0.0))
     if span is not None and span.clusters and span.rank > 1:
         raise NotConverged(
             "the mean features differ by next to nothing, and the term of finite size, which decides between them, is "
-            f"lost in rounding at the dimension {1.0 / problem.parameters[4]:.3g}",
+            f"lost in rounding at the dimension {1.0 / problem.parameters.inverse_dimension:.3g}",
             "leave the dimension out, which gives the limit, or give a smaller one",
         )
 

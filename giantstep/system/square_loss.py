@@ -15,7 +15,7 @@ from giantstep.quadrature.panels import ORDERS, Term, half_of_even, table
 from giantstep.quadrature.tensor import Shape, tensor_table
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.kernels import solver_kernel
-from giantstep.system.problem import Points, Problem, Solution
+from giantstep.system.problem import Parameters, Points, Problem, Solution
 from giantstep.system.result import ORDER_PARAMETERS
 from giantstep.system.span import Span, span_of
 from giantstep.system.state import State, places_of, run_points, run_solver
@@ -61,7 +61,7 @@ def _settled(problem: Problem, tolerance: float, kind: type) -> Points:
     error = math.inf
     for halvings in range(_HALVINGS):
         previous = error
-        points = direct_points(problem, problem.parameters[None], tolerance, halvings, kind)
+        points = direct_points(problem, problem.parameters, tolerance, halvings, kind)
         if points.status[0] <= 0:
             raise NotConverged(_stalled(problem, -int(points.status[0])), rounding_hint(problem))
         error = float(points.quadrature_error[0])
@@ -71,20 +71,21 @@ def _settled(problem: Problem, tolerance: float, kind: type) -> Points:
 
 
 def direct_points(
-    problem: Problem, parameters: np.ndarray, tolerance: float, halvings: int = 0, kind: type = float
+    problem: Problem, parameters: Parameters, tolerance: float, halvings: int = 0, kind: type = float
 ) -> Points:
-    """Solve at ``parameters`` [P, 5] at both orders of quadrature: what they change from one to the other is the error.
+    """Solve at the parameters of one point or of many at both orders of quadrature, whose difference is the error.
 
     Of one direction of kappa. A point is solved as if it were alone. kind: of the numbers, others than those of double
     precision without a compiler.
     """
     kernel, span = _kernel(problem), span_of(problem)
     assert problem.target is not None
+    numbers = np.atleast_2d(parameters.array())
     rough, rule = _rules(problem.blocks, problem.target, halvings, span)
     solve = None if kind is float else uncompiled(kernel.solve)
-    coarse = run_points(kernel, rough.node, problem.fraction, parameters, None, solve, kind)
-    fine = run_points(kernel, rule.node, problem.fraction, parameters, coarse.work, solve, kind)
-    signal = rule.signal + parameters[:, 3]
+    coarse = run_points(kernel, rough.node, problem.fraction, numbers, None, solve, kind)
+    fine = run_points(kernel, rule.node, problem.fraction, numbers, coarse.work, solve, kind)
+    signal = rule.signal + np.atleast_1d(parameters.noise)
     out, work = fine.out.astype(float, copy=False), fine.work.astype(float, copy=False)
     test, train, energy = out.T
     size = np.maximum(abs(test), ROUNDING / tolerance * signal)
@@ -93,7 +94,7 @@ def direct_points(
     order = {name: work.T[place].reshape(shape) for name, (place, shape) in rule.places.items()}
     if span is not None:
         order["m"] = span.outward(order["m"], order["V2"])
-    residual = rule.certificate.check(problem.fraction, parameters, work)
+    residual = rule.certificate.check(problem.fraction, numbers, work)
     return Points(test, train, energy, order, residual, status, error, rule.node.shape[1], signal)
 
 
@@ -104,7 +105,7 @@ def _solve_by_axes(problem: Problem, tolerance: float) -> Solution:
     for _ in range(2 * _HALVINGS):
         previous = error
         fine = _run_on(kernel, problem, tensor_table(shape_of(problem), tuple(fineness)))
-        signal = _signal(fine.node) + problem.parameters[3]
+        signal = _signal(fine.node) + problem.parameters.noise
         size = max(abs(fine.test_error), ROUNDING / tolerance * signal) or 1.0
         errors = []
         for axis in range(problem.rank):
@@ -126,7 +127,7 @@ def shape_of(problem: Problem) -> Shape:
 
 
 def _solution(kernel: ModuleType, problem: Problem, fine: _Run, error: float, signal: float) -> Solution:
-    residual = kernel.check(fine.node, problem.fraction, problem.parameters, fine.state)
+    residual = kernel.check(fine.node, problem.fraction, problem.parameters.array(), fine.state)
     return Solution(
         fine.test_error,
         fine.train_error,
@@ -187,7 +188,7 @@ def solver_nodes(rows: np.ndarray, span: Span | None) -> np.ndarray:
 def _run_on(kernel: ModuleType, problem: Problem, rows: np.ndarray, solve: Callable[..., Any] | None = None) -> _Run:
     """solve: that of the kernel, compiled or not."""
     node = solver_nodes(rows, span_of(problem))
-    solved = run_solver(kernel, node, problem.fraction, problem.parameters, solve=solve)
+    solved = run_solver(kernel, node, problem.fraction, problem.parameters.array(), solve=solve)
     if solved.status < 0:
         raise NotConverged(_stalled(problem, -solved.status), rounding_hint(problem))
     test, train, energy = solved.out.tolist()
@@ -224,7 +225,7 @@ def _stalled(problem: Problem, block: int) -> str:
 
 def rounding_hint(problem: Problem) -> str:
     """What to try where the solution is lost in rounding: the cause that can be measured, else the ridge."""
-    samples, width, ridge, *_ = problem.parameters.tolist()
+    samples, width, ridge, *_ = problem.parameters
     if ridge > LARGE_RIDGE:
         return "lower fit.ridge"
     span = span_of(problem)

@@ -168,7 +168,7 @@ def slope_in_bias(problem: Problem, system: CoupledSystem) -> float:
         + 0.5 * averages["avg_h"] * delta
         - (np.array(tg) * along).sum(axis=0)
     )
-    return float(problem.parameters[0] * (system.table[:, 1] @ change))
+    return float(problem.parameters.samples * (system.table[:, 1] @ change))
 
 
 def _quadratic(mu1: Array, d1: Array, matrix: Array) -> Array:

@@ -36,7 +36,7 @@ def zero_readout(problem: Problem, tolerance: float) -> Solution | None:
     the margin, whose test error is the sign of an output that is zero. The test error is what it is without a readout,
     and the error of that is part of its quadrature error; overlaps that small are reported as zero.
     """
-    model, ridge = problem.model, float(problem.parameters[2])
+    model, ridge = problem.model, problem.parameters.ridge
     felt = probability_felt(model.fit.loss, model.target)
     moved = _moved(problem, felt)
     if felt > (_ROUNDING * min(1.0, ridge)) ** 2 / (1.0 + model.fit.samples) and moved > _BESIDE * tolerance:
@@ -75,9 +75,10 @@ def zero_readout(problem: Problem, tolerance: float) -> Solution | None:
         **({"norm": nothing} if problem.norms else {}),
     }
     residual = float(np.max(np.abs(response * ridge / problem.fraction - 1.0)))
-    noise = float(problem.parameters[3])
     energy = model.fit.samples * train
-    return Solution(signal, train, energy, order, residual, 0, error, len(fine.table), signal + noise)
+    return Solution(
+        signal, train, energy, order, residual, 0, error, len(fine.table), signal + problem.parameters.noise
+    )
 
 
 def _moved(problem: Problem, felt: float) -> float:
@@ -89,9 +90,9 @@ def _moved(problem: Problem, felt: float) -> float:
     """
     if felt == 0.0:
         return 0.0
-    model, ridge, inverse_dimension = problem.model, float(problem.parameters[2]), float(problem.parameters[4])
+    model, (*_, ridge, noise, inverse_dimension) = problem.model, problem.parameters
     laws, blocks = resolved(problem, FINE[-1]), len(problem.fraction)
-    size = np.sqrt(_signal(laws) + float(problem.parameters[3]))
+    size = np.sqrt(_signal(laws) + noise)
     mu0, mu1, mu2_sq = (laws.table[:, laws.table.shape[1] + n * blocks :][:, :blocks] for n in (-3, -2, -1))
     mean = laws.table[:, 1] @ mu0**2
     if inverse_dimension == 0.0 and mean.any():

@@ -207,7 +207,7 @@ class Reference:
         )
 
     def _families(self) -> dict[str, Array]:
-        order, beta = self.order, self.problem.parameters[1]
+        order, beta = self.order, self.problem.parameters.width
         blocks = len(self.problem.blocks)
         found = {name: long(order[name]) for name in ("m", "Q1", "Q2", "V1", "V2")}
         psi, zeta = (np.asarray(order[name]).reshape(blocks, -1) for name in ("psi", "zeta"))

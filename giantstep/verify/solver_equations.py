@@ -89,7 +89,7 @@ def _rows(problem: Problem, halvings: int = 0) -> Array:
 
 def _solved(problem: Problem, rows: Array) -> tuple[Solved, Array]:
     node = solver_nodes(rows, span_of(problem))
-    return run_solver(solver_kernel("square", problem.rank), node, problem.fraction, problem.parameters), node
+    return run_solver(solver_kernel("square", problem.rank), node, problem.fraction, problem.parameters.array()), node
 
 
 # --- any convex loss ------------------------------------------------------------------------------------------------

@@ -146,7 +146,7 @@ def test_square_loss_by_two_routes() -> None:
     """The coupled system of the square loss has the solution of the reference of the direct solver."""
     problem = problem_of(model("square", 2, target__link="sin", target__noise=0.05), 50)
     table = small_table(problem, 12)
-    data = (table, problem.fraction, problem.parameters)
+    data = (table, problem.fraction, problem.parameters.array())
     exact = reference_of_square(run(solver_kernel("square"), *data), *data)
     system, x = solved(problem, 12, Level(8, 64, labels=2))
     names = {name: system.view(name) for name in ("m", "zeta", "psi", "Q1", "Q2", "V1", "V2")}

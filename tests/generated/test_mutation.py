@@ -93,7 +93,7 @@ def interpreted(text: str) -> ModuleType:
 
 def test_a_changed_coefficient_is_noticed() -> None:
     problem = problem_of(model(2, spike__alignment=0.6), dimension=50)
-    data = (small_table(problem, 8), problem.fraction, problem.parameters)
+    data = (small_table(problem, 8), problem.fraction, problem.parameters.array())
     text = source(square)
     unchanged = run(interpreted(text), *data)
     reference = reference_of(unchanged, *data)
@@ -117,7 +117,10 @@ def test_the_check_notices_its_own_mutations(blocks: int) -> None:
     """A changed equation in ``check`` refuses the right solution: no equation is left out of it."""
     problem = problem_of(model(blocks, spike__alignment=0.6), dimension=50)
     table = small_table(problem, 12)
-    data, solved = (problem.fraction, problem.parameters), run(square, table, problem.fraction, problem.parameters)
+    data, solved = (
+        (problem.fraction, problem.parameters.array()),
+        run(square, table, problem.fraction, problem.parameters.array()),
+    )
     text, node = "\n".join(" ".join(sides) for sides in lines_of(square.EQUATIONS)), np.array(table.T, order="C")
 
     def residual_of(equations: str) -> float:
@@ -136,7 +139,7 @@ def test_the_check_notices_its_own_mutations(blocks: int) -> None:
 def test_the_check_notices_every_changed_unknown() -> None:
     """Each family of the solution in turn made wrong by 1e-6."""
     problem = problem_of(model(2), dimension=50)
-    data = (small_table(problem, 12), problem.fraction, problem.parameters)
+    data = (small_table(problem, 12), problem.fraction, problem.parameters.array())
     for name in (*square.VECTORS, *square.MATRICES):
         if name.startswith(SCRATCH):
             continue

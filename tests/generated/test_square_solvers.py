@@ -32,7 +32,7 @@ def test_kernels_agree_with_the_reference(blocks: int, changes: dict[str, Any]) 
     """To 1e-10 of each family, the condition of the linear systems being below 1e5 here."""
     problem = problem_of(model(blocks, **changes))
     table = small_table(problem)
-    data = (table, problem.fraction, problem.parameters)
+    data = (table, problem.fraction, problem.parameters.array())
     solved = run(square, *data)
     assert solved.status > 0
     assert residual(square, solved, *data) < 1e-12
@@ -60,17 +60,17 @@ def test_kernels_agree_with_the_reference_at_random_models(seed: int) -> None:
     }
     problem = problem_of(model(blocks, **changes), dimension=2000 if seed % 2 else None)
     table = small_table(problem, 40)
-    solved = run(square, table, problem.fraction, problem.parameters)
+    solved = run(square, table, problem.fraction, problem.parameters.array())
     # the condition number of the equations of m is at most 1e5 here
-    assert distance(solved, reference_of(solved, table, problem.fraction, problem.parameters)) < 1e-10
+    assert distance(solved, reference_of(solved, table, problem.fraction, problem.parameters.array())) < 1e-10
 
 
 def test_reference_says_what_it_cannot_solve() -> None:
     problem = problem_of(model(2, **{"network.readout": {"values": [1.0, 1.0], "fractions": [0.5, 0.5]}}))
     table = small_table(problem)
-    solved = run(square, table, problem.fraction, problem.parameters)
+    solved = run(square, table, problem.fraction, problem.parameters.array())
     with pytest.raises(NotSolved, match="block 2 is singular"):
-        reference_of(solved, table, problem.fraction, problem.parameters)
+        reference_of(solved, table, problem.fraction, problem.parameters.array())
 
 
 def test_a_start_from_other_nodes_leads_to_the_same_solution() -> None:
@@ -78,11 +78,11 @@ def test_a_start_from_other_nodes_leads_to_the_same_solution() -> None:
     for blocks in (1, 2, 3):
         problem = problem_of(model(blocks))
         fine, coarse = (np.array(small_table(problem, count).T, order="C") for count in (60, 12))
-        cold = run_solver(square, fine, problem.fraction, problem.parameters)
+        cold = run_solver(square, fine, problem.fraction, problem.parameters.array())
         for factor in (1.0, 0.2, 20.0):
-            start = run_solver(square, coarse, problem.fraction, problem.parameters).state
+            start = run_solver(square, coarse, problem.fraction, problem.parameters.array()).state
             start.work[:] *= factor
-            warm = run_solver(square, fine, problem.fraction, problem.parameters, start)
+            warm = run_solver(square, fine, problem.fraction, problem.parameters.array(), start)
             assert warm.status > 0
             assert np.allclose(warm.out, cold.out, rtol=1e-12)
             for name in ORDER_PARAMETERS:
@@ -97,7 +97,7 @@ def test_jacobian_of_a_stage_is_that_of_its_residuals(ridge: complex) -> None:
     table, sizes = members(square, 2)
     n = int(sizes[0])
     there, turned = table[0, UNKNOWN, :n], table[0, TURNED, :n]
-    numbers = np.array([*problem.parameters, 1.0], complex)
+    numbers = np.array([*problem.parameters.array(), 1.0], complex)
     numbers[2] = ridge
 
     def residuals(x: np.ndarray) -> tuple[State, np.ndarray]:
@@ -151,8 +151,8 @@ def test_scaling_the_target(blocks: int) -> None:
     """y -> a y and noise -> a^2 noise: errors and Q grow by a^2, overlaps by a, responses stay."""
     problem, a = problem_of(model(blocks)), 3.0
     table = small_table(problem)
-    plain = run(square, table, problem.fraction, problem.parameters)
-    scaled_table, parameters = table.copy(), problem.parameters.copy()
+    plain = run(square, table, problem.fraction, problem.parameters.array())
+    scaled_table, parameters = table.copy(), problem.parameters.array()
     scaled_table[:, 2:4] *= a
     scaled_table[:, 4] *= a * a
     parameters[3] *= a * a
@@ -168,8 +168,8 @@ def test_scaling_the_activation(blocks: int) -> None:
     """sigma -> a sigma and ridge -> a^2 ridge: the same function is learned with a readout smaller by a."""
     problem, a = problem_of(model(blocks)), 3.0
     table = small_table(problem)
-    plain = run(square, table, problem.fraction, problem.parameters)
-    scaled_table, parameters = table.copy(), problem.parameters.copy()
+    plain = run(square, table, problem.fraction, problem.parameters.array())
+    scaled_table, parameters = table.copy(), problem.parameters.array()
     scaled_table[:, 5 : 5 + 2 * blocks] *= a
     scaled_table[:, 5 + 2 * blocks :] *= a * a
     parameters[2] *= a * a
@@ -259,7 +259,7 @@ def test_many_points_are_solved_and_certified_one_by_one() -> None:
     for blocks in (1, 2):
         problem = problem_of(model(blocks))
         node = np.array(small_table(problem).T, order="C")
-        parameters = np.tile(problem.parameters, (4, 1))
+        parameters = np.tile(problem.parameters.array(), (4, 1))
         parameters[:, 0], parameters[:, 2] = [0.4, 1.0, 2.0, 5.0], [1.0, 0.1, 0.01, 10.0]
         found = run_points(square, node, problem.fraction, parameters)
         certificate = square.CERTIFICATE.on(node, places_of(square, blocks))
@@ -279,7 +279,7 @@ def test_many_points_are_solved_and_certified_one_by_one() -> None:
 def test_a_point_that_fails_leaves_the_others_alone() -> None:
     problem = problem_of(model(1))
     node = np.array(small_table(problem).T, order="C")
-    parameters = np.tile(problem.parameters, (3, 1))
+    parameters = np.tile(problem.parameters.array(), (3, 1))
     parameters[1, 2] = np.nan
     found = run_points(square, node, problem.fraction, parameters)
     assert found.status[1] < 0 and found.status[0] == found.status[2] > 0
@@ -289,5 +289,5 @@ def test_a_point_that_fails_leaves_the_others_alone() -> None:
     warm = run_points(square, node, problem.fraction, parameters, wrong)
     assert warm.status[1] < 0 and np.array_equal(warm.status > 0, found.status > 0)
     wrong[0] = np.nan  # a start that leads nowhere: the solver's own instead
-    again = run_points(square, node, problem.fraction, np.tile(problem.parameters, (3, 1)), wrong)
+    again = run_points(square, node, problem.fraction, np.tile(problem.parameters.array(), (3, 1)), wrong)
     assert again.status[0] > 0 and np.array_equal(again.out[0], found.out[0])

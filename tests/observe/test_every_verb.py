@@ -240,7 +240,7 @@ def test_outliers_of_two_directions_are_those_of_the_simulation(models: dict[str
 def test_overlaps_with_two_directions_by_their_definition(models: dict[str, gs.Model]) -> None:
     # d(zeta_i - T zeta_hat_i)/d zeta_j = delta_ij + (alpha/beta) T_b E[kappa_i kappa_j mu1_b mu1_c/(1 + V)]
     response = gs.spectrum(models["rank 2"]).response
-    alpha, beta = response.problem.parameters[:2]
+    alpha, beta, *_ = response.problem.parameters
     z = complex(10.0 * response.weight)
     state = response.solve(z, response.far(z))
     assert state is not None

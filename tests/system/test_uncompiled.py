@@ -25,7 +25,7 @@ class _Kernel:
 @pytest.mark.parametrize("blocks", [1, 2])
 def test_the_solver_without_its_compiler_is_the_solver(blocks: int) -> None:
     problem = problem_of(model(blocks), 300)
-    given = np.array(small_table(problem, 12).T, order="C"), problem.fraction, problem.parameters
+    given = np.array(small_table(problem, 12).T, order="C"), problem.fraction, problem.parameters.array()
     compiled = run_solver(square, *given)
     interpreted = run_solver(square, *given, solve=plain.uncompiled(square.solve))
     assert min(interpreted.status, compiled.status) > 0
@@ -37,8 +37,10 @@ def test_a_division_by_zero_is_that_of_compiled_code() -> None:
     problem = problem_of(model())
     node = np.array(small_table(problem, 4).T, order="C")
     node[5:] = 0.0  # features that vanish
-    status = run_solver(square, node, problem.fraction, problem.parameters, solve=plain.uncompiled(square.solve)).status
-    assert status == run_solver(square, node, problem.fraction, problem.parameters).status
+    status = run_solver(
+        square, node, problem.fraction, problem.parameters.array(), solve=plain.uncompiled(square.solve)
+    ).status
+    assert status == run_solver(square, node, problem.fraction, problem.parameters.array()).status
 
 
 @pytest.mark.parametrize(("kept", "few"), [(False, plain._FEW), (True, 0)])

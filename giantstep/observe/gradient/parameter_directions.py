@@ -92,7 +92,7 @@ def direction_of(model: Model, problem: Problem, members: Members, key: str) -> 
     found = _KEYS[key](problem, members)
     if key != "step.learning_rate" or model.step is None or not is_intermediate(model) or not found.moves_features:
         return found
-    return found.times(float(problem.parameters[4]) ** (0.5 - model.step.exponent))
+    return found.times(problem.parameters.inverse_dimension ** (0.5 - model.step.exponent))
 
 
 def check_key(model: Model, key: str) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from generated.runtime.evaluation import Numbers, Stage
 from giantstep.observe.spectrum.hats import Hats
 from giantstep.system.bulk_system import bulk_arrays
-from giantstep.system.problem import Problem
+from giantstep.system.problem import Parameters, Problem
 
 Array = np.ndarray
 _HATS = ("V1_hat", "V2_hat")
@@ -32,7 +32,7 @@ class NeuronRows:
         shapes |= {name: (1,) for name in of.families if name not in (*shapes, *given)}  # no kappa here
         shapes |= {name: values.shape for name, values in given.items()}
         node = np.zeros((len(equations.COLUMNS) + len(of.features) * blocks, 1))
-        parameters = np.array([0.0, self.problem.parameters[1], 0.0, 0.0, 0.0])
+        parameters = Parameters(0.0, self.problem.parameters.width, 0.0, 0.0, 0.0).array()
         self.numbers = Numbers(of, node, self.problem.fraction, parameters, shapes, kind=complex)
         self.numbers.update(given)
         resolvent = Stage(of, ("G",), given=_HATS)
@@ -46,7 +46,7 @@ class NeuronRows:
     def response(self, hats: Hats, weight: str = "law_tr") -> Array:
         """See ``Rows``."""
         self._at(hats)
-        return self._along_spike() if weight == "law_vv" else self.problem.parameters[1] * self._side("V1", "mean")
+        return self._along_spike() if weight == "law_vv" else self.problem.parameters.width * self._side("V1", "mean")
 
     def near(self, hats: Hats, there: Hats) -> Array:
         """See ``Rows``."""

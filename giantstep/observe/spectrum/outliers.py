@@ -89,7 +89,7 @@ def _levels(response: Response, state: State, inverse_dimension: float) -> Array
     The rows of zeta are divided by their factor T_b/beta; with it the matrix is that of a quadratic form. What no
     equation goes with, a combination of the mu0_b that vanishes, has no level.
     """
-    k, beta = response.blocks, response.problem.parameters[1]
+    k, beta = response.blocks, response.problem.parameters.width
     span = response.span if inverse_dimension == 0.0 else None
     matrix = response.overlap_matrix(state, inverse_dimension, span).real
     matrix[k:] *= np.tile(beta / state.unknowns[:k].real, len(matrix) // k - 1)[:, None]

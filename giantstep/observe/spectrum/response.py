@@ -88,7 +88,7 @@ class Response:
         self.rows = rows_of(self.problem)
         blocks, loadings = self.problem.blocks, self.problem.loadings
         self.nodes = Nodes(blocks) if loadings is None else TensorNodes(Shape(blocks, loadings, None))
-        limit = replace(self.problem, target=None, parameters=np.array([*self.problem.parameters[:4], 0.0]))
+        limit = replace(self.problem.with_parameters(inverse_dimension=0.0), target=None)
         self.span = span_of(limit)
         self.blocks = len(self.problem.blocks)
         self.members, sizes = members(self.kernel, self.blocks)
@@ -107,12 +107,12 @@ class Response:
         rows = self.nodes.table(self.nodes.base)
         k = self.blocks
         squares = rows[:, 5 + k : 5 + 2 * k] ** 2 + rows[:, 5 + 2 * k :]
-        alpha, beta = self.problem.parameters[:2]
+        alpha, beta, *_ = self.problem.parameters
         return float(alpha / beta * (rows[:, 1] @ squares) @ self.problem.fraction)
 
     def far(self, z: complex) -> Array:
         """The unknowns to leading order at large |z|."""
-        beta = self.problem.parameters[1]
+        beta = self.problem.parameters.width
         t = -beta * self.problem.fraction / z
         return np.concatenate([t, np.where(self.first == self.second, t[self.first] / beta, 0.0)]).astype(complex)
 
@@ -281,7 +281,7 @@ class Response:
 
     def sources(self, state: State) -> Array:
         """[K, K]: zeta_hat by zeta, the spike taken out of the rows; beta/T_b where these are isotropic."""
-        beta, k = self.problem.parameters[1], self.blocks
+        beta, k = self.problem.parameters.width, self.blocks
         if self.rows is None:
             return np.diag(beta / state.unknowns[:k])
         numbers = self._residual(self._node(self.nodes.table(state.panels)), state.z, state.unknowns)

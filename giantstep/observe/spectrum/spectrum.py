@@ -219,7 +219,7 @@ def _outliers(response: Response, found: Scan, bulks: tuple[Bulk, ...], problem:
         if states and inside(state) != inside(states[-1]):
             states += _near_edges(response, bulks, states[-1], state)
         states.append(state)
-    return outliers(response, states, float(problem.parameters[4]))
+    return outliers(response, states, problem.parameters.inverse_dimension)
 
 
 def _near_edges(response: Response, bulks: tuple[Bulk, ...], upper: State, lower: State) -> list[State]:

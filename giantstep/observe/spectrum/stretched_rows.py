@@ -20,7 +20,7 @@ from giantstep.spec.model import Target
 from giantstep.system.added_samples import Stages, follow, found, missed, slope
 from giantstep.system.bulk_system import stretched_arrays
 from giantstep.system.loss_kernels import stretched_kernel
-from giantstep.system.problem import Problem
+from giantstep.system.problem import Parameters, Problem
 
 Array = np.ndarray
 _NODES = 96  # of the law of the residual
@@ -61,7 +61,7 @@ class StretchedRows:
         shapes |= {name: (1,) for name in contractions.families if name not in (*shapes, *given)}  # no kappa here
         shapes |= {name: values.shape for name, values in given.items()}
         node = np.zeros((len(equations.COLUMNS) + len(contractions.features) * blocks, 1))
-        parameters = np.array([0.0, 1.0, 0.0, 0.0, 0.0])
+        parameters = Parameters(0.0, 1.0, 0.0, 0.0, 0.0).array()
         self.numbers = Numbers(contractions, node, self.problem.fraction, parameters, shapes, kind=complex)
         self.numbers.update(given)
 

@@ -58,7 +58,7 @@ def mass_at_zero(response: Response) -> float:
     """Fraction of eigenvalues that vanish for lack of rank: 1 - rank/p, with rank min(n, p), or min(n, p, d) where the
     features are linear in the input.
     """
-    alpha, beta = response.problem.parameters[:2]
+    alpha, beta, *_ = response.problem.parameters
     rows, k = response.nodes.table(response.nodes.base), response.blocks
     linear = not rows[:, 5 + 2 * k :].any()
     rank = min(alpha, beta, 1.0) if linear else min(alpha, beta)
