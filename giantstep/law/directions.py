@@ -41,20 +41,19 @@ class Directions:
         return rows_of(np.array(self.loadings) @ kept), rows_of(kept.T @ np.array(self.overlaps))
 
     def outward(self, order: Mapping[str, Array]) -> dict[str, Array]:
-        """Order parameters along the directions that were given: zeta [K, q], psi and Q1 beside all of them.
+        """Order parameters along the directions that were given: zeta [K, q], psi [K, m] and Q1 beside all of them.
 
-        order: those of the reduced problem, zeta [K] or [K, q'], psi [K] or [K, m].
+        order: those of the reduced problem, zeta [K, q'], psi [K, m].
         """
         kept, gamma = np.array(self.kept), np.array(self.overlaps)
-        blocks, indices = len(self.loadings), gamma.shape[1]
-        zeta, psi = order["zeta"].reshape(blocks, -1), order["psi"].reshape(blocks, indices)
+        zeta, psi = order["zeta"], order["psi"]
         rest = np.linalg.svd(kept)[0][:, kept.shape[1] :]  # the directions that were dropped
         inner = np.linalg.pinv(mixing(kept.T @ gamma).T, rcond=1e-9)
         dropped = psi @ (rest.T @ gamma @ inner).T
         beside = psi @ (mixing(gamma).T @ inner).T
         found = {
             "zeta": zeta @ kept.T + dropped @ rest.T,
-            "psi": beside[:, 0] if indices == 1 else beside,
+            "psi": beside,
             "Q1": order["Q1"] - dropped @ dropped.T,
         }
         return {**order, **found}
@@ -62,18 +61,16 @@ class Directions:
     def inward(self, order: Mapping[str, Array]) -> dict[str, Array] | None:
         """The reverse of ``outward``; None for order parameters of another number of blocks, directions or indices."""
         kept, gamma = np.array(self.kept), np.array(self.overlaps)
-        blocks, indices = len(self.loadings), gamma.shape[1]
-        zeta: Array = order["zeta"]
-        if zeta.shape != (blocks, len(gamma)) or order["psi"].size != blocks * indices:
+        blocks, zeta, psi = len(self.loadings), order["zeta"], order["psi"]
+        if zeta.shape != (blocks, len(gamma)) or psi.shape != (blocks, gamma.shape[1]):
             return None
         rest = np.linalg.svd(kept)[0][:, kept.shape[1] :]
         dropped = zeta @ rest
-        beside = order["psi"].reshape(blocks, indices) @ mixing(gamma).T + dropped @ rest.T @ gamma
-        psi = beside @ np.linalg.pinv(mixing(kept.T @ gamma).T, rcond=1e-9)
+        beside = psi @ mixing(gamma).T + dropped @ rest.T @ gamma
         return {
             **order,
             "zeta": zeta @ kept,
-            "psi": psi[:, 0] if indices == 1 else psi,
+            "psi": beside @ np.linalg.pinv(mixing(kept.T @ gamma).T, rcond=1e-9),
             "Q1": order["Q1"] + dropped @ dropped.T,
         }
 

@@ -246,7 +246,7 @@ def _along_given(problem: Problem, zeta: Array, psi: Array) -> tuple[Array, Arra
     if directions is None:
         return zeta[:, 0], psi
     found = directions.outward({"zeta": zeta, "psi": psi, "Q1": np.zeros((len(zeta), len(zeta)))})
-    return found["zeta"], found["psi"].reshape(psi.shape)
+    return found["zeta"], found["psi"]
 
 
 def lower_of(parts: Conditional) -> tuple[float, Array, Array, Array, float]:

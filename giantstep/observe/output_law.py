@@ -22,7 +22,7 @@ from giantstep.quadrature.panels import reach_of
 from giantstep.quadrature.shift_derivatives import norm_functions
 from giantstep.quadrature.tensor import trapezoid_step
 from giantstep.spec.errors import NotConverged
-from giantstep.system.coupled_solver import FINE, reduced_order
+from giantstep.system.coupled_solver import FINE, order_of
 from giantstep.system.merged_blocks import merged
 from giantstep.system.problem import Problem
 from giantstep.system.result import Result
@@ -71,14 +71,13 @@ class Output:
     """The law of the output given kappa and t, from a solution."""
 
     def __init__(self, problem: Problem, result: Result) -> None:
-        told = reduced_order(problem, result.order_parameters)
-        assert told is not None
+        told = order_of(problem, result)
         problem, members = merged(problem, opposite=not problem.model.network.trains_bias)
         order = members.gathered(told)
         self.problem, self.blocks = problem, problem.blocks
         self.m, self.q1, self.q2 = order["m"], order["Q1"], order["Q2"]
         self.norm = order.get("norm", np.zeros(len(self.m)))
-        self.zeta, self.psi = (order[name].reshape(len(self.m), -1) for name in ("zeta", "psi"))
+        self.zeta, self.psi = order["zeta"], order["psi"]
         self.span = span_of(problem)
         if self.span is not None and self.span.clusters:  # m cancel: what they are together is solved for again
             self.m = _coordinates(problem, order)

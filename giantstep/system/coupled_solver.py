@@ -247,7 +247,7 @@ def _settling(problem: Problem, x: Array, level: Level, moving: float) -> Outcom
 def _starts(problem: Problem, system: CoupledSystem, start: Result | None) -> Iterator[Array]:
     """Unknowns to start from: those of the given result, those of the square loss, those without data."""
     order = None if start is None else reduced_order(problem, start.order_parameters)
-    if order is not None and order["psi"].size == system.directions * len(problem.fraction):
+    if order is not None and order["psi"].shape == (len(problem.fraction), system.directions):
         yield system.unknowns(order)
     with suppress(NotConverged):
         yield system.unknowns(order_of_square_loss(problem, system.given))
@@ -287,11 +287,19 @@ def _roughly(problem: Problem, x: Array) -> Outcome:
 
 
 def reduced_order(problem: Problem, order: Mapping[str, Array]) -> Mapping[str, Array] | None:
-    """Order parameters along the directions that kappa has; None where they are not told."""
-    directions = problem.spike.directions
-    if directions is None:
-        return order if order["zeta"].ndim == 1 else None
-    return directions.inward(order)
+    """Those of a result along the directions that kappa has: zeta [K, q], psi [K, m]; None where they are not told."""
+    directions, blocks = problem.spike.directions, len(order["Q2"])
+    if directions is None and order["zeta"].ndim > 1:
+        return None
+    order = {**order, **{name: order[name].reshape(blocks, -1) for name in ("zeta", "psi")}}
+    return order if directions is None else directions.inward(order)
+
+
+def order_of(problem: Problem, result: Result) -> Mapping[str, Array]:
+    """Those of a result of the problem's own model."""
+    order = reduced_order(problem, result.order_parameters)
+    assert order is not None
+    return order
 
 
 def order_of_square_loss(problem: Problem, rows: Array) -> Mapping[str, Array]:
@@ -303,7 +311,7 @@ def order_of_square_loss(problem: Problem, rows: Array) -> Mapping[str, Array]:
         rest = rows[:, 3 + directions] + (along**2).sum(axis=1) - along[:, d] ** 2
         single = np.column_stack([rows[:, :3], along[:, d], rest, rows[:, 4 + directions :]])
         found.append(square_overlaps(problem, np.ascontiguousarray(single)))
-    psi = np.stack([order["psi"] for order in found], axis=-1)
+    psi = np.concatenate([order["psi"] for order in found], axis=-1)
     order = {**found[0], "psi": psi, "Q1": np.mean([order["Q1"] for order in found], axis=0)}
     return {name: _without_last_bits(values) for name, values in order.items()}
 

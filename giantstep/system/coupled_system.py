@@ -149,7 +149,6 @@ class CoupledSystem:
 
         The coordinates in the span of mean features are taken where they are told: m that cancel lose them.
         """
-        psi = np.asarray(order["psi"]).reshape(self.blocks, self.directions)
         values = {
             "adjoint": order["Q2"],
             "m": order["coordinates"] if "coordinates" in order else self._inward(order["m"]),
@@ -157,9 +156,8 @@ class CoupledSystem:
             "V1": order["V1"],
             "T": self.problem.parameters.width * order["V2"],
         }
-        zeta = np.asarray(order["zeta"]).reshape(self.blocks, self.problem.rank)
-        values |= {name: psi[:, d] for d, name in enumerate(self._named("psi"))}
-        values |= {name: zeta[:, j] for j, name in enumerate(self._named("zeta"))}
+        for name in ("zeta", "psi"):
+            values |= dict(zip(self._named(name), order[name].T, strict=True))
         if self.problem.norms:
             values["norm"] = order.get("norm", np.zeros(self.blocks))
         for name in self.kernel.UNKNOWNS:
@@ -168,24 +166,20 @@ class CoupledSystem:
         return found
 
     def order_parameters(self) -> dict[str, Array]:
-        """The order parameters at the last x, those of ``unknowns``."""
+        """The order parameters at the last x, those of ``unknowns``, with the axes of a ``Solution``."""
         order = {name: self.view(name).copy() for name in ("m", "Q1", "Q2", "V1", "V2")}
         if self.span is not None:
             order["m"] = self.span.outward(order["m"], order["V2"])
         if self.problem.norms:
             order["norm"] = self.view("norm").copy()
-        return order | {name: self.overlaps(name) for name in ("zeta", "psi")}
+        overlaps = {name: [self.view(part) for part in self._named(name)] for name in ("zeta", "psi")}
+        return order | {name: np.stack(parts, axis=-1) for name, parts in overlaps.items()}
 
     def _inward(self, m: Array) -> Array:
         return m if self.span is None else self.span.inward(m)
 
     def _named(self, overlap: str) -> list[str]:
         return [name for name in self.kernel.UNKNOWNS if name.startswith(overlap)]
-
-    def overlaps(self, name: str = "psi") -> Array:
-        """psi, [K] for one direction of the target and [K, directions] for several; or zeta, by those of the spike."""
-        found = np.stack([self.view(part) for part in self._named(name)], axis=-1)
-        return found[:, 0].copy() if found.shape[1] == 1 else found
 
     def place(self, node: int) -> float | tuple[float, ...]:
         """kappa at a node as far as the label knows it: a number, or a tuple for several directions and indices."""

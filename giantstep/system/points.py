@@ -14,7 +14,7 @@ from giantstep.system.evidence import faults, training_loss
 from giantstep.system.first_compilation import compile_first
 from giantstep.system.merged_blocks import merged, shared
 from giantstep.system.problem import Parameters, problem_of
-from giantstep.system.result import ORDER_PARAMETERS
+from giantstep.system.result import reported
 from giantstep.system.square_loss import direct_points
 
 Array = np.ndarray
@@ -61,7 +61,7 @@ def solve_points(model: Model, values: Mapping[str, Array], dimension: int | Non
     parameters = Parameters(*np.broadcast_arrays(*changed))
     found = direct_points(problem, parameters, tolerance)
     order = shared(found.order_parameters, members, whole.fraction)
-    found = replace(found, order_parameters={name: order[name] for name in ORDER_PARAMETERS})
+    found = replace(found, order_parameters=reported(order, whole.spike))
     ok = found.status > 0
     for failed in faults(whole, found, parameters, tolerance).values():
         ok &= ~failed

@@ -91,7 +91,10 @@ class Problem:
 
 @dataclass(frozen=True)
 class Solution:
-    """What a solver found, with its residual and the change of the test error under refinement."""
+    """What a solver found, with its residual and the change of the test error under refinement.
+
+    order_parameters: m, norm, Q2 and V2 [K], zeta [K, q], psi [K, m], Q1 and V1 [K, K].
+    """
 
     test_error: float
     train_error: float
@@ -106,7 +109,7 @@ class Solution:
 
 @dataclass(frozen=True)
 class Points:
-    """Solutions at many points [P] of one problem, which differ in its parameters; order parameters [K, P], [K, K, P].
+    """Solutions at many points [P] of one problem, which differ in its parameters: a last axis [P] of all numbers.
 
     status: the number of iterations, not positive where there is no solution.
     """

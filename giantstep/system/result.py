@@ -19,9 +19,23 @@ ALL_PARAMETERS = (*ORDER_PARAMETERS, "norm")  # the last one where the norms of 
 _ZERO = 1e-20  # what m that vanish leave of their squares
 
 
+def reported(order: Mapping[str, np.ndarray], spike: SpikeParameters) -> dict[str, np.ndarray]:
+    """Order parameters with the axes of a result, after those of solutions: zeta is [K], but [K, q] of a spike with
+    loadings, and psi [K], but [K, m] of m > 1 indices. Further axes stay.
+    """
+    found = {name: order[name] for name in ALL_PARAMETERS if name in order}
+    if spike.directions is None:
+        found["zeta"] = found["zeta"][:, 0]
+    if found["psi"].shape[1] == 1:
+        found["psi"] = found["psi"][:, 0]
+    return found
+
+
 @dataclass(frozen=True, repr=False)
 class Result(Shown):
     """Solution of the saddle-point equations at one point, in the normalisation of THEORY sections 1-4 (unit rows).
+
+    order_parameters: m, Q2 and V2 [K], Q1 and V1 [K, K], zeta and psi as ``reported``.
 
     test_error: E (y_clean - f)^2, of margin losses P(y_clean f < 0); train_error: mean loss on the training set, of the
     square loss without the factor 1/2; free_energy: minimum of the training objective per dimension; residual: worst

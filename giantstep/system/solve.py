@@ -29,7 +29,7 @@ from giantstep.system.label_cost import require_affordable
 from giantstep.system.loss_at_zero import saturated_hint
 from giantstep.system.merged_blocks import merged, parted
 from giantstep.system.problem import Problem, Solution, problem_of
-from giantstep.system.result import ALL_PARAMETERS, Result
+from giantstep.system.result import Result, reported
 from giantstep.system.separation import separable, separated
 from giantstep.system.square_loss import RESIDUAL, rounding_hint, solve_direct
 
@@ -57,7 +57,7 @@ def solve(
         model,
         found.test_error,
         found.train_error,
-        {name: found.order_parameters[name] for name in ALL_PARAMETERS if name in found.order_parameters},
+        reported(found.order_parameters, problem.spike),
         problem.spike,
         found.free_energy,
         found.residual,

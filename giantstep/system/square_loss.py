@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from derive.directions import directions_of
 from giantstep.quadrature.panels import ORDERS, Term, half_of_even, table
 from giantstep.quadrature.tensor import Shape, tensor_table
 from giantstep.spec.errors import NotConverged
@@ -173,6 +174,7 @@ def _rules(blocks: tuple[Term, ...], target: Term, halvings: int, span: Span | N
     kernel = solver_kernel("square")
     places = places_of(kernel, len(blocks))
     order = {name: (places[name][0], (*places[name][1], -1)) for name in ORDER_PARAMETERS}
+    order |= {name: (order[name][0], (len(blocks), 1, -1)) for name in ("zeta", "psi")}
     found = []
     for count in ORDERS:
         node = solver_nodes(half_of_even(table(blocks, target, count, halvings)), span)
@@ -196,13 +198,10 @@ def _run_on(kernel: ModuleType, problem: Problem, rows: np.ndarray, solve: Calla
 
 
 def _unknowns(run: _Run, problem: Problem) -> Mapping[str, np.ndarray]:
-    """The order parameters; zeta is [K], or [K, q] for several directions of kappa; what m are in a span, exactly."""
-    known, values = set(run.state), {}
-    for name in ORDER_PARAMETERS:
-        if name in known:
-            values[name] = run.state[name].copy()
-        else:
-            values[name] = np.stack([run.state[f"{name}_{j + 1}"] for j in range(problem.rank)], axis=-1)
+    """The order parameters, with the axes of a ``Solution``; what m are in a span, exactly."""
+    values = {name: run.state[name].copy() for name in ("m", "Q1", "Q2", "V1", "V2")}
+    for name, count in (("zeta", problem.rank), ("psi", 1)):
+        values[name] = np.stack([run.state[part] for part in directions_of(name, count)], axis=-1)
     if (span := span_of(problem)) is not None:
         values["coordinates"] = values["m"]
         values["m"] = span.outward(values["m"], values["V2"])

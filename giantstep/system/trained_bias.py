@@ -152,12 +152,11 @@ def slope_in_bias(problem: Problem, system: CoupledSystem) -> float:
     blocks = system.blocks
     mu1 = system.table[:, -2 * blocks : -blocks]
     order = system.order_parameters()
-    psi, zeta = (order[name].reshape(blocks, -1) for name in ("psi", "zeta"))
-    mean = d0 @ order["m"] + (points.reshape(len(d1), -1) * (d1 @ zeta)).sum(axis=1)
+    mean = d0 @ order["m"] + (points.reshape(len(d1), -1) * (d1 @ order["zeta"])).sum(axis=1)
     if problem.norms:
         slopes = np.array([norm_slopes(term, points)[0] for term in problem.blocks])
         mean = mean + order["norm"] @ slopes
-    along = (d1 @ psi).T
+    along = (d1 @ order["psi"]).T
     delta = _quadratic(mu1, d1, order["Q1"]) + d2 @ order["Q2"] - 2.0 * (system.slopes * along).sum(axis=0)
     response = _quadratic(mu1, d1, order["V1"]) + d2 @ order["V2"]
     averages = dict(zip(system.kernel.AVERAGES, system.averages, strict=True))

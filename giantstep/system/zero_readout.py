@@ -62,12 +62,10 @@ def zero_readout(problem: Problem, tolerance: float) -> Solution | None:
     train = _mean_loss(problem, fine)
     blocks = len(problem.fraction)
     response, nothing = problem.fraction / ridge, np.zeros(blocks)
-    psi = nothing if model.target.indices == 1 else np.zeros((blocks, model.target.indices))
-    along = nothing if problem.rank == 1 else np.zeros((blocks, problem.rank))
     order = {
         "m": nothing,
-        "zeta": along,
-        "psi": psi,
+        "zeta": np.zeros((blocks, problem.rank)),
+        "psi": np.zeros((blocks, model.target.indices)),
         "Q1": np.zeros((blocks, blocks)),
         "Q2": nothing,
         "V1": np.diag(response),

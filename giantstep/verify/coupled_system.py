@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from giantstep.spec.model import Model
-from giantstep.system.coupled_solver import FINE, reduced_order, refined
+from giantstep.system.coupled_solver import FINE, order_of, refined
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.label_refinement import system_at
 from giantstep.system.newton import newton
-from giantstep.system.problem import Problem, problem_of
+from giantstep.system.problem import problem_of
 from giantstep.system.result import Result
 from giantstep.system.solved_again import starts_near
 from giantstep.system.stretched_system import StretchedSystem
@@ -66,11 +66,6 @@ def solved_again(model: Model, result: Result) -> Solved:
     x = outcome.x if outcome.converged else np.full_like(outcome.x, math.nan)
     system.residual(x)
     return Solved(system, x)
-
-
-def order_of(problem: Problem, result: Result) -> Mapping[str, Array]:
-    """The order parameters of a result along the directions that kappa has."""
-    return reduced_order(problem, result.order_parameters) or result.order_parameters
 
 
 def changed(solved: Solved, result: Result) -> float:

@@ -14,7 +14,7 @@ from derive.saddle import SaddleSystem
 from giantstep.law.derivation import coupled_system_of
 from giantstep.law.kind import bulk_kind
 from giantstep.system.bulk_system import bulk_arrays
-from giantstep.system.coupled_solver import FINE, reduced_order
+from giantstep.system.coupled_solver import FINE, order_of
 from giantstep.system.problem import Problem, problem_of
 from giantstep.system.result import Result
 from giantstep.system.stretched_system import StretchedSystem
@@ -82,14 +82,12 @@ class Reference:
     def output(self, kappa: Array, features: Array) -> Output:
         """The law of the output given kappa."""
         order, (mu0, mu1, mu2sq) = self.order, features
-        blocks = len(mu0)
-        zeta = np.asarray(order["zeta"]).reshape(blocks, -1)
-        along = kappa.reshape(len(kappa), -1) @ zeta.T  # [N, K]
+        along = kappa.reshape(len(kappa), -1) @ order["zeta"].T  # [N, K]
         # in long doubles: large m of nearly equal features cancel
         mean = np.asarray(np.einsum("bn,b->n", mu0, long(order["m"])) + np.einsum("bn,nb->n", mu1, along), float)
         if self.problem.norms:
             mean = mean + order["norm"] @ self.of_norms(kappa)
-        slopes = np.einsum("bn,bm->mn", mu1, np.asarray(order["psi"]).reshape(blocks, -1))
+        slopes = np.einsum("bn,bm->mn", mu1, order["psi"])
         variance = np.einsum("bn,cn,bc->n", mu1, mu1, order["Q1"]) + np.einsum("bn,b->n", mu2sq, order["Q2"])
         variance = np.maximum(variance - (slopes**2).sum(axis=0), 1e-300)
         response = np.einsum("bn,cn,bc->n", mu1, mu1, order["V1"]) + np.einsum("bn,b->n", mu2sq, order["V2"])
@@ -208,11 +206,9 @@ class Reference:
 
     def _families(self) -> dict[str, Array]:
         order, beta = self.order, self.problem.parameters.width
-        blocks = len(self.problem.blocks)
         found = {name: long(order[name]) for name in ("m", "Q1", "Q2", "V1", "V2")}
-        psi, zeta = (np.asarray(order[name]).reshape(blocks, -1) for name in ("psi", "zeta"))
-        for name, values in (("psi", psi), ("zeta", zeta)):
-            found |= dict(zip(directions_of(name, values.shape[1]), long(values.T), strict=True))
+        for name in ("psi", "zeta"):
+            found |= dict(zip(directions_of(name, order[name].shape[1]), long(order[name].T), strict=True))
         found |= {"T": long(beta) * found["V2"], "adjoint": found["Q2"]}
         if self.problem.norms:
             found["norm"] = long(order["norm"])
@@ -275,5 +271,4 @@ class Reference:
 def reference(result: Result) -> Reference:
     """A result as the reference sees it, along the directions that kappa has."""
     problem = problem_of(result.model, result.dimension, result.bias, powers=True)
-    order = reduced_order(problem, result.order_parameters) or result.order_parameters
-    return Reference(result, problem, order)
+    return Reference(result, problem, order_of(problem, result))

@@ -19,7 +19,7 @@ from giantstep.quadrature.kinks import kinks
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.expressions import jet
 from giantstep.spec.model import Model
-from giantstep.system.coupled_solver import FINE
+from giantstep.system.coupled_solver import FINE, order_of
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import _resolved, resolved
 from giantstep.system.misclassification import bivariate_normal
@@ -143,7 +143,7 @@ def test_square_loss_on_all_nodes(link: str) -> None:
     result, problem = solve(found), problem_of(found)
     laws = _resolved(problem.blocks, None, found.target, problem.overlaps, None, False, "residual", False, FINE[1])
     system = CoupledSystem(problem, FINE[1], laws)
-    outcome = newton(system, system.unknowns(result.order_parameters))
+    outcome = newton(system, system.unknowns(order_of(system.problem, result)))
     assert outcome.converged
     assert system.test_error(outcome.x) == pytest.approx(result.test_error, rel=1e-9)
 

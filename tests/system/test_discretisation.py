@@ -77,8 +77,8 @@ def test_folding_changes_nothing(loss: str) -> None:
     start = systems[0].unknowns(
         {
             "m": np.zeros(2),
-            "zeta": np.full(2, 0.1),
-            "psi": np.full(2, 0.1),
+            "zeta": np.full((2, 1), 0.1),
+            "psi": np.full((2, 1), 0.1),
             "Q1": 0.2 * np.eye(2) + 0.05,
             "Q2": np.full(2, 0.4),
             "V1": 0.5 * np.eye(2),

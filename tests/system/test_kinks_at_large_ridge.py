@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import giantstep as gs
+from giantstep.system.coupled_solver import order_of
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import Level
 from giantstep.system.newton import newton
@@ -41,7 +42,7 @@ def test_solutions_solve_the_equations_on_many_panels(changes: dict[str, Any]) -
     """Newton's step there moves no unknown by more than 1e-9 of its size: ten times the error that is asked."""
     result = gs.solve(gs.Model.from_dict(CASE).replace(changes))
     system = CoupledSystem(problem_of(result.model), MANY)
-    x = system.unknowns(result.order_parameters).copy()
+    x = system.unknowns(order_of(system.problem, result)).copy()
     outcome = newton(system, x, most=1)
     assert np.max(np.abs(outcome.x - x) / system.scale(x)) < 1e-9
     assert system.observables()[1] == pytest.approx(result.train_error, rel=1e-10)

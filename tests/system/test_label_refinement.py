@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from giantstep.system.coupled_solver import FINE
+from giantstep.system.coupled_solver import FINE, order_of
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import Level
 from giantstep.system.kink_crossings import cuts_at
@@ -32,7 +32,7 @@ def systems(loss: Any, **changes: Any) -> tuple[Result, CoupledSystem, CoupledSy
     result = solve(model(loss, **changes))
     problem = problem_of(result.model)
     fixed = CoupledSystem(problem, FINE[1])
-    x = fixed.unknowns(result.order_parameters)
+    x = fixed.unknowns(order_of(fixed.problem, result))
     chosen = system_at(problem, FINE[1], x)
     for system in (fixed, chosen):
         system.residual(x)
@@ -97,7 +97,7 @@ def test_averages_are_those_of_quadrature() -> None:
 def test_the_solution_stays_on_finer_nodes(loss: Any, changes: dict[str, Any]) -> None:
     result = solve(model(loss, **changes))
     problem = problem_of(result.model)
-    x = CoupledSystem(problem, FINE[1]).unknowns(result.order_parameters)
+    x = CoupledSystem(problem, FINE[1]).unknowns(order_of(problem, result))
     system = system_at(problem, replace(Level(14, 110, 2), cuts=cuts_at(problem, x)), x, 1e-13)
     outcome = newton(system, x, most=12)
     assert outcome.converged
@@ -116,5 +116,5 @@ def test_weights_are_those_of_the_normal_law() -> None:
 def test_constant_labels_keep_their_intervals() -> None:
     problem = problem_of(model("absolute"))
     system = CoupledSystem(problem, FINE[1])
-    x = system.unknowns(solve(model("absolute")).order_parameters)
+    x = system.unknowns(order_of(system.problem, solve(model("absolute"))))
     assert system_at(problem, FINE[1], x).labels is system.labels

@@ -33,6 +33,7 @@ from derive.saddle import SaddleSystem
 from generated.runtime.nodes import Output, Rule
 from generated.runtime.prox import Turns
 from giantstep.spec.model import Model
+from giantstep.system.coupled_solver import order_of
 from giantstep.system.coupled_system import CoupledSystem, gauss_rule
 from giantstep.system.discretisation import Level
 from giantstep.system.merged_blocks import merged
@@ -353,7 +354,7 @@ def test_one_block_is_nested_in_two(changes: dict[str, Any], loss: str, share: f
     assert len(one.blocks) == 1 and len(two.blocks) == 2
     result = solve(two.model)
     system = CoupledSystem(two, Level(8, 113, halvings=1))
-    x = system.unknowns(result.order_parameters)
+    x = system.unknowns(order_of(system.problem, result))
     # Q2 = adjoint is per block; residuals of the unknowns relative to their sizes, at the resolution of the answer
     assert np.abs(system.residual(x) / system.scale(x)).max() < 1e-7
     single = solve(two.model.replace({"network.readout.values": [1.0], "network.readout.fractions": [1.0]}))

@@ -18,6 +18,7 @@ from scipy.special import ndtr
 from giantstep.quadrature.panels import meshes, nodes, rows_at
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.model import Model
+from giantstep.system.coupled_solver import order_of
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import Level
 from giantstep.system.kink_crossings import cuts_at
@@ -75,7 +76,7 @@ def test_cuts_lie_about_the_passage_of_the_kink() -> None:
     result = solve(model("hinge", network__activation="silu", **FAR))
     problem = problem_of(result.model)
     system = CoupledSystem(problem, Level(14, 24, 3))
-    x = system.unknowns(result.order_parameters)
+    x = system.unknowns(order_of(problem, result))
     cuts = np.array(cuts_at(problem, x))
     system.fields(x)
     # linear between nodes that lie a hundredth apart: an error of 1e-4 times the curvature

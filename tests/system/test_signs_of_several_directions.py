@@ -33,7 +33,7 @@ def wrong_signs(q: Mapping[str, Array], step: float) -> float:
     shift = STRENGTH * kappa @ np.array(LOADINGS).T
     mu0, mu1 = 2.0 * ndtr(shift) - 1.0, 2.0 * np.exp(-0.5 * shift**2) / np.sqrt(2.0 * np.pi)
     along = mu0 @ q["m"] + (mu1 * (kappa @ q["zeta"].T)).sum(axis=1)
-    slope = mu1 @ q["psi"]
+    slope = mu1 @ q["psi"][:, 0]
     delta = ((mu1 @ q["Q1"]) * mu1).sum(axis=1) - slope**2 + (1.0 - mu0**2 - mu1**2) @ q["Q2"]
     turn = -(kappa @ np.array(ALIGNMENT)) / np.sqrt(1.0 - np.square(ALIGNMENT).sum())  # where the label does, in t
     node, share = np.polynomial.legendre.leggauss(60)

@@ -15,7 +15,7 @@ from giantstep.law.residual_nodes import residual_nodes
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.model import Target
 from giantstep.system.bulk_system import BulkSystem, stretched_arrays
-from giantstep.system.coupled_solver import FINE, PATH
+from giantstep.system.coupled_solver import FINE, PATH, order_of
 from giantstep.system.newton import continued, newton
 from giantstep.system.problem import problem_of
 from giantstep.system.stretched_system import StretchedSystem
@@ -46,8 +46,8 @@ def model(activation: str, values: tuple[float, ...], link: str, **changes: Any)
 def solved(of: type[BulkSystem], problem_model: gs.Model) -> tuple[Any, dict[str, float]]:
     """A system at its solution, whatever bulk the model would be given."""
     system = of(problem_of(problem_model), FINE[-1])
-    start = gs.solve(problem_model.replace({"step.bulk": "isotropic"})).order_parameters
-    outcome = newton(system, system.unknowns(start))
+    start = gs.solve(problem_model.replace({"step.bulk": "isotropic"}))
+    outcome = newton(system, system.unknowns(order_of(system.problem, start)))
     assert outcome.converged and system.certificate(outcome.x) < 1e-13
     test, train, energy = system.answer()
     return system, {"test_error": test, "train_error": train, "free_energy": energy}
@@ -239,7 +239,7 @@ def test_a_handful_of_samples() -> None:
     """Where Newton's method does not come from isotropic rows: a share of the samples grows, or they get fewer."""
 
     def isotropic(given: gs.Model) -> Mapping[str, Array]:
-        return gs.solve(given.replace({"step.bulk": "isotropic"})).order_parameters
+        return order_of(problem_of(given), gs.solve(given.replace({"step.bulk": "isotropic"})))
 
     few = model("gelu", (1.0,), "z + He(2,z)/2", **{"step.samples": 0.011})
     system = coupled_at(problem_of(few), PATH)

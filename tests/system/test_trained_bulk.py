@@ -16,6 +16,7 @@ from giantstep.law.derivation import derive
 from giantstep.observe.gradient.gradient import gradient
 from giantstep.observe.simulate import default_kind, simulate
 from giantstep.spec.model import Model
+from giantstep.system.coupled_solver import order_of
 from giantstep.system.discretisation import Level
 from giantstep.system.newton import newton
 from giantstep.system.problem import problem_of
@@ -130,7 +131,7 @@ def test_the_certificate_sees_a_wrong_solution() -> None:
     """Each unknown off by 1e-6 of its size; overlaps that nearly vanish by a hundredth of the readout's norm."""
     result = solved("vocabulary, noise")
     system = coupled_at(problem_of(result.model), Level(8, 44))
-    x = newton(system, system.unknowns(result.order_parameters)).x
+    x = newton(system, system.unknowns(order_of(system.problem, result))).x
     assert system.certificate(x) < 1e-12
     size = np.maximum(np.abs(x), 10.0 * system.scale(x))
     for place in range(len(x)):

@@ -7,9 +7,9 @@ import pytest
 from rank_cases import model, staircase, three
 
 from giantstep.spec.model import Model
-from giantstep.system.coupled_solver import reduced_order
+from giantstep.system.coupled_solver import order_of
 from giantstep.system.problem import problem_of
-from giantstep.system.result import ORDER_PARAMETERS
+from giantstep.system.result import ORDER_PARAMETERS, reported
 from giantstep.system.solve import solve
 from giantstep.verify.answer import result_checks
 from giantstep.verify.certificate import certificate_checks
@@ -55,9 +55,8 @@ def test_the_reported_solution_by_a_second_quadrature(given: Model) -> None:
 def test_order_parameters_go_in_and_out(given: Model) -> None:
     """Along the directions that kappa has and back: nothing is lost."""
     result, problem = solve(given), problem_of(given)
-    inside = reduced_order(problem, result.order_parameters)
-    assert inside is not None and problem.spike.directions is not None
-    back = problem.spike.directions.outward(inside)
+    assert problem.spike.directions is not None
+    back = reported(problem.spike.directions.outward(order_of(problem, result)), problem.spike)
     for name in ORDER_PARAMETERS:
         assert np.allclose(back[name], result.order_parameters[name], rtol=1e-12, atol=1e-13), name
 

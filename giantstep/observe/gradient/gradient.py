@@ -25,7 +25,7 @@ from giantstep.spec.given import takes_model
 from giantstep.spec.model import Model
 from giantstep.spec.outline import outline
 from giantstep.spec.shown import Row, Shown, numbers
-from giantstep.system.coupled_solver import FINE, reduced_order, refined
+from giantstep.system.coupled_solver import FINE, order_of, refined
 from giantstep.system.discretisation import Level
 from giantstep.system.merged_blocks import Members, merged
 from giantstep.system.problem import Problem, problem_of
@@ -101,9 +101,7 @@ def gradient(
         problem_of(model, dimension, result.bias, powers=True), opposite=not model.network.trains_bias
     )
     parameters = {key: Parameter(model, key) for key in chosen}
-    told = reduced_order(problem, result.order_parameters)
-    assert told is not None
-    order = members.gathered(told)
+    order = members.gathered(order_of(problem, result))
     if not np.any(order["Q2"] > 0.0):
         raise NotConverged("the readout vanishes: nothing moves with a parameter", "lower fit.ridge")
     found, residual, error = _settled(problem, members, order, parameters, result)
