@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +21,25 @@ from giantstep.system.solve import solve
 
 Array = NDArray[np.float64]
 _POINTS, _PLACES = 61, 400
-VIEWS = ("learning curve", "learned function", "spectrum", "bounds")
+_CURVES = MappingProxyType(
+    {
+        "test error": "test_error",
+        "training error": "train_error",
+        "random features (no step)": "random_features_test_error",
+        "best linear predictor": "best_linear_test_error",
+    }
+)
+_POLYNOMIAL = "best polynomial of the input"
+
+VIEWS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = MappingProxyType(
+    {
+        "learning curve": (tuple(_CURVES), ()),
+        "learned function": (("target", "mean output", "mean + spread", "mean - spread"), ()),
+        "spectrum": (("bulk",), ()),
+        "bounds": (("lower bound", "upper bound"), (_POLYNOMIAL,)),
+    }
+)
+"""The names of the lines and of the points that a view may have."""
 
 
 @dataclass(frozen=True)
@@ -52,13 +71,7 @@ def _curve(model: Model, along: Slider) -> Answer:
     values = np.linspace(low, high, _POINTS)
     x = 10.0**values if along.log else values
     data = curve(model, Sweep(along.key, tuple(x.tolist()), along.log))
-    names = {
-        "test error": "test_error",
-        "training error": "train_error",
-        "random features (no step)": "random_features_test_error",
-        "best linear predictor": "best_linear_test_error",
-    }
-    lines = {words: (x, y) for words, name in names.items() if np.isfinite(y := data.numbers(name)).any()}
+    lines = {words: (x, y) for words, name in _CURVES.items() if np.isfinite(y := data.numbers(name)).any()}
     here = solve(model)
     numbers = {"test error": here.test_error, "training error": here.train_error, "residual": here.residual}
     return Answer(lines, numbers={**numbers, "quadrature error": here.quadrature_error})
@@ -80,12 +93,13 @@ def _learned(model: Model) -> Answer:
 def _spectrum(model: Model) -> Answer:
     """The density of the eigenvalues of the features' Gram matrix, per unit of the logarithm."""
     found = spectrum(model)
-    lines = {}
-    for number, part in enumerate(found.bulks):
+    pieces = []
+    for part in found.bulks:
         x = part.coordinate.x(np.linspace(0.0, np.pi, _PLACES)[1:-1])
-        lines["bulk" if number == 0 else f"bulk {number + 1}"] = (x, x * part.density(x))
+        pieces.append(np.array([[*x, np.nan], [*(x * part.density(x)), np.nan]]))  # nan: a gap in the line
+    at, density = np.concatenate(pieces, axis=1)[:, :-1] if pieces else np.empty((2, 0))
     outliers = {f"outlier {k + 1}": float(value) for k, value in enumerate(found.outliers)}
-    return Answer(lines, numbers={"mass at zero": found.mass_at_zero, **outliers})
+    return Answer({"bulk": (at, density)}, numbers={"mass at zero": found.mass_at_zero, **outliers})
 
 
 def _bounds(model: Model) -> Answer:
@@ -95,4 +109,4 @@ def _bounds(model: Model) -> Answer:
     degrees = np.array(sorted(found.polynomial), dtype=np.float64)
     values = np.array([found.polynomial[int(degree)] for degree in degrees])
     level = {name: (degrees, np.full(len(degrees), numbers[name])) for name in ("lower bound", "upper bound")}
-    return Answer(level, {"best polynomial of the input": (degrees, values)}, numbers)
+    return Answer(level, {_POLYNOMIAL: (degrees, values)}, numbers)

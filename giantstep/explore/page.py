@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import time
 from typing import TYPE_CHECKING, Any
 
-from giantstep.explore.answers import VIEWS, Answer, answer
+from giantstep.explore.answers import VIEWS, answer
+from giantstep.explore.pictures import Picture
 from giantstep.explore.sliders import Slider, sliders_of
 from giantstep.spec.errors import BadInput, GiantstepError
 from giantstep.spec.model import Model
@@ -13,15 +15,7 @@ from giantstep.spec.model import Model
 if TYPE_CHECKING:
     import panel
 
-_COLOURS = ("#0072b2", "#d55e00", "#8c8c8c", "#8c8c8c", "#009e73")  # readable in grey, told apart by dashes too
-_DASHES = ("solid", "dashed", "dashdot", "dotted", "solid")
 _SLOW = 0.25  # seconds: a model that takes longer follows a slider when that is let go
-_AXES = {
-    "learning curve": ("", "error"),
-    "learned function": ("theta.x", "output"),
-    "spectrum": ("eigenvalue of the Gram matrix", "density per unit of its logarithm"),
-    "bounds": ("degree of the polynomial", "test error"),
-}
 
 
 def explorer(model: Model) -> panel.viewable.Viewable:
@@ -50,13 +44,15 @@ class Explorer:
         self.widgets = {key: self._widget(slider) for key, slider in self.sliders.items()}
         widgets = self.panel.widgets
         self.along = widgets.Select(label="curve along", options=list(self.sliders), value=next(iter(self.sliders)))
-        self.picture = self.panel.pane.Bokeh(sizing_mode="stretch_width", height=430)
+        self.pictures = {key: Picture.of(*key) for key in self._all_pictures()}
+        self.panes = [self.panel.pane.Bokeh(one.figure) for one in self.pictures.values()]
         self.words = self.panel.pane.Markdown("", sizing_mode="stretch_width")
-        self.choice = widgets.RadioButtonGroup(label="view", options=list(VIEWS), value=VIEWS[0])
+        self.choice = widgets.RadioButtonGroup(label="view", options=list(VIEWS), value=next(iter(VIEWS)))
         self.toml = self.panel.pane.Str("", styles={"font-family": "monospace", "white-space": "pre"})
         for widget in (self.along, self.choice):
-            widget.param.watch(self._show, "value")
-        self.seconds = 0.0
+            widget.param.watch(self._ask, "value")
+        self.seconds = dict.fromkeys(VIEWS, math.inf)  # that the last answer of a view took
+        self.asked = False
         self._show()
 
     def view(self) -> Any:
@@ -64,7 +60,7 @@ class Explorer:
         row, column, card = self.panel.Row, self.panel.Column, self.panel.Card
         left = column("### giantstep", self.along, *self.widgets.values(), width=330)
         file = card(self.toml, title="model file", collapsed=True, sizing_mode="stretch_width")
-        return row(left, column(self.choice, self.picture, self.words, file, sizing_mode="stretch_width"))
+        return row(left, column(self.choice, *self.panes, self.words, file, sizing_mode="stretch_width"))
 
     def _widget(self, slider: Slider) -> Any:
         low, high, step = slider.ends
@@ -81,7 +77,7 @@ class Explorer:
         def moved(event: Any, released: bool) -> None:
             value = slider.at(event.new)
             widget.label = _told(slider, value)
-            if released or self.seconds < _SLOW:
+            if released or self.seconds[self.choice.value] < _SLOW:
                 self._move(slider.key, value)
 
         widget.param.watch(lambda event: moved(event, False), "value")
@@ -97,18 +93,40 @@ class Explorer:
         except GiantstepError as error:  # the model stays as it was
             self.words.object = f"**not possible:** {error}"
             return
-        self._show()
+        self._ask()
 
-    def _show(self, *_: object) -> None:
+    def _ask(self, *_: object) -> None:
+        """Have the page drawn, once for all that moves until then; what takes time is announced first."""
+        if self.asked:
+            return
+        self.asked = True
+        if self.seconds[self.choice.value] > _SLOW:
+            self.words.object = "*solving ...*"
+        self.panel.state.execute(self._show, schedule=True)  # in a browser after this has been sent; else at once
+
+    def _show(self) -> None:
         """Solve the model for the view that is shown, and draw it."""
+        self.asked = False
+        view, (slider, value) = self.choice.value, self._here()
         begun = time.perf_counter()
-        with self.picture.param.update(loading=True):
-            found = answer(self.choice.value, self.model, self.sliders[self.along.value])
-        self.seconds = time.perf_counter() - begun
-        self.picture.object = _figure(self.choice.value, found, self._here())
+        found = answer(view, self.model, slider)
+        self.seconds[view] = time.perf_counter() - begun
+        shown = (view, view == "spectrum" or (view == "learning curve" and slider.log))
+        self.pictures[shown].show(found)
+        if view == "learning curve":
+            self.pictures[shown].put_mark(slider.key, value)
+        for key, picture in self.pictures.items():
+            picture.figure.visible = key == shown
+        self.panel.io.push_notebook(*self.panes)
         numbers = ", ".join(f"{name} **{value:.6g}**" for name, value in found.numbers.items())
-        self.words.object = f"**no answer:** {found.refused}" if found.refused else f"{numbers} ({self.seconds:.2g} s)"
+        took = f"({self.seconds[view]:.2g} s)"
+        self.words.object = f"**no answer:** {found.refused}" if found.refused else f"{numbers} {took}"
         self.toml.object = self.model.to_toml()
+
+    def _all_pictures(self) -> tuple[tuple[str, bool], ...]:
+        """View and whether its x axis is logarithmic: a figure cannot change that."""
+        curves = sorted({("learning curve", slider.log) for slider in self.sliders.values()})
+        return *curves, ("learned function", False), ("spectrum", True), ("bounds", False)
 
     def _here(self) -> tuple[Slider, float]:
         """The x axis of the curve and the model's place on it."""
@@ -119,31 +137,3 @@ class Explorer:
 
 def _told(slider: Slider, value: float) -> str:
     return f"{slider.key} = {value:.4g}"
-
-
-def _figure(view: str, found: Answer, here: tuple[Slider, float]) -> Any:
-    """A Bokeh figure of an answer."""
-    from bokeh.models import Span
-    from bokeh.plotting import figure
-
-    slider, value = here
-    log = slider.log if view == "learning curve" else view == "spectrum"
-    x, y = _AXES[view]
-    drawn = figure(
-        x_axis_type="log" if log else "linear",
-        x_axis_label=x or slider.key,
-        y_axis_label=y,
-        height=430,
-        sizing_mode="stretch_width",
-    )
-    drawn.toolbar.logo = None
-    for place, (name, (at, values)) in enumerate(found.lines.items()):
-        colour, dash = _COLOURS[place % len(_COLOURS)], _DASHES[place % len(_DASHES)]
-        drawn.line(at, values, line_width=2, color=colour, line_dash=dash, legend_label=name)
-    for name, (at, values) in found.points.items():
-        drawn.scatter(at, values, size=9, color="black", fill_color="white", legend_label=name)
-    if view == "learning curve" and found.lines:
-        drawn.add_layout(Span(location=value, dimension="height", line_color="black", line_dash="dotted"))
-    if found.lines:
-        drawn.legend.click_policy, drawn.legend.background_fill_alpha = "hide", 0.6
-    return drawn
