@@ -15,6 +15,7 @@ from derive.saddle import SaddleSystem
 FOLDER = "systems"
 _USED = (
     "array_certificate.py",
+    "array_steps.py",
     "certificate.py",
     "compiling.py",
     "contractions.py",

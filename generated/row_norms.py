@@ -7,14 +7,14 @@ sigma' beside its parts along 1 and z, (i, j) in MOMENTS; radial: 1 for rows Gau
 means of functions of e [N], and of those times t = theta.x [m, N]; r_3: the strength of the spike with
 E sigma''' in the place of E sigma'.
 
-Generated; do not edit. Signature 628f2642179d1ad5.
+Generated; do not edit. Signature 72b655c35a7c1e41.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "628f2642179d1ad5c33e48a5e8b0e5eeee0ba1701aff613158c24dea73b1846e"
+SIGNATURE = "72b655c35a7c1e41fd3228a42fae4b3a342037c5837f80b768f95bbb65929bc5"
 
 
 MOMENTS = ((1, 2), (1, 3), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (4, 0))

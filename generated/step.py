@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature b16b35062a76d94b, runtime 1edb2b70c776f00b.
+Generated; do not edit. Signature ffb1b4073bb58faf, runtime 72ef0d92b41e325b.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "b16b35062a76d94b6d742fdef78737fe50126b57d73c5867413966d51e0bd19f"
+SIGNATURE = "ffb1b4073bb58faf0f407fd3b83d01afabee51cf358b2faa16ab37419969458d"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

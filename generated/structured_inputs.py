@@ -3,14 +3,14 @@
 eigenvalue [J]: of the covariance of the inputs, of mean one; law_tr, law_theta [J]: weights of the trace and of the
 target's direction theta there; u [K]: readout values at initialisation.
 
-Generated; do not edit. Signature 7f0bf15c0ccd8f7f, runtime 1edb2b70c776f00b.
+Generated; do not edit. Signature 278eb279309b51ae, runtime 72ef0d92b41e325b.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "7f0bf15c0ccd8f7f04e298e156d45733a8827a355637603395dfe8081e3c20dd"
+SIGNATURE = "278eb279309b51aeb07506080dd61da88381f098e176c7d7ba24d010a451a53f"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

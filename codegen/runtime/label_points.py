@@ -8,7 +8,7 @@ import numpy as np
 from codegen.runtime.compiling import entry, inner
 from codegen.runtime.nodes import Output, fill_nodes
 from codegen.runtime.prox import Turns
-from codegen.runtime.quadratic import add_quadratic, find_knots, room_for_knots
+from codegen.runtime.quadratic import add_quadratic, find_knots, room_for_knots, set_on_line
 
 _ORDER = 20  # Chebyshev nodes of a panel of centres
 _HALF = 0.7  # its half width in spreads of the output, which smooth what is interpolated: (h/2)^n 2/sqrt(n!) = 1e-18
@@ -230,8 +230,10 @@ def points(law, rule, labels, fields, scratch, out):
             known = math.nan  # the label that the knots are of
             for j in range(count):
                 output = Output(centres.place[j], spread, fields.V[node])
-                if law.quadratic:
-                    y = sign if law.residual or law.margin else centres.label[j]
+                y = sign if law.residual or law.margin else centres.label[j]
+                if law.quadratic and law.smooth:
+                    set_on_line(law, rule, y, output, sums)
+                elif law.quadratic:
                     if y != known:
                         find_knots(law, rule, y, output.V, knots)
                         known = y

@@ -11,7 +11,7 @@ import numpy as np
 
 from codegen.runtime.compiling import inner
 from codegen.runtime.nodes import part_at
-from codegen.runtime.prox import at, find_cell, next_piece
+from codegen.runtime.prox import Piece, at, find_cell, next_piece
 from codegen.runtime.truncated import between, is_narrow, moments_nearby, tail_at
 
 
@@ -103,6 +103,26 @@ def _add_part(moments, anchor, here, h, spread, sums):
     sums[6] += h * ess
     sums[7] -= h * zs / spread
     sums[8] += h * zz / (spread * spread)
+
+
+@inner
+def set_on_line(law, rule, y, output, sums):
+    """The averages of a loss that is one quadratic, without knots."""
+    V, spread = output.V, output.spread
+    piece = Piece(law.pieces, find_cell(law, y)[0], y, rule.parameters, V)
+    _, slope, curvature = at(piece, output.center)
+    h = curvature / (1.0 + V * curvature)
+    value, slope, _ = at(piece, output.center - V * slope / (1.0 + V * curvature))
+    r = h * spread
+    sums[0] = value + 0.5 * V * slope * slope + 0.5 * spread * r
+    sums[1] = -slope
+    sums[2] = h
+    sums[3] = slope * slope + r * r
+    sums[4] = -h * slope
+    sums[5] = 0.0
+    sums[6] = h * sums[3]
+    sums[7] = -h * h
+    sums[8] = 0.0
 
 
 @inner

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 03f152ebb392bb00, runtime 1edb2b70c776f00b.
+Generated; do not edit. Signature 734cada8592b5ca1, runtime 72ef0d92b41e325b.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "03f152ebb392bb00ac4ae33958c43085013ab17d5cd44b155f17d15a508d2048"
+SIGNATURE = "734cada8592b5ca1f5e6669d0828d7fd8202dda4dfd1d64cce7aad5aebfdcdbc"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 4aa1c69e606ffbfd, runtime 1edb2b70c776f00b.
+Generated; do not edit. Signature 05fdf8ff4bbff5e2, runtime 72ef0d92b41e325b.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "4aa1c69e606ffbfde1ffb0e2c4d705cb4250730af5cd4b5cf2bbadbeaeb65637"
+SIGNATURE = "05fdf8ff4bbff5e29ff982b2b2b52f4adfff5f96dc7e75a603914e6488539baa"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature e3c0a81dbfa5578c, runtime 1edb2b70c776f00b.
+Generated; do not edit. Signature 702d204fcb750fbc, runtime 72ef0d92b41e325b.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "e3c0a81dbfa5578c5fe46409beff9ff2f249aa33ee733fe81d308aa9e40adff5"
+SIGNATURE = "702d204fcb750fbc7e68e7c3cbfbce38ea718cd76f3b9a4eb96fade7a6f27327"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

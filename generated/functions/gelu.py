@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature e9642ea56dd870b5, runtime 1edb2b70c776f00b.
+Generated; do not edit. Signature 2145c4d6cadeb973, runtime 72ef0d92b41e325b.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "e9642ea56dd870b55223a95dbf336b6b93093243119d34b0ffebda849cedaa94"
+SIGNATURE = "2145c4d6cadeb97379afc3324156ac6c393eee25c002b792b57fce3d70039a7a"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 56221cbdff11011a, runtime 1edb2b70c776f00b.
+Generated; do not edit. Signature ce6885d91755887d, runtime 72ef0d92b41e325b.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "56221cbdff11011a313bb143899f5e774a527f963b37e5861508681f4f3d5f62"
+SIGNATURE = "ce6885d91755887da7ed3cbf18158e2340073cadc08aee89516f43b7d9452ff1"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 5506ff907432fda9, runtime 1edb2b70c776f00b.
+Generated; do not edit. Signature 4e375d4b93e6916a, runtime 72ef0d92b41e325b.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "5506ff907432fda963a12888ff4af3a00cdbfe53c3200895b1317dff4b27372b"
+SIGNATURE = "4e375d4b93e6916ad890735d6304a08e487beb7c04e421fb675efd2a7f111c3b"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature c12fb8404efa6305, runtime 1edb2b70c776f00b.
+Generated; do not edit. Signature 6f748e5558dba24d, runtime 72ef0d92b41e325b.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "c12fb8404efa6305153ac831a87f145afd319e955b8749488c033d4e353e1ab4"
+SIGNATURE = "6f748e5558dba24d22d20f0fca8d942e3dfb30c28fdf3ea15f6a61851d377f1b"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

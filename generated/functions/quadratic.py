@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 5ed045220dfbb440, runtime 1edb2b70c776f00b.
+Generated; do not edit. Signature 7eb575cc7cc1e0c8, runtime 72ef0d92b41e325b.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "5ed045220dfbb440ada3e67685231e505d243aa0bdf31ddfc9c2cb971b596a10"
+SIGNATURE = "7eb575cc7cc1e0c8104cbb2beeef01379d8ed6324ec9f9af01a0fd7ccc9a519f"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

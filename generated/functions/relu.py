@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 03d19964f0cd7683, runtime 1edb2b70c776f00b.
+Generated; do not edit. Signature a1f2c9bc22c50776, runtime 72ef0d92b41e325b.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "03d19964f0cd7683c008d48fd632c96ed17acba097797e75b0f38b6677cdd2ef"
+SIGNATURE = "a1f2c9bc22c507761b743dc67bd222249b815bfb9ce8c341efc18748c20b3323"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

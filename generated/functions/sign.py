@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature c18bf979ddbad1ce, runtime 1edb2b70c776f00b.
+Generated; do not edit. Signature d68981f9b242a19f, runtime 72ef0d92b41e325b.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "c18bf979ddbad1ce052b8d8945db5a7e89ea7bdbd2da1c102baf03f8b6374b6e"
+SIGNATURE = "d68981f9b242a19fad49b3ceeb26f447e607ebcc0405afb7634a143b427b3763"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

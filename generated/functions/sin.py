@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature ecf369c0897a2c21, runtime 1edb2b70c776f00b.
+Generated; do not edit. Signature 056a9de478e8b6a9, runtime 72ef0d92b41e325b.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "ecf369c0897a2c210c561de556cfbdff35874d46942deb55329cd12af7a7e946"
+SIGNATURE = "056a9de478e8b6a9c1227479900de62b43baddc9ad20156c92a566675057c3a8"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 32e50d22847c38b5, runtime 1edb2b70c776f00b.
+Generated; do not edit. Signature 5fb66dfc80bfad03, runtime 72ef0d92b41e325b.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "32e50d22847c38b5b973cd0c0fc2ee5b9f5c14b9445db17aae76716f34f20887"
+SIGNATURE = "5fb66dfc80bfad03a2b08a23e72696fd4dc43de256a90ef09bc5649725a9944c"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

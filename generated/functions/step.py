@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature e016816072734180, runtime 1edb2b70c776f00b.
+Generated; do not edit. Signature cda4c182628a872d, runtime 72ef0d92b41e325b.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "e0168160727341806ec9a8c8ebf828b83fcab044b08300dbf220b8a32d48c4cd"
+SIGNATURE = "cda4c182628a872d953f2959610155a8b7de642fd69b22487ebf01647cad6456"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

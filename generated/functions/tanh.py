@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature e332691d9e6a0ddb, runtime 1edb2b70c776f00b.
+Generated; do not edit. Signature 6d0ceb483eddf888, runtime 72ef0d92b41e325b.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "e332691d9e6a0ddb3ec532f03b9a06936d7493aa79f492d3ed7b5d64542fb4a1"
+SIGNATURE = "6d0ceb483eddf8884e8b18a8af35edaa39065eaabeae6ccff4c60e5bbaf6b2aa"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

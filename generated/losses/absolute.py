@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 464005eeec8066d9, runtime 1edb2b70c776f00b.
+Generated; do not edit. Signature e7fca78d06e8fce9, runtime 72ef0d92b41e325b.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "464005eeec8066d97fa0ed34c291e844d057658cba7eb223809d9f8a7eaec138"
+SIGNATURE = "e7fca78d06e8fce97e3701f5e60af46bb5fb73dee54e1c9d17c43e1b1e483ee8"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature e0aa67dc5f3d478d, runtime 1edb2b70c776f00b.
+Generated; do not edit. Signature 135c3d96e4ddefea, runtime 72ef0d92b41e325b.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "e0aa67dc5f3d478d42dd375b44025e259593fc48ca1020f92be3d23bddf77938"
+SIGNATURE = "135c3d96e4ddefea0d7b20b12cfb047674e8eadf1a8a103e17ef9aac9af494c6"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature cda0f54afd098793, runtime 1edb2b70c776f00b.
+Generated; do not edit. Signature e92b5f26be163ddf, runtime 72ef0d92b41e325b.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "cda0f54afd098793c926f0dd739ebde063c75cec8017585f91a4fa7a35ff4183"
+SIGNATURE = "e92b5f26be163ddf03c450540625179c4d5ce46b7e89be8284e5c244197f17a3"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

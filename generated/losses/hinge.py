@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature 08dc19dcfc78a4f1, runtime 1edb2b70c776f00b.
+Generated; do not edit. Signature ff48bd2beff4b7ad, runtime 72ef0d92b41e325b.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "08dc19dcfc78a4f136ac5545ecf28c2c8db174b6cbe8a166dc6cf2e7784c5b84"
+SIGNATURE = "ff48bd2beff4b7ad233f053213839084ced5ac9eb3b892b6632bb41d65495c4a"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

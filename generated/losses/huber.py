@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 7d2eed0420ed627a, runtime 1edb2b70c776f00b.
+Generated; do not edit. Signature 3988b05f3a90223f, runtime 72ef0d92b41e325b.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "7d2eed0420ed627af0cf935e6c898b9471146f65c827a482c53a3e76d6775b3d"
+SIGNATURE = "3988b05f3a90223f870b692d256d8a2747df9df5c14c1d991034e4796e54d451"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 19290d946d8d7eab, runtime 1edb2b70c776f00b.
+Generated; do not edit. Signature 6df06b4836a6276a, runtime 72ef0d92b41e325b.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "19290d946d8d7eabca4203b8973768c1bb62f1b8712f8b6aa4ac8fa463a337da"
+SIGNATURE = "6df06b4836a6276a6ec7e9a956c0d4f076ccd6f585cc4533f6fb7fa152ae1650"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

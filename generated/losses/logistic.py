@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 8fbca69042b2ffd4, runtime 1edb2b70c776f00b.
+Generated; do not edit. Signature 8a23fba3702d1468, runtime 72ef0d92b41e325b.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "8fbca69042b2ffd4e290a1e2024ba5830c3b9e943e0c704e73377c07f53a4d82"
+SIGNATURE = "8a23fba3702d1468c0b7ddf3a8c0dab42aaca88ad5f19d3da0177b80976d3094"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature 0851c71cfd55e3a0, runtime 1edb2b70c776f00b.
+Generated; do not edit. Signature f08e0730e54d9b5d, runtime 72ef0d92b41e325b.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "0851c71cfd55e3a09dcca84feffe77cf35cbbb59b1ed39fe92299cde96b250b6"
+SIGNATURE = "f08e0730e54d9b5d40fc2fc6e73431527ed46130d7e9521ec35d3c446f46fa23"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature 254852047ef4731a, runtime 1edb2b70c776f00b.
+Generated; do not edit. Signature dc2fd9ef7cee5d82, runtime 72ef0d92b41e325b.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "254852047ef4731a8c36ecd9c629ce3fe91792453cdc762e816e9272eb841a61"
+SIGNATURE = "dc2fd9ef7cee5d82f4be1b70eea0326b420f6abcfff0d1d4f9349c824f580317"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 343affc02c60409c, runtime 1edb2b70c776f00b.
+Generated; do not edit. Signature 87488e043abc65f0, runtime 72ef0d92b41e325b.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "343affc02c60409cc924477f2367b9b80b198b10b4532d146ab452a99e5a4b42"
+SIGNATURE = "87488e043abc65f0fc010ce77b77bd8427ee1c005613d3af1e31e12f01e5a6c5"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,30 +1,24 @@
-"""The certificate of equations that are solved from their text: the same text once more, by NumPy, sum by sum.
+"""The certificate of equations that are solved from their text: the same text once more, sum by sum.
 
-Nothing is shared with what solves them but the text. Every array has two parts, values and bounds: sums of the absolute
-values of all terms, which the rounding errors of the values are relative to. An unknown whose equation has been
-evaluated is known to the bound of that.
+Nothing is shared with what solves them but the text: neither what is evaluated in which order, nor the loops. Every
+array has two parts, values and bounds: sums of the absolute values of all terms, which the rounding errors of the
+values are relative to. An unknown whose equation has been evaluated is known to the bound of that.
 
 Written by hand, in codegen/runtime/array_certificate.py.
-Generated; do not edit. Signature 3855d1c9f3f62990, runtime 1edb2b70c776f00b.
+Generated; do not edit. Signature 95d0069cf1a66b1f, runtime 72ef0d92b41e325b.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 
 import ast
-from dataclasses import dataclass
-from functools import cached_property, lru_cache, partial
-from itertools import combinations
+from functools import cached_property
 from math import prod
-from string import ascii_lowercase
-from typing import Any
 
 import numpy as np
 
+from generated.runtime.array_steps import PRODUCT, RECIPROCAL, SUM, Equation, Step, planned
 from generated.runtime.equation_text import FEATURES, NODE, PARAMETERS, lines_of
-from generated.runtime.products import LARGE, Product
-
-PART = "Z"  # the axis of values and bounds
 
 
 class ArrayCertificate:
@@ -45,43 +39,18 @@ class ArrayCertificate:
         features = {name: node[first + i * blocks :][:blocks] for i, name in enumerate(self.features)}
         given = {**dict(zip(PARAMETERS, parameters, strict=True)), **columns, **features}
         given |= {"fraction": fraction, "delta": np.eye(blocks)}
-        arrays = {name: np.asarray(given[name] if name in given else state[name]) for name in self.steps.names}
-        known = with_bounds(arrays)
+        arrays = [np.asarray(given[name] if name in given else state[name]) for name in self.steps.names]
+        plan = planned(self.steps, tuple([values.shape for values in arrays]))
+        both = plan.numbers(arrays)
         for name in self.odd:  # where no output feels the loss, rounding may be all that E g^2 is
-            known[name][1] = np.sqrt(np.abs(state["avg_gg"]))
-        with np.errstate(all="ignore"):
-            return self.steps.worst(known)
-
-
-def with_bounds(given):
-    """Values and their absolute values by name, views of one array."""
-    sizes = np.cumsum([0, *(values.size for values in given.values())]).tolist()
-    both = np.empty((2, sizes[-1]))
-    np.concatenate([values.ravel() for values in given.values()], out=both[0])
-    np.abs(both[0], out=both[1])
-    places = zip(given.items(), sizes[:-1], sizes[1:], strict=True)
-    return {name: both[:, first:last].reshape(2, *values.shape) for (name, values), first, last in places}
-
-
-@dataclass(frozen=True)
-class Step:
-    """A result by the names of its operands; ``make`` gives the function of their arrays for lengths by axis.
-
-    axes: those of the operands, numbered by first appearance; kept: those of the result, None for one of length one.
-    """
-
-    name: str
-    operands: tuple[str, ...]
-    axes: tuple[tuple[int, ...], ...]
-    kept: tuple[Any, ...]
-    make: Any
+            both[1, plan.places[name]] = np.sqrt(np.abs(state["avg_gg"]))
+        return plan.worst(both)
 
 
 class Steps:
     """Steps and equations in order; the same function of the same operands is one result, whatever indices are called.
 
-    names: of what is given; an equation is (left name, None where it is zero; right name). An operand is (name of an
-    array, letters of its axes, in order).
+    names: of what is given. An operand is (name of an array, letters of its axes, in order).
     """
 
     def __init__(self, text, features):
@@ -93,30 +62,7 @@ class Steps:
                 self._define(target, found)
                 continue
             known, letters = (None, found[1]) if isinstance(target, ast.Constant) else self._leaf(target)
-            self.steps.append((known, self._ordered(found, letters)))
-
-    def worst(self, known):
-        """The worst residual relative to the largest bound of its equation; arrays are added to what is known."""
-        left, right = [], []
-        for function, name, operands in planned(self, tuple([known[name].shape[1:] for name in self.names])):
-            if function is not None:
-                known[name] = function(*[known[operand] for operand in operands])
-                continue
-            found = known[operands]
-            if name is None:
-                left.append(np.zeros(found[0].size))
-            else:
-                left.append(known[name][0].ravel())
-                known[name][1] = found[1]
-                if found.size != known[name].size:
-                    found = np.broadcast_to(found, known[name].shape)
-            right.append(found.reshape(2, -1))
-        value, bound = np.concatenate(right, axis=1)
-        starts = np.cumsum([0, *map(len, left[:-1])])
-        missed, size = (np.maximum.reduceat(x, starts) for x in (np.abs(np.concatenate(left) - value), bound))
-        if not np.all(missed < np.inf):
-            return np.inf
-        return float(np.max(missed[missed > 0.0] / size[missed > 0.0], initial=0.0))
+            self.steps.append(Equation(known, self._ordered(found, letters)))
 
     def _define(self, target, found):
         """``V := ...`` and ``matrix_G[e, j] := ...``."""
@@ -126,20 +72,20 @@ class Steps:
             letters = self._letters(target)
             self.functions[target.value.id] = self._ordered(found, letters), letters
 
-    def _step(self, kind, operands, make, summed=()):
-        """The result of a function of operands; kind: what tells it from others of the same operands."""
+    def _step(self, kind, operands, summed=(), factors=()):
+        """The result of operands without the axes that are summed; factors: of the terms of a sum."""
         letters = tuple(dict.fromkeys(letter for _, own in operands for letter in own))
         kept = tuple(letter for letter in letters if letter not in summed)
-        return self._shared(kind, operands, letters, make, tuple(map(letters.index, kept))), kept
+        return self._shared(kind, operands, letters, tuple(map(letters.index, kept)), factors), kept
 
-    def _shared(self, kind, operands, letters, make, kept):
+    def _shared(self, kind, operands, letters, kept, factors):
         """The name of a result; letters: all of the operands in order."""
         names = tuple(name for name, _ in operands)
         axes = tuple(tuple(map(letters.index, own)) for _, own in operands)
-        key = kind, names, axes, kept
+        key = kind, names, axes, kept, factors
         if key not in self.known:
             self.known[key] = f"{len(self.steps)}"
-            self.steps.append(Step(self.known[key], names, axes, kept, make))
+            self.steps.append(Step(kind, self.known[key], names, axes, kept, factors))
         return self.known[key]
 
     def _ordered(self, found, letters):
@@ -148,7 +94,7 @@ class Steps:
         if own == letters:
             return name
         kept = tuple(own.index(letter) if letter in own else None for letter in letters)
-        return self._shared("ordered", [found], own, lambda *_: aligned(kept), kept)
+        return self._shared(SUM, [found], own, kept, (1.0,))
 
     # --- expressions -------------------------------------------------------------------------------------------------
 
@@ -164,7 +110,7 @@ class Steps:
         factors, operands = zip(*terms, strict=True)
         if factors == (1.0,):
             return operands[0]
-        return self._step(factors, operands, lambda axes, kept, _: Sum(factors, axes, kept))
+        return self._step(SUM, operands, factors=factors)
 
     def _term(self, node):
         """(a number, the operand that it multiplies)."""
@@ -173,7 +119,7 @@ class Steps:
         operands = sorted(factor for factor in factors if not isinstance(factor, float))
         if len(operands) == 1 and not summed:
             return prod(numbers), operands[0]
-        return prod(numbers), self._step("product", operands, product_of, summed)
+        return prod(numbers), self._step(PRODUCT, operands, summed)
 
     def _summands(self, node):
         """(factors below sums and averages, letters that are summed)."""
@@ -197,7 +143,7 @@ class Steps:
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
             return self._factors(node.left, below) * node.right.value
         found = self._operand(node)
-        return [self._step("1/", [found], lambda *_: reciprocal) if below else found]
+        return [self._step(RECIPROCAL, [found]) if below else found]
 
     def _leaf(self, node):
         if isinstance(node, ast.Name):
@@ -211,91 +157,10 @@ class Steps:
         self.names[name] = None
         letters = (*letters, NODE) if name in self.features else letters
         met = len({*letters}) < len(letters)
-        return self._step("product", [(name, letters)], product_of) if met else (name, letters)
+        return self._step(PRODUCT, [(name, letters)]) if met else (name, letters)
 
     @staticmethod
     def _letters(node):
         return tuple(letter.id for letter in (node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]))
 
-
-@lru_cache(maxsize=32)
-def planned(steps, shapes):
-    """The steps for arrays given in some shapes: (function, name of its result, names of operands), or (None, left
-    name, right name) of an equation.
-    """
-    known, found = dict(zip(steps.names, shapes, strict=True)), []
-    for step in steps.steps:
-        if not isinstance(step, Step):
-            found.append((None, *step))
-            continue
-        lengths = {None: 1}
-        for name, own in zip(step.operands, step.axes, strict=True):
-            lengths |= zip(own, known[name], strict=True)
-        known[step.name] = tuple(lengths[axis] for axis in step.kept)
-        found.append((step.make(step.axes, step.kept, lengths), step.name, step.operands))
-    return found
-
-
-def product_of(axes, kept, lengths):
-    """The function of arrays with numbered axes that is their product, summed over axes that are not kept."""
-    if not axes:
-        return lambda: np.ones(2)
-    names = [PART, *ascii_lowercase]
-    own = [PART + "".join(names[1 + axis] for axis in each) for each in axes]
-    result = PART + "".join(names[1 + axis] for axis in kept)
-    return multiplied(own, result, {PART: 2, **{names[1 + axis]: lengths[axis] for each in axes for axis in each}})
-
-
-def multiplied(names, kept, lengths):
-    """The same for axes with names; large products are made two at a time."""
-    if len(names) == 2 and (product := Product(*names, kept)).large(lengths):
-        return product.of
-    if len(names) <= 2 or prod(lengths.values()) < LARGE:
-        return partial(np.einsum, f"{','.join(names)}->{kept}")
-    first, second = min(
-        combinations(range(len(names)), 2),
-        key=lambda pair: prod(lengths[a] for a in {*names[pair[0]], *names[pair[1]]}),
-    )
-    left = [own for place, own in enumerate(names) if place not in (first, second)]
-    pair = "".join(sorted({*names[first], *names[second]} & {*kept}.union(*left)))
-    two = multiplied([names[first], names[second]], pair, {a: lengths[a] for a in {*names[first], *names[second]}})
-    whole = multiplied([*left, pair], kept, {a: lengths[a] for a in {*pair}.union(*left)})
-
-    def product(*arrays):
-        others = [array for place, array in enumerate(arrays) if place not in (first, second)]
-        return whole(*others, two(arrays[first], arrays[second]))
-
-    return product
-
-
-class Sum:
-    """A sum of arrays with numbered axes, each times a number."""
-
-    def __init__(self, factors, axes, kept):
-        self.turns = [aligned(tuple(own.index(a) if a in own else None for a in kept)) for own in axes]
-        parts = [np.array([factor, abs(factor)]).reshape(2, *[1] * len(kept)) for factor in factors]
-        self.factors = [None if factor == 1.0 else part for factor, part in zip(factors, parts, strict=True)]
-
-    def __call__(self, *arrays):
-        total = None
-        for turn, factor, array in zip(self.turns, self.factors, arrays, strict=True):
-            term = turn(array) if factor is None else factor * turn(array)
-            total = term if total is None else total + term
-        return total
-
-
-def aligned(order):
-    """A function that puts axes in an order of their numbers; None: one of length one."""
-    place = (slice(None), *[None if axis is None else slice(None) for axis in order])
-    turn = (0, *[1 + axis for axis in order if axis is not None])
-    if None in place or turn != tuple(range(len(turn))):
-        return lambda array: array.transpose(turn)[place]
-    return lambda array: array
-
-
-def reciprocal(array):
-    """One over values; the bound is its absolute value."""
-    value = 1.0 / array[0]
-    return np.stack([value, np.abs(value)])
-
-SIGNATURE = "3855d1c9f3f62990651c2edcf9141febe24b317cd4acdde030c752f31bf80189"
+SIGNATURE = "95d0069cf1a66b1f71fdb7686e73d98ebd944eb05537d1e89d129f3d641a3d6a"

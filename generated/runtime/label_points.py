@@ -1,7 +1,7 @@
 """Averages over the output and a label at nodes.
 
 Written by hand, in codegen/runtime/label_points.py.
-Generated; do not edit. Signature 3855d1c9f3f62990, runtime 1edb2b70c776f00b.
+Generated; do not edit. Signature 95d0069cf1a66b1f, runtime 72ef0d92b41e325b.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ import numpy as np
 from generated.runtime.compiling import entry, inner
 from generated.runtime.nodes import Output, fill_nodes
 from generated.runtime.prox import Turns
-from generated.runtime.quadratic import add_quadratic, find_knots, room_for_knots
+from generated.runtime.quadratic import add_quadratic, find_knots, room_for_knots, set_on_line
 
 _ORDER = 20  # Chebyshev nodes of a panel of centres
 _HALF = 0.7  # its half width in spreads of the output, which smooth what is interpolated: (h/2)^n 2/sqrt(n!) = 1e-18
@@ -237,8 +237,10 @@ def points(law, rule, labels, fields, scratch, out):
             known = math.nan  # the label that the knots are of
             for j in range(count):
                 output = Output(centres.place[j], spread, fields.V[node])
-                if law.quadratic:
-                    y = sign if law.residual or law.margin else centres.label[j]
+                y = sign if law.residual or law.margin else centres.label[j]
+                if law.quadratic and law.smooth:
+                    set_on_line(law, rule, y, output, sums)
+                elif law.quadratic:
                     if y != known:
                         find_knots(law, rule, y, output.V, knots)
                         known = y
@@ -249,4 +251,4 @@ def points(law, rule, labels, fields, scratch, out):
                     _sums(law, rule, centres.label[j], output, scratch, sums)
                 _add(sums, sign, parts[j], moves, out, node)
 
-SIGNATURE = "3855d1c9f3f62990651c2edcf9141febe24b317cd4acdde030c752f31bf80189"
+SIGNATURE = "95d0069cf1a66b1f71fdb7686e73d98ebd944eb05537d1e89d129f3d641a3d6a"

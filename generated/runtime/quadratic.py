@@ -4,7 +4,7 @@ The envelope of such a loss is quadratic on every part of the line of omega, g i
 parts meet, the knots, envelope and g are continuous.
 
 Written by hand, in codegen/runtime/quadratic.py.
-Generated; do not edit. Signature 3855d1c9f3f62990, runtime 1edb2b70c776f00b.
+Generated; do not edit. Signature 95d0069cf1a66b1f, runtime 72ef0d92b41e325b.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ import numpy as np
 
 from generated.runtime.compiling import inner
 from generated.runtime.nodes import part_at
-from generated.runtime.prox import at, find_cell, next_piece
+from generated.runtime.prox import Piece, at, find_cell, next_piece
 from generated.runtime.truncated import between, is_narrow, moments_nearby, tail_at
 
 
@@ -112,6 +112,26 @@ def _add_part(moments, anchor, here, h, spread, sums):
 
 
 @inner
+def set_on_line(law, rule, y, output, sums):
+    """The averages of a loss that is one quadratic, without knots."""
+    V, spread = output.V, output.spread
+    piece = Piece(law.pieces, find_cell(law, y)[0], y, rule.parameters, V)
+    _, slope, curvature = at(piece, output.center)
+    h = curvature / (1.0 + V * curvature)
+    value, slope, _ = at(piece, output.center - V * slope / (1.0 + V * curvature))
+    r = h * spread
+    sums[0] = value + 0.5 * V * slope * slope + 0.5 * spread * r
+    sums[1] = -slope
+    sums[2] = h
+    sums[3] = slope * slope + r * r
+    sums[4] = -h * slope
+    sums[5] = 0.0
+    sums[6] = h * sums[3]
+    sums[7] = -h * h
+    sums[8] = 0.0
+
+
+@inner
 def add_quadratic(law, rule, y, output, knots, sums):
     """Add the averages over omega_u ~ N(center, spread^2), in the order of `points`."""
     center, spread, V = output.center, output.spread, output.V
@@ -146,4 +166,4 @@ def add_quadratic(law, rule, y, output, knots, sums):
             k1 = start.phi - end.phi
             _add_part((k0, k1, k2), 0.0, (slope, envelope), h, spread, sums)
 
-SIGNATURE = "3855d1c9f3f62990651c2edcf9141febe24b317cd4acdde030c752f31bf80189"
+SIGNATURE = "95d0069cf1a66b1f71fdb7686e73d98ebd944eb05537d1e89d129f3d641a3d6a"

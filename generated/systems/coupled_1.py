@@ -6,7 +6,7 @@ Order of computation, found from the derived system:
        zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 8a30dc716c96d011.
+in X). Generated; do not edit. Signature 1b09b7560cd5bf0d.
 Regenerate with: giantstep generate
 """
 
@@ -20,7 +20,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "8a30dc716c96d0115783c8df47e684b1b7c1bde2a1c7f09d2c97580c209afcf6"
+SIGNATURE = "1b09b7560cd5bf0d0240fc4836ff1b9b7788d519beda9d02a3e098b5c90a11f1"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

@@ -7,7 +7,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 70213a8a5adb897e.
+in X). Generated; do not edit. Signature 46161b123a7d81e2.
 Regenerate with: giantstep generate
 """
 
@@ -21,7 +21,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "70213a8a5adb897ef5f3c6b4c7b29f61c80fa7477f638f1415e3799c489df1c6"
+SIGNATURE = "46161b123a7d81e2cf0578c5a7ea8687e529a3e5f1168898786aa146c4c266fc"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks

@@ -1,6 +1,6 @@
 """Equations of a given bulk of several blocks, 1 direction(s) beside the spike  [THEORY section 5].
 
-Generated; do not edit. Signature 83976e2aae44affe.
+Generated; do not edit. Signature 7a721e84ea364f60.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "83976e2aae44affedae031aac45ba03354bfba410606b6078ae67cb8fd659809"
+SIGNATURE = "7a721e84ea364f60678d0e0f7a01fbdcc14bfa1bcdc1e83bdfd9461e72002e73"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi', 'zeta')

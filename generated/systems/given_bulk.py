@@ -1,6 +1,6 @@
 """Equations of a given bulk, one block  [THEORY section 5].
 
-Generated; do not edit. Signature dbd00376c1a96878.
+Generated; do not edit. Signature 76b218095a7de213.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "dbd00376c1a96878933b775c53615e20dded6745772a546a033326a41efd2948"
+SIGNATURE = "76b218095a7de213c1c87970089156cea9c642a761345dd67a866f994fd92c20"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

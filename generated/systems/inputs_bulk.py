@@ -1,6 +1,6 @@
 """Equations of structured inputs, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature 30cc0188a75a9d41.
+Generated; do not edit. Signature 41bd44d19e60b754.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "30cc0188a75a9d411b32ed4465f7e4b5699e9036e556e57f1a3215130abc039f"
+SIGNATURE = "41bd44d19e60b754190f0e07b8ab211ca77d0f47ae8abdeaa54bc45c5c533d7d"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

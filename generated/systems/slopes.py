@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature bdc386f90f98f1e2.
+Generated; do not edit. Signature 1cba27f7033c2382.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "bdc386f90f98f1e2b52ed2b254266920bb253692cd77d2985989412841680735"
+SIGNATURE = "1cba27f7033c2382261770c037630217ff33aaa1dbedccdcbc1925552764fbef"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -1,6 +1,6 @@
 """Equations of a stretched bulk, 1 direction(s) beside the spike, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature aa92e71f74aa571a.
+Generated; do not edit. Signature e8fe00c8bf88549c.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "aa92e71f74aa571ab116b803d4a9109356a11a9d7e90ac0412f5eaaa8e0f0e54"
+SIGNATURE = "e8fe00c8bf88549ca26c0ae8c29c322f9f3787639a45d53c4df266bb74e3a5ee"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,6 +1,6 @@
 """Equations of a stretched bulk, 2 direction(s) beside the spike, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature 2c81d82eab31695b.
+Generated; do not edit. Signature 368d6d7708b00932.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "2c81d82eab31695b06874565a41805c940c59d9002f3022f7a7aeb441032b29e"
+SIGNATURE = "368d6d7708b009323808c9c36ef5dbdd00e2d8d7389e1450c70dbb44df6bd936"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

@@ -1,6 +1,6 @@
 """Equations of a trained bulk, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature f80ef23c10348999.
+Generated; do not edit. Signature a97947ed96dc4305.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "f80ef23c10348999513be96dcde80867842faf8a70d5b1584299ae74eb7bbc0e"
+SIGNATURE = "a97947ed96dc43053146c255977712e8d1f81681bf4fef59af75aad00ef2bcc8"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

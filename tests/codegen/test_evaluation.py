@@ -1,4 +1,4 @@
-"""Equations from their text: values and tangents by the compiled loop, the certificate by NumPy, formulas by hand."""
+"""Equations from their text: values and tangents by one compiled loop, the certificate by its own, formulas by hand."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from generated.runtime.array_certificate import ArrayCertificate, product_of
+from generated.runtime import array_steps
+from generated.runtime.array_certificate import ArrayCertificate
+from generated.runtime.array_steps import LARGE, PRODUCT
 from generated.runtime.equation_text import Contractions
 from generated.runtime.evaluation import Numbers, Stage
 from generated.runtime.tangents import TangentEquations, Text
@@ -90,7 +92,7 @@ def test_tangents_along_several_directions_by_differences(ways: int) -> None:
 
 
 def test_the_certificate_sees_every_family() -> None:
-    """The same text by NumPy: no residual but that of v, which is no solution here; more where a family is changed."""
+    """The same text once more: no residual but that of v, which is no solution here; more where a family is changed."""
     node, state = given(float)
     known = {**state, **{name: evaluated(float, node, state)[name].copy() for name in ("G", "F", "u")}}
     check = ArrayCertificate(EQUATIONS, COLUMNS, features=FEATURES).check
@@ -113,12 +115,12 @@ x[a] = -2*sum(v[b], b) + 1 + 3/beta
 
 
 def test_indices_may_have_any_names() -> None:
-    """What is the same but for these is evaluated once, by the loop and by NumPy; a right side may lack an axis."""
+    """What is the same but for these is evaluated once, by both loops; a right side may lack an axis."""
     draw, k = np.random.default_rng(5), BLOCKS
     other = ALIKE.replace("A[p, q]", "A[q, p]")
     assert len(Contractions(ALIKE, COLUMNS, FEATURES).rows) == len(Contractions(other, COLUMNS, FEATURES).rows) - 1
     certificate = ArrayCertificate(ALIKE, COLUMNS, features=FEATURES)  # A v, v (A v), A^T v, the sum of v, one
-    assert sum(getattr(step, "make", None) is product_of for step in certificate.steps.steps) == 5
+    assert sum(getattr(step, "kind", None) == PRODUCT for step in certificate.steps.steps) == 5
     v, matrix, node = draw.normal(size=k), draw.normal(size=(k, k)), draw.normal(size=(2 + k, NODES))
     known = {"A": matrix, "v": v, "u": v * (matrix @ v), "w": 2 * v * (matrix @ v) - matrix.T @ v}
     known["x"] = np.full(k, 1.0 + 3.0 / PARAMETERS[1] - 2.0 * v.sum())
@@ -126,3 +128,27 @@ def test_indices_may_have_any_names() -> None:
     for name in ("u", "w", "x"):
         wrong = {**known, name: known[name] + 1e-6}
         assert certificate.check(node, np.ones(k), PARAMETERS, wrong) > 1e-8, name
+
+
+def test_bounds_of_the_certificate(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the loop and by linear algebra: the residual relative to the terms in absolute value, that of the diagonal and
+    of an axis of length one among them.
+    """
+    text = "u[i] = A[i, i]*v[i]/w[i]\nx[i] = sum(A[i, j]*u[j], j) - 3*u[i] + alpha\n0 = sum(v[i], i) - 2*E(kappa)"
+    draw, k = np.random.default_rng(6), BLOCKS
+    node, known = draw.normal(size=(2 + k, NODES)), {name: draw.normal(size=k) for name in "uvwx"}
+    known["A"] = draw.normal(size=(k, k))
+    a, u, v, w, x = (known[name] for name in "Auvwx")
+    of_u = np.diag(a) * v / w
+    bound = np.abs(of_u)  # u is known to the bound of its equation
+    terms = np.abs(a) @ bound + 3.0 * bound + abs(PARAMETERS[0])
+    average = 2.0 * node[0] @ node[1], 2.0 * np.abs(node[0]) @ np.abs(node[1])
+    expected = max(
+        np.abs(u - of_u).max() / bound.max(),
+        np.abs(x - a @ u + 3.0 * u - PARAMETERS[0]).max() / terms.max(),
+        abs(v.sum() - average[0]) / (np.abs(v).sum() + average[1]),
+    )
+    for large in (LARGE, 1):
+        monkeypatch.setattr(array_steps, "LARGE", large)
+        certificate = ArrayCertificate(text, ("kappa", "weight"), features=("mu0",))
+        assert certificate.check(node, np.ones(k), PARAMETERS, known) == pytest.approx(expected, rel=1e-12)

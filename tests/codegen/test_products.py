@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from generated.runtime import evaluation, products
-from generated.runtime.array_certificate import multiplied
+from generated.runtime.array_steps import multiplied
 from generated.runtime.evaluation import Numbers, Stage
 from generated.systems import given_blocks
 
@@ -39,7 +39,7 @@ def test_products_of_three(monkeypatch: pytest.MonkeyPatch) -> None:
     arrays = [draw.normal(size=size) for size in ((2, 6, 7), (2, 6), (2, 7, 8))]
     names, lengths = ["zij", "zi", "zjk"], {"z": 2, "i": 6, "j": 7, "k": 8}
     plain = multiplied(names, "zik", lengths)(*arrays)
-    monkeypatch.setattr("generated.runtime.array_certificate.LARGE", 1)
+    monkeypatch.setattr("generated.runtime.array_steps.LARGE", 1)
     monkeypatch.setattr(products, "LARGE", 1)
     np.testing.assert_allclose(multiplied(names, "zik", lengths)(*arrays), plain, atol=ROUNDING)
 

@@ -1,0 +1,269 @@
+"""Products, sums and equations of arrays of any number of axes, in order: small ones in one compiled loop, large
+products of matrices by linear algebra.
+
+Every array has two parts, values and bounds, which lie in two rows of the same numbers.
+
+Written by hand, in codegen/runtime/array_steps.py.
+Generated; do not edit. Signature 95d0069cf1a66b1f, runtime 72ef0d92b41e325b.
+Regenerate with: giantstep generate
+"""
+
+# fmt: off
+
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from itertools import combinations
+from math import prod
+from string import ascii_lowercase
+
+import numpy as np
+
+from generated.runtime.compiling import kept
+from generated.runtime.contractions import ALONG
+from generated.runtime.products import LARGE, Product
+
+PART = "Z"  # the axis of values and bounds
+PRODUCT, SUM, RECIPROCAL, EQUAL, VANISH = range(5)
+AXES = 8  # of the loops of a step, at most
+# columns of a step: kind, its operands, the first and one after the last; of the result its place and size
+KIND, FIRST, LAST, PLACE, SIZE, LENGTH = 0, 1, 2, 3, 4, 5
+STRIDE = LENGTH + AXES  # lengths of the loops come first, then the strides of the result
+
+
+@kept(**{**ALONG, "no_cpython_wrapper": False})
+def run_steps(steps, operands, factors, both, missed):
+    """Carry out steps in order; missed[i]: of equation i the worst residual, and the largest bound.
+
+    operands: place and strides loop by loop, factors: of each, of those that are summed; the last loop is the longest.
+    """
+    value, bound, equation = both[0], both[1], 0
+    longest = 1
+    for s in range(steps.shape[0]):
+        longest = max(longest, steps[s, STRIDE - 1])
+    index, terms, sizes = np.zeros(AXES, np.int64), np.empty(longest), np.empty(longest)
+    for s in range(steps.shape[0]):
+        step = steps[s]
+        kind, length, along = step[KIND], step[STRIDE - 1], step[STRIDE + AXES - 1]
+        if kind <= SUM:
+            for n in range(step[PLACE], step[PLACE] + step[SIZE]):
+                value[n] = bound[n] = 0.0
+        outer, largest, scale = 1, 0.0, 0.0
+        for axis in range(AXES - 1):
+            outer *= step[LENGTH + axis]
+            index[axis] = 0
+        for _ in range(outer):
+            at = step[PLACE]
+            for axis in range(AXES - 1):
+                at += index[axis] * step[STRIDE + axis]
+            if kind == PRODUCT:
+                for n in range(length):
+                    terms[n] = sizes[n] = 1.0
+            for o in range(step[FIRST], step[LAST]):
+                operand = operands[o]
+                place, stride = operand[0], operand[AXES]
+                for axis in range(AXES - 1):
+                    place += index[axis] * operand[1 + axis]
+                if kind == PRODUCT:
+                    for n in range(length):
+                        terms[n] *= value[place + n * stride]
+                        sizes[n] *= bound[place + n * stride]
+                elif kind == SUM:
+                    factor = factors[o]
+                    for n in range(length):
+                        value[at + n * along] += factor * value[place + n * stride]
+                        bound[at + n * along] += abs(factor) * bound[place + n * stride]
+                elif kind == RECIPROCAL:
+                    for n in range(length):
+                        value[at + n * along] = 1.0 / value[place + n * stride]
+                        bound[at + n * along] = abs(value[at + n * along])
+                else:
+                    for n in range(length):
+                        left = value[at + n * along] if kind == EQUAL else 0.0
+                        difference = abs(left - value[place + n * stride])
+                        if not difference < np.inf:
+                            difference = np.inf
+                        largest, scale = max(largest, difference), max(scale, bound[place + n * stride])
+                        if kind == EQUAL:
+                            bound[at + n * along] = bound[place + n * stride]
+            if kind == PRODUCT:
+                for n in range(length):
+                    value[at + n * along] += terms[n]
+                    bound[at + n * along] += sizes[n]
+            for axis in range(AXES - 2, -1, -1):
+                index[axis] += 1
+                if index[axis] < step[LENGTH + axis]:
+                    break
+                index[axis] = 0
+        if kind >= EQUAL:
+            missed[equation, 0], missed[equation, 1] = largest, scale
+            equation += 1
+
+
+@dataclass(frozen=True)
+class Step:
+    """A result by the names of its operands: their product, their sum with factors, the reciprocal of one.
+
+    axes: those of the operands, numbered by first appearance; kept: those of the result, None for one of length one.
+    """
+
+    kind: int
+    name: str
+    operands: tuple[str, ...]
+    axes: tuple[tuple[int, ...], ...]
+    kept: tuple[int | None, ...]
+    factors: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Equation:
+    """An equation between arrays by name; ``left`` is None where it is zero."""
+
+    left: str | None
+    right: str
+
+
+class Plan:
+    """The steps for arrays given in some shapes; places: of an array by name among the numbers of one part."""
+
+    def __init__(self, steps, shapes):
+        self.count, self.places, self.shapes = 0, {}, {}
+        for name, shape in zip(steps.names, shapes, strict=True):
+            self._lay(name, shape)
+        self.given, self.pieces, rows = self.count, [], []
+        for step in steps.steps:
+            row = self._equation(step) if isinstance(step, Equation) else self._step(step)
+            if isinstance(row, Large):
+                self.pieces += [*self._loop(rows), row]
+                rows = []
+            else:
+                rows.append(row)
+        self.pieces += self._loop(rows)
+        self.equations = sum(isinstance(step, Equation) for step in steps.steps)
+
+    def numbers(self, arrays):
+        """Room [2, n] for values and bounds of all arrays, with those that are given."""
+        both = np.empty((2, self.count))
+        np.concatenate([values.ravel() for values in arrays], out=both[0, : self.given])
+        np.abs(both[0, : self.given], out=both[1, : self.given])
+        return both
+
+    def worst(self, both):
+        """The worst residual relative to the largest bound of its equation."""
+        missed, done = np.zeros((self.equations, 2)), 0
+        for piece in self.pieces:
+            if isinstance(piece, Large):
+                piece.run(both)
+            else:
+                *rows, equations = piece
+                run_steps(*rows, both, missed[done:])
+                done += equations
+        left, size = missed.T
+        if not np.all(left < np.inf):
+            return np.inf
+        return float(np.max(left[left > 0.0] / size[left > 0.0], initial=0.0))
+
+    def _lay(self, name, shape):
+        self.shapes[name] = shape
+        self.places[name] = slice(self.count, self.count + prod(shape))
+        self.count += prod(shape)
+
+    def _step(self, step):
+        """(the row of a step without its operands, theirs, their factors); or a large product."""
+        lengths = {None: 1}
+        for name, own in zip(step.operands, step.axes, strict=True):
+            for axis, length in zip(own, self.shapes[name], strict=True):
+                lengths[axis] = max(length, lengths.get(axis, 1))
+        self._lay(step.name, tuple(lengths[axis] for axis in step.kept))
+        axes = sorted((axis for axis in lengths if axis is not None), key=lengths.get)
+        if step.kind == PRODUCT and (len(axes) > AXES or prod(lengths.values()) >= LARGE):
+            return Large(step, lengths, self)
+        return self._row(step, [(axis, lengths[axis]) for axis in axes])
+
+    def _equation(self, equation):
+        name = equation.right if equation.left is None else equation.left
+        axes, kind = tuple(range(len(self.shapes[name]))), VANISH if equation.left is None else EQUAL
+        step = Step(kind, name, (equation.right,), (axes,), axes, ())
+        return self._row(step, sorted(enumerate(self.shapes[name]), key=lambda axis: axis[1]))
+
+    def _row(self, step, axes):
+        """axes: (number, length) of the loops, the longest last."""
+        loops = [(None, 1)] * (AXES - len(axes)) + axes
+        place = self.places[step.name]
+        row = [step.kind, place.start, place.stop - place.start, *(length for _, length in loops)]
+        row += self._strides(step.name, step.kept, loops)
+        operands = [
+            [self.places[name].start, *self._strides(name, own, loops)]
+            for name, own in zip(step.operands, step.axes, strict=True)
+        ]
+        return row, operands, step.factors or (1.0,) * len(operands)
+
+    def _strides(self, name, axes, loops):
+        """Of an array along the loops; along an axis of length one it stands still."""
+        found, stride = dict.fromkeys([axis for axis, _ in loops], 0), 1
+        for axis, length in reversed([*zip(axes, self.shapes[name], strict=True)]):
+            if length > 1:
+                found[axis] += stride
+            stride *= length
+        return [0 if axis is None else found[axis] for axis, _ in loops]
+
+    @staticmethod
+    def _loop(rows):
+        """Rows as arrays, with the number of equations among them."""
+        if not rows:
+            return []
+        counts = np.cumsum([0, *(len(operands) for _, operands, _ in rows)]).tolist()
+        steps = [
+            [row[0], first, last, *row[1:]] for (row, _, _), first, last in zip(rows, counts, counts[1:], strict=False)
+        ]
+        operands = [operand for _, own, _ in rows for operand in own]
+        factors = [factor for _, _, own in rows for factor in own]
+        equations = sum(row[0] >= EQUAL for row, _, _ in rows)
+        shape = (counts[-1], 1 + AXES)
+        return [(np.array(steps), np.array(operands, np.int64).reshape(shape), np.array(factors), equations)]
+
+
+class Large:
+    """A product of arrays by linear algebra; lengths by axis."""
+
+    def __init__(self, step, lengths, plan):
+        names = [PART, *ascii_lowercase]
+        own = [PART + "".join(names[1 + axis] for axis in each) for each in step.axes]
+        kept = PART + "".join(names[1 + axis] for axis in step.kept)
+        self.of = multiplied(own, kept, {PART: 2, **{names[1 + a]: n for a, n in lengths.items() if a is not None}})
+        self.result, *self.operands = ((plan.places[n], plan.shapes[n]) for n in (step.name, *step.operands))
+
+    def run(self, both):
+        """Carry it out on values and bounds."""
+        place, shape = self.result
+        arrays = [both[:, own].reshape(2, *sizes) for own, sizes in self.operands]
+        both[:, place] = np.broadcast_to(self.of(*arrays), (2, *shape)).reshape(2, -1)
+
+
+@lru_cache(maxsize=32)
+def planned(steps, shapes):
+    """The plan of some steps for the shapes of the arrays that are given, in the order of their names."""
+    return Plan(steps, shapes)
+
+
+def multiplied(names, kept, lengths):
+    """The same for axes with names; large products are made two at a time."""
+    if len(names) == 2 and (product := Product(*names, kept)).large(lengths):
+        return product.of
+    if len(names) <= 2 or prod(lengths.values()) < LARGE:
+        return partial(np.einsum, f"{','.join(names)}->{kept}")
+    first, second = min(
+        combinations(range(len(names)), 2),
+        key=lambda pair: prod(lengths[a] for a in {*names[pair[0]], *names[pair[1]]}),
+    )
+    left = [own for place, own in enumerate(names) if place not in (first, second)]
+    pair = "".join(sorted({*names[first], *names[second]} & {*kept}.union(*left)))
+    two = multiplied([names[first], names[second]], pair, {a: lengths[a] for a in {*names[first], *names[second]}})
+    whole = multiplied([*left, pair], kept, {a: lengths[a] for a in {*pair}.union(*left)})
+
+    def product(*arrays):
+        others = [array for place, array in enumerate(arrays) if place not in (first, second)]
+        return whole(*others, two(arrays[first], arrays[second]))
+
+    return product
+
+SIGNATURE = "95d0069cf1a66b1f71fdb7686e73d98ebd944eb05537d1e89d129f3d641a3d6a"
