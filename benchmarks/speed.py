@@ -21,7 +21,8 @@ from pathlib import Path
 import numpy as np
 import textbook
 
-from giantstep.quadrature.panels import ORDERS, half_of_even, table
+from giantstep.quadrature.mesh import ORDERS, WIDE
+from giantstep.quadrature.panels import half_table
 from giantstep.spec.kernels import solver_kernel
 from giantstep.spec.model import Model
 from giantstep.sweep.curve import curve
@@ -130,13 +131,13 @@ def by_engine(model: Model) -> list[Row]:
 def nodes(model: Model) -> int:
     """Nodes of the finer of the two tables of a solve."""
     problem = problem_of(model)
-    return len(half_of_even(table(problem.blocks, problem.target, ORDERS[1])))
+    return len(half_table(problem.blocks, problem.target, ORDERS[1], 0, WIDE))
 
 
 def kernel_seconds(model: Model) -> float:
     """One call of the generated solver on a table that is at hand."""
     problem = problem_of(model)
-    rows = half_of_even(table(problem.blocks, problem.target, ORDERS[1]))
+    rows = half_table(problem.blocks, problem.target, ORDERS[1], 0, WIDE)
     kernel, node = solver_kernel(model.fit.loss.key), np.array(rows.T, order="C")
 
     def many() -> None:

@@ -7,14 +7,14 @@ sigma' beside its parts along 1 and z, (i, j) in MOMENTS; radial: 1 for rows Gau
 means of functions of e [N], and of those times t = theta.x [m, N]; r_3: the strength of the spike with
 E sigma''' in the place of E sigma'.
 
-Generated; do not edit. Signature 72b655c35a7c1e41.
+Generated; do not edit. Signature d8f7fdf640906554.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "72b655c35a7c1e41fd3228a42fae4b3a342037c5837f80b768f95bbb65929bc5"
+SIGNATURE = "d8f7fdf64090655482dc6a2d9cf4660308a8ba2da6876a1dc7b2e6ac4c9ffd3d"
 
 
 MOMENTS = ((1, 2), (1, 3), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (4, 0))

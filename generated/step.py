@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature ffb1b4073bb58faf, runtime 72ef0d92b41e325b.
+Generated; do not edit. Signature c24d20e0703f2d10, runtime 60a377d210e4b9f6.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "ffb1b4073bb58faf0f407fd3b83d01afabee51cf358b2faa16ab37419969458d"
+SIGNATURE = "c24d20e0703f2d10275188cd7fa0baec5545a5569d1168901df3bf152613d446"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

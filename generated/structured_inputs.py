@@ -3,14 +3,14 @@
 eigenvalue [J]: of the covariance of the inputs, of mean one; law_tr, law_theta [J]: weights of the trace and of the
 target's direction theta there; u [K]: readout values at initialisation.
 
-Generated; do not edit. Signature 278eb279309b51ae, runtime 72ef0d92b41e325b.
+Generated; do not edit. Signature 962d8f1119fefe30, runtime 60a377d210e4b9f6.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "278eb279309b51aeb07506080dd61da88381f098e176c7d7ba24d010a451a53f"
+SIGNATURE = "962d8f1119fefe30894d7f70ca0a80afae433df5886296c3881b0dd02b0b439d"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

@@ -3,16 +3,27 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
 from codegen.runtime.compiling import Compiled, closed_at, entry, values_at
 from codegen.runtime.gaussian import EPS, FARTHEST, REACH
 from codegen.runtime.panels import panels
+from codegen.runtime.patches import (
+    Patch,
+    band_of,
+    between,
+    exists,
+    patch,
+    patches_of,
+    place_of,
+    width_of,
+)
 from codegen.runtime.piecewise import piecewise
 from codegen.runtime.trapezoid import trapezoid, trapezoid_nodes
 
+_PAYING = 1600  # nodes of a rule that is quick enough to make patches of
 SCRATCH_SHAPE = (420, 52)  # least shape of `scratch`; more rows allow more panels of 52 numbers
 Array = np.ndarray
 Rule = Callable[[Array, float, Array, Array], None]
@@ -27,7 +38,7 @@ class Closed:
     frequency: float  # largest factor by which a wave magnifies the rounding of s
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Function:
     """A scalar function f: its values, and what the rules have to know about it."""
 
@@ -49,6 +60,7 @@ class Function:
         """
         chosen = [self.piecewise] if self.segments else []
         chosen += [self.closed_form] if self.closed is not None else []
+        chosen += [self.patches] if self.smooth and not chosen else []
         chosen += [self.near, self.far] if self.smooth else []
         object.__setattr__(self, "rules", (*chosen, self.panels))
 
@@ -64,6 +76,19 @@ class Function:
         """Closed forms; points where digits that matter cancel are marked."""
         assert self.closed is not None
         closed_form(self.closed.terms.address, self.closed.residual, self.closed.frequency, shifts, q, raw)
+
+    def patches(self, shifts: Array, q: float, raw: Array, scratch: Array) -> None:
+        """Chebyshev sums, made of the trapezoid rules; points without are marked."""
+        band = band_of(q)
+        numbers = patches_of(shifts, width_of(band, self.steepness, self.wave))
+        raw[2] = np.nan
+        for number in np.unique(numbers).tolist():
+            known = _patch(self, band, number) if exists(number) else None
+            if known is not None:
+                here = np.flatnonzero(numbers == number)
+                found, place = np.empty((7, here.size)), known.place
+                between(known.sums, known.errors, place.first, place.width, place.inside(q), shifts[here], found)
+                raw[:, here] = found
 
     def near(self, shifts: Array, q: float, raw: Array, scratch: Array) -> None:
         """Trapezoid rule as far as the Gaussian weight matters."""
@@ -128,6 +153,17 @@ class Function:
         else:
             trapezoid(self.values.address, shifts, q, raw, nodes)
 
+    def by_trapezoid(self, shifts: Array, q: float) -> Array:
+        """raw[7, n] by the trapezoid rules; not numbers where they give up."""
+        raw = np.empty((7, shifts.size))
+        self.near(shifts, q, raw, raw)
+        marked = np.flatnonzero(np.isnan(raw[2]))
+        if marked.size > 0:
+            again = np.empty((7, marked.size))
+            self.far(shifts[marked], q, again, raw)
+            raw[:, marked] = again
+        return raw
+
     @cached_property
     def _places(self) -> tuple[Array, Array, Array]:
         centres = np.array([centre for centre, _ in self.features])
@@ -136,6 +172,14 @@ class Function:
     @cached_property
     def _segments(self) -> Array:
         return np.array(self.segments)
+
+
+@lru_cache(maxsize=256)
+def _patch(function: Function, band: int, number: int) -> Patch | None:
+    """A patch of a function, 54 kB; None where its rules take too many nodes to make one."""
+    place = place_of(band, number, width_of(band, function.steepness, function.wave))
+    nodes = trapezoid_nodes(place.most, REACH, function.steepness, function.wave)
+    return None if nodes is None or nodes.shape[1] > _PAYING else patch(function.by_trapezoid, place)
 
 
 def estimates(raw: Array) -> Array:

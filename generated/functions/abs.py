@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 734cada8592b5ca1, runtime 72ef0d92b41e325b.
+Generated; do not edit. Signature 44f221a8b39a8ee3, runtime 60a377d210e4b9f6.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "734cada8592b5ca1f5e6669d0828d7fd8202dda4dfd1d64cce7aad5aebfdcdbc"
+SIGNATURE = "44f221a8b39a8ee30fd0422bd1a5251c29ca650c75033475c2badf7684d4ca26"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

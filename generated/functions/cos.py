@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 05fdf8ff4bbff5e2, runtime 72ef0d92b41e325b.
+Generated; do not edit. Signature d7181c028ab0d9cd, runtime 60a377d210e4b9f6.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "05fdf8ff4bbff5e29ff982b2b2b52f4adfff5f96dc7e75a603914e6488539baa"
+SIGNATURE = "d7181c028ab0d9cdf58122287ad300c8982b773ba014110429f3bcf0cb587edf"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

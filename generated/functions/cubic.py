@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 702d204fcb750fbc, runtime 72ef0d92b41e325b.
+Generated; do not edit. Signature 55e1acb4ef20706e, runtime 60a377d210e4b9f6.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "702d204fcb750fbc7e68e7c3cbfbce38ea718cd76f3b9a4eb96fade7a6f27327"
+SIGNATURE = "55e1acb4ef20706e863b075b826afe6e7c6450ce81187cbeccf8ee1e29df8fa0"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

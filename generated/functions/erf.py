@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature b84bfb81a5de7e29, runtime 72ef0d92b41e325b.
+Generated; do not edit. Signature 725ad050b5c0244b, runtime 60a377d210e4b9f6.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "b84bfb81a5de7e29f34bbbb546839c12141614ecd0abc94a64f934c58e9a0bbc"
+SIGNATURE = "725ad050b5c0244bb4661810e54a734e29e73051024d76c6823c55672d423720"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

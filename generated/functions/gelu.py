@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 2145c4d6cadeb973, runtime 72ef0d92b41e325b.
+Generated; do not edit. Signature d33dace00514f293, runtime 60a377d210e4b9f6.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "2145c4d6cadeb97379afc3324156ac6c393eee25c002b792b57fce3d70039a7a"
+SIGNATURE = "d33dace00514f2930bc3e7d98f0bab4beb64805ec977c21eef104da0e422689a"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

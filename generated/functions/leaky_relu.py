@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 4e375d4b93e6916a, runtime 72ef0d92b41e325b.
+Generated; do not edit. Signature 777391f4ee9209fb, runtime 60a377d210e4b9f6.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "4e375d4b93e6916ad890735d6304a08e487beb7c04e421fb675efd2a7f111c3b"
+SIGNATURE = "777391f4ee9209fbd938adf1cd51658cf4233693716350069eae7a3755670b83"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

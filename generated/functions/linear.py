@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 6f748e5558dba24d, runtime 72ef0d92b41e325b.
+Generated; do not edit. Signature dc2d016756df3908, runtime 60a377d210e4b9f6.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "6f748e5558dba24d22d20f0fca8d942e3dfb30c28fdf3ea15f6a61851d377f1b"
+SIGNATURE = "dc2d016756df3908e62be9076c5ffd5e0dfd7d6cc6731ead6d766390dba4d9b6"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 7eb575cc7cc1e0c8, runtime 72ef0d92b41e325b.
+Generated; do not edit. Signature cac6935d6ce36786, runtime 60a377d210e4b9f6.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "7eb575cc7cc1e0c8104cbb2beeef01379d8ed6324ec9f9af01a0fd7ccc9a519f"
+SIGNATURE = "cac6935d6ce367864b0c7eab3022fcb5f6052c136999b6cf84b9825a9734bf6a"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

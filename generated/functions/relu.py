@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature a1f2c9bc22c50776, runtime 72ef0d92b41e325b.
+Generated; do not edit. Signature d711bcad3b3d0c45, runtime 60a377d210e4b9f6.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "a1f2c9bc22c507761b743dc67bd222249b815bfb9ce8c341efc18748c20b3323"
+SIGNATURE = "d711bcad3b3d0c457a25f35239cbef08d192962c7473e211da364f21222b841d"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature d68981f9b242a19f, runtime 72ef0d92b41e325b.
+Generated; do not edit. Signature dc9637f417bef933, runtime 60a377d210e4b9f6.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "d68981f9b242a19fad49b3ceeb26f447e607ebcc0405afb7634a143b427b3763"
+SIGNATURE = "dc9637f417bef9330ce6e8cbc0c1456f376185740d7d3acd48f8d8af4b277bf6"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 0ae9525febe95c6a, runtime 72ef0d92b41e325b.
+Generated; do not edit. Signature 48ff4ca2290797d1, runtime 60a377d210e4b9f6.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "0ae9525febe95c6a06195e5f104664414c05c453dd54a96d0e434393c8c50de3"
+SIGNATURE = "48ff4ca2290797d1e4667b1d9d7fa47f85d2a8d563738ecf2d8fc14fd900d005"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

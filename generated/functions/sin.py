@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 056a9de478e8b6a9, runtime 72ef0d92b41e325b.
+Generated; do not edit. Signature c0819b205f7c7016, runtime 60a377d210e4b9f6.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "056a9de478e8b6a9c1227479900de62b43baddc9ad20156c92a566675057c3a8"
+SIGNATURE = "c0819b205f7c70164806ab727d7a06353207dccd4c190053b618217208f86f5f"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

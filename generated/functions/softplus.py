@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 5fb66dfc80bfad03, runtime 72ef0d92b41e325b.
+Generated; do not edit. Signature f51749dba6a0558f, runtime 60a377d210e4b9f6.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "5fb66dfc80bfad03a2b08a23e72696fd4dc43de256a90ef09bc5649725a9944c"
+SIGNATURE = "f51749dba6a0558f1df412cbea78c062edc90b1991728cf13524fdb3322e42af"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature cda4c182628a872d, runtime 72ef0d92b41e325b.
+Generated; do not edit. Signature 60fd76317785d42c, runtime 60a377d210e4b9f6.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "cda4c182628a872d953f2959610155a8b7de642fd69b22487ebf01647cad6456"
+SIGNATURE = "60fd76317785d42c34ca31b5b560086f6c757989082f2af5f9d32d39681eace4"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 6d0ceb483eddf888, runtime 72ef0d92b41e325b.
+Generated; do not edit. Signature f5f2855b08600a34, runtime 60a377d210e4b9f6.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "6d0ceb483eddf8884e8b18a8af35edaa39065eaabeae6ccff4c60e5bbaf6b2aa"
+SIGNATURE = "f5f2855b08600a34f922b49e2cb30337de055528d0a62f9c1c8aae6cb4eae5ee"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature e7fca78d06e8fce9, runtime 72ef0d92b41e325b.
+Generated; do not edit. Signature 97501fa8eda35ef3, runtime 60a377d210e4b9f6.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "e7fca78d06e8fce97e3701f5e60af46bb5fb73dee54e1c9d17c43e1b1e483ee8"
+SIGNATURE = "97501fa8eda35ef3d237ffbdf69874f05cc139287736e475cc42ac17b9a07089"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

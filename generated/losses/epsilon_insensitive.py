@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 135c3d96e4ddefea, runtime 72ef0d92b41e325b.
+Generated; do not edit. Signature 15b4a1cf50cf8b59, runtime 60a377d210e4b9f6.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "135c3d96e4ddefea0d7b20b12cfb047674e8eadf1a8a103e17ef9aac9af494c6"
+SIGNATURE = "15b4a1cf50cf8b59164fa54395245c330e26d7a92415d9581059f447ef991485"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

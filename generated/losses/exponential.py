@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature e92b5f26be163ddf, runtime 72ef0d92b41e325b.
+Generated; do not edit. Signature deb940fceda758bc, runtime 60a377d210e4b9f6.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "e92b5f26be163ddf03c450540625179c4d5ce46b7e89be8284e5c244197f17a3"
+SIGNATURE = "deb940fceda758bcc86714f94d048bf8a8d3c32ec1ae285a026ec42c8b67e5df"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

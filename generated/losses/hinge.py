@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature ff48bd2beff4b7ad, runtime 72ef0d92b41e325b.
+Generated; do not edit. Signature 9327fa532dab3778, runtime 60a377d210e4b9f6.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "ff48bd2beff4b7ad233f053213839084ced5ac9eb3b892b6632bb41d65495c4a"
+SIGNATURE = "9327fa532dab3778ad37f4599c25060e67a64a98a30bb8fae6dea77e43d2fc4c"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 3988b05f3a90223f, runtime 72ef0d92b41e325b.
+Generated; do not edit. Signature 66c0c82419f0aec7, runtime 60a377d210e4b9f6.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "3988b05f3a90223f870b692d256d8a2747df9df5c14c1d991034e4796e54d451"
+SIGNATURE = "66c0c82419f0aec767023f25ab122573fd80b6f75e95c5c0d71ccb7032df4c79"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 6df06b4836a6276a, runtime 72ef0d92b41e325b.
+Generated; do not edit. Signature c85aa174a641ca1b, runtime 60a377d210e4b9f6.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "6df06b4836a6276a6ec7e9a956c0d4f076ccd6f585cc4533f6fb7fa152ae1650"
+SIGNATURE = "c85aa174a641ca1b4d01c4ec4f63122e8ed242a6fdced33293991dfbe4d08a03"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 8a23fba3702d1468, runtime 72ef0d92b41e325b.
+Generated; do not edit. Signature 957e9c8663eb9f32, runtime 60a377d210e4b9f6.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "8a23fba3702d1468c0b7ddf3a8c0dab42aaca88ad5f19d3da0177b80976d3094"
+SIGNATURE = "957e9c8663eb9f32a2bb318304c483fae1094bc7a74ab67ec5877764366c706c"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature ebf38c98a8dc84c0, runtime 72ef0d92b41e325b.
+Generated; do not edit. Signature 244907cc7f6ccffc, runtime 60a377d210e4b9f6.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "ebf38c98a8dc84c06455291e8d10b5b9121973ba044a775c20b4dae188225f69"
+SIGNATURE = "244907cc7f6ccffcdd816bf7ffd1a95337b6f016ea74a78914731838487ee652"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature f08e0730e54d9b5d, runtime 72ef0d92b41e325b.
+Generated; do not edit. Signature 65d94bd0778f855b, runtime 60a377d210e4b9f6.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "f08e0730e54d9b5d40fc2fc6e73431527ed46130d7e9521ec35d3c446f46fa23"
+SIGNATURE = "65d94bd0778f855b3c158571f0f49c1b0711adc56b99cac1e9c9573b4c322ca6"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature dc2fd9ef7cee5d82, runtime 72ef0d92b41e325b.
+Generated; do not edit. Signature a48ea4dfa3a3cca3, runtime 60a377d210e4b9f6.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "dc2fd9ef7cee5d82f4be1b70eea0326b420f6abcfff0d1d4f9349c824f580317"
+SIGNATURE = "a48ea4dfa3a3cca35c24e94fcbf3cd072541b492d611a54ef51ad9bea1501a66"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

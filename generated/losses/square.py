@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 87488e043abc65f0, runtime 72ef0d92b41e325b.
+Generated; do not edit. Signature 51c83e3063f367ac, runtime 60a377d210e4b9f6.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "87488e043abc65f0fc010ce77b77bd8427ee1c005613d3af1e31e12f01e5a6c5"
+SIGNATURE = "51c83e3063f367acf2d2f8049cbaa08310ee51f63cf3bebf2fa336372a2562ae"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

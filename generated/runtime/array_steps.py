@@ -4,7 +4,7 @@ products of matrices by linear algebra.
 Every array has two parts, values and bounds, which lie in two rows of the same numbers.
 
 Written by hand, in codegen/runtime/array_steps.py.
-Generated; do not edit. Signature 95d0069cf1a66b1f, runtime 72ef0d92b41e325b.
+Generated; do not edit. Signature 5f5600f862e4fb97, runtime 60a377d210e4b9f6.
 Regenerate with: giantstep generate
 """
 
@@ -266,4 +266,4 @@ def multiplied(names, kept, lengths):
 
     return product
 
-SIGNATURE = "95d0069cf1a66b1f71fdb7686e73d98ebd944eb05537d1e89d129f3d641a3d6a"
+SIGNATURE = "5f5600f862e4fb97d63d7d524420cb74d258e75400400894dc9b616488b6dadc"

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of a function by the rules that serve it, cheapest first.
 
 Written by hand, in codegen/runtime/coefficients.py.
-Generated; do not edit. Signature 95d0069cf1a66b1f, runtime 72ef0d92b41e325b.
+Generated; do not edit. Signature 5f5600f862e4fb97, runtime 60a377d210e4b9f6.
 Regenerate with: giantstep generate
 """
 
@@ -10,16 +10,27 @@ Regenerate with: giantstep generate
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
 from generated.runtime.compiling import Compiled, closed_at, entry, values_at
 from generated.runtime.gaussian import EPS, FARTHEST, REACH
 from generated.runtime.panels import panels
+from generated.runtime.patches import (
+    Patch,
+    band_of,
+    between,
+    exists,
+    patch,
+    patches_of,
+    place_of,
+    width_of,
+)
 from generated.runtime.piecewise import piecewise
 from generated.runtime.trapezoid import trapezoid, trapezoid_nodes
 
+_PAYING = 1600  # nodes of a rule that is quick enough to make patches of
 SCRATCH_SHAPE = (420, 52)  # least shape of `scratch`; more rows allow more panels of 52 numbers
 Array = np.ndarray
 Rule = Callable[[Array, float, Array, Array], None]
@@ -34,7 +45,7 @@ class Closed:
     frequency: float  # largest factor by which a wave magnifies the rounding of s
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Function:
     """A scalar function f: its values, and what the rules have to know about it."""
 
@@ -56,6 +67,7 @@ class Function:
         """
         chosen = [self.piecewise] if self.segments else []
         chosen += [self.closed_form] if self.closed is not None else []
+        chosen += [self.patches] if self.smooth and not chosen else []
         chosen += [self.near, self.far] if self.smooth else []
         object.__setattr__(self, "rules", (*chosen, self.panels))
 
@@ -71,6 +83,19 @@ class Function:
         """Closed forms; points where digits that matter cancel are marked."""
         assert self.closed is not None
         closed_form(self.closed.terms.address, self.closed.residual, self.closed.frequency, shifts, q, raw)
+
+    def patches(self, shifts: Array, q: float, raw: Array, scratch: Array) -> None:
+        """Chebyshev sums, made of the trapezoid rules; points without are marked."""
+        band = band_of(q)
+        numbers = patches_of(shifts, width_of(band, self.steepness, self.wave))
+        raw[2] = np.nan
+        for number in np.unique(numbers).tolist():
+            known = _patch(self, band, number) if exists(number) else None
+            if known is not None:
+                here = np.flatnonzero(numbers == number)
+                found, place = np.empty((7, here.size)), known.place
+                between(known.sums, known.errors, place.first, place.width, place.inside(q), shifts[here], found)
+                raw[:, here] = found
 
     def near(self, shifts: Array, q: float, raw: Array, scratch: Array) -> None:
         """Trapezoid rule as far as the Gaussian weight matters."""
@@ -135,6 +160,17 @@ class Function:
         else:
             trapezoid(self.values.address, shifts, q, raw, nodes)
 
+    def by_trapezoid(self, shifts: Array, q: float) -> Array:
+        """raw[7, n] by the trapezoid rules; not numbers where they give up."""
+        raw = np.empty((7, shifts.size))
+        self.near(shifts, q, raw, raw)
+        marked = np.flatnonzero(np.isnan(raw[2]))
+        if marked.size > 0:
+            again = np.empty((7, marked.size))
+            self.far(shifts[marked], q, again, raw)
+            raw[:, marked] = again
+        return raw
+
     @cached_property
     def _places(self) -> tuple[Array, Array, Array]:
         centres = np.array([centre for centre, _ in self.features])
@@ -143,6 +179,14 @@ class Function:
     @cached_property
     def _segments(self) -> Array:
         return np.array(self.segments)
+
+
+@lru_cache(maxsize=256)
+def _patch(function: Function, band: int, number: int) -> Patch | None:
+    """A patch of a function, 54 kB; None where its rules take too many nodes to make one."""
+    place = place_of(band, number, width_of(band, function.steepness, function.wave))
+    nodes = trapezoid_nodes(place.most, REACH, function.steepness, function.wave)
+    return None if nodes is None or nodes.shape[1] > _PAYING else patch(function.by_trapezoid, place)
 
 
 def estimates(raw: Array) -> Array:
@@ -192,4 +236,4 @@ def closed_form(address, residual, frequency, shifts, q, raw):
         raw[5, i] = error2
         raw[6, i] = wave
 
-SIGNATURE = "95d0069cf1a66b1f71fdb7686e73d98ebd944eb05537d1e89d129f3d641a3d6a"
+SIGNATURE = "5f5600f862e4fb97d63d7d524420cb74d258e75400400894dc9b616488b6dadc"

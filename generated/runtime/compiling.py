@@ -4,7 +4,7 @@ A rule of quadrature is compiled once and serves every function: it asks for val
 that it knows by its address only.
 
 Written by hand, in codegen/runtime/compiling.py.
-Generated; do not edit. Signature 95d0069cf1a66b1f, runtime 72ef0d92b41e325b.
+Generated; do not edit. Signature 5f5600f862e4fb97, runtime 60a377d210e4b9f6.
 Regenerate with: giantstep generate
 """
 
@@ -199,4 +199,4 @@ def edge_at(typing: Any, address: Any, k: Any, y: Any, q: Any) -> Any:
 
     return types.float64(types.intp, types.intp, types.float64, q), lowered
 
-SIGNATURE = "95d0069cf1a66b1f71fdb7686e73d98ebd944eb05537d1e89d129f3d641a3d6a"
+SIGNATURE = "5f5600f862e4fb97d63d7d524420cb74d258e75400400894dc9b616488b6dadc"

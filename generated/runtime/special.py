@@ -1,7 +1,7 @@
 """Special functions of the generated expressions: without overflow, accurate in the tails.
 
 Written by hand, in codegen/runtime/special.py.
-Generated; do not edit. Signature 95d0069cf1a66b1f, runtime 72ef0d92b41e325b.
+Generated; do not edit. Signature 5f5600f862e4fb97, runtime 60a377d210e4b9f6.
 Regenerate with: giantstep generate
 """
 
@@ -80,4 +80,4 @@ def log_normal_cdf(u):
         fraction = -u + k / fraction
     return -0.5 * u * u - 0.9189385332046727 - math.log(fraction)
 
-SIGNATURE = "95d0069cf1a66b1f71fdb7686e73d98ebd944eb05537d1e89d129f3d641a3d6a"
+SIGNATURE = "5f5600f862e4fb97d63d7d524420cb74d258e75400400894dc9b616488b6dadc"

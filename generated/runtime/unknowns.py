@@ -8,7 +8,7 @@ of a matrix one is an unknown; the other lies ``TURNED`` further. ``FAMILY`` num
 (row n), the unknowns (n + 1), the weights of the finite-size term (n + 2), and room for the elimination.
 
 Written by hand, in codegen/runtime/unknowns.py.
-Generated; do not edit. Signature 95d0069cf1a66b1f, runtime 72ef0d92b41e325b.
+Generated; do not edit. Signature 5f5600f862e4fb97, runtime 60a377d210e4b9f6.
 Regenerate with: giantstep generate
 """
 
@@ -150,4 +150,4 @@ def invert(matrix, row, K):
                 matrix[row, i, other] = entry
             order[k], order[other] = order[other], order[k]
 
-SIGNATURE = "95d0069cf1a66b1f71fdb7686e73d98ebd944eb05537d1e89d129f3d641a3d6a"
+SIGNATURE = "5f5600f862e4fb97d63d7d524420cb74d258e75400400894dc9b616488b6dadc"

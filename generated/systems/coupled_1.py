@@ -6,7 +6,7 @@ Order of computation, found from the derived system:
        zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 1b09b7560cd5bf0d.
+in X). Generated; do not edit. Signature 66c114dc539cbec2.
 Regenerate with: giantstep generate
 """
 
@@ -20,7 +20,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "1b09b7560cd5bf0d0240fc4836ff1b9b7788d519beda9d02a3e098b5c90a11f1"
+SIGNATURE = "66c114dc539cbec2b7c6977c6a458c7255632ae1a9ecac019db2b6667061c1e2"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

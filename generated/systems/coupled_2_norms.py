@@ -7,7 +7,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 46161b123a7d81e2.
+in X). Generated; do not edit. Signature 916d3f647108454d.
 Regenerate with: giantstep generate
 """
 
@@ -21,7 +21,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "46161b123a7d81e2cf0578c5a7ea8687e529a3e5f1168898786aa146c4c266fc"
+SIGNATURE = "916d3f647108454d4f112156cae324db154379cb8c6b6433a31c356e4e92fdb2"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks

@@ -1,6 +1,6 @@
 """Equations of a given bulk of several blocks, 1 direction(s) beside the spike  [THEORY section 5].
 
-Generated; do not edit. Signature 7a721e84ea364f60.
+Generated; do not edit. Signature 283a923728d59e2e.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "7a721e84ea364f60678d0e0f7a01fbdcc14bfa1bcdc1e83bdfd9461e72002e73"
+SIGNATURE = "283a923728d59e2e34d9fc5077e68839a5904adb25b92f51b35212481041f479"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi', 'zeta')

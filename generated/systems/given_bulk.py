@@ -1,6 +1,6 @@
 """Equations of a given bulk, one block  [THEORY section 5].
 
-Generated; do not edit. Signature 76b218095a7de213.
+Generated; do not edit. Signature 672bb87dddd6ef79.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "76b218095a7de213c1c87970089156cea9c642a761345dd67a866f994fd92c20"
+SIGNATURE = "672bb87dddd6ef79810b25d0afccbbaaa4045b3ac475f8b8815e4921a92c6cdb"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

@@ -1,6 +1,6 @@
 """Equations of structured inputs, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature 41bd44d19e60b754.
+Generated; do not edit. Signature def7cf8ba813cb9b.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "41bd44d19e60b754190f0e07b8ab211ca77d0f47ae8abdeaa54bc45c5c533d7d"
+SIGNATURE = "def7cf8ba813cb9bb481c9d62f2d68d1515c29e704005f141f3f8b2023897bc1"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

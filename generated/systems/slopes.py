@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 1cba27f7033c2382.
+Generated; do not edit. Signature f3a643c6142a928e.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "1cba27f7033c2382261770c037630217ff33aaa1dbedccdcbc1925552764fbef"
+SIGNATURE = "f3a643c6142a928e6d566642d31beedd693462a49c1c557615543e3d178a67cf"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature c2961c1c144db016.
+in X). Generated; do not edit. Signature 3d08becea219c03d.
 Regenerate with: giantstep generate
 """
 
@@ -23,7 +23,7 @@ from generated.runtime.unknowns import (DIRECTION, FAMILY, IMAGE, RESIDUAL, TURN
     solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "c2961c1c144db0162a2ea36f1b2a1ea6f46ac53255507717895c0ab42559f624"
+SIGNATURE = "3d08becea219c03dc7f2aea76dd5e0fe20dd3cf4d3d3333e64bd06df46da9554"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

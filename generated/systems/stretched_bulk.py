@@ -1,6 +1,6 @@
 """Equations of a stretched bulk, 1 direction(s) beside the spike, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature e8fe00c8bf88549c.
+Generated; do not edit. Signature 3ea1926080eb3ba5.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "e8fe00c8bf88549ca26c0ae8c29c322f9f3787639a45d53c4df266bb74e3a5ee"
+SIGNATURE = "3ea1926080eb3ba58f79444b3d0c5a02940b6041d180aadc510bc640ad7af658"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,6 +1,6 @@
 """Equations of a trained bulk, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature a97947ed96dc4305.
+Generated; do not edit. Signature b077dc72b2d79346.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "a97947ed96dc43053146c255977712e8d1f81681bf4fef59af75aad00ef2bcc8"
+SIGNATURE = "b077dc72b2d79346ed6be09ada53718a8915f86cbeb79214c0553cad4bc9e05b"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

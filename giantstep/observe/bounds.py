@@ -25,7 +25,7 @@ from giantstep.observe.baselines import best_linear_error
 from giantstep.observe.conditional_model import Conditional, conditional
 from giantstep.observe.minimise import least, least_positive
 from giantstep.observe.polynomial_error import polynomial_errors
-from giantstep.quadrature.panels import ORDERS
+from giantstep.quadrature.mesh import ORDERS
 from giantstep.quadrature.shift_derivatives import norm_functions, norm_rest
 from giantstep.spec.errors import BadInput, NotConverged
 from giantstep.spec.given import takes_model

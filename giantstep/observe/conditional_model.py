@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from giantstep.law.label_moments import label_moments
-from giantstep.quadrature.panels import ORDERS, table
+from giantstep.quadrature.mesh import ORDERS
+from giantstep.quadrature.panels import table
 from giantstep.quadrature.tensor import coordinates, tensor_table
 from giantstep.spec.kernels import coefficients
 from giantstep.spec.model import Target

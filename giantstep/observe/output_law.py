@@ -18,7 +18,7 @@ import numpy as np
 
 from giantstep.law.directions import mixing
 from giantstep.quadrature.interpolation import interpolated
-from giantstep.quadrature.panels import reach_of
+from giantstep.quadrature.mesh import reach_of
 from giantstep.quadrature.shift_derivatives import norm_functions
 from giantstep.quadrature.tensor import trapezoid_step
 from giantstep.spec.errors import NotConverged

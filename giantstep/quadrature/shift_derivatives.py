@@ -10,7 +10,7 @@ import numpy as np
 
 from giantstep.quadrature.gauss import evenly_cut, legendre
 from giantstep.quadrature.interpolation import interpolated
-from giantstep.quadrature.panels import Term
+from giantstep.quadrature.mesh import Term
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.expressions import numpy_function
 from giantstep.spec.kernels import function_kernel

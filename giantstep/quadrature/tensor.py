@@ -12,7 +12,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from giantstep.quadrature.panels import Term, initial_mesh, nodes, reach_of, steep_places
+from giantstep.quadrature.mesh import Term, initial_mesh, nodes, reach_of, steep_places
 from giantstep.simulate.memory import available_bytes
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.kernels import coefficients, function_kernel

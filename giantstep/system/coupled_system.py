@@ -18,7 +18,7 @@ from generated.runtime.nodes import Fields, Rule
 from generated.runtime.unknowns import RESIDUAL, TURNED, UNKNOWN
 from giantstep.law.labels import Intervals, Labels
 from giantstep.quadrature.gauss import legendre
-from giantstep.quadrature.panels import ORDERS, meshes, nodes
+from giantstep.quadrature.mesh import ORDERS, meshes, nodes
 from giantstep.quadrature.tensor import coordinates
 from giantstep.spec.errors import NotConverged
 from giantstep.system.discretisation import Level, Resolved, clean_law, resolved, rows_between

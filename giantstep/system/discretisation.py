@@ -17,7 +17,8 @@ from giantstep.law.multi_index_labels import (
     square_nodes,
     turns_along,
 )
-from giantstep.quadrature.panels import Term, rows_at, table
+from giantstep.quadrature.mesh import Term
+from giantstep.quadrature.panels import rows_at, table
 from giantstep.quadrature.shift_derivatives import norm_functions
 from giantstep.quadrature.tensor import Shape, coordinates, tensor_table
 from giantstep.spec.kernels import coefficients

@@ -24,7 +24,7 @@ import mpmath
 import numpy as np
 
 from giantstep.law.spike import variance_by_value
-from giantstep.quadrature.panels import Term
+from giantstep.quadrature.mesh import Term
 from giantstep.quadrature.shift_derivatives import root_factorials, shift_derivatives
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.expressions import numpy_function

@@ -16,7 +16,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from giantstep.quadrature.panels import Term
+from giantstep.quadrature.mesh import Term
 from giantstep.spec.kernels import function_kernel
 from giantstep.spec.matrix import Rows
 from giantstep.system.problem import Problem, Solution

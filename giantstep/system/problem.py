@@ -11,7 +11,7 @@ import numpy as np
 
 from giantstep.law.intermediate_steps import at_strength, is_intermediate, polynomials_of, refused
 from giantstep.law.spike import SpikeParameters, spike_of
-from giantstep.quadrature.panels import Term
+from giantstep.quadrature.mesh import Term
 from giantstep.spec.errors import BadInput
 from giantstep.spec.matrix import Rows
 from giantstep.spec.model import Model

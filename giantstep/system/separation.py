@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from giantstep.quadrature.panels import ORDERS, table
+from giantstep.quadrature.mesh import ORDERS
+from giantstep.quadrature.panels import table
 from giantstep.spec.errors import NotConverged
 from giantstep.system.problem import Problem
 

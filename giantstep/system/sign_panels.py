@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from giantstep.law.labels import Intervals, Labels
 from giantstep.quadrature.gauss import legendre
-from giantstep.quadrature.panels import nodes
+from giantstep.quadrature.mesh import nodes
 
 Array = np.ndarray
 Index = NDArray[np.intp]

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from giantstep.quadrature.panels import ORDERS, Term, table
+from giantstep.quadrature.mesh import ORDERS, WIDE, Term
+from giantstep.quadrature.panels import table
 from giantstep.quadrature.tensor import Shape, coordinates, tensor_table
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.matrix import Rows
@@ -205,7 +206,7 @@ def _features(
     """(kappa [N, q], weights [N], mean features [N, K], norms of the features whose averages they are [K])."""
     rank = 1 if loadings is None else len(loadings[0])
     if loadings is None:
-        rows = table(blocks, target or blocks[0], ORDERS[-1])
+        rows = table(blocks, target or blocks[0], ORDERS[-1], spacing=WIDE)
     else:
         rows = tensor_table(Shape(blocks, loadings, target), (1.0,) * rank)
     mu0, mu1, mu2sq = np.split(rows[:, -3 * len(blocks) :], 3, axis=1)

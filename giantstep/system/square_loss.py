@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from derive.directions import directions_of
-from giantstep.quadrature.panels import ORDERS, Term, half_of_even, table
+from giantstep.quadrature.mesh import ORDERS, WIDE, Term
+from giantstep.quadrature.panels import half_table
 from giantstep.quadrature.tensor import Shape, tensor_table
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.kernels import solver_kernel
@@ -177,7 +178,7 @@ def _rules(blocks: tuple[Term, ...], target: Term, halvings: int, span: Span | N
     order |= {name: (order[name][0], (len(blocks), 1, -1)) for name in ("zeta", "psi")}
     found = []
     for count in ORDERS:
-        node = solver_nodes(half_of_even(table(blocks, target, count, halvings)), span)
+        node = solver_nodes(half_table(blocks, target, count, halvings, WIDE), span)
         found.append(_Rule(node, kernel.CERTIFICATE.on(node, places), _signal(node), order))
     return found[0], found[1]
 

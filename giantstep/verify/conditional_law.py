@@ -18,7 +18,7 @@ from scipy.special import erfcx, log_ndtr, ndtr
 
 from derive.labels import index_function
 from derive.scalar import scalar_function
-from giantstep.quadrature.panels import Term
+from giantstep.quadrature.mesh import Term
 from giantstep.verify.interpreter import NotEvaluable
 from giantstep.verify.quadrature import density, normal_nodes
 

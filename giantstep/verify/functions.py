@@ -14,7 +14,7 @@ from derive.gaussian.quadrature import QuadratureError
 from derive.scalar import ScalarFunction
 from derive.step_numbers import StepInputs, evaluate
 from giantstep.law.derivation import step_map_of
-from giantstep.quadrature.panels import Term
+from giantstep.quadrature.mesh import Term
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.kernels import coefficients
 from giantstep.spec.model import Model

@@ -14,7 +14,8 @@ from codegen.places import PARAMETERS, block_columns, scalar_columns
 from derive.blocks import Definition
 from derive.saddle import SaddleSystem
 from giantstep.law.derivation import system_of
-from giantstep.quadrature.panels import ORDERS, table
+from giantstep.quadrature.mesh import ORDERS
+from giantstep.quadrature.panels import table
 from giantstep.quadrature.tensor import tensor_table
 from giantstep.spec.kernels import solver_kernel
 from giantstep.spec.model import Model

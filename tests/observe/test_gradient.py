@@ -23,7 +23,7 @@ from giantstep.cli.main import main
 from giantstep.law.labels import Intervals, Points
 from giantstep.observe.gradient.coefficient_slopes import slopes_along
 from giantstep.observe.gradient.gradient import gradient
-from giantstep.quadrature.panels import Term
+from giantstep.quadrature.mesh import Term
 from giantstep.spec.errors import GiantstepError
 from giantstep.spec.kernels import coefficients
 from giantstep.system.misclassification import wrong_sign, wrong_sign_slopes

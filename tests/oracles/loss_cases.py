@@ -17,7 +17,7 @@ from derive.labels import index_function
 from derive.loss.loss import analyse_loss, loss_of
 from derive.saddle import SaddleSystem
 from derive.scalar import scalar_function
-from giantstep.quadrature.panels import Term
+from giantstep.quadrature.mesh import Term
 from giantstep.spec.kernels import coefficients
 from giantstep.spec.model import Model
 from giantstep.system import coupled_solver

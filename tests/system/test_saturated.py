@@ -15,7 +15,8 @@ from loss_cases import model
 from scipy.integrate import quad
 from scipy.special import ndtr
 
-from giantstep.quadrature.panels import meshes, nodes, rows_at
+from giantstep.quadrature.mesh import meshes, nodes
+from giantstep.quadrature.panels import rows_at
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.model import Model
 from giantstep.system.coupled_solver import order_of

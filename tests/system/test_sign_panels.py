@@ -16,7 +16,8 @@ from scipy.special import ndtr
 
 import giantstep as gs
 from giantstep.law.labels import Points
-from giantstep.quadrature.panels import meshes, rows_at
+from giantstep.quadrature.mesh import meshes
+from giantstep.quadrature.panels import rows_at
 from giantstep.spec.expressions import numpy_function
 from giantstep.system.problem import problem_of
 from giantstep.system.sign_panels import Output, panels

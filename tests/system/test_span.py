@@ -13,7 +13,8 @@ from undetermined_cases import cases, gaussian_values, model
 from giantstep.law.gradient_step import arguments_of
 from giantstep.observe.gradient.gradient import gradient
 from giantstep.observe.learned import learned
-from giantstep.quadrature.panels import ORDERS, table
+from giantstep.quadrature.mesh import ORDERS
+from giantstep.quadrature.panels import table
 from giantstep.quadrature.tensor import tensor_table
 from giantstep.spec.errors import BadInput, NotConverged
 from giantstep.spec.model import Model

@@ -14,7 +14,7 @@ import pytest
 
 import giantstep
 from derive.scalar import scalar_function
-from giantstep.quadrature.panels import Term
+from giantstep.quadrature.mesh import Term
 from giantstep.spec.kernels import solver_kernel
 from giantstep.spec.model import Model
 from giantstep.system.solve import problem_of, solve

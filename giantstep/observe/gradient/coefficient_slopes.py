@@ -9,7 +9,7 @@ import numpy as np
 
 from generated.systems import slopes as generated_slopes
 from giantstep.quadrature.interpolation import between, chebyshev_table
-from giantstep.quadrature.panels import Term, initial_mesh, nodes
+from giantstep.quadrature.mesh import Term, initial_mesh, nodes
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.expressions import numpy_function
 from giantstep.spec.kernels import coefficients

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.polynomial.legendre import legvander
 
 from giantstep.quadrature.gauss import legendre, legendre_coefficients
-from giantstep.quadrature.panels import Term, meshes
+from giantstep.quadrature.mesh import Term, meshes
 from giantstep.spec.kernels import coefficients
 
 Array = np.ndarray

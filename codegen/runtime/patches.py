@@ -1,0 +1,175 @@
+"""Coefficients of a smooth function between Chebyshev points of (s, q), q = sqrt(c), on patches made when asked for.
+
+mu0, mu1 and mu2^2 are as smooth in s and q as f is, blurred by q. What a patch holds, and whether a point has one, is
+decided by the function and the point alone: an answer does not depend on what was asked before or beside it.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from codegen.runtime.compiling import entry
+from codegen.runtime.gaussian import EPS
+
+_SHIFTS, _WIDTHS = 20, 14  # Chebyshev points of a panel in s, and of a patch in q
+_PANELS = 8  # of a patch in s
+_PER_OCTAVE = 4  # patches in q
+_FARTHEST = 4  # patches on each side of s = 0; beyond, most functions are what they are at infinity
+_GENTLE = 0.5  # steepness below which panels grow no wider
+_CHECKS = 13, 3  # points in s and q, between the others, where a panel must agree with the rule that it is made of
+_END = 1.0 - 1e-9  # of a panel: what lies beyond is the next one's
+_CERTIFIED = 1e-14  # of sqrt(E f^2): the error of a panel that is used
+_OF_ITSELF = 1e-13  # the error of mu2^2 that a panel may have beside what rounding of f makes of it
+_ROUNDING = 16.0 * EPS
+
+Array = np.ndarray
+Rule = Callable[[Array, float], Array]
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a patch lies: panels of a width in s from ``first`` on, and q from ``least`` to ``most``."""
+
+    first: float
+    width: float
+    least: float
+    most: float
+
+    @property
+    def panels(self) -> Array:
+        """Where the panels begin [PANELS]."""
+        return self.first + self.width * np.arange(_PANELS)
+
+    def inside(self, q: float) -> float:
+        """q on a scale from -1 to 1."""
+        return (2.0 * q - self.least - self.most) / (self.most - self.least)
+
+
+@dataclass(frozen=True, eq=False)
+class Patch:
+    """Chebyshev coefficients [PANELS, WIDTHS, 3, SHIFTS] of mu0, mu1 and mu2^2.
+
+    errors [PANELS, 3]: of mu0 and of mu1 relative to sqrt(E f^2), and of mu2^2 to itself; not numbers where a panel
+    misses the rule that it is made of, and must not be used.
+    """
+
+    place: Place
+    sums: Array
+    errors: Array
+
+
+def band_of(q: float) -> int:
+    """The number of the patches, in q, that it belongs to."""
+    return math.floor(_PER_OCTAVE * math.log2(q))
+
+
+def width_of(band: int, steepness: float, wave: float) -> float:
+    """Width of the panels in s: what f blurred by q varies on."""
+    blurred = math.hypot(2.0 ** (band / _PER_OCTAVE), 1.0 / max(steepness, _GENTLE))
+    return blurred / (1.0 + 0.5 * wave * blurred)
+
+
+def patches_of(shifts: Array, width: float) -> Array:
+    """The number of the patch, in s, that each shift belongs to; those too far out for any have one too far out."""
+    return np.clip(np.floor(shifts / (_PANELS * width)), -_FARTHEST - 1, _FARTHEST).astype(int)
+
+
+def exists(number: int) -> bool:
+    """Whether a patch is near enough to the origin."""
+    return -_FARTHEST <= number < _FARTHEST
+
+
+def place_of(band: int, number: int, width: float) -> Place:
+    """Where a patch lies."""
+    ends = (2.0 ** (step / _PER_OCTAVE) for step in (band, band + 1))
+    return Place(number * _PANELS * width, width, *ends)
+
+
+def patch(rule: Rule, place: Place) -> Patch:
+    """The patch of a place. rule(shifts, q): raw[7, n] of the adaptive rules, not numbers where they give up."""
+    along, across = np.cos(_angles(_SHIFTS)), np.cos(_angles(_WIDTHS))
+    shifts = (place.panels[:, None] + 0.5 * place.width * (along + 1.0)).ravel()
+    widths = 0.5 * (place.most + place.least) + 0.5 * (place.most - place.least) * across
+    raw = np.stack([rule(shifts, float(q))[:3].reshape(3, _PANELS, _SHIFTS) for q in widths])
+    halfway = np.einsum("kj,qapj->qapk", _to_chebyshev(_SHIFTS), raw)
+    sums = np.ascontiguousarray(np.einsum("mq,qapk->pmak", _to_chebyshev(_WIDTHS), halfway))
+    found = Patch(place, sums, np.zeros((_PANELS, 3)))
+    found.errors[:] = _missed(rule, found)
+    sums.flags.writeable = found.errors.flags.writeable = False
+    return found
+
+
+def _missed(rule: Rule, found: Patch) -> Array:
+    """The errors of a patch by its differences from the rule at other points, the ends of the panels among them."""
+    place, (count, rows) = found.place, _CHECKS
+    shifts = (place.panels[:, None] + place.width * np.linspace(0.0, _END, count)).ravel()
+    worst = np.zeros((_PANELS, 3))
+    for q in np.linspace(place.least, place.most, rows).tolist():
+        exact, raw = rule(shifts, q), np.empty((7, shifts.size))
+        between(found.sums, found.errors, place.first, place.width, place.inside(q), shifts, raw)
+        with np.errstate(all="ignore"):
+            scale = np.sqrt(exact[0] ** 2 + exact[1] ** 2 + exact[2])
+            missed = np.abs(raw[:3] - exact[:3])
+            error = (missed[:2] + exact[3:5]) / scale
+            rounding = _ROUNDING * scale
+            rest = missed[2] - rounding * (2.0 * np.sqrt(exact[2]) + rounding)  # what rounding of f does not explain
+            of_itself = (np.maximum(rest, 0.0) + exact[5]) / np.maximum(exact[2], rounding**2)
+            bad = ~((missed[:2] / scale).max(axis=0) <= _CERTIFIED) | ~(rest <= _OF_ITSELF * exact[2])
+        here = np.where(bad, np.nan, np.stack([*error, of_itself])).reshape(3, _PANELS, count)
+        worst = np.maximum(worst, here.max(axis=2).T)
+    return 2.0 * worst
+
+
+def _angles(count: int) -> Array:
+    return math.pi * (np.arange(count) + 0.5) / count
+
+
+def _to_chebyshev(count: int) -> Array:
+    """The matrix [count, count] from values at the points to coefficients."""
+    turns = np.outer(np.arange(count), 2 * np.arange(count) + 1) % (4 * count)  # whole numbers: exact
+    found = np.cos(math.pi * turns / (2 * count)) * (2.0 / count)
+    found[0] *= 0.5
+    return found
+
+
+@entry
+def between(sums, errors, first, width, x, shifts, raw):
+    """mu0, mu1, mu2^2 and their errors at shifts of a patch, x the place of q in it; refused panels mark their points.
+
+    raw[7, n] as all rules fill it: the last row, the rounding of f, is what a panel was allowed for it.
+    """
+    panels, rows, count = sums.shape[0], sums.shape[1], sums.shape[3]
+    along = np.empty((3, count))  # sums over q at this x, of one panel
+    last = -1
+    for i in range(shifts.shape[0]):
+        place = (shifts[i] - first) / width
+        panel = min(max(int(place), 0), panels - 1)
+        if panel != last:
+            last = panel
+            older, old = 1.0, x
+            along[:] = sums[panel, 0]
+            for m in range(1, rows):
+                for a in range(3):
+                    for k in range(count):
+                        along[a, k] += old * sums[panel, m, a, k]
+                older, old = old, 2.0 * x * old - older
+        y = 2.0 * (place - panel) - 1.0
+        mu0, mu1, mu2 = along[0, count - 1], along[1, count - 1], along[2, count - 1]
+        after0 = after1 = after2 = 0.0
+        for k in range(count - 2, 0, -1):
+            after0, mu0 = mu0, along[0, k] + 2.0 * y * mu0 - after0
+            after1, mu1 = mu1, along[1, k] + 2.0 * y * mu1 - after1
+            after2, mu2 = mu2, along[2, k] + 2.0 * y * mu2 - after2
+        mu0 = along[0, 0] + y * mu0 - after0
+        mu1 = along[1, 0] + y * mu1 - after1
+        mu2 = max(along[2, 0] + y * mu2 - after2, 0.0)
+        scale = math.sqrt(mu0 * mu0 + mu1 * mu1 + mu2)
+        raw[0, i] = mu0
+        raw[1, i] = mu1
+        raw[2, i] = mu2 if errors[panel, 0] >= 0.0 else math.nan
+        raw[3, i] = errors[panel, 0] * scale
+        raw[4, i] = errors[panel, 1] * scale
+        raw[5, i] = errors[panel, 2] * mu2
+        raw[6, i] = 4.0 * EPS * scale

@@ -1,0 +1,193 @@
+"""Chebyshev patches of coefficients: as right as the rules that they are made of, and functions of the point alone.
+
+Error model, with eps = 2^-52 and scale = sqrt(E f^2): mu0 and mu1 are right to 1e-14 scale (and the estimate that comes
+with them); mu2^2 to 1e-12 of itself and what rounding f at 16 eps of scale makes of it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import mpmath
+import numpy as np
+import pytest
+from interpreted import interpreted, runtime_text
+
+from derive.scalar import scalar_function
+from generated.runtime import coefficients as runtime
+from generated.runtime.coefficients import Function, estimates
+from generated.runtime.patches import band_of, between, patches_of, width_of
+from giantstep.spec.kernels import function_kernel
+from giantstep.verify.reference_function import reference_function
+
+EPS = 2.0**-52
+SMOOTH = ("tanh", "erf", "gelu", "silu", "softplus", "tanh(5*z)*z", "tanh(z)+0.1*sin(3*z)")
+VARIANCES = (1e-6, 1e-3, 0.04, 0.7, 1.0, 1.9, 6.0, 15.0)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def cache(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Kernels of expressions go to a folder of their own."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GIANTSTEP_CACHE", str(tmp_path_factory.mktemp("cache")))
+        for text in SMOOTH:
+            function_kernel(text)
+
+
+@pytest.fixture
+def cold() -> Iterator[None]:
+    """No patch is there yet."""
+    runtime._patch.cache_clear()
+    yield
+    runtime._patch.cache_clear()
+
+
+def function(text: str) -> Function:
+    found: Function = function_kernel(text).FUNCTION
+    return found
+
+
+def by_patches(one: Function, shifts: np.ndarray, c: float) -> np.ndarray:
+    raw = np.empty((7, shifts.size))
+    one.patches(shifts, math.sqrt(c), raw, np.empty(0))
+    return raw
+
+
+def places(one: Function, c: float, count: int, seed: int) -> np.ndarray:
+    """Shifts of the patches, and of their edges."""
+    q = math.sqrt(c)
+    width = width_of(band_of(q), one.steepness, one.wave)
+    rng = np.random.default_rng(seed)
+    found = np.concatenate([rng.uniform(-32.0, 32.0, count), np.arange(-32.0, 32.0)]) * width
+    return np.sort(found if one.parity == "none" else np.abs(found))
+
+
+@pytest.mark.parametrize("text", SMOOTH)
+def test_patches_are_as_right_as_what_they_are_made_of(text: str) -> None:
+    one, used = function(text), 0
+    for c in VARIANCES:
+        shifts = places(one, c, 100, 5)
+        raw = by_patches(one, shifts, c)
+        has = ~np.isnan(raw[2])
+        used += int(has.sum())
+        raw, exact = raw[:, has], one.by_trapezoid(shifts, math.sqrt(c))[:, has]
+        scale = np.sqrt(exact[0] ** 2 + exact[1] ** 2 + exact[2])
+        allowed = 1e-14 * scale + exact[6]
+        assert (np.abs(raw[:2] - exact[:2]) <= allowed).all(), (text, c)
+        rounding = 32 * EPS * scale
+        missed = np.abs(raw[2] - exact[2])
+        assert (missed <= 1e-12 * exact[2] + rounding * (2.0 * np.sqrt(exact[2]) + rounding)).all(), (text, c)
+        assert (raw[2] >= 0.0).all() and (estimates(raw) <= 1e-12).all()
+    assert used > 0.5 * len(VARIANCES) * 164
+
+
+@pytest.mark.parametrize("text", SMOOTH[:6])
+def test_patches_against_the_reference(text: str) -> None:
+    one, rng = function(text), np.random.default_rng(len(text))
+    for c, far in ((10 ** rng.uniform(-1.0, 1.0), 2.0), (rng.uniform(1.0, 1.4), 6.0)):
+        s = float(abs(rng.uniform(-far, far)))
+        raw = by_patches(one, np.array([s]), c)[:, 0]
+        mu0, mu1, mu2sq, second = reference_function(scalar_function(text)).coefficients(s, c, digits=16)
+        scale = float(mpmath.sqrt(second))
+        estimate = float(estimates(raw[:, None])[0])
+        assert estimate <= 1e-12
+        assert abs(raw[0] - mu0) <= min(1e-14, max(estimate, 16 * EPS)) * scale, (text, s, c)
+        assert abs(raw[1] - mu1) <= min(1e-14, max(estimate, 16 * EPS)) * scale, (text, s, c)
+        assert abs(raw[2] - mu2sq) <= 1e-12 * mu2sq, (text, s, c)
+
+
+def coefficients(text: str, shifts: np.ndarray, c: float) -> np.ndarray:
+    module = function_kernel(text)
+    out = np.empty((3, shifts.size))
+    module.coefficients(shifts, c, out, np.empty(module.SCRATCH_SHAPE))
+    return out
+
+
+def test_an_answer_does_not_depend_on_what_was_asked_before(cold: None) -> None:
+    """Nor on what is asked beside it, in which order, or by how many threads."""
+    rng = np.random.default_rng(2)
+    asked = [(np.sort(rng.uniform(-40.0, 40.0, 17)), float(c)) for c in 10 ** rng.uniform(-0.5, 0.5, 4)]
+    first = [coefficients("gelu", *one) for one in asked]
+    runtime._patch.cache_clear()
+    for (shifts, c), known in list(zip(asked, first, strict=True))[::-1]:
+        width = width_of(band_of(math.sqrt(c)), 1.0, 0.0)
+        near = np.abs(shifts) < 7.9 * width
+        assert near.any()
+        alone = np.concatenate([coefficients("gelu", shifts[[i]], c) for i in np.flatnonzero(near)], axis=1)
+        has = ~np.isnan(by_patches(function("gelu"), shifts[near], c)[2])
+        assert np.array_equal(alone[:, has], known[:, near][:, has])
+    runtime._patch.cache_clear()
+    with ThreadPoolExecutor(4) as pool:
+        again = list(pool.map(lambda one: coefficients("gelu", *one), asked * 2))
+    for known, found in zip(first * 2, again, strict=True):
+        assert np.array_equal(known, found)
+
+
+def test_a_panel_that_misses_its_rule_is_not_used(cold: None) -> None:
+    """A function that is steeper than it says: panels about its steep place are refused, flat ones far out serve."""
+    steep = replace(function("tanh"), values=function("tanh(5*z)*z").values, parity="none")
+    claims = by_patches(steep, np.linspace(0.0, 1.0, 5), 1e-4)
+    assert np.isnan(claims[2]).all()
+    s, out = np.linspace(-1.0, 1.0, 9), np.empty((3, 9))
+    steep.coefficients(s, 1e-4, out, np.empty(runtime.SCRATCH_SHAPE))
+    assert np.allclose(out, coefficients("tanh(5*z)*z", s, 1e-4), rtol=1e-12, atol=1e-15)
+
+
+def test_where_there_are_no_patches(cold: None) -> None:
+    """Far out, at variances where the rule takes many nodes, and of functions that are steep or have closed forms."""
+    tanh = function("tanh")
+    assert np.isnan(by_patches(tanh, np.array([46.0, 1e3, 1e300]), 1.0)[2]).all()
+    assert np.isnan(by_patches(tanh, np.zeros(1), 1e6)[2]).all()
+    assert np.isnan(by_patches(replace(tanh, steepness=1e3), np.zeros(1), 1.0)[2]).all()
+    assert runtime._patch(tanh, band_of(1e3), 0) is None
+    for text in ("relu", "sign", "sin", "cubic"):
+        assert function(text).patches not in function(text).rules
+    out = coefficients("tanh", np.array([-1e3, 1e3]), 1.0)
+    assert np.allclose(out[0], [-1.0, 1.0], rtol=4 * EPS, atol=0.0)
+
+
+def test_patches_are_few_and_small() -> None:
+    """At most 256 of 56 kB are kept."""
+    known = runtime._patch(function("tanh"), 0, 0)
+    assert known is not None
+    assert known.sums.nbytes + known.errors.nbytes < 56_000 and not known.sums.flags.writeable
+    assert runtime._patch.cache_info().maxsize == 256
+
+
+def test_every_shift_has_its_patch() -> None:
+    shifts, width = np.array([-1e300, -32.01, -32.0, -1e-9, 0.0, 7.99, 8.0, 31.9, 32.0, 1e300]), 1.0
+    assert patches_of(shifts, width).tolist() == [-5, -5, -4, -1, 0, 0, 1, 3, 4, 4]
+
+
+def test_a_changed_sum_is_noticed() -> None:
+    """Signs and numbers of Clenshaw's recurrences, changed one at a time, in plain Python."""
+    known = runtime._patch(function("softplus"), 0, -1)
+    assert known is not None
+    text, place = runtime_text("patches"), known.place
+    start = text.index("def between")
+    shifts = place.first + place.width * np.array([5.3, 6.9, 7.2, 7.99])
+    given = known.sums, known.errors, place.first, place.width, place.inside(1.07), shifts
+    right, plain = np.empty((7, 4)), np.empty((7, 4))
+    between(*given, right)
+    interpreted(text).between(*given, plain)
+    assert np.array_equal(plain, right)
+    changes = ((" + ", " - "), (" - ", " + "), (" * ", " / "), ("2.0", "3.0"), ("1.0", "1.1"))
+    tried = 0
+    for old, new in changes:
+        at = text.find(old, start)
+        while at > 0:
+            line = text[text.rfind("\n", 0, at) : text.find("\n", at)]
+            if not any(word in line for word in ("raw[3", "raw[4", "raw[5", "raw[6", "min(", "scale")):
+                mutant, found = text[:at] + new + text[at + len(old) :], np.empty((7, 4))
+                with np.errstate(all="ignore"):
+                    try:
+                        interpreted(mutant).between(*given, found)
+                    except (IndexError, TypeError, ZeroDivisionError):
+                        found[:] = np.nan
+                assert not np.all(np.abs(found[:3] - right[:3]) < 1e-9), line
+                tried += 1
+            at = text.find(old, at + 1)
+    assert tried > 25
