@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy import optimize
 
 from derive.language.grammar import shorten
+from giantstep.draw.formulas import activation_words, link_words, loss_words, plain
 from giantstep.draw.look import Picture, saved
 from giantstep.observe.baselines import has_spike
 from giantstep.spec.errors import BadInput
@@ -257,11 +258,11 @@ def described(model: Model, swept: set[str]) -> str:
     """The model in one line, without what is swept."""
     parts = []
     if "network.activation" not in swept:
-        parts.append(rf"$\sigma =${_text(model.network.activation)}")
+        parts.append(activation_words(model.network.activation))
     if "target.link" not in swept:
-        parts.append(rf"$\sigma_\star =${_text(model.target.link)}")
+        parts.append(link_words(model.target.link))
     if model.fit.loss.key != "square" and "fit.loss" not in swept:
-        parts.append(_text(str(model.fit.loss)))
+        parts.append(loss_words(model.fit.loss))
     numbers: dict[str, float | str | tuple[float, ...] | Rows | None] = {
         "network.width": model.network.width,
         "network.bias": model.network.bias or None,
@@ -298,15 +299,11 @@ def _value(value: float | str | tuple[float, ...] | Rows) -> str:
     return rf"\mathrm{{{value}}}" if isinstance(value, str) else f"{value:.4g}"
 
 
-def _text(value: str) -> str:
-    return value.replace("$", r"\$") if len(value) <= 30 else value[:27].replace("$", r"\$") + "..."
-
-
 def _named(changes: Changes) -> str:
     parts = []
     for key, value in changes:
         symbol = SYMBOLS.get(key, ("", key))[0]
-        text = f"{value:.4g}" if isinstance(value, float) else _text(shown(value))
+        text = f"{value:.4g}" if isinstance(value, float) else plain(shown(value))
         parts.append(rf"${symbol} =${text}" if symbol else f"{key} = {text}")
     return ", ".join(parts)
 

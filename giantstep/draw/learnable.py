@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import numpy as np
@@ -10,10 +9,9 @@ from matplotlib.axes import Axes
 
 from derive.language.grammar import shorten
 from giantstep.draw.curves import MARKERS, colours
+from giantstep.draw.formulas import mathtext
 from giantstep.draw.look import Picture, saved
 from giantstep.observe.learnable.result import Learnability
-
-_INDEX = re.compile(r"\bz(\d)\b")
 
 
 def rendered_overlaps(results: list[Learnability], suffix: str = ".png") -> bytes:
@@ -63,7 +61,7 @@ def draw_overlaps(axes: Axes, result: Learnability) -> None:
     seeds = f"{found.seeds} seed" + ("s" if found.seeds > 1 else "")
     bars_said = r", bars $\pm 2$ s.e." if found.seeds > 1 else ""
     activation = shorten(str(result.activation), 24).strip("'")
-    link = _INDEX.sub(r"z_{\1}", result.latex)
+    link = mathtext(result.latex)
     bias = rf", $b = {found.found.bias:g}$" if found.found.bias else ""
     axes.set_title(
         rf"$y = {link}$, $\sigma =$ {activation}{bias}" + "\n"
@@ -103,12 +101,12 @@ def _staircase(axes: Axes, result: Learnability) -> None:
     axes.set_ylim(-0.03 * result.variance, 1.08 * result.variance or 1.0)
     axes.set_xlabel("giant step")
     axes.set_ylabel("least error that is left")
-    link = _INDEX.sub(r"z_{\1}", result.latex)
+    link = mathtext(result.latex)
     leap = "constant" if result.leap is None else f"leap {result.leap}"
     axes.set_title(rf"$y = {link}$, {leap}", fontsize=8.5, loc="left")
     axes.tick_params(which="both", top=True, right=True)
     if len(kinds) > 1:
-        axes.legend(loc="upper right")
+        axes.legend(loc="center right")
 
 
 def _power(order: int) -> str:

@@ -35,7 +35,7 @@ def draw_profile(axes: Axes, found: Learned, axis: int) -> None:
 def _draw(axes: Axes, profile: Profile) -> None:
     low, high = profile.mean - profile.spread, profile.mean + profile.spread
     axes.fill_between(profile.at, low, high, color="0.88", linewidth=0.0, label="scatter of $f$ (one std)")
-    axes.plot(profile.at, profile.target, color="0.35", linestyle="--", label="target")
+    axes.plot(*profile.target_line(), color="0.35", linestyle="--", label="target")
     axes.plot(profile.at, profile.mean, color="#0072b2", linestyle="-", label="learned, theory")
     axes.set_xlim(float(profile.at.min()), float(profile.at.max()))
 

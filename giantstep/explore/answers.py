@@ -82,7 +82,7 @@ def _learned(model: Model) -> Answer:
     found = learned(model)
     profile = found.along_target
     lines = {
-        "target": (profile.at, profile.target),
+        "target": profile.target_line(),
         "mean output": (profile.at, profile.mean),
         "mean + spread": (profile.at, profile.mean + profile.spread),
         "mean - spread": (profile.at, profile.mean - profile.spread),

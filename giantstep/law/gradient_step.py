@@ -10,13 +10,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from generated import step as generated_step
 from giantstep.law.moments import LinkMoments, activation_moments, link_moments
 from giantstep.law.multi_index_moments import index_moments
 from giantstep.spec.errors import BadInput
-from giantstep.spec.expressions import numpy_function
+from giantstep.spec.jumps import jumps
 from giantstep.spec.kernels import function_kernel
 from giantstep.spec.model import Model, Network, Step, Target
 
@@ -53,7 +51,7 @@ def step_arguments(model: Model) -> StepArguments:
 def arguments_of(network: Network, step: Step, target: Target) -> StepArguments:
     """The same for parts of a model."""
     activation = function_kernel(network.activation)
-    _refuse_jump(network.activation, activation)
+    _refuse_jump(network.activation)
     ubar = sum(u * f for u, f in zip(network.readout.values, network.readout.fractions, strict=True))
     of_f = activation_moments(network.activation, activation.BREAKPOINTS, network.initial_bias)
     of_link = _link_moments(target)
@@ -102,14 +100,9 @@ def _link_moments(target: Target) -> LinkMoments:
     return index_moments(target.link, target.probit)
 
 
-def _refuse_jump(text: str, kernel: object) -> None:
-    breakpoints: tuple[float, ...] = kernel.BREAKPOINTS  # type: ignore[attr-defined]
-    function = numpy_function(text)
-    for point in breakpoints:
-        gaps = (1.0 + abs(point)) * np.array([2.0**-20, 2.0**-30])
-        wide, narrow = np.abs(function(point + gaps)[0] - function(point - gaps)[0])
-        if narrow > 0.5 * wide > 0.0:  # the difference of a continuous function shrinks with the gap
-            raise BadInput(
-                f"network.activation = {text!r} jumps at z = {point:g}: its gradient step is not defined",
-                "use a continuous activation, or give [spike] in place of [step]",
-            )
+def _refuse_jump(text: str) -> None:
+    for place, _, _ in jumps(text):
+        raise BadInput(
+            f"network.activation = {text!r} jumps at z = {place:g}: its gradient step is not defined",
+            "use a continuous activation, or give [spike] in place of [step]",
+        )

@@ -21,6 +21,7 @@ from giantstep.observe.simulate import at_dimension
 from giantstep.simulate.system import SystemKind
 from giantstep.spec.errors import BadInput
 from giantstep.spec.given import takes_model
+from giantstep.spec.jumps import jumps
 from giantstep.spec.kernels import coefficients
 from giantstep.spec.link import link_values
 from giantstep.spec.model import Model, Target
@@ -36,12 +37,27 @@ _OTHERS = 40  # nodes of each of the other indices of a target of two; fewer of 
 
 @dataclass(frozen=True, repr=False)
 class Profile(Shown):
-    """A function along a direction: at[N], mean[N] = E[f | .], spread[N] = sqrt Var[f | .], target[N] = E[f_* | .]."""
+    """A function along a direction: at[N], mean[N] = E[f | .], spread[N] = sqrt Var[f | .], target[N] = E[f_* | .].
+
+    jumps: place, value before and value after of each jump of the target, where a target of one index lies along it.
+    """
 
     at: Array
     mean: Array
     spread: Array
     target: Array
+    jumps: tuple[tuple[float, float, float], ...] = ()
+
+    def target_line(self) -> tuple[Array, Array]:
+        """The target as a line, x [M] and y [M], vertical where it jumps."""
+        order = np.argsort(self.at, kind="stable")
+        x, y = self.at[order], self.target[order]
+        for place, before, after in self.jumps:
+            if x[0] < place < x[-1]:
+                left, right = np.searchsorted(x, [place]), np.searchsorted(x, [place], side="right")
+                x = np.concatenate([x[: left[0]], [place, place], x[right[0] :]])
+                y = np.concatenate([y[: left[0]], [before, after], y[right[0] :]])
+        return x, y
 
     def summary(self) -> list[Row]:
         """The ranges of points and values."""
@@ -145,7 +161,10 @@ def profiles(result: Result, at: Array, index: int = 1) -> tuple[Profile, tuple[
     problem = problem_of(result.model, result.dimension, result.bias, powers=True)
     output, target = Output(problem, result), result.model.target
     lines = (target_line(problem, index), *spike_lines(problem))
-    found = [Profile(at, *moments_along(output, line, at), _target(target, line.overlaps, at)) for line in lines]
+    found = [
+        Profile(at, *moments_along(output, line, at), _target(target, line.overlaps, at), _jumps(target, line.overlaps))
+        for line in lines
+    ]
     return found[0], tuple(found[1:])
 
 
@@ -165,6 +184,15 @@ def _target(target: Target, overlaps: Array, at: Array) -> Array:
     if has_kinks(target.link):
         return np.asarray(moments_given_kappa(target.link, overlaps[None], at[:, None], 0.0, 1, False).mean)
     return _averaged(target, overlaps, rest, at)
+
+
+def _jumps(target: Target, overlaps: Array) -> tuple[tuple[float, float, float], ...]:
+    """Those of the link along +-theta; along any other direction the average over the rest is continuous."""
+    if target.indices > 1 or mixing(overlaps).any():
+        return ()
+    if overlaps[0] > 0.0:
+        return jumps(target.link)
+    return tuple((-place, after, before) for place, before, after in reversed(jumps(target.link)))
 
 
 def _averaged(target: Target, along: Array, across: Array, at: Array) -> Array:
