@@ -3,14 +3,14 @@
 e, weight, weight_t, weight_tt: nodes of the law of the residual e of the step, with weights for means of
 functions of e, of those times t = theta.x, and times t^2. x_F = (1/n0) sum_i (f_1 - B' f_2)(e_i) x_i, B' = a_2 B.
 
-Generated; do not edit. Signature 48a23e5a086c7a1d.
+Generated; do not edit. Signature 0d779deb49350084.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "48a23e5a086c7a1d4c5ff86851f691275a4139f19d0a0b0c27b8ddc5abb309e8"
+SIGNATURE = "0d779deb493500845ef6307b714e6dbfef2ee15de94ff4d2ee3c9c2ca91ce502"
 
 
 def covariance(A, alpha_0, u, sigma_2, v_sigma):

@@ -3,14 +3,14 @@
 eigenvalue [J]: of the covariance of the inputs, of mean one; law_tr, law_theta [J]: weights of the trace and of the
 target's direction theta there; u [K]: readout values at initialisation.
 
-Generated; do not edit. Signature 962d8f1119fefe30, runtime 60a377d210e4b9f6.
+Generated; do not edit. Signature d18f52a4f9926883, runtime 3b1d3919b8f48c2b.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "962d8f1119fefe30894d7f70ca0a80afae433df5886296c3881b0dd02b0b439d"
+SIGNATURE = "d18f52a4f992688371a74dd39f6303456e11b9584d79423bdb788c681ca4dac7"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

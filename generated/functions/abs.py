@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 44f221a8b39a8ee3, runtime 60a377d210e4b9f6.
+Generated; do not edit. Signature a4363a3424cfc007, runtime 3b1d3919b8f48c2b.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "44f221a8b39a8ee30fd0422bd1a5251c29ca650c75033475c2badf7684d4ca26"
+SIGNATURE = "a4363a3424cfc007aff659d9910d96b1e42a174d7dbd749bd2c3adb7d1e7de97"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

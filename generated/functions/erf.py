@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 725ad050b5c0244b, runtime 60a377d210e4b9f6.
+Generated; do not edit. Signature 67973a7d47987659, runtime 3b1d3919b8f48c2b.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "725ad050b5c0244bb4661810e54a734e29e73051024d76c6823c55672d423720"
+SIGNATURE = "67973a7d47987659f03f917f3f2ee214f8be855c0c76c7f337b71c7236419464"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature d711bcad3b3d0c45, runtime 60a377d210e4b9f6.
+Generated; do not edit. Signature f28c77b4fe63bf93, runtime 3b1d3919b8f48c2b.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "d711bcad3b3d0c457a25f35239cbef08d192962c7473e211da364f21222b841d"
+SIGNATURE = "f28c77b4fe63bf93e692be1a4145c7163d87b10f8586e1e5e508188d591758a6"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature dc9637f417bef933, runtime 60a377d210e4b9f6.
+Generated; do not edit. Signature fbdcca9353ffc9ab, runtime 3b1d3919b8f48c2b.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "dc9637f417bef9330ce6e8cbc0c1456f376185740d7d3acd48f8d8af4b277bf6"
+SIGNATURE = "fbdcca9353ffc9ab2b1e1b93e96cfa3d05f6ab6ce453c75256a782f10874d139"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

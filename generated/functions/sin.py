@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature c0819b205f7c7016, runtime 60a377d210e4b9f6.
+Generated; do not edit. Signature fd7e737338c7486e, runtime 3b1d3919b8f48c2b.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "c0819b205f7c70164806ab727d7a06353207dccd4c190053b618217208f86f5f"
+SIGNATURE = "fd7e737338c7486ec3e80ed81a81e2245db14083354f5e0c819fc0b1429b56fa"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

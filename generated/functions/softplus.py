@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature f51749dba6a0558f, runtime 60a377d210e4b9f6.
+Generated; do not edit. Signature 7a9be2d1b6a2e042, runtime 3b1d3919b8f48c2b.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "f51749dba6a0558f1df412cbea78c062edc90b1991728cf13524fdb3322e42af"
+SIGNATURE = "7a9be2d1b6a2e042c23645f45619a50abd3e5416d4b475355fba5364df8437f5"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature f5f2855b08600a34, runtime 60a377d210e4b9f6.
+Generated; do not edit. Signature b27bd8ba62f09cbb, runtime 3b1d3919b8f48c2b.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "f5f2855b08600a34f922b49e2cb30337de055528d0a62f9c1c8aae6cb4eae5ee"
+SIGNATURE = "b27bd8ba62f09cbbaf92e76f792b3a548ca075883c62dfeb78486192d110243e"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature deb940fceda758bc, runtime 60a377d210e4b9f6.
+Generated; do not edit. Signature f2c662be3268b13d, runtime 3b1d3919b8f48c2b.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "deb940fceda758bcc86714f94d048bf8a8d3c32ec1ae285a026ec42c8b67e5df"
+SIGNATURE = "f2c662be3268b13d359d28dfa0db4e54787b5bb203845bc87c04f9871e8d380e"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature c85aa174a641ca1b, runtime 60a377d210e4b9f6.
+Generated; do not edit. Signature b3cb557a07dced17, runtime 3b1d3919b8f48c2b.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "c85aa174a641ca1b4d01c4ec4f63122e8ed242a6fdced33293991dfbe4d08a03"
+SIGNATURE = "b3cb557a07dced17f2b102e9099843369a6c676fb7a149085b93062a623ad53b"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

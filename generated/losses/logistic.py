@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 957e9c8663eb9f32, runtime 60a377d210e4b9f6.
+Generated; do not edit. Signature 4c13aa63b69f9b04, runtime 3b1d3919b8f48c2b.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "957e9c8663eb9f32a2bb318304c483fae1094bc7a74ab67ec5877764366c706c"
+SIGNATURE = "4c13aa63b69f9b048b977b3f92fe33d5b8f96b2ba731a0269c64f4ad15907661"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

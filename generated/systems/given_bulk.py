@@ -1,6 +1,6 @@
 """Equations of a given bulk, one block  [THEORY section 5].
 
-Generated; do not edit. Signature 672bb87dddd6ef79.
+Generated; do not edit. Signature 4a5c1be06cb83296.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "672bb87dddd6ef79810b25d0afccbbaaa4045b3ac475f8b8815e4921a92c6cdb"
+SIGNATURE = "4a5c1be06cb832969e17ec393494121c71836e0d372e2728c0fdb4fda00a04dd"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

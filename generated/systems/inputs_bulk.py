@@ -1,6 +1,6 @@
 """Equations of structured inputs, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature def7cf8ba813cb9b.
+Generated; do not edit. Signature c568ed956f8e05a7.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "def7cf8ba813cb9bb481c9d62f2d68d1515c29e704005f141f3f8b2023897bc1"
+SIGNATURE = "c568ed956f8e05a79af3d156ec3db494ff098086efd65f9665f49bd931d36b41"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

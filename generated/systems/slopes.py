@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature f3a643c6142a928e.
+Generated; do not edit. Signature cf0d6fdc07064c56.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "f3a643c6142a928e6d566642d31beedd693462a49c1c557615543e3d178a67cf"
+SIGNATURE = "cf0d6fdc07064c56f365d0e21a497d728130f464b416636cbbc614b442ac28e4"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

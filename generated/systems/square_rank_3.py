@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 1273e4fd91296233.
+in X). Generated; do not edit. Signature d8b503ef31cc4b40.
 Regenerate with: giantstep generate
 """
 
@@ -23,7 +23,7 @@ from generated.runtime.unknowns import (DIRECTION, FAMILY, IMAGE, RESIDUAL, TURN
     solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "1273e4fd91296233cba6697d3db2ca04091e05dcb1596eeb75e5ca8bc9b3b025"
+SIGNATURE = "d8b503ef31cc4b40bbc4920bd7f1e7eb84b15ed3b67f393b012b8367b685bd4e"
 
 
 kappa_1, weight, nu0, nu1, nu2sq, kappa_2, kappa_3 = np.arange(7)  # rows of node, then those of the blocks

@@ -1,6 +1,6 @@
 """Equations of a stretched bulk, 1 direction(s) beside the spike, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature 3ea1926080eb3ba5.
+Generated; do not edit. Signature 534b50c59595b45a.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "3ea1926080eb3ba58f79444b3d0c5a02940b6041d180aadc510bc640ad7af658"
+SIGNATURE = "534b50c59595b45aa0411d646f6f50a245e5f562e832b7657a754716b56a0413"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,6 +1,6 @@
 """Equations of a stretched bulk, 2 direction(s) beside the spike, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature d0f6d557f091e193.
+Generated; do not edit. Signature 111c11ea898e4f86.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "d0f6d557f091e193eda3b129a68bda22f37b29f6b380e5945d86bcc0fc51edc8"
+SIGNATURE = "111c11ea898e4f862c039677dc600ac63ae53b044e715c245a72cbcab98c9874"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

@@ -1,6 +1,6 @@
 """Equations of a trained bulk, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature b077dc72b2d79346.
+Generated; do not edit. Signature b5aea44a22d538e5.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "b077dc72b2d79346ed6be09ada53718a8915f86cbeb79214c0553cad4bc9e05b"
+SIGNATURE = "b5aea44a22d538e506887e5dd8423f78fc6a266a9290e3b2152beb416b519d37"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')
