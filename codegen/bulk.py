@@ -31,7 +31,7 @@ def emit_bulks() -> dict[str, str]:
     """Path below ``generated/`` -> text of the equations of the bulks that are not isotropic."""
     return {
         f"{FOLDER}/trained_bulk.py": emit_bulk(TRAINED, "Sigma", "a trained bulk, any number of blocks"),
-        f"{FOLDER}/inputs_bulk.py": emit_bulk(INPUTS, "Sigma", "structured inputs, any number of blocks"),
+        f"{FOLDER}/inputs_bulk.py": emit_inputs_bulk(1),
         f"{FOLDER}/{given_name(1)}.py": emit_given(1),
     }
 
@@ -47,17 +47,24 @@ def emit_given(directions: int) -> str:
     return emit_bulk(GIVEN, "spectrum", scope, directions)
 
 
+def emit_inputs_bulk(directions: int, spikes: int = 1) -> str:
+    """Text of the module of the equations of structured inputs; others than those of one direction when asked for."""
+    scope = "structured inputs, " + f"spike of rank {spikes}, " * (spikes > 1)
+    scope += f"{directions} directions beside it, " * (directions > 1) + "any number of blocks"
+    return emit_bulk(INPUTS, "Sigma", scope, directions, spikes)
+
+
 # --- the equations of the bulk --------------------------------------------------------------------------------------
 
 
-def emit_bulk(law: SpectralLaw, points: str, scope: str, directions: int = 1) -> str:
+def emit_bulk(law: SpectralLaw, points: str, scope: str, directions: int = 1, spikes: int = 1) -> str:
     """Text of the module of the equations that a bulk changes; points: name of the array of its spectrum.
 
-    directions: of the target beside the spike. Raises ValueError where an average over kappa is not one of the
-    isotropic system.
+    directions: of the target beside the spike; spikes: of the spike. Raises ValueError where an average over kappa is
+    not one of the isotropic system.
     """
-    given = (points, *weight_names(law, directions), *norm_names(law))
-    system, plain = (coupled_system(directions, bulk=name) for name in (law.name, plain_law(law).name))
+    given = (points, *weight_names(law, directions, spikes), *norm_names(law))
+    system, plain = (coupled_system(directions, spikes, name) for name in (law.name, plain_law(law).name))
     block = block_of(system, plain)
     chain, inputs = chain_of(plain, block)
     torn = tuple(node for node in block.torn if node.name != "m")

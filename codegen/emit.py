@@ -21,7 +21,7 @@ manifest.py        signatures, atomic writing, what generated/ must hold
 from __future__ import annotations
 
 from codegen.blockwise import emit_systems
-from codegen.bulk import emit_bulks, emit_given
+from codegen.bulk import emit_bulks, emit_given, emit_inputs_bulk
 from codegen.bulk_resolvent import RESOLVENT_PATH, emit_resolvent
 from codegen.coupled import emit_coupled_system, emit_coupled_systems
 from codegen.functions import emit_registered
@@ -39,7 +39,14 @@ from codegen.step import emit_step
 from codegen.stretched import emit_stretched, emit_stretched_bulks
 
 # what giantstep asks of this package beside functions and losses
-__all__ = ["emit_coupled_system", "emit_given", "emit_neurons", "emit_stretched", "expected_texts"]
+__all__ = [
+    "emit_coupled_system",
+    "emit_given",
+    "emit_inputs_bulk",
+    "emit_neurons",
+    "emit_stretched",
+    "expected_texts",
+]
 
 
 def expected_texts() -> dict[str, str]:

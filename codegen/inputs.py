@@ -10,18 +10,16 @@ from codegen.print.printer import Function, texts
 from codegen.text import closing
 from derive.blocks import BlockSum
 from derive.network_step import A
-from derive.spectrum import INPUTS, weight_names
 from derive.structured_inputs import LENGTH, structured_inputs
 
 PATH = "structured_inputs.py"
 _ROWS = "eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma"
-_STEP = "eigenvalue, law_tr, law_theta, alpha_0, s_1, e_2"
+_SPIKE = "eigenvalue, law_tr, law_theta, s_1, alpha_0, e_2"
 
 
 def emit_inputs() -> str:
     """Text of ``generated/structured_inputs.py``."""
     law = structured_inputs()
-    _, vv, vo, oo = weight_names(INPUTS)
     functions = (
         Function(
             "rows_after_step",
@@ -37,27 +35,27 @@ def emit_inputs() -> str:
         ),
         Function(
             "spike_after_step",
-            "Strength r of a block with u = 1, alignment gamma, and N, the length before the factor A mu_1.",
-            f"{_STEP}, A, mu_1",
+            "Strength r of a block with u = 1, alignments gamma [m], and N, the length before the factor A mu_1.",
+            f"{_SPIKE}, A, mu_1",
             (("N", sp.sqrt(law.squared_length)), ("r", law.strength), ("gamma", law.alignment)),
         ),
         Function(
             "direction_after_step",
-            "The parts of the unit spike along theta and without direction, at each eigenvalue.",
-            "eigenvalue, alpha_0, s_1, e_2, N",
-            (("along", law.direction[0]), ("random", law.direction[1])),
+            "The parts of the unit spike along the theta_i [m, J] and without direction [J].",
+            "eigenvalue, s_1, alpha_0, e_2, N",
+            tuple(zip(("along", "random"), law.spike, strict=True)),
         ),
         Function(
-            "weights_after_step",
-            "(law_vv, law_vo, law_oo) of the spike of a step.",
-            f"{_STEP}, gamma, N",
-            tuple(zip((vv, vo, oo), law.weights, strict=True)),
+            "rest_of_target",
+            "The parts [m, m, J] and [m, q, J] of theta_perp, by those of the spike and across [m, m].",
+            "along, random, gamma, across",
+            tuple(zip(("rest_along", "rest_random"), law.rest, strict=True)),
         ),
         Function(
-            "weights_of_spike",
-            "(law_vv, law_vo, law_oo) of a spike of which only the alignment is given.",
-            "law_tr, law_theta, gamma",
-            tuple(zip((vv, vo, oo), law.given, strict=True)),
+            "products",
+            "Products [D, E, J] of D directions with E others, by their parts.",
+            "law_tr, law_theta, along, random, other_along, other_random",
+            (("law", law.product),),
         ),
     )
     canonical = [sp.srepr(expr) for function in functions for _, expr in function.results]
@@ -70,10 +68,12 @@ def _slope(expr: sp.Expr) -> sp.Expr:
     return BlockSum(sp.diff(expr.body, A), expr.bound) if isinstance(expr, BlockSum) else sp.diff(expr, A)
 
 
-_TEXT = '''"""Spectral law of features of inputs with a given covariance, of a target of one index  [THEORY section 10].
+_TEXT = '''"""Spectral law of features of inputs with a given covariance  [THEORY section 10].
 
-eigenvalue [J]: of the covariance of the inputs, of mean one; law_tr, law_theta [J]: weights of the trace and of the
-target's direction theta there; u [K]: readout values at initialisation.
+eigenvalue [J]: of the covariance of the inputs, of mean one; law_tr [J]: weights of the trace; law_theta [m, m, J]:
+products of the target's directions there; u [K]: readout values at initialisation. Directions are linear combinations
+of the theta_i, by their parts ``along`` [q, m, J], and of unit vectors without direction, by ``random`` [q, q, J];
+gamma [q, m]: products of the spike's with the target's.
 
 {closing}
 """

@@ -16,7 +16,7 @@ from typing import Literal
 import sympy as sp
 
 from derive.blocks import family, index
-from derive.directions import directions_of
+from derive.directions import directions_of, weight_name
 
 B, X = index("b"), index("x")
 LawName = Literal["isotropic", "norms", "trained", "stretched", "matrix", "neurons", "inputs"]
@@ -77,17 +77,6 @@ def norm_names(law: SpectralLaw) -> tuple[str, ...]:
     if law.rows == "stretched":
         return ("chi", "along", "spread")
     return ("chi", *norm_weight_names(), "law_nn") if law.aligned else ("chi",)
-
-
-def weight_name(first: int, second: int, spikes: int, directions: int) -> str:
-    """Name of the weight between two directions: law_vv, law_vo or law_oo, numbered where there are several."""
-    first, second = sorted((first, second))
-    if second < spikes:
-        return "law_vv" if spikes == 1 else f"law_vv_{first + 1}_{second + 1}"
-    if first < spikes:
-        names = directions_of("law_vo", directions)
-        return names[second - spikes] if spikes == 1 else f"law_vo_{first + 1}_{second - spikes + 1}"
-    return "law_oo" if directions == 1 else f"law_oo_{first - spikes + 1}_{second - spikes + 1}"
 
 
 def weight_names(law: SpectralLaw, directions: int = 1, spikes: int = 1) -> tuple[str, ...]:

@@ -1,7 +1,8 @@
 """Gaussian inputs of a given covariance: the spectral law of the features, without a step and after one.
 
-In whitened inputs g, ``x = Sigma_in^(1/2) g``, everything is diagonal in the eigenbasis of ``Sigma_in``: a direction
-has a weight at each eigenvalue x, and rows have a covariance there. Source: THEORY section 10.
+In whitened inputs g, ``x = Sigma_in^(1/2) g``, everything is diagonal in the eigenbasis of ``Sigma_in``: rows have a
+covariance at each eigenvalue x, and directions have a matrix of products there. Any number of directions of the target
+and of the spike. Source: THEORY section 10.
 """
 
 from __future__ import annotations
@@ -11,30 +12,35 @@ from dataclasses import dataclass
 
 import sympy as sp
 
-from derive.blocks import BlockSum, family, index
+from derive.blocks import BlockSum, Definition, family, index, protect, rename, used_indices
+from derive.calculus import contract
+from derive.canonical import canonical
 from derive.gaussian.expectation import Expectation
 from derive.gradient_step import ALPHA0, E2, MU1, S0, SECOND, VARIANCE
 from derive.network_step import A
 from derive.operations import COMPOSED, computed, equal
-from derive.trace import Derivation, Operation, Recorder
+from derive.trace import Derivation, Recorder
 
 B, X = index("b"), index("x")
+SPIKES, OTHER, PART = index("e"), index("f"), index("k")  # directions of the spike
+INDEX, NEXT, AXIS = index("i"), index("j"), index("a")  # indices of the target; axes in an eigenspace
 EIGENVALUE, TRACE, TARGET = family("eigenvalue"), family("law_tr"), family("law_theta")
-VALUE = family("u")
-S1, GAMMA = sp.Symbol("s_1", real=True), sp.Symbol("gamma", real=True)
+VALUE, OVERLAP, GAMMA, ACROSS, ROOT = (family(name) for name in ("u", "s_1", "gamma", "across", "root"))
 LENGTH = sp.Symbol("N", positive=True)
-THETA, RANDOM, SPIKE = sp.symbols("theta epsilon v", commutative=True)
-_NORMALS = _OF_THETA, _OF_RANDOM = sp.symbols("n_theta n_epsilon", real=True)
+THETA, RANDOM, SPIKE = family("theta"), family("epsilon"), family("v")
+_NORMALS = sp.symbols("n_theta n_epsilon", real=True)
 _SOURCE = "THEORY section 10"
 
-Weights = tuple[sp.Expr, sp.Expr, sp.Expr]
+Parts = tuple[sp.Expr, sp.Expr]
 
 
 @dataclass(frozen=True)
 class StructuredInputs:
     """Expressions at the eigenvalue x: covariances of the rows of block b without a step and, not yet over its mean
-    c_b, after one; squared length N^2 of the spike before its factor A mu1; strength; alignment; the parts of the unit
-    spike along theta and without direction; weights vv, vo, oo after a step, and of a spike given by its alignment.
+    c_b, after one; squared length N^2 of the spike before its factor A mu1; strength; alignment with theta_i.
+
+    Directions are ``sum_i along_ei theta_i + sum_f random_ef epsilon_f``: the spike after a step by its parts along
+    theta_i and without direction, the rest of the target by the parts of the spike, and the product of two of them.
     """
 
     plain: sp.Expr
@@ -43,15 +49,38 @@ class StructuredInputs:
     squared_length: sp.Expr
     strength: sp.Expr
     alignment: sp.Expr
-    direction: tuple[sp.Expr, sp.Expr]
-    weights: Weights
-    given: Weights
+    spike: Parts
+    rest: Parts
+    product: sp.Expr
     derivation: Derivation
 
 
 def structured_inputs() -> StructuredInputs:
-    """Derive the law of the features for inputs with eigenvalues of mean one, of a target of one index."""
+    """Derive the law of the features for inputs with eigenvalues of mean one."""
     trace = Recorder("Spectral law of structured inputs")
+    plain, moved, mean = _record_rows(trace)
+    squared, strength, alignment = _record_spike(trace)
+    after = _record_parts(trace)
+    trace.assume(
+        "given spike",
+        SPIKE[SPIKES],
+        _direction(lambda e, i: GAMMA[e, i], lambda e, f: ROOT[e, f], SPIKES),
+        "a spike of which only the alignments are given, not to have a direction beside the target's; "
+        "the square of $root$ is $1-\\gamma\\gamma^\\top$",
+        source=_SOURCE,
+        assumption="none: this is what such a model means",
+    )
+    rest = _record_rest(trace)
+    return StructuredInputs(
+        plain, moved, mean, squared, strength, alignment, after, rest, _record_product(trace), trace.finish()
+    )
+
+
+# --- rows -----------------------------------------------------------------------------------------------------------
+
+
+def _record_rows(trace: Recorder) -> tuple[sp.Expr, sp.Expr, sp.Expr]:
+    """The covariance without a step, that which one step leaves, and its mean."""
     row = trace.define(
         "row of a neuron",
         sp.Symbol("w_x"),
@@ -71,38 +100,6 @@ def structured_inputs() -> StructuredInputs:
         ),
         _SOURCE,
     )
-    moved, mean = _record_step(trace, row)
-    squared, strength, alignment = _record_spike(trace)
-    spike = trace.derive(
-        "unit spike",
-        SPIKE,
-        computed(
-            "divide", "the direction over its length", "direction of the spike", by=lambda v: v / LENGTH, test=COMPOSED
-        ),
-    )
-    trace.assume(
-        "given spike",
-        SPIKE,
-        GAMMA * THETA + sp.sqrt(1 - GAMMA**2) * RANDOM,
-        "a spike of which only the alignment is given, not to have a direction beside the target's",
-        source=_SOURCE,
-        assumption="none: this is what such a model means",
-    )
-    trace.define(
-        "rest of the target",
-        sp.Symbol("theta_perp"),
-        (THETA - GAMMA * SPIKE) / sp.sqrt(1 - GAMMA**2),
-        "the unit vector along what the spike leaves of the target",
-    )
-    weights, of_given = (_record_weights(trace, label) for label in ("unit spike", "given spike"))
-    direction = (sp.expand(spike).coeff(THETA), sp.expand(spike).coeff(RANDOM))
-    return StructuredInputs(
-        plain, moved, mean, squared, strength, alignment, direction, weights, of_given, trace.finish()
-    )
-
-
-def _record_step(trace: Recorder, row: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
-    """The covariance that one step leaves, and its mean."""
     trace.assume(
         "moved row",
         sp.Symbol("w_x'"),
@@ -123,7 +120,7 @@ def _record_step(trace: Recorder, row: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
             "the two parts are independent",
             "moved row",
             by=lambda parts: sp.Add(*(e**2 for e in parts)),
-            test=equal(lambda parts: Expectation((parts[0] * _OF_THETA + parts[1] * _OF_RANDOM) ** 2, *_NORMALS)),
+            test=equal(lambda parts: Expectation(sp.Add(*map(sp.Mul, parts, _NORMALS)) ** 2, *_NORMALS)),
         ),
         _SOURCE,
     )
@@ -139,30 +136,34 @@ def _record_step(trace: Recorder, row: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
         ),
         _SOURCE,
     )
-    return moved, mean
+    return plain, moved, mean
+
+
+# --- the spike of a step --------------------------------------------------------------------------------------------
 
 
 def _record_spike(trace: Recorder) -> tuple[sp.Expr, sp.Expr, sp.Expr]:
-    """Squared length, strength and alignment of the direction that all rows gain."""
+    """Squared length, strength and alignments of the direction that all rows gain."""
+    spike = "direction of the spike"
     trace.assume(
-        "direction of the spike",
+        spike,
         sp.Symbol("N v"),
-        EIGENVALUE[X] * (S1 * THETA + sp.sqrt(E2 / ALPHA0) * RANDOM),
-        "$\\Sigma_{in}^{1/2}\\frac{1}{n_0}\\sum_ie_ix_i$ to be its mean along $\\theta$ and a part $\\epsilon$ without "
-        "direction",
+        EIGENVALUE[X] * (BlockSum(OVERLAP[INDEX] * THETA[INDEX], INDEX) + sp.sqrt(E2 / ALPHA0) * RANDOM[SPIKES]),
+        "$\\Sigma_{in}^{1/2}\\frac{1}{n_0}\\sum_ie_ix_i$ to be its mean along the $\\theta_i$ and a part "
+        "$\\epsilon_e$ without direction",
         source=_SOURCE,
         assumption="law of large numbers",
     )
-    spike = "direction of the spike"
     squared = trace.derive(
         "squared length",
         LENGTH**2,
         computed(
             "sum over the spectrum",
-            "$\\theta$ has the weight $w_\\theta$ at $x$, $\\epsilon$ that of the trace",
+            "$\\theta_i$ and $\\theta_j$ have the product $\\varrho^\\theta_{ij}$ at $x$, $\\epsilon$ has the weight "
+            "of the trace",
             spike,
-            by=lambda v: BlockSum(inner(v, v), X),
-            test=equal(lambda v: BlockSum(_product(v, v), X)),
+            by=lambda v: canonical(BlockSum(inner(v, v), X)),
+            test=equal(lambda v: BlockSum(_by_components(v, v), X), *_COMPONENTS),
         ),
         _SOURCE,
     )
@@ -180,55 +181,141 @@ def _record_spike(trace: Recorder) -> tuple[sp.Expr, sp.Expr, sp.Expr]:
     )
     alignment = trace.derive(
         "alignment",
-        GAMMA,
+        GAMMA[SPIKES, INDEX],
         computed(
             "sum over the spectrum",
-            "$v\\cdot\\theta$",
+            "$v\\cdot\\theta_i$",
             spike,
-            by=lambda v: BlockSum(inner(v, THETA), X) / LENGTH,
-            test=equal(lambda v: BlockSum(_product(v, THETA), X) / LENGTH),
+            by=lambda v: canonical(BlockSum(inner(v, THETA[INDEX]), X) / LENGTH),
+            test=equal(lambda v: BlockSum(_by_components(v, THETA[INDEX]), X) / LENGTH, *_COMPONENTS),
         ),
         _SOURCE,
     )
     return squared, strength, alignment
 
 
-def _record_weights(trace: Recorder, spike: str) -> Weights:
-    """How a unit spike and the rest of the target are spread over the spectrum."""
-    pairs = (
-        ("law_vv", 0, 0, "$v\\cdot v$ at $x$"),
-        ("law_vo", 0, 1, "$v\\cdot\\theta_\\perp$ at $x$"),
-        ("law_oo", 1, 1, "$\\theta_\\perp\\cdot\\theta_\\perp$ at $x$"),
+def _record_parts(trace: Recorder) -> Parts:
+    """The parts of the unit spike of a step along theta_i and without direction."""
+    spike = trace.derive(
+        "unit spike",
+        SPIKE[SPIKES],
+        computed(
+            "divide", "the direction over its length", "direction of the spike", by=lambda v: v / LENGTH, test=COMPOSED
+        ),
     )
+    return _part(spike, THETA, INDEX), _part(spike, RANDOM, SPIKES)
 
-    def projected(i: int, j: int, words: str) -> Operation:
-        def of(product: Callable[..., sp.Expr], v: sp.Expr, rest: sp.Expr) -> sp.Expr:
-            directions = (v, rest.subs(SPIKE, v))
-            return product(directions[i], directions[j])
 
-        return computed(
-            "project",
-            words,
-            spike,
+# --- directions -----------------------------------------------------------------------------------------------------
+
+
+def _direction(
+    along: Callable[[sp.Symbol, sp.Symbol], sp.Expr],
+    random: Callable[[sp.Symbol, sp.Symbol], sp.Expr],
+    which: sp.Symbol,
+) -> sp.Expr:
+    """A direction by its parts along theta_j and without direction."""
+    return BlockSum(along(which, NEXT) * THETA[NEXT], NEXT) + BlockSum(random(which, PART) * RANDOM[PART], PART)
+
+
+def _named(prefix: str, which: sp.Symbol) -> sp.Expr:
+    """A direction whose parts are families over the spectrum."""
+    along, random = family(f"{prefix}along"), family(f"{prefix}random")
+    return _direction(lambda e, j: along[e, j, X], lambda e, f: random[e, f, X], which)
+
+
+def _record_rest(trace: Recorder) -> Parts:
+    """The parts of what the spike leaves of the target."""
+    trace.define("spike by its parts", SPIKE[SPIKES, X], _named("", SPIKES), "in an eigenspace")
+    trace.define(
+        "rest of the target",
+        family("theta_perp")[INDEX, X],
+        BlockSum(ACROSS[INDEX, NEXT] * (THETA[NEXT] - BlockSum(GAMMA[SPIKES, NEXT] * SPIKE[SPIKES, X], SPIKES)), NEXT),
+        "unit vectors along what the spike leaves of the target: $across$ is the inverse of the triangular $L$ with "
+        "$LL^\\top=1-\\gamma^\\top\\gamma$",
+        _SOURCE,
+    )
+    whole = trace.derive(
+        "rest by its parts",
+        family("theta_perp")[INDEX, X],
+        computed(
+            "substitute",
+            "the spike by its parts",
             "rest of the target",
-            by=lambda v, rest: sp.factor(of(inner, v, rest)),
-            test=equal(lambda v, rest: of(_product, v, rest)),
-        )
-
-    vv, vo, oo = (
-        trace.derive(f"{name}, {spike}", family(name)[X], projected(i, j, words), _SOURCE)
-        for name, i, j, words in pairs
+            "spike by its parts",
+            by=lambda rest, v: canonical(_with_spike(rest, v)),
+            test=equal(lambda rest, v: rest, Definition("v", (SPIKES, X), _named("", SPIKES))),
+        ),
+        _SOURCE,
     )
-    return vv, vo, oo
+    return _part(whole, THETA, NEXT), _part(whole, RANDOM, PART)
+
+
+def _with_spike(expr: sp.Expr, v: sp.Expr) -> sp.Expr:
+    return expr.xreplace({e: rename(v, {SPIKES: e.indices[0]}) for e in _members(expr, SPIKE)})
+
+
+def _record_product(trace: Recorder) -> sp.Expr:
+    """The product of two directions: of spikes, of rests of the target, of one with the other."""
+    for prefix, which, words in (("", SPIKES, "one"), ("other_", OTHER, "the other")):
+        trace.define(f"{words} direction", sp.Symbol(f"{prefix}direction"), _named(prefix, which), "in an eigenspace")
+    return trace.derive(
+        "product of directions",
+        family("law")[SPIKES, OTHER, X],
+        computed(
+            "project",
+            "in an eigenspace: $\\varrho^{vv}$ of two spikes, $\\varrho^{v\\perp}$ and $\\varrho^\\perp$ where one or "
+            "both are rests of the target",
+            "one direction",
+            "the other direction",
+            by=lambda one, other: canonical(inner(one, other)),
+            test=equal(_by_components, *_COMPONENTS),
+        ),
+        _SOURCE,
+    )
+
+
+def _members(expr: sp.Expr, unit: sp.IndexedBase) -> list[sp.Indexed]:
+    return [e for e in expr.atoms(sp.Indexed) if e.base == unit]
+
+
+def _put(expr: sp.Expr, unit: sp.IndexedBase, value: Callable[[sp.Expr], sp.Expr]) -> sp.Expr:
+    """An expression linear in theta and epsilon with values for the members of one, and without the other."""
+    places = {e: sp.S.Zero for base in (THETA, RANDOM) for e in _members(expr, base)}
+    return expr.xreplace(places | {e: value(e.indices[0]) for e in _members(expr, unit)})
+
+
+def _part(direction: sp.Expr, unit: sp.IndexedBase, which: sp.Symbol) -> sp.Expr:
+    """The coefficient of a member."""
+    free = index("p")
+    found = canonical(contract(_put(direction, unit, lambda i: sp.KroneckerDelta(i, free))))
+    return rename(found, {free: which})
 
 
 def inner(first: sp.Expr, second: sp.Expr) -> sp.Expr:
     """The product at x of two directions linear in theta and epsilon, which have no product with each other."""
-    parts = [[sp.expand(u).coeff(unit) for u in (first, second)] for unit in (THETA, RANDOM)]
-    return parts[0][0] * parts[0][1] * TARGET[X] + parts[1][0] * parts[1][1] * TRACE[X]
+    free = index("p")
+    first = protect(first, used_indices(second))
+    along_theta = contract(_put(second, THETA, lambda i: TARGET[free, i, X]))
+    along_random = contract(_put(second, RANDOM, lambda i: sp.KroneckerDelta(free, i) * TRACE[X]))
+    target = _put(first, THETA, lambda i: rename(along_theta, {free: i}))
+    return target + _put(first, RANDOM, lambda i: rename(along_random, {free: i}))
 
 
-def _product(first: sp.Expr, second: sp.Expr) -> sp.Expr:
-    """The same as an average: theta and epsilon as independent normal numbers with their weights for variances."""
-    places = {THETA: sp.sqrt(TARGET[X]) * _OF_THETA, RANDOM: sp.sqrt(TRACE[X]) * _OF_RANDOM}
-    return Expectation(first.xreplace(places) * second.xreplace(places), *_NORMALS)
+_COMPONENT = family("axis")
+_COMPONENTS = (
+    Definition("law_theta", (INDEX, NEXT, X), BlockSum(_COMPONENT[INDEX, AXIS, X] * _COMPONENT[NEXT, AXIS, X], AXIS)),
+)
+
+
+def _by_components(first: sp.Expr, second: sp.Expr) -> sp.Expr:
+    """The same by components along orthonormal axes, of which epsilon has its own."""
+    root = sp.sqrt(TRACE[X])
+    target, random = (
+        [_put(u, unit, component) for u in (first, second)]
+        for unit, component in (
+            (THETA, lambda i: _COMPONENT[i, AXIS, X]),
+            (RANDOM, lambda i: sp.KroneckerDelta(i, AXIS) * root),
+        )
+    )
+    return BlockSum(sp.Mul(*target), AXIS) + BlockSum(sp.Mul(*random), AXIS)

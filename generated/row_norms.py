@@ -7,14 +7,14 @@ sigma' beside its parts along 1 and z, (i, j) in MOMENTS; radial: 1 for rows Gau
 means of functions of e [N], and of those times t = theta.x [m, N]; r_3: the strength of the spike with
 E sigma''' in the place of E sigma'.
 
-Generated; do not edit. Signature 8436b9f8d968b9b0.
+Generated; do not edit. Signature c4fe7e580db41616.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "8436b9f8d968b9b099847b5be1dc9d12d80b10c3cfe369d9cbfb0256d6c3cd5d"
+SIGNATURE = "c4fe7e580db4161629bfb9a20fcb1b4d7500e359b3a73fe12e1459a9ae41742a"
 
 
 MOMENTS = ((1, 2), (1, 3), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (4, 0))

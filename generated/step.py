@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature fe525c7acd438b6f, runtime 3b1d3919b8f48c2b.
+Generated; do not edit. Signature 6ba6f2f5e0514a15, runtime 60a377d210e4b9f6.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "fe525c7acd438b6faab762f375a3d2a7773b76a91e4744a971e8f4e010a992e9"
+SIGNATURE = "6ba6f2f5e0514a1572ee4967a64fe01ccb5ddbb64560c98a601e1cb40467ff87"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

@@ -1,16 +1,18 @@
-"""Spectral law of features of inputs with a given covariance, of a target of one index  [THEORY section 10].
+"""Spectral law of features of inputs with a given covariance  [THEORY section 10].
 
-eigenvalue [J]: of the covariance of the inputs, of mean one; law_tr, law_theta [J]: weights of the trace and of the
-target's direction theta there; u [K]: readout values at initialisation.
+eigenvalue [J]: of the covariance of the inputs, of mean one; law_tr [J]: weights of the trace; law_theta [m, m, J]:
+products of the target's directions there; u [K]: readout values at initialisation. Directions are linear combinations
+of the theta_i, by their parts ``along`` [q, m, J], and of unit vectors without direction, by ``random`` [q, q, J];
+gamma [q, m]: products of the spike's with the target's.
 
-Generated; do not edit. Signature d18f52a4f9926883, runtime 3b1d3919b8f48c2b.
+Generated; do not edit. Signature d5073d6f095d16db, runtime 60a377d210e4b9f6.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "d18f52a4f992688371a74dd39f6303456e11b9584d79423bdb788c681ca4dac7"
+SIGNATURE = "d5073d6f095d16db12f9204940e96265f839919566379254cf877d4a2919e240"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):
@@ -41,39 +43,35 @@ def slopes_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_si
     return Sigma, c, r
 
 
-def spike_after_step(eigenvalue, law_tr, law_theta, alpha_0, s_1, e_2, A, mu_1):
-    """Strength r of a block with u = 1, alignment gamma, and N, the length before the factor A mu_1."""
-    N = np.einsum('x->', (s_1**2)*(eigenvalue**2)*law_theta + e_2/alpha_0*(eigenvalue**2)*law_tr)**0.5
+def spike_after_step(eigenvalue, law_tr, law_theta, s_1, alpha_0, e_2, A, mu_1):
+    """Strength r of a block with u = 1, alignments gamma [m], and N, the length before the factor A mu_1."""
+    N = (
+        (e_2*np.einsum('a,a->', eigenvalue**2, law_tr)/alpha_0 + np.einsum('a,a->', eigenvalue**2, np.einsum('ab,b->a',
+        np.einsum('c,bca->ab', s_1, law_theta), s_1)))**0.5
+    )
     r = A*mu_1*N
-    gamma = (s_1*np.einsum('x,x->', eigenvalue, law_theta))/N
+    gamma = 1.0/N*np.einsum('ai,a->i', np.einsum('b,bia->ai', s_1, law_theta), eigenvalue)
     return N, r, gamma
 
 
-def direction_after_step(eigenvalue, alpha_0, s_1, e_2, N):
-    """The parts of the unit spike along theta and without direction, at each eigenvalue."""
-    along = s_1/N*eigenvalue
+def direction_after_step(eigenvalue, s_1, alpha_0, e_2, N):
+    """The parts of the unit spike along the theta_i [m, J] and without direction [J]."""
+    along = 1.0/N*np.einsum('x,i->ix', eigenvalue, s_1)
     random = (alpha_0**-0.5)*(e_2**0.5)/N*eigenvalue
     return along, random
 
 
-def weights_after_step(eigenvalue, law_tr, law_theta, alpha_0, s_1, e_2, gamma, N):
-    """(law_vv, law_vo, law_oo) of the spike of a step."""
-    law_vv = 1.0/N**2/alpha_0*(eigenvalue**2)*(e_2*law_tr + alpha_0*(s_1**2)*law_theta)
-    law_vo = (
-        (((-1.0)*(1.0 + gamma)*(-1.0 + gamma))**-0.5)/N**2/alpha_0*(s_1*N*alpha_0*law_theta -
-        gamma*e_2*eigenvalue*law_tr - gamma*alpha_0*(s_1**2)*eigenvalue*law_theta)*eigenvalue
-    )
-    law_oo = (
-        (-1.0)/N**2/alpha_0/(1.0 + gamma)/(-1.0 + gamma)*(alpha_0*(N**2)*law_theta +
-        e_2*(gamma**2)*(eigenvalue**2)*law_tr + alpha_0*(gamma**2)*(s_1**2)*(eigenvalue**2)*law_theta -
-        2.0*gamma*s_1*N*alpha_0*eigenvalue*law_theta)
-    )
-    return law_vv, law_vo, law_oo
+def rest_of_target(along, random, gamma, across):
+    """The parts [m, m, J] and [m, q, J] of theta_perp, by those of the spike and across [m, m]."""
+    rest_along = across[:, :, None] - np.einsum('ajx,ia->ijx', np.einsum('ba,bjx->ajx', gamma, along), across)
+    rest_random = (-1.0)*np.einsum('akx,ia->ikx', np.einsum('ba,bkx->akx', gamma, random), across)
+    return rest_along, rest_random
 
 
-def weights_of_spike(law_tr, law_theta, gamma):
-    """(law_vv, law_vo, law_oo) of a spike of which only the alignment is given."""
-    law_vv = (gamma**2)*law_theta + law_tr - (gamma**2)*law_tr
-    law_vo = gamma*(((-1.0)*(1.0 + gamma)*(-1.0 + gamma))**0.5)*(law_theta - law_tr)
-    law_oo = (gamma**2)*law_tr + law_theta - (gamma**2)*law_theta
-    return law_vv, law_vo, law_oo
+def products(law_tr, law_theta, along, random, other_along, other_random):
+    """Products [D, E, J] of D directions with E others, by their parts."""
+    law = (
+        np.einsum('efx,x->efx', np.einsum('fax,eax->efx', other_random, random), law_tr) + np.einsum('afx,eax->efx',
+        np.einsum('abx,fbx->afx', law_theta, other_along), along)
+    )
+    return law

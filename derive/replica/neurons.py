@@ -17,10 +17,11 @@ from derive.blocks import BlockSum, Definition, LogDet, MatrixInverse, family, f
 from derive.calculus import Calculus
 from derive.canonical import canonical
 from derive.constraints import definitions_in
+from derive.directions import weight_name
 from derive.operations import computed, equal
 from derive.replica.bulk import Spectral
 from derive.replica.readout import psi_families, zeta_families
-from derive.spectrum import SpectralLaw, weight_name
+from derive.spectrum import SpectralLaw
 from derive.symbols import BETA, Q1_HAT, Q2_HAT, RIDGE, V1_HAT, V2_HAT, T
 from derive.trace import Recorder
 

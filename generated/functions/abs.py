@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature a4363a3424cfc007, runtime 3b1d3919b8f48c2b.
+Generated; do not edit. Signature 1f8ceac63a8256ef, runtime 60a377d210e4b9f6.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "a4363a3424cfc007aff659d9910d96b1e42a174d7dbd749bd2c3adb7d1e7de97"
+SIGNATURE = "1f8ceac63a8256efa58ebff974b40f781f2c97d737baf47d56124a3fa77a00eb"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 01410e09b9ab31ee, runtime 3b1d3919b8f48c2b.
+Generated; do not edit. Signature 51efe825ccd48fe6, runtime 60a377d210e4b9f6.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "01410e09b9ab31ee441abbf6dacb1fe4a7e9afd4a5ee20075dd91f5d8a0f3c80"
+SIGNATURE = "51efe825ccd48fe61f767bde4f5925fb6b535b8279e8122da2cc05399d09dbcd"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 67973a7d47987659, runtime 3b1d3919b8f48c2b.
+Generated; do not edit. Signature f341a94a87c83415, runtime 60a377d210e4b9f6.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "67973a7d47987659f03f917f3f2ee214f8be855c0c76c7f337b71c7236419464"
+SIGNATURE = "f341a94a87c834158dc47c79b522c2f3e6fda2d120d765634802304b7ce93f06"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

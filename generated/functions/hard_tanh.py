@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 60ef2adf4412ec09, runtime 3b1d3919b8f48c2b.
+Generated; do not edit. Signature 4f075b2cd36863e9, runtime 60a377d210e4b9f6.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "60ef2adf4412ec09a967b4735ca6a10fbe30d64abc6bd8b698e344a90284773e"
+SIGNATURE = "4f075b2cd36863e9658f673f40b73450089e0a068809f423a6db3e32b77d5270"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

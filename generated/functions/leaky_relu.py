@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 5dc960e66c133685, runtime 3b1d3919b8f48c2b.
+Generated; do not edit. Signature 0cdf6ea44b821883, runtime 60a377d210e4b9f6.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "5dc960e66c13368505df672d6439c9f207812867ffa80164e42e24c1e7628f01"
+SIGNATURE = "0cdf6ea44b8218837ee80feeb1949b208ec42d37fadd277ffbfa5c673d742557"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature b8cd180ed9d0026c, runtime 3b1d3919b8f48c2b.
+Generated; do not edit. Signature 45a8da3261b26e60, runtime 60a377d210e4b9f6.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "b8cd180ed9d0026c86ce56f8b29d0d96080b80b6c9ffc5100339d63857d07784"
+SIGNATURE = "45a8da3261b26e60ea580106da5b0f53e085170aa80085d6b9c073af6de0bd6b"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature fbdcca9353ffc9ab, runtime 3b1d3919b8f48c2b.
+Generated; do not edit. Signature 33ec5a711257093f, runtime 60a377d210e4b9f6.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "fbdcca9353ffc9ab2b1e1b93e96cfa3d05f6ab6ce453c75256a782f10874d139"
+SIGNATURE = "33ec5a711257093f681129a22ad1fd320d37f9058881b7077138af9681d554d5"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

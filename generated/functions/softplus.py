@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 7a9be2d1b6a2e042, runtime 3b1d3919b8f48c2b.
+Generated; do not edit. Signature 385ebb70570c63d3, runtime 60a377d210e4b9f6.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "7a9be2d1b6a2e042c23645f45619a50abd3e5416d4b475355fba5364df8437f5"
+SIGNATURE = "385ebb70570c63d3ea9e8e1722bc241ef53b7f6fb2ef650be428758e57df16ce"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature b27bd8ba62f09cbb, runtime 3b1d3919b8f48c2b.
+Generated; do not edit. Signature cf598b2873172550, runtime 60a377d210e4b9f6.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "b27bd8ba62f09cbbaf92e76f792b3a548ca075883c62dfeb78486192d110243e"
+SIGNATURE = "cf598b2873172550f880ca778c67efd1092ce8631363f15b2ffcf19e70826792"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

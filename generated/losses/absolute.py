@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 1b0192128e93672d, runtime 3b1d3919b8f48c2b.
+Generated; do not edit. Signature 92abcea533298475, runtime 60a377d210e4b9f6.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "1b0192128e93672d68c037441d27262d235ee4ceb305850b32cde0c18523d61d"
+SIGNATURE = "92abcea533298475e27ce7b5183be4307aadad5a88862c39e58be776ac51ad9b"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature f2c662be3268b13d, runtime 3b1d3919b8f48c2b.
+Generated; do not edit. Signature 551fb1133cdeeca8, runtime 60a377d210e4b9f6.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "f2c662be3268b13d359d28dfa0db4e54787b5bb203845bc87c04f9871e8d380e"
+SIGNATURE = "551fb1133cdeeca8fcc65f732b966dc9e5dc29633babbbb6c9bfc8072625e89e"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

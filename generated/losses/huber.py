@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature e248b73576f72686, runtime 3b1d3919b8f48c2b.
+Generated; do not edit. Signature aed4536c53ae7853, runtime 60a377d210e4b9f6.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "e248b73576f7268696cd9e2dd21b2c8b121f5748e097d546eed92d8295f53a32"
+SIGNATURE = "aed4536c53ae7853fcc1e89b36a3d7d6d54daa7e3663330f3e23f570f2161e45"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature b3cb557a07dced17, runtime 3b1d3919b8f48c2b.
+Generated; do not edit. Signature c5a5e9a4959b5c89, runtime 60a377d210e4b9f6.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "b3cb557a07dced17f2b102e9099843369a6c676fb7a149085b93062a623ad53b"
+SIGNATURE = "c5a5e9a4959b5c8931ad92c432e7fb6398ee4389492edf1e8b5a66c976dd20bd"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

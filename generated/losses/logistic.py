@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 4c13aa63b69f9b04, runtime 3b1d3919b8f48c2b.
+Generated; do not edit. Signature db998e2457d23f1e, runtime 60a377d210e4b9f6.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "4c13aa63b69f9b048b977b3f92fe33d5b8f96b2ba731a0269c64f4ad15907661"
+SIGNATURE = "db998e2457d23f1e92fe00d2a85226b65d2672f1552c6a88eebe498ce8fea2c6"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

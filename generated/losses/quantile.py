@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature bbad05b80284a4fd, runtime 3b1d3919b8f48c2b.
+Generated; do not edit. Signature 0200a867579532fb, runtime 60a377d210e4b9f6.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "bbad05b80284a4fde59aa17d8a5eb3921f800bdcff926e1a40b1d33896b9779f"
+SIGNATURE = "0200a867579532fb6e57da426329262fd843f77adfd55dbe61284a443806b644"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

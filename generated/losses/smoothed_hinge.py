@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature e7a7f87ed1eca231, runtime 3b1d3919b8f48c2b.
+Generated; do not edit. Signature 873a8dd48905b8a1, runtime 60a377d210e4b9f6.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "e7a7f87ed1eca2313f2bfdffca803e83a05ea979b0513f6da481e2fc0d481825"
+SIGNATURE = "873a8dd48905b8a1deabc7a6d1ac77ace6c266f1b3245193eaee79455625f570"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature ff11303bd4e9d760, runtime 3b1d3919b8f48c2b.
+Generated; do not edit. Signature afd0ddbffd87b604, runtime 60a377d210e4b9f6.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "ff11303bd4e9d760e951c39ac8e61f507ed2738b22555b44481807cb0c1da54d"
+SIGNATURE = "afd0ddbffd87b604231152e892fa4952b6e58a65f84a852bad3ac8e33d81ca84"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature d6b16032529b63f0, runtime 3b1d3919b8f48c2b.
+Generated; do not edit. Signature 6c5d08099171e585, runtime 60a377d210e4b9f6.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "d6b16032529b63f09a0aaf257bb286e135c81968bc0506fc68f995e72f0afedc"
+SIGNATURE = "6c5d08099171e5850bc3923fa74df6804d4cac7ae9467574f97669b997f0148b"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

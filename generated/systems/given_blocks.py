@@ -1,6 +1,6 @@
 """Equations of a given bulk of several blocks, 1 direction(s) beside the spike  [THEORY section 5].
 
-Generated; do not edit. Signature 32fe1f4fd5a238d0.
+Generated; do not edit. Signature b09449959e6d5fab.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "32fe1f4fd5a238d0b796d307a0e2cea14523447b4cb02e7f4df76586bfbf10df"
+SIGNATURE = "b09449959e6d5fab2388efd38ba2b258799327ad82d7ebc529394b97d6540900"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi', 'zeta')

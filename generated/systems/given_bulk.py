@@ -1,6 +1,6 @@
 """Equations of a given bulk, one block  [THEORY section 5].
 
-Generated; do not edit. Signature 4a5c1be06cb83296.
+Generated; do not edit. Signature da4e10ac9d092429.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "4a5c1be06cb832969e17ec393494121c71836e0d372e2728c0fdb4fda00a04dd"
+SIGNATURE = "da4e10ac9d09242927ad3bf248771e3268e6a7eeabc25f66102becbdb8f2a944"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

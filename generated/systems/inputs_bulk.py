@@ -1,6 +1,6 @@
 """Equations of structured inputs, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature c568ed956f8e05a7.
+Generated; do not edit. Signature b7307838168d095f.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "c568ed956f8e05a79af3d156ec3db494ff098086efd65f9665f49bd931d36b41"
+SIGNATURE = "b7307838168d095f0496282bee5520d05a89d6870491f552f8e6102f7abedf4e"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

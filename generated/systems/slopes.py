@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature cf0d6fdc07064c56.
+Generated; do not edit. Signature 463843430856a240.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "cf0d6fdc07064c56f365d0e21a497d728130f464b416636cbbc614b442ac28e4"
+SIGNATURE = "463843430856a24062b5bae5d9ffa2c5cc80543f5f71d1fef8cd9ed7520b8657"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 480274dbedd9fd3f.
+in X). Generated; do not edit. Signature 3aabcc11373c9b81.
 Regenerate with: giantstep generate
 """
 
@@ -23,7 +23,7 @@ from generated.runtime.unknowns import (DIRECTION, FAMILY, IMAGE, RESIDUAL, TURN
     solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "480274dbedd9fd3f49cdbd6329ef602116da22d804fcfac47cd9a2c3521dce8f"
+SIGNATURE = "3aabcc11373c9b81d9854c432a237ad38a4722c11b1b866d0c4623085724fbbe"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

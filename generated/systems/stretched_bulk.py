@@ -1,6 +1,6 @@
 """Equations of a stretched bulk, 1 direction(s) beside the spike, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature 534b50c59595b45a.
+Generated; do not edit. Signature 541088f1a7248f0f.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "534b50c59595b45aa0411d646f6f50a245e5f562e832b7657a754716b56a0413"
+SIGNATURE = "541088f1a7248f0fafea13831592f19ef9ff5b350ce9de485bdacd7fd4a2a378"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,6 +1,6 @@
 """Equations of a stretched bulk, 2 direction(s) beside the spike, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature 111c11ea898e4f86.
+Generated; do not edit. Signature 9c9a5c534d38e55d.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "111c11ea898e4f862c039677dc600ac63ae53b044e715c245a72cbcab98c9874"
+SIGNATURE = "9c9a5c534d38e55d91ffa21d799e3db69840c15ca9c1dbdf721f5b70b56527f8"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

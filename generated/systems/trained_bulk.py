@@ -1,6 +1,6 @@
 """Equations of a trained bulk, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature b5aea44a22d538e5.
+Generated; do not edit. Signature 5078e85eb90e632c.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "b5aea44a22d538e506887e5dd8423f78fc6a266a9290e3b2152beb416b519d37"
+SIGNATURE = "5078e85eb90e632caf3436ce5ffe38f227287f48451164dbfe7c1a38a7c55598"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -103,8 +103,8 @@ def _bug(error: Exception, debug: bool) -> int:
     )
 
 
-def parser(names: Sequence[str] = COMMANDS) -> Parser:
-    """The parser of some commands, those of all files."""
+def parser() -> Parser:
+    """The parser of all commands."""
     from giantstep.cli.options import Parser  # with the commands
 
     top = Parser(
@@ -115,7 +115,7 @@ def parser(names: Sequence[str] = COMMANDS) -> Parser:
     )
     top.add_argument("--version", action="version", version=f"giantstep {__version__}")
     commands = top.add_subparsers(title="commands", metavar="COMMAND", parser_class=Parser)
-    for name in names:
+    for name in COMMANDS:
         import_module(f"giantstep.cli.{name}").add(commands)
     import_module("giantstep.cli.completion").add(commands, parser)
     return top
@@ -124,8 +124,7 @@ def parser(names: Sequence[str] = COMMANDS) -> Parser:
 def _run(arguments: Sequence[str]) -> int:
     from giantstep.cli.options import spread  # with the commands
 
-    first = [name for name in COMMANDS if name in arguments[:1]]
-    top = parser(first or COMMANDS)  # one command starts sooner without the others
+    top = parser()
     try:
         found, unknown = top.parse_known_args(spread(arguments))
     except SystemExit as leaving:  # --help and --version

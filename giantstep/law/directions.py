@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from giantstep.spec.matrix import Rows
+from giantstep.spec.spike_table import Spike
 
 Array = np.ndarray
 _NOTHING = 1e-13  # of the largest loading: a direction with less is not loaded
@@ -73,6 +74,12 @@ class Directions:
             "psi": beside @ np.linalg.pinv(mixing(kept.T @ gamma).T, rcond=1e-9),
             "Q1": order["Q1"] + dropped @ dropped.T,
         }
+
+
+def directions_of_spike(spike: Spike) -> Directions:
+    """The directions of a spike with loadings. Source: [CUI24] Result 3.2 with kappa in R^q."""
+    assert spike.loadings is not None
+    return directions_of(rows_of(spike.strength * np.array(spike.loadings)), spike.overlaps())
 
 
 def directions_of(loadings: Rows, overlaps: Rows) -> Directions:

@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from derive.directions import directions_of
+from derive.directions import weight_name
 from giantstep.law.given_file import arrays_of, blocks_of, changed, directions_in, rows_of
 from giantstep.spec.errors import BadInput
 from giantstep.spec.model import Model, Readout
@@ -87,12 +87,8 @@ class GivenBulk:
                 return generic if first == second else np.zeros_like(generic)
             return product(one, other)
 
-        found = {"law_vv": between(0, 0)}
-        found |= {name: between(0, 1 + j) for j, name in enumerate(directions_of("law_vo", m))}
-        if m == 1:
-            return {**found, "law_oo": between(1, 1)}
-        pairs = ((i, j) for i in range(1, 1 + m) for j in range(i, 1 + m))
-        return found | {f"law_oo_{i}_{j}": between(i, j) for i, j in pairs}
+        pairs = ((i, j) for i in range(1 + m) for j in range(i, 1 + m))
+        return {weight_name(i, j, 1, m): between(i, j) for i, j in pairs}
 
 
 def given_bulk(model: Model) -> GivenBulk:

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from generated import step as generated_step
-from giantstep.law.directions import Directions, directions_of, rows_of
+from giantstep.law.directions import Directions, directions_of_spike
 from giantstep.law.given_bulk import given_bulk
 from giantstep.law.gradient_step import arguments_of, variance_after_step
 from giantstep.law.intermediate_steps import is_intermediate, refused
-from giantstep.law.structured_inputs import input_law
+from giantstep.law.structured_inputs import spike_of_step
 from giantstep.spec.errors import BadInput
 from giantstep.spec.model import Model, Network, Step, Target
 from giantstep.spec.spike_table import Spike
@@ -70,9 +70,9 @@ def spike_of(model: Model) -> SpikeParameters:
     Raises BadInput for a step with an activation that jumps.
     """
     values = model.network.readout.values
-    if model.inputs is not None:
-        law = input_law(model)
-        return _checked(SpikeParameters(law.strength, (law.alignment,), law.bulk_variance))
+    if model.inputs is not None and model.step is not None:
+        found = spike_of_step(model)
+        return _checked(SpikeParameters(found.strength, found.alignments, found.bulk_variance))
     if model.spike is not None:
         variance = variance_by_value(model)
         assert variance is not None
@@ -84,8 +84,8 @@ def spike_of(model: Model) -> SpikeParameters:
         return SpikeParameters(0.0, (0.0,) * model.target.indices, (1.0,) * len(values))
     if is_intermediate(model):
         raise refused("the strength of the spike")
-    found = _after_step(model.network, model.step, model.target)
-    return found if model.step.bulk != "matrix" else _with_given_bulk(model, found)
+    after = _after_step(model.network, model.step, model.target)
+    return after if model.step.bulk != "matrix" else _with_given_bulk(model, after)
 
 
 def rank_of(model: Model) -> int:
@@ -101,7 +101,7 @@ def variance_by_value(model: Model) -> Callable[[Any], Any] | None:
 
     Source: [CUI24] Result 3.1; a spike that is given has ``c_u = 1 + u^2 (c - 1)``.
     """
-    if model.inputs is not None or (model.step is not None and model.step.bulk == "matrix"):
+    if model.step is not None and (model.inputs is not None or model.step.bulk == "matrix"):
         return None
     if model.spike is not None:
         c = model.spike.bulk_variance
@@ -119,12 +119,10 @@ def _with_given_bulk(model: Model, found: SpikeParameters) -> SpikeParameters:
 
 
 def _of_several(spike: Spike, bulk: tuple[float, ...]) -> SpikeParameters:
-    """A spike with loadings: [CUI24] Result 3.2 with kappa in R^q."""
-    assert spike.loadings is not None
-    overlaps = spike.overlaps()
-    loadings = rows_of(spike.strength * np.array(spike.loadings))
-    within = tuple(math.hypot(*column) for column in zip(*overlaps, strict=True))
-    return SpikeParameters(spike.strength, within, bulk, directions_of(loadings, overlaps))
+    """A spike with loadings."""
+    directions = directions_of_spike(spike)
+    within = tuple(math.hypot(*column) for column in zip(*directions.overlaps, strict=True))
+    return SpikeParameters(spike.strength, within, bulk, directions)
 
 
 @lru_cache(maxsize=1024)

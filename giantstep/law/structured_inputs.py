@@ -5,7 +5,6 @@ Source: THEORY section 10. Derived in derive.structured_inputs.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -13,71 +12,104 @@ from types import MappingProxyType
 
 import numpy as np
 
+from derive.directions import weight_name
 from generated import structured_inputs as derived
+from giantstep.law.directions import directions_of_spike, mixing
 from giantstep.law.gradient_step import arguments_of
 from giantstep.spec.inputs_table import Inputs
 from giantstep.spec.model import Model, Network, Step, Target
+from giantstep.spec.spike_table import Spike
 
 Array = np.ndarray
-_ALIGNED = 1e-12  # of 1 - gamma^2: there is no rest of the target
+_NOTHING = 1e-7  # of a unit vector: what is left of it beside others is rounding
 
 
 @dataclass(frozen=True)
 class InputLaw:
     """The law of the features over the eigenvalues of the inputs.
 
-    strength, alignment, bulk_variance [K]: of the spiked features. covariance [K, J]: of the rows of unit norm around
-    the spike; weights [J] by name, law_tr, law_vv, law_vo, law_oo; spike: parts of v along theta and without direction.
+    covariance [K, J]: of the rows of unit norm around the spike; weights [J] by name, law_tr, law_vv, law_vo, law_oo,
+    numbered where there are several directions. along [q, m, J], random [q, q, J]: parts of the spike's directions
+    along those of the target, and without direction; overlaps [q, m]: their products.
     """
 
-    strength: float
-    alignment: float
-    bulk_variance: tuple[float, ...]
     covariance: Array
     weights: Mapping[str, Array]
-    spike: tuple[Array, Array]
+    along: Array
+    random: Array
+    overlaps: Array
+
+
+@dataclass(frozen=True)
+class SpikeOfStep:
+    """What one step leaves: strength, alignments with all indices, bulk variances [K], and the law of the features."""
+
+    strength: float
+    alignments: tuple[float, ...]
+    bulk_variance: tuple[float, ...]
+    law: InputLaw
 
 
 def input_law(model: Model) -> InputLaw:
     """The law of a model with [inputs]. Raises BadInput where its step is not defined."""
-    assert model.inputs is not None
     if model.step is not None:
-        return _after_step(model.inputs, model.network, model.step, model.target)
-    values, spike = model.network.readout.values, model.spike
-    strength, gamma = (0.0, 0.0) if spike is None else (spike.strength, spike.alignments[0])
-    c = 1.0 if spike is None else spike.bulk_variance
-    x, trace, theta = model.inputs.spectrum()
-    weights = _named(trace, gamma, derived.weights_of_spike(trace, theta, gamma))
-    direction = (np.full(len(x), gamma), np.full(len(x), math.sqrt(max(0.0, 1.0 - gamma * gamma))))
-    variances = tuple((1.0 - u * u) + u * u * c for u in values)
-    return InputLaw(strength, gamma, variances, np.tile(x, (len(values), 1)), weights, direction)
+        return spike_of_step(model).law
+    assert model.inputs is not None
+    x, trace, theta = model.inputs.spectrum(model.target.indices)
+    gamma = _overlaps(model.spike, model.target.indices)
+    basis, sizes, _ = np.linalg.svd(gamma)
+    rest = np.ones(len(gamma))
+    rest[: len(sizes)] = np.sqrt(np.maximum((1.0 - sizes) * (1.0 + sizes), 0.0))
+    root = (basis * rest) @ basis.T
+    parts = tuple(np.repeat(part[:, :, None], len(x), axis=2) for part in (gamma, root))
+    weights = _weights(trace, theta, (parts[0], parts[1]), gamma)
+    rows = np.tile(x, (len(model.network.readout.values), 1))
+    return InputLaw(rows, weights, parts[0], parts[1], gamma)
+
+
+def spike_of_step(model: Model) -> SpikeOfStep:
+    """What the step of a model with [inputs] leaves. Raises BadInput where it is not defined."""
+    assert model.inputs is not None and model.step is not None
+    return _after_step(model.inputs, model.network, model.step, model.target)
 
 
 @lru_cache(maxsize=64)
-def _after_step(inputs: Inputs, network: Network, step: Step, target: Target) -> InputLaw:
-    of, (x, trace, theta) = arguments_of(network, step, target), inputs.spectrum()
-    (s1,) = of.overlaps
-    length, strength, gamma = derived.spike_after_step(x, trace, theta, of.samples, s1, of.e2, of.rate, of.mu1)
+def _after_step(inputs: Inputs, network: Network, step: Step, target: Target) -> SpikeOfStep:
+    of, (x, trace, theta) = arguments_of(network, step, target), inputs.spectrum(target.indices)
+    s1 = np.array(of.overlaps)
+    length, strength, gamma = derived.spike_after_step(x, trace, theta, s1, of.samples, of.e2, of.rate, of.mu1)
     rows, variances = derived.rows_after_step(
         x, trace, np.array(network.readout.values), of.rate, of.samples, of.s0, of.e2, of.sigma2, of.variance
     )
-    vv, vo, oo = derived.weights_after_step(x, trace, theta, of.samples, s1, of.e2, gamma, length)
-    along, random = derived.direction_after_step(x, of.samples, s1, of.e2, length)
     sign = -1.0 if strength < 0.0 else 1.0  # v absorbs it
-    weights = _named(trace, gamma, (vv, sign * vo, oo))
-    return InputLaw(
-        float(sign * strength),
-        float(sign * gamma),
-        tuple(variances.tolist()),
-        rows / variances[:, None],
-        weights,
-        (sign * along, sign * random),
-    )
+    along, random = derived.direction_after_step(x, s1, of.samples, of.e2, length)
+    along, random, overlaps = sign * along[None], sign * random[None, None], sign * gamma[None]
+    weights = _weights(trace, theta, (along, random), overlaps)
+    law = InputLaw(rows / variances[:, None], weights, along, random, overlaps)
+    return SpikeOfStep(float(sign * strength), tuple(overlaps[0].tolist()), tuple(variances.tolist()), law)
 
 
-def _named(trace: Array, gamma: float, weights: tuple[Array, Array, Array]) -> Mapping[str, Array]:
-    """The weights by name; where the spike is the target, any direction stands for the rest of the target."""
-    vv, vo, oo = weights
-    if 1.0 - gamma * gamma < _ALIGNED:
-        vo, oo = np.zeros_like(trace), trace
-    return MappingProxyType({"law_tr": trace, "law_vv": vv, "law_vo": vo, "law_oo": oo})
+def _overlaps(spike: Spike | None, indices: int) -> Array:
+    """<v_j, theta_i> [q, m] of the directions that the features know; of no spike any direction stands for one."""
+    if spike is None:
+        return np.zeros((1, indices))
+    if spike.loadings is None:
+        return np.array([spike.alignments])
+    return np.array(directions_of_spike(spike).reduced()[1])
+
+
+def _weights(trace: Array, theta: Array, spike: tuple[Array, Array], gamma: Array) -> Mapping[str, Array]:
+    """The weights by name; where the spike leaves nothing of a direction of the target, any direction stands for it."""
+    lower, (spikes, indices) = mixing(gamma), gamma.shape
+    left = lower.diagonal() > _NOTHING
+    across = np.zeros_like(lower)
+    across[np.ix_(left, left)] = np.linalg.inv(lower[np.ix_(left, left)])
+    rest = derived.rest_of_target(*spike, gamma, across)
+    along, random = (np.concatenate(both) for both in zip(spike, rest, strict=True))
+    products = derived.products(trace, theta, along, random, along, random)
+    for j in spikes + np.flatnonzero(~left):
+        products[j, j] = trace
+    count = spikes + indices
+    pairs = ((i, j) for i in range(count) for j in range(i, count))
+    found = {weight_name(i, j, spikes, indices): products[i, j] for i, j in pairs}
+    return MappingProxyType({"law_tr": trace, **found})

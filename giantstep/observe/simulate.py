@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from derive.language.catalogue import lookup
 from derive.language.grammar import ExpressionError, Node, parse, shorten
-from giantstep.law.directions import Directions
+from giantstep.law.directions import Directions, rows_of
 from giantstep.law.given_bulk import given_rows
 from giantstep.law.intermediate_steps import at_strength, is_intermediate, refused
 from giantstep.law.spike import spike_of
@@ -306,10 +306,10 @@ def _inputs(model: Model) -> InputSpectrum | None:
     """The covariance of the inputs, and what the spiked features have around their spike."""
     if model.inputs is None:
         return None
-    law, (x, shares, target) = input_law(model), model.inputs.spectrum()
-    rows = tuple(tuple(row) for row in law.covariance.tolist())
-    along, random = (tuple(part.tolist()) for part in law.spike)
-    return InputSpectrum(tuple(shares.tolist()), tuple(x.tolist()), tuple(target.tolist()), rows, (along, random))
+    law, (x, shares) = input_law(model), model.inputs.eigenvalues_and_weights()
+    spike = None if model.step is None else (rows_of(law.along[0]), tuple(law.random[0, 0].tolist()))
+    target = rows_of(model.inputs.coefficients())
+    return InputSpectrum(tuple(shares.tolist()), tuple(x.tolist()), target, rows_of(law.covariance), spike)
 
 
 def _link(target: Target) -> Link:

@@ -111,11 +111,11 @@ def draw_layer(system: FiniteSystem, sizes: FiniteSizes, what: SystemKind, strea
     blocks = len(system.values)
     strength, _, variances = system.spike or (0.0, 1.0, (1.0,) * blocks)
     alignment = np.array(system.alignments, dtype=np.float64)
+    if what != "network":
+        rows = _around_spike(system, sizes, rows)
     if system.loadings is not None:
         return _of_several(system, sizes, what, rows, theta, streams)
     spike = _spike_direction(system, sizes, theta, alignment, streams.direction)
-    if what != "network":
-        rows = _around_spike(system, sizes, rows)
     if what != "srf":
         return FirstLayer(rows, theta, spike, 0.0, alignment, np.ones(blocks))
     for part, value, variance in zip(sizes.block_slices(), system.values, variances, strict=True):
@@ -127,7 +127,7 @@ def draw_layer(system: FiniteSystem, sizes: FiniteSizes, what: SystemKind, strea
 def _target_directions(system: FiniteSystem, sizes: FiniteSizes, streams: Streams) -> Array:
     """Orthonormal directions theta [indices, d]: those of the inputs, those given, or drawn."""
     if system.inputs is not None:
-        return system.inputs.direction(sizes.dimension)[None]
+        return system.inputs.directions(system.indices, sizes.dimension)
     if system.given is not None and system.given.target is not None:
         return system.given.target.copy()
     return _orthonormal(streams.direction, system.indices, sizes.dimension)
@@ -139,13 +139,13 @@ def _spike_direction(
     """v as given, along the modes of the inputs, or anywhere at its alignment."""
     if system.given is not None and system.given.spike is not None:
         return system.given.spike.copy()
-    if system.inputs is None or system.inputs.spike is None:
-        return _direction_at(theta, alignment, generator)
-    along, random = (system.inputs.at(part, sizes.dimension) for part in system.inputs.spike)
-    drawn = along * theta[0] + random * _unit(generator.standard_normal(sizes.dimension))
-    gamma = float(alignment[0])
-    v: Array = gamma * theta[0] + math.sqrt(max(0.0, 1.0 - gamma * gamma)) * _beside(theta, drawn)
-    return v
+    drawn = _unit(generator.standard_normal(sizes.dimension))
+    if system.inputs is not None and system.inputs.spike is not None:
+        along, random = system.inputs.spike
+        drawn *= system.inputs.at(random, sizes.dimension)
+        for part, direction in zip(along, theta, strict=True):
+            drawn += system.inputs.at(part, sizes.dimension) * direction
+    return _direction_at(theta, alignment, drawn)
 
 
 def _around_spike(system: FiniteSystem, sizes: FiniteSizes, rows: Array) -> Array:
@@ -290,10 +290,9 @@ def _orthonormal(generator: np.random.Generator, count: int, dimension: int) -> 
     return np.array(rows)
 
 
-def _direction_at(theta: Array, alignment: Array, generator: np.random.Generator) -> Array:
-    """Unit vector v with v.theta_i = alignment_i to rounding, otherwise uniform."""
+def _direction_at(theta: Array, alignment: Array, other: Array) -> Array:
+    """Unit vector v with v.theta_i = alignment_i to rounding, otherwise along another vector."""
     rest = math.sqrt(max(0.0, 1.0 - float(alignment @ alignment)))
-    other = generator.standard_normal(theta.shape[1:])
     inside: Array = np.einsum("i,id->d", alignment, theta)
     return inside + rest * _beside(theta, other) if rest > 0.0 else _unit(inside)
 

@@ -9,6 +9,8 @@ import numpy as np
 
 from giantstep.simulate.errors import Array
 
+_SIGNS = np.kron([[1, 1], [1, -1]], [[1, 1], [1, -1]])  # of up to four directions that are spread alike, orthogonal
+
 
 @dataclass(frozen=True, eq=False)
 class GivenRows:
@@ -26,16 +28,18 @@ class GivenRows:
 class InputSpectrum:
     """Inputs of covariance Sigma_in, ``x = Sigma_in^(1/2) g``, by modes: shares ``weights`` of the input dimensions.
 
-    Everything is in whitened inputs g. eigenvalues: of Sigma_in, mean one; target: the part of |theta|^2 in each mode;
-    covariances [K][modes]: of the rows of each block around the spike, mean one; spike: (along, random), the spike
-    being ``along theta + random eps`` mode by mode, eps a unit vector without direction; None: any at its alignment.
+    Everything is in whitened inputs g. eigenvalues: of Sigma_in, mean one; target [indices][modes]: coefficients of
+    every theta_i along one direction of each mode, orthonormal rows; one row for all of them where they are spread
+    alike, orthogonal within the modes. covariances [K][modes]: of the rows of each block around the spike, mean one;
+    spike: (along [indices][modes], random [modes]), the spike being ``sum_i along_i theta_i + random eps`` mode by
+    mode, eps a unit vector without direction; None: any at its alignments.
     """
 
     weights: tuple[float, ...]
     eigenvalues: tuple[float, ...]
-    target: tuple[float, ...]
+    target: tuple[tuple[float, ...], ...]
     covariances: tuple[tuple[float, ...], ...]
-    spike: tuple[tuple[float, ...], tuple[float, ...]] | None = None
+    spike: tuple[tuple[tuple[float, ...], ...], tuple[float, ...]] | None = None
 
     def at(self, values: tuple[float, ...], dimension: int) -> Array:
         """A number of each mode -> one for each of d dimensions: its mean over an equal share of the modes."""
@@ -45,8 +49,20 @@ class InputSpectrum:
         ends = np.interp(np.arange(dimension + 1) / dimension, known, integral)
         return np.asarray(np.diff(ends) * dimension)
 
-    def direction(self, dimension: int) -> Array:
-        """theta [d]: rows and inputs are isotropic within a mode, so that its place there does not matter."""
-        density = tuple(part / weight for part, weight in zip(self.target, self.weights, strict=True))
-        theta = np.sqrt(self.at(density, dimension))
-        return np.asarray(theta / np.linalg.norm(theta))
+    def directions(self, indices: int, dimension: int) -> Array:
+        """theta [indices, d]: rows and inputs are isotropic within a mode, so that their place there does not matter.
+
+        Directions that are spread alike differ by signs that alternate.
+        """
+        theta = np.stack([self._lengths(row, dimension) for row in self.target])
+        if len(theta) < indices:
+            theta = theta * _SIGNS[:indices, np.arange(dimension) % 4]
+        left, _, right = np.linalg.svd(theta, full_matrices=False)
+        return np.asarray(left @ right)  # the nearest orthonormal ones
+
+    def _lengths(self, row: tuple[float, ...], dimension: int) -> Array:
+        """The root of the part of |theta|^2 in each dimension, with the sign of the coefficients there."""
+        both = zip(row, self.weights, strict=True)
+        parts = tuple((c * abs(c) / weight, c * c / weight) for c, weight in both)
+        signed, squares = (self.at(part, dimension) for part in zip(*parts, strict=True))
+        return np.asarray(np.copysign(np.sqrt(squares), signed))

@@ -1,30 +1,41 @@
 """The table [inputs] of a model: Gaussian inputs of a given covariance, and where the target lies in its eigenbasis."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Annotated, ClassVar
 
 import numpy as np
 
+from derive.language.links import MAX_INDICES
 from giantstep.spec.errors import BadInput
 from giantstep.spec.expressions import numpy_function
+from giantstep.spec.matrix import Matrix, NumbersOrMatrix, Rows
 from giantstep.spec.tables import Table, shown_plainly
 from giantstep.spec.validate import Count, Number, Numbers, Optional
 
 Array = np.ndarray
 MAX_MODES = 4000
 _MODES = 600
+_COEFFICIENT = Number("a coefficient of the target")
+_TARGET = NumbersOrMatrix(Numbers(_COEFFICIENT, MAX_MODES), Matrix(_COEFFICIENT, MAX_INDICES, MAX_MODES))
+_ORTHOGONAL = 1e-9  # products of unit vectors that were written down as orthogonal
 _ROUGH = 0.5  # capacity from which on tr Sigma^2/d grows without bound
 
 
 @shown_plainly
 @dataclass(frozen=True)
 class Inputs(Table):
-    """Inputs x = Sigma^(1/2) g, g standard normal; the link sees z = theta.g, |theta| = 1.
+    """Inputs x = Sigma^(1/2) g, g standard normal; the link sees z_i = theta_i.g of orthonormal theta_i.
 
     The spectrum of Sigma, divided by its mean: ``eigenvalues``, each held by a share ``weights`` of the input
     dimensions (equal ones where left out); or a power law, j^-capacity for j = 1 ... modes. The target's direction has
     the coefficients ``target`` along them, or j^-source; left out, it has no preferred place.
+
+    Of several indices ``target`` is a list of one row for each, which are orthogonal to each other: coefficients along
+    one eigenvector of each eigenvalue, which may be given several times. One list, or ``source``, is for all of them:
+    they are spread alike, and orthogonal within each eigenspace.
     """
 
     path: ClassVar[str] = "inputs"
@@ -39,9 +50,7 @@ class Inputs(Table):
         float | None, Optional(Number("the exponent of eigenvalues j^-capacity", low=0.0, high=20.0))
     ] = None
     modes: Annotated[int, Count("the number of eigenvalues of the power law", 1, MAX_MODES)] = _MODES
-    target: Annotated[tuple[float, ...] | None, Optional(Numbers(Number("a coefficient of the target"), MAX_MODES))] = (
-        None
-    )
+    target: Annotated[tuple[float, ...] | Rows | None, Optional(_TARGET)] = None
     source: Annotated[float | None, Optional(Number("the exponent of coefficients j^-source", low=0.0, high=20.0))] = (
         None
     )
@@ -58,15 +67,18 @@ class Inputs(Table):
             raise BadInput("[inputs] has both target and source", "keep the list of coefficients or the power law")
         if self.weights is not None and self.eigenvalues is None:
             raise BadInput("inputs.weights are the shares of inputs.eigenvalues, which are missing", "give both")
-        for name in ("weights", "target"):
-            values = getattr(self, name)
-            if values is not None and len(values) != self.count:
+        rows = dict(zip(self._names(), self.rows(), strict=True))
+        lists = rows if self.weights is None else {"weights": self.weights, **rows}
+        for name, values in lists.items():
+            if len(values) != self.count:
                 raise BadInput(
                     f"inputs.{name} has {len(values)} entries, and there are {self.count} eigenvalues",
                     "give one for each eigenvalue",
                 )
-        if self.target is not None and not any(self.target):
-            raise BadInput("inputs.target is zero", "one coefficient must not be zero")
+        for name, row in rows.items():
+            if not any(row):
+                raise BadInput(f"inputs.{name} is zero", "one coefficient must not be zero")
+        self._check_orthogonal()
         if self.weights is not None and abs(math.fsum(self.weights) - 1.0) > 1e-9:
             raise BadInput(f"inputs.weights sum to {math.fsum(self.weights):.12g}", "they must sum to 1")
 
@@ -75,17 +87,62 @@ class Inputs(Table):
         """The number of eigenvalues."""
         return self.modes if self.eigenvalues is None else len(self.eigenvalues)
 
-    def spectrum(self) -> tuple[Array, Array, Array]:
-        """(eigenvalues of mean one, weights of the trace, weights of the target), each [modes]."""
+    def rows(self) -> Rows:
+        """The coefficients that are given: a row for each index, or one for all of them, or none."""
+        if self.target is None:
+            return ()
+        rows = tuple(row for row in self.target if isinstance(row, tuple))
+        return rows or (tuple(entry for entry in self.target if isinstance(entry, float)),)
+
+    def _names(self) -> tuple[str, ...]:
+        several = self.target is not None and isinstance(self.target[0], tuple)
+        return tuple(f"target[{i}]" for i in range(len(self.rows()))) if several else ("target",) * len(self.rows())
+
+    def _check_orthogonal(self) -> None:
+        if len(self.rows()) < 2:
+            return
+        products = _unit_rows(self.rows()) @ _unit_rows(self.rows()).T
+        for i, j in combinations(range(len(products)), 2):
+            if abs(products[i, j]) > _ORTHOGONAL:
+                raise BadInput(
+                    f"inputs.target[{i}] and inputs.target[{j}] have the overlap {products[i, j]:.6g} as unit vectors",
+                    "the directions of the target are orthogonal in whitened inputs; an eigenvalue may be given "
+                    "several times, with a coefficient along another eigenvector each time",
+                )
+
+    def check_indices(self, indices: int) -> None:
+        """Raises BadInput for rows of coefficients of another number of indices."""
+        count = len(self.rows())
+        if count > 1 and count != indices:
+            words = "indices" if indices > 1 else "index"
+            raise BadInput(
+                f"inputs.target has {count} rows, and target.link has {indices} {words}",
+                "give one row for each index, or one list for all of them",
+            )
+
+    def coefficients(self) -> Array:
+        """Of the target along the eigenvectors: orthonormal rows [m, modes], one for each index or for all of them."""
+        _, weights = self.eigenvalues_and_weights()
+        if self.source is not None:
+            return _unit_rows([np.arange(1.0, self.count + 1.0) ** -self.source])
+        unit = _unit_rows(self.rows() or [np.sqrt(weights)])
+        return unit if len(unit) == 1 else 1.5 * unit - 0.5 * (unit @ unit.T) @ unit  # orthogonal to rounding
+
+    def eigenvalues_and_weights(self) -> tuple[Array, Array]:
+        """(eigenvalues of mean one, weights of the trace), each [modes]."""
         order = np.arange(1.0, self.count + 1.0)
         weights = np.full(self.count, 1.0 / self.count) if self.weights is None else np.array(self.weights)
         weights = weights / weights.sum()
         raw = order ** -float(self.capacity or 0.0) if self.eigenvalues is None else np.array(self.eigenvalues)
-        if self.target is None and self.source is None:
-            along = weights
-        else:
-            along = (order ** -float(self.source or 0.0) if self.target is None else np.array(self.target)) ** 2
-        return raw / (weights @ raw), weights, along / along.sum()
+        return raw / (weights @ raw), weights
+
+    def spectrum(self, indices: int) -> tuple[Array, Array, Array]:
+        """(eigenvalues of mean one [J], weights of the trace [J], products of the target's directions [m, m, J])."""
+        x, weights = self.eigenvalues_and_weights()
+        rows = self.coefficients()
+        if len(rows) == indices:
+            return x, weights, rows[:, None] * rows[None]
+        return x, weights, np.eye(indices)[:, :, None] * rows[0] ** 2
 
     def check_activation(self, activation: str) -> None:
         """Raises BadInput for a power law that no limit goes with: neurons are correlated beyond their linear part."""
@@ -95,6 +152,12 @@ class Inputs(Table):
                 "and neurons are then correlated beyond the linear parts of their features",
                 'give a capacity below 1/2, or network.activation = "linear"',
             )
+
+
+def _unit_rows(rows: Sequence[Sequence[float] | Array]) -> Array:
+    found = np.array(rows)
+    found = found / np.abs(found).max(axis=1)[:, None]
+    return np.asarray(found / np.linalg.norm(found, axis=1)[:, None])
 
 
 def _is_linear(activation: str) -> bool:

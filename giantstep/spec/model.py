@@ -201,7 +201,8 @@ class Model(Table):
             _check_signs(self.fit.loss, self.target)
         if self.inputs is not None:
             self.inputs.check_activation(self.network.activation)
-            _check_inputs(self)
+            self.inputs.check_indices(self.target.indices)
+            _check_inputs(self.step)
 
     @property
     def bulk(self) -> Bulk:
@@ -351,19 +352,25 @@ def _check_signs(loss: FitLoss, target: Target) -> None:
         )
 
 
-def _check_inputs(model: Model) -> None:
-    """What the spectral law of structured inputs is derived for."""
-    known = (
-        (model.target.indices > 1, f"target.link = {shorten(model.target.link)}", "a link of one index"),
-        (model.spike is not None and model.spike.rank > 1, "spike.loadings", "a spike of one direction"),
-        (model.step is not None and model.step.bulk != "isotropic", "step.bulk", 'step.bulk = "isotropic"'),
-        (model.step is not None and model.step.exponent < 0.5, "step.exponent", "the giant step, exponent 1/2"),
-    )
-    wrong = [(key, allowed) for wrong_here, key, allowed in known if wrong_here]
-    if wrong:
-        keys, instead = (" and ".join(words) for words in zip(*wrong, strict=True))
+def _check_inputs(step: Step | None) -> None:
+    """What no spectral law of structured inputs is known for."""
+    if step is not None and step.bulk == "trained":
         raise BadInput(
-            f"{keys} cannot be solved for structured inputs", f"use {instead}, or leave the table [inputs] out"
+            'step.bulk = "trained" has no law for structured inputs: what the samples of the step add to the rows has '
+            "the covariance of the inputs on both sides of theirs, and shares no eigenvectors with it",
+            'use step.bulk = "isotropic", rows whose covariance at an eigenvalue is the mean of that, or leave the '
+            "table [inputs] out",
+        )
+    if step is not None and step.bulk == "matrix":
+        raise BadInput(
+            'step.bulk = "matrix" has its covariance in its rows, which the table [inputs] would give once more',
+            "multiply the rows of the file by the root of the covariance and leave the table [inputs] out",
+        )
+    if step is not None and step.exponent < 0.5:
+        raise BadInput(
+            f"step.exponent = {step.exponent!r} has no law for structured inputs: the powers of kappa that such a step "
+            "adds compete with what neurons have in common by the covariance of the inputs, which is no spike",
+            "use the giant step, exponent 1/2, or leave the table [inputs] out",
         )
 
 

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from generated.runtime.unknowns import DIRECTION, IMAGE, RESIDUAL, TURNED
-from generated.systems import inputs_bulk as inputs_equations
 from generated.systems import trained_bulk as trained_equations
 from giantstep.law.covariance import Covariance
 from giantstep.law.given_bulk import given_bulk
@@ -34,7 +33,7 @@ from giantstep.law.trained_bulk import BulkLaw, trained_law
 from giantstep.spec.errors import BadInput
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import Level, Resolved
-from giantstep.system.loss_kernels import given_blocks_kernel, given_kernel
+from giantstep.system.loss_kernels import given_blocks_kernel, given_kernel, inputs_kernel
 from giantstep.system.problem import Problem
 from giantstep.system.state import places_of as places_in_work
 
@@ -48,8 +47,8 @@ def bulk_arrays(problem: Problem) -> tuple[ModuleType, dict[str, Array]]:
     kind, indices = bulk_kind(model), model.target.indices
     if kind == "inputs":
         inputs = input_law(model)
-        own = [inputs.bulk_variance.index(term.variance) for term in problem.blocks]
-        return inputs_equations, {"Sigma": inputs.covariance[own], **inputs.weights}
+        own = [problem.spike.bulk_variance.index(term.variance) for term in problem.blocks]
+        return inputs_kernel(indices, problem.rank), {"Sigma": inputs.covariance[own], **inputs.weights}
     if kind == "neurons":
         return given_blocks_kernel(indices), dict(given_bulk(model).neurons)
     if kind == "matrix":

@@ -76,6 +76,18 @@ def given_kernel(directions: int) -> ModuleType:
     return _system("given_bulk" if directions == 1 else f"given_bulk_{directions}", text)
 
 
+@lru_cache(maxsize=8)
+def inputs_kernel(directions: int, spikes: int) -> ModuleType:
+    """The equations of structured inputs for numbers of directions of the target beside the spike, and of the spike."""
+
+    def text() -> str:
+        from codegen.emit import emit_inputs_bulk  # loads SymPy
+
+        return emit_inputs_bulk(directions, spikes)
+
+    return _system("inputs_bulk" + f"_{directions}" * (directions > 1) + f"_rank_{spikes}" * (spikes > 1), text)
+
+
 @lru_cache(maxsize=4)
 def given_blocks_kernel(directions: int) -> ModuleType:
     """The equations of a given bulk of several blocks for a number of directions of the target beside the spike."""

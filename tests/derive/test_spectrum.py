@@ -13,7 +13,7 @@ import sympy as sp
 from index_sums import number
 
 from derive.blocks import family_name, member_indices
-from derive.directions import directions_of
+from derive.directions import directions_of, weight_name
 from derive.energetic import output_energy
 from derive.free_energy import FreeEnergy, free_energy
 from derive.gradient_step import U, gradient_step_map
@@ -28,10 +28,9 @@ from derive.spectrum import (
     TRAINED,
     norm_weight_names,
     plain_law,
-    weight_name,
     weight_names,
 )
-from derive.structured_inputs import B, X, structured_inputs
+from derive.structured_inputs import INDEX, OVERLAP, B, X, structured_inputs
 from derive.trace import Recorder
 
 EXACT = 1e-11  # double precision on resolvents of condition below 1e3
@@ -236,16 +235,17 @@ def test_gradient_of_the_network_by_differences() -> None:
 
 
 def test_structured_inputs() -> None:
-    """Weights of unit, orthogonal directions; at one eigenvalue the step of isotropic inputs; the printed formulas."""
+    """Length and alignments of explicit vectors; at one eigenvalue the step of isotropic inputs; printed formulas."""
     law = structured_inputs()
     draw = np.random.default_rng(11)
     x = draw.uniform(0.2, 2.0, size=5)
-    x, trace, target = x / x.mean(), np.full(5, 0.2), draw.uniform(size=5)
-    target /= target.sum()
+    x, trace = x / x.mean(), np.full(5, 0.2)
+    rows = np.linalg.qr(draw.normal(size=(5, 2)))[0].T  # of two indices
+    target, s1 = rows[:, None] * rows[None], np.array([0.6, -0.4])
     arrays = {
         "A": 0.7,
         "alpha_0": 1.4,
-        "s_1": 0.6,
+        "s_1": s1,
         "s_0": 0.3,
         "e_2": 0.9,
         "sigma_2": 0.25,
@@ -257,22 +257,26 @@ def test_structured_inputs() -> None:
         "u": [1.5],
     }
 
-    def at(expr: sp.Expr, **more: object) -> float:
-        return number(expr, {**arrays, **more}, lambda *_: len(np.atleast_1d(more.get("eigenvalue", x))), {B: 0})
+    def at(expr: sp.Expr, where: dict[sp.Symbol, int] | None = None, **more: object) -> float:
+        known = {**arrays, **more}
 
-    squared = 0.6**2 * target @ x**2 + 0.9 / 1.4 * trace @ x**2
+        def size(bound: sp.Symbol, body: sp.Expr) -> int:
+            spectral = {n for n in body.atoms(sp.Indexed) if bound in n.indices[-1:] and n.base != OVERLAP}
+            return len(known["eigenvalue"]) if spectral else len(known["s_1"])
+
+        return number(expr, known, size, {B: 0, **(where or {})})
+
+    squared = (s1 @ rows) ** 2 @ x**2 + 0.9 / 1.4 * trace @ x**2
     assert abs(at(law.squared_length) - squared) < EXACT
-    gamma = at(law.alignment, N=np.sqrt(squared))
-    assert abs(gamma - 0.6 * (target @ x) / np.sqrt(squared)) < EXACT
-    known = {**arrays, "N": np.sqrt(squared), "gamma": gamma}
-    totals = [sum(number(w, known, lambda *_: 5, {X: i}) for i in range(5)) for w in law.weights]
-    assert np.abs(np.array(totals) - [1, 0, 1]).max() < EXACT
+    gamma = [at(law.alignment, {INDEX: i}, N=np.sqrt(squared)) for i in range(2)]
+    assert np.abs(gamma - rows @ (x * (s1 @ rows)) / np.sqrt(squared)).max() < EXACT
     wanted = (x * (1 + 0.7 * 1.5 * 0.3 * 0.25 * x) ** 2 + (0.7 * 1.5) ** 2 * 0.9 / 1.4 * 0.12 * x**2).mean()
     assert abs(at(law.bulk_variance) - wanted) < EXACT
     step = gradient_step_map(scalar_function("relu"), scalar_function("tanh"))
-    one = {"eigenvalue": [1.0], "law_tr": [1.0], "law_theta": [1.0]}
+    one = {"eigenvalue": [1.0], "law_tr": [1.0], "law_theta": [[[1.0]]], "s_1": [0.6]}
     values = {
-        symbol: arrays[str(symbol)] for symbol in step.strength.free_symbols | step.bulk_variance.free_symbols - {U}
+        symbol: {**arrays, "s_1": 0.6}[str(symbol)]
+        for symbol in step.strength.free_symbols | step.bulk_variance.free_symbols - {U}
     }
     length = np.sqrt(at(law.squared_length, **one))
     assert abs(at(law.strength, N=length) - float(step.strength.subs(values))) < EXACT

@@ -18,7 +18,7 @@ from giantstep.spec.errors import BadInput
 
 Array = np.ndarray
 TRAINED_LONG = ("trained bulk, logistic", "trained bulk, trained bias", "trained bulk, two indices")
-LONG = ("rank 3", "rank 2, trained bias", "rank 2, two indices", *TRAINED_LONG)
+LONG = ("rank 3", "rank 2, trained bias", "rank 2, two indices", "structured inputs, rank 2", *TRAINED_LONG)
 ALSO_LONG = {
     "solve": ("trained bias", "rank 3, two indices"),
     "curve": ("trained bias", "rank 2, logistic", "rank 3, two indices"),
@@ -34,6 +34,7 @@ ALSO_LONG = {
         "trained bulk, two indices",
         "given bulk, two values",
         "structured inputs, step",
+        "structured inputs, two indices",
         "rank 3, two indices",
     ),
 }

@@ -41,6 +41,7 @@ def every_model(matrix: str, of_two: str) -> dict[str, Model]:
     trained = {**STEP, "bulk": "trained"}
     bias = {"bias": "trained"}
     lumps = {"eigenvalues": [2.0, 0.2], "weights": [0.3, 0.7], "target": [1.0, 0.5]}
+    crossed = {**lumps, "target": [[1.0, 0.5], [0.5, -1.0]]}
     return {
         "random features": _model("tanh", "tanh"),
         "step, noise": _model("tanh", "tanh", target={"noise": 0.1}, step=STEP),
@@ -69,6 +70,8 @@ def every_model(matrix: str, of_two: str) -> dict[str, Model]:
         ),
         "structured inputs": _model("tanh", "tanh", target={"noise": 0.1}, inputs=lumps),
         "structured inputs, step": _model("relu", "relu", network={"readout": TWO}, step=STEP, inputs=lumps),
+        "structured inputs, two indices": _model("erf", "z1 + z1*z2", step=STEP, inputs=crossed),
+        "structured inputs, rank 2": _model("erf", "tanh", network={"readout": ALIKE}, spike=RANK_2, inputs=lumps),
         "exponent": _model("tanh", SMOOTH, network={"readout": TWO}, step={**STEP, "exponent": 0.3}),
         "exponent, two indices": _model("erf", "z1 + z1*z2", step={**STEP, "exponent": 0.2}),
     }

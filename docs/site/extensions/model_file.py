@@ -43,7 +43,7 @@ EXAMPLES: Mapping[str, str] = {
     "inputs.weights": "[0.3, 0.7]",
     "inputs.capacity": "0.4",
     "inputs.modes": "600",
-    "inputs.target": "[1.0, 0.5]",
+    "inputs.target": "[[1.0, 0.5], [0.5, -1.0]]",
     "inputs.source": "0.3",
 }
 _TYPES: Mapping[object, str] = {float: "number", int: "whole number", str: "text", FitLoss: "text or table"}

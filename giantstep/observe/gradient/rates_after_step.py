@@ -14,9 +14,8 @@ from giantstep.law.gradient_step import StepArguments, step_arguments
 from giantstep.law.kind import bulk_kind
 from giantstep.law.rows_after_step import covariance_rates, initial_output, largest_value, spike_sign
 from giantstep.law.stretched_bulk import rates_of_norms, rates_of_samples
-from giantstep.law.structured_inputs import input_law
+from giantstep.law.structured_inputs import spike_of_step
 from giantstep.law.trained_bulk import BulkLaw, law_rates
-from giantstep.spec.inputs_table import Inputs
 from giantstep.system.bulk_system import (
     bulk_of,
     covariance_of,
@@ -100,8 +99,8 @@ def rates_after_step(problem: Problem, members: Members) -> StepRates:
     model = problem.model
     of, values = step_arguments(model), np.array(model.network.readout.values)
     if model.inputs is not None:
-        law = input_law(model)
-        return _of_inputs(model.inputs, of, values, law.covariance, np.array(law.bulk_variance))
+        found, law = spike_of_step(model), model.inputs.spectrum(model.target.indices)
+        return _of_inputs(law, of, values, found.law.covariance, np.array(found.bulk_variance))
     sign = -1.0 if generated_step.strength(of.rate, of.samples, of.mu1, of.length, of.e2) < 0.0 else 1.0
     strength = sign * slopes.strength_slope(of.rate, of.samples, of.mu1, of.length, of.e2)  # v absorbs the sign
     if model.bulk == "matrix":  # which is what it is
@@ -140,11 +139,13 @@ def _of_norms(law: BulkLaw, moved: BulkLaw, variances: Array, growth: Array) -> 
     )
 
 
-def _of_inputs(inputs: Inputs, of: StepArguments, values: Array, covariance: Array, variances: Array) -> StepRates:
+def _of_inputs(
+    spectrum: tuple[Array, Array, Array], of: StepArguments, values: Array, covariance: Array, variances: Array
+) -> StepRates:
     """The same for inputs of a given covariance; ``covariance`` [K, J] is that of the rows over ``variances`` [K]."""
-    (s1,), (x, trace, theta) = of.overlaps, inputs.spectrum()
+    s1, (x, trace, theta) = np.array(of.overlaps), spectrum
     rows = (x, trace, values, of.rate, of.samples, of.s0, of.e2, of.sigma2, of.variance)
-    length, strength, _ = derived_inputs.spike_after_step(x, trace, theta, of.samples, s1, of.e2, of.rate, of.mu1)
+    length, strength, _ = derived_inputs.spike_after_step(x, trace, theta, s1, of.samples, of.e2, of.rate, of.mu1)
     moved, means, slope = derived_inputs.slopes_after_step(*rows, of.mu1, length)
     sign = -1.0 if strength < 0.0 else 1.0
     return StepRates(sign * slope, means, Moving((moved - means[:, None] * covariance) / variances[:, None], {}))

@@ -92,8 +92,9 @@ def _levels(response: Response, state: State, inverse_dimension: float) -> Array
     k, beta = response.blocks, response.problem.parameters.width
     span = response.span if inverse_dimension == 0.0 else None
     matrix = response.overlap_matrix(state, inverse_dimension, span).real
-    matrix[k:] *= np.tile(beta / state.unknowns[:k].real, len(matrix) // k - 1)[:, None]
-    matrix[k : 2 * k, k : 2 * k] += response.sources(state).real - np.diag(beta / state.unknowns[:k].real)
+    own = np.tile(beta / state.unknowns[:k].real, len(matrix) // k - 1)
+    matrix[k:] *= own[:, None]
+    matrix[k:, k:] += response.sources(state).real - np.diag(own)
     root = np.sqrt(np.tile(response.problem.fraction, len(matrix) // k))
     if span is not None:
         kept = np.r_[: span.rank, k : len(matrix)]

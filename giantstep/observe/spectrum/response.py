@@ -15,6 +15,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from derive.directions import weight_name
 from generated.runtime.unknowns import DIRECTION, RESIDUAL, TURNED, UNKNOWN
 from giantstep.observe.spectrum.hats import Hats
 from giantstep.observe.spectrum.nodes import Nodes
@@ -280,13 +281,15 @@ class Response:
         return found
 
     def sources(self, state: State) -> Array:
-        """[K, K]: zeta_hat by zeta, the spike taken out of the rows; beta/T_b where these are isotropic."""
-        beta, k = self.problem.parameters.width, self.blocks
+        """[qK, qK]: zeta_hat by zeta, the spike taken out of the rows; beta/T_b where these are isotropic."""
+        beta, k, rank = self.problem.parameters.width, self.blocks, self.problem.rank
         if self.rows is None:
-            return np.diag(beta / state.unknowns[:k])
+            return np.diag(np.tile(beta / state.unknowns[:k], rank))
         numbers = self._residual(self._node(self.nodes.table(state.panels)), state.z, state.unknowns)
         hats = Hats(state.unknowns[:k], numbers["V1_hat"], numbers["V2_hat"] - state.z)
-        return np.asarray(beta * (np.linalg.inv(self.rows.response(hats, "law_vv")) - numbers["V1_hat"]))
+        names = [[weight_name(i, j, rank, 1) for j in range(rank)] for i in range(rank)]
+        along = np.block([[self.rows.response(hats, name) for name in row] for row in names])
+        return np.asarray(beta * (np.linalg.inv(along) - np.kron(np.eye(rank), numbers["V1_hat"])))
 
     def _overlaps(self, rows: Array, state: State, inverse_dimension: float) -> Array:
         """The matrix [2K, 2K] of one direction, the first column of the rows."""

@@ -34,7 +34,7 @@ class Rows(Protocol):
     """The rows of a bulk."""
 
     def response(self, hats: Hats, weight: str = "law_tr") -> Array:
-        """M [K, K] averaged over a weight: of the trace, or law_vv along the spike."""
+        """M [K, K] averaged over a weight: of the trace, or law_vv between two directions of the spike."""
 
     def near(self, hats: Hats, there: Hats) -> Array:
         """M over the trace at a place next to another one, for differences: even orders of errors cancel in them."""
