@@ -26,7 +26,7 @@ from giantstep.sweep.dataset import Dataset, versions
 from giantstep.sweep.grid import check_key
 from giantstep.sweep.many import solve_many
 from giantstep.sweep.tasks import named
-from giantstep.sweep.zarr_store import STATUS, Columns, Store, digest_of
+from giantstep.sweep.zarr_store import REASON, STATUS, Columns, Store, digest_of
 
 CHUNK = 2**16
 
@@ -48,13 +48,16 @@ def solve_into(
     ``chunk`` points at a time are in memory. A run that was stopped, by whatever, goes on after its last whole part
     when it is called again, and the store has the same bits as without the stop. Columns are along the dimension
     ``point``, in the order of ``ravel()`` of the values broadcast against each other; ``status`` is 0 (ok),
-    1 (not_converged) or 2 (impossible), and ``solve`` says why. ``xarray.open_zarr`` and ``Dataset.read`` read it.
-    progress: "auto" for a bar with the time left. Raises BadInput for values that are not allowed, without zarr, and
+    1 (not_converged) or 2 (impossible), ``reason`` says why in words and is left out where there is none.
+    ``xarray.open_zarr`` and ``Dataset.read`` read the store. progress: "auto" for a bar with the time left. Raises BadInput for values that are not allowed, without zarr, and
     for a store of other points.
     """
     checked_count("chunk", chunk, 1)
     suffix_of(path, (".zarr",))
     points = _Points.of(values)
+    for key, array in points.values.items():
+        for value in (array.min(), array.max()):  # what a number may be is an interval: its ends decide
+            model.replace({key: value})
     options: dict[str, Any] = {"dimension": dimension, "tolerance": tolerance}
     about = {"model": json.dumps(model.to_dict()), "keys": list(points.values), "options": json.dumps(options)}
     store = Store(Path(path), points.shape, chunk, about, json.dumps(versions()))
@@ -62,10 +65,12 @@ def solve_into(
     def solve(rows: Columns, tell: Progress | None) -> Columns:
         try:
             return _numbers(solve_many(model, rows, **options, executor=executor, progress=tell))
-        except BadInput:
+        except BadInput as error:
             if not len(done):
                 raise  # nothing is possible, or wrong from the start
-            return {**rows, "status": np.full(len(next(iter(rows.values()))), STATUS.index("impossible"), np.int8)}
+            count = len(next(iter(rows.values())))
+            status, reasons = np.full(count, STATUS.index("impossible"), np.int8), np.full(count, str(error), object)
+            return {**rows, "status": status, REASON: reasons}
 
     with Checkpoint(_journal(Path(path))) as done, progress_of(progress) as told:
         for part in points.parts(chunk):
@@ -133,7 +138,8 @@ class _Points:
 
 
 def _numbers(found: Dataset) -> dict[str, NDArray[Any]]:
-    """Columns of numbers, the status as a small one, last."""
+    """Columns of numbers, the status as a small one, the reasons as words."""
     columns: dict[str, NDArray[Any]] = {n: c for n, c in found.columns.items() if isinstance(c, np.ndarray)}
     columns["status"] = np.array([STATUS.index(str(one)) for one in found["status"]], dtype=np.int8)
+    columns[REASON] = np.array(found[REASON], dtype=object)
     return columns

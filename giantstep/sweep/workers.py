@@ -17,6 +17,7 @@ from typing import Any
 from derive.language.grammar import shorten
 from giantstep.spec.errors import BadInput
 
+_STARTING = threading.Lock()  # the name __main__ is one for all threads
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
@@ -90,12 +91,13 @@ class _Process(SpawnProcess):
 
     @staticmethod
     def _Popen(process_obj: Any) -> Any:  # noqa: N802 (the name is that of multiprocessing)
-        main = sys.modules["__main__"]
-        sys.modules["__main__"] = ModuleType("__main__")
-        try:
-            return SpawnProcess._Popen(process_obj)
-        finally:
-            sys.modules["__main__"] = main
+        with _STARTING:
+            main = sys.modules["__main__"]
+            sys.modules["__main__"] = ModuleType("__main__")
+            try:
+                return SpawnProcess._Popen(process_obj)
+            finally:
+                sys.modules["__main__"] = main
 
 
 class _Context(SpawnContext):

@@ -17,6 +17,7 @@ from giantstep.sweep.formats import long_name, units
 
 Columns = Mapping[str, NDArray[Any]]
 STATUS = ("ok", "not_converged", "impossible")  # by their numbers in the store
+REASON = "reason"  # the one column of words
 FORMAT = "giantstep-points-1"
 _UNSOLVED = -1
 
@@ -45,8 +46,10 @@ class Store:
             self._group.attrs.update({**about, "versions": made_by})
 
     def write(self, part: slice, columns: Columns) -> None:
-        """Put the columns of a part in their places."""
+        """Put the columns of a part in their places; reasons where there are any, here or in other parts."""
         for name, column in columns.items():
+            if name == REASON and name not in self._group and not column.any():
+                continue
             if name not in self._group:
                 self._add(name, column)
             self._group[name][part] = column
@@ -54,32 +57,40 @@ class Store:
     def digest(self, part: slice, names: Sequence[str]) -> str:
         """That of what is stored; of nothing where a column is not there or not whole."""
         try:
-            return digest_of({name: self._group[name][part] for name in names})
+            return digest_of({name: self._stored(name, part) for name in names})
         except Exception:  # torn or changed: whatever zarr says of it
             return ""
 
+    def _stored(self, name: str, part: slice) -> NDArray[Any]:
+        if name == REASON and name not in self._group:
+            return np.full(part.stop - part.start, "", object)
+        found: NDArray[Any] = self._group[name][part]
+        return found
+
     def _add(self, name: str, column: NDArray[Any]) -> None:
         about: dict[str, Any] = {"long_name": long_name(name), "units": units(name)}
+        fill: float | str = _UNSOLVED if name == "status" else "" if name == REASON else math.nan
         if name == "status":
             about = {"long_name": long_name(name), "flag_meanings": " ".join(STATUS), "flag_values": [0, 1, 2]}
         self._group.create_array(
             name,
             shape=(self._length,),
-            dtype=column.dtype,
+            dtype=str if name == REASON else column.dtype,
             chunks=(self._chunk,),
-            fill_value=_UNSOLVED if name == "status" else math.nan,
+            fill_value=fill,
             dimension_names=("point",),
             attributes=about,
         )
-        self._group.attrs["columns"] = [*self._group.attrs.get("columns", ()), name]
+        if name != REASON:
+            self._group.attrs["columns"] = [*self._group.attrs.get("columns", ()), name]
 
 
 def digest_of(columns: Columns) -> str:
     """Of names, types and every bit."""
     digest = sha256()
     for name, column in columns.items():
-        digest.update(f"{name} {column.dtype} {column.shape}".encode())
-        digest.update(np.ascontiguousarray(column).data)
+        digest.update(f"{name} {'str' if name == REASON else column.dtype} {column.shape}".encode())
+        digest.update(json.dumps(column.tolist()).encode() if name == REASON else np.ascontiguousarray(column).data)
     return digest.hexdigest()
 
 
@@ -106,7 +117,7 @@ def parts_of_store(path: Path) -> dict[str, Any]:
         if np.any(status == _UNSOLVED):
             raise BadInput(f"{path} is not finished", "call solve_into again: it goes on from the finished points")
         columns["status"] = tuple(STATUS[number] for number in status.tolist())
-        columns["reason"] = ("",) * len(status)
+        columns[REASON] = tuple(map(str, arrays[REASON])) if REASON in arrays else ("",) * len(status)
     except BadInput:
         raise
     except Exception as error:  # whatever zarr finds

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sweep_cases import before_each_point
 
 import giantstep as gs
 
@@ -37,7 +38,7 @@ def same(path: Path, expected: gs.Dataset) -> None:
     for name, column in expected.columns.items():
         if isinstance(column, np.ndarray):
             assert np.asarray(found[name]).tobytes() == column.tobytes(), name
-        elif name == "status":
+        else:
             assert found[name] == column
 
 
@@ -82,6 +83,27 @@ def test_a_part_that_was_changed_is_solved_again(tmp_path: Path, monkeypatch: py
     same(path, gs.solve_many(MODEL, VALUES))
 
 
+def test_reasons_of_failed_points_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of points that fail alone, and of a part where none is possible; a second call solves nothing again."""
+    from giantstep.sweep.checkpoint import Checkpoint
+
+    monkeypatch.setattr(Checkpoint, "remove", lambda self: None)
+
+    def fail(model: gs.Model) -> None:
+        if model.fit.samples >= 1.0:
+            raise gs.NotConverged("did not settle", "try something else")
+
+    before_each_point(monkeypatch, fail)
+    values = {"fit.samples": [0.5, 0.6, 1.0, 0.7, 2.0, 3.0]}
+    path = gs.solve_into(MODEL, tmp_path / "p.zarr", values, chunk=2)
+    found, expected = gs.Dataset.read(path), gs.solve_many(MODEL, values)
+    assert found["status"] == ("ok", "ok", *("not_converged", "ok"), *("not_converged",) * 2)
+    assert found["reason"] == expected["reason"] and found["reason"][2:4] == ("did not settle; try something else", "")
+    told: list[int] = []
+    gs.solve_into(MODEL, path, values, chunk=2, progress=lambda stage, done, total: told.append(done))
+    assert told == [2, 4, 6]  # a part that is solved tells from within, too
+
+
 def test_what_is_stored_names_itself(tmp_path: Path) -> None:
     path = gs.solve_into(MODEL, tmp_path / "p.zarr", {"fit.samples": [0.5, 1.0, 1.5]}, chunk=2, executor=1)
     xarray = pytest.importorskip("xarray")
@@ -99,6 +121,7 @@ def test_what_is_stored_names_itself(tmp_path: Path) -> None:
         ({"fit.samples": ["a"]}, "p.zarr", "the values of fit.samples are"),
         ({"fit.samples": [1.0, 2.0], "fit.ridge": [1.0, 2.0, 3.0]}, "p.zarr", "shapes"),
         ({"fit.samples": [-1.0]}, "p.zarr", "fit.samples"),
+        ({"fit.samples": [1.0, -1.0, 1.0]}, "p.zarr", "fit.samples = -1"),
         ({"fit.samples": []}, "p.zarr", "there are no values"),
         ({"fit.sample": [1.0]}, "p.zarr", "fit.sample"),
         ({"fit.samples": [1.0]}, "p.nc", "ending"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Any
 import pytest
 
 import giantstep as gs
-from giantstep.sweep import bars
+from giantstep.sweep import bars, workers
 from giantstep.sweep.workers import executor_of
 
 ROOT = str(Path(gs.__file__).parents[1])
@@ -51,6 +52,20 @@ def test_so_many_threads_where_the_kernel_does_the_work() -> None:
         assert nobody is None
     with ThreadPoolExecutor(1) as mine, executor_of(mine) as found:
         assert found is mine
+
+
+def test_two_threads_may_start_processes_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The script of the user is back in its place, in whatever order they finish."""
+    main, seen, waits = sys.modules["__main__"], [], iter((0.05, 0.15))
+
+    def started(_: object) -> None:
+        seen.append(sys.modules["__main__"])
+        time.sleep(next(waits))
+
+    monkeypatch.setattr(workers.SpawnProcess, "_Popen", staticmethod(started))
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(workers._Process._Popen, (None, None)))
+    assert sys.modules["__main__"] is main and len(seen) == 2 and main not in seen
 
 
 @pytest.mark.parametrize("given", [0, -1, True, 1.5, "auto", [2]])
