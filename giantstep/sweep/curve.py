@@ -31,7 +31,7 @@ from giantstep.sweep.checkpoint import Checkpoint, Outcome
 from giantstep.sweep.dataset import Column, Dataset, versions
 from giantstep.sweep.grid import Changes, Grid, SweepLike, grid_of
 from giantstep.sweep.tasks import SeedUnit, SolveUnit, not_parameters, run_units
-from giantstep.sweep.workers import executor_of
+from giantstep.sweep.workers import compile_once, executor_of
 
 SIMULATED_POINTS = 12
 _CHUNK = 64
@@ -79,6 +79,7 @@ def curve(
         options["simulation"] = {"what": what, "seeds": seeds, "seed": checked_count("seed", seed, 0)}
     store = Checkpoint(checkpoint) if checkpoint is not None else None
     with nullcontext() if store is None else store, executor_of(executor) as workers, progress_of(progress) as told:
+        compile_once(plan.base, workers)
         work = _Work(store, workers, told)
         table = _Table(len(grid))
         _solve(plan, table, work, "theory")

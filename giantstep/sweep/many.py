@@ -22,7 +22,7 @@ from giantstep.sweep.dataset import Column, Dataset, versions
 from giantstep.sweep.grid import Changes
 from giantstep.sweep.points import Points, points_of, points_of_models
 from giantstep.sweep.tasks import columns_of, outcome_of
-from giantstep.sweep.workers import executor_of
+from giantstep.sweep.workers import compile_once, executor_of
 from giantstep.system.first_compilation import compile_first
 from giantstep.system.points import goes_together, parameter_keys
 from giantstep.system.problem import checked_dimension
@@ -64,6 +64,7 @@ def solve_many(
     table = _Table(len(points))
     several = _processors() if executor is None and together and len(work) > 1 else executor
     with executor_of(several, threads=together) as workers, progress_of(progress) as told:
+        compile_once(base, workers)
         done = 0
         for part, solved in _solved(work, workers):
             for group, found in zip(part.groups, solved, strict=True):

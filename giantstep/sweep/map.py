@@ -26,7 +26,7 @@ from giantstep.sweep.checkpoint import Checkpoint, Outcome
 from giantstep.sweep.dataset import Column, Dataset, versions
 from giantstep.sweep.grid import Changes, Grid, Sweep, grid_of
 from giantstep.sweep.tasks import SolveUnit, Unit, model_at, named, run_units
-from giantstep.sweep.workers import executor_of
+from giantstep.sweep.workers import compile_once, executor_of
 
 Array = NDArray[np.float64]
 _CHUNK = 64
@@ -204,6 +204,7 @@ def map(
     most = [_MOST_LINES * len(sweep.values) for sweep in grid.sweeps]
     store = Checkpoint(checkpoint) if checkpoint is not None else None
     with nullcontext() if store is None else store, executor_of(executor) as workers, progress_of(progress) as told:
+        compile_once(base, workers)
         work = _Work(base, optimum, dimension, tolerance, store, workers, told)
         known: dict[Changes, Outcome] = {}
         for times in range(refine + 1):

@@ -49,8 +49,8 @@ def solve_into(
     when it is called again, and the store has the same bits as without the stop. Columns are along the dimension
     ``point``, in the order of ``ravel()`` of the values broadcast against each other; ``status`` is 0 (ok),
     1 (not_converged) or 2 (impossible), ``reason`` says why in words and is left out where there is none.
-    ``xarray.open_zarr`` and ``Dataset.read`` read the store. progress: "auto" for a bar with the time left. Raises BadInput for values that are not allowed, without zarr, and
-    for a store of other points.
+    ``xarray.open_zarr`` and ``Dataset.read`` read the store. progress: "auto" for a bar with the time left. Raises
+    BadInput for values that are not allowed, without zarr, and for a store of other points.
     """
     checked_count("chunk", chunk, 1)
     suffix_of(path, (".zarr",))

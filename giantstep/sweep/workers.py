@@ -9,13 +9,15 @@ import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import Executor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from multiprocessing.context import SpawnContext, SpawnProcess
 from types import ModuleType
 from typing import Any
 
 from derive.language.grammar import shorten
-from giantstep.spec.errors import BadInput
+from giantstep.spec.errors import BadInput, GiantstepError
+from giantstep.spec.model import Model
+from giantstep.system.first_compilation import compile_first
 
 _STARTING = threading.Lock()  # the name __main__ is one for all threads
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
@@ -84,6 +86,15 @@ def processes(count: int) -> Iterator[Executor | None]:
             raise
         finally:
             threading.excepthook = threading.__excepthook__
+
+
+def compile_once(model: Model, executor: Executor | None) -> None:
+    """Compile what a model needs before processes of this machine begin, which would each do it for themselves."""
+    from concurrent.futures import ProcessPoolExecutor  # one process does without
+
+    if isinstance(executor, ProcessPoolExecutor):
+        with suppress(GiantstepError):  # of a model that has no solution: its points say so
+            compile_first(model)
 
 
 class _Process(SpawnProcess):

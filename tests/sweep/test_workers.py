@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 import warnings
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +66,35 @@ def test_two_threads_may_start_processes_at_once(monkeypatch: pytest.MonkeyPatch
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(workers._Process._Popen, (None, None)))
     assert sys.modules["__main__"] is main and len(seen) == 2 and main not in seen
+
+
+def test_what_processes_need_is_compiled_before_they_begin(monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled: list[tuple[gs.Model, int]] = []
+    pool = ProcessPoolExecutor(2)
+
+    def compiling(model: gs.Model) -> None:
+        compiled.append((model, len(pool._processes)))
+        raise gs.BadInput("of a point")
+
+    monkeypatch.setattr(workers, "compile_first", compiling)
+    monkeypatch.setattr(pool, "submit", lambda work, *arguments: done(work(*arguments)))
+    for call in (
+        lambda: gs.curve(MODEL, "fit.samples=1,2", executor=pool),
+        lambda: gs.map(MODEL, "fit.samples=1,2", "fit.ridge=1,2", executor=pool, refine=0),
+        lambda: gs.solve_many(MODEL, {"fit.samples": [1.0, 2.0]}, executor=pool),
+    ):
+        call()
+        assert len(compiled) == 1 and compiled.pop()[1] == 0
+    with ThreadPoolExecutor(1) as threads:
+        gs.curve(MODEL, "fit.samples=1,2", executor=threads)
+    assert not compiled
+
+
+def done(value: Any) -> Future[Any]:
+    """What is there already, as a future."""
+    found: Future[Any] = Future()
+    found.set_result(value)
+    return found
 
 
 @pytest.mark.parametrize("given", [0, -1, True, 1.5, "auto", [2]])
