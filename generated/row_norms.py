@@ -7,14 +7,14 @@ sigma' beside its parts along 1 and z, (i, j) in MOMENTS; radial: 1 for rows Gau
 means of functions of e [N], and of those times t = theta.x [m, N]; r_3: the strength of the spike with
 E sigma''' in the place of E sigma'.
 
-Generated; do not edit. Signature c4fe7e580db41616.
+Generated; do not edit. Signature 2ea4a1de8b8936a6.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "c4fe7e580db4161629bfb9a20fcb1b4d7500e359b3a73fe12e1459a9ae41742a"
+SIGNATURE = "2ea4a1de8b8936a6872d5847b09af640da6cfeaf6c4910dbed0a8c4bc5f19154"
 
 
 MOMENTS = ((1, 2), (1, 3), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (4, 0))

@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature 6ba6f2f5e0514a15, runtime 60a377d210e4b9f6.
+Generated; do not edit. Signature 9d09c6ce5567286f, runtime 3b1d3919b8f48c2b.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "6ba6f2f5e0514a1572ee4967a64fe01ccb5ddbb64560c98a601e1cb40467ff87"
+SIGNATURE = "9d09c6ce5567286ff3fa3227b9d614ec1367417ff4167d44df14bb5660de36fb"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

@@ -5,14 +5,14 @@ products of the target's directions there; u [K]: readout values at initialisati
 of the theta_i, by their parts ``along`` [q, m, J], and of unit vectors without direction, by ``random`` [q, q, J];
 gamma [q, m]: products of the spike's with the target's.
 
-Generated; do not edit. Signature d5073d6f095d16db, runtime 60a377d210e4b9f6.
+Generated; do not edit. Signature 75ad8acf8878eccd, runtime 3b1d3919b8f48c2b.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "d5073d6f095d16db12f9204940e96265f839919566379254cf877d4a2919e240"
+SIGNATURE = "75ad8acf8878eccd8b97eb3d43883c369fc755f861967b2603268280e1c29a16"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

@@ -16,6 +16,7 @@ from codegen.runtime.patches import (
     between,
     exists,
     patch,
+    patch_of,
     patches_of,
     place_of,
     width_of,
@@ -80,15 +81,25 @@ class Function:
     def patches(self, shifts: Array, q: float, raw: Array, scratch: Array) -> None:
         """Chebyshev sums, made of the trapezoid rules; points without are marked."""
         band = band_of(q)
-        numbers = patches_of(shifts, width_of(band, self.steepness, self.wave))
-        raw[2] = np.nan
-        for number in np.unique(numbers).tolist():
-            known = _patch(self, band, number) if exists(number) else None
-            if known is not None:
-                here = np.flatnonzero(numbers == number)
-                found, place = np.empty((7, here.size)), known.place
-                between(known.sums, known.errors, place.first, place.width, place.inside(q), shifts[here], found)
-                raw[:, here] = found
+        width = width_of(band, self.steepness, self.wave)
+        first, last = patch_of(float(shifts.min()), width), patch_of(float(shifts.max()), width)
+        if first == last:
+            self._by_patch(first, band, shifts, q, raw)
+            return
+        numbers = patches_of(shifts, width)
+        for number in range(first, last + 1):
+            here = np.flatnonzero(numbers == number)
+            found = np.empty((7, here.size))
+            self._by_patch(number, band, shifts[here], q, found)
+            raw[:, here] = found
+
+    def _by_patch(self, number: int, band: int, shifts: Array, q: float, raw: Array) -> None:
+        known = _patch(self, band, number) if exists(number) else None
+        if known is None:
+            raw[2] = np.nan
+        else:
+            place = known.place
+            between(known.sums, known.errors, place.first, place.width, place.inside(q), shifts, raw)
 
     def near(self, shifts: Array, q: float, raw: Array, scratch: Array) -> None:
         """Trapezoid rule as far as the Gaussian weight matters."""
@@ -118,21 +129,23 @@ class Function:
             self.value(np.array(s), out[0])
             out[1:] = 0.0
             return 0.0
-        shifts = np.array(s) if self.parity == "none" else np.abs(s)
         with np.errstate(all="ignore"):
-            half = self._mirrored(shifts)
-            raw = self._by_rules(shifts[half:], math.sqrt(c), scratch)
-            out[:, half:], out[:, :half] = raw[:3], raw[:3, ::-1][:, :half]
+            half = self._mirrored(s)
+            shifts = s[half:] if self.parity == "none" else np.abs(s[half:])
+            raw = self._by_rules(shifts, math.sqrt(c), scratch)
+            out[:, half:] = raw[:3]
+            if half > 0:
+                out[:, :half] = raw[:3, : -half - 1 : -1]
             if self.parity == "odd":
                 out[0] *= np.sign(s)
             elif self.parity == "even":
                 out[1] *= np.sign(s)
-            return float(np.max(estimates(raw), initial=0.0))
+            return float(estimates(raw).max(initial=0.0))
 
-    def _mirrored(self, shifts: Array) -> int:
-        """How many shifts at the start are those at the end in the reverse order: half of them, or none."""
-        half = shifts.size // 2
-        return half if self.parity != "none" and np.array_equal(shifts[:half], shifts[::-1][:half]) else 0
+    def _mirrored(self, s: Array) -> int:
+        """How many shifts at the start are those at the end, turned: half of them, or none."""
+        half = s.size // 2
+        return half if self.parity != "none" and bool((s[:half] == -s[: -half - 1 : -1]).all()) else 0
 
     def _by_rules(self, shifts: Array, q: float, scratch: Array) -> Array:
         raw = np.empty((7, shifts.size))
@@ -184,15 +197,24 @@ def _patch(function: Function, band: int, number: int) -> Patch | None:
 
 def estimates(raw: Array) -> Array:
     """Worst error of mu0, mu1 and mu2 relative to sqrt(E f^2); infinite where a value is not finite."""
-    mu0, mu1, residual, error0, error1, error2, noise = raw
-    scale = np.sqrt(mu0 * mu0 + mu1 * mu1 + residual)
-    # of mu2 itself: d(mu2) = d(mu2^2)/(2 mu2), and never more than sqrt(d(mu2^2))
-    error2 = np.sqrt(residual + error2) - np.sqrt(residual) + noise
-    # where f lives in the tail of g only, rounding of g^2/2 is magnified by g^2, about -4 log(scale)
-    tail = 8.0 * EPS * np.maximum(0.0, -np.log(scale))
-    worst = np.maximum(np.maximum(error0, error1), error2) / scale + tail
-    worst[scale == 0.0] = 0.0
-    return np.where(np.isfinite(mu0 + mu1 + residual) & (worst >= 0.0), worst, np.inf)
+    worst = np.empty(raw.shape[1])
+    estimate(raw, worst)
+    return worst
+
+
+@entry
+def estimate(raw, worst):
+    """The same into worst[n]."""
+    for i in range(raw.shape[1]):
+        mu0, mu1, residual = raw[0, i], raw[1, i], raw[2, i]
+        scale = math.sqrt(mu0 * mu0 + mu1 * mu1 + residual)
+        # of mu2 itself: d(mu2) = d(mu2^2)/(2 mu2), and never more than sqrt(d(mu2^2))
+        error = math.sqrt(residual + raw[5, i]) - math.sqrt(residual) + raw[6, i]
+        # where f lives in the tail of g only, rounding of g^2/2 is magnified by g^2, about -4 log(scale)
+        tail = 8.0 * EPS * max(0.0, -math.log(scale)) if scale > 0.0 else 0.0
+        found = max(raw[3, i], raw[4, i], error) / scale + tail if scale != 0.0 else 0.0
+        known = math.isfinite(mu0 + mu1 + residual) and found >= 0.0
+        worst[i] = found if known else math.inf
 
 
 @entry

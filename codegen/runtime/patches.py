@@ -71,9 +71,17 @@ def width_of(band: int, steepness: float, wave: float) -> float:
     return blurred / (1.0 + 0.5 * wave * blurred)
 
 
+def patch_of(shift: float, width: float) -> int:
+    """The number of the patch, in s, that a shift belongs to; too far out for any, it has one too far out."""
+    place = shift / (_PANELS * width)
+    if place < -_FARTHEST:
+        return -_FARTHEST - 1
+    return math.floor(place) if place < _FARTHEST else _FARTHEST
+
+
 def patches_of(shifts: Array, width: float) -> Array:
-    """The number of the patch, in s, that each shift belongs to; those too far out for any have one too far out."""
-    return np.clip(np.floor(shifts / (_PANELS * width)), -_FARTHEST - 1, _FARTHEST).astype(int)
+    """The same for many shifts."""
+    return np.floor(np.clip(shifts / (_PANELS * width), -_FARTHEST - 1.0, _FARTHEST))
 
 
 def exists(number: int) -> bool:
@@ -94,21 +102,18 @@ def patch(rule: Rule, place: Place) -> Patch:
     widths = 0.5 * (place.most + place.least) + 0.5 * (place.most - place.least) * across
     raw = np.stack([rule(shifts, float(q))[:3].reshape(3, _PANELS, _SHIFTS) for q in widths])
     halfway = np.einsum("kj,qapj->qapk", _to_chebyshev(_SHIFTS), raw)
-    sums = np.ascontiguousarray(np.einsum("mq,qapk->pmak", _to_chebyshev(_WIDTHS), halfway))
-    found = Patch(place, sums, np.zeros((_PANELS, 3)))
-    found.errors[:] = _missed(rule, found)
-    sums.flags.writeable = found.errors.flags.writeable = False
-    return found
+    sums = _read_only(np.ascontiguousarray(np.einsum("mq,qapk->pmak", _to_chebyshev(_WIDTHS), halfway)))
+    return Patch(place, sums, _missed(rule, place, sums))
 
 
-def _missed(rule: Rule, found: Patch) -> Array:
+def _missed(rule: Rule, place: Place, sums: Array) -> Array:
     """The errors of a patch by its differences from the rule at other points, the ends of the panels among them."""
-    place, (count, rows) = found.place, _CHECKS
+    count, rows = _CHECKS
     shifts = (place.panels[:, None] + place.width * np.linspace(0.0, _END, count)).ravel()
-    worst = np.zeros((_PANELS, 3))
+    worst = _read_only(np.zeros((_PANELS, 3)))
     for q in np.linspace(place.least, place.most, rows).tolist():
         exact, raw = rule(shifts, q), np.empty((7, shifts.size))
-        between(found.sums, found.errors, place.first, place.width, place.inside(q), shifts, raw)
+        between(sums, worst, place.first, place.width, place.inside(q), shifts, raw)
         with np.errstate(all="ignore"):
             scale = np.sqrt(exact[0] ** 2 + exact[1] ** 2 + exact[2])
             missed = np.abs(raw[:3] - exact[:3])
@@ -118,8 +123,13 @@ def _missed(rule: Rule, found: Patch) -> Array:
             of_itself = (np.maximum(rest, 0.0) + exact[5]) / np.maximum(exact[2], rounding**2)
             bad = ~((missed[:2] / scale).max(axis=0) <= _CERTIFIED) | ~(rest <= _OF_ITSELF * exact[2])
         here = np.where(bad, np.nan, np.stack([*error, of_itself])).reshape(3, _PANELS, count)
-        worst = np.maximum(worst, here.max(axis=2).T)
-    return 2.0 * worst
+        worst = _read_only(np.maximum(worst, 2.0 * here.max(axis=2).T))
+    return worst
+
+
+def _read_only(array: Array) -> Array:
+    array.flags.writeable = False
+    return array
 
 
 def _angles(count: int) -> Array:

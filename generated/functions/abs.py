@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 1f8ceac63a8256ef, runtime 60a377d210e4b9f6.
+Generated; do not edit. Signature 1a5587ec907783f0, runtime 3b1d3919b8f48c2b.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "1f8ceac63a8256efa58ebff974b40f781f2c97d737baf47d56124a3fa77a00eb"
+SIGNATURE = "1a5587ec907783f08d0eeeaf4c5295cb03c5518dce07b68a2de09c6f6491c612"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature bec36b4a73c98d3e, runtime 60a377d210e4b9f6.
+Generated; do not edit. Signature c9e02d38d0ca8416, runtime 3b1d3919b8f48c2b.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "bec36b4a73c98d3e74b729398db072f373ca1b33f70992d64147cacce8e10540"
+SIGNATURE = "c9e02d38d0ca84162c77f0cb93f0505fd1e0beb221d3ee9fb33dc9e63225b939"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

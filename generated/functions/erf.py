@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature f341a94a87c83415, runtime 60a377d210e4b9f6.
+Generated; do not edit. Signature dfb153bfa8260227, runtime 3b1d3919b8f48c2b.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "f341a94a87c834158dc47c79b522c2f3e6fda2d120d765634802304b7ce93f06"
+SIGNATURE = "dfb153bfa8260227661f81e230222aa7b2c823330e70f63ff9c22741b39a5699"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

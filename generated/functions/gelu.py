@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 9bfbcb3c42ce3895, runtime 60a377d210e4b9f6.
+Generated; do not edit. Signature 3534dd6ab7cea36c, runtime 3b1d3919b8f48c2b.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "9bfbcb3c42ce3895e12549036ea4c9e604946241ba1fc47cb4d5b9caee33d4e0"
+SIGNATURE = "3534dd6ab7cea36c46f1ceab15ccb3b7e13c289df468c5d88449bf096fe6804c"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 45a8da3261b26e60, runtime 60a377d210e4b9f6.
+Generated; do not edit. Signature fb63fa15fd6bbe52, runtime 3b1d3919b8f48c2b.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "45a8da3261b26e60ea580106da5b0f53e085170aa80085d6b9c073af6de0bd6b"
+SIGNATURE = "fb63fa15fd6bbe5287fd3eb4c1955e1e48849039eef2760f5dc8f421ff4f456a"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

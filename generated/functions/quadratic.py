@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature c34f394dae2d9674, runtime 60a377d210e4b9f6.
+Generated; do not edit. Signature fb662fa31230a9c4, runtime 3b1d3919b8f48c2b.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "c34f394dae2d96740c33f8191678a243531295ef1323da400e6f4d464432280f"
+SIGNATURE = "fb662fa31230a9c4b742b08765139e059b7adbd074edac096043ed0e8f683553"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 913f5f86d5b97827, runtime 60a377d210e4b9f6.
+Generated; do not edit. Signature 7771f3276edd5375, runtime 3b1d3919b8f48c2b.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "913f5f86d5b9782785d7b58f9e53c6847ff8a8aecc29d15416f331183bdd715d"
+SIGNATURE = "7771f3276edd5375cbddd7915eacfdc8dd2cf926ce9f990b7ae623c0a238cef1"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

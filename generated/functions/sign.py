@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 33ec5a711257093f, runtime 60a377d210e4b9f6.
+Generated; do not edit. Signature f4be987aff5f77a2, runtime 3b1d3919b8f48c2b.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "33ec5a711257093f681129a22ad1fd320d37f9058881b7077138af9681d554d5"
+SIGNATURE = "f4be987aff5f77a2adefa3d53f27086bf69a8d2f6769946de016a250a77eeb37"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

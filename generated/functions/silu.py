@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 2e07a42d93ac11ba, runtime 60a377d210e4b9f6.
+Generated; do not edit. Signature cb46145bf7f3e3fd, runtime 3b1d3919b8f48c2b.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "2e07a42d93ac11ba97e75cf8b05c9e11a5a108b0b3fe9f0e46103dd4da9849c2"
+SIGNATURE = "cb46145bf7f3e3fdd0982bab1e2a88767b116abe426a65ab56f34e28de118c5e"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

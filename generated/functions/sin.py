@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature a3a7617f92f02abb, runtime 60a377d210e4b9f6.
+Generated; do not edit. Signature 93dac8b9bc701e55, runtime 3b1d3919b8f48c2b.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "a3a7617f92f02abb441bfe2b7923d0fc9917bfc8cd005c5da2181805a3f41543"
+SIGNATURE = "93dac8b9bc701e55e0738ad9dddfebd290feae19fc915094570dfbb2713a4e55"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

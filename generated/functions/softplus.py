@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 385ebb70570c63d3, runtime 60a377d210e4b9f6.
+Generated; do not edit. Signature 6dbcb5f3ff2c4456, runtime 3b1d3919b8f48c2b.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "385ebb70570c63d3ea9e8e1722bc241ef53b7f6fb2ef650be428758e57df16ce"
+SIGNATURE = "6dbcb5f3ff2c4456620f60859bde322f3e14eab42baf782a032ed887f1f4e68a"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 6a6f0f9afc492fd5, runtime 60a377d210e4b9f6.
+Generated; do not edit. Signature 71ab1b94d6921db7, runtime 3b1d3919b8f48c2b.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "6a6f0f9afc492fd5a3b59d5b853a4db59e958d2bc7ea564b9db121e991650e4c"
+SIGNATURE = "71ab1b94d6921db72fdba702ea3a963d81cd211389a5d42d4ee24addf1b07019"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature cf598b2873172550, runtime 60a377d210e4b9f6.
+Generated; do not edit. Signature 5ca157971393657b, runtime 3b1d3919b8f48c2b.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "cf598b2873172550f880ca778c67efd1092ce8631363f15b2ffcf19e70826792"
+SIGNATURE = "5ca157971393657b0762837406252189c009ec299adac57addda5e4d8fe9ce41"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 92abcea533298475, runtime 60a377d210e4b9f6.
+Generated; do not edit. Signature 9207332da83441b6, runtime 3b1d3919b8f48c2b.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "92abcea533298475e27ce7b5183be4307aadad5a88862c39e58be776ac51ad9b"
+SIGNATURE = "9207332da83441b6d7c578b65a65e83e65cbe7bab62750485d0ad625e918451d"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

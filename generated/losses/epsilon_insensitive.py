@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 97681c236de3a0a0, runtime 60a377d210e4b9f6.
+Generated; do not edit. Signature 3ff2357e811998fb, runtime 3b1d3919b8f48c2b.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "97681c236de3a0a02e65af2ccd17530217ad9de3d03a4f392f038a45c5d42560"
+SIGNATURE = "3ff2357e811998fba65440bdf656871cbd09d1a93c7cc144d4337df1dedc6ccf"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 551fb1133cdeeca8, runtime 60a377d210e4b9f6.
+Generated; do not edit. Signature 9ec2fc068ab7ae53, runtime 3b1d3919b8f48c2b.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "551fb1133cdeeca8fcc65f732b966dc9e5dc29633babbbb6c9bfc8072625e89e"
+SIGNATURE = "9ec2fc068ab7ae53fd6bd2c10a407ca467ad80ef36cfeb953282aa642b36a0d2"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature 16e60c85b55d73d0, runtime 60a377d210e4b9f6.
+Generated; do not edit. Signature f6b232342ab5a7f9, runtime 3b1d3919b8f48c2b.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "16e60c85b55d73d0f964b101967eedeb00db4ad4ad5c7a02d4c75df3ea6ef4fb"
+SIGNATURE = "f6b232342ab5a7f96987313e732cd2ae6578da27c3b17322bed0e5966fe65784"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature aed4536c53ae7853, runtime 60a377d210e4b9f6.
+Generated; do not edit. Signature aee4b966bca874a6, runtime 3b1d3919b8f48c2b.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "aed4536c53ae7853fcc1e89b36a3d7d6d54daa7e3663330f3e23f570f2161e45"
+SIGNATURE = "aee4b966bca874a60fe39087eecbf0ff3b3e531fb76b3e3ca8a2041b5d2f9372"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

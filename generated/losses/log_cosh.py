@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature c5a5e9a4959b5c89, runtime 60a377d210e4b9f6.
+Generated; do not edit. Signature eb83f372f6c9dbd1, runtime 3b1d3919b8f48c2b.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "c5a5e9a4959b5c8931ad92c432e7fb6398ee4389492edf1e8b5a66c976dd20bd"
+SIGNATURE = "eb83f372f6c9dbd1615fdbb4b0cc58db067ad5e2bfedf9e986c51eb20eb373e1"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature db998e2457d23f1e, runtime 60a377d210e4b9f6.
+Generated; do not edit. Signature 73404cfe6bab7dfd, runtime 3b1d3919b8f48c2b.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "db998e2457d23f1e92fe00d2a85226b65d2672f1552c6a88eebe498ce8fea2c6"
+SIGNATURE = "73404cfe6bab7dfd0277e97914e874be2d7eaec00a7e7158c4aa4f04c6e2d6f2"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

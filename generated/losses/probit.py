@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature fb57a156abd55569, runtime 60a377d210e4b9f6.
+Generated; do not edit. Signature bac994be40564f04, runtime 3b1d3919b8f48c2b.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "fb57a156abd55569ee173c1283fc896e1a167623d226c46be39077194b1f1c12"
+SIGNATURE = "bac994be40564f0459845fd05375cdb6d9a45c7bd398b010e2771efa09f124a4"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

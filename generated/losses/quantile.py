@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature 0200a867579532fb, runtime 60a377d210e4b9f6.
+Generated; do not edit. Signature 12e65890a5c2c149, runtime 3b1d3919b8f48c2b.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "0200a867579532fb6e57da426329262fd843f77adfd55dbe61284a443806b644"
+SIGNATURE = "12e65890a5c2c149d140c095225db047128ac066bff36c8acee06fe397e4a3b9"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature 873a8dd48905b8a1, runtime 60a377d210e4b9f6.
+Generated; do not edit. Signature ac1c3b3b0646f486, runtime 3b1d3919b8f48c2b.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "873a8dd48905b8a1deabc7a6d1ac77ace6c266f1b3245193eaee79455625f570"
+SIGNATURE = "ac1c3b3b0646f4869624fdbc80fb8b655ffc8369d3dd64555be731752fbd0a77"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature afd0ddbffd87b604, runtime 60a377d210e4b9f6.
+Generated; do not edit. Signature c63636f6552c67d2, runtime 3b1d3919b8f48c2b.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "afd0ddbffd87b604231152e892fa4952b6e58a65f84a852bad3ac8e33d81ca84"
+SIGNATURE = "c63636f6552c67d2516ff2a846c2c1e0aec2915fd29037ef3e84e8b78a9ef0cf"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature 6c5d08099171e585, runtime 60a377d210e4b9f6.
+Generated; do not edit. Signature d54c91617ecfa450, runtime 3b1d3919b8f48c2b.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "6c5d08099171e5850bc3923fa74df6804d4cac7ae9467574f97669b997f0148b"
+SIGNATURE = "d54c91617ecfa450866c5d09636f63ef3dfecb60f9e5ce5883b181e6ccf3b17e"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -4,7 +4,7 @@ mu0, mu1 and mu2^2 are as smooth in s and q as f is, blurred by q. What a patch 
 decided by the function and the point alone: an answer does not depend on what was asked before or beside it.
 
 Written by hand, in codegen/runtime/patches.py.
-Generated; do not edit. Signature 5f5600f862e4fb97, runtime 60a377d210e4b9f6.
+Generated; do not edit. Signature 446affab94ac2469, runtime 3b1d3919b8f48c2b.
 Regenerate with: giantstep generate
 """
 
@@ -77,9 +77,17 @@ def width_of(band: int, steepness: float, wave: float) -> float:
     return blurred / (1.0 + 0.5 * wave * blurred)
 
 
+def patch_of(shift: float, width: float) -> int:
+    """The number of the patch, in s, that a shift belongs to; too far out for any, it has one too far out."""
+    place = shift / (_PANELS * width)
+    if place < -_FARTHEST:
+        return -_FARTHEST - 1
+    return math.floor(place) if place < _FARTHEST else _FARTHEST
+
+
 def patches_of(shifts: Array, width: float) -> Array:
-    """The number of the patch, in s, that each shift belongs to; those too far out for any have one too far out."""
-    return np.clip(np.floor(shifts / (_PANELS * width)), -_FARTHEST - 1, _FARTHEST).astype(int)
+    """The same for many shifts."""
+    return np.floor(np.clip(shifts / (_PANELS * width), -_FARTHEST - 1.0, _FARTHEST))
 
 
 def exists(number: int) -> bool:
@@ -100,21 +108,18 @@ def patch(rule: Rule, place: Place) -> Patch:
     widths = 0.5 * (place.most + place.least) + 0.5 * (place.most - place.least) * across
     raw = np.stack([rule(shifts, float(q))[:3].reshape(3, _PANELS, _SHIFTS) for q in widths])
     halfway = np.einsum("kj,qapj->qapk", _to_chebyshev(_SHIFTS), raw)
-    sums = np.ascontiguousarray(np.einsum("mq,qapk->pmak", _to_chebyshev(_WIDTHS), halfway))
-    found = Patch(place, sums, np.zeros((_PANELS, 3)))
-    found.errors[:] = _missed(rule, found)
-    sums.flags.writeable = found.errors.flags.writeable = False
-    return found
+    sums = _read_only(np.ascontiguousarray(np.einsum("mq,qapk->pmak", _to_chebyshev(_WIDTHS), halfway)))
+    return Patch(place, sums, _missed(rule, place, sums))
 
 
-def _missed(rule: Rule, found: Patch) -> Array:
+def _missed(rule: Rule, place: Place, sums: Array) -> Array:
     """The errors of a patch by its differences from the rule at other points, the ends of the panels among them."""
-    place, (count, rows) = found.place, _CHECKS
+    count, rows = _CHECKS
     shifts = (place.panels[:, None] + place.width * np.linspace(0.0, _END, count)).ravel()
-    worst = np.zeros((_PANELS, 3))
+    worst = _read_only(np.zeros((_PANELS, 3)))
     for q in np.linspace(place.least, place.most, rows).tolist():
         exact, raw = rule(shifts, q), np.empty((7, shifts.size))
-        between(found.sums, found.errors, place.first, place.width, place.inside(q), shifts, raw)
+        between(sums, worst, place.first, place.width, place.inside(q), shifts, raw)
         with np.errstate(all="ignore"):
             scale = np.sqrt(exact[0] ** 2 + exact[1] ** 2 + exact[2])
             missed = np.abs(raw[:3] - exact[:3])
@@ -124,8 +129,13 @@ def _missed(rule: Rule, found: Patch) -> Array:
             of_itself = (np.maximum(rest, 0.0) + exact[5]) / np.maximum(exact[2], rounding**2)
             bad = ~((missed[:2] / scale).max(axis=0) <= _CERTIFIED) | ~(rest <= _OF_ITSELF * exact[2])
         here = np.where(bad, np.nan, np.stack([*error, of_itself])).reshape(3, _PANELS, count)
-        worst = np.maximum(worst, here.max(axis=2).T)
-    return 2.0 * worst
+        worst = _read_only(np.maximum(worst, 2.0 * here.max(axis=2).T))
+    return worst
+
+
+def _read_only(array: Array) -> Array:
+    array.flags.writeable = False
+    return array
 
 
 def _angles(count: int) -> Array:
@@ -180,4 +190,4 @@ def between(sums, errors, first, width, x, shifts, raw):
         raw[5, i] = errors[panel, 2] * mu2
         raw[6, i] = 4.0 * EPS * scale
 
-SIGNATURE = "5f5600f862e4fb97d63d7d524420cb74d258e75400400894dc9b616488b6dadc"
+SIGNATURE = "446affab94ac2469f1ae9ce5d18cec287373054dc043bc39d3dc1c6bc05a1bf3"

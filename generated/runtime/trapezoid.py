@@ -1,7 +1,7 @@
 """Trapezoid rule for smooth f: exponentially accurate where its step resolves f.
 
 Written by hand, in codegen/runtime/trapezoid.py.
-Generated; do not edit. Signature 5f5600f862e4fb97, runtime 60a377d210e4b9f6.
+Generated; do not edit. Signature 446affab94ac2469, runtime 3b1d3919b8f48c2b.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from generated.runtime.compiling import entry, kept, values_at
-from generated.runtime.contractions import INNER
+from generated.runtime.contractions import ALONG, INNER
 from generated.runtime.gaussian import EPS, NORM, REACH, TINY
 
 _STEP = 0.32  # of the coarse rule, at unit steepness and without waves, whose f^2 has twice their frequency
@@ -46,7 +46,7 @@ def _shift_weights(nodes, offset):
         left /= ratio
 
 
-@kept(**INNER)
+@kept(**ALONG)
 def _moments(nodes, s, q, offset, parity):
     """Sums of f, g f, f^2 and of the rounding over every other node; the even ones are those of the coarse rule."""
     mu0 = mu1 = second = rough = 0.0
@@ -63,7 +63,7 @@ def _moments(nodes, s, q, offset, parity):
     return mu0, mu1, second, rough
 
 
-@kept(**INNER)
+@kept(**ALONG)
 def _rest(nodes, mu0, mu1, offset, parity):
     """The square of what f has beside 1 and g, summed over every other node."""
     residual = 0.0
@@ -137,4 +137,4 @@ def trapezoid(f, shifts, q, raw, nodes):
         raw[5, i] = error2
         raw[6, i] = noise
 
-SIGNATURE = "5f5600f862e4fb97d63d7d524420cb74d258e75400400894dc9b616488b6dadc"
+SIGNATURE = "446affab94ac2469f1ae9ce5d18cec287373054dc043bc39d3dc1c6bc05a1bf3"

@@ -7,7 +7,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 9f3b00927187e9c3.
+in X). Generated; do not edit. Signature b04a053632450e6c.
 Regenerate with: giantstep generate
 """
 
@@ -21,7 +21,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "9f3b00927187e9c3eac781d2210103dedb713a13b2fce649e5128475cdfb0c09"
+SIGNATURE = "b04a053632450e6ccee9babc0bf7d577ac85b7b11f631ca81cbb2bc375e8aab8"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks

@@ -1,6 +1,6 @@
 """Equations of a given bulk of several blocks, 1 direction(s) beside the spike  [THEORY section 5].
 
-Generated; do not edit. Signature b09449959e6d5fab.
+Generated; do not edit. Signature 57caa46f5e81ae33.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "b09449959e6d5fab2388efd38ba2b258799327ad82d7ebc529394b97d6540900"
+SIGNATURE = "57caa46f5e81ae3385b7b32ddbc19084ac9daa46ef7d6dd42f4fa3ca6847cbcb"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi', 'zeta')

@@ -1,6 +1,6 @@
 """Equations of a given bulk, one block  [THEORY section 5].
 
-Generated; do not edit. Signature da4e10ac9d092429.
+Generated; do not edit. Signature ebfd17c9d3ec45fd.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "da4e10ac9d09242927ad3bf248771e3268e6a7eeabc25f66102becbdb8f2a944"
+SIGNATURE = "ebfd17c9d3ec45fdbd1b6ff51f0f2ed916f21777801387fdeed67028d545efc9"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

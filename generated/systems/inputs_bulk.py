@@ -1,6 +1,6 @@
 """Equations of structured inputs, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature b7307838168d095f.
+Generated; do not edit. Signature 81366b68a63e3954.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "b7307838168d095f0496282bee5520d05a89d6870491f552f8e6102f7abedf4e"
+SIGNATURE = "81366b68a63e3954ad27377a302cf086260bf31c0f750036f5ed216c49f83960"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

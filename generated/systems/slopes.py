@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 463843430856a240.
+Generated; do not edit. Signature 4b3f25be2441c133.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "463843430856a24062b5bae5d9ffa2c5cc80543f5f71d1fef8cd9ed7520b8657"
+SIGNATURE = "4b3f25be2441c133476a8dae6ac046f75978bd4cf7ca3e1bbd3f2dc0e7e7d846"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -1,6 +1,6 @@
 """Equations of a stretched bulk, 1 direction(s) beside the spike, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature 541088f1a7248f0f.
+Generated; do not edit. Signature a860fde3bbe5bbcf.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "541088f1a7248f0fafea13831592f19ef9ff5b350ce9de485bdacd7fd4a2a378"
+SIGNATURE = "a860fde3bbe5bbcfed8d6101806a071fa7bf6255cb5cbce2787523edf8ad6a5f"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,6 +1,6 @@
 """Equations of a stretched bulk, 2 direction(s) beside the spike, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature 9c9a5c534d38e55d.
+Generated; do not edit. Signature cfb1e9372d846cad.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "9c9a5c534d38e55d91ffa21d799e3db69840c15ca9c1dbdf721f5b70b56527f8"
+SIGNATURE = "cfb1e9372d846cad1e56b152afe94e9ea853583254af3d8413785e836f3f8fb1"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

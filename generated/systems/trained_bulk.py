@@ -1,6 +1,6 @@
 """Equations of a trained bulk, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature 5078e85eb90e632c.
+Generated; do not edit. Signature 0153a8ed16d43501.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "5078e85eb90e632caf3436ce5ffe38f227287f48451164dbfe7c1a38a7c55598"
+SIGNATURE = "0153a8ed16d43501d052f0d52c0a66f705e57321b647d8f14242919d9b46fa03"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

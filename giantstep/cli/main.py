@@ -103,8 +103,8 @@ def _bug(error: Exception, debug: bool) -> int:
     )
 
 
-def parser() -> Parser:
-    """The parser of all commands."""
+def parser(names: Sequence[str] = COMMANDS) -> Parser:
+    """The parser of some commands, those of all files."""
     from giantstep.cli.options import Parser  # with the commands
 
     top = Parser(
@@ -115,7 +115,7 @@ def parser() -> Parser:
     )
     top.add_argument("--version", action="version", version=f"giantstep {__version__}")
     commands = top.add_subparsers(title="commands", metavar="COMMAND", parser_class=Parser)
-    for name in COMMANDS:
+    for name in names:
         import_module(f"giantstep.cli.{name}").add(commands)
     import_module("giantstep.cli.completion").add(commands, parser)
     return top
@@ -124,7 +124,8 @@ def parser() -> Parser:
 def _run(arguments: Sequence[str]) -> int:
     from giantstep.cli.options import spread  # with the commands
 
-    top = parser()
+    first = [name for name in COMMANDS if name in arguments[:1]]
+    top = parser(first or COMMANDS)  # one command starts sooner without the others
     try:
         found, unknown = top.parse_known_args(spread(arguments))
     except SystemExit as leaving:  # --help and --version

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 from generated import step as generated_step
@@ -50,11 +51,20 @@ def step_arguments(model: Model) -> StepArguments:
 
 def arguments_of(network: Network, step: Step, target: Target) -> StepArguments:
     """The same for parts of a model."""
-    activation = function_kernel(network.activation)
-    _refuse_jump(network.activation)
-    ubar = sum(u * f for u, f in zip(network.readout.values, network.readout.fractions, strict=True))
-    of_f = activation_moments(network.activation, activation.BREAKPOINTS, network.initial_bias)
-    of_link = _link_moments(target)
+    readout = network.readout
+    ubar = sum(u * f for u, f in zip(readout.values, readout.fractions, strict=True))
+    averages = _averages(network.activation, network.initial_bias, ubar, target)
+    return StepArguments(step.learning_rate / network.width, step.samples, *averages)
+
+
+@lru_cache(maxsize=256)
+def _averages(
+    text: str, bias: float, ubar: float, target: Target
+) -> tuple[float, float, float, float, float, tuple[float, ...]]:
+    """(mu1, s0, e2, sigma2, variance, overlaps) of ``StepArguments``, which no rate and no width enters."""
+    activation = function_kernel(text)
+    _refuse_jump(text)
+    of_f, of_link = activation_moments(text, activation.BREAKPOINTS, bias), _link_moments(target)
     _, mu1, s0, e2, sigma2, variance = generated_step.moments(
         of_f.mean,
         of_f.linear,
@@ -66,14 +76,13 @@ def arguments_of(network: Network, step: Step, target: Target) -> StepArguments:
         target.noise,
         target.flips,
     )
-    rate, samples = step.learning_rate / network.width, step.samples
     if not e2 > 0.0:
         raise BadInput(
             f"the residual of the gradient step vanishes: target.link = {target.link!r} equals the network's mean",
             "choose a link that is not constant, add target.noise, or leave [step] out",
         )
     overlaps = tuple(generated_step.overlap(linear, target.flips, target.probit) for linear in of_link.linear)
-    return StepArguments(rate, samples, mu1, s0, e2, sigma2, max(variance, 0.0), overlaps)
+    return mu1, s0, e2, sigma2, max(variance, 0.0), overlaps
 
 
 def variance_after_step(of: StepArguments) -> Callable[[Any], Any]:

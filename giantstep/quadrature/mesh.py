@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.polynomial.polynomial import polyval
 
+from generated.runtime.survey import survey
 from giantstep.quadrature.gauss import legendre, legendre_coefficients
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.kernels import coefficients, function_kernel
@@ -78,43 +79,53 @@ WIDE = Spacing(2.5, 0.3, 2.0, 0.6, 1.0, 1e-5, ORDERS)
 
 @dataclass(frozen=True, eq=False)
 class Mesh:
-    """Edges [P + 1] of panels; the nodes [P, n] of all orders of their spacing, sorted, and there the coefficients
-    [T, 3, P, n] of the terms.
+    """Edges [P + 1] of panels, and at the sorted nodes of all orders of their spacing, n of a panel, the rows
+    [2 + 3T, P, n]: kappa, weight, and mu0, mu1, mu2^2 of each of the terms; ends [3T, 2]: the same at the two ends.
     """
 
     terms: tuple[Term, ...]
     spacing: Spacing
     edges: Array
-    kappa: Array
-    values: Array
+    rows: Array
+    ends: Array
 
-    def places(self, order: int) -> Array:
-        """Which of the nodes of a panel are those of an order."""
-        return _nodes(self.spacing.orders)[1][order]
+    @property
+    def symmetric(self) -> bool:
+        """Whether panels and nodes are their own mirror images."""
+        return np.array_equal(self.edges, -self.edges[::-1])
+
+    def columns(self, chosen: Sequence[Term], order: int, half: bool = False) -> Array:
+        """kappa and weight at the nodes of an order, mu0, mu1 and mu2^2 of the first term, and of all others mu0, then
+        mu1, then mu2^2 [2 + 3C, N], read-only; half: of a symmetric mesh at kappa > 0, with twice the weight.
+        """
+        first, *others = (2 + 3 * self.terms.index(term) for term in chosen)
+        rows = [0, 1, first, first + 1, first + 2, *(start + k for k in range(3) for start in others)]
+        panels = self.rows[:, len(self.edges) // 2 :] if half else self.rows
+        found = panels[..., _nodes(self.spacing.orders).place[order]][rows].reshape(len(rows), -1)
+        if half:
+            found[1] *= 2.0
+        found.flags.writeable = False
+        return found
 
     def halved(self, chosen: Array) -> Mesh:
         """The mesh with some panels cut in two; of the others the coefficients are known."""
         edges = np.sort(np.concatenate([self.edges, 0.5 * (self.edges[:-1] + self.edges[1:])[chosen]]))
         pieces = np.where(chosen, 2, 1)
         new = np.repeat(chosen, pieces)
-        kappa, values = _inside(edges, self.spacing), np.repeat(self.values, pieces, axis=2)
-        places = kappa[new]
-        for known, term in zip(values, self.terms, strict=True):
-            known[:, new] = term.coefficients(places.ravel()).reshape(3, *places.shape)
-        return Mesh(self.terms, self.spacing, edges, kappa, values)
+        rows = np.repeat(self.rows, pieces, axis=1)
+        rows[:2] = _nodes(self.spacing.orders).inside(edges)
+        places = rows[0, new]
+        for start, term in zip(range(2, len(rows), 3), self.terms, strict=True):
+            rows[start : start + 3, new] = term.coefficients(places.ravel()).reshape(3, *places.shape)
+        return Mesh(self.terms, self.spacing, edges, rows, self.ends)
 
-    def unresolved(self) -> Array:
-        """Which panels have a Legendre tail above the tolerance, relative to the scale of each coefficient."""
-        order, edges = self.spacing.orders[0], self.edges
-        place = self.places(order)
-        kappa, values = self.kappa[:, place], self.values[..., place]
-        nearest = np.minimum(np.abs(edges[:-1]), np.abs(edges[1:])) * (edges[:-1] * edges[1:] > 0.0)
-        scale = np.sqrt((np.exp(-0.5 * kappa**2) * values**2).max(axis=(2, 3)))
-        size = np.sqrt(scale[:, 0] ** 2 + scale[:, 1] ** 2 + scale[:, 2])
-        scale = np.maximum(scale, _FLOOR * np.stack([size, size, size**2], axis=1))
-        tail = np.abs(values @ legendre_coefficients(order)[-2:].T).max(axis=3) * np.exp(-0.25 * nearest**2)
-        bad = (tail > self.spacing.resolved * np.maximum(scale, 1e-290)[..., None]).any(axis=(0, 1))
-        return np.asarray(bad & (np.diff(edges) > 1e-13))
+    @cached_property
+    def seen(self) -> tuple[Array, float]:
+        """Which panels are not resolved, and the largest square at an end relative to the peak about zero."""
+        order, bad = self.spacing.orders[0], np.empty(len(self.edges) - 1, bool)
+        place, last = _nodes(self.spacing.orders).place[order], legendre_coefficients(order)[-2:]
+        share = survey(self.edges, self.rows, self.ends, place, last, self.spacing.resolved, _FLOOR, bad)
+        return bad, share
 
 
 @lru_cache(maxsize=128)
@@ -122,7 +133,7 @@ def meshes(terms: tuple[Term, ...], spacing: Spacing = NARROW) -> Mesh:
     """Panels on which every coefficient is resolved, out to where the Gaussian weight makes the rest negligible."""
     mesh = _first(terms, spacing)
     for _ in range(40):
-        bad = mesh.unresolved()
+        bad, _ = mesh.seen
         if not bad.any():
             return mesh
         mesh = mesh.halved(bad)
@@ -138,16 +149,13 @@ def _first(terms: tuple[Term, ...], spacing: Spacing) -> Mesh:
     """Panels as wide as the steep places of the terms allow, to where the weight makes the rest negligible."""
     for reach in np.arange(_REACH + 2.0, _FARTHEST, 2.0).tolist():  # what does not grow is nothing at the first
         edges = initial_mesh(terms, reach, spacing)
-        kappa = _inside(edges, spacing)
-        places = np.concatenate([edges[:1], kappa.ravel(), edges[-1:]])
-        values = np.array([term.coefficients(places) for term in terms])
-        with np.errstate(over="ignore"):
-            squares = values[:, 0] ** 2 + values[:, 1] ** 2 + values[:, 2]
-        ends = np.maximum(squares[:, 0], squares[:, -1]).max()
-        peak = squares[:, np.abs(places) <= 3.0].max()
-        if _negligible(ends, peak, reach):
-            inside = values[:, :, 1:-1].reshape(len(terms), 3, *kappa.shape)
-            return Mesh(terms, spacing, edges, kappa, inside)
+        inside = _nodes(spacing.orders).inside(edges)
+        kappa = np.concatenate([edges[:1], inside[0].ravel(), edges[-1:]])
+        values = np.concatenate([term.coefficients(kappa) for term in terms])
+        at_nodes = values[:, 1:-1].reshape(len(values), *inside.shape[1:])
+        mesh = Mesh(terms, spacing, edges, np.concatenate([inside, at_nodes]), values[:, [0, -1]])
+        if math.exp(-0.5 * reach * reach) * mesh.seen[1] <= _NEGLIGIBLE:
+            return mesh
     raise _too_fast()
 
 
@@ -160,15 +168,10 @@ def reach_of(terms: tuple[Term, ...]) -> float:
         squares = np.array([_squares(term, places) for term in terms])
         peak = squares[:, count:-count].max()
         ends = np.maximum(squares[:, :count], squares[:, -count:]).max(axis=0)
-        enough = _negligible(ends, peak, reaches)
+        enough = np.exp(-0.5 * reaches**2) * ends <= _NEGLIGIBLE * max(peak, 1e-300)
         if enough.any():
             return float(reaches[np.argmax(enough)])
     raise _too_fast()
-
-
-def _negligible(ends: Array, peak: float, reach: Array | float) -> Array:
-    """Whether what lies beyond a reach is, by the squares there and their peak about zero."""
-    return np.asarray(np.exp(-0.5 * np.square(reach)) * ends <= _NEGLIGIBLE * max(peak, 1e-300))
 
 
 def _too_fast() -> NotConverged:
@@ -243,30 +246,30 @@ def _walk(left: float, right: float, places: Sequence[tuple[float, float]], spac
 # --- nodes -----------------------------------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True, eq=False)
+class _Nodes:
+    """The Legendre nodes [n] of several orders on (-1, 1), sorted, and their weights; which of them are of each."""
+
+    points: Array
+    weights: Array
+    place: Mapping[int, Array]
+
+    def inside(self, edges: Array) -> Array:
+        """kappa and weight, the standard normal density included, at the nodes of panels [2, P, n]."""
+        half, middle = 0.5 * (edges[1:] - edges[:-1])[:, None], 0.5 * (edges[1:] + edges[:-1])[:, None]
+        kappa = middle + half * self.points
+        return np.stack([kappa, half * self.weights * np.exp(-0.5 * kappa * kappa) / _ROOT_TWO_PI])
+
+
 @lru_cache(maxsize=16)
-def _nodes(orders: tuple[int, ...]) -> tuple[Array, dict[int, Array]]:
-    """The Legendre nodes of several orders on (-1, 1), sorted; which of them are those of each."""
-    points = np.concatenate([legendre(order)[0] for order in orders])
-    place = np.argsort(points)
-    owner = np.repeat(orders, orders)[place]
-    return points[place], {order: np.flatnonzero(owner == order) for order in orders}
-
-
-def _inside(edges: Array, spacing: Spacing) -> Array:
-    """The nodes [P, n] of panels."""
-    half, middle = 0.5 * np.diff(edges), 0.5 * (edges[1:] + edges[:-1])
-    return np.asarray(middle[:, None] + half[:, None] * _nodes(spacing.orders)[0])
+def _nodes(orders: tuple[int, ...]) -> _Nodes:
+    points, weights = (np.concatenate([legendre(order)[part] for order in orders]) for part in (0, 1))
+    sorts = np.argsort(points)
+    owner = np.repeat(orders, orders)[sorts]
+    return _Nodes(points[sorts], weights[sorts], {order: np.flatnonzero(owner == order) for order in orders})
 
 
 def nodes(edges: Array, order: int) -> tuple[Array, Array]:
     """Gauss-Legendre nodes and weights times the standard normal density."""
-    points, _ = legendre(order)
-    half, middle = 0.5 * np.diff(edges)[:, None], 0.5 * (edges[1:] + edges[:-1])[:, None]
-    kappa = (middle + half * points).ravel()
-    return kappa, weights_at(edges, kappa, order)
-
-
-def weights_at(edges: Array, kappa: Array, order: int) -> Array:
-    """Gauss-Legendre weights times the standard normal density at the nodes of panels."""
-    weights = (0.5 * np.diff(edges)[:, None] * legendre(order)[1]).ravel()
-    return np.asarray(weights * np.exp(-0.5 * kappa * kappa) / _ROOT_TWO_PI)
+    kappa, weight = _nodes((order,)).inside(edges)
+    return kappa.ravel(), weight.ravel()

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from giantstep.quadrature.mesh import NARROW, Mesh, Spacing, Term, meshes, nodes, weights_at
+from giantstep.quadrature.mesh import NARROW, WIDE, Spacing, Term, meshes, nodes
 
 Array = np.ndarray
 
@@ -25,11 +25,11 @@ def table(
 
     cuts: further ends of panels; further: terms that the panels resolve, without a column.
     """
-    mesh = meshes(tuple(dict.fromkeys((*blocks, target, *further))), spacing)
+    mesh = meshes(_terms(blocks, target, further), spacing)
     edges = mesh.edges
     inside = [cut for cut in cuts if edges[0] < cut < edges[-1]]
     if not inside and halvings == 0 and order in spacing.orders:
-        result = np.ascontiguousarray(_columns(mesh, blocks, target, order).T)
+        result = np.ascontiguousarray(mesh.columns((target, *blocks), order).T)
     else:
         edges = np.unique(np.concatenate([edges, inside]))
         for _ in range(halvings):
@@ -39,31 +39,21 @@ def table(
     return result
 
 
-def half_table(blocks: tuple[Term, ...], target: Term, order: int, halvings: int, spacing: Spacing) -> Array:
-    """The same at kappa > 0 with twice the weight, where label and features are odd together, or even; else all rows.
-
-    Every average of the square loss is then one of an even function.
+@lru_cache(maxsize=128)
+def wide_columns(blocks: tuple[Term, ...], target: Term, order: int, halvings: int) -> Array:
+    """The columns of a table on wide panels, [5 + 3K, N]; where label and features are odd together, or even, those at
+    kappa > 0 with twice the weight: every average of the square loss is then one of an even function.
     """
-    rows = table(blocks, target, order, halvings, spacing=spacing)
-    parities, kappa = {term.parity for term in (*blocks, target)}, rows[:, 0]
-    if len(parities) > 1 or "none" in parities or not np.array_equal(kappa, -kappa[::-1]):
-        return rows
-    half = rows[len(rows) // 2 :].copy()
-    half[:, 1] *= 2.0
-    half.flags.writeable = False
-    return half
+    mesh = meshes(_terms(blocks, target), WIDE)
+    for _ in range(halvings):
+        mesh = mesh.halved(np.ones(len(mesh.edges) - 1, bool))
+    parities = {term.parity for term in mesh.terms}
+    half = len(parities) == 1 and "none" not in parities and mesh.symmetric
+    return mesh.columns((target, *blocks), order, half)
 
 
-def _columns(mesh: Mesh, blocks: tuple[Term, ...], target: Term, order: int) -> Array:
-    """The columns of a table [5 + 3K, N] at the nodes of a mesh."""
-    place = mesh.places(order)
-    kappa = mesh.kappa[:, place].ravel()
-    values = mesh.values[..., place].reshape(len(mesh.terms), 3, -1)
-    number = {term: i for i, term in enumerate(mesh.terms)}
-    found = np.empty((5 + 3 * len(blocks), kappa.size))
-    found[0], found[1], found[2:5] = kappa, weights_at(mesh.edges, kappa, order), values[number[target]]
-    found[5:] = values[[number[term] for term in blocks]].transpose(1, 0, 2).reshape(-1, kappa.size)
-    return found
+def _terms(blocks: tuple[Term, ...], target: Term, further: tuple[Term, ...] = ()) -> tuple[Term, ...]:
+    return tuple(dict.fromkeys((*blocks, target, *further)))
 
 
 def rows_at(blocks: tuple[Term, ...], target: Term, kappa: Array, weight: Array) -> Array:

@@ -85,7 +85,7 @@ def _members(blocks: tuple[Term, ...], loadings: Rows | None, opposite: bool) ->
     for kind in zip(blocks, loadings or ((),) * len(blocks), strict=True):
         if kind not in places:
             places[kind] = (len(distinct), 1.0, 1.0)
-            if opposite and (signs := mirror_signs(kind[0])) is not None:
+            if opposite and len(blocks) > 1 and (signs := mirror_signs(kind[0])) is not None:
                 places.setdefault(_mirrored(*kind), (len(distinct), *signs))
             distinct.append(kind)
     found = [places[kind] for kind in zip(blocks, loadings or ((),) * len(blocks), strict=True)]

@@ -28,7 +28,7 @@ class Parameters(NamedTuple):
 
     def array(self) -> np.ndarray:
         """As generated functions take them: [5], of many points [P, 5]."""
-        return np.array(np.transpose(self), dtype=float, order="C")
+        return np.ascontiguousarray(np.array(self, dtype=float).T)
 
 
 @dataclass(frozen=True)

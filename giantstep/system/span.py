@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from giantstep.quadrature.mesh import ORDERS, WIDE, Term
-from giantstep.quadrature.panels import table
+from giantstep.quadrature.mesh import ORDERS, Term
+from giantstep.quadrature.panels import wide_columns
 from giantstep.quadrature.tensor import Shape, coordinates, tensor_table
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.matrix import Rows
@@ -134,7 +134,10 @@ def span_of(problem: Problem) -> Span | None:
     if problem.parameters.inverse_dimension > 0.0:
         _require_dimension(problem)
         return None
-    blocks, span = len(problem.blocks), _span(problem.blocks, problem.loadings, problem.target)
+    blocks = len(problem.blocks)
+    if blocks == 1 and _stands_out(problem.blocks, problem.loadings, problem.target):
+        return None
+    span = _span(problem.blocks, problem.loadings, problem.target)
     if _rounded(span):
         span = _graded(problem.blocks, problem.loadings, problem.target, _clusters(problem, "mean"))
     return None if blocks == span.rank == 1 and not span.clusters else span
@@ -179,6 +182,13 @@ def _rounded(span: Span) -> bool:
 
 
 @lru_cache(maxsize=128)
+def _stands_out(blocks: tuple[Term, ...], loadings: Rows | None, target: Term | None) -> bool:
+    """Whether a single mean feature is so large that rounding of it does not show."""
+    _, weight, mu0, sizes = _features(blocks, loadings, target)
+    return bool(weight @ mu0[:, 0] ** 2 > (_CLOSE * sizes[0]) ** 2)
+
+
+@lru_cache(maxsize=128)
 def _span(blocks: tuple[Term, ...], loadings: Rows | None, target: Term | None) -> Span:
     _, weight, mu0, sizes = _features(blocks, loadings, target)
     return orthonormal(np.sqrt(weight)[:, None] * mu0, sizes)
@@ -206,10 +216,11 @@ def _features(
     """(kappa [N, q], weights [N], mean features [N, K], norms of the features whose averages they are [K])."""
     rank = 1 if loadings is None else len(loadings[0])
     if loadings is None:
-        rows = table(blocks, target or blocks[0], ORDERS[-1], spacing=WIDE)
+        rows = wide_columns(blocks, target or blocks[0], ORDERS[-1], 0).T
     else:
         rows = tensor_table(Shape(blocks, loadings, target), (1.0,) * rank)
-    mu0, mu1, mu2sq = np.split(rows[:, -3 * len(blocks) :], 3, axis=1)
+    count = len(blocks)
+    mu0, mu1, mu2sq = rows[:, -3 * count : -2 * count], rows[:, -2 * count : -count], rows[:, -count:]
     sizes = np.sqrt((rows[:, 1, None] * (mu0**2 + mu1**2 + mu2sq)).sum(axis=0))
     return _kappa(rows, len(blocks), rank), rows[:, 1], mu0, sizes
 

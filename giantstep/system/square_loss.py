@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from derive.directions import directions_of
-from giantstep.quadrature.mesh import ORDERS, WIDE, Term
-from giantstep.quadrature.panels import half_table
+from giantstep.quadrature.mesh import ORDERS, Term
+from giantstep.quadrature.panels import wide_columns
 from giantstep.quadrature.tensor import Shape, tensor_table
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.kernels import solver_kernel
@@ -85,9 +85,9 @@ def direct_points(
     numbers = np.atleast_2d(parameters.array())
     rough, rule = _rules(problem.blocks, problem.target, halvings, span)
     solve = None if kind is float else uncompiled(kernel.solve)
-    coarse = run_points(kernel, rough.node, problem.fraction, numbers, None, solve, kind)
+    coarse = run_points(kernel, rough, problem.fraction, numbers, None, solve, kind)
     fine = run_points(kernel, rule.node, problem.fraction, numbers, coarse.work, solve, kind)
-    signal = rule.signal + np.atleast_1d(parameters.noise)
+    signal = rule.signal + numbers[:, 3]
     out, work = fine.out.astype(float, copy=False), fine.work.astype(float, copy=False)
     test, train, energy = out.T
     size = np.maximum(abs(test), ROUNDING / tolerance * signal)
@@ -170,17 +170,14 @@ class _Rule:
 
 
 @lru_cache(maxsize=32)
-def _rules(blocks: tuple[Term, ...], target: Term, halvings: int, span: Span | None) -> tuple[_Rule, _Rule]:
-    """The rules of both orders, of one direction of kappa; half of the nodes where that is all."""
+def _rules(blocks: tuple[Term, ...], target: Term, halvings: int, span: Span | None) -> tuple[np.ndarray, _Rule]:
+    """The nodes of the first order, and the rule of the second, of one direction of kappa."""
     kernel = solver_kernel("square")
     places = places_of(kernel, len(blocks))
     order = {name: (places[name][0], (*places[name][1], -1)) for name in ORDER_PARAMETERS}
     order |= {name: (order[name][0], (len(blocks), 1, -1)) for name in ("zeta", "psi")}
-    found = []
-    for count in ORDERS:
-        node = solver_nodes(half_table(blocks, target, count, halvings, WIDE), span)
-        found.append(_Rule(node, kernel.CERTIFICATE.on(node, places), _signal(node), order))
-    return found[0], found[1]
+    rough, node = (solver_nodes(wide_columns(blocks, target, count, halvings).T, span) for count in ORDERS)
+    return rough, _Rule(node, kernel.CERTIFICATE.on(node, places), _signal(node), order)
 
 
 def solver_nodes(rows: np.ndarray, span: Span | None) -> np.ndarray:
