@@ -12,7 +12,7 @@ author = "The giantstep authors"
 version = release = giantstep.__version__
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "docstrings", "mathml", "pages"]
-exclude_patterns = ["extensions"]
+exclude_patterns = ["extensions", "measured"]  # measured: parts of pages
 html_math_renderer = "mathml"
 html_theme = "furo"
 html_title = "giantstep"

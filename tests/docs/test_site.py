@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import os
 import re
@@ -99,6 +100,18 @@ def test_every_public_name_and_command_is_on_it(pages: dict[Path, Page], site: P
     assert names <= pages[site / "reference" / "api.html"].places
     commands = set(parser()._subparsers._group_actions[0].choices)  # type: ignore[union-attr, arg-type]
     assert commands <= pages[site / "reference" / "commands.html"].places
+
+
+@pytest.mark.parametrize("page", ["accuracy", "speed"])
+def test_the_records_of_the_benchmarks_are_shown_with_their_commands(site: Path, page: str) -> None:
+    text = re.sub(r"<[^>]*>", "", (site / f"{page}.html").read_text())
+    records = sorted((ROOT / "benchmarks" / "records" / page).glob("*.json"))
+    assert records
+    for path in records:
+        record = json.loads(path.read_text())
+        assert (ROOT / record["command"].split()[1]).is_file()
+        for words in (record["command"], record["date"], record["output"].splitlines()[0].strip()):
+            assert html.escape(words, quote=False) in text, words
 
 
 def test_every_notebook_has_a_page_with_its_pictures(pages: dict[Path, Page], site: Path) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import api
 import commands
 import functions
+import measured
 import model_file
 import notebook_pages
 from sphinx.application import Sphinx
@@ -29,6 +30,8 @@ def _write(app: Sphinx) -> None:
         "api.rst": api.page(),
     }
     _fill(Path(app.srcdir) / "reference", reference)
+    records = sorted((Path(app.srcdir).parents[1] / "benchmarks" / "records").iterdir())
+    _fill(Path(app.srcdir) / "measured", {f"{folder.name}.md": measured.page(folder) for folder in records})
     _fill(Path(app.srcdir) / "notebooks", notebook_pages.pages(Path(app.srcdir).parents[1] / "notebooks"))
 
 
