@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 from matplotlib.mathtext import MathTextParser
@@ -32,17 +34,27 @@ def test_titles() -> None:
 
 
 def test_a_jump_is_vertical_at_its_place() -> None:
-    found = gs.learned(gs.model(link="sign(z - 0.3) + 0.1*z"), at=np.linspace(-1.0, 1.0, 21))
-    x, y = found.along_target.target_line()
-    place = int(np.flatnonzero(x == 0.3)[0])
-    assert x[place + 1] == 0.3 and y[place : place + 2] == pytest.approx([-0.97, 1.03], abs=1e-8)
-    assert np.count_nonzero(np.diff(x) == 0.0) == 1 and np.all(np.diff(x) >= 0.0)
-    line = next(line for line in gs.plot(found).axes[0].lines if line.get_label() == "target")
-    assert np.array_equal(line.get_xdata(), x) and np.array_equal(line.get_ydata(), y)
+    at = np.array([1.0, -1.0, 0.0, 0.5])
+    profile = gs.learned(gs.model(link="sign")).along_target
+    assert profile.jumps == ((0.0, -1.0, 1.0),)
+    x, y = dataclasses.replace(profile, at=at, target=np.sign(at)).target_line()
+    assert x.tolist() == [-1.0, 0.0, 0.0, 0.5, 1.0] and y.tolist() == [-1.0, -1.0, 1.0, 1.0, 1.0]
+    beyond = dataclasses.replace(profile, at=at, target=np.sign(at), jumps=((2.0, 0.0, 1.0),))
+    assert beyond.target_line()[0].tolist() == sorted(at)
+
+
+def test_a_jump_is_drawn_along_a_spike_that_points_to_or_from_the_target() -> None:
+    spike = gs.Spike(strength=1.0, alignment=-1.0, bulk_variance=1.0)
+    found = gs.learned(gs.model(link="step", spike=spike, learning_rate=None))
+    assert found.along_target.jumps == ((0.0, 0.0, 1.0),)
+    assert found.along_spikes[0].jumps == ((0.0, 1.0, 0.0),)
+    for axes, profile in zip(gs.plot(found).axes, (found.along_target, *found.along_spikes), strict=True):
+        line = next(line for line in axes.lines if line.get_label() == "target")
+        assert np.array_equal(np.asarray(line.get_xydata()).T, profile.target_line())
+        assert np.count_nonzero(np.diff(profile.target_line()[0]) == 0.0) == 1
 
 
 def test_no_jump_is_drawn_where_there_is_none() -> None:
     assert gs.learned(gs.model(link="abs")).along_target.jumps == ()
-    sign = gs.learned(gs.model(link="sign", samples=1.0))
-    assert sign.along_target.jumps[0][0] == 0.0
+    sign = gs.learned(gs.model(link="sign"))
     assert all(profile.jumps == () for profile in sign.along_spikes)  # at an angle to theta
