@@ -36,6 +36,21 @@ def test_help_of_every_command_has_an_example(run: Run, name: str) -> None:
     assert name in run("--help")[1]
 
 
+def test_a_command_is_parsed_without_the_others() -> None:
+    """Which start-up would pay for; what is no command is looked for among all."""
+    from giantstep.cli.main import parser
+
+    assert {*parser(["solve"])._subparsers._group_actions[0].choices} == {"solve", "completion"}  # type: ignore[union-attr, arg-type]
+    assert {*COMMANDS} <= {*parser()._subparsers._group_actions[0].choices}  # type: ignore[union-attr, arg-type]
+
+
+def test_misspelt_commands_are_compared_with_all(run: Run) -> None:
+    code, _, err = run("sovle")
+    assert code == 2 and "solve" in err
+    code, _, err = run("curv")
+    assert code == 2 and "curve" in err
+
+
 def test_examples_of_the_help_are_understood(run: Run, model: str, tmp_path: Path, monkeypatch: Any) -> None:
     """Each example parses: run against a model file that does not exist, it gets as far as reading it."""
     monkeypatch.chdir(tmp_path)
