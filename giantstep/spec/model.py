@@ -368,8 +368,9 @@ def _check_inputs(step: Step | None) -> None:
         )
     if step is not None and step.exponent < 0.5:
         raise BadInput(
-            f"step.exponent = {step.exponent!r} has no law for structured inputs: the powers of kappa that such a step "
-            "adds compete with what neurons have in common by the covariance of the inputs, which is no spike",
+            f"step.exponent = {step.exponent!r} has no law for structured inputs: polynomials of kappa that a small "
+            "step adds are derived for rows that it lengthens alike in all directions; it lengthens these more along "
+            "large eigenvalues",
             "use the giant step, exponent 1/2, or leave the table [inputs] out",
         )
 
