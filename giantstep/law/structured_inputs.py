@@ -99,7 +99,7 @@ def _overlaps(spike: Spike | None, indices: int) -> Array:
 
 
 def _weights(trace: Array, theta: Array, spike: tuple[Array, Array], gamma: Array) -> Mapping[str, Array]:
-    """The weights by name; where the spike leaves nothing of a direction of the target, any direction stands for it."""
+    """The weights by name; zero for a direction of which the spike leaves nothing, as no label depends on it."""
     lower, (spikes, indices) = mixing(gamma), gamma.shape
     left = lower.diagonal() > _NOTHING
     across = np.zeros_like(lower)
@@ -107,8 +107,6 @@ def _weights(trace: Array, theta: Array, spike: tuple[Array, Array], gamma: Arra
     rest = derived.rest_of_target(*spike, gamma, across)
     along, random = (np.concatenate(both) for both in zip(spike, rest, strict=True))
     products = derived.products(trace, theta, along, random, along, random)
-    for j in spikes + np.flatnonzero(~left):
-        products[j, j] = trace
     count = spikes + indices
     pairs = ((i, j) for i in range(count) for j in range(i, count))
     found = {weight_name(i, j, spikes, indices): products[i, j] for i, j in pairs}
