@@ -141,13 +141,13 @@ def new_coefficients(model: Model) -> float:
 def nodes(model: Model) -> int:
     """Nodes of the finer of the two tables of a solve."""
     problem = problem_of(model)
-    return wide_columns(problem.blocks, problem.target, ORDERS[1], 0).shape[1]
+    return wide_columns(problem.blocks, problem.link, ORDERS[1], 0).shape[1]
 
 
 def kernel_seconds(model: Model) -> float:
     """One call of the generated solver on a table that is at hand."""
     problem = problem_of(model)
-    node = wide_columns(problem.blocks, problem.target, ORDERS[1], 0)
+    node = wide_columns(problem.blocks, problem.link, ORDERS[1], 0)
     kernel = solver_kernel(model.fit.loss.key)
 
     def many() -> None:

@@ -36,7 +36,7 @@ def stretches(model: Model) -> bool:
     return abs(moments.quadratic) > _VANISHES * math.sqrt(moments.slope_square)
 
 
-def places_of(blocks: int, indices: int) -> dict[str, Array]:
+def selections(blocks: int, indices: int) -> dict[str, Array]:
     """Which rows and columns of the matrices belong to which block, [K, 2K], [K, 3K] and [2K, 3K], and their units.
 
     Samples stand in two rows of every block, ``upper`` and ``lower``; the matrix that is inverted has one row more, in

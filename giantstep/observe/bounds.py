@@ -210,7 +210,7 @@ def _at_rate(model: Model, rate: float) -> Model:
 
 def _features(model: Model, dimension: int | None) -> Callable[[float], Problem]:
     """The conditionally Gaussian features by their bias."""
-    return lambda bias: problem_of(model, dimension, bias, powers=True)
+    return lambda bias: problem_of(model, dimension, bias, intermediate=True)
 
 
 def _value(model: Model, kind: Bounded, dimension: int | None) -> float:
@@ -314,7 +314,7 @@ def _out_of_reach(parts: Conditional, columns: Array, goal: Array) -> float:
 def _norm_rest(problem: Problem) -> float:
     """What mu_c have beside other features, relative to these; zero where norms do not vary."""
     narrowest = min(problem.blocks, key=lambda term: term.variance)
-    return norm_rest(narrowest.function, narrowest.variance, narrowest.offset) if problem.norms else 0.0
+    return norm_rest(narrowest.function, narrowest.variance, narrowest.offset) if problem.norms_vary else 0.0
 
 
 def upper_of(parts: Conditional) -> tuple[float, Array, Array, Array, float]:

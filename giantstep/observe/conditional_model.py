@@ -47,7 +47,7 @@ def conditional(problem: Problem, order: int, halvings: int = 0) -> Conditional:
     """
     target, directions, blocks = problem.model.target, problem.model.target.indices, len(problem.blocks)
     rows = _nodes(problem, order, halvings)
-    if problem.target is None:
+    if problem.link is None:
         level = Level(order, _OUTPUT, halvings)
         laws = resolved_on(rows, target, problem.overlaps, symmetric=False, form="residual", level=level, square=True)
         rows = laws.table
@@ -72,15 +72,15 @@ def _nodes(problem: Problem, order: int, halvings: int) -> Array:
     """The coefficients at nodes of kappa; those of several directions are about as dense as a solution's."""
     if problem.rank > 1:
         return tensor_table(shape_of(problem), (order / ORDERS[-1] * 1.3**halvings,) * problem.rank)
-    further = noisy_terms(problem.target, problem.model.target)
-    return table(problem.blocks, problem.target or problem.blocks[0], order, halvings, further=further)
+    further = noisy_terms(problem.link, problem.model.target)
+    return table(problem.blocks, problem.link, order, halvings, further=further)
 
 
 def _noisy_mean(target: Target, problem: Problem, kappa: Array, clean: Array) -> Array:
     """E[y | kappa], flips and noise inside the link included; noise added to the label has no mean."""
     mean = clean
-    if target.probit > 0.0 and problem.target is not None:
-        term = problem.target
+    if target.probit > 0.0 and problem.link is not None:
+        term = problem.link
         mean = coefficients(term.function, term.scale * kappa[:, 0], term.variance + target.probit)[0]
     elif target.probit > 0.0:
         mean = label_moments(target, problem.overlaps, kappa, target.probit, 0, False).mean

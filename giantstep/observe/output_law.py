@@ -90,7 +90,7 @@ class Output:
         if self.span is not None:
             mu0 = self.span.functions(mu0, kappa)
         mean = mu0 @ self.m + (kappa * (mu1 @ self.zeta)).sum(axis=1)
-        if self.problem.norms:
+        if self.problem.norms_vary:
             mean = mean + self.norm @ norm_functions(self.blocks, kappa[:, 0])
         slope = mu1 @ self.psi
         variance = np.einsum("nb,bc,nc->n", mu1, self.q1 - self.psi @ self.psi.T, mu1) + mu2sq @ self.q2

@@ -11,10 +11,15 @@ from giantstep.quadrature.mesh import NARROW, WIDE, Spacing, Term, meshes, nodes
 Array = np.ndarray
 
 
+def terms_of(blocks: tuple[Term, ...], target: Term | None, *further: Term) -> tuple[Term, ...]:
+    """All terms that panels have to resolve."""
+    return tuple(dict.fromkeys((*blocks, *(() if target is None else (target,)), *further)))
+
+
 @lru_cache(maxsize=128)
 def table(
     blocks: tuple[Term, ...],
-    target: Term,
+    target: Term | None,
     order: int,
     halvings: int = 0,
     cuts: tuple[float, ...] = (),
@@ -23,9 +28,10 @@ def table(
 ) -> Array:
     """Rows (kappa, weight, nu0, nu1, nu2sq, mu0 per block, mu1 per block, mu2sq per block), shape [N, 5 + 3K].
 
-    cuts: further ends of panels; further: terms that the panels resolve, without a column.
+    target: None for one of several indices, whose columns are filled elsewhere. cuts: further ends of panels; further:
+    terms that the panels resolve, without a column.
     """
-    mesh = meshes(_terms(blocks, target, further), spacing)
+    mesh, target = meshes(terms_of(blocks, target, *further), spacing), target or blocks[0]
     edges = mesh.edges
     inside = [cut for cut in cuts if edges[0] < cut < edges[-1]]
     if not inside and halvings == 0 and order in spacing.orders:
@@ -40,11 +46,11 @@ def table(
 
 
 @lru_cache(maxsize=128)
-def wide_columns(blocks: tuple[Term, ...], target: Term, order: int, halvings: int) -> Array:
+def wide_columns(blocks: tuple[Term, ...], target: Term | None, order: int, halvings: int) -> Array:
     """The columns of a table on wide panels, [5 + 3K, N]; where label and features are odd together, or even, those at
     kappa > 0 with twice the weight: every average of the square loss is then one of an even function.
     """
-    mesh = meshes(_terms(blocks, target), WIDE)
+    mesh, target = meshes(terms_of(blocks, target), WIDE), target or blocks[0]
     for _ in range(halvings):
         mesh = mesh.halved(np.ones(len(mesh.edges) - 1, bool))
     parities = {term.parity for term in mesh.terms}
@@ -52,13 +58,10 @@ def wide_columns(blocks: tuple[Term, ...], target: Term, order: int, halvings: i
     return mesh.columns((target, *blocks), order, half)
 
 
-def _terms(blocks: tuple[Term, ...], target: Term, further: tuple[Term, ...] = ()) -> tuple[Term, ...]:
-    return tuple(dict.fromkeys((*blocks, target, *further)))
-
-
-def rows_at(blocks: tuple[Term, ...], target: Term, kappa: Array, weight: Array) -> Array:
+def rows_at(blocks: tuple[Term, ...], target: Term | None, kappa: Array, weight: Array) -> Array:
     """The rows of a table at any kappa."""
-    found = {term: term.coefficients(kappa) for term in dict.fromkeys((target, *blocks))}
+    target = target or blocks[0]
+    found = {term: term.coefficients(kappa) for term in terms_of(blocks, target)}
     of_blocks = np.stack([found[term] for term in blocks], axis=1)
     rows = np.concatenate([kappa[None], weight[None], found[target], of_blocks.reshape(-1, len(kappa))])
     return np.ascontiguousarray(rows.T)

@@ -27,7 +27,7 @@ from giantstep.law.rows_after_step import (
     norms_of_rows,
     spike_sign,
 )
-from giantstep.law.stretched_bulk import norms_of_samples, places_of, samples_of, spike_and_rest, weights_of
+from giantstep.law.stretched_bulk import norms_of_samples, samples_of, selections, spike_and_rest, weights_of
 from giantstep.law.structured_inputs import input_law
 from giantstep.law.trained_bulk import BulkLaw, trained_law
 from giantstep.spec.errors import BadInput
@@ -35,7 +35,7 @@ from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import Level, Resolved
 from giantstep.system.loss_kernels import given_blocks_kernel, given_kernel, inputs_kernel
 from giantstep.system.problem import Problem
-from giantstep.system.state import places_of as places_in_work
+from giantstep.system.state import slices_by_name
 
 Array = np.ndarray
 _WAYS = 8  # directions that the tangents of all numbers follow at a time, at most
@@ -92,7 +92,7 @@ def _stretched_arrays(rows: _Rows, nodes: int) -> Mapping[str, Array]:
     spike, weights = spike_and_rest(samples, law, sign, blocks), weights_of(samples, law, sign)
     norms = norms_of_samples(row_norms(problem).of_blocks(law), variances)
     spread = np.sqrt(np.array([each.spread for each in covariances]) / variances)
-    found = {**places_of(blocks, model.target.indices), **by_block, **spike, **weights, **norms, "spread": spread}
+    found = {**selections(blocks, model.target.indices), **by_block, **spike, **weights, **norms, "spread": spread}
     for values in found.values():
         values.flags.writeable = False
     return MappingProxyType(found)
@@ -220,7 +220,7 @@ class BulkSystem(CoupledSystem):
         self.evaluated = True
         for name in self.own.UNKNOWNS:
             self.view(f"residual_{name}")[...] = self.state[f"residual_{name}"]
-        residuals: Array = self.work[self.places[RESIDUAL]]
+        residuals: Array = self.work[self.members[RESIDUAL]]
         return residuals
 
     def follow(self) -> bool:
@@ -230,9 +230,9 @@ class BulkSystem(CoupledSystem):
 
     def jacobian(self) -> Array:
         """Derivative of the residuals at the last x, some columns at a time."""
-        direction, image = self.places[[DIRECTION, IMAGE]]
-        turned, n, ways = direction + self.places[TURNED], len(self.first), self.ways
-        lie = places_in_work(self.kernel, self.blocks)
+        direction, image = self.members[[DIRECTION, IMAGE]]
+        turned, n, ways = direction + self.members[TURNED], len(self.first), self.ways
+        lie = slices_by_name(self.kernel, self.blocks)
         matrix, moved, numbers = np.empty((n, n)), self._moving(), np.empty((len(self.work), ways))
         for first in range(0, n, ways):
             own = np.arange(first, min(first + ways, n))

@@ -247,10 +247,10 @@ def _settling(problem: Problem, x: Array, level: Level, moving: float) -> Outcom
 def _starts(problem: Problem, system: CoupledSystem, start: Result | None) -> Iterator[Array]:
     """Unknowns to start from: those of the given result, those of the square loss, those without data."""
     order = None if start is None else reduced_order(problem, start.order_parameters)
-    if order is not None and order["psi"].shape == (len(problem.fraction), system.directions):
+    if order is not None and order["psi"].shape == (len(problem.fraction), system.indices):
         yield system.unknowns(order)
     with suppress(NotConverged):
-        yield system.unknowns(order_of_square_loss(problem, system.given))
+        yield system.unknowns(order_of_square_loss(problem, system.feature_table))
     yield _without_data(problem, system)
 
 
@@ -263,7 +263,7 @@ def _of_huber_losses(problem: Problem, system: CoupledSystem) -> Iterator[Array]
     if loss.form != "residual":
         return
     last = dict(loss.parameters).get("delta", 1.0) if loss.name == "huber" else 1.0
-    rows, rest = system.given, 3 + system.directions
+    rows, rest = system.feature_table, 3 + system.indices
     label = math.sqrt(rows[:, 1] @ ((rows[:, 2:rest] ** 2).sum(axis=1) + rows[:, rest]))
     first = max(_BEYOND * label, last)
     x = next(_starts(_with_huber_loss(problem, first), system, None))
@@ -329,7 +329,7 @@ def _without_data(problem: Problem, system: CoupledSystem) -> Array:
     order = {
         "m": np.zeros(blocks),
         "zeta": np.zeros((blocks, problem.rank)),
-        "psi": np.zeros((blocks, system.directions)),
+        "psi": np.zeros((blocks, system.indices)),
         "Q1": np.diag(small),
         "Q2": small,
         "V1": np.diag(response) * min(1.0, beta),

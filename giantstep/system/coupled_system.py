@@ -19,6 +19,7 @@ from generated.runtime.unknowns import RESIDUAL, TURNED, UNKNOWN
 from giantstep.law.labels import Intervals, Labels
 from giantstep.quadrature.gauss import legendre
 from giantstep.quadrature.mesh import ORDERS, meshes, nodes
+from giantstep.quadrature.panels import terms_of
 from giantstep.quadrature.tensor import coordinates
 from giantstep.spec.errors import NotConverged
 from giantstep.system.discretisation import Level, Resolved, clean_law, resolved, rows_between
@@ -56,29 +57,29 @@ class CoupledSystem:
         model, self.problem, self.level = problem.model, problem, level
         laws = laws or resolved(problem, level)
         self.span = span_of(problem)
-        self.given = laws.table  # with the mean features themselves
-        self.table = self.given if self.span is None else self.span.columns(self.given)
+        self.feature_table = laws.table  # with the mean features themselves
+        self.table = self.feature_table if self.span is None else self.span.columns(self.feature_table)
         self.labels, self.clean = laws.labels, laws.clean
         self.blocks, nodes = len(problem.fraction), len(self.table)
         self.loss = loss_kernel(model.fit.loss)
-        self.directions = model.target.indices
-        self.kernel = coupled_kernel(self.directions, problem.rank, problem.norms)
+        self.indices = model.target.indices
+        self.kernel = coupled_kernel(self.indices, problem.rank, problem.norms_vary)
         self.kappa = np.ascontiguousarray(self.table[:, 0])  # of several coordinates that along the alignment
         self.noise = model.target.noise if self.loss.FORM == "residual" else 0.0
         self.constants = np.array(model.fit.loss.values, dtype=float)
         self.rule = Rule(gauss_rule(level.output), level.output, self.constants, self.noise)
         self.scratch = np.empty(self.loss.SCRATCH_SHAPE)
         self.node = np.array(self.table.T, order="C")
-        if problem.norms:
+        if problem.norms_vary:
             self.node = np.concatenate([self.node, laws.norm_functions(problem.blocks)])
         if len(self.node) < self.kernel.ROWS + 3 * self.blocks:  # the kernels do not look
             raise ValueError(f"a table of {len(self.node)} columns is too narrow for {self.kernel.__name__}")
         self.room = State(self.kernel, self.blocks, nodes)
         self.work = self.room.work
         functions = self.blocks if self.span is None else self.span.rank
-        self.places, self.diagonal = kept_members(self.kernel, self.blocks, functions)
-        self.first = self.places[UNKNOWN]
-        self.second = self.first + self.places[TURNED]
+        self.members, self.diagonal = kept_members(self.kernel, self.blocks, functions)
+        self.first = self.members[UNKNOWN]
+        self.second = self.first + self.members[TURNED]
         self.parameters = problem.parameters.array()
         self.averages = self.room.rows(self.kernel.AVERAGES)
         self.slopes = self.room.rows(self.kernel.SLOPES)
@@ -108,7 +109,7 @@ class CoupledSystem:
         average, given = self.averaging
         average(*given)
         self.kernel.residual(*self._arguments())
-        residuals: Array = self.work[self.places[RESIDUAL]]
+        residuals: Array = self.work[self.members[RESIDUAL]]
         return residuals
 
     def fields(self, x: Array) -> bool:
@@ -135,7 +136,7 @@ class CoupledSystem:
         """Derivative of the residuals at the last x."""
         n = len(self.first)
         matrix = np.empty((n, n))
-        self.kernel.jacobian(*self._arguments(), self.work, self.places, 0, matrix)
+        self.kernel.jacobian(*self._arguments(), self.work, self.members, 0, matrix)
         return matrix
 
     def scale(self, x: Array) -> Array:
@@ -158,7 +159,7 @@ class CoupledSystem:
         }
         for name in ("zeta", "psi"):
             values |= dict(zip(self._named(name), order[name].T, strict=True))
-        if self.problem.norms:
+        if self.problem.norms_vary:
             values["norm"] = order.get("norm", np.zeros(self.blocks))
         for name in self.kernel.UNKNOWNS:
             self.view(name)[...] = values[name]
@@ -170,7 +171,7 @@ class CoupledSystem:
         order = {name: self.view(name).copy() for name in ("m", "Q1", "Q2", "V1", "V2")}
         if self.span is not None:
             order["m"] = self.span.outward(order["m"], order["V2"])
-        if self.problem.norms:
+        if self.problem.norms_vary:
             order["norm"] = self.view("norm").copy()
         overlaps = {name: [self.view(part) for part in self._named(name)] for name in ("zeta", "psi")}
         return order | {name: np.stack(parts, axis=-1) for name, parts in overlaps.items()}
@@ -183,19 +184,19 @@ class CoupledSystem:
 
     def place(self, node: int) -> float | tuple[float, ...]:
         """kappa at a node as far as the label knows it: a number, or a tuple for several directions and indices."""
-        if self.problem.rank == 1 or self.directions == 1:
+        if self.problem.rank == 1 or self.indices == 1:
             return float(self.kappa[node])
         return tuple(float(x) for x in self.points()[node])
 
     def points(self) -> Array:
         """kappa at the nodes, [N] or [N, q]."""
-        return self.kappa if self.problem.rank == 1 else coordinates(self.table, self.directions, self.problem.rank)
+        return self.kappa if self.problem.rank == 1 else coordinates(self.table, self.indices, self.problem.rank)
 
     def signal(self) -> float:
         """E y^2 of the clean label and its noise."""
-        nu = self.table[:, 2 : 4 + self.directions]
-        rest = self.table[:, 3 + self.directions]
-        square = (nu[:, : 1 + self.directions] ** 2).sum(axis=1) + rest
+        nu = self.table[:, 2 : 4 + self.indices]
+        rest = self.table[:, 3 + self.indices]
+        square = (nu[:, : 1 + self.indices] ** 2).sum(axis=1) + rest
         return float(self.table[:, 1] @ square + self.problem.parameters.noise)
 
     @property
@@ -247,7 +248,7 @@ class CoupledSystem:
         if problem.rank > 1:
             yield self._on_finer_axes()
             return
-        edges = meshes((*problem.blocks, problem.target or problem.blocks[0])).edges
+        edges = meshes(terms_of(problem.blocks, problem.link)).edges
         found = panels(
             here,
             edges,
@@ -308,7 +309,7 @@ class CoupledSystem:
             (kernel.fields, given),
             self.averaging,
             (kernel.residual, given),
-            (kernel.jacobian, (*given, self.work, self.places, 0, np.empty((n, n)))),
+            (kernel.jacobian, (*given, self.work, self.members, 0, np.empty((n, n)))),
             (kernel.observables, (*given, np.zeros(3))),
         ]
 

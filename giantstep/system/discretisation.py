@@ -79,7 +79,7 @@ def resolved(problem: Problem, level: Level) -> Resolved:
     loss = loss_kernel(problem.model.fit.loss)
     return _resolved(
         problem.blocks,
-        problem.target,
+        problem.link,
         problem.model.target,
         problem.overlaps,
         problem.loadings,
@@ -104,7 +104,7 @@ def _resolved(
 ) -> Resolved:
     if loadings is None:
         cuts = (*level.cuts, *(() if along is not None else _about_turns(target, overlaps[0])))
-        rows = table(blocks, along or blocks[0], level.order, level.halvings, cuts, noisy_terms(along, target))
+        rows = table(blocks, along, level.order, level.halvings, cuts, noisy_terms(along, target))
     else:
         rows = tensor_table(Shape(blocks, loadings, along), (level.fineness,) * len(overlaps))
     kept = _that_count(rows)
@@ -166,7 +166,7 @@ def resolved_on(
 
 def rows_between(problem: Problem, kappa: Array, weight: Array) -> Array:
     """Rows of a table at any kappa of one direction; what they say of a target of several indices is not a number."""
-    rows, m = rows_at(problem.blocks, problem.target or problem.blocks[0], kappa, weight), problem.model.target.indices
+    rows, m = rows_at(problem.blocks, problem.link, kappa, weight), problem.model.target.indices
     if m == 1:
         return rows
     unknown = np.full(len(kappa), np.nan)

@@ -76,7 +76,7 @@ class EvaluatedSystem(BulkSystem):
             return np.full(len(x), np.nan)
         self.evaluated = True
         self.work[exchange.residuals[0]] = value[exchange.residuals[1]]
-        residuals: Array = self.work[self.places[RESIDUAL]]
+        residuals: Array = self.work[self.members[RESIDUAL]]
         return residuals
 
     def follow(self) -> bool:

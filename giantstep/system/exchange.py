@@ -11,8 +11,7 @@ import numpy as np
 
 from generated.runtime.evaluation import Layout, places_in
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED
-from giantstep.system.state import kept_members
-from giantstep.system.state import places_of as places_in_work
+from giantstep.system.state import kept_members, slices_by_name
 
 Array = np.ndarray
 
@@ -58,7 +57,7 @@ def exchange_of(room: Room, layout: Layout) -> Exchange:
         return _joined(places_in(layout, f"{prefix}{name}") for name in names)
 
     def outside(prefix: str) -> Array:
-        lie = places_in_work(kernel, room.blocks)
+        lie = slices_by_name(kernel, room.blocks)
         return _joined(np.arange(lie[f"{prefix}{name}"][0].start, lie[f"{prefix}{name}"][0].stop) for name in names)
 
     averages = np.array([places_in(layout, name) for name in kernel.AVERAGES])

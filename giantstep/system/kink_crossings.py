@@ -43,7 +43,7 @@ def cuts_at(problem: Problem, x: Array) -> tuple[float, ...]:
         system.fields(x)
         return system
 
-    grid = table(problem.blocks, problem.target or problem.blocks[0], _BASE.order)[:, 0]
+    grid = table(problem.blocks, problem.link, _BASE.order)[:, 0]
     system = at(grid)
     found = {
         round(place, _DIGITS)
@@ -90,7 +90,7 @@ def _labels(problem: Problem, law: Labels) -> list[Callable[[Array], Array]]:
     """The values of a label given kappa; none where it varies continuously beside kappa, which smooths."""
     if isinstance(law, Intervals):
         return [partial(np.full_like, fill_value=value) for value in sorted(set(law.label.tolist()))]
-    if problem.target is None:  # several indices: jumps of the label stand out by its few values
+    if problem.link is None:  # several indices: jumps of the label stand out by its few values
         values = np.unique(law.label)
         return [partial(np.full_like, fill_value=value) for value in values.tolist()] if len(values) <= _FEW else []
     if settles(problem):

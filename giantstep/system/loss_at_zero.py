@@ -54,9 +54,9 @@ def constant_hint(problem: Problem) -> str:
     On a kink of the loss, labels of one kind hold it against all that those of the other kind ask of the remaining
     features: V and all overlaps vanish.
     """
-    if problem.target is None or problem.loadings is not None or loss_kernel(problem.model.fit.loss).SMOOTH:
+    if problem.link is None or problem.loadings is not None or loss_kernel(problem.model.fit.loss).SMOOTH:
         return ""
-    if problem.target.variance > 0.0 or any(term.scale != 0.0 for term in problem.blocks):
+    if problem.link.variance > 0.0 or any(term.scale != 0.0 for term in problem.blocks):
         return ""
     return (
         "the best output may be a constant on a kink of the loss, from which nothing moves it: give the spike a "

@@ -37,43 +37,43 @@ def _emitted(expression: str) -> str:
 
 
 @lru_cache(maxsize=16)
-def coupled_kernel(directions: int, spikes: int = 1, norms: bool = False) -> ModuleType:
-    """The coupled system for a number of directions of the target beside the spike, and of the spike.
+def coupled_kernel(indices: int, rank: int = 1, norms_vary: bool = False) -> ModuleType:
+    """The coupled system for a number of indices of the target and a rank of the spike.
 
-    norms: whether those of the rows vary, for one direction of the spike. Rare numbers of directions are emitted when
-    they are first asked for.
+    norms_vary: whether those of the rows do, for one direction of the spike. Rare numbers are emitted when they are
+    first asked for.
     """
 
     def text() -> str:
         from codegen.emit import emit_coupled_system  # loads SymPy
 
-        return emit_coupled_system(directions, spikes, norms)
+        return emit_coupled_system(indices, rank, norms_vary)
 
-    return _system(f"coupled_{directions}{f'_rank_{spikes}' if spikes > 1 else ''}{'_norms' * norms}", text)
+    return _system(f"coupled_{indices}{f'_rank_{rank}' if rank > 1 else ''}{'_norms' * norms_vary}", text)
 
 
 @lru_cache(maxsize=4)
-def stretched_kernel(directions: int) -> ModuleType:
-    """The equations of a stretched bulk for a number of directions of the target beside the spike."""
+def stretched_kernel(indices: int) -> ModuleType:
+    """The equations of a stretched bulk for a number of indices of the target."""
 
     def text() -> str:
         from codegen.emit import emit_stretched  # loads SymPy
 
-        return emit_stretched(directions)
+        return emit_stretched(indices)
 
-    return _system("stretched_bulk" if directions == 1 else f"stretched_bulk_{directions}", text)
+    return _system("stretched_bulk" if indices == 1 else f"stretched_bulk_{indices}", text)
 
 
 @lru_cache(maxsize=4)
-def given_kernel(directions: int) -> ModuleType:
-    """The equations of a given bulk for a number of directions of the target beside the spike."""
+def given_kernel(indices: int) -> ModuleType:
+    """The equations of a given bulk for a number of indices of the target."""
 
     def text() -> str:
         from codegen.emit import emit_given  # loads SymPy
 
-        return emit_given(directions)
+        return emit_given(indices)
 
-    return _system("given_bulk" if directions == 1 else f"given_bulk_{directions}", text)
+    return _system("given_bulk" if indices == 1 else f"given_bulk_{indices}", text)
 
 
 @lru_cache(maxsize=8)
@@ -89,15 +89,15 @@ def inputs_kernel(directions: int, spikes: int) -> ModuleType:
 
 
 @lru_cache(maxsize=4)
-def given_blocks_kernel(directions: int) -> ModuleType:
-    """The equations of a given bulk of several blocks for a number of directions of the target beside the spike."""
+def given_blocks_kernel(indices: int) -> ModuleType:
+    """The equations of a given bulk of several blocks for a number of indices of the target."""
 
     def text() -> str:
         from codegen.emit import emit_neurons  # loads SymPy
 
-        return emit_neurons(directions)
+        return emit_neurons(indices)
 
-    return _system("given_blocks" if directions == 1 else f"given_blocks_{directions}", text)
+    return _system("given_blocks" if indices == 1 else f"given_blocks_{indices}", text)
 
 
 def _system(name: str, text: Callable[[], str]) -> ModuleType:

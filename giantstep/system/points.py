@@ -55,7 +55,7 @@ def solve_points(model: Model, values: Mapping[str, Array], dimension: int | Non
     Raises BadInput and NotConverged as ``problem_of`` and the panels do.
     """
     compile_first(model)
-    whole = problem_of(model, dimension, powers=True)
+    whole = problem_of(model, dimension, intermediate=True)
     problem, members = merged(whole)
     changed = problem.parameters._replace(**{key.partition(".")[2]: column for key, column in values.items()})
     parameters = Parameters(*np.broadcast_arrays(*changed))

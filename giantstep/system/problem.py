@@ -35,14 +35,14 @@ class Parameters(NamedTuple):
 class Problem:
     """Terms of the table and the numbers of the equations.
 
-    target: the clean link as a function of kappa, None for several indices. overlaps [q][m]: of the directions of kappa
+    link: the clean one as a function of kappa, None for several indices. overlaps [q][m]: of the directions of kappa
     with those of the target; loadings [K][q]: of the blocks where q > 1, whose terms have scale 1 then.
     """
 
     model: Model
     spike: SpikeParameters
     blocks: tuple[Term, ...]
-    target: Term | None
+    link: Term | None
     fraction: np.ndarray
     parameters: Parameters
     overlaps: Rows
@@ -79,14 +79,9 @@ class Problem:
         return max(math.hypot(math.sqrt(b.variance), *row) for b, row in zip(self.blocks, rows, strict=True))
 
     @property
-    def norms(self) -> bool:
+    def norms_vary(self) -> bool:
         """Whether the norms of the rows vary from neuron to neuron, and the readout may align with them."""
         return self.model.bulk == "trained"
-
-    @property
-    def own_bulk(self) -> bool:
-        """Whether the bulk is another than the isotropic one."""
-        return self.model.bulk != "isotropic"
 
 
 @dataclass(frozen=True)
@@ -145,15 +140,17 @@ def checked_dimension(dimension: Any) -> None:
         raise BadInput(f"dimension = {dimension!r} is not a positive integer", "give the input dimension d, e.g. 1000")
 
 
-def problem_of(model: Model, dimension: int | None = None, bias: float | None = None, powers: bool = False) -> Problem:
+def problem_of(
+    model: Model, dimension: int | None = None, bias: float | None = None, intermediate: bool = False
+) -> Problem:
     """The terms and parameters of a model, with its initial bias or the given one.
 
-    powers: where a step below the giant one is to have its limit, in which powers of kappa are features; at a dimension
-    it has a strength of its own. Raises BadInput where the step is not defined.
+    intermediate: whether a step below the giant one may have its limit, in which powers of kappa are features; at a
+    dimension it has a strength of its own. Raises BadInput where the step is not defined.
     """
     checked_dimension(dimension)
     if is_intermediate(model) and dimension is None:
-        if not powers:
+        if not intermediate:
             raise refused("this")
         return _of_powers(model, bias)
     if is_intermediate(model):
@@ -169,11 +166,11 @@ def problem_of(model: Model, dimension: int | None = None, bias: float | None = 
         if len(overlaps) > 1
         else (overlaps[0][0] if len(overlaps[0]) == 1 else math.hypot(*overlaps[0]))
     )
-    target = Term(model.target.link, gamma, 0.0, max(0.0, (1.0 - gamma) * (1.0 + gamma)))
+    link = Term(model.target.link, gamma, 0.0, max(0.0, (1.0 - gamma) * (1.0 + gamma)))
     inverse = 0.0 if dimension is None else 1.0 / dimension
     parameters = Parameters(fit.samples, network.width, fit.ridge, model.target.noise, inverse)
-    single = target if model.target.indices == 1 else None
     fractions = np.array(network.readout.fractions)
+    single = link if model.target.indices == 1 else None
     return Problem(model, spike, blocks, single, fractions, parameters, overlaps, loadings)
 
 

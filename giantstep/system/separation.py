@@ -22,7 +22,7 @@ def separable(problem: Problem) -> bool:
     """Whether a combination of the mean features has the sign of the likelier label at every kappa, the other one being
     rare, at infinite dimension, where the ridge does not restrain m.
     """
-    target, law = problem.target, problem.model.target
+    target, law = problem.link, problem.model.target
     if (
         problem.model.fit.loss.form != "margin"
         or problem.parameters.inverse_dimension > 0.0
@@ -41,7 +41,7 @@ def separable(problem: Problem) -> bool:
 
 def left_over(problem: Problem) -> float:
     """The probability of the less likely label at its kappa."""
-    rows = table(problem.blocks, problem.target or problem.blocks[0], ORDERS[1])
+    rows = table(problem.blocks, problem.link, ORDERS[1])
     return float(rows[:, 1] @ np.maximum(0.0, 0.5 * (1.0 - np.abs(rows[:, 2]))))
 
 

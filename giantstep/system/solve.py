@@ -51,7 +51,7 @@ def solve(
         raise BadInput(f"tolerance = {tolerance} is out of range", "give a relative tolerance between 1e-14 and 1")
     begun = time.perf_counter()
     compile_first(model)
-    problem = problem_of(model, dimension, powers=True)
+    problem = problem_of(model, dimension, intermediate=True)
     bias, found = _solution(problem, dimension, tolerance, start)
     result = Result(
         model,

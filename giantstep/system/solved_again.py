@@ -36,6 +36,6 @@ def starts_near(system: CoupledSystem, order: Mapping[str, Array]) -> Iterator[A
     yield system.unknowns(order)
     if system.span is not None and system.span.clusters:
         with suppress(NotConverged):
-            square = order_of_square_loss(system.problem, system.given)
+            square = order_of_square_loss(system.problem, system.feature_table)
             yield system.unknowns({**order, "coordinates": square["coordinates"]})
             yield system.unknowns(square)

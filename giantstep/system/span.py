@@ -135,11 +135,11 @@ def span_of(problem: Problem) -> Span | None:
         _require_dimension(problem)
         return None
     blocks = len(problem.blocks)
-    if blocks == 1 and _stands_out(problem.blocks, problem.loadings, problem.target):
+    if blocks == 1 and _stands_out(problem.blocks, problem.loadings, problem.link):
         return None
-    span = _span(problem.blocks, problem.loadings, problem.target)
+    span = _span(problem.blocks, problem.loadings, problem.link)
     if _rounded(span):
-        span = _graded(problem.blocks, problem.loadings, problem.target, _clusters(problem, "mean"))
+        span = _graded(problem.blocks, problem.loadings, problem.link, _clusters(problem, "mean"))
     return None if blocks == span.rank == 1 and not span.clusters else span
 
 
@@ -149,7 +149,7 @@ def _require_dimension(problem: Problem) -> None:
     """
     if problem.parameters.inverse_dimension > _SURELY or len(problem.blocks) < 2:
         return
-    _, weight, mu0, sizes = _features(problem.blocks, problem.loadings, problem.target)
+    _, weight, mu0, sizes = _features(problem.blocks, problem.loadings, problem.link)
     squares = weight @ mu0**2
     samples, ridge = problem.parameters.samples, problem.parameters.ridge
     response = samples / (ridge + (sizes**2 - squares).min())  # alpha T/(1 + V) at most
@@ -216,7 +216,7 @@ def _features(
     """(kappa [N, q], weights [N], mean features [N, K], norms of the features whose averages they are [K])."""
     rank = 1 if loadings is None else len(loadings[0])
     if loadings is None:
-        rows = wide_columns(blocks, target or blocks[0], ORDERS[-1], 0).T
+        rows = wide_columns(blocks, target, ORDERS[-1], 0).T
     else:
         rows = tensor_table(Shape(blocks, loadings, target), (1.0,) * rank)
     count = len(blocks)

@@ -20,7 +20,7 @@ from giantstep.spec.kernels import solver_kernel
 from giantstep.system.problem import Parameters, Points, Problem, Solution
 from giantstep.system.result import ORDER_PARAMETERS
 from giantstep.system.span import Span, span_of
-from giantstep.system.state import State, places_of, run_points, run_solver
+from giantstep.system.state import State, run_points, run_solver, slices_by_name
 from giantstep.system.uncompiled import sparing, uncompiled
 
 RESIDUAL = 1e-10  # a solution with a larger residual is not reported
@@ -81,9 +81,9 @@ def direct_points(
     precision without a compiler.
     """
     kernel, span = _kernel(problem), span_of(problem)
-    assert problem.target is not None
+    assert problem.link is not None
     numbers = np.atleast_2d(parameters.array())
-    rough, rule = _rules(problem.blocks, problem.target, halvings, span)
+    rough, rule = _rules(problem.blocks, problem.link, halvings, span)
     solve = None if kind is float else uncompiled(kernel.solve)
     coarse = run_points(kernel, rough, problem.fraction, numbers, None, solve, kind)
     fine = run_points(kernel, rule.node, problem.fraction, numbers, coarse.work, solve, kind)
@@ -125,7 +125,7 @@ def _solve_by_axes(problem: Problem, tolerance: float) -> Solution:
 def shape_of(problem: Problem) -> Shape:
     """What the rules for kappa in R^q depend on."""
     assert problem.loadings is not None
-    return Shape(problem.blocks, problem.loadings, problem.target)
+    return Shape(problem.blocks, problem.loadings, problem.link)
 
 
 def _solution(kernel: ModuleType, problem: Problem, fine: _Run, error: float, signal: float) -> Solution:
@@ -173,7 +173,7 @@ class _Rule:
 def _rules(blocks: tuple[Term, ...], target: Term, halvings: int, span: Span | None) -> tuple[np.ndarray, _Rule]:
     """The nodes of the first order, and the rule of the second, of one direction of kappa."""
     kernel = solver_kernel("square")
-    places = places_of(kernel, len(blocks))
+    places = slices_by_name(kernel, len(blocks))
     order = {name: (places[name][0], (*places[name][1], -1)) for name in ORDER_PARAMETERS}
     order |= {name: (order[name][0], (len(blocks), 1, -1)) for name in ("zeta", "psi")}
     rough, node = (solver_nodes(wide_columns(blocks, target, count, halvings).T, span) for count in ORDERS)

@@ -37,22 +37,22 @@ class State:
         self.matrix = self.work[vectors * blocks :].reshape(matrices, blocks, blocks)
 
     def __getitem__(self, name: str) -> Array:
-        array, row = places(self.kernel)[name]
+        array, row = rows_by_name(self.kernel)[name]
         found: Array = getattr(self, array)[row]
         return found
 
     def rows(self, names: tuple[str, ...]) -> Array:
         """Functions of kappa that follow each other, [names, N]."""
-        first = places(self.kernel)[names[0]][1]
+        first = rows_by_name(self.kernel)[names[0]][1]
         return self.field[first : first + len(names)]
 
     def __iter__(self) -> Iterator[str]:
         """Names of all families and functions."""
-        return iter(places(self.kernel))
+        return iter(rows_by_name(self.kernel))
 
 
 @lru_cache(maxsize=64)
-def places(kernel: ModuleType) -> dict[str, tuple[str, int]]:
+def rows_by_name(kernel: ModuleType) -> dict[str, tuple[str, int]]:
     """Name -> (array, row) in a State."""
     rows = (("vector", kernel.VECTORS), ("matrix", kernel.MATRICES), ("field", kernel.FIELDS))
     return {name: (array, row) for array, names in rows for row, name in enumerate(names)}
@@ -89,7 +89,7 @@ def _stage(kernel: ModuleType, names: tuple[str, ...], blocks: int) -> Array:
 
 def _start(kernel: ModuleType, prefix: str, name: str, blocks: int) -> int:
     """Place of the first member of a family in ``work``; that of the residual for what a stage does not have."""
-    known = places(kernel)
+    known = rows_by_name(kernel)
     return start_of(kernel, prefix + name if prefix + name in known else f"residual_{name}", blocks)
 
 
@@ -115,10 +115,10 @@ def size_of(kernel: ModuleType, blocks: int) -> int:
 
 
 @lru_cache(maxsize=64)
-def places_of(kernel: ModuleType, blocks: int) -> dict[str, tuple[slice, tuple[int, ...]]]:
+def slices_by_name(kernel: ModuleType, blocks: int) -> dict[str, tuple[slice, tuple[int, ...]]]:
     """Family -> (where it lies in ``State.work``, its shape)."""
     found: dict[str, tuple[slice, tuple[int, ...]]] = {}
-    for name, (array, _) in places(kernel).items():
+    for name, (array, _) in rows_by_name(kernel).items():
         if array != "field":
             shape = (blocks,) if array == "vector" else (blocks, blocks)
             start = start_of(kernel, name, blocks)
@@ -128,7 +128,7 @@ def places_of(kernel: ModuleType, blocks: int) -> dict[str, tuple[slice, tuple[i
 
 def start_of(kernel: ModuleType, name: str, blocks: int) -> int:
     """Place of the first member of a family in ``work``."""
-    array, row = places(kernel)[name]
+    array, row = rows_by_name(kernel)[name]
     return row * blocks if array == "vector" else len(kernel.VECTORS) * blocks + row * blocks * blocks
 
 

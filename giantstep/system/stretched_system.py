@@ -26,7 +26,7 @@ class StretchedSystem(EvaluatedSystem):
 
     def bulk(self) -> tuple[ModuleType, Mapping[str, Array]]:
         """See ``BulkSystem``; the samples at twice as many nodes as the output has."""
-        return stretched_kernel(self.directions), stretched_arrays(self.problem, self.level.output)
+        return stretched_kernel(self.indices), stretched_arrays(self.problem, self.level.output)
 
     def _numbers(self, given: Mapping[str, Array]) -> Numbers:
         """See ``BulkSystem``: X is that without samples at first."""

@@ -72,11 +72,11 @@ class _Search:
         self.model, self.dimension, self.tolerance, self.start = model, dimension, tolerance, start
         self.last: tuple[CoupledSystem, Array] | None = None
         self.evaluations = 0
-        self.problem = problem_of(model, dimension, 0.0, powers=True)
+        self.problem = problem_of(model, dimension, 0.0, intermediate=True)
 
     def at(self, bias: float) -> _Point:
         """The solution at a bias and the slope of the free energy."""
-        problem, _ = merged(problem_of(self.model, self.dimension, bias, powers=True), opposite=False)
+        problem, _ = merged(problem_of(self.model, self.dimension, bias, intermediate=True), opposite=False)
         near = self.last  # of as many features
         if near is not None and near[0].blocks != len(problem.blocks):
             near = None
@@ -153,7 +153,7 @@ def slope_in_bias(problem: Problem, system: CoupledSystem) -> float:
     mu1 = system.table[:, -2 * blocks : -blocks]
     order = system.order_parameters()
     mean = d0 @ order["m"] + (points.reshape(len(d1), -1) * (d1 @ order["zeta"])).sum(axis=1)
-    if problem.norms:
+    if problem.norms_vary:
         slopes = np.array([norm_slopes(term, points)[0] for term in problem.blocks])
         mean = mean + order["norm"] @ slopes
     along = (d1 @ order["psi"]).T

@@ -70,7 +70,7 @@ def zero_readout(problem: Problem, tolerance: float) -> Solution | None:
         "Q2": nothing,
         "V1": np.diag(response),
         "V2": response,
-        **({"norm": nothing} if problem.norms else {}),
+        **({"norm": nothing} if problem.norms_vary else {}),
     }
     residual = float(np.max(np.abs(response * ridge / problem.fraction - 1.0)))
     energy = model.fit.samples * train

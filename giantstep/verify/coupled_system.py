@@ -48,7 +48,7 @@ class Solved:
 
 def solved_again(model: Model, result: Result) -> Solved:
     """Solved from the result with everything resolved better."""
-    problem = problem_of(model, result.dimension, result.bias, powers=True)
+    problem = problem_of(model, result.dimension, result.bias, intermediate=True)
     halvings = _LABELS if model.target.indices == 1 else 1 if problem.rank == 1 else 0
     times = 1
     while True:

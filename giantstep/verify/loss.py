@@ -133,7 +133,7 @@ def _orientation(form: str, y: float) -> tuple[float, float]:
 def kernel_check(system: CoupledSystem, nodes: Sequence[int]) -> Check:
     """All averages of the loss kernel, those of the Jacobian included, at a few labels, against quadrature."""
     loss = system.problem.model.fit.loss
-    law = _few_labels(loss.form, system.directions)
+    law = _few_labels(loss.form, system.indices)
     worst = 0.0
     for i in nodes:
         found = _of_kernel(system, law, i)
@@ -142,10 +142,10 @@ def kernel_check(system: CoupledSystem, nodes: Sequence[int]) -> Check:
     return Check(f"loss kernel at given labels: {len(system.kernel.AVERAGES)} averages", worst, 1e-9)
 
 
-def _few_labels(form: str, directions: int) -> list[_Label]:
+def _few_labels(form: str, indices: int) -> list[_Label]:
     labels = (1.0, -1.0, 1.0) if form == "margin" else (0.8, -1.3, 0.1)
     return [
-        _Label(w, tuple(0.7 * (k + 1) - 0.9 * d for d in range(directions)), y)
+        _Label(w, tuple(0.7 * (k + 1) - 0.9 * d for d in range(indices)), y)
         for k, (w, y) in enumerate(zip((0.5, 0.3, 0.2), labels, strict=True))
     ]
 
@@ -153,7 +153,7 @@ def _few_labels(form: str, directions: int) -> list[_Label]:
 def _of_kernel(system: CoupledSystem, law: Sequence[_Label], i: int) -> Array:
     weight, label = (np.array([[getattr(node, name) for node in law]]) for name in ("weight", "label"))
     V, mean, Delta = (system.view(name)[i : i + 1].copy() for name in ("V", "mean", "Delta"))
-    t, rest = np.array([[node.t for node in law]]), np.zeros((system.directions, system.directions))
+    t, rest = np.array([[node.t for node in law]]), np.zeros((system.indices, system.indices))
     out = np.empty((len(system.averages), 1))
     steps = max(96, system.level.output)  # resolved beyond doubt: what is compared is the kernel's text
     rule = Rule(gauss_rule(steps), steps, system.constants, system.noise)
@@ -215,7 +215,7 @@ def averages_check(system: CoupledSystem, law: LabelLaw, nodes: Sequence[int]) -
     except NotEvaluable as missing:
         return Check(label, math.nan, _AVERAGES, f"not taken: {missing}")
     rows = dict(zip(system.kernel.AVERAGES, system.averages, strict=True))
-    along = [f"avg_{t}g" for t in directions_of("t", system.directions)]
+    along = [f"avg_{t}g" for t in directions_of("t", system.indices)]
     largest = max(float(np.max(np.abs(rows[name]))) for name in (*names, *along))
     worst = unsettled = 0.0
     for name in (*names, *along):

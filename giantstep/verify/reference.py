@@ -85,7 +85,7 @@ class Reference:
         along = kappa.reshape(len(kappa), -1) @ order["zeta"].T  # [N, K]
         # in long doubles: large m of nearly equal features cancel
         mean = np.asarray(np.einsum("bn,b->n", mu0, long(order["m"])) + np.einsum("bn,nb->n", mu1, along), float)
-        if self.problem.norms:
+        if self.problem.norms_vary:
             mean = mean + order["norm"] @ self.of_norms(kappa)
         slopes = np.einsum("bn,bm->mn", mu1, order["psi"])
         variance = np.einsum("bn,cn,bc->n", mu1, mu1, order["Q1"]) + np.einsum("bn,b->n", mu2sq, order["Q2"])
@@ -109,7 +109,7 @@ class Reference:
         rows += [*(mu0 * g), *(row for k in along for row in mu1 * k * g)]
         rows += [row for t in found["avg_tg"] for row in mu1 * t]
         rows += [*(mu1**2 * h), *(mu2sq * h), *(mu1**2 * gg), *(mu2sq * gg)]
-        if self.problem.norms:
+        if self.problem.norms_vary:
             rows += [*(self.of_norms(kappa) * g)]
         return np.array(rows)
 
@@ -177,7 +177,7 @@ class Reference:
         start = 1 + len(names)
         for number, name in enumerate(("mu0", "mu1", "mu2sq")):
             columns[name] = values[start + number * blocks : start + (number + 1) * blocks]
-        if self.problem.norms:
+        if self.problem.norms_vary:
             columns["mu_c"] = self.of_norms(kappa)
         columns |= dict(zip(directions_of("kappa", self.rank), kappa.reshape(len(kappa), -1).T, strict=True))
         families = self._families()
@@ -210,10 +210,10 @@ class Reference:
         for name in ("psi", "zeta"):
             found |= dict(zip(directions_of(name, order[name].shape[1]), long(order[name].T), strict=True))
         found |= {"T": long(beta) * found["V2"], "adjoint": found["Q2"]}
-        if self.problem.norms:
+        if self.problem.norms_vary:
             found["norm"] = long(order["norm"])
         found["fraction"] = long(self.problem.fraction)
-        if self.problem.own_bulk:
+        if self.problem.model.bulk != "isotropic":
             found |= {name: long(values) for name, values in self._of_bulk().items()}
         return found
 
@@ -236,7 +236,7 @@ class Reference:
         order = {name: np.asarray(families[name], float) for name in ("Q1", "Q2", "V1", "V2")} | {"m": families["m"]}
         for name, count in (("psi", m), ("zeta", q)):
             order[name] = np.stack([np.asarray(families[n], float) for n in directions_of(name, count)], axis=-1)
-        order |= {"norm": np.asarray(families["norm"], float)} if self.problem.norms else {}
+        order |= {"norm": np.asarray(families["norm"], float)} if self.problem.norms_vary else {}
         moved = replace(self, order=order)
         kappa, loss = self.nodes.kappa, self.result.model.fit.loss
         features = np.array([np.asarray(self.point.columns[name], float) for name in ("mu0", "mu1", "mu2sq")])
@@ -270,5 +270,5 @@ class Reference:
 
 def reference(result: Result) -> Reference:
     """A result as the reference sees it, along the directions that kappa has."""
-    problem = problem_of(result.model, result.dimension, result.bias, powers=True)
+    problem = problem_of(result.model, result.dimension, result.bias, intermediate=True)
     return Reference(result, problem, order_of(problem, result))

@@ -63,10 +63,10 @@ def checks(model: Model, dimension: int = DIMENSION, seeds: int = SEEDS) -> Iter
 def exact_checks(model: Model) -> Iterator[Check]:
     """The checks without simulation: no chance in them."""
     yield from derivation_checks(model)
-    problem = problem_of(model, powers=True)
+    problem = problem_of(model, intermediate=True)
     yield from function_checks(scalar_function(model.network.activation), problem.blocks)
-    if problem.target is not None:
-        yield from function_checks(scalar_function(model.target.link), (problem.target,))
+    if problem.link is not None:
+        yield from function_checks(scalar_function(model.target.link), (problem.link,))
     if model.step is not None and model.bulk not in ("matrix", "inputs"):  # they have variances of their own
         giant = at_strength(model, 1)  # a step below the giant one is the same map at another rate
         yield step_check(giant, problem_of(giant))

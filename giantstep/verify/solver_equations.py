@@ -62,7 +62,7 @@ def point_of(system: SaddleSystem, rows: Array, problem: Problem, families: Mapp
 
 def solver_checks(model: Model, result: Result) -> Iterator[Check]:
     """The solver of the square loss, run again on nodes of the order of the answer: equations, errors, free energy."""
-    problem = problem_of(model, result.dimension, powers=True)
+    problem = problem_of(model, result.dimension, intermediate=True)
     solved, node = _solved(problem, _rows(problem))
     system = system_of(model)
     families = {e.unknown: solved.state[e.unknown] for e in system.equations if e.unknown in set(solved.state)}
@@ -76,15 +76,15 @@ def solver_checks(model: Model, result: Result) -> Iterator[Check]:
 
 def halved(model: Model, result: Result) -> float:
     """Relative change of the test error where the panels of kappa are halved."""
-    problem = problem_of(model, result.dimension, powers=True)
+    problem = problem_of(model, result.dimension, intermediate=True)
     solved, _ = _solved(problem, _rows(problem, 1))
     return abs(float(solved.out[0]) - result.test_error) / abs(result.test_error)
 
 
 def _rows(problem: Problem, halvings: int = 0) -> Array:
-    assert problem.target is not None
+    assert problem.link is not None
     if problem.rank == 1:
-        return table(problem.blocks, problem.target, ORDERS[-1], halvings)
+        return table(problem.blocks, problem.link, ORDERS[-1], halvings)
     return tensor_table(shape_of(problem), (_FINER if halvings else 1.0,) * problem.rank)
 
 

@@ -41,10 +41,10 @@ def bias_checks(model: Model, result: Result, solved: Solved) -> Iterator[Check]
 
 def _energy_beside(model: Model, bias: float) -> float:
     """The free energy at another bias, which may have fewer features."""
-    return float(coupled_solution(problem_of(model, None, bias, powers=True), 1e-10, None)[4][2])
+    return float(coupled_solution(problem_of(model, None, bias, intermediate=True), 1e-10, None)[4][2])
 
 
 def _energy(model: Model, result: Result, solved: Solved, bias: float) -> float:
-    system = coupled_at(problem_of(model, result.dimension, bias, powers=True), solved.system.level)
+    system = coupled_at(problem_of(model, result.dimension, bias, intermediate=True), solved.system.level)
     outcome = newton(system, solved.x)
     return float(system.observables()[2]) if outcome.converged else float("inf")

@@ -16,7 +16,7 @@ from generated.systems import square
 from giantstep.spec.model import Model
 from giantstep.system.result import ORDER_PARAMETERS
 from giantstep.system.solve import problem_of, solve
-from giantstep.system.state import State, members, places_of, run_points, run_solver
+from giantstep.system.state import State, members, run_points, run_solver, slices_by_name
 
 CASES: list[tuple[int, dict[str, Any]]] = [
     (1, {}),
@@ -262,7 +262,7 @@ def test_many_points_are_solved_and_certified_one_by_one() -> None:
         parameters = np.tile(problem.parameters.array(), (4, 1))
         parameters[:, 0], parameters[:, 2] = [0.4, 1.0, 2.0, 5.0], [1.0, 0.1, 0.01, 10.0]
         found = run_points(square, node, problem.fraction, parameters)
-        certificate = square.CERTIFICATE.on(node, places_of(square, blocks))
+        certificate = square.CERTIFICATE.on(node, slices_by_name(square, blocks))
         residuals = certificate.check(problem.fraction, parameters, found.work)
         for p, at in enumerate(parameters):
             alone = run_solver(square, node, problem.fraction, at)
@@ -271,7 +271,7 @@ def test_many_points_are_solved_and_certified_one_by_one() -> None:
             assert residuals[p] == square.check(node, problem.fraction, at, alone.state) < 1e-13
         for name in ORDER_PARAMETERS:
             wrong = found.work.copy()
-            wrong[2, places_of(square, blocks)[name][0]] *= 1.0 + 1e-4
+            wrong[2, slices_by_name(square, blocks)[name][0]] *= 1.0 + 1e-4
             again = certificate.check(problem.fraction, parameters, wrong)
             assert again[2] > 1e-8 and np.array_equal(np.delete(again, 2), np.delete(residuals, 2)), name
 

@@ -73,7 +73,7 @@ def small_system(problem: Problem, count: int = 4, level: Level = FINE) -> Coupl
     """The system of a problem on a few nodes of kappa."""
     model, loss = problem.model, loss_kernel(problem.model.fit.loss)
     laws = resolved_on(
-        few_nodes(problem.blocks, problem.target or problem.blocks[0], count),
+        few_nodes(problem.blocks, problem.link, count),
         model.target,
         problem.spike.alignments,
         symmetric=loss.SYMMETRIC,

@@ -51,7 +51,7 @@ def model(blocks: int = 1, /, **changes: Any) -> Model:
 def small_table(problem: Problem, count: int = 24) -> Array:
     """The table of the kernels on a few Gauss-Hermite nodes: what they solve need not be a converged integral."""
     kappa, weight = np.polynomial.hermite_e.hermegauss(count)
-    terms = (problem.target, *problem.blocks)
+    terms = (problem.link, *problem.blocks)
     found = [coefficients(t.function, t.scale * kappa + t.offset, t.variance) for t in terms]
     blocks = np.stack(found[1:], axis=1).reshape(-1, count)
     return np.ascontiguousarray(np.concatenate([kappa[None], weight[None] / weight.sum(), found[0], blocks]).T)

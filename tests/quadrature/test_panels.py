@@ -35,8 +35,8 @@ def test_half_of_the_nodes_is_enough(activation: str, link: str) -> None:
         }
     )
     problem = problem_of(model)
-    assert problem.target is not None
-    found, whole = solve_direct(problem, 1e-10), table(problem.blocks, problem.target, 16)
+    assert problem.link is not None
+    found, whole = solve_direct(problem, 1e-10), table(problem.blocks, problem.link, 16)
     assert found.nodes < len(whole) // 3  # of other panels, which are narrower
     for name, values in square_overlaps(problem, whole).items():
         scale = 1e-13 * np.abs(values).max() + 1e-14

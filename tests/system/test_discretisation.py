@@ -68,8 +68,8 @@ def test_a_symmetric_problem_is_folded() -> None:
 def test_folding_changes_nothing(loss: str) -> None:
     found = model(loss, 2, target__link="sign", target__flips=0.1)
     problem = problem_of(found)
-    assert problem.target is not None
-    rows = np.array(table(problem.blocks, problem.target, LEVEL.order))
+    assert problem.link is not None
+    rows = np.array(table(problem.blocks, problem.link, LEVEL.order))
     given = (rows, found.target, problem.spike.alignments)
     whole = resolved_on(*given, symmetric=False, form=found.fit.loss.form, level=LEVEL)
     systems = [CoupledSystem(problem, LEVEL), CoupledSystem(problem, LEVEL, whole)]

@@ -38,7 +38,7 @@ def by_definition(found: Model, result: Result) -> float:
     width = math.sqrt(1.0 - gamma**2)
 
     def given(kappa: float) -> float:
-        row = rows_at(problem.blocks, problem.target, np.array([kappa]), np.ones(1))[0, 5:]
+        row = rows_at(problem.blocks, problem.link, np.array([kappa]), np.ones(1))[0, 5:]
         mu0, mu1, mu2 = row.reshape(3, -1)
         size = max(np.max(np.abs(row[: 2 * len(m)])), 1e-300)  # ratios are what matters
         mean, slope = float(m @ mu0 + zeta @ mu1 * kappa) / size, float(psi @ mu1) / size
@@ -54,7 +54,7 @@ def by_definition(found: Model, result: Result) -> float:
         places = sorted({-9.0, 9.0, *(c for c in (cut, -mean / (slope or 1e-300)) if abs(c) < 9.0)})
         return sum(quad(inside, a, b, epsabs=1e-14, epsrel=1e-12, limit=200)[0] for a, b in pairwise(places))
 
-    edges = meshes((*problem.blocks, problem.target)).edges
+    edges = meshes((*problem.blocks, problem.link)).edges
     kappa, weight = nodes(edges, 24)
     return float(sum(w * given(k) for k, w in zip(kappa.tolist(), weight.tolist(), strict=True) if w > 1e-14))
 

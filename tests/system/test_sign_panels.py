@@ -54,8 +54,8 @@ class Definition:
 
     def fields(self, kappa: Array) -> tuple[Array, Array, Array]:
         """Mean, slope and variance of the output."""
-        assert self.problem.target is not None
-        rows = rows_at(self.problem.blocks, self.problem.target, kappa, np.ones_like(kappa))[:, 5:]
+        assert self.problem.link is not None
+        rows = rows_at(self.problem.blocks, self.problem.link, kappa, np.ones_like(kappa))[:, 5:]
         mu0, mu1, mu2 = rows.reshape(len(kappa), 3, -1).transpose(1, 0, 2)
         m, zeta, psi, q1, q2 = (self.order[name] for name in ("m", "zeta", "psi", "Q1", "Q2"))
         variance = np.einsum("nb,bc,nc->n", mu1, q1 - np.outer(psi, psi), mu1) + mu2 @ q2
@@ -85,7 +85,7 @@ class Definition:
         grid = np.linspace(-9.0, 9.0, 9_002)
         mean, slope, variance = self.fields(grid)
         spread = np.sqrt(slope**2 + variance)
-        terms = (*self.problem.blocks, self.problem.target)
+        terms = (*self.problem.blocks, self.problem.link)
         cuts = [np.linspace(-9.0, 9.0, 20), meshes(terms).edges]  # type: ignore[arg-type]
         for i in np.nonzero((mean[1:] > 0.0) != (mean[:-1] > 0.0))[0]:
             zero = brentq(lambda x: float(self.fields(np.array([x]))[0][0]), grid[i], grid[i + 1], xtol=1e-15)

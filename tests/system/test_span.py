@@ -166,8 +166,8 @@ def features_of(problem: Problem) -> np.ndarray:
     """The table of the coefficients of a problem."""
     if problem.loadings is not None:
         return tensor_table(shape_of(problem), (1.0, 1.0))
-    assert problem.target is not None
-    return table(problem.blocks, problem.target, ORDERS[-1])
+    assert problem.link is not None
+    return table(problem.blocks, problem.link, ORDERS[-1])
 
 
 def orthonormal_at_many_digits(problem: Problem, rows: np.ndarray) -> np.ndarray:

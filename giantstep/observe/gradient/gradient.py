@@ -98,7 +98,7 @@ def gradient(
         check_key(model, key)
     result = solve(model, dimension=dimension, tolerance=tolerance, start=start)
     problem, members = merged(
-        problem_of(model, dimension, result.bias, powers=True), opposite=not model.network.trains_bias
+        problem_of(model, dimension, result.bias, intermediate=True), opposite=not model.network.trains_bias
     )
     parameters = {key: Parameter(model, key) for key in chosen}
     order = members.gathered(order_of(problem, result))

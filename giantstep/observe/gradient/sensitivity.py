@@ -69,7 +69,7 @@ class Sensitivity:
             change[0] = span.rates(change[0].T, system.table[:, 1], functions, combined).T
         names = ("d_alpha", "d_beta", "d_ridge", "d_mu0", "d_mu1", "d_mu2sq")
         found: dict[str, Any] = dict(zip(names, (*direction.rates, *change), strict=True))
-        if system.problem.norms:
+        if system.problem.norms_vary:
             found["d_mu_c"] = direction.norm_change(system.problem, system.kappa)
         if (moving := direction.spectrum) is None:
             return found

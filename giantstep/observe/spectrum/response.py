@@ -89,7 +89,7 @@ class Response:
         self.rows = rows_of(self.problem)
         blocks, loadings = self.problem.blocks, self.problem.loadings
         self.nodes = Nodes(blocks) if loadings is None else TensorNodes(Shape(blocks, loadings, None))
-        limit = replace(self.problem.with_parameters(inverse_dimension=0.0), target=None)
+        limit = replace(self.problem.with_parameters(inverse_dimension=0.0), link=None)
         self.span = span_of(limit)
         self.blocks = len(self.problem.blocks)
         self.members, sizes = members(self.kernel, self.blocks)
