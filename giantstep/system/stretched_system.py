@@ -12,7 +12,7 @@ import numpy as np
 
 from generated.runtime.evaluation import Numbers, Stage
 from giantstep.system.added_samples import ADJOINT, Stages, follow, slope_matrix, solved
-from giantstep.system.bulk_system import stretched_arrays
+from giantstep.system.bulk_system import rows_of_blocks
 from giantstep.system.coupled_system import CoupledSystem, Tangents
 from giantstep.system.evaluated_system import EvaluatedSystem
 from giantstep.system.loss_kernels import stretched_kernel
@@ -26,7 +26,7 @@ class StretchedSystem(EvaluatedSystem):
 
     def bulk(self) -> tuple[ModuleType, Mapping[str, Array]]:
         """See ``BulkSystem``; the samples at twice as many nodes as the output has."""
-        return stretched_kernel(self.indices), stretched_arrays(self.problem, self.level.output)
+        return stretched_kernel(self.indices), rows_of_blocks(self.problem).samples(self.level.output)
 
     def _numbers(self, given: Mapping[str, Array]) -> Numbers:
         """See ``BulkSystem``: X is that without samples at first."""

@@ -15,14 +15,7 @@ from giantstep.law.residual import ResidualLaw
 from giantstep.law.rows_after_step import initial_output, spike_sign
 from giantstep.law.trained_bulk import BulkLaw, law_of_vectors
 from giantstep.spec.link import link_values
-from giantstep.system.bulk_system import (
-    bulk_of,
-    covariance_of,
-    covariances_of,
-    nodes_of,
-    row_norms,
-    variances_of,
-)
+from giantstep.system.bulk_system import rows_of_blocks
 from giantstep.system.problem import Problem
 from giantstep.system.stretched_system import StretchedSystem
 from giantstep.verify.check import Check
@@ -38,7 +31,7 @@ def bulk_checks(problem: Problem) -> Iterator[Check]:
 
     The trace fluctuates by 1/d, single directions by 1/sqrt(d).
     """
-    law, sigma = bulk_of(problem)
+    law, sigma = rows_of_blocks(problem).law(problem.spike.alignment)
     sampled, d = _sampled(problem)
     for name, label, allowed in (
         ("law_tr", "trace", 20.0 / d),
@@ -58,7 +51,7 @@ def _mean(law: BulkLaw, name: str, w: float) -> float:
 
 def _sampled(problem: Problem) -> tuple[BulkLaw, int]:
     """The law of the covariance of rows after a step on one batch, and its dimension."""
-    of = covariance_of(problem)
+    of = rows_of_blocks(problem).covariance
     d = max(50, min(_DIMENSION, int(_MOST / max(of.samples, 1.0))))
     batch = _batch(problem, d)
     values, vectors = np.linalg.eigh(batch.covariance(of))
@@ -93,8 +86,9 @@ class _Batch:
         """d times the variances [K] of the squared norms of the rows, and their covariances [K, d] with the rows."""
         one, t = np.full(len(self.e), 1.0 / len(self.e)), self.x[:, : problem.model.target.indices].T
         both = np.einsum("in,jn->ijn", t, t)
-        chi, coefficients = row_norms(problem).of_blocks(ResidualLaw(self.e, one, one * t, one * both))
-        stretch, b = [each.stretch for each in covariances_of(problem)], self.mean(self.e)
+        rows = rows_of_blocks(problem)
+        chi, coefficients = rows.norms.of_blocks(ResidualLaw(self.e, one, one * t, one * both))
+        stretch, b = [each.stretch for each in rows.covariances], self.mean(self.e)
         upper, lower = (coefficients[:, i] @ self.x / len(self.e) for i in range(2))
         return chi, upper - np.array(stretch)[:, None] * (lower @ b)
 
@@ -120,7 +114,8 @@ def stretched_checks(system: StretchedSystem) -> Iterator[Check]:
     order, trace = _on_batch(problem, state, d)
     names = _overlaps(problem)
     size = max(np.abs(state[name]).max() for name in names)
-    chi = row_norms(problem).of_blocks(nodes_of(problem, system.level.output))[0] / variances_of(problem) ** 2
+    rows = rows_of_blocks(problem)
+    chi = rows.norms.of_blocks(rows.residual(system.level.output))[0] / rows.variance**2
     sizes = {**dict.fromkeys(names, size), "norm": size * max(1.0, math.sqrt(chi.max()))}
     for name, found in order.items():
         worst = float(np.max(np.abs(found - state[name])) / sizes[name])
@@ -135,10 +130,11 @@ def _on_batch(problem: Problem, state: Mapping[str, Array], d: int) -> tuple[dic
     With ``P = (1 + V1_hat T Sigma)^-1`` and ``S = P V1_hat`` the sources j make ``T Sigma P j`` of the rows, and those
     of the norms act as ``T o_hat k`` on them, k the covariance of norm and row.
     """
-    batch, blocks, variances = _batch(problem, d), len(problem.blocks), variances_of(problem)
+    given, batch, blocks = rows_of_blocks(problem), _batch(problem, d), len(problem.blocks)
+    variances = given.variance
     (chi, k), t = batch.norms(problem), state["T"]
     rows = np.zeros((blocks, d, blocks, d))
-    for b, of in enumerate(covariances_of(problem)):
+    for b, of in enumerate(given.covariances):
         rows[b, :, b] = t[b] / variances[b] * batch.covariance(of)
     large, hat = rows.reshape(blocks * d, blocks * d), np.kron(state["V1_hat"], np.eye(d))
     inverse = np.linalg.inv(np.eye(blocks * d) + hat @ large)

@@ -22,7 +22,7 @@ from giantstep.law.trained_bulk import BulkLaw, law_rates, trained_law
 from giantstep.spec.expressions import numpy_function
 from giantstep.spec.link import link_values
 from giantstep.spec.model import Model, Target
-from giantstep.system.bulk_system import covariance_of, row_norms
+from giantstep.system.bulk_system import rows_of_blocks
 from giantstep.system.problem import Problem, problem_of
 
 Array = np.ndarray
@@ -52,7 +52,8 @@ def predicted(name: str, initialisation: str) -> Array:
     given = problem(name, initialisation)
     model, gamma = given.model, given.spike.alignment
     sign = spike_sign(model)
-    law = trained_law(model.target, initial_output(model), covariance_of(given), gamma, sign, row_norms(given))
+    rows = rows_of_blocks(given)
+    law = trained_law(model.target, initial_output(model), rows.covariance, gamma, sign, rows.norms)
     along, across = (law.norms[f"law_{x}n"][0].sum().real for x in "vo")
     with_theta = gamma * along + math.sqrt(1.0 - gamma**2) * across
     along_spike = float((law.weights["law_vv"] * (1.0 + law.x)).sum().real)
@@ -114,7 +115,7 @@ def test_no_step_leaves_the_norms_of_the_initial_rows() -> None:
     for initialisation, variance in zip(INITIALISATIONS, (0.0, 2.0), strict=True):
         given = problem("gelu", initialisation)
         still = given.model.replace({"step.learning_rate": 0.0})
-        norms = row_norms(problem_of(still))
+        norms = rows_of_blocks(problem_of(still)).norms
         chi, along = norms.of_blocks(residual_law(Target("tanh"), 0.1, 1))
         assert chi == pytest.approx([variance], abs=1e-15) and not along.any()
 
@@ -126,7 +127,7 @@ def test_rates_along_the_learning_rate(name: str, initialisation: str) -> None:
     """Central differences of chi and of averages over the weights, extrapolated."""
     given = problem(name, initialisation)
     gamma, sign = given.spike.alignment, spike_sign(given.model)
-    norms, target, mean = row_norms(given), given.model.target, initial_output(given.model)
+    norms, target, mean = rows_of_blocks(given).norms, given.model.target, initial_output(given.model)
 
     def averages(law: BulkLaw) -> Array:
         found = law.norms

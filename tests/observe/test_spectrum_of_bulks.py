@@ -14,7 +14,7 @@ from giantstep.observe.spectrum.rows import PointRows, TrainedRows, rows_of
 from giantstep.observe.spectrum.simulated import simulated_eigenvalues
 from giantstep.observe.spectrum.stretched_rows import StretchedRows
 from giantstep.spec.errors import NotConverged
-from giantstep.system.bulk_system import bulk_arrays, bulk_of
+from giantstep.system.bulk_system import bulk_arrays, rows_of_blocks
 from giantstep.system.merged_blocks import merged
 from giantstep.system.problem import Problem, problem_of
 
@@ -72,7 +72,7 @@ def test_stretched_rows_are_those_of_a_spectrum(name: str, weight: str) -> None:
     At points that are followed, and one step of them away: the step's own error is that of its square, 1e-10.
     """
     at = problem(model("tanh(2*z)", step={**LARGE, "bulk": "trained"}).replace(RESPONSES[name]))
-    blocks, law = len(at.blocks), bulk_of(at)[0]
+    blocks, law = len(at.blocks), rows_of_blocks(at).law(at.spike.alignment)[0]
     stretched, known = StretchedRows(at), TrainedRows(at, law)
     for angle in (0.5, 1.0, 2.0, -2.5):
         t = np.linspace(0.6, 0.9, blocks) * np.exp(0.5j * angle)

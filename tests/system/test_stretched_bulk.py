@@ -14,7 +14,7 @@ from giantstep.law.residual import residual_law
 from giantstep.law.residual_nodes import residual_nodes
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.model import Target
-from giantstep.system.bulk_system import BulkSystem, stretched_arrays
+from giantstep.system.bulk_system import BulkSystem, rows_of_blocks
 from giantstep.system.coupled_solver import FINE, PATH, order_of
 from giantstep.system.newton import continued, newton
 from giantstep.system.problem import problem_of
@@ -145,9 +145,9 @@ def test_what_neighbours_share() -> None:
         assert isinstance(neighbour, StretchedSystem)
     assert np.array_equal(near.state["X"], system.state["X"])
     assert np.array_equal(other.state["X"], other.state["base"])
-    arrays, same = (stretched_arrays(each.problem, 44) for each in (system, near))
+    arrays, same = (rows_of_blocks(each.problem).samples(44) for each in (system, near))
     assert same is arrays and not any(values.flags.writeable for values in arrays.values())
-    moved = stretched_arrays(problem_of(model(*SECOND, **{"step.learning_rate": 1.51})), 44)
+    moved = rows_of_blocks(problem_of(model(*SECOND, **{"step.learning_rate": 1.51}))).samples(44)
     assert not np.array_equal(moved["sample"], arrays["sample"])
 
 

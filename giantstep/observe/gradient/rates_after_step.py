@@ -13,19 +13,11 @@ from generated.systems import slopes
 from giantstep.law.gradient_step import StepArguments, step_arguments
 from giantstep.law.kind import bulk_kind
 from giantstep.law.rows_after_step import covariance_rates, initial_output, largest_value, spike_sign
+from giantstep.law.rows_of_blocks import RowsOfBlocks
 from giantstep.law.stretched_bulk import rates_of_norms, rates_of_samples
 from giantstep.law.structured_inputs import spike_of_step
 from giantstep.law.trained_bulk import BulkLaw, law_rates
-from giantstep.system.bulk_system import (
-    bulk_of,
-    covariance_of,
-    covariances_of,
-    nodes_of,
-    norms_of,
-    row_norms,
-    values_of_blocks,
-    variances_of,
-)
+from giantstep.system.bulk_system import rows_of_blocks
 from giantstep.system.merged_blocks import Members
 from giantstep.system.problem import Problem
 
@@ -70,12 +62,10 @@ class MovingSamples:
 
     def arrays(self, nodes: int) -> dict[str, Array]:
         """See ``Moving``; nodes: of the residual of a sample."""
-        problem, variances = self.problem, variances_of(self.problem)
-        law = nodes_of(problem, nodes)
-        norms, changes = row_norms(problem), (variances, self.bulk / variances)
-        covariances = covariances_of(problem)
-        rates = [covariance_rates(problem.model, values[0]) for values in values_of_blocks(problem)]
-        found = rates_of_samples(covariances, rates, changes, law.e)
+        rows = rows_of_blocks(self.problem)
+        law, norms, changes = rows.residual(nodes), rows.norms, (rows.variance, self.bulk / rows.variance)
+        rates = [covariance_rates(rows.model, values[0]) for values in rows.values]
+        found = rates_of_samples(rows.covariances, rates, changes, law.e)
         found |= rates_of_norms(norms.of_blocks(law), norms.rates(law), changes)
         return {name: self.along * rate for name, rate in found.items()}
 
@@ -119,24 +109,23 @@ def _of_trained(problem: Problem, members: Members, bulk: Array) -> Moving | Mov
     model = problem.model
     if bulk_kind(model) == "stretched":
         return MovingSamples(problem, bulk)
-    law, sigma = bulk_of(problem)
+    rows, gamma = rows_of_blocks(problem), problem.spike.alignment
+    law, sigma = rows.law(gamma)
     rates = covariance_rates(model, largest_value(model))
-    state = covariance_of(problem), problem.spike.alignment, spike_sign(model)
-    moved = law_rates(model.target, initial_output(model), *state, rates, row_norms(problem))
-    variances, distinct = variances_of(problem), np.zeros(members.count)
+    state = rows.covariance, gamma, spike_sign(model)
+    moved = law_rates(model.target, initial_output(model), *state, rates, rows.norms)
+    distinct = np.zeros(members.count)
     distinct[members.block] = bulk
-    growth = distinct / variances
+    growth = distinct / rows.variance
     covariance = np.asarray(-growth[members.block, None] * sigma[members.block])
-    return Moving(covariance, {**moved.weights, **_of_norms(law, moved, variances, growth)})
+    return Moving(covariance, {**moved.weights, **_of_norms(rows, law, moved, growth)})
 
 
-def _of_norms(law: BulkLaw, moved: BulkLaw, variances: Array, growth: Array) -> dict[str, Array]:
-    """Rates of ``norms_of``, whose factors are powers of the variances c_b, which grow by ``growth`` of themselves."""
+def _of_norms(rows: RowsOfBlocks, law: BulkLaw, moved: BulkLaw, growth: Array) -> dict[str, Array]:
+    """Rates of ``relative`` norms, whose factors are powers of the variances c_b; growth: their relative rates."""
     one = 1.5 * growth[:, None]
     powers = {"law_vn": one, "law_on": one, "law_nn": one[:, None] + one, "chi": 2.0 * growth}
-    return norms_of(
-        replace(law, norms={n: moved.norms[n] - law.norms[n] * grown for n, grown in powers.items()}), variances
-    )
+    return rows.relative({n: moved.norms[n] - law.norms[n] * grown for n, grown in powers.items()})
 
 
 def _of_inputs(

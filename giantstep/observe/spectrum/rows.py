@@ -18,11 +18,12 @@ from generated.systems import trained_bulk as trained_equations
 from giantstep.law.kind import bulk_kind
 from giantstep.law.residual import ResidualLaw, residual_law
 from giantstep.law.rows_after_step import initial_output
+from giantstep.law.rows_of_blocks import RowsOfBlocks
 from giantstep.law.trained_bulk import BulkLaw, Resolvent
 from giantstep.observe.spectrum.hats import Hats, gaussian_trace
 from giantstep.observe.spectrum.neuron_rows import NeuronRows
 from giantstep.observe.spectrum.stretched_rows import StretchedRows
-from giantstep.system.bulk_system import bulk_arrays, bulk_of, covariance_of, shares_of, variances_of
+from giantstep.system.bulk_system import bulk_arrays, rows_of_blocks
 from giantstep.system.problem import Problem
 
 Array = np.ndarray
@@ -51,7 +52,8 @@ def rows_of(problem: Problem) -> Rows | None:
     if kind == "stretched":
         return StretchedRows(problem)
     if kind == "trained":
-        return TrainedRows(problem, bulk_of(problem)[0])
+        rows = rows_of_blocks(problem)
+        return TrainedRows(rows, rows.law(problem.spike.alignment)[0])
     if kind == "neurons":
         return NeuronRows(problem)
     _, arrays = bulk_arrays(problem)
@@ -110,12 +112,11 @@ def _chain(equations: ModuleType, hats: Hats, arrays: Mapping[str, Array]) -> di
 class TrainedRows:
     """Rows of covariance ``Sigma_b = constant_b + slope_b x`` over a spectrum that is known by its resolvent."""
 
-    def __init__(self, problem: Problem, law: BulkLaw) -> None:
-        model = problem.model
-        self.law, self.of = law, covariance_of(problem)
+    def __init__(self, rows: RowsOfBlocks, law: BulkLaw) -> None:
+        model = rows.model
+        self.law, self.of = law, rows.covariance
         self.residual: ResidualLaw = residual_law(model.target, initial_output(model), _LEVEL)
-        variances, share = variances_of(problem), shares_of(problem)
-        self.constant, self.slope = 1.0 / variances, share / variances
+        self.constant, self.slope = 1.0 / rows.variance, rows.share / rows.variance
         self.reach = _FAR * float(np.max(np.abs(law.x)))
         self.resolvents: dict[int, Resolvent] = {}
         self._here: tuple[bytes, Array] | None = None

@@ -18,7 +18,7 @@ from giantstep.spec.errors import NotConverged
 from giantstep.spec.link import link_values
 from giantstep.spec.model import Target
 from giantstep.system.added_samples import Stages, follow, found, missed, slope
-from giantstep.system.bulk_system import stretched_arrays
+from giantstep.system.bulk_system import rows_of_blocks
 from giantstep.system.loss_kernels import stretched_kernel
 from giantstep.system.problem import Parameters, Problem
 
@@ -53,7 +53,7 @@ class StretchedRows:
                 'use a bounded link such as tanh(2*z) or sign, or step.bulk = "isotropic"',
             )
         equations = stretched_kernel(target.indices)
-        given = stretched_arrays(self.problem, _NODES)
+        given = rows_of_blocks(self.problem).samples(_NODES)
         given = _without_tail(given) if target.noise > 0.0 else given
         self.stages, self.trace_of, contractions = *stages_of(equations), equations.tangents.contractions
         shapes = {name: (blocks,) * (1 + (name in _MATRICES)) for name in equations.UNKNOWNS}
