@@ -18,7 +18,7 @@ from giantstep.quadrature.mesh import Term
 from giantstep.spec.kernels import solver_kernel
 from giantstep.spec.model import Model
 from giantstep.system.solve import problem_of, solve
-from giantstep.system.state import places_of
+from giantstep.system.state import slices_by_name
 from giantstep.verify.certificate import certificate_checks
 from giantstep.verify.coupled_system import kernel_checks, solved_again
 from giantstep.verify.reference import reference
@@ -132,7 +132,7 @@ def test_a_wrong_kernel_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
 
         def solve(self, *given: Any) -> None:
             kernel.solve(*given)
-            given[3][:, places_of(kernel, len(given[1]))["Q2"][0]] *= 1.0 + 1e-9
+            given[3][:, slices_by_name(kernel, len(given[1]))["Q2"][0]] *= 1.0 + 1e-9
 
     monkeypatch.setattr(import_module("giantstep.verify.solver_equations"), "solver_kernel", lambda *_: Wrong())
     result = solve(SPIKED)
