@@ -41,6 +41,7 @@ _ORDER = (
     "avg_tgh",
     "avg_thx",
     "avg_tth",
+    "avg_l",
 )
 
 

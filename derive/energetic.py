@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import sympy as sp
 
@@ -22,7 +21,7 @@ from derive.output import average, output_averages
 from derive.replica.averages import XI, sample_derivation
 from derive.replica.symmetry import conditional_output
 from derive.symbols import ALPHA, DELTA, MEAN, NOISE, NU0, NU2SQ, RISK, V
-from derive.trace import Claim, Derivation, Operation, Recorder
+from derive.trace import Derivation, Operation, Recorder
 
 B, C = index("b"), index("c")
 REST = sp.Symbol("y_rest", real=True)
@@ -110,11 +109,10 @@ def output_energy(directions: int = 1, spikes: int = 1, norms: bool = False) -> 
     trace.extend(averages.derivation)
     training = computed(
         "average",
-        "the loss at the prox: the envelope without $(w-\\omega)^2/(2V)=Vg^2/2$",
-        "Moreau envelope",
-        "minimiser",
-        by=_loss_at_prox,
-        test=Claim(_square_of_distance),
+        "the loss at the prox, averaged over label and output given $\\kappa$",
+        "loss at the prox",
+        by=lambda _: Expectation(average("avg_l"), KAPPA),
+        test="names the average of a sample, which the kernel of a loss supplies",
     )
     errors = _errors(trace, training)
     return Energetic(expression, fields[:-1], *errors, trace.finish(), directions, averages.partials, spikes)
@@ -195,25 +193,6 @@ def _at_risk(quadratic: sp.Expr) -> sp.Expr:
 
 def _at_prox(loss: sp.Expr, prox: sp.Expr) -> sp.Expr:
     return sp.factor(loss.subs(F, prox) / (Y - OMEGA) ** 2).subs(VARIANCE, V(KAPPA))
-
-
-def _loss_at_prox(envelope: Any, minimiser: sp.Expr) -> sp.Expr:
-    """The average of M - (w - omega)^2/(2V), with w at the minimiser."""
-    objective, variable = envelope.args
-    distance = sp.cancel(sp.Add(*(t for t in sp.Add.make_args(objective) if not t.has(sp.Function("ell", real=True)))))
-    coefficient = sp.cancel(distance.subs(variable, minimiser) / sp.Symbol("g", real=True) ** 2).subs(
-        VARIANCE, V(KAPPA)
-    )
-    return Expectation(average("avg_M") - coefficient * average("avg_gg"), KAPPA)
-
-
-def _square_of_distance(found: sp.Expr, envelope: Any, minimiser: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
-    """What the envelope has beside the loss, at the prox; and the same in the result, for averages of a point g."""
-    objective, variable = envelope.args
-    g, loss = sp.Symbol("g", real=True), sp.Function("ell", real=True)
-    distance = objective.replace(loss, lambda *_: sp.S.Zero).xreplace({variable: minimiser})
-    values = {average("avg_M"): sp.S.Zero, average("avg_gg"): g**2}
-    return -distance.xreplace({VARIANCE: V(KAPPA)}), found.integrand.xreplace(values)
 
 
 def _errors(trace: Recorder, training: Operation) -> tuple[sp.Expr, sp.Expr]:

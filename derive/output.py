@@ -18,8 +18,8 @@ from derive.blocks import KAPPA, block_field
 from derive.directions import directions_of
 from derive.gaussian.expectation import Expectation
 from derive.operations import computed
-from derive.replica.averages import ENVELOPE, XI, G, sample_derivation
-from derive.symbols import DELTA
+from derive.replica.averages import AT_PROX, ENVELOPE, RESPONSE, XI, G, sample_derivation
+from derive.symbols import DELTA, V
 from derive.trace import Claim, Derivation, Recorder
 
 H = sp.Symbol("h", real=True)
@@ -33,7 +33,8 @@ _SOURCE = "THEORY section 4; [CUI24] App. C"
 
 @dataclass(frozen=True)
 class OutputAverages:
-    """``monomials``: name -> monomial in M, g, h, t, x averaged given kappa; ``partials``: name -> field -> derivative.
+    """``monomials``: name -> monomial in M, g, h, t, x averaged given kappa, and last the loss at the prox, which is M
+    without its distance; ``partials``: name -> field -> derivative.
 
     Fields are V, mean, Delta and the slopes; derivatives are written in the averages and Delta, functions of kappa.
     """
@@ -57,7 +58,8 @@ def output_averages(directions: int = 1) -> OutputAverages:
     trace = Recorder("Averages over the conditional output", (sample_derivation(),))
     slope_in_v = trace.right_side("envelope in V")
     algebra = _Algebra(tuple(sp.Symbol(name, real=True) for name in directions_of("t", directions)), slope_in_v)
-    first = {_name(ENVELOPE): ENVELOPE}
+    at_prox = trace.right_side("loss at the prox").xreplace({RESPONSE: V(KAPPA)})
+    first = {_name(AT_PROX): at_prox, _name(ENVELOPE): ENVELOPE}
     first |= {_name(p): p for p in (G, G**2, H, *(t * G for t in algebra.t))}
     monomials, partials = dict(first), {}
     for name, monomial in first.items():
@@ -81,7 +83,8 @@ def output_averages(directions: int = 1) -> OutputAverages:
                 for field, polynomial in found.items()
             }
         )
-    ordered = dict(sorted(monomials.items(), key=lambda item: _place(item[1])))
+    del monomials[_name(AT_PROX)]
+    ordered = dict(sorted(monomials.items(), key=lambda item: _place(item[1]))) | {_name(AT_PROX): at_prox}
     return OutputAverages(directions, MappingProxyType(ordered), MappingProxyType(partials), trace.finish())
 
 
@@ -109,7 +112,7 @@ class _Algebra:
 
     def sides(self, p: sp.Expr, polynomial: sp.Expr, field: str, found: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
         """The average of p differentiated, and the result with averages of its monomials, for one smooth envelope."""
-        place = {DELTA(KAPPA): _FIELDS["Delta"]}
+        place = {DELTA(KAPPA): _FIELDS["Delta"], V(KAPPA): _FIELDS["V"]}
         averages = {average(_name(m)): self._average(m) for m in _monomials(polynomial)}
         left = sp.Derivative(self._average(p), _FIELDS.get(field, sp.Symbol(field, positive=True)))
         right = found.xreplace(averages).xreplace(place)
@@ -124,7 +127,7 @@ class _Algebra:
         envelope = at_v0 - (_FIELDS["V"] - _V0) * sp.diff(at_v0, _W) ** 2 / 2
         values = {ENVELOPE: envelope, G: -sp.diff(envelope, _W), H: sp.diff(envelope, _W, 2)}
         scaled = XI / sp.sqrt(_FIELDS["Delta"])
-        moved = monomial.xreplace(values).xreplace(centre)
+        moved = monomial.xreplace(values).xreplace(centre).xreplace({V(KAPPA): _FIELDS["V"]})
         return Expectation(moved.xreplace({X: scaled, X2: scaled**2 - 1 / _FIELDS["Delta"]}), *self.t, XI)
 
     def _along_omega(self, p: sp.Expr) -> sp.Expr:
@@ -137,7 +140,7 @@ class _Algebra:
         of_envelope = self.slope_in_v
         of_g = -self._along_omega(of_envelope)
         of_h = -self._along_omega(of_g)
-        return sp.diff(p, ENVELOPE) * of_envelope + sp.diff(p, G) * of_g + sp.diff(p, H) * of_h
+        return sp.diff(p, ENVELOPE) * of_envelope + sp.diff(p, G) * of_g + sp.diff(p, H) * of_h + sp.diff(p, V(KAPPA))
 
     def _heat(self, p: sp.Expr) -> sp.Expr:
         """d<p>/dDelta = <d^2 p/d omega^2>/2, one derivative moved by Stein's lemma where h would be differentiated."""
@@ -173,10 +176,10 @@ def _averaged(polynomial: sp.Expr) -> sp.Expr:
 
 
 def _letters(monomial: sp.Expr) -> list[str]:
-    """The factors of a monomial, repeated by their powers, in the order t, M, g, h, x."""
+    """The factors of a monomial, repeated by their powers, in the order t, M, l, g, h, x."""
     powers = monomial.as_powers_dict()
     letters = [str(symbol) for symbol, power in powers.items() for _ in range(int(power))]
-    return sorted(letters, key=lambda letter: ("tMghx".index(letter[0]), letter))
+    return sorted(letters, key=lambda letter: ("tMlghx".index(letter[0]), letter))
 
 
 def _name(monomial: sp.Expr) -> str:

@@ -28,7 +28,7 @@ def random_loss(directions: int) -> RandomLoss:
         return block_field(name)(KAPPA)
 
     names: list[str] = []
-    totals = dict.fromkeys(("M", "g", "gg", "h"), sp.S.Zero)
+    totals = dict.fromkeys(("M", "g", "gg", "h", "l"), sp.S.Zero)
     along = dict.fromkeys(directions_of("t", directions), sp.S.Zero)
     for j in range(_KINDS):
         own = [f"{word}{j}" for word in ("share", "weight", "label", "rest")]
@@ -42,6 +42,7 @@ def random_loss(directions: int) -> RandomLoss:
         totals["g"] += p * gain * (y - field("mean"))
         totals["gg"] += p * gain**2 * risk
         totals["h"] += p * gain
+        totals["l"] += p * gain * risk / (1 + a * field("V")) / 2
         for name, x in zip(along, off, strict=True):
             along[name] += p * gain * x
     found = {f"avg_{name}": body for name, body in totals.items()} | {f"avg_{t}g": body for t, body in along.items()}

@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature 9d09c6ce5567286f, runtime 3b1d3919b8f48c2b.
+Generated; do not edit. Signature 1ea01087fb8d9025, runtime 087fd5e5712b423f.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "9d09c6ce5567286ff3fa3227b9d614ec1367417ff4167d44df14bb5660de36fb"
+SIGNATURE = "1ea01087fb8d90256be77dcbd9e34d91096ae157ad31f3b3765c81c33ddf2cd6"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

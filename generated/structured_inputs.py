@@ -5,14 +5,14 @@ products of the target's directions there; u [K]: readout values at initialisati
 of the theta_i, by their parts ``along`` [q, m, J], and of unit vectors without direction, by ``random`` [q, q, J];
 gamma [q, m]: products of the spike's with the target's.
 
-Generated; do not edit. Signature 75ad8acf8878eccd, runtime 3b1d3919b8f48c2b.
+Generated; do not edit. Signature d7eaee4598a0d36e, runtime 087fd5e5712b423f.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "75ad8acf8878eccd8b97eb3d43883c369fc755f861967b2603268280e1c29a16"
+SIGNATURE = "d7eaee4598a0d36e756223e1ae9cc51c58255135056ef74f754e84e05d77779e"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

@@ -143,3 +143,4 @@ def intervals(law, rule, labels, fields, scratch, out):
                 out[11, node] += p1 * g * h
                 out[12, node] += x1 * h
                 out[13, node] += p2 * h
+                out[14, node] += p0 * scratch[5, i]

@@ -46,7 +46,7 @@ def _sums(law, rule, y, output, scratch, sums):
     """Averages over the output about a centre, in u; nan where scratch is too small."""
     count = fill_nodes(law, rule, y, output, _NOWHERE, scratch)
     center, variance = output.center, output.spread * output.spread
-    for a in range(9):
+    for a in range(10):
         sums[a] = math.nan if count == 0 else 0.0
     for i in range(count):
         p = scratch[1, i]
@@ -63,6 +63,7 @@ def _sums(law, rule, y, output, scratch, sums):
         sums[6] += pg * g * h
         sums[7] += phx * g
         sums[8] += phx * x - ph / variance
+        sums[9] += p * scratch[5, i]
 
 
 @inner
@@ -89,6 +90,7 @@ def _add(sums, sign, part, moves, out, node):
             mixed = sign * (t * carried[e] + part[1 + e] * carried[d])
             out[place, node] += (part[pair] + w * rest[d, e]) * h + mixed * hx + moved * carried[e] * hxx
             place, pair = place + 1, pair + 1
+    out[place, node] += w * sums[9]
 
 
 @inner
@@ -205,7 +207,7 @@ def points(law, rule, labels, fields, scratch, out):
     replaced by Chebyshev nodes.
     """
     number, directions = labels.weight.shape[1], labels.t.shape[2]
-    sums, parts = np.empty(9), np.empty((number, 1 + directions + directions * (directions + 1) // 2))
+    sums, parts = np.empty(10), np.empty((number, 1 + directions + directions * (directions + 1) // 2))
     centres = _Centres(np.empty(number), np.empty(number), parts)
     moves = _Moves(labels.rest, np.empty(directions))
     panel = np.empty(number, np.int64)
@@ -237,7 +239,7 @@ def points(law, rule, labels, fields, scratch, out):
                     if y != known:
                         find_knots(law, rule, y, output.V, knots)
                         known = y
-                    for a in range(9):
+                    for a in range(10):
                         sums[a] = 0.0
                     add_quadratic(law, rule, y, output, knots, sums)
                 else:

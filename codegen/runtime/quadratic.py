@@ -21,7 +21,9 @@ class Knots(NamedTuple):
     omega: Any  # [n] of the knots
     slope: Any  # minus g there
     envelope: Any
+    loss: Any  # of the prox
     h: Any  # [n + 1] of the parts
+    kept: Any  # of the parts: how much of a step in omega the prox takes, 0 at a kink
     width: Any  # of the parts, as the sum of what they are made of: a difference of places would be rounded
 
 
@@ -31,7 +33,8 @@ def room_for_knots(law):
     most = 0
     for i in range(law.ranges.shape[0]):
         most = max(most, 2 * int(law.ranges[i, 3]) - 1)
-    return Knots(np.empty(most), np.empty(most), np.empty(most), np.empty(most), np.empty(most))
+    empty = np.empty((7, most))
+    return Knots(empty[0], empty[1], empty[2], empty[3], empty[4], empty[5], empty[6])
 
 
 @inner
@@ -47,54 +50,64 @@ def find_knots(law, rule, y, V, knots):
         knots.width[number] = math.inf
         if part.kink:
             before, slope = slope, at(next_piece(piece), edge)[1]
-            knots.h[number] = 1.0 / V
+            knots.h[number], knots.kept[number] = 1.0 / V, 0.0
             knots.width[number] = V * (slope - before)
         else:
             left, last = last, edge
+            knots.kept[number] = 1.0 / (1.0 + V * curvature)
             knots.h[number] = curvature / (1.0 + V * curvature)
             if left > -math.inf and edge < math.inf:
                 knots.width[number] = edge - left + V * (slope - knots.slope[number - 1])
         if number < count:
             knots.omega[number] = part.end
             knots.slope[number] = slope
-            knots.envelope[number] = value + 0.5 * V * slope * slope
+            knots.loss[number], knots.envelope[number] = value, value + 0.5 * V * slope * slope
     return count
 
 
 @inner
 def _inside(law, rule, y, V, cell, number, omega):
-    """Minus g and the envelope on a part, at omega, and how much rounding they may hold: by the prox."""
+    """Minus g, the envelope and the loss on a part, at omega, and how much rounding they may hold: by the prox."""
     part = part_at(law, rule, y, V, cell, number)
     if part.kink:
         slope = (omega - part.edge) / V
-        return slope, part.value + 0.5 * V * slope * slope, (abs(omega) + abs(part.edge)) / V
+        return slope, part.value + 0.5 * V * slope * slope, part.value, (abs(omega) + abs(part.edge)) / V
     near = part.edge if part.edge < math.inf else omega
     _, slope, curvature = at(part.piece, near)
     prox = near + (omega - near - V * slope) / (1.0 + V * curvature)
     value, slope, _ = at(part.piece, prox)
-    return slope, value + 0.5 * V * slope * slope, curvature * abs(prox) + abs(slope)
+    return slope, value + 0.5 * V * slope * slope, value, curvature * abs(prox) + abs(slope)
 
 
 @inner
-def _from_knot(knots, i, h, omega):
-    """The same from the values at a knot."""
-    slope, away = knots.slope[i], omega - knots.omega[i]
-    envelope = knots.envelope[i] + away * (slope + 0.5 * h * away)
-    return slope + h * away, envelope, abs(slope) + abs(h * away)
+def _from_knot(knots, i, part, away):
+    """The same from the values at a knot, so far away on a part."""
+    slope, h = knots.slope[i], knots.h[part]
+    rise = away * (slope + 0.5 * h * away)
+    return (
+        slope + h * away,
+        knots.envelope[i] + rise,
+        knots.loss[i] + knots.kept[part] * rise,
+        abs(slope) + abs(h * away),
+    )
 
 
 @inner
-def _add_part(moments, anchor, here, h, spread, sums):
-    """Add a part; moments: of the output about `anchor`, in spreads; here: minus g and the envelope there."""
+def _add_part(moments, anchor, here, slopes, spread, sums):
+    """Add a part; moments: of the output about `anchor`, in spreads; here: minus g, envelope and loss there; slopes:
+    h and what is kept.
+    """
     k0, k1, k2 = moments
-    s, M = here
+    s, M, loss = here
+    h, kept = slopes
     r = h * spread
+    rise = spread * (s * k1 + 0.5 * r * k2)
     es = s * k0 + r * k1
     ess = s * (s * k0 + 2.0 * r * k1) + r * r * k2
     z = anchor * k0 + k1
     zs = s * z + r * (k2 + anchor * k1)
     zz = anchor * (anchor * k0 + 2.0 * k1) + k2 - k0
-    sums[0] += M * k0 + spread * (s * k1 + 0.5 * r * k2)
+    sums[0] += M * k0 + rise
     sums[1] -= es
     sums[2] += h * k0
     sums[3] += ess
@@ -103,6 +116,7 @@ def _add_part(moments, anchor, here, h, spread, sums):
     sums[6] += h * ess
     sums[7] -= h * zs / spread
     sums[8] += h * zz / (spread * spread)
+    sums[9] += loss * k0 + kept * rise
 
 
 @inner
@@ -123,6 +137,7 @@ def set_on_line(law, rule, y, output, sums):
     sums[6] = h * sums[3]
     sums[7] = -h * h
     sums[8] = 0.0
+    sums[9] = value + 0.5 * spread * r / (1.0 + V * curvature)
 
 
 @inner
@@ -133,29 +148,30 @@ def add_quadratic(law, rule, y, output, knots, sums):
     count = 2 * cell[1] - 2
     end = tail_at(-math.inf)
     for number in range(count + 1):
-        start, h, width = end, knots.h[number], knots.width[number] / spread
+        start, width, slopes = end, knots.width[number] / spread, (knots.h[number], knots.kept[number])
         end = tail_at((knots.omega[number] - center) / spread if number < count else math.inf)
         if not width > 0.0:
             continue
         a, b = start.place, end.place
         if is_narrow(a, width):
             middle, half = a + 0.5 * width, 0.5 * width * spread
-            envelope = knots.envelope[number - 1] + half * (knots.slope[number - 1] + 0.5 * h * half)
-            here = 0.5 * (knots.slope[number - 1] + knots.slope[number]), envelope
-            _add_part(moments_nearby(rule.gauss, middle, width), middle, here, h, spread, sums)
+            _, envelope, loss, _ = _from_knot(knots, number - 1, number, half)
+            here = 0.5 * (knots.slope[number - 1] + knots.slope[number]), envelope, loss
+            _add_part(moments_nearby(rule.gauss, middle, width), middle, here, slopes, spread, sums)
         elif a > 0.0:
-            here = knots.slope[number - 1], knots.envelope[number - 1]
-            _add_part(between(start, end), a, here, h, spread, sums)
+            here = knots.slope[number - 1], knots.envelope[number - 1], knots.loss[number - 1]
+            _add_part(between(start, end), a, here, slopes, spread, sums)
         elif b < 0.0:
             k0, k1, k2 = between(end, start)
-            _add_part((k0, -k1, k2), b, (knots.slope[number], knots.envelope[number]), h, spread, sums)
+            here = knots.slope[number], knots.envelope[number], knots.loss[number]
+            _add_part((k0, -k1, k2), b, here, slopes, spread, sums)
         else:
-            slope, envelope, noise = _inside(law, rule, y, V, cell, number, center)
+            slope, envelope, loss, noise = _inside(law, rule, y, V, cell, number, center)
             for i in range(max(number - 1, 0), min(number + 1, count)):
-                other, M, rough = _from_knot(knots, i, h, center)
+                other, M, value, rough = _from_knot(knots, i, number, center - knots.omega[i])
                 if rough < noise:
-                    slope, envelope, noise = other, M, rough
+                    slope, envelope, loss, noise = other, M, value, rough
             k0 = 1.0 - start.j0 - end.j0
             k2 = k0 + (a * start.phi if start.phi > 0.0 else 0.0) - (b * end.phi if end.phi > 0.0 else 0.0)
             k1 = start.phi - end.phi
-            _add_part((k0, k1, k2), 0.0, (slope, envelope), h, spread, sums)
+            _add_part((k0, k1, k2), 0.0, (slope, envelope, loss), slopes, spread, sums)

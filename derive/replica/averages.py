@@ -28,6 +28,7 @@ MEAN, PRIVATE = sp.Symbol("mean", real=True), sp.IndexedBase("eta", real=True)
 LABEL, OUTPUT = sp.Symbol("y", real=True), sp.Symbol("w", real=True)
 LOSS, WEIGHT = sp.Function("ell", real=True), sp.Function("I", positive=True)
 ENVELOPE, G = sp.Symbol("M", real=True), sp.Symbol("g", real=True)
+AT_PROX = sp.Symbol("l", real=True)  # the loss of the minimiser
 _SOURCE = "[CUI24] App. C"
 
 
@@ -186,6 +187,19 @@ def _record_slopes(trace: Recorder) -> None:
         _SOURCE,
     )
     trace.derive(
+        "loss at the prox",
+        AT_PROX,
+        computed(
+            "subtract",
+            "the envelope $M$ without $(w-\\omega)^2/(2V)$, with $w$ at the minimiser",
+            "exponent",
+            "minimiser",
+            by=lambda phi, place: ENVELOPE - sp.cancel(_distance(phi).subs(OUTPUT, place)),
+            test=Claim(lambda found, phi, place: (-_distance(phi).subs(OUTPUT, place), found.subs(ENVELOPE, 0))),
+        ),
+        _SOURCE,
+    )
+    trace.derive(
         "envelope in V",
         sp.Derivative(sp.Symbol("M_V"), RESPONSE),
         computed(
@@ -202,6 +216,11 @@ def _record_slopes(trace: Recorder) -> None:
         ),
         _SOURCE,
     )
+
+
+def _distance(phi: sp.Expr) -> sp.Expr:
+    """What the envelope minimises without the loss."""
+    return phi.replace(LOSS, lambda *_: sp.S.Zero)
 
 
 def _averaged_pair(output: sp.Expr) -> sp.Expr:

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 1a5587ec907783f0, runtime 3b1d3919b8f48c2b.
+Generated; do not edit. Signature a3936540adc4eb28, runtime 087fd5e5712b423f.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "1a5587ec907783f08d0eeeaf4c5295cb03c5518dce07b68a2de09c6f6491c612"
+SIGNATURE = "a3936540adc4eb28d5579803ca6ade4da0024809c89bc1e426eaca0938c20198"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 5ad678627c3add0d, runtime 3b1d3919b8f48c2b.
+Generated; do not edit. Signature d225db900372b30c, runtime 087fd5e5712b423f.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "5ad678627c3add0d4f0d17f442f11a21c176d0e3c1057917349cbd89312670c4"
+SIGNATURE = "d225db900372b30c066680d18607768f431b8ede3dfae8e359b0b55a83841357"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature c9e02d38d0ca8416, runtime 3b1d3919b8f48c2b.
+Generated; do not edit. Signature 3406df608e5ba536, runtime 087fd5e5712b423f.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "c9e02d38d0ca84162c77f0cb93f0505fd1e0beb221d3ee9fb33dc9e63225b939"
+SIGNATURE = "3406df608e5ba5364ebc0c20859fe02fd9389599693393c56a8a577a05dfc4db"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature dfb153bfa8260227, runtime 3b1d3919b8f48c2b.
+Generated; do not edit. Signature 71191831b1c7b4a9, runtime 087fd5e5712b423f.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "dfb153bfa8260227661f81e230222aa7b2c823330e70f63ff9c22741b39a5699"
+SIGNATURE = "71191831b1c7b4a967e5f89bc5930db970800bd2da7eddf69fd2826c5130d7ac"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

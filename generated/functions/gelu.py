@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 3534dd6ab7cea36c, runtime 3b1d3919b8f48c2b.
+Generated; do not edit. Signature 55b2128a88a0598a, runtime 087fd5e5712b423f.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "3534dd6ab7cea36c46f1ceab15ccb3b7e13c289df468c5d88449bf096fe6804c"
+SIGNATURE = "55b2128a88a0598acc6ddddeb33d2dde23e88582e245f5fa0abfd8c96dd93b8f"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 820fd89855d0fd30, runtime 3b1d3919b8f48c2b.
+Generated; do not edit. Signature 7105492909d4c24d, runtime 087fd5e5712b423f.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "820fd89855d0fd30ff01b78d3f5fa17f365ae82fb51be1fc894e9fe931daf419"
+SIGNATURE = "7105492909d4c24d4c7b731acef148f44c572a1035c5f93528d99bfa26f13aa6"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 1777277e0458e73b, runtime 3b1d3919b8f48c2b.
+Generated; do not edit. Signature 66ed928df7a0d8b7, runtime 087fd5e5712b423f.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "1777277e0458e73bba160ff457a2cb9d0373bf41f00854b6f2bcc5e857a2c639"
+SIGNATURE = "66ed928df7a0d8b70bd9da0bf9d86a33112fdd9b5092c1c32c5813ce68fcc685"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature fb63fa15fd6bbe52, runtime 3b1d3919b8f48c2b.
+Generated; do not edit. Signature 8f1aa619c4aba4e7, runtime 087fd5e5712b423f.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "fb63fa15fd6bbe5287fd3eb4c1955e1e48849039eef2760f5dc8f421ff4f456a"
+SIGNATURE = "8f1aa619c4aba4e7b2661036f1494b1a148b6a0affbee0d8268290111c7a8ca8"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature fb662fa31230a9c4, runtime 3b1d3919b8f48c2b.
+Generated; do not edit. Signature 33b7ebf6f0b6ae75, runtime 087fd5e5712b423f.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "fb662fa31230a9c4b742b08765139e059b7adbd074edac096043ed0e8f683553"
+SIGNATURE = "33b7ebf6f0b6ae75efea23fe42787d93e4874e88ecb9a8669c4129aae6918851"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 7771f3276edd5375, runtime 3b1d3919b8f48c2b.
+Generated; do not edit. Signature 53664b0f8540c1c2, runtime 087fd5e5712b423f.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "7771f3276edd5375cbddd7915eacfdc8dd2cf926ce9f990b7ae623c0a238cef1"
+SIGNATURE = "53664b0f8540c1c2295f520d30b3f73af131f2f15aed46e6637245bc75201526"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

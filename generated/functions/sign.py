@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature f4be987aff5f77a2, runtime 3b1d3919b8f48c2b.
+Generated; do not edit. Signature 6021c123e04ac2ad, runtime 087fd5e5712b423f.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "f4be987aff5f77a2adefa3d53f27086bf69a8d2f6769946de016a250a77eeb37"
+SIGNATURE = "6021c123e04ac2ad6d00cda33f27be2b104767c9867a11e2d77528f51d63f72e"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature cb46145bf7f3e3fd, runtime 3b1d3919b8f48c2b.
+Generated; do not edit. Signature e2b81111773a3ff7, runtime 087fd5e5712b423f.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "cb46145bf7f3e3fdd0982bab1e2a88767b116abe426a65ab56f34e28de118c5e"
+SIGNATURE = "e2b81111773a3ff7c3e1e77f50c367d1ba30f2a810249f87d82f24a671d9be5e"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

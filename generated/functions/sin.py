@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 93dac8b9bc701e55, runtime 3b1d3919b8f48c2b.
+Generated; do not edit. Signature c889344d62713c3a, runtime 087fd5e5712b423f.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "93dac8b9bc701e55e0738ad9dddfebd290feae19fc915094570dfbb2713a4e55"
+SIGNATURE = "c889344d62713c3a646ae6c2cc2cb0494f49fb9ec276f3c8123a500b28ce16c1"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 6dbcb5f3ff2c4456, runtime 3b1d3919b8f48c2b.
+Generated; do not edit. Signature 8cb32aedf2faf11f, runtime 087fd5e5712b423f.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "6dbcb5f3ff2c4456620f60859bde322f3e14eab42baf782a032ed887f1f4e68a"
+SIGNATURE = "8cb32aedf2faf11f9fe58207026e8781a226c9328ba2c670795aee77d120cdb5"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

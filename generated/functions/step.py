@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 71ab1b94d6921db7, runtime 3b1d3919b8f48c2b.
+Generated; do not edit. Signature 556eff7a4f8ac766, runtime 087fd5e5712b423f.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "71ab1b94d6921db72fdba702ea3a963d81cd211389a5d42d4ee24addf1b07019"
+SIGNATURE = "556eff7a4f8ac76686c2f91d8ed4ff63d8e14e13d617cce6e9feee4ecba8ea3c"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 5ca157971393657b, runtime 3b1d3919b8f48c2b.
+Generated; do not edit. Signature 5357290da5837c20, runtime 087fd5e5712b423f.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "5ca157971393657b0762837406252189c009ec299adac57addda5e4d8fe9ce41"
+SIGNATURE = "5357290da5837c20cea48912bd6a332b0589569711bf7c9993555952b0bed326"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 9207332da83441b6, runtime 3b1d3919b8f48c2b.
+Generated; do not edit. Signature 1148b3c85efa63a7, runtime 087fd5e5712b423f.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "9207332da83441b6d7c578b65a65e83e65cbe7bab62750485d0ad625e918451d"
+SIGNATURE = "1148b3c85efa63a712431236ff23f1dc34cf662b2d6bf31b5c6ac9af42972fc1"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 3ff2357e811998fb, runtime 3b1d3919b8f48c2b.
+Generated; do not edit. Signature c20659d40f4f9a01, runtime 087fd5e5712b423f.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "3ff2357e811998fba65440bdf656871cbd09d1a93c7cc144d4337df1dedc6ccf"
+SIGNATURE = "c20659d40f4f9a013445e97593837cfa337dede28830347a8b433b2d8bbd4f2a"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

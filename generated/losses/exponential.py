@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 9ec2fc068ab7ae53, runtime 3b1d3919b8f48c2b.
+Generated; do not edit. Signature e300f12b091b491f, runtime 087fd5e5712b423f.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "9ec2fc068ab7ae53fd6bd2c10a407ca467ad80ef36cfeb953282aa642b36a0d2"
+SIGNATURE = "e300f12b091b491f822f1d2994137af170c3e6867e273b42dc88b8e687c0b671"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature f6b232342ab5a7f9, runtime 3b1d3919b8f48c2b.
+Generated; do not edit. Signature b5b1e6ae45d611a2, runtime 087fd5e5712b423f.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "f6b232342ab5a7f96987313e732cd2ae6578da27c3b17322bed0e5966fe65784"
+SIGNATURE = "b5b1e6ae45d611a29788b8afe44e449ce6fc44ccca40e3f7c2c3e3b9caa8a86e"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

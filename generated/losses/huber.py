@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature aee4b966bca874a6, runtime 3b1d3919b8f48c2b.
+Generated; do not edit. Signature 3da846d22c8c774b, runtime 087fd5e5712b423f.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "aee4b966bca874a60fe39087eecbf0ff3b3e531fb76b3e3ca8a2041b5d2f9372"
+SIGNATURE = "3da846d22c8c774b0fe6b57eb2feebb72ac4146c348ca33e13aa07f9f1599c72"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature eb83f372f6c9dbd1, runtime 3b1d3919b8f48c2b.
+Generated; do not edit. Signature 303a58534739e52b, runtime 087fd5e5712b423f.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "eb83f372f6c9dbd1615fdbb4b0cc58db067ad5e2bfedf9e986c51eb20eb373e1"
+SIGNATURE = "303a58534739e52bb5ee10bbfc06f9961c1ac37ac2d559c1fc67b5191b17e936"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 73404cfe6bab7dfd, runtime 3b1d3919b8f48c2b.
+Generated; do not edit. Signature 8d3e64e6c1c52245, runtime 087fd5e5712b423f.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "73404cfe6bab7dfd0277e97914e874be2d7eaec00a7e7158c4aa4f04c6e2d6f2"
+SIGNATURE = "8d3e64e6c1c5224511347456c51ebaeed7e69aae7120df6ea33cacdd6193c1cc"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature bac994be40564f04, runtime 3b1d3919b8f48c2b.
+Generated; do not edit. Signature 75f622ab9c08e5a2, runtime 087fd5e5712b423f.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "bac994be40564f0459845fd05375cdb6d9a45c7bd398b010e2771efa09f124a4"
+SIGNATURE = "75f622ab9c08e5a2f16e16b99a9377a3941dc70e659f9f3b65bceb9bfb5544c3"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

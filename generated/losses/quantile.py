@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature 12e65890a5c2c149, runtime 3b1d3919b8f48c2b.
+Generated; do not edit. Signature 0935c5992f12574a, runtime 087fd5e5712b423f.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "12e65890a5c2c149d140c095225db047128ac066bff36c8acee06fe397e4a3b9"
+SIGNATURE = "0935c5992f12574abed47fd7df9e4f5facae45c7671cd0794a4503e3d88cd402"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

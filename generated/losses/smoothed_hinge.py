@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature ac1c3b3b0646f486, runtime 3b1d3919b8f48c2b.
+Generated; do not edit. Signature 45806c5ab3f62f4f, runtime 087fd5e5712b423f.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "ac1c3b3b0646f4869624fdbc80fb8b655ffc8369d3dd64555be731752fbd0a77"
+SIGNATURE = "45806c5ab3f62f4f2f60e27809c88df4588aaf53e07939d50221892238ae2889"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

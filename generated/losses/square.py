@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature c63636f6552c67d2, runtime 3b1d3919b8f48c2b.
+Generated; do not edit. Signature b60f2c593d660148, runtime 087fd5e5712b423f.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "c63636f6552c67d2516ff2a846c2c1e0aec2915fd29037ef3e84e8b78a9ef0cf"
+SIGNATURE = "b60f2c593d66014846b56cdc0cb600a0e08ed2a7c8f1706f4dd302751a48a3be"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

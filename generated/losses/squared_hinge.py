@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature d54c91617ecfa450, runtime 3b1d3919b8f48c2b.
+Generated; do not edit. Signature 5e549e4505cea87f, runtime 087fd5e5712b423f.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "d54c91617ecfa450866c5d09636f63ef3dfecb60f9e5ce5883b181e6ccf3b17e"
+SIGNATURE = "5e549e4505cea87fc1974e1353e894d4aa6a3513de96fa03f3a87a4adee61117"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

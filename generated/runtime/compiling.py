@@ -4,7 +4,7 @@ A rule of quadrature is compiled once and serves every function: it asks for val
 that it knows by its address only.
 
 Written by hand, in codegen/runtime/compiling.py.
-Generated; do not edit. Signature 446affab94ac2469, runtime 3b1d3919b8f48c2b.
+Generated; do not edit. Signature 18c881cfe989307c, runtime 087fd5e5712b423f.
 Regenerate with: giantstep generate
 """
 
@@ -199,4 +199,4 @@ def edge_at(typing: Any, address: Any, k: Any, y: Any, q: Any) -> Any:
 
     return types.float64(types.intp, types.intp, types.float64, q), lowered
 
-SIGNATURE = "446affab94ac2469f1ae9ce5d18cec287373054dc043bc39d3dc1c6bc05a1bf3"
+SIGNATURE = "18c881cfe989307cffa8cedbd7f3faafbc271806ebec0570d66733a13f79517b"

@@ -1,7 +1,7 @@
 """Nodes of an average over the conditional output, with the envelope of a loss and its derivatives there.
 
 Written by hand, in codegen/runtime/nodes.py.
-Generated; do not edit. Signature 446affab94ac2469, runtime 3b1d3919b8f48c2b.
+Generated; do not edit. Signature 18c881cfe989307c, runtime 087fd5e5712b423f.
 Regenerate with: giantstep generate
 """
 
@@ -28,7 +28,7 @@ from generated.runtime.prox import (
 )
 
 REACH = 9.0  # standard deviations of the output that count: the weight beyond is 1e-18
-SCRATCH_SHAPE = (5, 8192)  # output, weight, g, h, envelope at each node
+SCRATCH_SHAPE = (6, 8192)  # output, weight, g, h, envelope, loss of the prox at each node
 _LENGTH = 27.0  # of l, in units of the loss: the fewest steps of the trapezoid serve up to here
 _MOST_STEPS = 400
 _STIFF, _SAME = 1e2, 1e-12  # V times a curvature from which on linear slopes are straightened; that of equal ones
@@ -131,7 +131,7 @@ def _is_straight(curvature, panel, scratch):
 
 @inner
 def _fill_values(rule, trapezoid, piece, panel, output, scratch):
-    """From places l and weights on a panel of a smooth piece: omega, weight, g, h, envelope."""
+    """From places l and weights on a panel of a smooth piece: omega, weight, g, h, envelope, loss."""
     V, norm = output.V, 0.3989422804014327 / output.spread
     pieces_at(piece.pieces, piece.number, piece.label, piece.parameters, scratch, panel.count, panel.points)
     curvature = at(piece, panel.start)[2]
@@ -147,12 +147,13 @@ def _fill_values(rule, trapezoid, piece, panel, output, scratch):
         scratch[1, i] *= stretch * norm * math.exp(-0.5 * z * z)
         scratch[2, i] = -slope
         scratch[3, i] = curvature / stretch
+        scratch[5, i] = scratch[4, i]
         scratch[4, i] += 0.5 * V * slope * slope
 
 
 @inner
 def _fill_kink(part, panel, output, scratch):
-    """From places omega and weights of a kink: weight, g, h, envelope."""
+    """From places omega and weights of a kink: weight, g, h, envelope, loss."""
     V, norm = output.V, 0.3989422804014327 / output.spread
     for i in range(panel.count, panel.count + panel.points):
         omega = scratch[0, i]
@@ -162,6 +163,7 @@ def _fill_kink(part, panel, output, scratch):
         scratch[2, i] = g
         scratch[3, i] = 1.0 / V
         scratch[4, i] = part.value + 0.5 * V * g * g
+        scratch[5, i] = part.value
 
 
 @inner
@@ -218,7 +220,7 @@ def part_at(law, rule, y, V, cell, number):
 
 @kept(**INNER)  # for labels at nodes and on intervals
 def fill_nodes(law, rule, y, output, turns, scratch):
-    """Nodes for an average over omega_u ~ N(center, spread^2), with the envelope, g and h there.
+    """Nodes for an average over omega_u ~ N(center, spread^2), with g, h, envelope and loss there.
 
     Each smooth piece is integrated over l = prox(omega), each kink over omega; the rule is the trapezoid where the
     whole line is smooth and not long, and Gauss-Legendre on panels otherwise, graded towards the two places where the
@@ -249,4 +251,4 @@ def fill_nodes(law, rule, y, output, turns, scratch):
         start = part.end
     return count
 
-SIGNATURE = "446affab94ac2469f1ae9ce5d18cec287373054dc043bc39d3dc1c6bc05a1bf3"
+SIGNATURE = "18c881cfe989307cffa8cedbd7f3faafbc271806ebec0570d66733a13f79517b"

@@ -1,7 +1,7 @@
 """The proximal map of a piece of a loss, and panels of it that are short enough for a Gauss rule.
 
 Written by hand, in codegen/runtime/prox.py.
-Generated; do not edit. Signature 446affab94ac2469, runtime 3b1d3919b8f48c2b.
+Generated; do not edit. Signature 18c881cfe989307c, runtime 087fd5e5712b423f.
 Regenerate with: giantstep generate
 """
 
@@ -161,4 +161,4 @@ def graded(piece, kink, x, length, turns):
             length *= 0.5
     return length
 
-SIGNATURE = "446affab94ac2469f1ae9ce5d18cec287373054dc043bc39d3dc1c6bc05a1bf3"
+SIGNATURE = "18c881cfe989307cffa8cedbd7f3faafbc271806ebec0570d66733a13f79517b"

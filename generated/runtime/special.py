@@ -1,7 +1,7 @@
 """Special functions of the generated expressions: without overflow, accurate in the tails.
 
 Written by hand, in codegen/runtime/special.py.
-Generated; do not edit. Signature 446affab94ac2469, runtime 3b1d3919b8f48c2b.
+Generated; do not edit. Signature 18c881cfe989307c, runtime 087fd5e5712b423f.
 Regenerate with: giantstep generate
 """
 
@@ -80,4 +80,4 @@ def log_normal_cdf(u):
         fraction = -u + k / fraction
     return -0.5 * u * u - 0.9189385332046727 - math.log(fraction)
 
-SIGNATURE = "446affab94ac2469f1ae9ce5d18cec287373054dc043bc39d3dc1c6bc05a1bf3"
+SIGNATURE = "18c881cfe989307cffa8cedbd7f3faafbc271806ebec0570d66733a13f79517b"

@@ -6,7 +6,7 @@ Order of computation, found from the derived system:
        avg_h, avg_tg, zeta_hat_1, zeta_hat_2, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature a3146714a7417804.
+in X). Generated; do not edit. Signature 6832a534970c8f82.
 Regenerate with: giantstep generate
 """
 
@@ -20,7 +20,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "a3146714a74178047744a77a52a7ed9e21aeb84fcd393a35f7da5da3f9e51d1a"
+SIGNATURE = "6832a534970c8f8277b60cdf9bc83d7278b8081492d11f6513ace634592e4167"
 
 
 kappa_1, weight, nu0, nu1, nu2sq, kappa_2 = np.arange(6)  # rows of node, then those of the blocks
@@ -40,17 +40,17 @@ MATRICES = ('Q1', 'V1', 'residual_Q1', 'residual_V1', 'd_Q1', 'd_V1', 'd_residua
 (Q1, V1, residual_Q1, residual_V1, d_Q1, d_V1, d_residual_Q1, d_residual_V1, Q1_hat, V1_hat, P, M, S, d_Q1_hat,
     d_V1_hat, d_P, d_M, d_S) = np.arange(18)
 FIELDS = ('slope', 'avg_M', 'avg_g', 'avg_h', 'avg_gg', 'avg_gh', 'avg_hx', 'avg_ggh', 'avg_ghx', 'avg_hxx', 'avg_tg',
-    'avg_th', 'avg_tgh', 'avg_thx', 'avg_tth', 'mean', 'Delta', 'V', 'part_1', 'part_2', 'weight_1', 'weight_2',
-    'weight_3', 'weight_4', 'weight_5', 'weight_6', 'd_slope', 'd_mean', 'd_Delta', 'd_V', 'd_avg_g', 'd_avg_gg',
-    'd_avg_h', 'd_avg_tg')
+    'avg_th', 'avg_tgh', 'avg_thx', 'avg_tth', 'avg_l', 'mean', 'Delta', 'V', 'part_1', 'part_2', 'weight_1',
+    'weight_2', 'weight_3', 'weight_4', 'weight_5', 'weight_6', 'd_slope', 'd_mean', 'd_Delta', 'd_V', 'd_avg_g',
+    'd_avg_gg', 'd_avg_h', 'd_avg_tg')
 (slope, avg_M, avg_g, avg_h, avg_gg, avg_gh, avg_hx, avg_ggh, avg_ghx, avg_hxx, avg_tg, avg_th, avg_tgh, avg_thx,
-    avg_tth, mean, Delta, V, part_1, part_2, weight_1, weight_2, weight_3, weight_4, weight_5, weight_6, d_slope,
-    d_mean, d_Delta, d_V, d_avg_g, d_avg_gg, d_avg_h, d_avg_tg) = np.arange(34)
+    avg_tth, avg_l, mean, Delta, V, part_1, part_2, weight_1, weight_2, weight_3, weight_4, weight_5, weight_6,
+    d_slope, d_mean, d_Delta, d_V, d_avg_g, d_avg_gg, d_avg_h, d_avg_tg) = np.arange(35)
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi', 'zeta_1', 'zeta_2')
 BLOCKS = (UNKNOWNS,)
 # over the output
 AVERAGES = ('avg_M', 'avg_g', 'avg_h', 'avg_gg', 'avg_gh', 'avg_hx', 'avg_ggh', 'avg_ghx', 'avg_hxx', 'avg_tg',
-    'avg_th', 'avg_tgh', 'avg_thx', 'avg_tth')
+    'avg_th', 'avg_tgh', 'avg_thx', 'avg_tth', 'avg_l')
 SLOPES = ('slope',)
 
 
@@ -403,9 +403,8 @@ def observables(node, fraction, numbers, vector, matrix, field, out):
     K, N = fraction.shape[0], node.shape[1]
     for n in range(N):
         Delta_n = field[Delta, n]
-        V_n = field[V, n]
         avg_M_n = field[avg_M, n]
-        avg_gg_n = field[avg_gg, n]
+        avg_l_n = field[avg_l, n]
         mean_n = field[mean, n]
         nu0_n = node[nu0, n]
         nu1_n = node[nu1, n]
@@ -414,7 +413,7 @@ def observables(node, fraction, numbers, vector, matrix, field, out):
         weight_n = node[weight, n]
         field[weight_1, n] = ((((-mean_n + nu0_n)*(-mean_n + nu0_n)) + ((nu1_n - slope_n)*(nu1_n - slope_n)) + Delta_n
             + nu2sq_n)*weight_n)
-        field[weight_2, n] = (-0.5*V_n*avg_gg_n + avg_M_n)*weight_n
+        field[weight_2, n] = avg_l_n*weight_n
         field[weight_3, n] = avg_M_n*weight_n
     average_test_error = sum_of(field, weight_1)
     average_train_error = sum_of(field, weight_2)
@@ -490,6 +489,8 @@ d_avg_M := -avg_g*d_mean - avg_gg*d_V/2 + avg_h*d_Delta/2 - avg_tg*d_slope
 d_avg_g := -avg_gh*d_V - avg_h*d_mean - avg_hx*d_Delta/2 - avg_th*d_slope
 d_avg_gg := -2*avg_ggh*d_V - 2*avg_gh*d_mean - avg_ghx*d_Delta - 2*avg_tgh*d_slope
 d_avg_h := avg_ghx*d_V + avg_hx*d_mean + avg_hxx*d_Delta/2 + avg_thx*d_slope
+d_avg_l := ((V*avg_ggh - avg_gg)*d_V + (V*avg_gh - avg_g)*d_mean + (V*avg_ghx/2 + avg_h/2)*d_Delta
+    + (V*avg_tgh - avg_tg)*d_slope)
 d_avg_tg := -avg_tgh*d_V - avg_th*d_mean - avg_thx*d_Delta/2 - avg_tth*d_slope
 d_P[b, c] := -sum(sum(P[b, d]*V1_hat[a, d], d)*P[a, c]*d_T[a], a) - sum(sum(P[b, d]*d_V1_hat[a, d], d)*P[a, c]*T[a], a)
 d_M[b, c] := -sum(sum(M[b, d]*d_V1_hat[a, d], d)*M[a, c], a) + sum(P[a, b]*P[a, c]*d_T[a], a)
@@ -497,7 +498,7 @@ d_S[b, c] := sum(sum(P[b, d]*d_V1_hat[a, d], d)*P[c, a], a) - sum(S[a, b]*S[a, c
 """
 OBSERVABLES = """
 test_error := E((-mean + nu0)**2 + (nu1 - slope)**2 + Delta + nu2sq)
-train_error := E(-V*avg_gg/2 + avg_M)
+train_error := E(avg_l)
 free_energy := (alpha*E(avg_M) + beta*inverse_dimension*sum(m[b]**2/(2*T[b]), b)
     + beta*(-sum(sum(M[a, b]*psi_hat[b], b)*psi_hat[a], a)/2 - sum(T[a]*zeta_hat_1[a]**2, a)/2
     - sum(T[a]*zeta_hat_2[a]**2, a)/2 + sum(-Q2[b]*V2_hat[b] + Q2_hat[b]*V2[b], b)/2

@@ -7,7 +7,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature b04a053632450e6c.
+in X). Generated; do not edit. Signature 99938d3a6ac37adc.
 Regenerate with: giantstep generate
 """
 
@@ -21,7 +21,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "b04a053632450e6ccee9babc0bf7d577ac85b7b11f631ca81cbb2bc375e8aab8"
+SIGNATURE = "99938d3a6ac37adcb6c588ec01b20739b2cc8c4f82d6f93ab00d828bfbf2c0c6"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks
@@ -43,19 +43,19 @@ MATRICES = ('Q1', 'V1', 'residual_Q1', 'residual_V1', 'd_Q1', 'd_V1', 'd_residua
     d_V1_hat, d_P, d_M, d_S) = np.arange(18)
 FIELDS = ('slope_1', 'slope_2', 'avg_M', 'avg_g', 'avg_h', 'avg_gg', 'avg_gh', 'avg_hx', 'avg_ggh', 'avg_ghx',
     'avg_hxx', 'avg_t_1g', 'avg_t_2g', 'avg_t_1h', 'avg_t_2h', 'avg_t_1gh', 'avg_t_2gh', 'avg_t_1hx', 'avg_t_2hx',
-    'avg_t_1t_1h', 'avg_t_1t_2h', 'avg_t_2t_2h', 'mean', 'Delta', 'V', 'part_1', 'weight_1', 'weight_2', 'weight_3',
-    'weight_4', 'weight_5', 'weight_6', 'd_slope_1', 'd_slope_2', 'd_mean', 'd_Delta', 'd_V', 'd_avg_g', 'd_avg_gg',
-    'd_avg_h', 'd_avg_t_1g', 'd_avg_t_2g')
+    'avg_t_1t_1h', 'avg_t_1t_2h', 'avg_t_2t_2h', 'avg_l', 'mean', 'Delta', 'V', 'part_1', 'weight_1', 'weight_2',
+    'weight_3', 'weight_4', 'weight_5', 'weight_6', 'd_slope_1', 'd_slope_2', 'd_mean', 'd_Delta', 'd_V', 'd_avg_g',
+    'd_avg_gg', 'd_avg_h', 'd_avg_t_1g', 'd_avg_t_2g')
 (slope_1, slope_2, avg_M, avg_g, avg_h, avg_gg, avg_gh, avg_hx, avg_ggh, avg_ghx, avg_hxx, avg_t_1g, avg_t_2g,
-    avg_t_1h, avg_t_2h, avg_t_1gh, avg_t_2gh, avg_t_1hx, avg_t_2hx, avg_t_1t_1h, avg_t_1t_2h, avg_t_2t_2h, mean, Delta,
-    V, part_1, weight_1, weight_2, weight_3, weight_4, weight_5, weight_6, d_slope_1, d_slope_2, d_mean, d_Delta, d_V,
-    d_avg_g, d_avg_gg, d_avg_h, d_avg_t_1g, d_avg_t_2g) = np.arange(42)
+    avg_t_1h, avg_t_2h, avg_t_1gh, avg_t_2gh, avg_t_1hx, avg_t_2hx, avg_t_1t_1h, avg_t_1t_2h, avg_t_2t_2h, avg_l, mean,
+    Delta, V, part_1, weight_1, weight_2, weight_3, weight_4, weight_5, weight_6, d_slope_1, d_slope_2, d_mean,
+    d_Delta, d_V, d_avg_g, d_avg_gg, d_avg_h, d_avg_t_1g, d_avg_t_2g) = np.arange(43)
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')
 BLOCKS = (UNKNOWNS,)
 # over the output
 AVERAGES = ('avg_M', 'avg_g', 'avg_h', 'avg_gg', 'avg_gh', 'avg_hx', 'avg_ggh', 'avg_ghx', 'avg_hxx', 'avg_t_1g',
     'avg_t_2g', 'avg_t_1h', 'avg_t_2h', 'avg_t_1gh', 'avg_t_2gh', 'avg_t_1hx', 'avg_t_2hx', 'avg_t_1t_1h',
-    'avg_t_1t_2h', 'avg_t_2t_2h')
+    'avg_t_1t_2h', 'avg_t_2t_2h', 'avg_l')
 SLOPES = ('slope_1', 'slope_2')
 
 
@@ -461,9 +461,8 @@ def observables(node, fraction, numbers, vector, matrix, field, out):
     K, N = fraction.shape[0], node.shape[1]
     for n in range(N):
         Delta_n = field[Delta, n]
-        V_n = field[V, n]
         avg_M_n = field[avg_M, n]
-        avg_gg_n = field[avg_gg, n]
+        avg_l_n = field[avg_l, n]
         mean_n = field[mean, n]
         nu0_n = node[nu0, n]
         nu1_1_n = node[nu1_1, n]
@@ -474,7 +473,7 @@ def observables(node, fraction, numbers, vector, matrix, field, out):
         weight_n = node[weight, n]
         field[weight_1, n] = ((((-mean_n + nu0_n)*(-mean_n + nu0_n)) + ((nu1_1_n - slope_1_n)*(nu1_1_n - slope_1_n))
             + ((nu1_2_n - slope_2_n)*(nu1_2_n - slope_2_n)) + Delta_n + nu2sq_n)*weight_n)
-        field[weight_2, n] = (-0.5*V_n*avg_gg_n + avg_M_n)*weight_n
+        field[weight_2, n] = avg_l_n*weight_n
         field[weight_3, n] = avg_M_n*weight_n
     average_test_error = sum_of(field, weight_1)
     average_train_error = sum_of(field, weight_2)
@@ -559,6 +558,8 @@ d_avg_M := -avg_g*d_mean - avg_gg*d_V/2 + avg_h*d_Delta/2 - avg_t_1g*d_slope_1 -
 d_avg_g := -avg_gh*d_V - avg_h*d_mean - avg_hx*d_Delta/2 - avg_t_1h*d_slope_1 - avg_t_2h*d_slope_2
 d_avg_gg := -2*avg_ggh*d_V - 2*avg_gh*d_mean - avg_ghx*d_Delta - 2*avg_t_1gh*d_slope_1 - 2*avg_t_2gh*d_slope_2
 d_avg_h := avg_ghx*d_V + avg_hx*d_mean + avg_hxx*d_Delta/2 + avg_t_1hx*d_slope_1 + avg_t_2hx*d_slope_2
+d_avg_l := ((V*avg_ggh - avg_gg)*d_V + (V*avg_gh - avg_g)*d_mean + (V*avg_ghx/2 + avg_h/2)*d_Delta
+    + (V*avg_t_1gh - avg_t_1g)*d_slope_1 + (V*avg_t_2gh - avg_t_2g)*d_slope_2)
 d_avg_t_1g := -avg_t_1gh*d_V - avg_t_1h*d_mean - avg_t_1hx*d_Delta/2 - avg_t_1t_1h*d_slope_1 - avg_t_1t_2h*d_slope_2
 d_avg_t_2g := -avg_t_1t_2h*d_slope_1 - avg_t_2gh*d_V - avg_t_2h*d_mean - avg_t_2hx*d_Delta/2 - avg_t_2t_2h*d_slope_2
 d_P[b, c] := -sum(sum(P[b, d]*V1_hat[a, d], d)*P[a, c]*d_T[a], a) - sum(sum(P[b, d]*d_V1_hat[a, d], d)*P[a, c]*T[a], a)
@@ -567,7 +568,7 @@ d_S[b, c] := sum(sum(P[b, d]*d_V1_hat[a, d], d)*P[c, a], a) - sum(S[a, b]*S[a, c
 """
 OBSERVABLES = """
 test_error := E((-mean + nu0)**2 + (nu1_1 - slope_1)**2 + (nu1_2 - slope_2)**2 + Delta + nu2sq)
-train_error := E(-V*avg_gg/2 + avg_M)
+train_error := E(avg_l)
 free_energy := (alpha*E(avg_M) + beta*inverse_dimension*sum(m[b]**2/(2*T[b]), b)
     + beta*(-sum(sum(M[a, b]*psi_hat_1[b], b)*psi_hat_1[a], a)/2 - sum(sum(M[a, b]*psi_hat_2[b], b)*psi_hat_2[a], a)/2
     - sum(T[a]*zeta_hat[a]**2, a)/2 - sum(T[a]*chi[a]*norm_hat[a]**2, a)/2

@@ -1,6 +1,6 @@
 """Equations of a given bulk of several blocks, 1 direction(s) beside the spike  [THEORY section 5].
 
-Generated; do not edit. Signature 57caa46f5e81ae33.
+Generated; do not edit. Signature 496a627d070d0843.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "57caa46f5e81ae3385b7b32ddbc19084ac9daa46ef7d6dd42f4fa3ca6847cbcb"
+SIGNATURE = "496a627d070d0843ad53a891c494095de6f4d20e7f42123a05cf54c936b32b23"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi', 'zeta')
@@ -70,12 +70,14 @@ d_avg_M := -avg_g*d_mean - avg_gg*d_V/2 + avg_h*d_Delta/2 - avg_tg*d_slope
 d_avg_g := -avg_gh*d_V - avg_h*d_mean - avg_hx*d_Delta/2 - avg_th*d_slope
 d_avg_gg := -2*avg_ggh*d_V - 2*avg_gh*d_mean - avg_ghx*d_Delta - 2*avg_tgh*d_slope
 d_avg_h := avg_ghx*d_V + avg_hx*d_mean + avg_hxx*d_Delta/2 + avg_thx*d_slope
+d_avg_l := ((V*avg_ggh - avg_gg)*d_V + (V*avg_gh - avg_g)*d_mean + (V*avg_ghx/2 + avg_h/2)*d_Delta
+    + (V*avg_tgh - avg_tg)*d_slope)
 d_avg_tg := -avg_tgh*d_V - avg_th*d_mean - avg_thx*d_Delta/2 - avg_tth*d_slope
 d_G[i, j] := -sum(sum(G[i, b]*d_A[b, a], b)*G[a, j], a)
 """
 OBSERVABLES = """
 test_error := E((-mean + nu0)**2 + (nu1 - slope)**2 + Delta + nu2sq)
-train_error := E(-V*avg_gg/2 + avg_M)
+train_error := E(avg_l)
 free_energy := (alpha*E(avg_M) + beta*inverse_dimension*sum(m[b]**2/(2*T[b]), b)
     + beta*(sum(-Q2[b]*V2_hat[b] + Q2_hat[b]*V2[b], b)/2 + sum(psi[b]*psi_hat[b] + zeta[b]*zeta_hat[b], b)
     - sum(sum(Coupling[i, j]*G[j, i], i), j)/2 - sum(sum(V1_hat[b, c]*zeta[b]*zeta[c], b), c)/2

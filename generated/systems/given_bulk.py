@@ -1,6 +1,6 @@
 """Equations of a given bulk, one block  [THEORY section 5].
 
-Generated; do not edit. Signature ebfd17c9d3ec45fd.
+Generated; do not edit. Signature abb3373252bb7be3.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "ebfd17c9d3ec45fdbd1b6ff51f0f2ed916f21777801387fdeed67028d545efc9"
+SIGNATURE = "abb3373252bb7be3b3c36c26ad91666991ae764ace740e8e76507b0187334b15"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')
@@ -173,13 +173,15 @@ d_avg_M := -avg_g*d_mean - avg_gg*d_V/2 + avg_h*d_Delta/2 - avg_tg*d_slope
 d_avg_g := -avg_gh*d_V - avg_h*d_mean - avg_hx*d_Delta/2 - avg_th*d_slope
 d_avg_gg := -2*avg_ggh*d_V - 2*avg_gh*d_mean - avg_ghx*d_Delta - 2*avg_tgh*d_slope
 d_avg_h := avg_ghx*d_V + avg_hx*d_mean + avg_hxx*d_Delta/2 + avg_thx*d_slope
+d_avg_l := ((V*avg_ggh - avg_gg)*d_V + (V*avg_gh - avg_g)*d_mean + (V*avg_ghx/2 + avg_h/2)*d_Delta
+    + (V*avg_tgh - avg_tg)*d_slope)
 d_avg_tg := -avg_tgh*d_V - avg_th*d_mean - avg_thx*d_Delta/2 - avg_tth*d_slope
 d_Px[b, c, x] := (-d_ridge*sum(Px[a, c, x]*Px[b, a, x], a) - sum(sum(Px[b, d, x]*d_V1_hat[a, d], d)*Px[a, c, x],
     a)*spectrum[x] - sum(Px[a, c, x]*Px[b, a, x]*d_V2_hat[a], a))
 """
 OBSERVABLES = """
 test_error := E((-mean + nu0)**2 + (nu1 - slope)**2 + Delta + nu2sq)
-train_error := E(-V*avg_gg/2 + avg_M)
+train_error := E(avg_l)
 free_energy := (alpha*E(avg_M) + beta*inverse_dimension*sum(m[b]**2/(2*T[b]), b)
     + beta*(-sum(sum(sum(Px[c, b, a]*psi_hat[c], c)*psi_hat[b], b)*law_oo[a]*spectrum[a], a)/2
     - sum(sum(sum(Px[c, b, a]*psi_hat[c], c)*zeta_hat[b], b)*law_vo[a]*spectrum[a], a)/2

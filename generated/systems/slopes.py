@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 4b3f25be2441c133.
+Generated; do not edit. Signature 8f59ba6bd4226de2.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "4b3f25be2441c133476a8dae6ac046f75978bd4cf7ca3e1bbd3f2dc0e7e7d846"
+SIGNATURE = "8f59ba6bd4226de21841f2d4d14133d2866f156551d38bfc23dfca512957ddc5"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

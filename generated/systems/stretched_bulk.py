@@ -1,6 +1,6 @@
 """Equations of a stretched bulk, 1 direction(s) beside the spike, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature a860fde3bbe5bbcf.
+Generated; do not edit. Signature fcf918b198bd44b4.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "a860fde3bbe5bbcfed8d6101806a071fa7bf6255cb5cbce2787523edf8ad6a5f"
+SIGNATURE = "fcf918b198bd44b4a2bba28ce760ab6571ad0694c7164c815e190e5434db6f9e"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')
@@ -214,6 +214,8 @@ d_avg_M := -avg_g*d_mean - avg_gg*d_V/2 + avg_h*d_Delta/2 - avg_tg*d_slope
 d_avg_g := -avg_gh*d_V - avg_h*d_mean - avg_hx*d_Delta/2 - avg_th*d_slope
 d_avg_gg := -2*avg_ggh*d_V - 2*avg_gh*d_mean - avg_ghx*d_Delta - 2*avg_tgh*d_slope
 d_avg_h := avg_ghx*d_V + avg_hx*d_mean + avg_hxx*d_Delta/2 + avg_thx*d_slope
+d_avg_l := ((V*avg_ggh - avg_gg)*d_V + (V*avg_gh - avg_g)*d_mean + (V*avg_ghx/2 + avg_h/2)*d_Delta
+    + (V*avg_tgh - avg_tg)*d_slope)
 d_avg_tg := -avg_tgh*d_V - avg_th*d_mean - avg_thx*d_Delta/2 - avg_tth*d_slope
 d_G[i, j] := (-sum(sum(sum(sum(X[c, d]*inside[d, a], d)*d_out[b, c], c)*G[i, b], b)*G[a, j], a)
     - sum(sum(sum(sum(d_V1_hat[c, d]*last[d, a], d)*first[c, b], c)*G[i, b], b)*G[a, j], a)
@@ -228,7 +230,7 @@ d_U[b, c] := (-sum(sum(S_spike[d, a]*U[b, d]*d_spread[d], d)*U[a, c]*spread[a], 
 """
 OBSERVABLES = """
 test_error := E((-mean + nu0)**2 + (nu1 - slope)**2 + Delta + nu2sq)
-train_error := E(-V*avg_gg/2 + avg_M)
+train_error := E(avg_l)
 free_energy := (alpha*E(avg_M) + beta*inverse_dimension*sum(m[b]**2/(2*T[b]), b)
     + beta*(-sum(sum(M[a, b]*j_noise[b], b)*j_noise[a], a)/2 - sum(sum(X_own[a, b]*h_noise[b], b)*h_left[a], a)/2
     - sum(sum(h_noise[b]*put_left[b, a], b)*law_e[a], a) + sum(sum(norm_mean[b, a]*put_left[b, a], b)*law_own[a], a)/2

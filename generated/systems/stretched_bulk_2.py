@@ -1,6 +1,6 @@
 """Equations of a stretched bulk, 2 direction(s) beside the spike, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature cfb1e9372d846cad.
+Generated; do not edit. Signature 8e709a7bb8826308.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "cfb1e9372d846cad1e56b152afe94e9ea853583254af3d8413785e836f3f8fb1"
+SIGNATURE = "8e709a7bb88263086e0d6f13e5a9944aed665e677294aa4285173790e1561e67"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')
@@ -218,6 +218,8 @@ d_avg_M := -avg_g*d_mean - avg_gg*d_V/2 + avg_h*d_Delta/2 - avg_t_1g*d_slope_1 -
 d_avg_g := -avg_gh*d_V - avg_h*d_mean - avg_hx*d_Delta/2 - avg_t_1h*d_slope_1 - avg_t_2h*d_slope_2
 d_avg_gg := -2*avg_ggh*d_V - 2*avg_gh*d_mean - avg_ghx*d_Delta - 2*avg_t_1gh*d_slope_1 - 2*avg_t_2gh*d_slope_2
 d_avg_h := avg_ghx*d_V + avg_hx*d_mean + avg_hxx*d_Delta/2 + avg_t_1hx*d_slope_1 + avg_t_2hx*d_slope_2
+d_avg_l := ((V*avg_ggh - avg_gg)*d_V + (V*avg_gh - avg_g)*d_mean + (V*avg_ghx/2 + avg_h/2)*d_Delta
+    + (V*avg_t_1gh - avg_t_1g)*d_slope_1 + (V*avg_t_2gh - avg_t_2g)*d_slope_2)
 d_avg_t_1g := -avg_t_1gh*d_V - avg_t_1h*d_mean - avg_t_1hx*d_Delta/2 - avg_t_1t_1h*d_slope_1 - avg_t_1t_2h*d_slope_2
 d_avg_t_2g := -avg_t_1t_2h*d_slope_1 - avg_t_2gh*d_V - avg_t_2h*d_mean - avg_t_2hx*d_Delta/2 - avg_t_2t_2h*d_slope_2
 d_G[i, j] := (-sum(sum(sum(sum(X[c, d]*inside[d, a], d)*d_out[b, c], c)*G[i, b], b)*G[a, j], a)
@@ -233,7 +235,7 @@ d_U[b, c] := (-sum(sum(S_spike[d, a]*U[b, d]*d_spread[d], d)*U[a, c]*spread[a], 
 """
 OBSERVABLES = """
 test_error := E((-mean + nu0)**2 + (nu1_1 - slope_1)**2 + (nu1_2 - slope_2)**2 + Delta + nu2sq)
-train_error := E(-V*avg_gg/2 + avg_M)
+train_error := E(avg_l)
 free_energy := (alpha*E(avg_M) + beta*inverse_dimension*sum(m[b]**2/(2*T[b]), b)
     + beta*(-sum(sum(M[a, b]*j_noise[b], b)*j_noise[a], a)/2 - sum(sum(X_own[a, b]*h_noise[b], b)*h_left[a], a)/2
     - sum(sum(h_noise[b]*put_left[b, a], b)*law_e[a], a) + sum(sum(norm_mean[b, a]*put_left[b, a], b)*law_own[a], a)/2

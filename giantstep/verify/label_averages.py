@@ -43,7 +43,7 @@ class _Outputs:
 def averages_over_labels(
     law: LabelLaw, loss: FitLoss, noise: float, kappa: Array, output: Output, width: float
 ) -> dict[str, Array]:
-    """avg_M, avg_g, avg_gg, avg_h [N] and avg_tg [m, N]. Raises NotEvaluable for many labels with a curve each."""
+    """avg_l, avg_M, avg_g, avg_gg, avg_h [N] and avg_tg [m, N]. Raises NotEvaluable for many curves."""
     nodes = len(law.nodes(kappa[:1], width)[0][0]) * (2 if law.flips else 1)
     size = max(1, int(_TOGETHER / (nodes * 2.0 * _REACH / (_PANEL * width) * _ORDER)))
     rows = [slice(start, start + size) for start in range(0, len(kappa), size)]
@@ -83,12 +83,13 @@ def _averages_of_curve(outputs: _Outputs, curve: Curve, response: Array, width: 
     count, root = len(outputs.centre), np.sqrt(outputs.own)[:, None]
     xi, over = _nodes(outputs, curve, response, root, width)
     omega = outputs.centre[..., None] + root[..., None] * xi
-    envelope, g, h = (a.reshape(omega.shape) for a in curve.moreau(omega.reshape(count, -1), response))
+    loss, envelope, g, h = (a.reshape(omega.shape) for a in curve.moreau(omega.reshape(count, -1), response))
     over = over * outputs.weight[..., None]
     slope = (over * g).sum(axis=2)  # [N, J]
     bend = (over * g * xi).sum(axis=(1, 2)) / root[:, 0]
     along = np.einsum("nj,njm->mn", slope, outputs.along) * outputs.sign + outputs.rest.T * bend
     return {
+        "avg_l": (over * loss).sum(axis=(1, 2)),
         "avg_M": (over * envelope).sum(axis=(1, 2)),
         "avg_g": outputs.sign * slope.sum(axis=1),
         "avg_gg": (over * g * g).sum(axis=(1, 2)),

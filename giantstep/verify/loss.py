@@ -113,7 +113,7 @@ def _curve_differs(loss: FitLoss, analysis: LossAnalysis, numbers: Mapping[str, 
     omega, v = at
     sign, offset = _orientation(loss.form, float(y))
     place = np.array([[sign * float(omega) - offset]])
-    (envelope,), (g,), (h,) = curve_of(loss, _label_of_curve(loss, float(y))).moreau(place, np.array([float(v)]))
+    _, (envelope,), (g,), (h,) = curve_of(loss, _label_of_curve(loss, float(y))).moreau(place, np.array([float(v)]))
     with mpmath.workdps(25):
         wanted = moreau_values(analysis, y, omega, v, numbers, 24)
         pairs = ((envelope[0], wanted.envelope), (sign * g[0], wanted.g), (h[0], wanted.h))
@@ -177,8 +177,15 @@ def _by_quadrature(system: CoupledSystem, law: Sequence[_Label], i: int) -> tupl
         even = np.linspace(-_REACH, _REACH, int(np.ceil(2.0 * _REACH * spread / width)) + 1)
         marks = np.clip((curve.marks(response)[0] - middle) / spread, -_REACH, _REACH)
         z, w = panels(np.sort(np.concatenate([even, marks])), _ORDER)
-        envelope, g, h = (found[0] for found in curve.moreau((middle + spread * z)[None], response))
-        letters = {"M": envelope, "g": sign * g, "h": h, "x": sign * z / spread, "xx": (z * z - 1.0) / variance}
+        of_prox, envelope, g, h = (found[0] for found in curve.moreau((middle + spread * z)[None], response))
+        letters = {
+            "l": of_prox,
+            "M": envelope,
+            "g": sign * g,
+            "h": h,
+            "x": sign * z / spread,
+            "xx": (z * z - 1.0) / variance,
+        }
         weight = node.weight * w * density(z)
         for k, name in enumerate(names):
             term = weight * _monomial(name, letters, node.t)
@@ -204,7 +211,7 @@ def _monomial(name: str, letters: Mapping[str, Array], t: Sequence[float]) -> Ar
 
 def averages_check(system: CoupledSystem, law: LabelLaw, nodes: Sequence[int]) -> Check:
     """The averages of the equations, with the law of the label, against those of the definition at a few kappa."""
-    model, names = system.problem.model, ("avg_M", "avg_g", "avg_gg", "avg_h")
+    model, names = system.problem.model, ("avg_l", "avg_M", "avg_g", "avg_gg", "avg_h")
     label, here = "averages over the output against quadrature", list(nodes)
     kappa = system.points()[here]
     fields = (system.view(name)[here] for name in ("mean", "Delta", "V"))

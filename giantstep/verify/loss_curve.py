@@ -35,10 +35,10 @@ class Curve:
             axis=1,
         )
 
-    def moreau(self, omega: Array, response: Array) -> tuple[Array, Array, Array]:
-        """(envelope, g, h) at omega [N, U] and V [N]: g = (prox - omega)/V and h = -dg/domega."""
+    def moreau(self, omega: Array, response: Array) -> tuple[Array, Array, Array, Array]:
+        """(loss of the prox, envelope, g, h) at omega [N, U] and V [N]: g = (prox - omega)/V and h = -dg/domega."""
         v = np.broadcast_to(response[:, None], omega.shape)
-        envelope, g, h = np.empty_like(omega), np.empty_like(omega), np.empty_like(omega)
+        loss, g, h = np.empty_like(omega), np.empty_like(omega), np.empty_like(omega)
         edges = [np.full(len(response), -np.inf), *self.marks(response).T, np.full(len(response), np.inf)]
         for number, (value, slope, bend) in enumerate(self.pieces):
             here = (omega > edges[2 * number][:, None]) & (omega <= edges[2 * number + 1][:, None])
@@ -49,13 +49,13 @@ class Curve:
             g[here] = -slope(x)
             curvature = bend(x)
             h[here] = curvature / (1.0 + v[here] * curvature)
-            envelope[here] = value(x) + 0.5 * v[here] * g[here] ** 2
+            loss[here] = value(x)
         for number, kink in enumerate(self.kinks):
             here = (omega > edges[2 * number + 1][:, None]) & (omega <= edges[2 * number + 2][:, None])
             g[here] = (kink - omega[here]) / v[here]
             h[here] = 1.0 / v[here]
-            envelope[here] = self.pieces[number][0](np.full(int(here.sum()), kink)) + 0.5 * v[here] * g[here] ** 2
-        return envelope, g, h
+            loss[here] = self.pieces[number][0](np.full(int(here.sum()), kink))
+        return loss, loss + 0.5 * v * g**2, g, h
 
 
 def _step(omega: Array, v: Array, slope: Function, bend: Function) -> Array:

@@ -37,7 +37,7 @@ class _Group:
 def loss_averages(
     law: LabelLaw, loss: FitLoss, noise: float, kappa: Array, output: Output, width: float = 1.0
 ) -> dict[str, Array]:
-    """avg_M, avg_g, avg_gg, avg_h [N] and avg_tg [m, N]: over label and output given kappa.
+    """avg_l, avg_M, avg_g, avg_gg, avg_h [N] and avg_tg [m, N]: over label and output given kappa.
 
     width: of the panels, in units of the scales of output and label. Raises NotEvaluable for a law or a loss that this
     quadrature does not take.
@@ -66,10 +66,11 @@ def _averages_over_step(
     group = _group_of_step(law, loss.form, noise, kappa, output, step)
     curve = curve_of(loss, group.label)
     u, weight = _places(group, curve, output.response, width)
-    envelope, g, h = curve.moreau(u, output.response)
+    loss_of_prox, envelope, g, h = curve.moreau(u, output.response)
     p, along = group.density(u)
     p, along = p * weight, along * weight
     return {
+        "avg_l": (p * loss_of_prox).sum(axis=1),
         "avg_M": (p * envelope).sum(axis=1),
         "avg_g": group.sign * (p * g).sum(axis=1),
         "avg_gg": (p * g * g).sum(axis=1),

@@ -19,7 +19,7 @@ import sympy as sp
 from derive.blocks import KAPPA
 from derive.check import check_derivation
 from derive.output import ENVELOPE, X2, G, H, OutputAverages, X, average, output_averages
-from derive.symbols import DELTA
+from derive.symbols import DELTA, V
 
 Array = np.ndarray
 STENCIL = ((-2, 1.0 / 12.0), (-1, -2.0 / 3.0), (1, 2.0 / 3.0), (2, -1.0 / 12.0))
@@ -60,7 +60,8 @@ def averages(given: Law, derived: OutputAverages, loss: loss_oracle.Loss) -> dic
     """The derived monomials averaged over that law, by name."""
     letters = [sp.Symbol(n, real=True) for n in (["t"] if derived.directions == 1 else ["t_1", "t_2"])]
     symbols = (ENVELOPE, G, H, X, X2, *letters)
-    functions = {name: sp.lambdify(symbols, monomial) for name, monomial in derived.monomials.items()}
+    at = {V(KAPPA): given.V}
+    functions = {name: sp.lambdify(symbols, monomial.subs(at)) for name, monomial in derived.monomials.items()}
     found = dict.fromkeys(functions, 0.0)
     root = math.sqrt(given.Delta)
     for weight, t, y in zip(given.weight, given.t, given.label, strict=True):
@@ -77,8 +78,8 @@ def averages(given: Law, derived: OutputAverages, loss: loss_oracle.Loss) -> dic
     return found
 
 
-def value(expression: sp.Expr, known: Mapping[str, float], delta: float) -> float:
-    return float(expression.subs({average(name): v for name, v in known.items()}).subs(DELTA(KAPPA), delta))
+def value(expression: sp.Expr, known: Mapping[str, float], at: Mapping[sp.Expr, float]) -> float:
+    return float(expression.subs({average(name): v for name, v in known.items()}).subs(at))
 
 
 @pytest.mark.parametrize(
@@ -97,27 +98,27 @@ def value(expression: sp.Expr, known: Mapping[str, float], delta: float) -> floa
 def test_derivatives_of_the_averages(name: str, directions: int) -> None:
     derived, loss = output_averages(directions), loss_oracle.loss(name, loss_oracle.FLOAT)
     here = law(directions, loss.form)
-    known = averages(here, derived, loss)
+    known, at = averages(here, derived, loss), {DELTA(KAPPA): here.Delta, V(KAPPA): here.V}
     fields = next(iter(derived.partials.values()))
     for field in fields:
         parts = [(weight, averages(here.moved(field, k * STEP), derived, loss)) for k, weight in STENCIL]
         for wanted, partial in derived.partials.items():
             slope = sum(weight * found[wanted] for weight, found in parts) / STEP
-            assert abs(slope - value(partial[field], known, here.Delta)) < CLOSE, (wanted, field)
+            assert abs(slope - value(partial[field], known, at)) < CLOSE, (wanted, field)
 
 
 @pytest.mark.parametrize("directions", [1, 2, 3])
 def test_what_is_derived(directions: int) -> None:
     derived = output_averages(directions)
     along = [f"t_{i + 1}" for i in range(directions)] if directions > 1 else ["t"]
-    assert set(derived.partials) == {"avg_M", "avg_g", "avg_gg", "avg_h", *(f"avg_{t}g" for t in along)}
+    assert set(derived.partials) == {"avg_l", "avg_M", "avg_g", "avg_gg", "avg_h", *(f"avg_{t}g" for t in along)}
     fields = {"V", "mean", "Delta", *(t.replace("t", "slope") for t in along)}
     assert all(set(partial) == fields for partial in derived.partials.values())
     # no derivative needs an average that is not there, nor a derivative of h, which a kinked loss does not have
     named = {average(name) for name in derived.monomials}
     for partial in derived.partials.values():
         for expression in partial.values():
-            assert {f for f in expression.atoms(sp.Function) if f != DELTA(KAPPA)} <= named
+            assert {f for f in expression.atoms(sp.Function) if f not in (DELTA(KAPPA), V(KAPPA))} <= named
     checks = check_derivation(derived.derivation)
     assert checks and all(check.error is None or check.error < 1e-45 for check in checks)
 
@@ -127,6 +128,10 @@ def test_the_identities_of_the_envelope() -> None:
     partials = output_averages(1).partials
     assert partials["avg_M"]["V"] == -average("avg_gg") / 2
     assert partials["avg_M"]["mean"] == -average("avg_g")
+    # the loss of the prox: l = M - V g^2/2, with g and h in the place of dM/dV and dg/domega
+    g_gg, gh_ggh = (average("avg_g"), average("avg_gg")), (average("avg_gh"), average("avg_ggh"))
+    for field, first, second in zip(("mean", "V"), g_gg, gh_ggh, strict=True):
+        assert sp.expand(partials["avg_l"][field] + first - V(KAPPA) * second) == 0
     assert partials["avg_M"]["Delta"] == average("avg_h") / 2
     assert partials["avg_M"]["slope"] == -average("avg_tg")
     assert partials["avg_g"]["mean"] == -average("avg_h")

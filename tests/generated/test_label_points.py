@@ -37,7 +37,7 @@ def averages(
     target = {} if name in MARGIN else {"target__link": "tanh"}
     found = model(loss_table(name), **target).fit.loss
     kernel, (v, mean, slope, variance), (count, _, directions) = loss_kernel(found), fields, t.shape
-    out = np.empty((9 + 4 * directions + directions * (directions + 1) // 2, count))
+    out = np.empty((10 + 4 * directions + directions * (directions + 1) // 2, count))
     labels = LabelNodes(weight, t, label, np.zeros((directions, directions)) if rest is None else rest)
     slopes = np.repeat(np.array(slope[:directions])[:, None], count, axis=1)
     output = Fields(np.full(count, v), np.full(count, mean), slopes, np.full(count, variance))

@@ -33,7 +33,7 @@ def averages(name: str | dict[str, float | str], V: float, flips: float) -> Arra
     found = model(name, target__link="sign", target__flips=flips, spike__alignment=1.0)
     kernel, kappa = loss_kernel(found.fit.loss), np.array([0.7])
     law = label_law(found.target, (1.0,), kappa)
-    out, scratch = np.empty((14, 1)), np.empty(kernel.SCRATCH_SHAPE)
+    out, scratch = np.empty((15, 1)), np.empty(kernel.SCRATCH_SHAPE)
     fields = Fields(np.array([V]), np.array([MEAN]), np.zeros((1, 1)), np.array([DELTA]))
     labels = LabelIntervals(kappa, law.low, law.high, law.weight, law.label, law.channel)
     kernel.intervals(Rule(gauss_rule(70), 70, np.array(found.fit.loss.values), 0.0), labels, fields, scratch, out)

@@ -72,8 +72,8 @@ def test_stretched_rows_are_those_of_a_spectrum(name: str, weight: str) -> None:
     At points that are followed, and one step of them away: the step's own error is that of its square, 1e-10.
     """
     at = problem(model("tanh(2*z)", step={**LARGE, "bulk": "trained"}).replace(RESPONSES[name]))
-    blocks, law = len(at.blocks), rows_of_blocks(at).law(at.spike.alignment)[0]
-    stretched, known = StretchedRows(at), TrainedRows(at, law)
+    blocks, rows = len(at.blocks), rows_of_blocks(at)
+    stretched, known = StretchedRows(at), TrainedRows(rows, rows.law(at.spike.alignment)[0])
     for angle in (0.5, 1.0, 2.0, -2.5):
         t = np.linspace(0.6, 0.9, blocks) * np.exp(0.5j * angle)
         v1 = (np.full((blocks, blocks), 0.4) + np.eye(blocks)) * np.exp(-0.3j * angle)

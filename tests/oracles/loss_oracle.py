@@ -18,7 +18,7 @@ from scipy import special
 
 Piece = tuple[Callable[[Any], Any], Callable[[Any], Any], Callable[[Any], Any]]  # rho, its slope, its curvature
 #: The averages of one direction beside the spike, in the order of the kernels.
-AVERAGES = ("M", "g", "h", "gg", "gh", "hx", "ggh", "ghx", "hxx", "tg", "th", "tgh", "thx", "tth")
+AVERAGES = ("M", "g", "h", "gg", "gh", "hx", "ggh", "ghx", "hxx", "tg", "th", "tgh", "thx", "tth", "l")
 
 
 @dataclass(frozen=True)
@@ -153,13 +153,14 @@ def loss(name: str, a: Arithmetic, **numbers: float) -> Loss:
 
 @dataclass(frozen=True)
 class Curve:
-    """Places omega_u with quadrature weights, and envelope, g and h there."""
+    """Places omega_u with quadrature weights, and envelope, g, h and the loss of the prox there."""
 
     omega: Any
     weight: Any
     envelope: Any
     g: Any
     h: Any
+    loss: Any
 
 
 def curve(found: Loss, a: Arithmetic, v: Any, low: Any, high: Any, width: Any) -> Curve:
@@ -182,7 +183,7 @@ def curve(found: Loss, a: Arithmetic, v: Any, low: Any, high: Any, width: Any) -
                 value = piece[0](kink)
                 for omega, weight in _nodes(a, first, last, width):
                     g = (kink - omega) / v
-                    parts.append([omega, weight, value + v * g * g / 2, g, 1 / v])
+                    parts.append([omega, weight, value + v * g * g / 2, g, 1 / v, value])
     return Curve(*(np.array(column) for column in zip(*parts, strict=True)))
 
 
@@ -203,8 +204,8 @@ def _smooth(
     omega, weight = (np.array(column) for column in zip(*grid, strict=True))
     u = prox(piece, v, omega, left, right)
     g, bend = -slope(u), curvature(u)
-    envelope, h = rho(u) + v * g * g / 2, bend / (1 + v * bend)
-    return [list(row) for row in zip(omega, weight, envelope, g, h, strict=True)]
+    loss, h = rho(u), bend / (1 + v * bend)
+    return [list(row) for row in zip(omega, weight, loss + v * g * g / 2, g, h, loss, strict=True)]
 
 
 def _cuts(curvature: Callable[[Any], Any], v: Any, low: Any, high: Any) -> list[Any]:
@@ -268,7 +269,7 @@ def averages(
     for start in range(0, len(centre), 64):
         part = slice(start, start + 64)
         reach = (c.omega > min(centre[part]) - 11 * spread) & (c.omega < max(centre[part]) + 11 * spread)
-        near = Curve(*(getattr(c, name)[reach] for name in ("omega", "weight", "envelope", "g", "h")))
+        near = Curve(*(getattr(c, name)[reach] for name in ("omega", "weight", "envelope", "g", "h", "loss")))
         off = near.omega[None, :] - centre[part, None]
         p = norm * weight[part, None] * near.weight[None, :] * a.exp(-(off**2) / (2 * variance))
         values = _monomials(near, sign[part, None], t[part, None], off, variance)
@@ -294,6 +295,7 @@ def _monomials(c: Curve, s: Any, t: Any, off: Any, variance: Any) -> tuple[Any, 
         t * g * h,
         t * h * x,
         t * t * h,
+        c.loss[None, :],
     )
 
 

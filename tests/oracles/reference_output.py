@@ -130,13 +130,13 @@ def _prox(slope: Evaluate, curvature: Evaluate, w: Any, v: Any, y: Any, u: Any, 
 
 
 def node_averages(curve: LossCurve, channel: Channel, kappa: Any, fields: Fields, finer: int = 1) -> dict[str, Any]:
-    """avg_M, avg_g, avg_gg, avg_h and avg_tg (one for each direction) at one kappa; ``finer``: more panels.
+    """avg_l, avg_M, avg_g, avg_gg, avg_h and avg_tg (one for each direction) at one kappa; ``finer``: more panels.
 
     Raises ValueError for label noise under a loss that is no function of the residual.
     """
     if channel.noise and curve.form != "residual":
         raise ValueError("label noise is integrated for losses of the residual only")
-    totals = [mpmath.mpf(0)] * (4 + len(fields.slopes))
+    totals = [mpmath.mpf(0)] * (5 + len(fields.slopes))
     width = min(_PANEL * mpmath.sqrt(_variance(curve, channel, fields)), _SMOOTH) / finer
     for y, parts in _groups(curve, channel, kappa, fields):
         grid = list(_grid(parts, curve.marks(fields.response, y), width))
@@ -147,6 +147,7 @@ def node_averages(curve: LossCurve, channel: Channel, kappa: Any, fields: Fields
                     continue
                 p, along = part.density(u)
                 terms = (
+                    (envelope - fields.response * g * g / 2) * p,
                     envelope * p,
                     part.sign * g * p,
                     g * g * p,
@@ -154,7 +155,7 @@ def node_averages(curve: LossCurve, channel: Channel, kappa: Any, fields: Fields
                     *(part.sign * g * t for t in along),
                 )
                 totals = [total + weight * term for total, term in zip(totals, terms, strict=True)]
-    names = ("avg_M", "avg_g", "avg_gg", "avg_h", *_along(len(fields.slopes)))
+    names = ("avg_l", "avg_M", "avg_g", "avg_gg", "avg_h", *_along(len(fields.slopes)))
     return dict(zip(names, totals, strict=True))
 
 

@@ -83,7 +83,7 @@ def emitted(text: str) -> tuple[LossAnalysis, ModuleType]:
 
 
 def nodes(kernel: ModuleType, y: float, centre: float, spread: float, v: float) -> tuple[Array, ...]:
-    """omega_u, weight, g, h, envelope, in the order of omega_u."""
+    """omega_u, weight, g, h, envelope, loss of the prox, in the order of omega_u."""
     scratch = np.empty(kernel.SCRATCH_SHAPE)
     with np.errstate(all="ignore"):
         rule, turns = Rule(gauss_rule(44), 44, np.empty(0), 0.0), Turns((math.inf, math.inf), math.inf)
@@ -99,14 +99,14 @@ def test_the_emitted_proximal_map(text: str, centre: float, spread: float, v: fl
     """Firmly non-expansive, 0 <= h <= 1/V, -g a subgradient everywhere (Fenchel and Moreau); the reference's."""
     analysis, kernel = emitted(text)
     spread, v = 10.0**spread, 10.0**v
-    omega, weight, g, h, envelope = nodes(kernel, 1.0, centre, spread, v)
+    omega, weight, g, h, envelope, rho = nodes(kernel, 1.0, centre, spread, v)
     assert weight.sum() == pytest.approx(1.0, abs=1e-9)  # all of the normal law
     prox, size = omega + v * g, 1e-11 * (1.0 + np.abs(omega).max())
     moved, along = np.diff(prox), np.diff(omega)
     assert np.all(moved >= -size) and np.all(moved <= along + size)
     assert np.all(h >= 0.0) and np.all(h <= (1.0 + 1e-12) / v)
     # rho(x') >= rho(x) - g (x' - x): -g is in the subdifferential, which is Moreau's decomposition
-    rho = envelope - 0.5 * v * g * g
+    assert np.allclose(rho + 0.5 * v * g * g, envelope, rtol=1e-13, atol=0.0)
     some = np.linspace(0, len(prox) - 1, 60).astype(int)
     below = rho[some, None] - g[some, None] * (prox[None, some] - prox[some, None])
     assert np.all(rho[None, some] >= below - 1e-10 * (1.0 + np.abs(rho).max() + np.abs(g).max() * np.abs(prox).max()))

@@ -153,7 +153,7 @@ def test_averages_over_the_output(text: str, y: float) -> None:
     loss, kernel, t = LOSSES[text], loss_kernel(FitLoss(text)), 0.4
     v, mean, slope, delta = 0.7, 0.3, 0.5, 0.8
     steps = refined(FINE[1], 1).output
-    out = np.empty((14, 1))
+    out = np.empty((15, 1))
     fields = Fields(np.array([v]), np.array([mean]), np.array([[slope]]), np.array([delta]))
     labels = LabelNodes(np.ones((1, 1)), np.full((1, 1, 1), t), np.full((1, 1), y), np.zeros((1, 1)))
     kernel.points(Rule(gauss_rule(steps), steps, np.zeros(0), 0.0), labels, fields, np.empty(kernel.SCRATCH_SHAPE), out)

@@ -64,3 +64,10 @@ def test_digits_lost_at_the_interpolation_peak() -> None:
     with pytest.raises(NotConverged) as caught:
         gs.solve(peak.replace(at))
     assert "fit.samples = network.width" in caught.value.hint
+
+
+@pytest.mark.parametrize("ridge", [1e-8, 1e-10])
+def test_a_training_error_that_vanishes_is_no_rounding(ridge: float) -> None:
+    """At a small ridge no example is within the margin; the envelope is far larger than the loss of its prox."""
+    changes = {"spike.strength": 0.7, "spike.alignment": 0.8, "fit.samples": 0.3, "fit.ridge": ridge}
+    assert gs.solve(model("hinge").replace(changes)).train_error == 0.0

@@ -233,7 +233,7 @@ def test_every_registered_loss_has_an_envelope_in_doubles(name: str) -> None:
     loss = FitLoss(name)
     curve = curve_of(loss, {"margin": 1.0, "residual": 0.0}.get(loss.form, 0.7))
     omega = np.linspace(-4.0, 4.0, 81)[None]
-    envelope, g, _ = (found[0] for found in curve.moreau(omega, np.array([0.7])))
+    _, envelope, g, _ = (found[0] for found in curve.moreau(omega, np.array([0.7])))
     slopes = np.gradient(envelope, omega[0], edge_order=2)
     assert np.max(np.abs(slopes + g)) < 0.05 * np.max(np.abs(g))
 
