@@ -95,8 +95,8 @@ def solved(problem: Problem, count: int = 4, level: Level = FINE) -> tuple[Coupl
 
 
 @lru_cache(maxsize=4)
-def equations(directions: int) -> SaddleSystem:
-    return saddle.coupled_system(directions)
+def equations(indices: int) -> SaddleSystem:
+    return saddle.coupled_system(indices)
 
 
 def channel_of(model: Model, alignments: tuple[float, ...]) -> Channel:
@@ -110,7 +110,7 @@ def reference_of(system: CoupledSystem) -> CoupledReference:
     problem = system.problem
     loss = problem.model.fit.loss
     return CoupledReference(
-        equations(system.directions),
+        equations(system.indices),
         system.table.tolist(),
         problem.fraction.tolist(),
         system.parameters.tolist(),
