@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -18,7 +18,7 @@ from derive.loss.loss import analyse_loss, loss_of
 from derive.saddle import SaddleSystem
 from derive.scalar import scalar_function
 from giantstep.quadrature.mesh import Term
-from giantstep.spec.kernels import coefficients
+from giantstep.quadrature.panels import rows_at
 from giantstep.spec.model import Model
 from giantstep.system import coupled_solver
 from giantstep.system.coupled_system import CoupledSystem
@@ -61,12 +61,10 @@ def model(loss: Any = "logistic", blocks: int = 1, /, **changes: Any) -> Model:
     return Model.from_dict(data).replace(found)
 
 
-def few_nodes(blocks: Sequence[Term], target: Term, count: int) -> Array:
+def few_nodes(blocks: tuple[Term, ...], target: Term | None, count: int) -> Array:
     """The table of the kernels on Gauss-Hermite nodes: what they solve need not be a converged integral."""
     kappa, weight = np.polynomial.hermite_e.hermegauss(count)
-    found = [coefficients(t.function, t.scale * kappa + t.offset, t.variance) for t in (target, *blocks)]
-    rows = np.stack(found[1:], axis=1).reshape(-1, count)
-    return np.ascontiguousarray(np.concatenate([kappa[None], weight[None] / weight.sum(), found[0], rows]).T)
+    return rows_at(blocks, target, kappa, weight / weight.sum())
 
 
 def small_system(problem: Problem, count: int = 4, level: Level = FINE) -> CoupledSystem:
