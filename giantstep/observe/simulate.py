@@ -171,7 +171,7 @@ def simulate(
     rounded, what = at_dimension(model, dimension), what or default_kind(model)
     system = finite_system(rounded, what)
     runs = [
-        _run_seed(system, what, dimension, seed, index, alphas, lambdas, _shifted(progress, index, seeds))
+        simulate_seed(system, what, dimension, seed, index, alphas, lambdas, _shifted(progress, index, seeds))
         for index in range(seeds)
     ]
     return Simulation(
@@ -205,22 +205,8 @@ def simulate_seed(
     samples: Sequence[float],
     ridges: Sequence[float],
     progress: Progress | None = None,
-) -> tuple[Array, Array]:
-    """Test and train error [sample, ridge] of one seed: independent tasks that add up to a simulation."""
-    result = _run_seed(system, what, dimension, seed, index, samples, ridges, progress)
-    return result.test_error[0], result.train_error[0]
-
-
-def _run_seed(
-    system: FiniteSystem,
-    what: SystemKind,
-    dimension: int,
-    seed: int,
-    index: int,
-    samples: Sequence[float],
-    ridges: Sequence[float],
-    progress: Progress | None,
 ) -> SimulationResult:
+    """One seed: independent tasks that add up to a simulation."""
     state = np.random.SeedSequence(seed, spawn_key=(index,)).generate_state(2, np.uint64)
     own = int(state[0]) << 64 | int(state[1])
     try:

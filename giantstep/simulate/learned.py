@@ -14,7 +14,6 @@ from giantstep.simulate.features import activate, training_set
 from giantstep.simulate.layer import FirstLayer, Streams, draw_layer, overlap, project
 from giantstep.simulate.memory import chunk_rows, estimate_bytes, require_memory
 from giantstep.simulate.system import (
-    FiniteSizes,
     FiniteSystem,
     SystemKind,
     check_kind,
@@ -70,34 +69,40 @@ def binned_output(
     else:
         fitted = fixed_bias(system, features, target, sizes.samples, (ridge,), system.bias, memory_limit)
     del features
-    readout, bias = fitted.readouts[:, 0], float(fitted.bias.ravel()[0])
-    return _measured(system, sizes, layer, readout, bias, edges, index, test_samples, streams)
+    network = _Network(system, layer, fitted.readouts[:, 0], float(fitted.bias.ravel()[0]))
+    spikes = np.atleast_2d(-layer.spike if layer.strength < 0.0 else layer.spike)
+    return _measured(network, np.array([layer.theta[index], *spikes]), edges, streams.test, test_samples)
+
+
+@dataclass(frozen=True)
+class _Network:
+    """A network after its fit: f = readout.sigma(rows x + bias)/sqrt(p)."""
+
+    system: FiniteSystem
+    layer: FirstLayer
+    readout: Array
+    bias: float
+
+    def outputs(self, inputs: Array, chunk: Array) -> Array:
+        """f [n] at inputs [n, d]; chunk: room for the features [n, p]."""
+        project(inputs, self.layer.rows, chunk)
+        activate(self.system, chunk, self.bias)
+        return np.asarray(blas.dgemv(1.0 / math.sqrt(len(self.readout)), chunk.T, self.readout, trans=1))
 
 
 def _measured(
-    system: FiniteSystem,
-    sizes: FiniteSizes,
-    layer: FirstLayer,
-    readout: Array,
-    bias: float,
-    edges: Array,
-    index: int,
-    count: int,
-    streams: Streams,
+    network: _Network, directions: Array, edges: Array, source: np.random.Generator, count: int
 ) -> BinnedOutput:
-    width, bins = sizes.width_count, len(edges) - 1
+    """Means over ``count`` inputs in bins along directions [axes, d]."""
+    width, bins = len(network.readout), len(edges) - 1
     height = min(chunk_rows(width), count)
-    inputs_buffer, chunk_buffer = np.empty((height, sizes.dimension)), np.empty((height, width))
-    spikes = np.atleast_2d(-layer.spike if layer.strength < 0.0 else layer.spike)
-    directions = (layer.theta[index], *spikes)
+    inputs_buffer, chunk_buffer = np.empty((height, directions.shape[1])), np.empty((height, width))
     total, number = np.zeros((len(directions), bins)), np.zeros((len(directions), bins))
     for start in range(0, count, height):
         size = min(height, count - start)
-        inputs, chunk = inputs_buffer[:size], chunk_buffer[:size]
-        streams.test.standard_normal(out=inputs)
-        project(inputs, layer.rows, chunk)
-        activate(system, chunk, bias)
-        output = blas.dgemv(1.0 / math.sqrt(width), chunk.T, readout, trans=1)
+        inputs = inputs_buffer[:size]
+        source.standard_normal(out=inputs)
+        output = network.outputs(inputs, chunk_buffer[:size])
         for axis, direction in enumerate(directions):
             place = np.searchsorted(edges, overlap(inputs, direction), side="right") - 1
             inside = (place >= 0) & (place < bins)

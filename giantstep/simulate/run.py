@@ -31,9 +31,13 @@ STAGES = ("first layer", "features", "readouts", "test error")
 
 
 @dataclass(frozen=True)
-class _Options:
+class _Plan:
     """What is the same for every seed."""
 
+    system: FiniteSystem
+    what: SystemKind
+    sizes: FiniteSizes
+    seed: int
     ridges: tuple[float, ...]
     test_samples: int
     order_parameters: bool
@@ -83,53 +87,47 @@ def simulate(
     positive_whole("seed", seed, 0)
     sizes = finite_sizes(system, dimension, samples)
     tests = _test_count(system, what, sizes, test_samples)
-    options = _Options(_checked_ridges(system, ridges), tests, order_parameters, memory_limit_bytes)
+    checked = _checked_ridges(system, ridges)
+    plan = _Plan(system, what, sizes, seed, checked, tests, order_parameters, memory_limit_bytes)
     if memory_limit_bytes is not None:
         positive_whole("memory_limit_bytes", memory_limit_bytes)
 
     def needed_at(size: int) -> int:
         there = finite_sizes(system, size, samples)
         tests = _test_count(system, what, there, test_samples)
-        return estimate_bytes(system, there, what, options.ridges, tests)
+        return estimate_bytes(system, there, what, checked, tests)
 
     needed = require_memory(needed_at, dimension, memory_limit_bytes)
     runs = []
     for index, sequence in enumerate(np.random.SeedSequence(seed).spawn(seeds)):
-        tell = _teller(progress, index, seeds)
-        runs.append(_one_seed(system, what, sizes, Streams.spawn(sequence), options, tell))
+        runs.append(_one_seed(plan, Streams.spawn(sequence), _teller(progress, index, seeds)))
     if progress is not None:
         progress(seeds * len(STAGES), seeds * len(STAGES), "done")
-    return _collect(system, what, sizes, seed, options, runs, needed, time.perf_counter() - started)
+    return _collect(plan, runs, needed, time.perf_counter() - started)
 
 
-def _one_seed(
-    system: FiniteSystem,
-    what: SystemKind,
-    sizes: FiniteSizes,
-    streams: Streams,
-    options: _Options,
-    tell: Callable[[int], None],
-) -> _Run:
+def _one_seed(plan: _Plan, streams: Streams, tell: Callable[[int], None]) -> _Run:
+    system, what, sizes = plan.system, plan.what, plan.sizes
     tell(0)
     layer = draw_layer(system, sizes, what, streams)
     tell(1)
     features, target = training_set(system, sizes, what, layer, streams)
     tell(2)
-    fitted = _fitted(system, features, target, sizes.samples, options)
+    fitted = _fitted(plan, features, target)
     readouts = fitted.readouts
     del features
     tell(3)
     overlaps = None
-    if options.order_parameters or what == "gaussian":
+    if plan.order_parameters or what == "gaussian":
         overlaps = measure_overlaps(system, sizes, layer, readouts)
     if what == "gaussian":
         assert overlaps is not None
-        test, sampling = conditional_test_error(system, layer, overlaps, options.test_samples, streams)
+        test, sampling = conditional_test_error(system, layer, overlaps, plan.test_samples, streams)
     else:
         test, sampling = sampled_test_error(
-            system, sizes, layer, readouts, fitted.bias.ravel(), options.test_samples, streams
+            system, sizes, layer, readouts, fitted.bias.ravel(), plan.test_samples, streams
         )
-    kept = overlaps if options.order_parameters else None
+    kept = overlaps if plan.order_parameters else None
     # the rows are the large part of the layer, and of no more use
     small = FirstLayer(
         layer.rows[:0], layer.theta, layer.spike, layer.strength, layer.alignment, layer.variances, layer.loadings
@@ -138,25 +136,15 @@ def _one_seed(
     return _Run(test.reshape(shape), fitted, sampling.reshape(shape), kept, small)
 
 
-def _fitted(
-    system: FiniteSystem, features: Array, target: Array, samples: tuple[int, ...], options: _Options
-) -> Fitted:
-    if system.trained_bias:
-        return trained_bias(system, features, target, samples, options.ridges, options.memory_limit)
-    return fixed_bias(system, features, target, samples, options.ridges, system.bias, options.memory_limit)
+def _fitted(plan: _Plan, features: Array, target: Array) -> Fitted:
+    given = plan.system, features, target, plan.sizes.samples, plan.ridges
+    if plan.system.trained_bias:
+        return trained_bias(*given, plan.memory_limit)
+    return fixed_bias(*given, plan.system.bias, plan.memory_limit)
 
 
-def _collect(
-    system: FiniteSystem,
-    what: SystemKind,
-    sizes: FiniteSizes,
-    seed: int,
-    options: _Options,
-    runs: list[_Run],
-    needed: int,
-    seconds: float,
-) -> SimulationResult:
-    shape = (len(runs), len(sizes.samples), len(options.ridges))
+def _collect(plan: _Plan, runs: list[_Run], needed: int, seconds: float) -> SimulationResult:
+    shape = (len(runs), len(plan.sizes.samples), len(plan.ridges))
     measured = [run.overlaps for run in runs if run.overlaps is not None]
     overlaps = None
     if measured:
@@ -168,14 +156,14 @@ def _collect(
         )
     spike = MeasuredSpike(
         np.array([run.layer.strength for run in runs]),
-        np.array([_alignment(system, run.layer) for run in runs]),
+        np.array([_alignment(plan.system, run.layer) for run in runs]),
         np.stack([run.layer.variances for run in runs]),
     )
     return SimulationResult(
-        what,
-        sizes,
-        options.ridges,
-        seed,
+        plan.what,
+        plan.sizes,
+        plan.ridges,
+        plan.seed,
         np.stack([run.test for run in runs]),
         np.stack([run.fitted.train for run in runs]),
         np.stack([run.sampling for run in runs]),
@@ -184,7 +172,7 @@ def _collect(
         np.stack([run.fitted.bias for run in runs]),
         np.stack([run.fitted.gap for run in runs]),
         np.stack([run.fitted.output_error for run in runs]),
-        options.test_samples,
+        plan.test_samples,
         needed,
         seconds,
     )

@@ -54,6 +54,12 @@ def points_of(values: Mapping[str, Any]) -> Points:
     if not values:
         raise BadInput("there are no values to solve for", 'give arrays by key, as {"fit.samples": [0.5, 1.0, 2.0]}')
     arrays = {key: _array(key, given) for key, given in values.items()}
+    shape = common_shape(arrays)
+    return Points({key: _column(np.broadcast_to(array, shape)) for key, array in arrays.items()}, shape)
+
+
+def common_shape(arrays: Mapping[str, NDArray[Any]]) -> tuple[int, ...]:
+    """The shape of arrays broadcast against each other. Raises BadInput where there is none, or nothing in it."""
     try:
         shape = np.broadcast_shapes(*(array.shape for array in arrays.values()))
     except ValueError:
@@ -61,7 +67,7 @@ def points_of(values: Mapping[str, Any]) -> Points:
         raise BadInput(f"the shapes of the values do not go together: {shapes}", "give equal ones") from None
     if math.prod(shape) == 0:
         raise BadInput("there are no values to solve for", "give at least one point")
-    return Points({key: _column(np.broadcast_to(array, shape)) for key, array in arrays.items()}, shape)
+    return shape
 
 
 def points_of_models(models: Sequence[Model]) -> Points:

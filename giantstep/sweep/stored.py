@@ -25,6 +25,7 @@ from giantstep.sweep.checkpoint import Checkpoint, Outcome
 from giantstep.sweep.dataset import Dataset, versions
 from giantstep.sweep.grid import check_key
 from giantstep.sweep.many import solve_many
+from giantstep.sweep.points import common_shape
 from giantstep.sweep.tasks import named
 from giantstep.sweep.zarr_store import REASON, STATUS, Columns, Store, digest_of
 
@@ -115,13 +116,7 @@ class _Points:
             if array.dtype.kind not in "iuf":
                 raise BadInput(f"the values of {key} are {shorten(given)}", "give numbers")
             arrays[key] = array.astype(np.float64, copy=False)
-        try:
-            shape = np.broadcast_shapes(*(array.shape for array in arrays.values()))
-        except ValueError:
-            shapes = ", ".join(f"{key} {array.shape}" for key, array in arrays.items())
-            raise BadInput(f"the shapes of the values do not go together: {shapes}", "give equal ones") from None
-        if math.prod(shape) == 0:
-            raise BadInput("there are no values to solve for", "give at least one point")
+        shape = common_shape(arrays)
         return cls({key: np.broadcast_to(array, shape) for key, array in arrays.items()}, shape)
 
     def __len__(self) -> int:

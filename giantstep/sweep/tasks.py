@@ -104,12 +104,10 @@ class SeedUnit:
         """Test and train errors, sample after sample, the ridges of a sample together."""
         try:
             system = finite_system(at_dimension(self.model, self.dimension), self.what)
-            test, train = simulate_seed(
-                system, self.what, self.dimension, self.seed, self.index, self.samples, self.ridges
-            )
+            found = simulate_seed(system, self.what, self.dimension, self.seed, self.index, self.samples, self.ridges)
         except BadInput as error:
             return Outcome("impossible", reason=str(error))
-        return Outcome("ok", {"test_error": test.ravel().tolist(), "train_error": train.ravel().tolist()})
+        return Outcome("ok", {name: getattr(found, name).ravel().tolist() for name in ("test_error", "train_error")})
 
     def key(self) -> str:
         """Everything that decides the numbers of this seed."""
