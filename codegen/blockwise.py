@@ -8,7 +8,7 @@ tangents of the residuals.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from string import Template
 
 import sympy as sp
@@ -20,24 +20,24 @@ from codegen.plan import Block, Node, Plan, analyse, residual
 from codegen.program import ARGUMENTS, Program
 from codegen.system_module import FOLDER, module_text, of_spike, suffix
 from codegen.templates import read
-from derive.loss.loss import Loss
 from derive.loss.quadratic import SQUARE
 from derive.saddle import saddle_system
 from derive.symbols import RIDGE
 
-RANKS = (1, 2, 3)  # directions of the spike
+RANKS = (1, 2)  # directions of the spike, of the systems in `generated/`; others: on demand
 
 
-def emit_systems(loss: Loss = SQUARE, spikes: Iterable[int] = RANKS) -> dict[str, str]:
-    """Path below ``generated/`` -> text: the solver of a loss with explicit averages, by the rank of the spike."""
-    texts = {}
-    for rank in spikes:
-        system = saddle_system(loss, rank)
-        plan = analyse(system)
-        title = f"of the {system.name} loss, {of_spike(rank)}any number of blocks K"
-        text = module_text(system, title, plan.report().splitlines(), emit_blockwise(plan), __name__)
-        texts[f"{FOLDER}/{loss.name}{suffix(rank)}.py"] = text
-    return texts
+def emit_systems() -> dict[str, str]:
+    """Path below ``generated/`` -> text: the solvers of the square loss that most models have."""
+    return {f"{FOLDER}/{SQUARE.name}{suffix(rank)}.py": emit_square(rank) for rank in RANKS}
+
+
+def emit_square(rank: int) -> str:
+    """Text of the solver of the square loss, whose averages are explicit, for a rank of the spike."""
+    system = saddle_system(SQUARE, rank)
+    plan = analyse(system)
+    title = f"of the {system.name} loss, {of_spike(rank)}any number of blocks K"
+    return module_text(system, title, plan.report().splitlines(), emit_blockwise(plan), __name__)
 
 
 def emit_blockwise(plan: Plan) -> str:

@@ -20,7 +20,7 @@ manifest.py        signatures, atomic writing, what generated/ must hold
 
 from __future__ import annotations
 
-from codegen.blockwise import emit_systems
+from codegen.blockwise import emit_square, emit_systems
 from codegen.bulk import emit_bulks, emit_given, emit_inputs_bulk
 from codegen.bulk_resolvent import RESOLVENT_PATH, emit_resolvent
 from codegen.coupled import emit_coupled_system, emit_coupled_systems
@@ -44,6 +44,7 @@ __all__ = [
     "emit_given",
     "emit_inputs_bulk",
     "emit_neurons",
+    "emit_square",
     "emit_stretched",
     "expected_texts",
 ]

@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature b42afdf5b72d7e1e.
+in X). Generated; do not edit. Signature c50cdff37020c3ee.
 Regenerate with: giantstep generate
 """
 
@@ -23,7 +23,7 @@ from generated.runtime.unknowns import (DIRECTION, FAMILY, IMAGE, RESIDUAL, TURN
     solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "b42afdf5b72d7e1ef4887b9c52ba4d6eb13f1b98aa16be7be2f26c6af36ede32"
+SIGNATURE = "c50cdff37020c3eea24b995bc1b3f0049c6d468ba2ef2553dab3966fc5707150"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

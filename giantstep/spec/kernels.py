@@ -55,11 +55,6 @@ def user_module(stem: str, emit: Callable[[], str]) -> ModuleType:
     return _from_text(name, text, f"<{stem}>")
 
 
-def solver_kernel(loss: str, rank: int = 1) -> ModuleType:
-    """The solver module of a loss whose averages are explicit, by the rank of the spike."""
-    return generated_module(f"generated.systems.{loss}{f'_rank_{rank}' if rank > 1 else ''}")
-
-
 @lru_cache(maxsize=256)
 def generated_module(name: str) -> ModuleType:
     """A module of `generated/`."""

@@ -31,9 +31,9 @@ from generated.runtime.evaluation import run
 from giantstep.law.kind import bulk_kind, is_closed
 from giantstep.law.spike import rank_of
 from giantstep.spec.emission import environment
-from giantstep.spec.kernels import function_kernel, solver_kernel
+from giantstep.spec.kernels import function_kernel
 from giantstep.spec.model import Model
-from giantstep.system.loss_kernels import coupled_kernel, loss_kernel
+from giantstep.system.loss_kernels import coupled_kernel, loss_kernel, square_kernel
 from giantstep.system.state import State, run_solver
 from giantstep.system.uncompiled import is_kept
 
@@ -67,7 +67,7 @@ def compile_first(model: Model) -> None:
         if child is not None:
             child.wait()
     if is_closed(model):
-        run_solver(solver_kernel("square", rank_of(model)), *_numbers(5, rank_of(model)))
+        run_solver(square_kernel(rank_of(model)), *_numbers(5, rank_of(model)))
 
 
 def _seconds(model: Model) -> int:
@@ -95,7 +95,7 @@ def _last_kernels(model: Model) -> tuple[Any, ...]:
     """Kernels of a model that are there when all are that its kind has in common with others."""
     rank = rank_of(model)
     if is_closed(model):
-        return (solver_kernel("square", rank).solve,)
+        return (square_kernel(rank).solve,)
     return getattr(_coupled(model), _called(model)[0]), _averages(model)[0]
 
 
@@ -193,7 +193,7 @@ def _functions(model: Model) -> None:
 def _of_solver(model: Model) -> list[Task]:
     """The parts of the solver of the square loss."""
     rank = rank_of(model)
-    kernel = solver_kernel("square", rank)
+    kernel = square_kernel(rank)
     node, fraction, _ = _numbers(5, rank)
     state = State(kernel, 1, 1)
     known = {

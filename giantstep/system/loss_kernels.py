@@ -36,6 +36,18 @@ def _emitted(expression: str) -> str:
         raise BadInput(f"the loss {expression!r} cannot be used: {error}", error.hint) from None
 
 
+@lru_cache(maxsize=4)
+def square_kernel(rank: int = 1) -> ModuleType:
+    """The solver of the square loss, whose averages are explicit, for a rank of the spike."""
+
+    def text() -> str:
+        from codegen.emit import emit_square  # loads SymPy
+
+        return emit_square(rank)
+
+    return _system("square" if rank == 1 else f"square_rank_{rank}", text)
+
+
 @lru_cache(maxsize=16)
 def coupled_kernel(indices: int, rank: int = 1, norms_vary: bool = False) -> ModuleType:
     """The coupled system for a number of indices of the target and a rank of the spike.

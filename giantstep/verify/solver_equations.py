@@ -17,10 +17,10 @@ from giantstep.law.derivation import system_of
 from giantstep.quadrature.mesh import ORDERS
 from giantstep.quadrature.panels import table
 from giantstep.quadrature.tensor import tensor_table
-from giantstep.spec.kernels import solver_kernel
 from giantstep.spec.model import Model
 from giantstep.system.bulk_system import BulkSystem
 from giantstep.system.coupled_system import CoupledSystem
+from giantstep.system.loss_kernels import square_kernel
 from giantstep.system.problem import Problem, problem_of
 from giantstep.system.result import Result
 from giantstep.system.solve import RESIDUAL
@@ -90,7 +90,7 @@ def _rows(problem: Problem, halvings: int = 0) -> Array:
 
 def _solved(problem: Problem, rows: Array) -> tuple[Solved, Array]:
     node = solver_nodes(rows, span_of(problem))
-    return run_solver(solver_kernel("square", problem.rank), node, problem.fraction, problem.parameters.array()), node
+    return run_solver(square_kernel(problem.rank), node, problem.fraction, problem.parameters.array()), node
 
 
 # --- any convex loss ------------------------------------------------------------------------------------------------

@@ -15,16 +15,16 @@ from numba.core.types import BaseFunction
 
 import giantstep.system.first_compilation as first
 from giantstep.spec.fit_loss import FitLoss
-from giantstep.spec.kernels import solver_kernel
 from giantstep.spec.model import Fit, Model, Network, Spike, Target
 from giantstep.system.first_compilation import compile_first, is_cold, share, tasks_of
-from giantstep.system.loss_kernels import coupled_kernel, loss_kernel
+from giantstep.system.loss_kernels import coupled_kernel, loss_kernel, square_kernel
 from giantstep.system.solve import solve
 
 SCRIPT = """
 import sys
 from giantstep import Fit, Model, Network, Readout, Step, Target, solve
-from giantstep.spec.kernels import function_kernel, solver_kernel
+from giantstep.spec.kernels import function_kernel
+from giantstep.system.loss_kernels import square_kernel
 from giantstep.spec.fit_loss import FitLoss
 from giantstep.system.loss_kernels import coupled_kernel
 
@@ -35,7 +35,7 @@ network = Network("cubic", 1.0, Readout((1.0, -0.5), (0.5, 0.5)))
 model = Model(network, Target("linear"), Fit(2.0, 0.1, FitLoss(sys.argv[1])), Step(2.0, 1.0))
 print(repr(solve(model).test_error))
 system = coupled_kernel(1)
-kernels = [solver_kernel("square").solve, system.fields, system.residual, system.jacobian, system.observables]
+kernels = [square_kernel().solve, system.fields, system.residual, system.jacobian, system.observables]
 print(sum(map(compiled, kernels)), function_kernel("cubic").FUNCTION.closed.terms.code.cache_hits)
 """
 FLIPPED = Target("sign", flips=0.1)
@@ -130,7 +130,7 @@ def test_what_is_compiled_first_is_what_a_solve_calls(model: Model, monkeypatch:
 
 def test_a_kernel_is_cold_until_compiled() -> None:
     solve(_model())
-    assert not is_cold(solver_kernel("square").solve)
+    assert not is_cold(square_kernel().solve)
 
 
 @pytest.mark.parametrize("loss", ["square", "huber"])
