@@ -3,14 +3,14 @@
 e, weight, weight_t, weight_tt: nodes of the law of the residual e of the step, with weights for means of
 functions of e, of those times t = theta.x, and times t^2. x_F = (1/n0) sum_i (f_1 - B' f_2)(e_i) x_i, B' = a_2 B.
 
-Generated; do not edit. Signature d1312835f272288b.
+Generated; do not edit. Signature e19002cce10e5723.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "d1312835f272288b3e36a5bf3a3d7794fdd706d36a781203586c86da9d87d875"
+SIGNATURE = "e19002cce10e572361df0a2ba7303d7e96360a263bb7cfacad01eddac6f527c8"
 
 
 def covariance(A, alpha_0, u, sigma_2, v_sigma):

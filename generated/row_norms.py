@@ -7,14 +7,14 @@ sigma' beside its parts along 1 and z, (i, j) in MOMENTS; radial: 1 for rows Gau
 means of functions of e [N], and of those times t = theta.x [m, N]; r_3: the strength of the spike with
 E sigma''' in the place of E sigma'.
 
-Generated; do not edit. Signature 09f7cdd841553f46.
+Generated; do not edit. Signature 9b8b891b73ff0bf7.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "09f7cdd841553f4630636150ee940ab47a715496bd9d8e1a09fa64f0aa4967f4"
+SIGNATURE = "9b8b891b73ff0bf76f0a233a5f3edecd9cc8cc1c6a869266c4168d8e22b51b79"
 
 
 MOMENTS = ((1, 2), (1, 3), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (4, 0))

@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature 1ea01087fb8d9025, runtime 087fd5e5712b423f.
+Generated; do not edit. Signature 6310e37e8efa3ff7, runtime 44196ba47bfba6dc.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "1ea01087fb8d90256be77dcbd9e34d91096ae157ad31f3b3765c81c33ddf2cd6"
+SIGNATURE = "6310e37e8efa3ff7d3de615b06738f0cf646217537df349d2740f04b3a4f856a"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

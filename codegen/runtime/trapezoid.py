@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from codegen.runtime.compiling import entry, kept, values_at
-from codegen.runtime.contractions import ALONG, INNER
+from codegen.runtime.contractions import INNER
 from codegen.runtime.gaussian import EPS, NORM, REACH, TINY
 
 _STEP = 0.32  # of the coarse rule, at unit steepness and without waves, whose f^2 has twice their frequency
@@ -39,7 +39,8 @@ def _shift_weights(nodes, offset):
         left /= ratio
 
 
-@kept(**ALONG)
+# in strict order: sums in any order may differ between a process that compiles them and one that loads them
+@kept(**INNER)
 def _moments(nodes, s, q, offset, parity):
     """Sums of f, g f, f^2 and of the rounding over every other node; the even ones are those of the coarse rule."""
     mu0 = mu1 = second = rough = 0.0
@@ -56,7 +57,7 @@ def _moments(nodes, s, q, offset, parity):
     return mu0, mu1, second, rough
 
 
-@kept(**ALONG)
+@kept(**INNER)
 def _rest(nodes, mu0, mu1, offset, parity):
     """The square of what f has beside 1 and g, summed over every other node."""
     residual = 0.0

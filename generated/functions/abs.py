@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature a3936540adc4eb28, runtime 087fd5e5712b423f.
+Generated; do not edit. Signature 1ffdef2e4704abe7, runtime 44196ba47bfba6dc.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "a3936540adc4eb28d5579803ca6ade4da0024809c89bc1e426eaca0938c20198"
+SIGNATURE = "1ffdef2e4704abe73818513a3b2b64d6fe004b4af67772bf2a271bd766563f56"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature d225db900372b30c, runtime 087fd5e5712b423f.
+Generated; do not edit. Signature bdfc13928da2d4d8, runtime 44196ba47bfba6dc.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "d225db900372b30c066680d18607768f431b8ede3dfae8e359b0b55a83841357"
+SIGNATURE = "bdfc13928da2d4d80284220ff6fadc820ebb9928a44860aad2625c5523dfe242"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

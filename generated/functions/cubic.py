@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 3406df608e5ba536, runtime 087fd5e5712b423f.
+Generated; do not edit. Signature eb70121b84079f77, runtime 44196ba47bfba6dc.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "3406df608e5ba5364ebc0c20859fe02fd9389599693393c56a8a577a05dfc4db"
+SIGNATURE = "eb70121b84079f77a71e6c414be346cc7c207eb6a72cef7a173c65069d3ad769"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

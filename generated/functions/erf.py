@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 71191831b1c7b4a9, runtime 087fd5e5712b423f.
+Generated; do not edit. Signature 2e722568695648d5, runtime 44196ba47bfba6dc.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "71191831b1c7b4a967e5f89bc5930db970800bd2da7eddf69fd2826c5130d7ac"
+SIGNATURE = "2e722568695648d56db778d7c945654d202273ef1e4b395d75fed616c4e839ee"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

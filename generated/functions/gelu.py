@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 55b2128a88a0598a, runtime 087fd5e5712b423f.
+Generated; do not edit. Signature 9a52fd2a4f9bc6c9, runtime 44196ba47bfba6dc.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "55b2128a88a0598acc6ddddeb33d2dde23e88582e245f5fa0abfd8c96dd93b8f"
+SIGNATURE = "9a52fd2a4f9bc6c9662dc79860397632ab19338516a2f7615145859fd446e66f"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

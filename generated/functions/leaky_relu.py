@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 66ed928df7a0d8b7, runtime 087fd5e5712b423f.
+Generated; do not edit. Signature 4f2e7044ffdd5f5d, runtime 44196ba47bfba6dc.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "66ed928df7a0d8b70bd9da0bf9d86a33112fdd9b5092c1c32c5813ce68fcc685"
+SIGNATURE = "4f2e7044ffdd5f5df8583d982ea52b04aba13abe68a8638d17bf5988403dacad"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 8f1aa619c4aba4e7, runtime 087fd5e5712b423f.
+Generated; do not edit. Signature acc73e60eda38a11, runtime 44196ba47bfba6dc.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "8f1aa619c4aba4e7b2661036f1494b1a148b6a0affbee0d8268290111c7a8ca8"
+SIGNATURE = "acc73e60eda38a11fe6ff1e2be0d38de8099903bbf6059d5e2d54e07ff8eda86"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

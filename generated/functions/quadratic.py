@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 33b7ebf6f0b6ae75, runtime 087fd5e5712b423f.
+Generated; do not edit. Signature 80f283b37a22f97a, runtime 44196ba47bfba6dc.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "33b7ebf6f0b6ae75efea23fe42787d93e4874e88ecb9a8669c4129aae6918851"
+SIGNATURE = "80f283b37a22f97afb9792b4155f15fd1a065b299129652a3e9953f5bc893a54"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

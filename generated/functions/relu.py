@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 53664b0f8540c1c2, runtime 087fd5e5712b423f.
+Generated; do not edit. Signature 8de2a3b259e38e59, runtime 44196ba47bfba6dc.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "53664b0f8540c1c2295f520d30b3f73af131f2f15aed46e6637245bc75201526"
+SIGNATURE = "8de2a3b259e38e591c0f06f55d221750467992f4c72a5dff3eca4a97eeb10aa5"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

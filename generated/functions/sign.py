@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 6021c123e04ac2ad, runtime 087fd5e5712b423f.
+Generated; do not edit. Signature a2180e854682ba06, runtime 44196ba47bfba6dc.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "6021c123e04ac2ad6d00cda33f27be2b104767c9867a11e2d77528f51d63f72e"
+SIGNATURE = "a2180e854682ba068a863e064db54fa0f5720696a272ddba051adaf0cec585a9"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature e2b81111773a3ff7, runtime 087fd5e5712b423f.
+Generated; do not edit. Signature 70ba77455310c760, runtime 44196ba47bfba6dc.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "e2b81111773a3ff7c3e1e77f50c367d1ba30f2a810249f87d82f24a671d9be5e"
+SIGNATURE = "70ba77455310c760978ec1855e3da1bf0ab4010e820e58cf2deb6b760115a98a"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

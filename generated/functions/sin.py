@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature c889344d62713c3a, runtime 087fd5e5712b423f.
+Generated; do not edit. Signature b36b34d24a26a382, runtime 44196ba47bfba6dc.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "c889344d62713c3a646ae6c2cc2cb0494f49fb9ec276f3c8123a500b28ce16c1"
+SIGNATURE = "b36b34d24a26a382d7b9f9539311ef3ad9ba5ba77ce0f277b5249144f4024e29"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

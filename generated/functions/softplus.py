@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 8cb32aedf2faf11f, runtime 087fd5e5712b423f.
+Generated; do not edit. Signature 0d7bf4ba70552fa3, runtime 44196ba47bfba6dc.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "8cb32aedf2faf11f9fe58207026e8781a226c9328ba2c670795aee77d120cdb5"
+SIGNATURE = "0d7bf4ba70552fa399cb63011a00e75a8433bf76cc68b37622463258a907ccc4"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

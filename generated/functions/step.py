@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 556eff7a4f8ac766, runtime 087fd5e5712b423f.
+Generated; do not edit. Signature cd133cd524712420, runtime 44196ba47bfba6dc.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "556eff7a4f8ac76686c2f91d8ed4ff63d8e14e13d617cce6e9feee4ecba8ea3c"
+SIGNATURE = "cd133cd524712420802eec9426baec517a6ca8992377baca089b2775113804e0"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

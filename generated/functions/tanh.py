@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 5357290da5837c20, runtime 087fd5e5712b423f.
+Generated; do not edit. Signature f2b4a975e5f0d646, runtime 44196ba47bfba6dc.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "5357290da5837c20cea48912bd6a332b0589569711bf7c9993555952b0bed326"
+SIGNATURE = "f2b4a975e5f0d646efdec6f9309c126891a40ea57da7f73ea5c726da1f01688d"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 1148b3c85efa63a7, runtime 087fd5e5712b423f.
+Generated; do not edit. Signature 73b232908839fe41, runtime 44196ba47bfba6dc.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "1148b3c85efa63a712431236ff23f1dc34cf662b2d6bf31b5c6ac9af42972fc1"
+SIGNATURE = "73b232908839fe410b97077d78e799c2e5a7b66b27e5295a48fbe5e6f250a718"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature c20659d40f4f9a01, runtime 087fd5e5712b423f.
+Generated; do not edit. Signature 4d5907450328e9fc, runtime 44196ba47bfba6dc.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "c20659d40f4f9a013445e97593837cfa337dede28830347a8b433b2d8bbd4f2a"
+SIGNATURE = "4d5907450328e9fceef004f004957b268e163494305fd68ee63882d5b26390f8"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature e300f12b091b491f, runtime 087fd5e5712b423f.
+Generated; do not edit. Signature b759beb8181051c0, runtime 44196ba47bfba6dc.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "e300f12b091b491f822f1d2994137af170c3e6867e273b42dc88b8e687c0b671"
+SIGNATURE = "b759beb8181051c04f8387b8afc3e2f42c9ada4bff516d97b4c5c6b1059d385a"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

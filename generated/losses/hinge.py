@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature b5b1e6ae45d611a2, runtime 087fd5e5712b423f.
+Generated; do not edit. Signature 080f7cdd86ff11d5, runtime 44196ba47bfba6dc.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "b5b1e6ae45d611a29788b8afe44e449ce6fc44ccca40e3f7c2c3e3b9caa8a86e"
+SIGNATURE = "080f7cdd86ff11d5ac5506aa6cd16b72bf43e4ff3499c1ec2afaa8bd5bf8771b"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 3da846d22c8c774b, runtime 087fd5e5712b423f.
+Generated; do not edit. Signature 2bcc84b1c98c45b4, runtime 44196ba47bfba6dc.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "3da846d22c8c774b0fe6b57eb2feebb72ac4146c348ca33e13aa07f9f1599c72"
+SIGNATURE = "2bcc84b1c98c45b405b70a457a2b575d5979e62c6a1f5e2502b18e3438b9116a"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 303a58534739e52b, runtime 087fd5e5712b423f.
+Generated; do not edit. Signature 2a5a50ddcd3a7b6c, runtime 44196ba47bfba6dc.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "303a58534739e52bb5ee10bbfc06f9961c1ac37ac2d559c1fc67b5191b17e936"
+SIGNATURE = "2a5a50ddcd3a7b6cbb815c041e5e81dc01ff10129f536123f3f22fda89d6a22b"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

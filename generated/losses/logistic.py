@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 8d3e64e6c1c52245, runtime 087fd5e5712b423f.
+Generated; do not edit. Signature 4188f86640b2a851, runtime 44196ba47bfba6dc.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "8d3e64e6c1c5224511347456c51ebaeed7e69aae7120df6ea33cacdd6193c1cc"
+SIGNATURE = "4188f86640b2a851e16b754fa24742a052b115d3682ba57e1e7512f595c6f718"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

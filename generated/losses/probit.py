@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 75f622ab9c08e5a2, runtime 087fd5e5712b423f.
+Generated; do not edit. Signature 6632e4515fb3bfb4, runtime 44196ba47bfba6dc.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "75f622ab9c08e5a2f16e16b99a9377a3941dc70e659f9f3b65bceb9bfb5544c3"
+SIGNATURE = "6632e4515fb3bfb41c53f68a9fa0844fb856a24f36a255e6495e6649bfcffd04"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

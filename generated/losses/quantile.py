@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature 0935c5992f12574a, runtime 087fd5e5712b423f.
+Generated; do not edit. Signature c7a9a2f76c7aa5e9, runtime 44196ba47bfba6dc.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "0935c5992f12574abed47fd7df9e4f5facae45c7671cd0794a4503e3d88cd402"
+SIGNATURE = "c7a9a2f76c7aa5e97f2898c638cd2b227e1e0039d0bc49716ec63bdac3ccbc9b"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature b60f2c593d660148, runtime 087fd5e5712b423f.
+Generated; do not edit. Signature d2df6e703e7dd9ab, runtime 44196ba47bfba6dc.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "b60f2c593d66014846b56cdc0cb600a0e08ed2a7c8f1706f4dd302751a48a3be"
+SIGNATURE = "d2df6e703e7dd9ab35019020f8c50cf6de5fd7ebebefcfa3a83c9342b89d6fc2"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

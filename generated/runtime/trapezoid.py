@@ -1,7 +1,7 @@
 """Trapezoid rule for smooth f: exponentially accurate where its step resolves f.
 
 Written by hand, in codegen/runtime/trapezoid.py.
-Generated; do not edit. Signature 18c881cfe989307c, runtime 087fd5e5712b423f.
+Generated; do not edit. Signature cbf9b79d09e48dcd, runtime 44196ba47bfba6dc.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from generated.runtime.compiling import entry, kept, values_at
-from generated.runtime.contractions import ALONG, INNER
+from generated.runtime.contractions import INNER
 from generated.runtime.gaussian import EPS, NORM, REACH, TINY
 
 _STEP = 0.32  # of the coarse rule, at unit steepness and without waves, whose f^2 has twice their frequency
@@ -46,7 +46,8 @@ def _shift_weights(nodes, offset):
         left /= ratio
 
 
-@kept(**ALONG)
+# in strict order: sums in any order may differ between a process that compiles them and one that loads them
+@kept(**INNER)
 def _moments(nodes, s, q, offset, parity):
     """Sums of f, g f, f^2 and of the rounding over every other node; the even ones are those of the coarse rule."""
     mu0 = mu1 = second = rough = 0.0
@@ -63,7 +64,7 @@ def _moments(nodes, s, q, offset, parity):
     return mu0, mu1, second, rough
 
 
-@kept(**ALONG)
+@kept(**INNER)
 def _rest(nodes, mu0, mu1, offset, parity):
     """The square of what f has beside 1 and g, summed over every other node."""
     residual = 0.0
@@ -137,4 +138,4 @@ def trapezoid(f, shifts, q, raw, nodes):
         raw[5, i] = error2
         raw[6, i] = noise
 
-SIGNATURE = "18c881cfe989307cffa8cedbd7f3faafbc271806ebec0570d66733a13f79517b"
+SIGNATURE = "cbf9b79d09e48dcdfb7f33634d4f4eb932def095dd5b232e1d78a7b5a8bf2a2d"

@@ -6,7 +6,7 @@ Order of computation, found from the derived system:
        zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature bb898baf8c2cbe2c.
+in X). Generated; do not edit. Signature ca8618fcbfdd8f24.
 Regenerate with: giantstep generate
 """
 
@@ -20,7 +20,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "bb898baf8c2cbe2cb1b3da69b8c0f350dd96e587f8bcad666063bd29da633220"
+SIGNATURE = "ca8618fcbfdd8f24079251039ef7d7caf02e5774c6855992f5fbcb8987eb290f"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

@@ -7,7 +7,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 99938d3a6ac37adc.
+in X). Generated; do not edit. Signature 54002a0c86b07d51.
 Regenerate with: giantstep generate
 """
 
@@ -21,7 +21,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "99938d3a6ac37adcb6c588ec01b20739b2cc8c4f82d6f93ab00d828bfbf2c0c6"
+SIGNATURE = "54002a0c86b07d513c9e013347146002c8807f7ad86bc78160a3a8046ad7e81c"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks

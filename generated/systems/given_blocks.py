@@ -1,6 +1,6 @@
 """Equations of a given bulk of several blocks, 1 direction(s) beside the spike  [THEORY section 5].
 
-Generated; do not edit. Signature 496a627d070d0843.
+Generated; do not edit. Signature 340080ed97890a7b.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "496a627d070d0843ad53a891c494095de6f4d20e7f42123a05cf54c936b32b23"
+SIGNATURE = "340080ed97890a7bb26ceeced4a55f5b21b42b6995caa0ec61f6bfee75168c33"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi', 'zeta')

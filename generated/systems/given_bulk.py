@@ -1,6 +1,6 @@
 """Equations of a given bulk, one block  [THEORY section 5].
 
-Generated; do not edit. Signature abb3373252bb7be3.
+Generated; do not edit. Signature 57dfeb54903aa3dc.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "abb3373252bb7be3b3c36c26ad91666991ae764ace740e8e76507b0187334b15"
+SIGNATURE = "57dfeb54903aa3dcdabee93a399de90759230241c048bb3a91c2f3de7e5e52b9"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

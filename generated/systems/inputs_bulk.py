@@ -1,6 +1,6 @@
 """Equations of structured inputs, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature 799007652b4dfe5c.
+Generated; do not edit. Signature b4dd6bbfd782d81f.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "799007652b4dfe5cf0f92b9cb8f37bfb9b1a1f83a6dbbfc1bd380e407fe4b4bb"
+SIGNATURE = "b4dd6bbfd782d81fe5ad431d2f076306d6dae2d42fc5caf99c043bc526a059ff"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 8f59ba6bd4226de2.
+Generated; do not edit. Signature 165e3b12704d2bf8.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "8f59ba6bd4226de21841f2d4d14133d2866f156551d38bfc23dfca512957ddc5"
+SIGNATURE = "165e3b12704d2bf8d18a11de410dc916325bc656b682010dd91dce8428121033"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -1,6 +1,6 @@
 """Equations of a stretched bulk, 1 direction(s) beside the spike, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature fcf918b198bd44b4.
+Generated; do not edit. Signature d368073ca0d48c9f.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "fcf918b198bd44b4a2bba28ce760ab6571ad0694c7164c815e190e5434db6f9e"
+SIGNATURE = "d368073ca0d48c9f66092498def2ccc6ef6c587830497b9c8d1e7c1b307d9312"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,6 +1,6 @@
 """Equations of a stretched bulk, 2 direction(s) beside the spike, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature 8e709a7bb8826308.
+Generated; do not edit. Signature 9ee1fa016849d330.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "8e709a7bb88263086e0d6f13e5a9944aed665e677294aa4285173790e1561e67"
+SIGNATURE = "9ee1fa016849d330e441fb99ca9627de7bbc0668ad5831dff935cfb0799078cf"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

@@ -1,6 +1,6 @@
 """Equations of a trained bulk, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature ed747590d5a91caf.
+Generated; do not edit. Signature eb41f445c8afe169.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "ed747590d5a91caf9f4a0e3fef9b99e968f2d95c030c2d099908b26ac86c750b"
+SIGNATURE = "eb41f445c8afe169a4d1764b9f338fe040bee50feab1092f7cd53424a9e3554d"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

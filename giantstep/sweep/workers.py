@@ -102,7 +102,7 @@ class _Process(SpawnProcess):
 
     @staticmethod
     def _Popen(process_obj: Any) -> Any:  # noqa: N802 (the name is that of multiprocessing)
-        with _STARTING:
+        with _STARTING, _without_interrupts():
             main = sys.modules["__main__"]
             sys.modules["__main__"] = ModuleType("__main__")
             try:
@@ -121,6 +121,19 @@ class _Context(SpawnContext):
         """A new process."""
         self.started.append(_Process(*arguments, **options))
         return self.started[-1]
+
+
+@contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """Within: new processes wait with Ctrl-C until they know that it is not for them (``begin_worker``)."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextmanager

@@ -30,7 +30,7 @@ sys.meta_path.insert(0, At())
 from giantstep.cli.main import main
 sys.exit(main(["solve", sys.argv[2]]))
 """
-LOADED = ["argparse", "giantstep.cli.curve", "numpy", "giantstep.spec.model", "numba", "giantstep.system.square_loss"]
+LOADED = ["argparse", "giantstep.cli.solve", "numpy", "giantstep.spec.model", "numba", "giantstep.system.square_loss"]
 
 
 @pytest.mark.parametrize("module", LOADED)
