@@ -18,6 +18,7 @@ from giantstep.cli.options import (
 from giantstep.cli.pictures import add_plot, plot
 from giantstep.cli.processes import add_workers, check_files, check_workers, resumable, telling, workers
 from giantstep.cli.progress import Bars
+from giantstep.cli.text import warn
 from giantstep.spec.errors import BadInput, NotConverged
 
 if TYPE_CHECKING:
@@ -76,7 +77,8 @@ def _curve(arguments: argparse.Namespace) -> int:
 
 def _run(arguments: argparse.Namespace) -> int:
     model = model_of(arguments)
-    from giantstep.sweep.grid import grid_of  # help and bad arguments do without
+    from giantstep.law.equal_norms import caution  # help and bad arguments do without
+    from giantstep.sweep.grid import grid_of
 
     grid = grid_of(arguments.sweep)
     _check(arguments, grid)
@@ -98,6 +100,7 @@ def _run(arguments: argparse.Namespace) -> int:
                 tolerance=arguments.tolerance,
             )
         _write(arguments, dataset)
+    warn(caution(model))
     return _report(arguments, dataset)
 
 

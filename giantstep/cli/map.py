@@ -9,7 +9,7 @@ from giantstep.cli.options import Subparsers, add_model, add_tolerance, command,
 from giantstep.cli.pictures import add_plot, plot
 from giantstep.cli.processes import add_workers, check_files, check_workers, resumable, telling, workers
 from giantstep.cli.progress import Bars
-from giantstep.cli.text import aligned
+from giantstep.cli.text import aligned, warn
 from giantstep.spec.errors import BadInput, NotConverged
 
 
@@ -50,6 +50,8 @@ def _map(arguments: argparse.Namespace) -> int:
 
 def _run(arguments: argparse.Namespace) -> int:
     model = model_of(arguments)
+    from giantstep.law.equal_norms import caution  # help and bad arguments do without
+
     _check(arguments)
     with resumable(arguments.output or arguments.plot) as checkpoint:
         with Bars() as bars, workers(arguments) as executor:
@@ -66,6 +68,7 @@ def _run(arguments: argparse.Namespace) -> int:
                 checkpoint=checkpoint,
             )
         _write(arguments, found)
+    warn(caution(model))
     return _report(arguments, found)
 
 

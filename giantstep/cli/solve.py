@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import giantstep as gs
 from giantstep.cli.options import Subparsers, add_model, add_tolerance, command, model_of
-from giantstep.cli.text import Line, aligned, number, numbers
+from giantstep.cli.text import Line, aligned, number, numbers, warn
 
 if TYPE_CHECKING:
     from giantstep.law.spike import SpikeParameters
@@ -40,6 +40,7 @@ def _solve(arguments: argparse.Namespace) -> int:
         print(json.dumps({**result.to_dict(), **more}, indent=2))
         return 0
     print(aligned([*_solved(result), *([] if found is None else _gained(found))]))
+    warn(result.caution)
     return 0
 
 

@@ -45,7 +45,8 @@ class FiniteSystem:
     trained_bias: the common bias is trained with the readout, from `bias` on ([CUI24] App. C.8).
     given: rows of the first layer, and its directions, for "srf" and "gaussian"; they have a dimension of their own.
     inputs: their covariance and what follows from it; None: isotropic.
-    gaussian_rows: initial rows of a "network" have entries N(0, 1/d); they are uniform on the unit sphere otherwise.
+    gaussian_rows: initial rows of a "network", and features without a step, have entries N(0, 1/d); rows are uniform on
+    the unit sphere otherwise.
 
     Raises SimulationError for impossible values. Source: [CUI24] section 2 and Results 3.1, 3.2.
     """
