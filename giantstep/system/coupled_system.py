@@ -61,6 +61,8 @@ class CoupledSystem:
         self.table = self.feature_table if self.span is None else self.span.columns(self.feature_table)
         self.labels, self.clean = laws.labels, laws.clean
         self.blocks, nodes = len(problem.fraction), len(self.table)
+        mu1, mu2sq = self.table[:, -2 * self.blocks : -self.blocks], self.table[:, -self.blocks :]
+        self.sizes = np.abs(mu1), mu2sq
         self.loss = loss_kernel(model.fit.loss)
         self.indices = model.target.indices
         self.kernel = coupled_kernel(self.indices, problem.rank, problem.norms_vary)
@@ -128,9 +130,8 @@ class CoupledSystem:
 
     def _terms(self, first: str, second: str) -> Array:
         """What a variance or response is the difference of, at every node: its terms without their signs."""
-        mu1, mu2sq = self.table[:, -2 * self.blocks : -self.blocks], self.table[:, -self.blocks :]
-        matrix = np.abs(self.view(first))
-        return np.asarray((np.abs(mu1) @ matrix * np.abs(mu1)).sum(axis=1) + mu2sq @ np.abs(self.view(second)))
+        mu1, mu2sq = self.sizes
+        return np.asarray((mu1 @ np.abs(self.view(first)) * mu1).sum(axis=1) + mu2sq @ np.abs(self.view(second)))
 
     def jacobian(self) -> Array:
         """Derivative of the residuals at the last x."""
