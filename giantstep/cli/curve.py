@@ -12,13 +12,12 @@ from giantstep.cli.options import (
     add_simulation,
     add_tolerance,
     command,
-    model_of,
     set_keys,
+    solved_model_of,
 )
 from giantstep.cli.pictures import add_plot, plot
 from giantstep.cli.processes import add_workers, check_files, check_workers, resumable, telling, workers
 from giantstep.cli.progress import Bars
-from giantstep.cli.text import warn
 from giantstep.spec.errors import BadInput, NotConverged
 
 if TYPE_CHECKING:
@@ -76,9 +75,8 @@ def _curve(arguments: argparse.Namespace) -> int:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    model = model_of(arguments)
-    from giantstep.law.equal_norms import caution  # help and bad arguments do without
-    from giantstep.sweep.grid import grid_of
+    model = solved_model_of(arguments)
+    from giantstep.sweep.grid import grid_of  # help and bad arguments do without
 
     grid = grid_of(arguments.sweep)
     _check(arguments, grid)
@@ -100,7 +98,6 @@ def _run(arguments: argparse.Namespace) -> int:
                 tolerance=arguments.tolerance,
             )
         _write(arguments, dataset)
-    warn(caution(model))
     return _report(arguments, dataset)
 
 

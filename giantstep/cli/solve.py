@@ -7,8 +7,8 @@ import json
 from typing import TYPE_CHECKING
 
 import giantstep as gs
-from giantstep.cli.options import Subparsers, add_model, add_tolerance, command, model_of
-from giantstep.cli.text import Line, aligned, number, numbers, warn
+from giantstep.cli.options import Subparsers, add_model, add_tolerance, command, solved_model_of
+from giantstep.cli.text import Line, aligned, number, numbers
 
 if TYPE_CHECKING:
     from giantstep.law.spike import SpikeParameters
@@ -30,7 +30,7 @@ def add(subparsers: Subparsers) -> None:
 
 
 def _solve(arguments: argparse.Namespace) -> int:
-    model = model_of(arguments)  # a bad model loads no solver
+    model = solved_model_of(arguments)  # a bad model loads no solver
     from giantstep.observe.gains import gains_over_random_features  # nor does help
 
     result = gs.solve(model, dimension=arguments.dimension, tolerance=arguments.tolerance)
@@ -40,7 +40,6 @@ def _solve(arguments: argparse.Namespace) -> int:
         print(json.dumps({**result.to_dict(), **more}, indent=2))
         return 0
     print(aligned([*_solved(result), *([] if found is None else _gained(found))]))
-    warn(result.caution)
     return 0
 
 

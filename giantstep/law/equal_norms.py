@@ -12,14 +12,16 @@ def caution(model: Model) -> str:
     """What to say of a model whose rows have norms that its law leaves out; empty elsewhere.
 
     The squared norm of a row in whitened inputs varies by 2 (E x^2 - 1)/d from neuron to neuron, x the eigenvalues of
-    mean one, that of a Gaussian row by 2/d. An even part of the activation feels it. [THEORY section 5, norms of rows]
+    mean one, that of a Gaussian row by 2/d. An activation with an even part feels it, and so does an odd one with a
+    bias. [THEORY section 5, norms of rows]
     """
-    of = _unequal(model)
-    if not of or function_kernel(model.network.activation).PARITY == "odd":
+    of, network = _unequal(model), model.network
+    if not of or (network.bias == 0.0 and function_kernel(network.activation).PARITY == "odd"):
         return ""
+    what = "srf" if model.step is None else "network"
     return (
         f"the law takes rows of equal norm; {of} the norms differ, which this activation feels: both errors may be "
-        "off by tens of percent, and giantstep simulate shows by how much"
+        f"off by tens of percent, and giantstep simulate --what {what} shows by how much"
     )
 
 

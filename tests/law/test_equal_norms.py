@@ -28,6 +28,8 @@ def model(activation: str, **more: Any) -> Model:
     [
         (model("tanh(z)+He(2,z)/2", inputs=SPREAD), "with these inputs"),
         (model("tanh", inputs=SPREAD), ""),
+        (model("tanh", network={"bias": 0.5}, inputs=SPREAD), "--what srf"),
+        (model("relu", inputs=SPREAD, step={"samples": 2.0, "learning_rate": 0.3}), "--what network"),
         (model("relu", inputs=EQUAL), ""),
         (model("relu", network={"initialisation": "gaussian"}), "of Gaussian rows"),
         (model("relu"), ""),
@@ -52,18 +54,22 @@ def test_a_result_tells_it() -> None:
     assert "caution" not in gs.solve(model("tanh", inputs=SPREAD)).to_dict()
 
 
-def test_a_curve_says_it_beside_the_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("verb", [["curve", "--sweep", "fit.samples=1,2"], ["learned"]])
+def test_commands_say_it_beside_their_answers(
+    verb: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = tmp_path / "model.toml"
     path.write_text(
         '[network]\nactivation = "relu"\nwidth = 0.7\n[target]\nlink = "tanh"\n[fit]\nsamples = 2\nridge = 0.1\n'
         "[inputs]\neigenvalues = [4.0, 0.25]\n"
     )
-    assert main(["curve", str(path), "--sweep", "fit.samples=1,2"]) == 0
+    assert main([verb[0], str(path), *verb[1:]]) == 0
     assert "giantstep: the law takes rows of equal norm" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("more", [{"inputs": SPREAD}, {"network": {"initialisation": "gaussian"}}])
 def test_simulated_features_show_it(more: dict[str, Any]) -> None:
+    """The caution is true: this test ends when the law knows these norms."""
     given = model("tanh(z)+He(2,z)/2", **more)
     found = np.ravel(gs.simulate(given, dimension=150, seeds=12, what="srf").test_error)
     assert gs.solve(given).test_error - found.mean() > 4.0 * found.std(ddof=1) / np.sqrt(len(found))
