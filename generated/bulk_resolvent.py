@@ -3,14 +3,14 @@
 e, weight, weight_t, weight_tt: nodes of the law of the residual e of the step, with weights for means of
 functions of e, of those times t = theta.x, and times t^2. x_F = (1/n0) sum_i (f_1 - B' f_2)(e_i) x_i, B' = a_2 B.
 
-Generated; do not edit. Signature e19002cce10e5723.
+Generated; do not edit. Signature c3814b00720374b7.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "e19002cce10e572361df0a2ba7303d7e96360a263bb7cfacad01eddac6f527c8"
+SIGNATURE = "c3814b00720374b7307e64d13a5d67a1c41d7a0801ada7155094d503e823a53e"
 
 
 def covariance(A, alpha_0, u, sigma_2, v_sigma):

@@ -7,14 +7,14 @@ sigma' beside its parts along 1 and z, (i, j) in MOMENTS; radial: 1 for rows Gau
 means of functions of e [N], and of those times t = theta.x [m, N]; r_3: the strength of the spike with
 E sigma''' in the place of E sigma'.
 
-Generated; do not edit. Signature 9b8b891b73ff0bf7.
+Generated; do not edit. Signature 2060ea36d29c2d86.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "9b8b891b73ff0bf76f0a233a5f3edecd9cc8cc1c6a869266c4168d8e22b51b79"
+SIGNATURE = "2060ea36d29c2d8626888f1857c8503214adb6d1f9e86c990786709e58105f95"
 
 
 MOMENTS = ((1, 2), (1, 3), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (4, 0))

@@ -5,14 +5,14 @@ products of the target's directions there; u [K]: readout values at initialisati
 of the theta_i, by their parts ``along`` [q, m, J], and of unit vectors without direction, by ``random`` [q, q, J];
 gamma [q, m]: products of the spike's with the target's.
 
-Generated; do not edit. Signature acb93f90372ebd58, runtime 44196ba47bfba6dc.
+Generated; do not edit. Signature a125c1ccd89b173c, runtime ef774e0f61aa5ce0.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "acb93f90372ebd5844b305d7f41a90d7376c1393930a66ec5e85f08be954411e"
+SIGNATURE = "a125c1ccd89b173c102cab742ddb66fe2e75adba5d202303e5eb6e4abd0dd8c3"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

@@ -66,17 +66,31 @@ def find_knots(law, rule, y, V, knots):
 
 
 @inner
+def _at_prox(piece, omega):
+    """Minus g, the envelope and the loss of a quadratic piece, and how much rounding they may hold.
+
+    Where V times the curvature is large the prox is close to the root of the slope: a step from omega would cancel.
+    """
+    V = piece.V
+    _, slope, curvature = at(piece, omega)
+    stretch = 1.0 + V * curvature
+    rough = (curvature * abs(omega) + abs(slope)) / stretch
+    if V * curvature > 1.0:
+        prox = omega - slope / curvature + slope / (curvature * stretch)
+    else:
+        prox = omega - V * slope / stretch
+    value, slope = at(piece, prox)[0], slope / stretch
+    return slope, value + 0.5 * V * slope * slope, value, rough
+
+
+@inner
 def _inside(law, rule, y, V, cell, number, omega):
     """Minus g, the envelope and the loss on a part, at omega, and how much rounding they may hold: by the prox."""
     part = part_at(law, rule, y, V, cell, number)
     if part.kink:
         slope = (omega - part.edge) / V
         return slope, part.value + 0.5 * V * slope * slope, part.value, (abs(omega) + abs(part.edge)) / V
-    near = part.edge if part.edge < math.inf else omega
-    _, slope, curvature = at(part.piece, near)
-    prox = near + (omega - near - V * slope) / (1.0 + V * curvature)
-    value, slope, _ = at(part.piece, prox)
-    return slope, value + 0.5 * V * slope * slope, value, curvature * abs(prox) + abs(slope)
+    return _at_prox(part.piece, omega)
 
 
 @inner
@@ -124,11 +138,11 @@ def set_on_line(law, rule, y, output, sums):
     """The averages of a loss that is one quadratic, without knots."""
     V, spread = output.V, output.spread
     piece = Piece(law.pieces, find_cell(law, y)[0], y, rule.parameters, V)
-    _, slope, curvature = at(piece, output.center)
+    slope, envelope, value, _ = _at_prox(piece, output.center)
+    curvature = at(piece, output.center)[2]
     h = curvature / (1.0 + V * curvature)
-    value, slope, _ = at(piece, output.center - V * slope / (1.0 + V * curvature))
     r = h * spread
-    sums[0] = value + 0.5 * V * slope * slope + 0.5 * spread * r
+    sums[0] = envelope + 0.5 * spread * r
     sums[1] = -slope
     sums[2] = h
     sums[3] = slope * slope + r * r

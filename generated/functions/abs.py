@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 1ffdef2e4704abe7, runtime 44196ba47bfba6dc.
+Generated; do not edit. Signature f6d276b1bbd21fae, runtime ef774e0f61aa5ce0.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "1ffdef2e4704abe73818513a3b2b64d6fe004b4af67772bf2a271bd766563f56"
+SIGNATURE = "f6d276b1bbd21fae3b28dac90ab9fa57712a0d12840fa085cc041a3b36674c77"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature bdfc13928da2d4d8, runtime 44196ba47bfba6dc.
+Generated; do not edit. Signature 6fdbd9ea56b23f31, runtime ef774e0f61aa5ce0.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "bdfc13928da2d4d80284220ff6fadc820ebb9928a44860aad2625c5523dfe242"
+SIGNATURE = "6fdbd9ea56b23f31c47998c0261a01421d7959519c815b7901b0992986a67119"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature eb70121b84079f77, runtime 44196ba47bfba6dc.
+Generated; do not edit. Signature 75a3d48cdbccc223, runtime ef774e0f61aa5ce0.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "eb70121b84079f77a71e6c414be346cc7c207eb6a72cef7a173c65069d3ad769"
+SIGNATURE = "75a3d48cdbccc223a2b24cd71005768e72c85d90d2777069904c6462628fc016"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 2e722568695648d5, runtime 44196ba47bfba6dc.
+Generated; do not edit. Signature a417d22d0624c3a1, runtime ef774e0f61aa5ce0.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "2e722568695648d56db778d7c945654d202273ef1e4b395d75fed616c4e839ee"
+SIGNATURE = "a417d22d0624c3a16fe1383840ad992bd8a8fa9b992bae6bc3f08f2f92b7fba9"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 9a52fd2a4f9bc6c9, runtime 44196ba47bfba6dc.
+Generated; do not edit. Signature 37bb35cfef10749b, runtime ef774e0f61aa5ce0.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "9a52fd2a4f9bc6c9662dc79860397632ab19338516a2f7615145859fd446e66f"
+SIGNATURE = "37bb35cfef10749bd9eb54d7d7721f34183c86c9f2cf293c33e1adffd69e671a"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

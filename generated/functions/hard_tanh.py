@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 3306b19b170fb906, runtime 44196ba47bfba6dc.
+Generated; do not edit. Signature 2f7bbbc75a7ce3f0, runtime ef774e0f61aa5ce0.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "3306b19b170fb90653fab3653c99873ec8447270322643e063a4a7999a384e61"
+SIGNATURE = "2f7bbbc75a7ce3f010e48e5e2fe9864bf4b3a790f8117972e0a537bd7d00f4ac"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 4f2e7044ffdd5f5d, runtime 44196ba47bfba6dc.
+Generated; do not edit. Signature 8b6e03ad93d57d8a, runtime ef774e0f61aa5ce0.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "4f2e7044ffdd5f5df8583d982ea52b04aba13abe68a8638d17bf5988403dacad"
+SIGNATURE = "8b6e03ad93d57d8adc0a94d355e8b6fc59a16a092d65297289dac9920b38cc36"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature acc73e60eda38a11, runtime 44196ba47bfba6dc.
+Generated; do not edit. Signature a0cbe348d0cd8647, runtime ef774e0f61aa5ce0.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "acc73e60eda38a11fe6ff1e2be0d38de8099903bbf6059d5e2d54e07ff8eda86"
+SIGNATURE = "a0cbe348d0cd8647198d08d54304f280642fee8bc7c31a9a57115ada14fb48ff"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 80f283b37a22f97a, runtime 44196ba47bfba6dc.
+Generated; do not edit. Signature 60fef74d65a73c34, runtime ef774e0f61aa5ce0.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "80f283b37a22f97afb9792b4155f15fd1a065b299129652a3e9953f5bc893a54"
+SIGNATURE = "60fef74d65a73c349eca836c5c0b4d8ac904ff410b11175efb6b30ba2f89e065"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 8de2a3b259e38e59, runtime 44196ba47bfba6dc.
+Generated; do not edit. Signature a106884999c45df0, runtime ef774e0f61aa5ce0.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "8de2a3b259e38e591c0f06f55d221750467992f4c72a5dff3eca4a97eeb10aa5"
+SIGNATURE = "a106884999c45df02eafd7097b3bf2cca8adc09f17cc52ee0938935d3f5fe54a"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature a2180e854682ba06, runtime 44196ba47bfba6dc.
+Generated; do not edit. Signature 164ed35970afc339, runtime ef774e0f61aa5ce0.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "a2180e854682ba068a863e064db54fa0f5720696a272ddba051adaf0cec585a9"
+SIGNATURE = "164ed35970afc339e89af88721e728ff95618023e2931fd752912b14698ed043"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 70ba77455310c760, runtime 44196ba47bfba6dc.
+Generated; do not edit. Signature 8e483b096326ed20, runtime ef774e0f61aa5ce0.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "70ba77455310c760978ec1855e3da1bf0ab4010e820e58cf2deb6b760115a98a"
+SIGNATURE = "8e483b096326ed20dd00ef8fbddbc39845a8ae47f646271dc954071682483f95"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature b36b34d24a26a382, runtime 44196ba47bfba6dc.
+Generated; do not edit. Signature 9ed999b08ee47973, runtime ef774e0f61aa5ce0.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "b36b34d24a26a382d7b9f9539311ef3ad9ba5ba77ce0f277b5249144f4024e29"
+SIGNATURE = "9ed999b08ee47973bf02bb4b0569cb22f12e774cc0a8e7ac90782a244f779d8a"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 0d7bf4ba70552fa3, runtime 44196ba47bfba6dc.
+Generated; do not edit. Signature 67003d03d634e089, runtime ef774e0f61aa5ce0.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "0d7bf4ba70552fa399cb63011a00e75a8433bf76cc68b37622463258a907ccc4"
+SIGNATURE = "67003d03d634e089f1d6d9484439f12311d9d3ff23123c64f027bea3976b0486"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

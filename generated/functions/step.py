@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature cd133cd524712420, runtime 44196ba47bfba6dc.
+Generated; do not edit. Signature 70cc2d748387f38f, runtime ef774e0f61aa5ce0.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "cd133cd524712420802eec9426baec517a6ca8992377baca089b2775113804e0"
+SIGNATURE = "70cc2d748387f38f3f1f728beea5b45aa06b8fc3523ca220534d1db752107cb5"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

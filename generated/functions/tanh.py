@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature f2b4a975e5f0d646, runtime 44196ba47bfba6dc.
+Generated; do not edit. Signature 902a664ef109ee01, runtime ef774e0f61aa5ce0.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "f2b4a975e5f0d646efdec6f9309c126891a40ea57da7f73ea5c726da1f01688d"
+SIGNATURE = "902a664ef109ee014d148613393a8398b2adf44d269edad07c191ed6cf7079e3"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 73b232908839fe41, runtime 44196ba47bfba6dc.
+Generated; do not edit. Signature ff3f5045591d80a6, runtime ef774e0f61aa5ce0.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "73b232908839fe410b97077d78e799c2e5a7b66b27e5295a48fbe5e6f250a718"
+SIGNATURE = "ff3f5045591d80a652d736333751e0f227fa816386dd9c2edbe828db1ae15004"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

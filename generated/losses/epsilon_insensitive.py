@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 4d5907450328e9fc, runtime 44196ba47bfba6dc.
+Generated; do not edit. Signature ae57512177fe8517, runtime ef774e0f61aa5ce0.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "4d5907450328e9fceef004f004957b268e163494305fd68ee63882d5b26390f8"
+SIGNATURE = "ae57512177fe8517a9b4c47765bfcd9e65eea157448aa4453c2bbc6a52d66b35"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature b759beb8181051c0, runtime 44196ba47bfba6dc.
+Generated; do not edit. Signature e72e5410a7936db7, runtime ef774e0f61aa5ce0.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "b759beb8181051c04f8387b8afc3e2f42c9ada4bff516d97b4c5c6b1059d385a"
+SIGNATURE = "e72e5410a7936db7011d3e2e888a72a27a217bac81fc39dcab0f38bb370aa9df"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

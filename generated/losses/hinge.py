@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature 080f7cdd86ff11d5, runtime 44196ba47bfba6dc.
+Generated; do not edit. Signature 940729bec3366f9a, runtime ef774e0f61aa5ce0.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "080f7cdd86ff11d5ac5506aa6cd16b72bf43e4ff3499c1ec2afaa8bd5bf8771b"
+SIGNATURE = "940729bec3366f9a97c954cdd372bea1563810809f29491ab1db341cd2136267"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

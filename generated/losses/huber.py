@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 2bcc84b1c98c45b4, runtime 44196ba47bfba6dc.
+Generated; do not edit. Signature 36631db2c991b6d5, runtime ef774e0f61aa5ce0.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "2bcc84b1c98c45b405b70a457a2b575d5979e62c6a1f5e2502b18e3438b9116a"
+SIGNATURE = "36631db2c991b6d536e43c9694879e056c259a4e194666567b0f71ae7e7abf41"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

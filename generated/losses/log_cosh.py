@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 2a5a50ddcd3a7b6c, runtime 44196ba47bfba6dc.
+Generated; do not edit. Signature 82f6e4cea5de7175, runtime ef774e0f61aa5ce0.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "2a5a50ddcd3a7b6cbb815c041e5e81dc01ff10129f536123f3f22fda89d6a22b"
+SIGNATURE = "82f6e4cea5de7175396f284605ac8467fc633c1552cbe982e4d404803df5d96b"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 4188f86640b2a851, runtime 44196ba47bfba6dc.
+Generated; do not edit. Signature 59e190c72a73b307, runtime ef774e0f61aa5ce0.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "4188f86640b2a851e16b754fa24742a052b115d3682ba57e1e7512f595c6f718"
+SIGNATURE = "59e190c72a73b3077d4e2c1eb5e45ef4ac6339ef99394b822f107856f8665ab1"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

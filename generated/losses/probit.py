@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 6632e4515fb3bfb4, runtime 44196ba47bfba6dc.
+Generated; do not edit. Signature fba4a4ed90a89850, runtime ef774e0f61aa5ce0.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "6632e4515fb3bfb41c53f68a9fa0844fb856a24f36a255e6495e6649bfcffd04"
+SIGNATURE = "fba4a4ed90a8985022e35981efb5a9e983437a7466acc3e131fbf561d558309f"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature c7a9a2f76c7aa5e9, runtime 44196ba47bfba6dc.
+Generated; do not edit. Signature 4796092808ec8cd7, runtime ef774e0f61aa5ce0.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "c7a9a2f76c7aa5e97f2898c638cd2b227e1e0039d0bc49716ec63bdac3ccbc9b"
+SIGNATURE = "4796092808ec8cd7cd9325098f13115a26620895f87d5ba82b9c7a6e93ffba6a"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature 8ad2ba781d688b0b, runtime 44196ba47bfba6dc.
+Generated; do not edit. Signature e0e4636dafdc3823, runtime ef774e0f61aa5ce0.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "8ad2ba781d688b0becc563d4a00edd40dbfe70969ab363f7dbc2ef9aacd5fada"
+SIGNATURE = "e0e4636dafdc38231b089b212efd82323ad630cc3579b290b863d7ffd8586e79"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature d2df6e703e7dd9ab, runtime 44196ba47bfba6dc.
+Generated; do not edit. Signature 5347baccf5a65688, runtime ef774e0f61aa5ce0.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "d2df6e703e7dd9ab35019020f8c50cf6de5fd7ebebefcfa3a83c9342b89d6fc2"
+SIGNATURE = "5347baccf5a6568858209b16e4be936dc188a5794d61b89435d38e8f5efe97c0"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature d35caf508aa4b7a1, runtime 44196ba47bfba6dc.
+Generated; do not edit. Signature 5402f8da9839ee60, runtime ef774e0f61aa5ce0.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "d35caf508aa4b7a12e6746a5b82db543b8f8c4fee1923d7e34871008ca541e75"
+SIGNATURE = "5402f8da9839ee6015ac9275f2b47849b4061e4b81787dd136a9dabdbbb2efef"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -5,7 +5,7 @@ array has two parts, values and bounds: sums of the absolute values of all terms
 values are relative to. An unknown whose equation has been evaluated is known to the bound of that.
 
 Written by hand, in codegen/runtime/array_certificate.py.
-Generated; do not edit. Signature cbf9b79d09e48dcd, runtime 44196ba47bfba6dc.
+Generated; do not edit. Signature 7a5485a7d067c074, runtime ef774e0f61aa5ce0.
 Regenerate with: giantstep generate
 """
 
@@ -163,4 +163,4 @@ class Steps:
     def _letters(node):
         return tuple(letter.id for letter in (node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]))
 
-SIGNATURE = "cbf9b79d09e48dcdfb7f33634d4f4eb932def095dd5b232e1d78a7b5a8bf2a2d"
+SIGNATURE = "7a5485a7d067c074cfb92e08a0e30bd8e5b4fcdf4c79c63e1902ef9ee8628c36"

@@ -1,7 +1,7 @@
 """Machine code on disk: every file carries a digest; what is damaged is compiled again, a full disk is no error.
 
 Written by hand, in codegen/runtime/kept_code.py.
-Generated; do not edit. Signature cbf9b79d09e48dcd, runtime 44196ba47bfba6dc.
+Generated; do not edit. Signature 7a5485a7d067c074, runtime ef774e0f61aa5ce0.
 Regenerate with: giantstep generate
 """
 
@@ -88,4 +88,4 @@ def _opened(path: str, version: str) -> Any:
     seal, data = content[:_DIGEST], content[_DIGEST:]
     return pickle.loads(data) if _seal(version, data) == seal else None
 
-SIGNATURE = "cbf9b79d09e48dcdfb7f33634d4f4eb932def095dd5b232e1d78a7b5a8bf2a2d"
+SIGNATURE = "7a5485a7d067c074cfb92e08a0e30bd8e5b4fcdf4c79c63e1902ef9ee8628c36"

@@ -4,7 +4,7 @@ The envelope of such a loss is quadratic on every part of the line of omega, g i
 parts meet, the knots, envelope and g are continuous.
 
 Written by hand, in codegen/runtime/quadratic.py.
-Generated; do not edit. Signature cbf9b79d09e48dcd, runtime 44196ba47bfba6dc.
+Generated; do not edit. Signature 7a5485a7d067c074, runtime ef774e0f61aa5ce0.
 Regenerate with: giantstep generate
 """
 
@@ -72,17 +72,31 @@ def find_knots(law, rule, y, V, knots):
 
 
 @inner
+def _at_prox(piece, omega):
+    """Minus g, the envelope and the loss of a quadratic piece, and how much rounding they may hold.
+
+    Where V times the curvature is large the prox is close to the root of the slope: a step from omega would cancel.
+    """
+    V = piece.V
+    _, slope, curvature = at(piece, omega)
+    stretch = 1.0 + V * curvature
+    rough = (curvature * abs(omega) + abs(slope)) / stretch
+    if V * curvature > 1.0:
+        prox = omega - slope / curvature + slope / (curvature * stretch)
+    else:
+        prox = omega - V * slope / stretch
+    value, slope = at(piece, prox)[0], slope / stretch
+    return slope, value + 0.5 * V * slope * slope, value, rough
+
+
+@inner
 def _inside(law, rule, y, V, cell, number, omega):
     """Minus g, the envelope and the loss on a part, at omega, and how much rounding they may hold: by the prox."""
     part = part_at(law, rule, y, V, cell, number)
     if part.kink:
         slope = (omega - part.edge) / V
         return slope, part.value + 0.5 * V * slope * slope, part.value, (abs(omega) + abs(part.edge)) / V
-    near = part.edge if part.edge < math.inf else omega
-    _, slope, curvature = at(part.piece, near)
-    prox = near + (omega - near - V * slope) / (1.0 + V * curvature)
-    value, slope, _ = at(part.piece, prox)
-    return slope, value + 0.5 * V * slope * slope, value, curvature * abs(prox) + abs(slope)
+    return _at_prox(part.piece, omega)
 
 
 @inner
@@ -130,11 +144,11 @@ def set_on_line(law, rule, y, output, sums):
     """The averages of a loss that is one quadratic, without knots."""
     V, spread = output.V, output.spread
     piece = Piece(law.pieces, find_cell(law, y)[0], y, rule.parameters, V)
-    _, slope, curvature = at(piece, output.center)
+    slope, envelope, value, _ = _at_prox(piece, output.center)
+    curvature = at(piece, output.center)[2]
     h = curvature / (1.0 + V * curvature)
-    value, slope, _ = at(piece, output.center - V * slope / (1.0 + V * curvature))
     r = h * spread
-    sums[0] = value + 0.5 * V * slope * slope + 0.5 * spread * r
+    sums[0] = envelope + 0.5 * spread * r
     sums[1] = -slope
     sums[2] = h
     sums[3] = slope * slope + r * r
@@ -182,4 +196,4 @@ def add_quadratic(law, rule, y, output, knots, sums):
             k1 = start.phi - end.phi
             _add_part((k0, k1, k2), 0.0, (slope, envelope, loss), slopes, spread, sums)
 
-SIGNATURE = "cbf9b79d09e48dcdfb7f33634d4f4eb932def095dd5b232e1d78a7b5a8bf2a2d"
+SIGNATURE = "7a5485a7d067c074cfb92e08a0e30bd8e5b4fcdf4c79c63e1902ef9ee8628c36"

@@ -1,6 +1,6 @@
 """Equations of a given bulk of several blocks, 1 direction(s) beside the spike  [THEORY section 5].
 
-Generated; do not edit. Signature 340080ed97890a7b.
+Generated; do not edit. Signature e4c368772dabd466.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "340080ed97890a7bb26ceeced4a55f5b21b42b6995caa0ec61f6bfee75168c33"
+SIGNATURE = "e4c368772dabd46630409445ce36bd3554a00e9444140bbc967464ff8f63e7a2"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi', 'zeta')

@@ -1,6 +1,6 @@
 """Equations of a given bulk, one block  [THEORY section 5].
 
-Generated; do not edit. Signature 57dfeb54903aa3dc.
+Generated; do not edit. Signature 841cebd941b8e624.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "57dfeb54903aa3dcdabee93a399de90759230241c048bb3a91c2f3de7e5e52b9"
+SIGNATURE = "841cebd941b8e6248cfb31245786fb3a333418d28f383c8298f2d8d279662ba4"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

@@ -1,6 +1,6 @@
 """Equations of structured inputs, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature b4dd6bbfd782d81f.
+Generated; do not edit. Signature 5619ba32960105ce.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "b4dd6bbfd782d81fe5ad431d2f076306d6dae2d42fc5caf99c043bc526a059ff"
+SIGNATURE = "5619ba32960105ce68a5f179455a9cd4f27ab30772e1faff683a1d42c738ca1a"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 165e3b12704d2bf8.
+Generated; do not edit. Signature 42fd38626b76d4b2.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "165e3b12704d2bf8d18a11de410dc916325bc656b682010dd91dce8428121033"
+SIGNATURE = "42fd38626b76d4b2cdb8a0a9107b4c0c84dd1709948e4f4130dacc4b81d0f06d"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -1,6 +1,6 @@
 """Equations of a stretched bulk, 2 direction(s) beside the spike, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature 9ee1fa016849d330.
+Generated; do not edit. Signature 9739ed572857cf2e.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "9ee1fa016849d330e441fb99ca9627de7bbc0668ad5831dff935cfb0799078cf"
+SIGNATURE = "9739ed572857cf2ea7151833ce875008aef344df0df57ea09cc05201d8141ecb"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

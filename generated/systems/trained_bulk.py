@@ -1,6 +1,6 @@
 """Equations of a trained bulk, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature eb41f445c8afe169.
+Generated; do not edit. Signature 94eb84c2dc0ab604.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "eb41f445c8afe169a4d1764b9f338fe040bee50feab1092f7cd53424a9e3554d"
+SIGNATURE = "94eb84c2dc0ab60439311fc3ab9894a214378aafeaa5c00594919b7e0ec5e95a"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -12,6 +12,7 @@ import pytest
 from loss_cases import Array, model
 
 from generated.runtime.label_intervals import LabelIntervals
+from generated.runtime.label_points import LabelNodes
 from generated.runtime.nodes import Fields, Rule
 from giantstep.law.labels import label_law
 from giantstep.system.coupled_system import gauss_rule
@@ -54,3 +55,22 @@ def test_they_are_truncated_moments(name: str | dict[str, float | str], curvatur
             exact += weight * np.array([sign * stiff * first, stiff * inside, stiff**2 * second])
         # rounding of erfc and of some hundred terms
         assert averages(name, V, flips) * [V, V, V**2] == pytest.approx(exact, rel=1e-13)
+
+
+@pytest.mark.parametrize(("V", "delta"), [(1.0, 1e8), (1e5, 1e3), (1e10, 1.0)])
+def test_thresholds_that_no_output_reaches_cost_no_digits(V: float, delta: float) -> None:
+    """A Huber loss is the square there: g = (y - omega)/(1 + V)."""
+    kernel = loss_kernel(model({"name": "huber", "delta": delta}).fit.loss)
+    one, none = np.ones((1, 1)), np.zeros((1, 1))
+    fields = Fields(np.array([V]), np.array([MEAN]), none, np.array([DELTA]))
+    out, scratch = np.empty((15, 1)), np.empty(kernel.SCRATCH_SHAPE)
+    kernel.points(
+        Rule(gauss_rule(70), 70, np.array([delta]), 0.0),
+        LabelNodes(one, none[:, :, None], one, none),
+        fields,
+        scratch,
+        out,
+    )
+    exact = [1.0 - MEAN, 1.0, (1.0 - MEAN) ** 2 + DELTA]
+    # rounding of some twenty terms
+    assert out[[1, 2, 3], 0] * [1.0 + V, 1.0 + V, (1.0 + V) ** 2] == pytest.approx(exact, rel=1e-14, abs=0.0)
