@@ -14,12 +14,12 @@ _ERASE = "\r\x1b[K"
 
 
 class Heartbeat:
-    """Seconds since the start, rewritten every second on a terminal as long as nothing else is written there."""
+    """What is being done and for how long, rewritten every second on a terminal as long as nothing else is written."""
 
     def __init__(self, terminal: TextIO) -> None:
         self._terminal, self._lock, self._ended = terminal, threading.RLock(), threading.Event()
         self._start = self._written = time.monotonic()
-        self._shown = False
+        self._shown, self._doing = False, "working"
         self._thread = threading.Thread(target=self._beat, daemon=True)
 
     def start(self) -> None:
@@ -30,6 +30,12 @@ class Heartbeat:
         """Erase the line, for good."""
         self._ended.set()
         self.erase()
+
+    def say(self, doing: str) -> None:
+        """Show at once what is being done now; the seconds count from here."""
+        with self._lock:
+            self._start, self._doing = time.monotonic(), doing
+            self._show(doing)
 
     def erase(self) -> None:
         """Make room for what is written now."""
@@ -43,7 +49,8 @@ class Heartbeat:
     def write(self, stream: TextIO, text: str) -> int:
         """Write to a stream on the same terminal."""
         with self._lock:
-            self.erase()
+            if text:  # a bar that closes writes nothing
+                self.erase()
             return stream.write(text)
 
     def _beat(self) -> None:
@@ -55,19 +62,23 @@ class Heartbeat:
                 if waits or (self._shown and int(now - self._start) == counted):
                     continue
                 counted = int(now - self._start)
-                try:
-                    self._terminal.write(f"{_ERASE}working, {counted} s")
-                    self._terminal.flush()
-                except (OSError, ValueError):  # nobody listens
-                    return
-                self._shown = True
+                self._show(f"{self._doing}, {counted} s")
+
+    def _show(self, line: str) -> None:
+        try:
+            self._terminal.write(f"{_ERASE}{line}")
+            self._terminal.flush()
+        except (OSError, ValueError):  # nobody listens
+            self._ended.set()
+        self._shown = True
 
 
-class _Stream:
-    """A stream on the terminal: the line is erased before anything is written."""
+class Stream:
+    """A stream on the terminal: the line is erased before anything is written. say: of the heartbeat."""
 
     def __init__(self, stream: TextIO, heart: Heartbeat) -> None:
         self._stream, self._heart = stream, heart
+        self.say = heart.say
 
     def write(self, text: str) -> int:
         """As the stream."""
@@ -85,8 +96,8 @@ def heartbeat() -> Iterator[None]:
         return
     heart, streams = Heartbeat(sys.stderr), (sys.stdout, sys.stderr)
     if sys.stdout is not None and sys.stdout.isatty():
-        sys.stdout = _Stream(sys.stdout, heart)
-    sys.stderr = _Stream(sys.stderr, heart)
+        sys.stdout = Stream(sys.stdout, heart)
+    sys.stderr = Stream(sys.stderr, heart)
     heart.start()
     try:
         yield

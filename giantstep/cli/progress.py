@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+from giantstep.cli.heartbeat import Stream
 from giantstep.sweep import bars
 
 
@@ -13,6 +14,21 @@ class Bars(bars.Bars):
 
     def __init__(self) -> None:
         super().__init__(_bar if sys.stderr is not None and sys.stderr.isatty() else None)
+
+    def __call__(self, stage: str, done: int, total: int) -> None:
+        """Show a stage of several units as a bar, one of a single unit by its name and the seconds it takes."""
+        heart = sys.stderr
+        if stage != self._stage and isinstance(heart, Stream):
+            self.close()
+            heart.say(stage)
+        if total != 1 or not isinstance(heart, Stream):
+            super().__call__(stage, done, total)
+        self._stage = stage
+
+    def __exit__(self, *exception: Any) -> None:
+        super().__exit__(*exception)
+        if isinstance(sys.stderr, Stream):
+            sys.stderr.say("working")
 
     def message(self, done: int, total: int, message: str) -> None:
         """The same for a simulation, whose stages have names of their own."""

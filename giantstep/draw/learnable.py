@@ -70,7 +70,7 @@ def draw_overlaps(axes: Axes, result: Learnability) -> None:
         loc="left",
     )
     axes.tick_params(which="both", top=True, right=True)
-    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.27), ncols=5, columnspacing=1.0)
+    axes.legend(loc="best")
 
 
 def _staircase(axes: Axes, result: Learnability) -> None:

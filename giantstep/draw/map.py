@@ -13,6 +13,7 @@ from matplotlib.colors import LogNorm, Normalize
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 from numpy.typing import NDArray
 
+from giantstep.draw.contour_labels import label_contours
 from giantstep.draw.curves import SYMBOLS, described
 from giantstep.draw.look import Picture
 from giantstep.sweep.grid import Grid, Sweep
@@ -65,7 +66,7 @@ def _colours(axes: Axes, found: Map, x: Array, y: Array) -> None:
     if levels:
         lines = axes.contour(x, y, shown, levels=levels, colors="white", linewidths=0.7, alpha=0.8)
         if found.optimum is None:  # else the labels are those of the third key
-            axes.clabel(lines, fmt=_short, fontsize=7.0)
+            label_contours(axes, lines, _short)
     bar = axes.figure.colorbar(ScalarMappable(norm, _COLOURS), ax=axes, pad=0.02, label="test error")
     if wide:
         _few_ticks(bar.ax.yaxis, low, high)
@@ -93,7 +94,7 @@ def _best_values(axes: Axes, found: Map, x: Array, y: Array) -> None:
         powers = np.ma.log10(values)
         lines = axes.contour(x, y, powers, levels=_CONTOURS // 2, colors="black", linewidths=0.9, linestyles="dashed")
         lines.set(path_effects=[patheffects.Stroke(linewidth=2.2, foreground="white"), patheffects.Normal()])
-        axes.clabel(lines, fmt=lambda power: _short(10.0**power), fontsize=7.0)
+        label_contours(axes, lines, lambda power: _short(10.0**power))
         axes.plot([], [], color="black", linewidth=0.8, linestyle="dashed", label=f"best {_name(found.optimum)}")
 
 

@@ -21,7 +21,7 @@ from giantstep.observe.simulate import at_dimension
 from giantstep.simulate.system import SystemKind
 from giantstep.spec.errors import BadInput
 from giantstep.spec.given import takes_model
-from giantstep.spec.jumps import jumps
+from giantstep.spec.jumps import Jump, jumps, jumps_between
 from giantstep.spec.kernels import coefficients
 from giantstep.spec.link import link_values
 from giantstep.spec.model import Model, Target
@@ -39,14 +39,14 @@ _OTHERS = 40  # nodes of each of the other indices of a target of two; fewer of 
 class Profile(Shown):
     """A function along a direction: at[N], mean[N] = E[f | .], spread[N] = sqrt Var[f | .], target[N] = E[f_* | .].
 
-    jumps: place, value before and value after of each jump of the target, where a target of one index lies along it.
+    jumps: place, value before and value after of each jump of the target.
     """
 
     at: Array
     mean: Array
     spread: Array
     target: Array
-    jumps: tuple[tuple[float, float, float], ...] = ()
+    jumps: tuple[Jump, ...] = ()
 
     def target_line(self) -> tuple[Array, Array]:
         """The target as a line, x [M] and y [M], vertical where it jumps."""
@@ -162,8 +162,7 @@ def profiles(result: Result, at: Array, index: int = 1) -> tuple[Profile, tuple[
     output, target = Output(problem, result), result.model.target
     lines = (target_line(problem, index), *spike_lines(problem))
     found = [
-        Profile(at, *moments_along(output, line, at), _target(target, line.overlaps, at), _jumps(target, line.overlaps))
-        for line in lines
+        Profile(at, *moments_along(output, line, at), *target_and_jumps(target, line.overlaps, at)) for line in lines
     ]
     return found[0], tuple(found[1:])
 
@@ -171,6 +170,16 @@ def profiles(result: Result, at: Array, index: int = 1) -> tuple[Profile, tuple[
 def _means(result: Result, at: Array, index: int) -> Array:
     along, spike = profiles(result, at, index)
     return np.stack([along.mean, *(profile.mean for profile in spike)])
+
+
+def target_and_jumps(target: Target, overlaps: Array, at: Array) -> tuple[Array, tuple[Jump, ...]]:
+    """The target along a line, and where it jumps."""
+    values = _target(target, overlaps, at)
+    if target.indices > 1 and has_kinks(target.link):
+        corners = np.array(list(product((-0.9, 1.1), repeat=target.indices))).T
+        scale = float(np.abs(link_values(target.link)(corners)).max())
+        return values, jumps_between(lambda x: _target(target, overlaps, x), at, values, scale)
+    return values, _jumps(target, overlaps)
 
 
 def _target(target: Target, overlaps: Array, at: Array) -> Array:
@@ -186,8 +195,8 @@ def _target(target: Target, overlaps: Array, at: Array) -> Array:
     return _averaged(target, overlaps, rest, at)
 
 
-def _jumps(target: Target, overlaps: Array) -> tuple[tuple[float, float, float], ...]:
-    """Those of the link along +-theta; along any other direction the average over the rest is continuous."""
+def _jumps(target: Target, overlaps: Array) -> tuple[Jump, ...]:
+    """Those of a link of one index along +-theta; along any other direction the average over the rest is continuous."""
     if target.indices > 1 or mixing(overlaps).any():
         return ()
     if overlaps[0] > 0.0:

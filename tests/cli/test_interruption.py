@@ -13,6 +13,7 @@ import pytest
 
 import giantstep
 from giantstep.cli import heartbeat
+from giantstep.cli.progress import Bars
 
 ROOT = Path(giantstep.__file__).parents[1]
 EXAMPLE = str(Path(__file__).parents[2] / "examples" / "tanh_sign.toml")
@@ -61,6 +62,19 @@ def test_the_seconds_are_counted_where_nothing_is_said(monkeypatch: pytest.Monke
     assert out.getvalue() == "found\n"  # on the same terminal, after the line was erased
     assert "working, 0 s" in err.getvalue()
     assert err.getvalue().endswith("\r\x1b[K")
+
+
+def test_a_stage_is_named_and_a_bar_that_closes_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    err = Terminal()
+    monkeypatch.setattr(sys, "stderr", err)
+    with heartbeat.heartbeat(), Bars() as bars:
+        bars("derivation", 0, 1)
+        bars("derivation", 1, 1)
+        sys.stderr.write("")
+        assert err.getvalue() == "\r\x1b[Kderivation"
+        bars("theory", 0, 42)
+        assert err.getvalue().count("0/42") == 1
+    assert "0/1" not in err.getvalue()
 
 
 def test_files_and_pipes_get_nothing_of_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from derive.language.catalogue import latex
 from derive.language.grammar import FUNCTIONS, parse
 from giantstep.draw.curves import described
 from giantstep.draw.formulas import mathtext
+from giantstep.observe.learned import target_and_jumps
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
@@ -58,3 +60,18 @@ def test_no_jump_is_drawn_where_there_is_none() -> None:
     assert gs.learned(gs.model(link="abs")).along_target.jumps == ()
     sign = gs.learned(gs.model(link="sign"))
     assert all(profile.jumps == () for profile in sign.along_spikes)  # at an angle to theta
+
+
+def test_a_jump_of_several_indices_is_vertical_at_its_place() -> None:
+    """``sign(z1 z2) z2``: sign(z1) E|z2| along z1, zero along z2; a jump between two points; steep is no jump."""
+    at = np.linspace(-3.0, 3.0, 121)
+
+    def jumps(link: str, *overlaps: float) -> tuple[tuple[float, float, float], ...]:
+        return target_and_jumps(gs.Target(link), np.array(overlaps), at)[1]
+
+    height = math.sqrt(2.0 / math.pi)
+    assert jumps("sign(z1*z2)*z2", 1.0, 0.0) == (pytest.approx((0.0, -height, height), rel=1e-9, abs=1e-12),)
+    assert jumps("sign(z1*z2)*z2", 0.0, 1.0) == jumps("sign(z1*z2)*z2", 0.6, 0.8) == ()
+    found = jumps("step(z1 - 0.51)*(1 + z2**2)", 1.0, 0.0)
+    assert found == (pytest.approx((0.51, 0.0, 2.0), rel=1e-9, abs=1e-9),)
+    assert jumps("tanh(1000*z1) + abs(z2)", 1.0, 0.0) == ()

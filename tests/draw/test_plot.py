@@ -90,3 +90,14 @@ def test_bounds_are_where_they_are() -> None:
     found = result("bounds")
     drawn = {float(line.get_xdata()[0]) for line in found.plot().lines}
     assert drawn == set(found.named().values())
+
+
+def test_labels_of_contours_are_away_from_the_edges_and_from_each_other() -> None:
+    """Contours that crowd at the lower edge: labels that stand there could not be read."""
+    found = gs.map(gs.model(width=0.5), "fit.samples=0.1:2:30", "fit.ridge=1e-4:1:30:log", refine=0)
+    axes = gs.plot(found).axes[0]
+    middle = np.array([axes.transData.transform(text.get_position()) for text in axes.texts])
+    size = 7.0 * axes.get_figure().dpi / 72.0
+    edges = np.stack([middle - axes.bbox.p0, axes.bbox.p1 - middle])
+    apart = np.linalg.norm(middle[:, None] - middle, axis=2) + 1e3 * np.eye(len(middle))
+    assert len(middle) > 2 and edges.min() > size and apart.min() > 2.0 * size
