@@ -3,14 +3,14 @@
 e, weight, weight_t, weight_tt: nodes of the law of the residual e of the step, with weights for means of
 functions of e, of those times t = theta.x, and times t^2. x_F = (1/n0) sum_i (f_1 - B' f_2)(e_i) x_i, B' = a_2 B.
 
-Generated; do not edit. Signature c3814b00720374b7.
+Generated; do not edit. Signature ebad55171c0ba1a4.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "c3814b00720374b7307e64d13a5d67a1c41d7a0801ada7155094d503e823a53e"
+SIGNATURE = "ebad55171c0ba1a4cd70e7089cc52881d33bf60ea92e8e025cf168bf743f9c84"
 
 
 def covariance(A, alpha_0, u, sigma_2, v_sigma):

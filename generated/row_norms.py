@@ -7,14 +7,14 @@ sigma' beside its parts along 1 and z, (i, j) in MOMENTS; radial: 1 for rows Gau
 means of functions of e [N], and of those times t = theta.x [m, N]; r_3: the strength of the spike with
 E sigma''' in the place of E sigma'.
 
-Generated; do not edit. Signature 2060ea36d29c2d86.
+Generated; do not edit. Signature c28473e7fcd01f78.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "2060ea36d29c2d8626888f1857c8503214adb6d1f9e86c990786709e58105f95"
+SIGNATURE = "c28473e7fcd01f787d93c4e17ee72ab547bf07e35b1313014dbb9681e47f9ad1"
 
 
 MOMENTS = ((1, 2), (1, 3), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (4, 0))

@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature 01c3cbbc990ee435, runtime ef774e0f61aa5ce0.
+Generated; do not edit. Signature 3c5f45af5e34be7c, runtime 7d02c7a025e721eb.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "01c3cbbc990ee43518ac24c5533421da9af5a3e9fb05dd740ec507458546a41d"
+SIGNATURE = "3c5f45af5e34be7c90e34fc32710736265518db84daab215bf96a360d6883770"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

@@ -5,14 +5,14 @@ products of the target's directions there; u [K]: readout values at initialisati
 of the theta_i, by their parts ``along`` [q, m, J], and of unit vectors without direction, by ``random`` [q, q, J];
 gamma [q, m]: products of the spike's with the target's.
 
-Generated; do not edit. Signature a125c1ccd89b173c, runtime ef774e0f61aa5ce0.
+Generated; do not edit. Signature f1e57df526c2f49e, runtime 7d02c7a025e721eb.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "a125c1ccd89b173c102cab742ddb66fe2e75adba5d202303e5eb6e4abd0dd8c3"
+SIGNATURE = "f1e57df526c2f49e5d17e405483e93077a83cb36b1921afeec0958db630872b1"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

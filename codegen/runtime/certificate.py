@@ -16,6 +16,31 @@ from codegen.runtime.contractions import ALONG
 from codegen.runtime.equation_text import EQUAL, FEATURES, MINUS, PARAMETERS, RECIPROCAL, Contractions
 
 
+@kept(**ALONG)
+def accumulate(array, sign, places, steps, count):
+    """Add a product, place by place; to one place the sum of all. Loops along memory have steps that are written."""
+    x, y, z = places
+    if steps[0] == 0:
+        total = 0.0 * array[x]
+        if steps[1] == 1 and steps[2] == 1:
+            for n in range(count):
+                total += array[y + n] * array[z + n]
+        else:
+            for n in range(count):
+                total += array[y + n * steps[1]] * array[z + n * steps[2]]
+        array[x] += sign * total
+    elif steps[0] == 1 and steps[1] == 1 and steps[2] == 0:
+        factor = sign * array[z]
+        for n in range(count):
+            array[x + n] += array[y + n] * factor
+    elif steps[0] == 1 and steps[1] == 1 and steps[2] == 1:
+        for n in range(count):
+            array[x + n] += sign * array[y + n] * array[z + n]
+    else:
+        for n in range(count):
+            array[x + n * steps[0]] += sign * array[y + n * steps[1]] * array[z + n * steps[2]]
+
+
 @kept(**{**ALONG, "no_cpython_wrapper": False})
 def evaluate(rows, value, bound):
     """Evaluate contractions in order; the worst residual relative to the largest bound of its equation.
@@ -32,21 +57,14 @@ def evaluate(rows, value, bound):
                     x = r[5] + i * r[8] + j * r[11] + k * r[14]
                     y = r[6] + i * r[9] + j * r[12] + k * r[15]
                     z = r[7] + i * r[10] + j * r[13] + k * r[16]
-                    if kind <= MINUS and r[17] == 0:
-                        total, size = 0.0 * value[0], 0.0
-                        for n in range(r[4]):
-                            total += value[y + n * r[18]] * value[z + n * r[19]]
-                            size += bound[y + n * r[18]] * bound[z + n * r[19]]
-                        value[x] += total if kind < MINUS else -total
-                        bound[x] += size
+                    if kind <= MINUS:
+                        steps = r[17], r[18], r[19]
+                        accumulate(value, 1.0 if kind < MINUS else -1.0, (x, y, z), steps, r[4])
+                        accumulate(bound, 1.0, (x, y, z), steps, r[4])
                         continue
-                    sign = 1.0 if kind < MINUS else -1.0
                     for n in range(r[4]):
                         a, b, c = x + n * r[17], y + n * r[18], z + n * r[19]
-                        if kind <= MINUS:
-                            value[a] += sign * value[b] * value[c]
-                            bound[a] += bound[b] * bound[c]
-                        elif kind == RECIPROCAL:
+                        if kind == RECIPROCAL:
                             value[a] = 1.0 / value[b]
                             bound[a] = abs(value[a])
                         else:

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature f6d276b1bbd21fae, runtime ef774e0f61aa5ce0.
+Generated; do not edit. Signature ab5bf667f9486222, runtime 7d02c7a025e721eb.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "f6d276b1bbd21fae3b28dac90ab9fa57712a0d12840fa085cc041a3b36674c77"
+SIGNATURE = "ab5bf667f9486222d3039b4804fd22de0db0456b3c7f354e40d0d2d1258fc9de"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 6fdbd9ea56b23f31, runtime ef774e0f61aa5ce0.
+Generated; do not edit. Signature 8fc0578241628455, runtime 7d02c7a025e721eb.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "6fdbd9ea56b23f31c47998c0261a01421d7959519c815b7901b0992986a67119"
+SIGNATURE = "8fc0578241628455d8d632017aae1a8bb1710615d471464160a0464a32a3ec82"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 75a3d48cdbccc223, runtime ef774e0f61aa5ce0.
+Generated; do not edit. Signature e42b717e83294b15, runtime 7d02c7a025e721eb.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "75a3d48cdbccc223a2b24cd71005768e72c85d90d2777069904c6462628fc016"
+SIGNATURE = "e42b717e83294b15928d9d4c336cab44b65ac183a9426e5937be792e6dc6bd11"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature a417d22d0624c3a1, runtime ef774e0f61aa5ce0.
+Generated; do not edit. Signature a721cf6d58f9a171, runtime 7d02c7a025e721eb.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "a417d22d0624c3a16fe1383840ad992bd8a8fa9b992bae6bc3f08f2f92b7fba9"
+SIGNATURE = "a721cf6d58f9a171b9e43de8ea1e9c43650e76fdeff0bd4ddb5cd45b9cc19918"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 37bb35cfef10749b, runtime ef774e0f61aa5ce0.
+Generated; do not edit. Signature b981448ca39ac082, runtime 7d02c7a025e721eb.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "37bb35cfef10749bd9eb54d7d7721f34183c86c9f2cf293c33e1adffd69e671a"
+SIGNATURE = "b981448ca39ac0823d62d3eb2ac1b17a34d98479edfad7b2df1c1bc2d1de2a6b"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

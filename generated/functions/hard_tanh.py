@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 2f7bbbc75a7ce3f0, runtime ef774e0f61aa5ce0.
+Generated; do not edit. Signature b63b82b4447df1e2, runtime 7d02c7a025e721eb.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "2f7bbbc75a7ce3f010e48e5e2fe9864bf4b3a790f8117972e0a537bd7d00f4ac"
+SIGNATURE = "b63b82b4447df1e21066d3e1bf8997b16dde405088f183c0e833ba734a519dcb"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

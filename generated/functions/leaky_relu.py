@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 8b6e03ad93d57d8a, runtime ef774e0f61aa5ce0.
+Generated; do not edit. Signature 8ab07927099e1668, runtime 7d02c7a025e721eb.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "8b6e03ad93d57d8adc0a94d355e8b6fc59a16a092d65297289dac9920b38cc36"
+SIGNATURE = "8ab07927099e1668febc084accdc672e5c9badfcd007347c5951f2a6cdc42654"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature a0cbe348d0cd8647, runtime ef774e0f61aa5ce0.
+Generated; do not edit. Signature f251f0f4fcc96b63, runtime 7d02c7a025e721eb.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "a0cbe348d0cd8647198d08d54304f280642fee8bc7c31a9a57115ada14fb48ff"
+SIGNATURE = "f251f0f4fcc96b63d2a273838b13fd0e0e69f4a653a1cfd29632e331e86fa21e"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 60fef74d65a73c34, runtime ef774e0f61aa5ce0.
+Generated; do not edit. Signature 69b5e5fae1869450, runtime 7d02c7a025e721eb.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "60fef74d65a73c349eca836c5c0b4d8ac904ff410b11175efb6b30ba2f89e065"
+SIGNATURE = "69b5e5fae1869450460eb5691cf0eeeacce5c9e0b09c0ef844e00593cda4650b"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

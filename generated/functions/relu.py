@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature a106884999c45df0, runtime ef774e0f61aa5ce0.
+Generated; do not edit. Signature e91129d103adae21, runtime 7d02c7a025e721eb.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "a106884999c45df02eafd7097b3bf2cca8adc09f17cc52ee0938935d3f5fe54a"
+SIGNATURE = "e91129d103adae21c17a44d9e1b4d2875aec724cfe094dee085165df16de5e92"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

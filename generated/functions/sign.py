@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 164ed35970afc339, runtime ef774e0f61aa5ce0.
+Generated; do not edit. Signature 49f4bb71cbeb3653, runtime 7d02c7a025e721eb.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "164ed35970afc339e89af88721e728ff95618023e2931fd752912b14698ed043"
+SIGNATURE = "49f4bb71cbeb3653f8090c6bea67a12182bb8c84ed3213a5cd2cd2d66acd3f1e"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 8e483b096326ed20, runtime ef774e0f61aa5ce0.
+Generated; do not edit. Signature 97a687dd203869c3, runtime 7d02c7a025e721eb.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "8e483b096326ed20dd00ef8fbddbc39845a8ae47f646271dc954071682483f95"
+SIGNATURE = "97a687dd203869c3d1d0aabdc23a5369c62dd10ac18987b2dc5d2e09d0ca68fa"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 9ed999b08ee47973, runtime ef774e0f61aa5ce0.
+Generated; do not edit. Signature 0c6e98b4a24b56c1, runtime 7d02c7a025e721eb.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "9ed999b08ee47973bf02bb4b0569cb22f12e774cc0a8e7ac90782a244f779d8a"
+SIGNATURE = "0c6e98b4a24b56c12b71aafaada63dd9e2d053ee49a9d1270f9747507c4b37ca"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

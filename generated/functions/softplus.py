@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 67003d03d634e089, runtime ef774e0f61aa5ce0.
+Generated; do not edit. Signature 6ed5321cef7b92c2, runtime 7d02c7a025e721eb.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "67003d03d634e089f1d6d9484439f12311d9d3ff23123c64f027bea3976b0486"
+SIGNATURE = "6ed5321cef7b92c2496b69674e39d746e32b4b85230d25ba07c86bee9783bd85"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

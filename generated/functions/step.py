@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 70cc2d748387f38f, runtime ef774e0f61aa5ce0.
+Generated; do not edit. Signature a45fc973a29e275e, runtime 7d02c7a025e721eb.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "70cc2d748387f38f3f1f728beea5b45aa06b8fc3523ca220534d1db752107cb5"
+SIGNATURE = "a45fc973a29e275ee560f5c737e37379b35e8e8ca9b7608c2d6e620c5c28efc0"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

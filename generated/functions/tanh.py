@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 902a664ef109ee01, runtime ef774e0f61aa5ce0.
+Generated; do not edit. Signature f5c0ecc248f71682, runtime 7d02c7a025e721eb.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "902a664ef109ee014d148613393a8398b2adf44d269edad07c191ed6cf7079e3"
+SIGNATURE = "f5c0ecc248f716829186db363342a908b63e5a023094632bcc6f66849f2dafee"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

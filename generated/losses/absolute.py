@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature ff3f5045591d80a6, runtime ef774e0f61aa5ce0.
+Generated; do not edit. Signature 5a5d1f4fa8544329, runtime 7d02c7a025e721eb.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "ff3f5045591d80a652d736333751e0f227fa816386dd9c2edbe828db1ae15004"
+SIGNATURE = "5a5d1f4fa85443293c6da1e21e9141dc58b75c739f59f24c37ed594e85796cf0"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

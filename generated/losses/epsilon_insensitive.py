@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature ae57512177fe8517, runtime ef774e0f61aa5ce0.
+Generated; do not edit. Signature 34cd6619a5fdb55a, runtime 7d02c7a025e721eb.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "ae57512177fe8517a9b4c47765bfcd9e65eea157448aa4453c2bbc6a52d66b35"
+SIGNATURE = "34cd6619a5fdb55ae452c5dcb62456c46cb6a149cf3476079043d0d7829b9def"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

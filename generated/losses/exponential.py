@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature e72e5410a7936db7, runtime ef774e0f61aa5ce0.
+Generated; do not edit. Signature 415b5dc52d86abd8, runtime 7d02c7a025e721eb.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "e72e5410a7936db7011d3e2e888a72a27a217bac81fc39dcab0f38bb370aa9df"
+SIGNATURE = "415b5dc52d86abd8541c67078a466aec6ffa85ce980988e5fb039822a5b7895b"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature 940729bec3366f9a, runtime ef774e0f61aa5ce0.
+Generated; do not edit. Signature 554d53c7d5852f22, runtime 7d02c7a025e721eb.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "940729bec3366f9a97c954cdd372bea1563810809f29491ab1db341cd2136267"
+SIGNATURE = "554d53c7d5852f22e441bd49d652461bf7024d7dc70b77e9bbe35ee6ec59f447"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

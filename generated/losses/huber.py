@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 36631db2c991b6d5, runtime ef774e0f61aa5ce0.
+Generated; do not edit. Signature 9a8cbda4ac3248f9, runtime 7d02c7a025e721eb.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "36631db2c991b6d536e43c9694879e056c259a4e194666567b0f71ae7e7abf41"
+SIGNATURE = "9a8cbda4ac3248f91d803405972c864517671dbda1e01ce2bb8ab131db6aebed"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

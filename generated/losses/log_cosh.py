@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 82f6e4cea5de7175, runtime ef774e0f61aa5ce0.
+Generated; do not edit. Signature 38eb00fc80a03c3b, runtime 7d02c7a025e721eb.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "82f6e4cea5de7175396f284605ac8467fc633c1552cbe982e4d404803df5d96b"
+SIGNATURE = "38eb00fc80a03c3b227e253e746b066b83fa45028647371e4cb1f6b8de5416c8"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 59e190c72a73b307, runtime ef774e0f61aa5ce0.
+Generated; do not edit. Signature d903b8f8bffc89a6, runtime 7d02c7a025e721eb.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "59e190c72a73b3077d4e2c1eb5e45ef4ac6339ef99394b822f107856f8665ab1"
+SIGNATURE = "d903b8f8bffc89a63f0e9f01889ab98d8132b961bec1b9d18f91f92effb4e547"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

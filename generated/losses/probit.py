@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature fba4a4ed90a89850, runtime ef774e0f61aa5ce0.
+Generated; do not edit. Signature 8c5597e712b8070b, runtime 7d02c7a025e721eb.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "fba4a4ed90a8985022e35981efb5a9e983437a7466acc3e131fbf561d558309f"
+SIGNATURE = "8c5597e712b8070be9a3c55ae45b828eb2a59d81f7974ab2105feed4dab32d77"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature 4796092808ec8cd7, runtime ef774e0f61aa5ce0.
+Generated; do not edit. Signature b7c7611aa134ad64, runtime 7d02c7a025e721eb.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "4796092808ec8cd7cd9325098f13115a26620895f87d5ba82b9c7a6e93ffba6a"
+SIGNATURE = "b7c7611aa134ad644467a1f601ddb29e71c695ae463c440ede1533b217360e5a"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature e0e4636dafdc3823, runtime ef774e0f61aa5ce0.
+Generated; do not edit. Signature 3d3c46b7f7f8c38c, runtime 7d02c7a025e721eb.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "e0e4636dafdc38231b089b212efd82323ad630cc3579b290b863d7ffd8586e79"
+SIGNATURE = "3d3c46b7f7f8c38c17c28f923681a2f0f8b007d70151ff551da2391d79d9219b"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

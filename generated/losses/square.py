@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 5347baccf5a65688, runtime ef774e0f61aa5ce0.
+Generated; do not edit. Signature 677b1ac6b0617d8f, runtime 7d02c7a025e721eb.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "5347baccf5a6568858209b16e4be936dc188a5794d61b89435d38e8f5efe97c0"
+SIGNATURE = "677b1ac6b0617d8f7e5c832040b0e609dfd4729af28bef69393278bbc9d09781"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

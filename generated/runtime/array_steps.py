@@ -4,7 +4,7 @@ products of matrices by linear algebra.
 Every array has two parts, values and bounds, which lie in two rows of the same numbers.
 
 Written by hand, in codegen/runtime/array_steps.py.
-Generated; do not edit. Signature 7a5485a7d067c074, runtime ef774e0f61aa5ce0.
+Generated; do not edit. Signature ee7612bda0ca90d2, runtime 7d02c7a025e721eb.
 Regenerate with: giantstep generate
 """
 
@@ -266,4 +266,4 @@ def multiplied(names, kept, lengths):
 
     return product
 
-SIGNATURE = "7a5485a7d067c074cfb92e08a0e30bd8e5b4fcdf4c79c63e1902ef9ee8628c36"
+SIGNATURE = "ee7612bda0ca90d221246cc177d66e0b61c9745603639321c695d3bbe585a32c"

@@ -5,7 +5,7 @@ its values and bounds: sums of the absolute values of all terms, which the round
 to. An unknown whose equation has been evaluated is known to the bound of that.
 
 Written by hand, in codegen/runtime/certificate.py.
-Generated; do not edit. Signature 7a5485a7d067c074, runtime ef774e0f61aa5ce0.
+Generated; do not edit. Signature ee7612bda0ca90d2, runtime 7d02c7a025e721eb.
 Regenerate with: giantstep generate
 """
 
@@ -20,6 +20,31 @@ from generated.runtime.compiling import kept
 from generated.runtime.contraction_layout import layout_of
 from generated.runtime.contractions import ALONG
 from generated.runtime.equation_text import EQUAL, FEATURES, MINUS, PARAMETERS, RECIPROCAL, Contractions
+
+
+@kept(**ALONG)
+def accumulate(array, sign, places, steps, count):
+    """Add a product, place by place; to one place the sum of all. Loops along memory have steps that are written."""
+    x, y, z = places
+    if steps[0] == 0:
+        total = 0.0 * array[x]
+        if steps[1] == 1 and steps[2] == 1:
+            for n in range(count):
+                total += array[y + n] * array[z + n]
+        else:
+            for n in range(count):
+                total += array[y + n * steps[1]] * array[z + n * steps[2]]
+        array[x] += sign * total
+    elif steps[0] == 1 and steps[1] == 1 and steps[2] == 0:
+        factor = sign * array[z]
+        for n in range(count):
+            array[x + n] += array[y + n] * factor
+    elif steps[0] == 1 and steps[1] == 1 and steps[2] == 1:
+        for n in range(count):
+            array[x + n] += sign * array[y + n] * array[z + n]
+    else:
+        for n in range(count):
+            array[x + n * steps[0]] += sign * array[y + n * steps[1]] * array[z + n * steps[2]]
 
 
 @kept(**{**ALONG, "no_cpython_wrapper": False})
@@ -38,21 +63,14 @@ def evaluate(rows, value, bound):
                     x = r[5] + i * r[8] + j * r[11] + k * r[14]
                     y = r[6] + i * r[9] + j * r[12] + k * r[15]
                     z = r[7] + i * r[10] + j * r[13] + k * r[16]
-                    if kind <= MINUS and r[17] == 0:
-                        total, size = 0.0 * value[0], 0.0
-                        for n in range(r[4]):
-                            total += value[y + n * r[18]] * value[z + n * r[19]]
-                            size += bound[y + n * r[18]] * bound[z + n * r[19]]
-                        value[x] += total if kind < MINUS else -total
-                        bound[x] += size
+                    if kind <= MINUS:
+                        steps = r[17], r[18], r[19]
+                        accumulate(value, 1.0 if kind < MINUS else -1.0, (x, y, z), steps, r[4])
+                        accumulate(bound, 1.0, (x, y, z), steps, r[4])
                         continue
-                    sign = 1.0 if kind < MINUS else -1.0
                     for n in range(r[4]):
                         a, b, c = x + n * r[17], y + n * r[18], z + n * r[19]
-                        if kind <= MINUS:
-                            value[a] += sign * value[b] * value[c]
-                            bound[a] += bound[b] * bound[c]
-                        elif kind == RECIPROCAL:
+                        if kind == RECIPROCAL:
                             value[a] = 1.0 / value[b]
                             bound[a] = abs(value[a])
                         else:
@@ -151,4 +169,4 @@ def filled(contractions, node, fraction, parameters, state):
         value[layout.families[name]] = family.ravel()
     return layout, value
 
-SIGNATURE = "7a5485a7d067c074cfb92e08a0e30bd8e5b4fcdf4c79c63e1902ef9ee8628c36"
+SIGNATURE = "ee7612bda0ca90d221246cc177d66e0b61c9745603639321c695d3bbe585a32c"

@@ -1,7 +1,7 @@
 """Averages over the output and a label at nodes.
 
 Written by hand, in codegen/runtime/label_points.py.
-Generated; do not edit. Signature 7a5485a7d067c074, runtime ef774e0f61aa5ce0.
+Generated; do not edit. Signature ee7612bda0ca90d2, runtime 7d02c7a025e721eb.
 Regenerate with: giantstep generate
 """
 
@@ -253,4 +253,4 @@ def points(law, rule, labels, fields, scratch, out):
                     _sums(law, rule, centres.label[j], output, scratch, sums)
                 _add(sums, sign, parts[j], moves, out, node)
 
-SIGNATURE = "7a5485a7d067c074cfb92e08a0e30bd8e5b4fcdf4c79c63e1902ef9ee8628c36"
+SIGNATURE = "ee7612bda0ca90d221246cc177d66e0b61c9745603639321c695d3bbe585a32c"

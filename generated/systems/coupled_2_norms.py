@@ -7,7 +7,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 9ac19cf56b9b14f5.
+in X). Generated; do not edit. Signature 3628e8fced322544.
 Regenerate with: giantstep generate
 """
 
@@ -21,7 +21,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "9ac19cf56b9b14f5ed664f7848f89860f3f3cfe445a559f5bf224cc76a502dc3"
+SIGNATURE = "3628e8fced3225445c632cc4ae0ca60e9d786aaf44c1de74c3343ce3b4284d3b"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks

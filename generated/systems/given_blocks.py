@@ -1,6 +1,6 @@
 """Equations of a given bulk of several blocks, 1 direction(s) beside the spike  [THEORY section 5].
 
-Generated; do not edit. Signature e4c368772dabd466.
+Generated; do not edit. Signature 514dbbb3c266d503.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "e4c368772dabd46630409445ce36bd3554a00e9444140bbc967464ff8f63e7a2"
+SIGNATURE = "514dbbb3c266d503db57d97adfc989b3cceb538e963bda273e38233fa5bed7e1"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi', 'zeta')

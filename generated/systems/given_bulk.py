@@ -1,6 +1,6 @@
 """Equations of a given bulk, one block  [THEORY section 5].
 
-Generated; do not edit. Signature 841cebd941b8e624.
+Generated; do not edit. Signature 47148dea19cf8e17.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "841cebd941b8e6248cfb31245786fb3a333418d28f383c8298f2d8d279662ba4"
+SIGNATURE = "47148dea19cf8e17ad0e2a733c2f4260a25200125d11930cb4c499aa31fe40f9"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

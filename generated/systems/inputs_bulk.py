@@ -1,6 +1,6 @@
 """Equations of structured inputs, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature 5619ba32960105ce.
+Generated; do not edit. Signature 0b1504825e3637de.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "5619ba32960105ce68a5f179455a9cd4f27ab30772e1faff683a1d42c738ca1a"
+SIGNATURE = "0b1504825e3637de9e374658fe426a492dfdf21553ead85aa33159a49ca1c334"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'psi', 'zeta')

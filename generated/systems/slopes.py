@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 42fd38626b76d4b2.
+Generated; do not edit. Signature 3a32bb68e9caf9e8.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "42fd38626b76d4b2cdb8a0a9107b4c0c84dd1709948e4f4130dacc4b81d0f06d"
+SIGNATURE = "3a32bb68e9caf9e8ba5c2a0f20fe4e57a274799b0154947600180c7df80c7adb"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

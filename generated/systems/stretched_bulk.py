@@ -1,6 +1,6 @@
 """Equations of a stretched bulk, 1 direction(s) beside the spike, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature 8e418f1a32306240.
+Generated; do not edit. Signature d620675a53aa4263.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "8e418f1a32306240ec93d82e551c5332d7ce5b682b179412618490cd0df1cd55"
+SIGNATURE = "d620675a53aa4263ab6019715e6d71c8a68cec891290eb5ed8a830651f937a75"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

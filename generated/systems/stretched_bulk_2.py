@@ -1,6 +1,6 @@
 """Equations of a stretched bulk, 2 direction(s) beside the spike, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature 9739ed572857cf2e.
+Generated; do not edit. Signature f8c1f19ef9ae26fa.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "9739ed572857cf2ea7151833ce875008aef344df0df57ea09cc05201d8141ecb"
+SIGNATURE = "f8c1f19ef9ae26fac04c9857bbab8961834c20cdce1b725dc66f0ef013244e93"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

@@ -1,6 +1,6 @@
 """Equations of a trained bulk, any number of blocks  [THEORY section 5].
 
-Generated; do not edit. Signature 94eb84c2dc0ab604.
+Generated; do not edit. Signature 8e7cea2f211cd05e.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "94eb84c2dc0ab60439311fc3ab9894a214378aafeaa5c00594919b7e0ec5e95a"
+SIGNATURE = "8e7cea2f211cd05e378fb858c8f71ab0644525694e4a6ca0e366c02052c500c5"
 
 
 UNKNOWNS = ('adjoint', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ _NEGATIVE = 1e-9  # of the overlaps, what rounding may make negative
 
 def training_loss(problem: Problem, found: Solution | Points, parameters: Parameters) -> Any:
     """The training objective per dimension from the errors: equals the free energy at a solution."""
-    norm = parameters.width * found.order_parameters["Q2"].sum(axis=0)
+    norm = parameters.width * sum(found.order_parameters["Q2"])
     loss = parameters.samples * found.train_error / problem.model.fit.loss.entry.error_scale
     return loss + 0.5 * parameters.ridge * norm
 
@@ -29,9 +30,9 @@ def faults(problem: Problem, found: Solution | Points, parameters: Parameters, t
     with np.errstate(all="ignore"):
         loss, energy = training_loss(problem, found, parameters), found.free_energy
         allowed = ENERGY * abs(loss) + ROUNDING * parameters.samples * found.signal
-        scale = _NEGATIVE * np.abs(order["Q2"]).max(axis=0)
-        responses = np.concatenate([order["V2"], order["V1"].diagonal().T]).min(axis=0)
-        overlaps = np.concatenate([order["Q2"], order["Q1"].diagonal().T]).min(axis=0)
+        scale = _NEGATIVE * reduce(np.maximum, abs(order["Q2"]))
+        responses = reduce(np.minimum, [*order["V2"], *order["V1"].diagonal().T])
+        overlaps = reduce(np.minimum, [*order["Q2"], *order["Q1"].diagonal().T])
         return {
             "finite": ~np.isfinite(found.test_error + found.train_error + found.free_energy),
             "residual": ~(np.asarray(found.residual) <= RESIDUAL),

@@ -125,7 +125,7 @@ class Points:
             float(self.test_error[p]),
             float(self.train_error[p]),
             float(self.free_energy[p]),
-            {name: np.ascontiguousarray(values[..., p]) for name, values in self.order_parameters.items()},
+            {name: values[..., p] for name, values in self.order_parameters.items()},
             float(self.residual[p]),
             int(self.status[p]),
             float(self.quadrature_error[p]),

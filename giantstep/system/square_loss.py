@@ -29,6 +29,7 @@ LARGE_RIDGE = 10.0  # a ridge that is not too small, whatever the model
 _COLLINEAR = 1e-4  # what a mean feature has beside the others, of which rounding takes 1e-16
 _PEAKED, _NEAR_PEAK = 1e-2, 0.05  # ridge, and distance of samples and width in logarithms, of the interpolation peak
 _HALVINGS = 5
+_TINY = 1e-300  # in the place of a test error of zero
 _DIGITS = 0.01  # of the rounding of double precision, what another kind of number has to have to be worth it
 _SMALL = 4000  # nodes times pairs of blocks that half a second is enough for without a compiler
 _COARSER, _FINER = 0.85, 1.3  # of an axis: what its error is estimated from, and what it is refined by
@@ -82,18 +83,18 @@ def direct_points(
     """
     kernel, span = _kernel(problem), span_of(problem)
     assert problem.link is not None
-    numbers = np.atleast_2d(parameters.array())
+    numbers = parameters.array().reshape(-1, len(parameters))
     rough, rule = _rules(problem.blocks, problem.link, halvings, span)
     solve = None if kind is float else uncompiled(kernel.solve)
     coarse = run_points(kernel, rough, problem.fraction, numbers, None, solve, kind)
     fine = run_points(kernel, rule.node, problem.fraction, numbers, coarse.work, solve, kind)
     signal = rule.signal + numbers[:, 3]
-    out, work = fine.out.astype(float, copy=False), fine.work.astype(float, copy=False)
+    out, rough_out, work = (array.astype(float, copy=False) for array in (fine.out, coarse.out, fine.work))
     test, train, energy = out.T
-    size = np.maximum(abs(test), ROUNDING / tolerance * signal)
-    error = abs(test - coarse.out[:, 0].astype(float, copy=False)) / np.where(size > 0.0, size, 1.0)
+    error = abs(test - rough_out[:, 0]) / np.maximum(np.maximum(abs(test), ROUNDING / tolerance * signal), _TINY)
     status = np.where(coarse.status <= 0, coarse.status, fine.status)
-    order = {name: work.T[place].reshape(shape) for name, (place, shape) in rule.places.items()}
+    rows = work.T
+    order = {name: rows[place].reshape(shape) for name, (place, shape) in rule.places.items()}
     if span is not None:
         order["m"] = span.outward(order["m"], order["V2"])
     residual = rule.certificate.check(problem.fraction, numbers, work)

@@ -176,10 +176,13 @@ def run_points(
     work: Array = np.zeros((count, size_of(kernel, blocks)), kind) if start is None else start.astype(kind)
     field: Array = np.empty((len(kernel.FIELDS), node.shape[1]), kind)
     system: Array = np.empty((2 * most + 4, most), kind)
-    out: Array = np.full((count, 3), np.nan, kind)
+    out: Array = np.empty((count, 3), kind)
+    out.fill(np.nan)
     status = np.empty(count, np.int64)
-    given: list[Array] = [np.asarray(array, kind) for array in (node, fraction, parameters)]
-    (solve or kernel.solve)(*given, work, field, table, sizes, system, start is not None, out, status)
+    if kind is not float:
+        node, fraction, parameters = (np.asarray(array, kind) for array in (node, fraction, parameters))
+    room = work, field, table, sizes, system
+    (solve or kernel.solve)(node, fraction, parameters, *room, start is not None, out, status)
     return SolvedPoints(status, out, work, field)
 
 
