@@ -23,7 +23,8 @@ from wide_domain import widened
 from derive.language.loss_catalogue import REGISTERED
 from giantstep.spec.errors import GiantstepError
 from giantstep.spec.model import Model
-from giantstep.system.coupled_solver import CoupledSystem, solve_coupled
+from giantstep.system.coupled_solver import solve_coupled
+from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import Level
 from giantstep.system.kink_crossings import cuts_at
 from giantstep.system.label_refinement import system_at

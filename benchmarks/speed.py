@@ -141,7 +141,7 @@ def new_coefficients(model: Model) -> float:
 def nodes(model: Model) -> int:
     """Nodes of the finer of the two tables of a solve."""
     problem = problem_of(model)
-    return wide_columns(problem.blocks, problem.link, ORDERS[1], 0).shape[1]
+    return int(wide_columns(problem.blocks, problem.link, ORDERS[1], 0).shape[1])
 
 
 def kernel_seconds(model: Model) -> float:

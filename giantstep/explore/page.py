@@ -29,7 +29,7 @@ def require_panel() -> Any:
         import panel
     except ImportError:
         raise BadInput("the explorer needs panel", "pip install 'giantstep[explore]'") from None
-    panel.extension()
+    panel.extension(inline=True)  # scripts in the notebook itself: it works without a network
     return panel
 
 
@@ -65,20 +65,18 @@ class Explorer:
     def _widget(self, slider: Slider) -> Any:
         low, high, step = slider.ends
         widget = self.panel.widgets.FloatSlider(
-            label=_told(slider, slider.value),
+            label=slider.key,
             start=low,
             end=high,
             step=step,
             value=slider.position,
             tooltips=False,
-            show_value=False,  # the label says it: the slider knows the logarithm only
+            format=_written(slider),
         )
 
         def moved(event: Any, released: bool) -> None:
-            value = slider.at(event.new)
-            widget.label = _told(slider, value)
             if released or self.seconds[self.choice.value] < _SLOW:
-                self._move(slider.key, value)
+                self._move(slider.key, slider.at(event.new))
 
         widget.param.watch(lambda event: moved(event, False), "value")
         widget.param.watch(lambda event: moved(event, True), "value_throttled")
@@ -135,5 +133,9 @@ class Explorer:
         return slider, float(getattr(getattr(self.model, table), field))
 
 
-def _told(slider: Slider, value: float) -> str:
-    return f"{slider.key} = {value:.4g}"
+def _written(slider: Slider) -> Any:
+    """How the browser writes the value at a position: four digits; of a logarithmic slider its power of ten."""
+    from bokeh.models import CustomJSTickFormatter  # comes with panel
+
+    value = "10 ** tick" if slider.log else "tick"
+    return CustomJSTickFormatter(code=f"return String(Number(({value}).toPrecision(4)))")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +70,16 @@ def test_the_command_on_a_cluster(model: Path, tmp_path: Path, capfd: pytest.Cap
     assert main([*command, "--cluster", workers.scheduler_address]) == 2  # it has gone
     assert "no Dask scheduler answers" in capfd.readouterr().err
     assert main(command) == 0 and saved.read_bytes() == first
+
+
+def test_the_example_of_a_million_points_on_fewer(model: Path, tmp_path: Path) -> None:
+    """A worker is killed on the way; what is stored are the bits of one process."""
+    script = Path(__file__).parents[2] / "examples" / "million_points.py"
+    environment = {**os.environ, "PYTHONPATH": str(Path(gs.__file__).parents[1])}
+    command = [sys.executable, str(script), "80"]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, text=True, check=True)
+    assert "a worker is killed" in done.stdout and "6400 of them ok" in done.stdout
+    assert "the same bits in one process: True" in done.stdout
 
 
 def test_jobs_and_cluster_exclude_each_other(model: Path, capfd: pytest.CaptureFixture[str]) -> None:
