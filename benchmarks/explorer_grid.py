@@ -21,7 +21,7 @@ AXES: dict[str, list[float]] = {
     "network.width": [0.25, 0.5, 1.0, 2.0],
     "fit.ridge": [0.001, 0.01, 0.1, 1.0, 10.0],
     "step.learning_rate": [0.0, 0.3, 1.0, 2.0, 3.0, 5.0],
-    "fit.samples": [round(float(x), 4) for x in np.geomspace(0.1, 10.0, 31)],
+    "fit.samples": [round(float(x), 4) for x in np.geomspace(0.1, 10.0, 76)],
 }
 UNIT = 1e-4
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from fractions import Fraction
 
 from derive.language.catalogue import lookup
 from derive.language.links import link_of
@@ -10,6 +11,7 @@ from giantstep.spec.fit_loss import FitLoss
 
 _LONGEST = 40  # characters of an expression that has a place in a title
 _INDEX = re.compile(r"\bz([1-9])\b")
+_FRACTION = re.compile(r"\\frac\{(\d+)\}\{(\d+)\}")
 _OWN = "user_"  # begins the name of what is an expression of the user
 
 
@@ -34,7 +36,14 @@ def loss_words(loss: FitLoss) -> str:
 def mathtext(latex: str) -> str:
     """What Matplotlib reads of the LaTeX of an expression."""
     bars = latex.replace(r"\lvert", r"\vert").replace(r"\rvert", r"\vert")
-    return _INDEX.sub(r"z_{\1}", bars).replace(r" \cdot ", r"\,")
+    return _FRACTION.sub(_decimal, _INDEX.sub(r"z_{\1}", bars)).replace(r" \cdot ", r"\,")
+
+
+def _decimal(found: re.Match[str]) -> str:
+    """A fraction of numbers as a short decimal where it is one: 0.3 was typed, and is read more easily when small."""
+    exact = Fraction(int(found[1]), int(found[2]))
+    short = f"{float(exact):.3f}".rstrip("0")
+    return short if Fraction(short) == exact else found[0]
 
 
 def plain(text: str) -> str:

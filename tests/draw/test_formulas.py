@@ -31,6 +31,8 @@ def test_titles() -> None:
     assert r"$\sigma = z\,\tanh\left(z\right)$" in described(model, set())
     assert r"$\sigma_\star = z_{1} + z_{2}$" in described(gs.model(link="z1 + z2"), set())
     assert "huber(delta=1)" in described(gs.model(loss="huber"), set())
+    halves = described(gs.model("z/3 + 0.3*z", loss="sqrt(1 + ((y - f)/0.5)**2)"), set())
+    assert r"\frac{z}{3} + 0.3\,z" in halves and r"\frac{y - f}{0.5}" in halves
     long = "tanh(z) + 0.123456789*z**3*exp(-z**2/2) + erf(z)"
     assert "..." in described(gs.model(long), set())  # too wide for a title
 

@@ -9,6 +9,9 @@ const SLIDERS = [
 ];
 const KEYS = Object.keys(GRID.axes);
 const FRAME = { left: 62, right: 16, top: 14, bottom: 44, width: 640, height: 380 };
+// of the vertical axis: the first one that holds both curves
+const SCALES = [{ top: 1.4, step: 0.2 }, { top: 3, step: 0.5 }, { top: 5, step: 1 }, { top: 8, step: 2 }, { top: 12, step: 2 }];
+let scale = SCALES[0];
 
 function curve(places) {
   // errors along the samples of the fit, the last axis
@@ -25,7 +28,7 @@ function across(x) {
 }
 
 function down(error) {
-  return FRAME.top + (1 - error / 1.2) * (FRAME.height - FRAME.top - FRAME.bottom);
+  return FRAME.top + (1 - error / scale.top) * (FRAME.height - FRAME.top - FRAME.bottom);
 }
 
 function element(name, attributes, text) {
@@ -52,7 +55,7 @@ function axes(svg) {
     svg.append(element("line", { x1: across(x), x2: across(x), y1: bottom, y2: bottom - 5, stroke: "currentColor" }));
     svg.append(element("text", { ...small, x: across(x), y: bottom + 17, "text-anchor": "middle" }, String(x)));
   }
-  for (const error of [0, 0.2, 0.4, 0.6, 0.8, 1]) {
+  for (let error = 0; error < scale.top + 1e-9; error += scale.step) {
     svg.append(element("line", { x1: FRAME.left, x2: FRAME.left + 5, y1: down(error), y2: down(error), stroke: "currentColor" }));
     svg.append(element("text", { ...small, x: FRAME.left - 7, y: down(error) + 4, "text-anchor": "end" }, error.toFixed(1)));
   }
@@ -63,11 +66,14 @@ function axes(svg) {
 }
 
 function draw(svg, places) {
+  const without = curve({ ...places, "step.learning_rate": 0 }), errors = curve(places);
+  const highest = Math.max(...without, ...errors);
+  scale = SCALES.find((one) => one.top >= highest) ?? SCALES[SCALES.length - 1];
   svg.replaceChildren();
   axes(svg);
   svg.append(line(GRID.axes["fit.samples"].map(() => GRID.linear), "#888888", "2 4", "explorer-linear"));
-  svg.append(line(curve({ ...places, "step.learning_rate": 0 }), "#888888", "8 4", "explorer-without"));
-  svg.append(line(curve(places), "#0072b2", "none", "explorer-curve"));
+  svg.append(line(without, "#888888", "8 4", "explorer-without"));
+  svg.append(line(errors, "#0072b2", "none", "explorer-curve"));
 }
 
 function begin() {
