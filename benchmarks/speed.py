@@ -26,7 +26,7 @@ from giantstep.quadrature.panels import wide_columns
 from giantstep.spec.model import Model
 from giantstep.sweep.curve import curve
 from giantstep.sweep.many import solve_many
-from giantstep.system.loss_kernels import square_kernel
+from giantstep.system.kernels import system_kernel
 from giantstep.system.solve import problem_of, solve
 from giantstep.system.state import run_solver
 
@@ -148,7 +148,7 @@ def kernel_seconds(model: Model) -> float:
     """One call of the generated solver on a table that is at hand."""
     problem = problem_of(model)
     node = wide_columns(problem.blocks, problem.link, ORDERS[1], 0)
-    kernel = square_kernel(model.fit.loss.key)
+    kernel = system_kernel(model.fit.loss.key)
 
     def many() -> None:
         for _ in range(200):

@@ -18,18 +18,11 @@ from codegen.lower.affine import equations
 from codegen.lower.text import Text, indented
 from codegen.plan import Block, Node, Plan, analyse, residual
 from codegen.program import ARGUMENTS, Program
-from codegen.system_module import FOLDER, module_text, of_spike, suffix
+from codegen.system_module import module_text, of_spike
 from codegen.templates import read
 from derive.loss.quadratic import SQUARE
 from derive.saddle import saddle_system
 from derive.symbols import RIDGE
-
-RANKS = (1, 2)  # directions of the spike, of the systems in `generated/`; others: on demand
-
-
-def emit_systems() -> dict[str, str]:
-    """Path below ``generated/`` -> text: the solvers of the square loss that most models have."""
-    return {f"{FOLDER}/{SQUARE.name}{suffix(rank)}.py": emit_square(rank) for rank in RANKS}
 
 
 def emit_square(rank: int) -> str:

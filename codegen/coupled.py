@@ -26,41 +26,28 @@ from codegen.plan import (
 )
 from codegen.program import OBSERVABLES, Program
 from codegen.sensitivity import emit_tangents
-from codegen.system_module import FOLDER, module_text, of_spike, suffix
+from codegen.system_module import module_text, of_spike
 from codegen.templates import read
 from derive.blocks import KAPPA, block_field, names_in
 from derive.directions import directions_of
 from derive.output import output_averages
 from derive.saddle import SaddleSystem, coupled_system, member
-from derive.spectrum import ISOTROPIC, NORMS, norm_names
+from derive.spectrum import SpectralLaw, norm_names
 from derive.tangent import Tangent, tangent_name
 
-# (directions of the target, of the spike, whether norms vary) of the systems in `generated/`; others: on demand
-COMMON = ((1, 1, False), (1, 1, True), (1, 2, False), (2, 1, False), (2, 1, True))
 
+def emit_coupled_system(law: SpectralLaw, directions: int = 1, spikes: int = 1) -> str:
+    """Text of the system of any convex loss with a law of one covariance.
 
-def emit_coupled_systems() -> dict[str, str]:
-    """Path below ``generated/`` -> text: the systems of any convex loss that most models have."""
-    return {f"{FOLDER}/{coupled_name(*each)}.py": emit_coupled_system(*each) for each in COMMON}
-
-
-def emit_coupled_system(directions: int, spikes: int = 1, norms: bool = False) -> str:
-    """Text of the system of any convex loss for some numbers of directions of the target and of the spike.
-
-    norms: whether those of the rows vary.
+    directions: of the target beside the spike, spikes: of the spike.
     """
-    system = coupled_system(directions, spikes, NORMS.name if norms else ISOTROPIC.name)
+    system = coupled_system(directions, spikes, law.name)
     block = coupled_block(system)
     torn, chain = ", ".join(n.name for n in block.torn), ", ".join(n.name for n in block.chain)
     order = [f"1. nonlinear in {torn}; then {chain}", "avg_*: supplied by the module of the loss"]
     title = f"of any convex loss, {directions} direction(s) beside the spike, {of_spike(spikes)}any number of blocks K"
-    title = title.replace("blocks K", "blocks K, unequal norms") if norms else title
+    title += f", {law.title}" * bool(law.title)
     return module_text(system, title, order, emit_coupled(system, block), __name__)
-
-
-def coupled_name(directions: int, spikes: int = 1, norms: bool = False) -> str:
-    """Name of the module of a coupled system."""
-    return f"coupled_{directions}{suffix(spikes)}{'_norms' * norms}"
 
 
 def coupled_block(system: SaddleSystem) -> Block:

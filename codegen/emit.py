@@ -8,8 +8,8 @@ print/             one protocol, Printer, and what speaks it: loops for numba, a
 program.py         functions of a module: statements, and what they unpack; system_module: what stands around them
 blockwise.py       a system solved block by block: the square loss, real or complex
 coupled.py         a system whose averages over the output a loss supplies
-bulk.py            equations that another bulk changes; stretched, neurons: those of bulks without a spectrum
-bulk_resolvent, row_norms  the law of the rows that a step leaves
+bulk.py            equations of a bulk of more than one covariance, as text
+row_norms.py       the rows that a step leaves
 inputs.py          spectral law of inputs of a given covariance
 sensitivity.py     ``tangents``: how a solution moves with the parameters of its model; slopes: of features and step
 certificate.py     ``check``: every equation anew, as text that the runtime evaluates
@@ -20,44 +20,61 @@ manifest.py        signatures, atomic writing, what generated/ must hold
 
 from __future__ import annotations
 
-from codegen.blockwise import emit_square, emit_systems
-from codegen.bulk import emit_bulks, emit_given, emit_inputs_bulk
-from codegen.bulk_resolvent import RESOLVENT_PATH, emit_resolvent
-from codegen.coupled import emit_coupled_system, emit_coupled_systems
+from codegen.blockwise import emit_square
+from codegen.bulk import emit_bulk
+from codegen.coupled import emit_coupled_system
 from codegen.functions import emit_registered
 from codegen.inputs import PATH as INPUTS_PATH
 from codegen.inputs import emit_inputs
 from codegen.losses import emit_registered_losses
 from codegen.manifest import with_manifest
-from codegen.neurons import emit_given_blocks, emit_neurons
 from codegen.row_norms import NORMS_PATH, emit_norms
 from codegen.shared import emit_runtime
 from codegen.slopes import PATH as SLOPES_PATH
 from codegen.slopes import emit_slopes
 from codegen.step import PATH as STEP_PATH
 from codegen.step import emit_step
-from codegen.stretched import emit_stretched, emit_stretched_bulks
+from codegen.system_module import FOLDER
+from derive.directions import system_name
+from derive.loss.quadratic import SQUARE
+from derive.spectrum import LAWS
 
-# what giantstep asks of this package beside functions and losses
-__all__ = [
-    "emit_coupled_system",
-    "emit_given",
-    "emit_inputs_bulk",
-    "emit_neurons",
-    "emit_square",
-    "emit_stretched",
-    "expected_texts",
-]
+# system -> (directions of the target beside the spike, of the spike) of the modules in generated/: those that most
+# models have; others are emitted when they are first asked for
+COMMON = {
+    SQUARE.name: ((1, 1), (1, 2)),
+    "isotropic": ((1, 1), (1, 2), (2, 1)),
+    "norms": ((1, 1), (2, 1)),
+    "stretched": ((1, 1), (2, 1)),
+    "matrix": ((1, 1),),
+    "neurons": ((1, 1),),
+    "inputs": ((1, 1),),
+}
+
+
+def emit_system(name: str, directions: int = 1, spikes: int = 1) -> str:
+    """Text of a module of ``systems/``: the solver of the square loss, or the equations of any with a spectral law."""
+    if name == SQUARE.name:
+        return emit_square(spikes)
+    law = LAWS[name]
+    return (emit_bulk if law.over else emit_coupled_system)(law, directions, spikes)
+
+
+def emit_systems() -> dict[str, str]:
+    """Path below ``generated/`` -> text."""
+    return {
+        f"{FOLDER}/{system_name(name, *numbers)}.py": emit_system(name, *numbers)
+        for name, every in COMMON.items()
+        for numbers in every
+    }
 
 
 def expected_texts() -> dict[str, str]:
     """Everything ``generated/`` holds, the manifest included."""
-    systems = {**emit_systems(), **emit_coupled_systems(), **emit_bulks(), SLOPES_PATH: emit_slopes()}
-    systems |= emit_stretched_bulks() | emit_given_blocks()
     steps = {
+        SLOPES_PATH: emit_slopes(),
         STEP_PATH: emit_step(),
-        RESOLVENT_PATH: emit_resolvent(),
         NORMS_PATH: emit_norms(),
         INPUTS_PATH: emit_inputs(),
     }
-    return with_manifest({**emit_registered(), **emit_registered_losses(), **emit_runtime(), **systems, **steps})
+    return with_manifest({**emit_registered(), **emit_registered_losses(), **emit_runtime(), **emit_systems(), **steps})

@@ -1,16 +1,17 @@
-"""Emission of the fluctuations of the norms of the rows, with their rates along the learning rate."""
+"""Emission of the covariance and the norms of the rows that a step leaves, with their rates along its rate A."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import sympy as sp
+from sympy.core.function import AppliedUndef
 
 from codegen.bulk import bulk_module
-from codegen.bulk_resolvent import LawPrinter, by_moments, with_target
-from codegen.print.numpy_arrays import Array, contracted
+from codegen.print.numpy_arrays import Array, ArrayPrinter, contracted
 from codegen.print.printer import Function
-from derive.bulk_resolvent import NOISE, OVERLAP, RESIDUAL, STRETCH
+from derive.bulk_covariance import NOISE, OVERLAP, RESIDUAL, STRETCH, bulk_covariance
 from derive.gaussian.expectation import Expectation
 from derive.network_step import A
 from derive.row_norms import CHANGE, FIRST, MEAN, MOMENTS, OF_CROSS, OF_SQUARE, SECOND, row_norms
@@ -20,20 +21,36 @@ _INDEX = "d"  # the axis of the target's indices
 _OF_SAMPLE = (OF_CROSS, OF_SQUARE, FIRST, SECOND)
 _STEP = "A, alpha_0, u, a_2, a, radial"
 _ROWS = "e, weight, weight_t"
+_COVARIANCE = "A, alpha_0, u, sigma_2, v_sigma"
 
 
-class NormsPrinter(LawPrinter):
-    """Averages with t are vectors over the target's indices, and products of two of them their inner products."""
+@dataclass
+class NormsPrinter(ArrayPrinter):
+    """Averages are sums over the law of the residual, t averaged in the weights: those with t are vectors over the
+    target's indices, and products of two of them their inner products.
+    """
+
+    shared: bool = True
 
     def _average(self, node: Expectation) -> Array:
-        found = super()._average(node)
-        return Array(found.text, (_INDEX,), found.atom) if with_target(node) else found
+        if not _with_target(node):
+            return self.over_nodes("weight", node.integrand)
+        found = self.over_nodes("weight_t", node.integrand / OVERLAP)
+        return Array(found.text, (_INDEX,), found.atom)
 
     def _lowered(self, expr: sp.Expr) -> Array:
+        if isinstance(expr, AppliedUndef):  # of t: given at the nodes
+            return super()._lowered(sp.Symbol("e" if expr == RESIDUAL else str(expr.func)))
         factors = [part for each in sp.Mul.make_args(expr) for part in _repeated(each)]
-        if sum(isinstance(part, Expectation) and with_target(part) for part in factors) != 2:
+        if sum(isinstance(part, Expectation) and _with_target(part) for part in factors) != 2:
             return super()._lowered(expr)
         return contracted([self.lower(part) for part in factors], {_INDEX})
+
+
+def _with_target(node: Expectation) -> bool:
+    """Whether an average is one of t times a function of the residual."""
+    plain = node.integrand.replace(lambda e: isinstance(e, AppliedUndef), lambda _: sp.Dummy())
+    return int(sp.degree(plain, OVERLAP)) == 1
 
 
 def _repeated(factor: sp.Expr) -> list[sp.Expr]:
@@ -42,14 +59,42 @@ def _repeated(factor: sp.Expr) -> list[sp.Expr]:
     return [factor.base, factor.base] if square else [factor]
 
 
+def _by_moments(expression: sp.Expr, functions: Sequence[sp.Expr]) -> sp.Expr:
+    """Averages of sums as sums of averages, what does not depend on the sample in front: few averages make all.
+
+    functions: of the sample, besides its residual.
+    """
+
+    def spread(node: Expectation) -> sp.Expr:
+        total = sp.S.Zero
+        for term in sp.Add.make_args(sp.expand(node.integrand)):
+            outside, inside = term.as_independent(RESIDUAL, OVERLAP, *functions, as_Add=False)
+            total += outside * Expectation(inside, OVERLAP)
+        return total
+
+    return expression.xreplace({node: spread(node) for node in expression.atoms(Expectation)})
+
+
 def emit_norms() -> str:
     """Text of ``generated/row_norms.py``."""
-    derived = row_norms()
+    derived, covariance = row_norms(), bulk_covariance()
     before = [(str(MEAN), Expectation(RESIDUAL, OVERLAP))]
-    before += [(str(name.func), by_moments(body, _OF_SAMPLE)) for name, body in derived.of_sample]
-    after = [("chi", by_moments(derived.chi, _OF_SAMPLE)), ("tau", by_moments(derived.noise, _OF_SAMPLE))]
+    before += [(str(name.func), _by_moments(body, _OF_SAMPLE)) for name, body in derived.of_sample]
+    after = [("chi", _by_moments(derived.chi, _OF_SAMPLE)), ("tau", _by_moments(derived.noise, _OF_SAMPLE))]
     moments = ", ".join(str(symbol) for symbol in MOMENTS.values())
     functions = [
+        Function(
+            "covariance",
+            "(a_2, a) of the covariance (1 + a_2 B)^2 + a C of bulk rows of readout u after a step of rate A.",
+            _COVARIANCE,
+            (("a_2", covariance.stretch), ("a", covariance.noise)),
+        ),
+        Function(
+            "covariance_rates",
+            "Their derivatives in A.",
+            _COVARIANCE,
+            (("d_a_2", sp.diff(covariance.stretch, A)), ("d_a", sp.diff(covariance.noise, A))),
+        ),
         Function(
             "norms",
             "(chi, psi_1, tau) of bulk rows of readout u after a step of rate A.",
@@ -80,8 +125,17 @@ def emit_norms() -> str:
         ),
     ]
     return bulk_module(
-        "The norms of the rows after a gradient step",
-        [sp.srepr(body) for _, body in (*before, *after, ("s_r", derived.spread))],
+        "The covariance and the norms of the rows after a gradient step",
+        [
+            sp.srepr(body)
+            for _, body in (
+                *before,
+                *after,
+                ("s_r", derived.spread),
+                ("a_2", covariance.stretch),
+                ("a", covariance.noise),
+            )
+        ],
         f"MOMENTS = {tuple(MOMENTS)!r}\n\n\n"
         + "\n\n\n".join(function.text(NormsPrinter(vectors=frozenset({"e", *_arrays()}))) for function in functions),
         note="chi: d times the variance of their squared norms. d times the covariance of norm and row is\n"
@@ -117,7 +171,7 @@ def _slope(body: sp.Expr, small: sp.Symbol) -> sp.Expr:
         slope = sp.expand(sp.diff(node.integrand, small).subs(small, 0))
         found += sp.diff(plain, dummy) * Expectation(slope, OVERLAP)
     values = {dummy: Expectation(node.integrand.subs(small, 0), OVERLAP) for node, dummy in nodes.items()}
-    return by_moments(found.xreplace(values).subs(small, 0), (*_OF_SAMPLE, *_rates_of_sample()))
+    return _by_moments(found.xreplace(values).subs(small, 0), (*_OF_SAMPLE, *_rates_of_sample()))
 
 
 def _rates_of_sample() -> list[sp.Expr]:

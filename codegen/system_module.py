@@ -24,11 +24,6 @@ _USED = (
 )  # of the runtime, by systems
 
 
-def suffix(spikes: int) -> str:
-    """What the name of a module says of the rank of the spike."""
-    return "" if spikes == 1 else f"_rank_{spikes}"
-
-
 def of_spike(spikes: int) -> str:
     """What the title of a module says of the rank of the spike."""
     return f"spike of rank {spikes}, " if spikes > 1 else ""
@@ -40,7 +35,7 @@ def module_text(system: SaddleSystem, title: str, order: Sequence[str], body: st
     canonical += [sp.srepr(definition.body) for definition in system.fields]
     signed = signature([title, *canonical, *sources_of(emitter)])
     numpy = "import numpy as np\n\n" if "np" in words(body.splitlines()) else ""
-    head = f'''"""Saddle-point equations {title}
+    head = f'''{opening(f"Saddle-point equations {title}")}
 [CUI24, Result 3.3, App. C; THEORY section 4].
 
 Order of computation, found from the derived system:
@@ -57,6 +52,11 @@ LOSS = "{system.name}"
 SIGNATURE = "{signed}"
 '''
     return "\n".join(wrapped([*head.splitlines(), "", "", *body.splitlines()])) + "\n"
+
+
+def opening(title: str) -> str:
+    """The title that a module begins with, on as many lines as it takes."""
+    return "\n".join(textwrap.wrap(f'"""{title}', WIDTH))
 
 
 def runtime_imports(body: str) -> str:

@@ -1,4 +1,4 @@
-"""Names of what there is one of for every direction of target and spike."""
+"""Names of what there is one of for every direction of target and spike, or for every number of them."""
 
 from __future__ import annotations
 
@@ -17,3 +17,11 @@ def weight_name(first: int, second: int, spikes: int, directions: int) -> str:
         names = directions_of("law_vo", directions)
         return names[second - spikes] if spikes == 1 else f"law_vo_{first + 1}_{second - spikes + 1}"
     return "law_oo" if directions == 1 else f"law_oo_{first - spikes + 1}_{second - spikes + 1}"
+
+
+def system_name(law: str, directions: int = 1, spikes: int = 1) -> str:
+    """Name of the module of a system: "square" or that of its spectral law, and its numbers of directions beyond one.
+
+    directions: of the target beside the spike, as many as its indices; spikes: of the spike, its rank.
+    """
+    return law + f"_indices_{directions}" * (directions > 1) + f"_rank_{spikes}" * (spikes > 1)

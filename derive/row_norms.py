@@ -14,7 +14,7 @@ from typing import Any
 
 import sympy as sp
 
-from derive.bulk_resolvent import NOISE, OVERLAP, RESIDUAL, STRETCH
+from derive.bulk_covariance import NOISE, OVERLAP, RESIDUAL, STRETCH
 from derive.gaussian.expectation import Expectation
 from derive.gradient_step import ALPHA0, U
 from derive.network_step import A

@@ -1,4 +1,4 @@
-"""The norms of the rows after a gradient step  [THEORY section 5].
+"""The covariance and the norms of the rows after a gradient step [THEORY section 5].
 
 chi: d times the variance of their squared norms. d times the covariance of norm and row is
 (1/n0) sum_i (psi_1(e_i) M + tau(e_i)) x_i, M = 1 + a_2 B. r_ij: E[rho^i z^j] of the rest rho of
@@ -7,17 +7,31 @@ sigma' beside its parts along 1 and z, (i, j) in MOMENTS; radial: 1 for rows Gau
 means of functions of e [N], and of those times t = theta.x [m, N]; r_3: the strength of the spike with
 E sigma''' in the place of E sigma'.
 
-Generated; do not edit. Signature c28473e7fcd01f78.
+Generated; do not edit. Signature 5ac7be3d123ce869.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "c28473e7fcd01f787d93c4e17ee72ab547bf07e35b1313014dbb9681e47f9ad1"
+SIGNATURE = "5ac7be3d123ce869af7dfe56c346294ba4df55d56574b114580baf13f2dbe47a"
 
 
 MOMENTS = ((1, 2), (1, 3), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (4, 0))
+
+
+def covariance(A, alpha_0, u, sigma_2, v_sigma):
+    """(a_2, a) of the covariance (1 + a_2 B)^2 + a C of bulk rows of readout u after a step of rate A."""
+    a_2 = A*sigma_2*u
+    a = (A**2)*(u**2)*(v_sigma - sigma_2**2)/alpha_0
+    return a_2, a
+
+
+def covariance_rates(A, alpha_0, u, sigma_2, v_sigma):
+    """Their derivatives in A."""
+    d_a_2 = sigma_2*u
+    d_a = 2.0*A*(u**2)*(v_sigma - sigma_2**2)/alpha_0
+    return d_a_2, d_a
 
 
 def norms(A, alpha_0, u, a_2, a, radial, e, weight, weight_t, r):

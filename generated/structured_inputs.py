@@ -5,14 +5,14 @@ products of the target's directions there; u [K]: readout values at initialisati
 of the theta_i, by their parts ``along`` [q, m, J], and of unit vectors without direction, by ``random`` [q, q, J];
 gamma [q, m]: products of the spike's with the target's.
 
-Generated; do not edit. Signature f1e57df526c2f49e, runtime 7d02c7a025e721eb.
+Generated; do not edit. Signature dd69b6e3661d0388, runtime 254227f3056fa5d0.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "f1e57df526c2f49e5d17e405483e93077a83cb36b1921afeec0958db630872b1"
+SIGNATURE = "dd69b6e3661d0388a7a783f7eed2b4f7e380e19a711c2270dc22cd1b8f64835c"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

@@ -78,7 +78,7 @@ def derived_here(kind: str, text: str) -> str:
 #: What starts a process, and what takes its place: the workers keep all processors busy.
 ALONE: dict[str, Callable[..., object]] = {
     "giantstep.spec.kernels.emitted": derived_here,
-    "giantstep.system.loss_kernels.emitted": derived_here,
+    "giantstep.system.kernels.emitted": derived_here,
     "giantstep.system.first_compilation._child": lambda *_: None,
 }
 

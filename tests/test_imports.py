@@ -47,7 +47,7 @@ def loaded_by(code: str, folder: Path) -> set[str]:
     [
         ("(1.0,)", "(1.0,)", "square", "square"),
         ("(1.0, 0.5)", "(0.5, 0.5)", "square", "square"),
-        ("(1.0,)", "(1.0,)", "logistic", "coupled_1"),
+        ("(1.0,)", "(1.0,)", "logistic", "isotropic"),
     ],
 )
 def test_solving_loads_no_compiler(values: str, fractions: str, loss: str, system: str, tmp_path: Path) -> None:

@@ -71,12 +71,9 @@ class ArrayPrinter:
         return [line for target, expr in targets for line in self._assignment(target, expr)]
 
     def _assignment(self, target: str, expr: sp.Expr) -> list[str]:
-        value = self._stored(target, self.expression(expr))
+        value = self.expression(expr)
         before, self.waiting = self.waiting, []
         return [*before, f"{target} = {value}"]
-
-    def _stored(self, target: str, value: str) -> str:
-        return value
 
     def lower(self, expr: sp.Expr) -> Array:
         """NumPy text of an index expression and its axes."""
@@ -143,26 +140,6 @@ class ArrayPrinter:
 
     def _factors(self, expr: sp.Expr) -> list[Array]:
         return [self.lower(arg) for arg in sp.Mul.make_args(expr)]
-
-
-@dataclass
-class SpectralPrinter(ArrayPrinter):
-    """Equations over a spectrum: sums over it are real where its points are complex (``contour``).
-
-    ``inverses`` are matrices to invert, ``spectral`` what there is one of at each point.
-    """
-
-    shared: bool = True
-    inverses: frozenset[str] = frozenset()
-    spectral: frozenset[str] = frozenset()
-    contour: bool = True
-
-    def _stored(self, target: str, value: str) -> str:
-        if target in self.inverses:
-            if target not in self.spectral:
-                return f"np.linalg.inv({value})"
-            return f"np.moveaxis(np.linalg.inv(np.moveaxis({value}, -1, 0)), 0, -1)"
-        return f"np.real({value})" if self.contour and target not in self.spectral else value
 
 
 def _minus(expr: sp.Expr) -> bool:

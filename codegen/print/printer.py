@@ -59,23 +59,6 @@ class Function:
         return "\n".join([*head, *fitted(lines, "    ")])
 
 
-@dataclass(frozen=True)
-class StateFunction:
-    """A function of a dictionary ``s`` of arrays: takes what is given by name, stores its results beside it."""
-
-    name: str
-    doc: str
-    given: Sequence[str]
-    results: Sequence[tuple[str, Any]]
-
-    def text(self, printer: Printer) -> str:
-        """The function in a language."""
-        lines = [f"({', '.join(self.given)}) = (s[name] for name in {tuple(self.given)!r})"]
-        lines += printer.assignments(self.results)
-        lines.append(f"s.update({', '.join(f'{name}={name}' for name, _ in self.results)})")
-        return "\n".join([f"def {self.name}(s):", f'    """{self.doc}"""', *(f"    {line}" for line in lines)])
-
-
-def texts(functions: Iterable[Function | StateFunction], printer: Printer) -> str:
+def texts(functions: Iterable[Function], printer: Printer) -> str:
     """Functions as they follow each other in a module."""
     return "\n\n\n".join(function.text(printer) for function in functions)

@@ -119,6 +119,15 @@ class Tangents(Contractions):
         super()._row(INVERSE, (*letters[2:], *letters[:2]), target, matrix, matrix)
         return {}
 
+    def _ruled(self, name, left, right):
+        """What follows from the unknowns and moves by a rule."""
+        self.ruled = True
+        found = self._operand(right)
+        self.ruled = False
+        target = self._follow(name, self._indices(left))
+        super()._row(PLUS, target[1], target, found, self.one)
+        return {}
+
     def _follow(self, name, letters):
         """Room for what a name stands for."""
         if name in self.known:
@@ -202,8 +211,8 @@ def _ordered(text):
             lines.append(("_function" if name == left else "_stated", name, (left, right)))
         elif number >= first:
             lines.append(("_residual", text.unknowns[number - first], (left, right)))
-        elif left != "0" and name not in own:
-            lines.append(("_consequence", name, (left, right)))
+        elif left != "0":
+            lines.append(("_ruled" if name in own else "_consequence", name, (left, right)))
     lines += [("_rule", _name(left).removeprefix("d_"), (left, right)) for left, _, right in rules]
     needs = [{name.removeprefix("d_") for name in re.findall(r"\b[A-Za-z_]\w*", right)} for *_, (_, right) in lines]
     waiting = [name for take, name, _ in lines if take != "_residual"]

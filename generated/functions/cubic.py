@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature e42b717e83294b15, runtime 7d02c7a025e721eb.
+Generated; do not edit. Signature 434c0c2ae6c925e0, runtime 254227f3056fa5d0.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "e42b717e83294b15928d9d4c336cab44b65ac183a9426e5937be792e6dc6bd11"
+SIGNATURE = "434c0c2ae6c925e05f7c526dcf1d1e5ddb36904b698a5ab659612fe394a4fccd"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature a721cf6d58f9a171, runtime 7d02c7a025e721eb.
+Generated; do not edit. Signature 3b4fb6349267ea55, runtime 254227f3056fa5d0.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "a721cf6d58f9a171b9e43de8ea1e9c43650e76fdeff0bd4ddb5cd45b9cc19918"
+SIGNATURE = "3b4fb6349267ea5598c5cb9c6d151051b383f9baeaa6e537420cde43c0bace1d"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

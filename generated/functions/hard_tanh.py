@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature b63b82b4447df1e2, runtime 7d02c7a025e721eb.
+Generated; do not edit. Signature 5d4cfadca185eb59, runtime 254227f3056fa5d0.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "b63b82b4447df1e21066d3e1bf8997b16dde405088f183c0e833ba734a519dcb"
+SIGNATURE = "5d4cfadca185eb595c477a15a9cb40622c68a95dad6c4a6a3be70626aba59e1a"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

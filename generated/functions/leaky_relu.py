@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 8ab07927099e1668, runtime 7d02c7a025e721eb.
+Generated; do not edit. Signature b422a5a75d3e83d4, runtime 254227f3056fa5d0.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "8ab07927099e1668febc084accdc672e5c9badfcd007347c5951f2a6cdc42654"
+SIGNATURE = "b422a5a75d3e83d4e8bb2c40409ce6598e642704a44ce8888c72af304076d311"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

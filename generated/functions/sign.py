@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 49f4bb71cbeb3653, runtime 7d02c7a025e721eb.
+Generated; do not edit. Signature d6eacdddda8dae00, runtime 254227f3056fa5d0.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "49f4bb71cbeb3653f8090c6bea67a12182bb8c84ed3213a5cd2cd2d66acd3f1e"
+SIGNATURE = "d6eacdddda8dae00158355b71b36c65d65093a1cbf5a6c47a8c5d73af11ca582"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 0c6e98b4a24b56c1, runtime 7d02c7a025e721eb.
+Generated; do not edit. Signature a4a73d29f7a2fe5b, runtime 254227f3056fa5d0.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "0c6e98b4a24b56c12b71aafaada63dd9e2d053ee49a9d1270f9747507c4b37ca"
+SIGNATURE = "a4a73d29f7a2fe5bca8e498bee2435607cb6e1137120122fd7cd7ab029c7b2dc"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

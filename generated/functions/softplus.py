@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 6ed5321cef7b92c2, runtime 7d02c7a025e721eb.
+Generated; do not edit. Signature ceec7feef0abade7, runtime 254227f3056fa5d0.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "6ed5321cef7b92c2496b69674e39d746e32b4b85230d25ba07c86bee9783bd85"
+SIGNATURE = "ceec7feef0abade7a8e78786de7ea42a101423e9497bd2fb9c006a92f4719514"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

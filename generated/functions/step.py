@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature a45fc973a29e275e, runtime 7d02c7a025e721eb.
+Generated; do not edit. Signature 0b6b5e871321aebb, runtime 254227f3056fa5d0.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "a45fc973a29e275ee560f5c737e37379b35e8e8ca9b7608c2d6e620c5c28efc0"
+SIGNATURE = "0b6b5e871321aebb634d3012e1acc0e62620e1ecab26cf7bc63f05292e7e0cc9"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

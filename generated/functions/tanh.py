@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature f5c0ecc248f71682, runtime 7d02c7a025e721eb.
+Generated; do not edit. Signature 670f216b3b7a0103, runtime 254227f3056fa5d0.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "f5c0ecc248f716829186db363342a908b63e5a023094632bcc6f66849f2dafee"
+SIGNATURE = "670f216b3b7a01031db9e3f99d990da2c3bca78f334fc0ba3b57b541a07e73a3"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 34cd6619a5fdb55a, runtime 7d02c7a025e721eb.
+Generated; do not edit. Signature 0f181fcb4329899c, runtime 254227f3056fa5d0.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "34cd6619a5fdb55ae452c5dcb62456c46cb6a149cf3476079043d0d7829b9def"
+SIGNATURE = "0f181fcb4329899c1b6b73fc7920d9aaea1e16e263740a95dd8f3cab6b0405dc"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 415b5dc52d86abd8, runtime 7d02c7a025e721eb.
+Generated; do not edit. Signature 0d8f172b426468cf, runtime 254227f3056fa5d0.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "415b5dc52d86abd8541c67078a466aec6ffa85ce980988e5fb039822a5b7895b"
+SIGNATURE = "0d8f172b426468cff61397268c05a43e6c68b5f5fa62fac39e8a3f095bf07690"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

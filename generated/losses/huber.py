@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 9a8cbda4ac3248f9, runtime 7d02c7a025e721eb.
+Generated; do not edit. Signature e799331def131f55, runtime 254227f3056fa5d0.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "9a8cbda4ac3248f91d803405972c864517671dbda1e01ce2bb8ab131db6aebed"
+SIGNATURE = "e799331def131f55c959bd707751f7242f36359b1e7d65ffa2d4f7812b07433c"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

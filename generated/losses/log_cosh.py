@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 38eb00fc80a03c3b, runtime 7d02c7a025e721eb.
+Generated; do not edit. Signature 13266a1e5a5bafd1, runtime 254227f3056fa5d0.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "38eb00fc80a03c3b227e253e746b066b83fa45028647371e4cb1f6b8de5416c8"
+SIGNATURE = "13266a1e5a5bafd18fd2aace68fe398f68c725564bb822dd8ec44eec3d4306e6"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature d903b8f8bffc89a6, runtime 7d02c7a025e721eb.
+Generated; do not edit. Signature 241f1ed2683ac0f0, runtime 254227f3056fa5d0.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "d903b8f8bffc89a63f0e9f01889ab98d8132b961bec1b9d18f91f92effb4e547"
+SIGNATURE = "241f1ed2683ac0f0eb809ae1a4476e236858b3334ae202ef76b45d40be1c6521"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 677b1ac6b0617d8f, runtime 7d02c7a025e721eb.
+Generated; do not edit. Signature 212152689da47de2, runtime 254227f3056fa5d0.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "677b1ac6b0617d8f7e5c832040b0e609dfd4729af28bef69393278bbc9d09781"
+SIGNATURE = "212152689da47de2934fa4a04e67a3136a3e4e20cb6735e38325559c8bf012c4"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature 67b1c1433cdb81e4, runtime 7d02c7a025e721eb.
+Generated; do not edit. Signature b9553d8d1921202b, runtime 254227f3056fa5d0.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "67b1c1433cdb81e4cd2fe0bbae50e6c179ee9753847a7376d158d143907f3d99"
+SIGNATURE = "b9553d8d1921202b08d2bda33fdec5aafd26bb0a07fbb7d36a818679ed8ee24f"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -4,7 +4,7 @@ products of matrices by linear algebra.
 Every array has two parts, values and bounds, which lie in two rows of the same numbers.
 
 Written by hand, in codegen/runtime/array_steps.py.
-Generated; do not edit. Signature ee7612bda0ca90d2, runtime 7d02c7a025e721eb.
+Generated; do not edit. Signature 94fd79b9ee726d9a, runtime 254227f3056fa5d0.
 Regenerate with: giantstep generate
 """
 
@@ -266,4 +266,4 @@ def multiplied(names, kept, lengths):
 
     return product
 
-SIGNATURE = "ee7612bda0ca90d221246cc177d66e0b61c9745603639321c695d3bbe585a32c"
+SIGNATURE = "94fd79b9ee726d9aad72ad0a5af71a09da5528b13a0e70ee9b5b464667b571ad"

@@ -6,7 +6,7 @@ nodes of kappa; a name without indices is a parameter or a function of kappa. ``
 whose inverse G is. Behind ``#`` stands the label of the equation.
 
 Written by hand, in codegen/runtime/equation_text.py.
-Generated; do not edit. Signature ee7612bda0ca90d2, runtime 7d02c7a025e721eb.
+Generated; do not edit. Signature 94fd79b9ee726d9a, runtime 254227f3056fa5d0.
 Regenerate with: giantstep generate
 """
 
@@ -246,4 +246,4 @@ def _cost(pair):
     letters = {*pair[0][1], *pair[1][1]}
     return (NODE in letters) * 10 + len(letters)
 
-SIGNATURE = "ee7612bda0ca90d221246cc177d66e0b61c9745603639321c695d3bbe585a32c"
+SIGNATURE = "94fd79b9ee726d9aad72ad0a5af71a09da5528b13a0e70ee9b5b464667b571ad"

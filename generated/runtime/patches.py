@@ -4,7 +4,7 @@ mu0, mu1 and mu2^2 are as smooth in s and q as f is, blurred by q. What a patch 
 decided by the function and the point alone: an answer does not depend on what was asked before or beside it.
 
 Written by hand, in codegen/runtime/patches.py.
-Generated; do not edit. Signature ee7612bda0ca90d2, runtime 7d02c7a025e721eb.
+Generated; do not edit. Signature 94fd79b9ee726d9a, runtime 254227f3056fa5d0.
 Regenerate with: giantstep generate
 """
 
@@ -190,4 +190,4 @@ def between(sums, errors, first, width, x, shifts, raw):
         raw[5, i] = errors[panel, 2] * mu2
         raw[6, i] = 4.0 * EPS * scale
 
-SIGNATURE = "ee7612bda0ca90d221246cc177d66e0b61c9745603639321c695d3bbe585a32c"
+SIGNATURE = "94fd79b9ee726d9aad72ad0a5af71a09da5528b13a0e70ee9b5b464667b571ad"

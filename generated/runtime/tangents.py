@@ -5,7 +5,7 @@ others moves as the right sides do, unless there is a rule for it: averages over
 averages, and matrices whose derivative would cancel, taken term by term.
 
 Written by hand, in codegen/runtime/tangents.py.
-Generated; do not edit. Signature ee7612bda0ca90d2, runtime 7d02c7a025e721eb.
+Generated; do not edit. Signature 94fd79b9ee726d9a, runtime 254227f3056fa5d0.
 Regenerate with: giantstep generate
 """
 
@@ -125,6 +125,15 @@ class Tangents(Contractions):
         super()._row(INVERSE, (*letters[2:], *letters[:2]), target, matrix, matrix)
         return {}
 
+    def _ruled(self, name, left, right):
+        """What follows from the unknowns and moves by a rule."""
+        self.ruled = True
+        found = self._operand(right)
+        self.ruled = False
+        target = self._follow(name, self._indices(left))
+        super()._row(PLUS, target[1], target, found, self.one)
+        return {}
+
     def _follow(self, name, letters):
         """Room for what a name stands for."""
         if name in self.known:
@@ -208,8 +217,8 @@ def _ordered(text):
             lines.append(("_function" if name == left else "_stated", name, (left, right)))
         elif number >= first:
             lines.append(("_residual", text.unknowns[number - first], (left, right)))
-        elif left != "0" and name not in own:
-            lines.append(("_consequence", name, (left, right)))
+        elif left != "0":
+            lines.append(("_ruled" if name in own else "_consequence", name, (left, right)))
     lines += [("_rule", _name(left).removeprefix("d_"), (left, right)) for left, _, right in rules]
     needs = [{name.removeprefix("d_") for name in re.findall(r"\b[A-Za-z_]\w*", right)} for *_, (_, right) in lines]
     waiting = [name for take, name, _ in lines if take != "_residual"]
@@ -286,4 +295,4 @@ def moving_results(contractions):
     """Names of the tangents of functions of kappa, residuals and observables."""
     return tuple(name for name in contractions.results if name.startswith("d_"))
 
-SIGNATURE = "ee7612bda0ca90d221246cc177d66e0b61c9745603639321c695d3bbe585a32c"
+SIGNATURE = "94fd79b9ee726d9aad72ad0a5af71a09da5528b13a0e70ee9b5b464667b571ad"

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 3a32bb68e9caf9e8.
+Generated; do not edit. Signature a2fda2aa6de6cb99.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "3a32bb68e9caf9e8ba5c2a0f20fe4e57a274799b0154947600180c7df80c7adb"
+SIGNATURE = "a2fda2aa6de6cb992b98c3f369bf10a2df104e75436edd31e9fdf85ebbf8cb44"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

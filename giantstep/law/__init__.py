@@ -11,8 +11,7 @@ labels                      the label given kappa for a loss that is not the squ
 label_moments               a label of several indices: by multi_index_labels where it has kinks (kink_roots)
 rows_after_step             rows of a trained bulk: their covariance, and row_norms
     residual, residual_nodes    the residual of a sample of the step, which these are averages over
-    trained_bulk                the spectrum of rows that the step does not stretch
-    stretched_bulk              samples of the step in the place of a spectrum, for rows that it does
+    stretched_bulk              samples of the step, in the place of a spectrum
 given_bulk, given_file      rows that are given as a file
 structured_inputs           inputs of a given covariance
 derivation                  what is derived for a model, printed; rates_by_value: how blocks move with a parameter

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Any, Literal
 
-from derive.bulk_resolvent import bulk_resolvent
+from derive.bulk_covariance import bulk_covariance
 from derive.coefficients import conditional_coefficients
 from derive.features import Origin, bias_condition, features_given_kappa
 from derive.gradient_step import GradientStepMap, gradient_step_map
@@ -158,7 +158,7 @@ def _parts(model: Model) -> Iterator[Derivation]:
             network = model.network
             yield polynomial_spikes(activation, 3, None if network.trains_bias else network.initial_bias).derivation
     if model.bulk == "trained":
-        yield bulk_resolvent().derivation
+        yield bulk_covariance().derivation
         yield row_norms().derivation
     if model.bulk == "inputs":
         yield structured_inputs().derivation

@@ -6,23 +6,18 @@ from typing import Literal
 
 from giantstep.spec.model import Model
 
-BulkKind = Literal["isotropic", "trained", "stretched", "matrix", "neurons", "inputs"]
+BulkKind = Literal["isotropic", "stretched", "matrix", "neurons", "inputs"]
 
 
 def bulk_kind(model: Model) -> BulkKind:
     """The spectral law of the rows around the spike [THEORY sections 5 and 10].
 
-    "stretched": a trained bulk that the step multiplies by a matrix, or of a target of several indices; "trained": of
-    other steps. "matrix": rows that are given, by their singular values; "neurons": those of several readout values,
-    which share no singular vectors.
+    "stretched": a trained bulk, which the step multiplies by a matrix and adds noise to. "matrix": rows that are given,
+    by their singular values; "neurons": those of several readout values, which share no singular vectors.
     """
     if model.bulk == "matrix" and len(model.network.readout.values) > 1:
         return "neurons"
-    if model.bulk != "trained":
-        return model.bulk
-    from giantstep.law.stretched_bulk import stretches  # most models start sooner without
-
-    return "stretched" if model.target.indices > 1 or stretches(model) else "trained"
+    return "stretched" if model.bulk == "trained" else model.bulk
 
 
 def is_closed(model: Model) -> bool:

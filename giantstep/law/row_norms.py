@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from generated import bulk_resolvent, row_norms
+from generated import row_norms
 from giantstep.law.residual import ResidualLaw
 
 Array = np.ndarray
@@ -31,7 +31,7 @@ class RowNorms:
         """(chi [K], coefficients [K, 2, N] of the directions k_b), for squared norms of mean c_b.
 
         chi: d times the variance of the squared norms; k_b: d times their covariance with the rows, a sum over samples
-        of which the coefficients at the nodes of the residual are those of ``bulk_resolvent.projections``.
+        ``(1/n0) sum_i (f_1 - a_2 B f_2)(e_i) x_i`` of which these are f_1 and f_2 at the nodes of the residual.
         """
         return _collected([row_norms.norms(*self._arguments(u), *_nodes(law), self.moments) for u in self.values])
 
@@ -39,12 +39,12 @@ class RowNorms:
         """The same along the rate of the step."""
         found = []
         for u in self.values:
-            moved = bulk_resolvent.covariance_rates(self.rate, self.samples, u, self.linear, self.variance)
+            moved = row_norms.covariance_rates(self.rate, self.samples, u, self.linear, self.variance)
             found.append(row_norms.norms_rates(*self._arguments(u), *moved, *_nodes(law), self.moments))
         return _collected(found)
 
     def _arguments(self, u: float) -> tuple[float, ...]:
-        parts = bulk_resolvent.covariance(self.rate, self.samples, u, self.linear, self.variance)
+        parts = row_norms.covariance(self.rate, self.samples, u, self.linear, self.variance)
         return self.rate, self.samples, u, *parts, self.radial
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from generated import bulk_resolvent, row_norms
+from generated import row_norms
 from generated import step as generated_step
 from generated.systems import slopes
 from giantstep.law.covariance import Covariance
@@ -20,7 +20,7 @@ def covariance_of_rows(model: Model, u: float) -> Covariance:
     """The covariance of rows of readout u after the step of a model that has one."""
     of = step_arguments(model)
     change = generated_step.strength(*_like_strength(model, of))
-    stretch, noise = bulk_resolvent.covariance(*_parts(model, of, u))
+    stretch, noise = row_norms.covariance(*_parts(model, of, u))
     return Covariance(of.samples, stretch, noise, row_norms.spread(u, change, radial_of(model)))
 
 
@@ -29,7 +29,7 @@ def covariance_rates(model: Model, u: float) -> Covariance:
     of = step_arguments(model)
     strength = _like_strength(model, of)
     change, rate = generated_step.strength(*strength), slopes.strength_slope(*strength)
-    stretch, noise = bulk_resolvent.covariance_rates(*_parts(model, of, u))
+    stretch, noise = row_norms.covariance_rates(*_parts(model, of, u))
     return Covariance(of.samples, stretch, noise, row_norms.spread_rate(u, change, radial_of(model), rate))
 
 
@@ -72,8 +72,3 @@ def initial_output(model: Model) -> float:
 def spike_sign(model: Model) -> float:
     """The sign of the spike along the batch's mean of e x."""
     return -1.0 if moments_of(model).linear < 0.0 else 1.0
-
-
-def largest_value(model: Model) -> float:
-    """The readout value whose rows the step changes most."""
-    return max(model.network.readout.values, key=abs)

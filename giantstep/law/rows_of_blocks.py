@@ -20,12 +20,10 @@ from giantstep.law.row_norms import RowNorms
 from giantstep.law.rows_after_step import (
     covariance_of_rows,
     initial_output,
-    largest_value,
     norms_of_rows,
     spike_sign,
 )
 from giantstep.law.stretched_bulk import norms_of_samples, samples_of, selections, spike_and_rest, weights_of
-from giantstep.law.trained_bulk import BulkLaw, trained_law
 from giantstep.spec.errors import BadInput
 from giantstep.spec.model import Model, Network, Step, Target
 
@@ -49,18 +47,6 @@ class RowsOfBlocks:
         return np.array(self.variances)
 
     @property
-    def share(self) -> Array:
-        """What the covariance of each block [K] has of that of the law beyond one: ``Sigma_b = 1 + share_b x``."""
-        beyond = np.abs(self.variance - 1.0)
-        largest = float(beyond.max())
-        return np.asarray(beyond / largest if largest > 0.0 else np.ones(len(beyond)))
-
-    @property
-    def covariance(self) -> Covariance:
-        """The covariance whose spectrum the law is of: that of the block that the step changes most."""
-        return covariance_of_rows(self.model, largest_value(self.model))
-
-    @property
     def covariances(self) -> list[Covariance]:
         """The covariance of the rows of every block. Raises BadInput where merged ones differ."""
         found = [{covariance_of_rows(self.model, u) for u in values} for values in self.values]
@@ -80,24 +66,6 @@ class RowsOfBlocks:
     def residual(self, count: int) -> ResidualLaw:
         """The law of the residual of a sample of the step, at a few nodes."""
         return residual_nodes(self.model.target, initial_output(self.model), count)
-
-    def law(self, alignment: float) -> tuple[BulkLaw, Array]:
-        """The law of the bulk, and its eigenvalues Sigma [K, J] in units of the mean one, of every block.
-
-        alignment: of the spike with the target. Raises BadInput for a model whose bulk is not of this form.
-        """
-        model = self.model
-        target, mean, sign = model.target, initial_output(model), spike_sign(model)
-        found = trained_law(target, mean, self.covariance, alignment, sign, self.norms)
-        return found, (1.0 + np.multiply.outer(self.share, found.x)) / self.variance[:, None]
-
-    def relative(self, norms: Mapping[str, Array]) -> dict[str, Array]:
-        """What the equations know of the norms of a law: variances ``chi`` relative to their means, and their
-        covariances k_b with rows of unit mean square.
-        """
-        scale = self.variance[:, None] ** -1.5  # of k_b: one over c_b for the norm, the root of that for the row
-        found = {name: norms[name] * scale for name in ("law_vn", "law_on")}
-        return found | {"law_nn": norms["law_nn"] * scale[:, None] * scale, "chi": norms["chi"] / self.variance**2}
 
     def samples(self, nodes: int) -> Mapping[str, Array]:
         """What the equations of rows that are stretched by blocks are given, read-only. Raises BadInput."""

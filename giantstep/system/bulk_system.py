@@ -1,45 +1,52 @@
-"""The coupled system with another bulk: averages over the output as ever, the equations of a trained or given bulk."""
+"""The coupled system with another bulk: averages over the output as ever, the equations of its rows from their text."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from generated.runtime.unknowns import DIRECTION, IMAGE, RESIDUAL, TURNED
-from generated.systems import trained_bulk as trained_equations
+from generated.runtime.evaluation import Numbers, Stage
+from generated.runtime.unknowns import RESIDUAL
 from giantstep.law.given_bulk import given_bulk
 from giantstep.law.kind import bulk_kind
 from giantstep.law.rows_of_blocks import RowsOfBlocks
 from giantstep.law.structured_inputs import input_law
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import Level, Resolved
-from giantstep.system.loss_kernels import given_blocks_kernel, given_kernel, inputs_kernel
+from giantstep.system.exchange import Room, exchange_of
+from giantstep.system.kernels import system_kernel
 from giantstep.system.problem import Problem
-from giantstep.system.state import slices_by_name
 
 Array = np.ndarray
 _WAYS = 8  # directions that the tangents of all numbers follow at a time, at most
+_AT_A_TIME = 1 << 20  # numbers of the largest array and its tangents: rows that are given have a matrix of all neurons
 
 
-def bulk_arrays(problem: Problem) -> tuple[ModuleType, dict[str, Array]]:
-    """The equations of a problem's bulk, and the arrays over its spectrum that they are about. Raises BadInput."""
+def bulk_equations(problem: Problem) -> ModuleType:
+    """The equations of a problem's bulk."""
     model = problem.model
-    kind, indices = bulk_kind(model), model.target.indices
+    return system_kernel(bulk_kind(model), model.target.indices, problem.rank)
+
+
+def bulk_arrays(problem: Problem, nodes: int) -> Mapping[str, Array]:
+    """What these are given, by name; nodes: of the residual of a sample of the step. Raises BadInput."""
+    model = problem.model
+    kind = bulk_kind(model)
     if kind == "inputs":
-        inputs = input_law(model)
-        own = [problem.spike.bulk_variance.index(term.variance) for term in problem.blocks]
-        return inputs_kernel(indices, problem.rank), {"Sigma": inputs.covariance[own], **inputs.weights}
+        law = input_law(model)
+        blocks = [problem.spike.bulk_variance.index(term.variance) for term in problem.blocks]
+        return {"Sigma": law.covariance[blocks], **law.weights}
     if kind == "neurons":
-        return given_blocks_kernel(indices), dict(given_bulk(model).neurons)
+        return given_bulk(model).neurons
     if kind == "matrix":
-        return given_kernel(indices), dict(given_bulk(model).spectral)
-    rows = rows_of_blocks(problem)
-    law, sigma = rows.law(problem.spike.alignment)
-    return trained_equations, {"Sigma": sigma, **law.weights, **rows.relative(law.norms)}
+        return given_bulk(model).spectral
+    return rows_of_blocks(problem).samples(nodes)
 
 
 def rows_of_blocks(problem: Problem) -> RowsOfBlocks:
@@ -55,121 +62,130 @@ def rows_of_blocks(problem: Problem) -> RowsOfBlocks:
 
 
 class BulkSystem(CoupledSystem):
-    """Unknowns, conjugates and averages lie in the workspace of the isotropic system, and are shared with it."""
+    """Unknowns and averages are exchanged with the workspace of the isotropic system; the rest is in ``numbers``.
+
+    equations: of the bulk; given: the arrays that they are about, by name.
+    """
+
+    order: Any
 
     def __init__(self, problem: Problem, level: Level, laws: Resolved | None = None) -> None:
         super().__init__(problem, level, laws)
-        self.own, given = self.bulk()
-        if "chi" in given:
-            self.view("chi")[...] = given["chi"]
-        count = len(self.first)
-        self.ways = math.ceil(count / math.ceil(count / self.most_ways(given)))
-        self.state, self.evaluated = self._numbers(given), False
+        self.equations, self.given = bulk_equations(problem), bulk_arrays(problem, level.output)
+        count, largest = len(self.first), max(values.size for values in self.given.values())
+        most = max(1, min(_WAYS, _AT_A_TIME // largest))
+        self.ways = math.ceil(count / math.ceil(count / most))
+        self.order, self.evaluated = self.orders(), False
+        self.numbers = self._numbers()
+        inside = tuple([name for name in self.given if name in self.numbers.contractions.families])
+        functions = self.blocks if self.span is None else self.span.rank
+        room = Room(self.kernel, self.equations, inside, self.blocks, functions, self.ways)
+        self.exchange = exchange_of(room, self.numbers.layout)
+        self.numbers.value[self.exchange.given] = np.concatenate([self.given[name].ravel() for name in inside])
+        self.numbers.update({name: values for name, values in self.given.items() if name not in inside})
 
-    @staticmethod
-    def most_ways(given: Mapping[str, Array]) -> int:
-        """How many directions tangents may follow at a time."""
-        return _WAYS
+    def _numbers(self) -> Numbers:
+        nodes = dict.fromkeys(self.kernel.AVERAGES, (len(self.table),))
+        unknowns = {name: self.view(name).shape for name in self.equations.UNKNOWNS}
+        arrays = {name: values.shape for name, values in self.given.items()}
+        return Numbers(
+            self.equations.tangents.contractions,
+            self.node,
+            self.problem.fraction,
+            self.parameters,
+            {**arrays, **nodes, **unknowns, **self.inner()},
+            ways=self.ways,
+        )
 
-    def _numbers(self, given: Mapping[str, Array]) -> Any:
-        """All numbers that the equations are about, by name."""
-        samples, width, ridge, _, inverse_dimension = self.parameters.tolist()
-        unknowns = (*self.own.UNKNOWNS, "m")
-        hats = {name: name.removeprefix("average_") for name in self.own.INPUTS}
-        rows = dict(zip(self.kernel.AVERAGES, self.averages, strict=True))
-        return {
-            **{name: self.view(name) for name in (*unknowns, "Q2", "V2")},
-            **{name: self.view(hat) for name, hat in hats.items()},
-            **rows,
-            **given,
-            "alpha": samples,
-            "beta": width,
-            "ridge": ridge,
-            "inverse_dimension": inverse_dimension,
-            "fraction": self.problem.fraction,
-            "identity": np.eye(self.blocks),
-            "weight": self.table[:, 1],
-        }
+    def orders(self) -> Any:
+        """The stages of the equations."""
+        return orders_of(self.equations)
 
-    def bulk(self) -> tuple[ModuleType, Mapping[str, Array]]:
-        """The equations of the bulk, and the arrays that they are given."""
-        return bulk_arrays(self.problem)
-
-    @property
-    def equations(self) -> ModuleType:
-        """The module of the equations, those of the bulk among them."""
-        return self.own
-
-    def known(self) -> dict[str, Any]:
-        """Copies of all that the equations are about, at the last x."""
-        own = {
-            name: np.array(values) for name, values in self.state.items() if not name.startswith(("d_", "residual_"))
-        }
-        return {**super().known(), **own}
+    def inner(self) -> dict[str, tuple[int, ...]]:
+        """Shapes of what is solved for within the equations."""
+        return {}
 
     def at_ridge(self, ridge: float) -> CoupledSystem:
-        """The same system at another ridge."""
-        self.state["ridge"], self.evaluated = ridge, False
-        return super().at_ridge(ridge)
+        """See ``CoupledSystem``."""
+        super().at_ridge(ridge)
+        self.numbers.parameters[:], self.evaluated = self.parameters, False
+        return self
 
     def residual(self, x: Array) -> Array:
-        """Residuals of the unknowns; nan where a response or the variance of the output is not positive."""
+        """See ``CoupledSystem``."""
         self.evaluated = False
-        if not np.all(np.isfinite(super().residual(x))) or not self.follow():
+        if not self.fields(x):
             return np.full(len(x), np.nan)
-        self.own.residual(self.state)
+        average, given = self.averaging
+        average(*given)
+        exchange, value = self.exchange, self.numbers.value
+        value[exchange.unknowns[1]] = self.work[exchange.unknowns[0]]
+        value[exchange.averages] = self.averages
+        if not self.follow():
+            return np.full(len(x), np.nan)
         self.evaluated = True
-        for name in self.own.UNKNOWNS:
-            self.view(f"residual_{name}")[...] = self.state[f"residual_{name}"]
+        self.work[exchange.residuals[0]] = value[exchange.residuals[1]]
         residuals: Array = self.work[self.members[RESIDUAL]]
         return residuals
 
     def follow(self) -> bool:
-        """Evaluate what follows from unknowns and conjugates; whether it could be."""
-        self.own.chain(self.state)
+        """Evaluate what follows from the unknowns; whether it could be."""
+        self.numbers.run(self.order.residuals)
         return True
 
     def jacobian(self) -> Array:
-        """Derivative of the residuals at the last x, some columns at a time."""
-        direction, image = self.members[[DIRECTION, IMAGE]]
-        turned, n, ways = direction + self.members[TURNED], len(self.first), self.ways
-        lie = slices_by_name(self.kernel, self.blocks)
-        matrix, moved, numbers = np.empty((n, n)), self._moving(), np.empty((len(self.work), ways))
-        for first in range(0, n, ways):
-            own = np.arange(first, min(first + ways, n))
-            numbers[...] = 0.0
-            numbers[direction[own], own - first] = numbers[turned[own], own - first] = 1.0
-            moves = {}
-            for name in self.kernel.UNKNOWNS:
-                place, shape = lie[f"d_{name}"]
-                moves[f"d_{name}"] = numbers[place].reshape(*shape, ways)
-            tangents = moved(moves)
-            for name in self.kernel.UNKNOWNS:
-                place, _ = lie[f"d_residual_{name}"]
-                numbers[place] = tangents[f"d_residual_{name}"].reshape(-1, ways)
-            matrix[:, own] = numbers[image, : len(own)]
+        """See ``CoupledSystem``: some columns at a time."""
+        exchange, value = self.exchange, self.numbers.value
+        matrix = np.empty((len(self.first), len(self.first)))
+        self.numbers.run(self.order.still)
+        for columns, unit in exchange.passes:
+            value[exchange.moved] = unit
+            self.move()
+            matrix[:, columns] = value[exchange.image[:, : len(columns)]]
         return matrix
 
-    def _moving(self) -> Callable[[Mapping[str, Array]], Mapping[str, Array]]:
-        """What the residuals do where the unknowns move, along several directions at a time."""
-        known = {**{name: self.view(name) for name in self.room}, **self.state}
-        at = self.own.tangents.at(self.node, self.problem.fraction, self.parameters, known, self.ways)
-        wanted = tuple(f"d_residual_{name}" for name in self.kernel.UNKNOWNS)
-        return lambda moves: at.along(moves, wanted)
+    def move(self) -> None:
+        """Evaluate how the residuals move with the unknowns."""
+        self.numbers.run(self.order.moved)
+
+    def known(self) -> dict[str, Any]:
+        """See ``CoupledSystem``: what has been evaluated."""
+        names = (*self.numbers,) if self.evaluated else (*self.given,)
+        return {**super().known(), **{name: self.numbers[name].copy() for name in names}}
 
     def certificate(self, x: Array) -> float:
-        """Worst relative residual of all equations at x, the bulk's among them, evaluated from the stored unknowns."""
+        """See ``CoupledSystem``: the equations of the bulk are among them."""
         if not np.array_equal(self.work[self.first], x) or not self.evaluated:
             self.residual(x)
-        return float(self.own.check(self.node, self.problem.fraction, self.parameters, self.state))
+        return float(self.equations.check(self.node, self.problem.fraction, self.parameters, self.numbers))
 
     def observables(self) -> Array:
-        """(test error, training error, free energy) at the last x."""
+        """See ``CoupledSystem``."""
         out = super().observables()
-        out[2] = self.energy()
+        self.numbers.run(self.order.energy)
+        out[2] = self.numbers["free_energy"]
         return out
 
-    def energy(self) -> float:
-        """The free energy at the last x."""
-        self.own.free_energy(self.state)
-        return float(self.state["free_energy"])
+
+@dataclass(frozen=True)
+class Orders:
+    """The stages of equations: to their residuals, to the free energy, to what their tangents need of what stands
+    still, to these.
+    """
+
+    residuals: Stage
+    energy: Stage
+    still: Stage
+    moved: Stage
+
+
+@lru_cache(maxsize=16)
+def orders_of(equations: ModuleType) -> Orders:
+    """The stages of a module's equations."""
+    of = equations.tangents.contractions
+    residuals = Stage(of, [*(f"residual_{name}" for name in equations.UNKNOWNS), *of.followed])
+    results = tuple(f"d_residual_{name}" for name in equations.UNKNOWNS)
+    moves = tuple(f"d_{name}" for name in equations.UNKNOWNS)
+    energy = Stage(of, ("free_energy",), after=(residuals,))
+    still = Stage(of, results, after=(residuals,), without=of.moving)
+    return Orders(residuals, energy, still, Stage(of, results, of=moves, moved=moves))

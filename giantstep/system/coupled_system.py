@@ -23,7 +23,7 @@ from giantstep.quadrature.panels import terms_of
 from giantstep.quadrature.tensor import coordinates
 from giantstep.spec.errors import NotConverged
 from giantstep.system.discretisation import Level, Resolved, clean_law, resolved, rows_between
-from giantstep.system.loss_kernels import coupled_kernel, loss_kernel
+from giantstep.system.kernels import loss_kernel, system_kernel
 from giantstep.system.misclassification import wrong_sign, wrong_sign_slopes
 from giantstep.system.problem import Problem
 from giantstep.system.sign_panels import Output, panels
@@ -65,7 +65,9 @@ class CoupledSystem:
         self.sizes = np.abs(mu1), mu2sq
         self.loss = loss_kernel(model.fit.loss)
         self.indices = model.target.indices
-        self.kernel = coupled_kernel(self.indices, problem.rank, problem.norms_vary)
+        law = "norms" if problem.norms_vary else "isotropic"
+        self.kernel = system_kernel(law, self.indices, problem.rank)
+        self.equations: ModuleType = self.kernel  # with their certificate and tangents
         self.kappa = np.ascontiguousarray(self.table[:, 0])  # of several coordinates that along the alignment
         self.noise = model.target.noise if self.loss.FORM == "residual" else 0.0
         self.constants = np.array(model.fit.loss.values, dtype=float)
@@ -199,11 +201,6 @@ class CoupledSystem:
         rest = self.table[:, 3 + self.indices]
         square = (nu[:, : 1 + self.indices] ** 2).sum(axis=1) + rest
         return float(self.table[:, 1] @ square + self.problem.parameters.noise)
-
-    @property
-    def equations(self) -> ModuleType:
-        """The module of the equations, of their certificate and of their tangents."""
-        return self.kernel
 
     def tangents(self, known: Mapping[str, Any]) -> Tangents:
         """The tangents of the equations where they are solved by what is known."""

@@ -24,7 +24,7 @@ from giantstep.quadrature.tensor import Shape, coordinates, tensor_table
 from giantstep.spec.kernels import coefficients
 from giantstep.spec.matrix import Rows
 from giantstep.spec.model import Target
-from giantstep.system.loss_kernels import loss_kernel
+from giantstep.system.kernels import loss_kernel
 from giantstep.system.problem import Problem
 
 Array = np.ndarray

@@ -33,14 +33,13 @@ from giantstep.law.spike import rank_of
 from giantstep.spec.emission import environment
 from giantstep.spec.kernels import function_kernel
 from giantstep.spec.model import Model
-from giantstep.system.loss_kernels import coupled_kernel, loss_kernel, square_kernel
+from giantstep.system.kernels import loss_kernel, system_kernel
 from giantstep.system.state import State, run_solver
 from giantstep.system.uncompiled import is_kept
 
 #: What a user at a terminal or in a notebook reads while nothing else happens.
 ANNOUNCEMENT = "compiling the equations of this kind of model: about {} s, once per installation"
 _WORK, _OF_SEVERAL = 13.0, 19.0  # seconds of a processor that takes _YARDSTICK for the loop; of several indices
-_EVALUATED = ("stretched", "neurons")  # kinds of bulk whose equations are evaluated from their text alone
 _YARDSTICK = 0.014
 _LOOP = 200_000
 
@@ -67,7 +66,7 @@ def compile_first(model: Model) -> None:
         if child is not None:
             child.wait()
     if is_closed(model):
-        run_solver(square_kernel(rank_of(model)), *_numbers(5, rank_of(model)))
+        run_solver(system_kernel("square", rank=rank_of(model)), *_numbers(5, rank_of(model)))
 
 
 def _seconds(model: Model) -> int:
@@ -95,21 +94,20 @@ def _last_kernels(model: Model) -> tuple[Any, ...]:
     """Kernels of a model that are there when all are that its kind has in common with others."""
     rank = rank_of(model)
     if is_closed(model):
-        return (square_kernel(rank).solve,)
+        return (system_kernel("square", rank=rank).solve,)
     return getattr(_coupled(model), _called(model)[0]), _averages(model)[0]
 
 
 def _coupled(model: Model) -> Any:
     """The coupled system of a model."""
-    return coupled_kernel(model.target.indices, rank_of(model), model.bulk == "trained")
+    return system_kernel("norms" if model.bulk == "trained" else "isotropic", model.target.indices, rank_of(model))
 
 
 def _called(model: Model) -> tuple[str, ...]:
     """What a solve calls of the coupled system, the longest first: equations of another bulk have their own text."""
-    kind = bulk_kind(model)
-    if kind == "isotropic":
+    if bulk_kind(model) == "isotropic":
         return "jacobian", "residual", "observables", "fields"
-    return ("observables", "fields") if kind in _EVALUATED else ("residual", "observables", "fields")
+    return "observables", "fields"
 
 
 def _averages(model: Model) -> tuple[Any, tuple[Array, ...]]:
@@ -171,16 +169,11 @@ def types_found_once() -> Iterator[None]:
 
 
 def _of_text(model: Model) -> list[Task]:
-    """What evaluates equations from their text: the certificate; the solver too where the bulk is another one."""
-    text = bulk_kind(model) in _EVALUATED
-    rows, numbers = np.zeros((1, 1), np.uint64), np.ones(1, complex if _on_contour(model, text) else float)
-    found: list[Task] = [] if text else [partial(_compile, evaluate, (rows, numbers, np.ones(1)))]
-    return found if model.bulk == "isotropic" else [partial(_compile, run, (rows, numbers)), *found]
-
-
-def _on_contour(model: Model, text: bool) -> bool:
-    """Whether the equations are complex."""
-    return model.bulk == "trained" and not text
+    """What evaluates equations from their text: those of another bulk, or the certificate of isotropic rows."""
+    rows, numbers = np.zeros((1, 1), np.uint64), np.ones(1)
+    if bulk_kind(model) == "isotropic":
+        return [partial(_compile, evaluate, (rows, numbers, np.ones(1)))]
+    return [partial(_compile, run, (rows, numbers))]
 
 
 def _functions(model: Model) -> None:
@@ -193,7 +186,7 @@ def _functions(model: Model) -> None:
 def _of_solver(model: Model) -> list[Task]:
     """The parts of the solver of the square loss."""
     rank = rank_of(model)
-    kernel = square_kernel(rank)
+    kernel = system_kernel("square", rank=rank)
     node, fraction, _ = _numbers(5, rank)
     state = State(kernel, 1, 1)
     known = {

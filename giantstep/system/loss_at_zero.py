@@ -10,7 +10,7 @@ import numpy as np
 from giantstep.spec.fit_loss import FitLoss
 from giantstep.spec.link import link_values
 from giantstep.spec.model import Target
-from giantstep.system.loss_kernels import loss_kernel
+from giantstep.system.kernels import loss_kernel
 from giantstep.system.problem import Problem
 
 Array = np.ndarray

@@ -16,7 +16,7 @@ from giantstep.quadrature.mesh import ORDERS, Term
 from giantstep.quadrature.panels import wide_columns
 from giantstep.quadrature.tensor import Shape, tensor_table
 from giantstep.spec.errors import NotConverged
-from giantstep.system.loss_kernels import square_kernel
+from giantstep.system.kernels import system_kernel
 from giantstep.system.problem import Parameters, Points, Problem, Solution
 from giantstep.system.result import ORDER_PARAMETERS
 from giantstep.system.span import Span, span_of
@@ -145,7 +145,7 @@ def _solution(kernel: ModuleType, problem: Problem, fine: _Run, error: float, si
 
 
 def _kernel(problem: Problem) -> ModuleType:
-    return square_kernel(problem.rank)
+    return system_kernel("square", rank=problem.rank)
 
 
 def square_overlaps(problem: Problem, rows: np.ndarray) -> Mapping[str, np.ndarray]:
@@ -173,7 +173,7 @@ class _Rule:
 @lru_cache(maxsize=32)
 def _rules(blocks: tuple[Term, ...], target: Term, halvings: int, span: Span | None) -> tuple[np.ndarray, _Rule]:
     """The nodes of the first order, and the rule of the second, of one direction of kappa."""
-    kernel = square_kernel()
+    kernel = system_kernel("square")
     places = slices_by_name(kernel, len(blocks))
     order = {name: (places[name][0], (*places[name][1], -1)) for name in ORDER_PARAMETERS}
     order |= {name: (order[name][0], (len(blocks), 1, -1)) for name in ("zeta", "psi")}

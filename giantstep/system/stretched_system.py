@@ -10,52 +10,46 @@ from typing import Any
 
 import numpy as np
 
-from generated.runtime.evaluation import Numbers, Stage
+from generated.runtime.evaluation import Stage
 from giantstep.system.added_samples import ADJOINT, Stages, follow, slope_matrix, solved
-from giantstep.system.bulk_system import rows_of_blocks
+from giantstep.system.bulk_system import BulkSystem
 from giantstep.system.coupled_system import CoupledSystem, Tangents
-from giantstep.system.evaluated_system import EvaluatedSystem
-from giantstep.system.loss_kernels import stretched_kernel
+from giantstep.system.discretisation import Level, Resolved
+from giantstep.system.problem import Problem
 
 Array = np.ndarray
 _KEPT = ("slope_X",)  # what tangents need beside what is given and what follows
 
 
-class StretchedSystem(EvaluatedSystem):
-    """Everything is evaluated from the text of the equations; X, what the samples add, and its adjoint follow."""
+class StretchedSystem(BulkSystem):
+    """X, what the samples add, and its adjoint follow from the unknowns."""
 
-    def bulk(self) -> tuple[ModuleType, Mapping[str, Array]]:
-        """See ``BulkSystem``; the samples at twice as many nodes as the output has."""
-        return stretched_kernel(self.indices), rows_of_blocks(self.problem).samples(self.level.output)
-
-    def _numbers(self, given: Mapping[str, Array]) -> Numbers:
-        """See ``BulkSystem``: X is that without samples at first."""
-        found = super()._numbers(given)
-        found["X"] = given["base"]
-        return found
+    def __init__(self, problem: Problem, level: Level, laws: Resolved | None = None) -> None:
+        super().__init__(problem, level, laws)
+        self.numbers["X"] = self.given["base"]  # that without samples at first
 
     def orders(self) -> Orders:
-        """See ``EvaluatedSystem``."""
-        return orders_of(self.own)
+        """See ``BulkSystem``."""
+        return orders_of(self.equations)
 
-    def inner(self, given: Mapping[str, Array]) -> dict[str, tuple[int, ...]]:
-        """See ``EvaluatedSystem``."""
-        return dict.fromkeys(self.own.INNER, given["base"].shape)
+    def inner(self) -> dict[str, tuple[int, ...]]:
+        """See ``BulkSystem``."""
+        return dict.fromkeys(self.equations.INNER, self.given["base"].shape)
 
     def takes(self, other: CoupledSystem) -> None:
         """See ``CoupledSystem``: X is found from where it is."""
-        if isinstance(other, StretchedSystem) and other.state["X"].shape == self.state["X"].shape:
-            self.state["X"] = other.state["X"]
+        if isinstance(other, StretchedSystem) and other.numbers["X"].shape == self.numbers["X"].shape:
+            self.numbers["X"] = other.numbers["X"]
 
     def easier(self) -> Callable[[float], CoupledSystem]:
         """See ``CoupledSystem``: with a share of what the samples add to isotropic rows; all of it at one."""
-        added = {name: self.state[name].copy() for name in ("sample", "base", "along", "spread")}
-        isotropic, chi = np.sign(added["base"]), self.state["chi"].copy()
+        added = {name: self.numbers[name].copy() for name in ("sample", "base", "along", "spread")}
+        isotropic, chi = np.sign(added["base"]), self.numbers["chi"].copy()
 
         def at(share: float) -> CoupledSystem:
             moved = {name: share * values for name, values in added.items()}
             moved["base"] += (1.0 - share) * isotropic
-            self.state.update(moved, chi=share**2 * chi, X=moved["base"])
+            self.numbers.update(moved, chi=share**2 * chi, X=moved["base"])
             self.evaluated = False
             return self
 
@@ -63,24 +57,24 @@ class StretchedSystem(EvaluatedSystem):
 
     def follow(self) -> bool:
         """See ``BulkSystem``: X by Newton's method, its adjoint by a linear equation."""
-        self.state.run(self.order.stages.before)
-        return follow(self.order.stages, self.state)
+        self.numbers.run(self.order.stages.before)
+        return follow(self.order.stages, self.numbers)
 
     def move(self) -> None:
-        """See ``EvaluatedSystem``: X and its adjoint move with what they follow from."""
-        state, order, matrix = self.state, self.order, slope_matrix(self.state["slope_X"])
-        state["d_X"] = state[f"d_{ADJOINT}"] = 0.0
-        state.run(order.resolvent)
-        state["d_X"] = -solved(matrix, state["d_residual_X"])
-        state.run(order.chain)
-        state.run(order.adjoint)
-        state[f"d_{ADJOINT}"] = -solved(matrix.T, state[f"d_residual_{ADJOINT}"])
-        state.run(order.last)
+        """See ``BulkSystem``: X and its adjoint move with what they follow from."""
+        numbers, order, matrix = self.numbers, self.order, slope_matrix(self.numbers["slope_X"])
+        numbers["d_X"] = numbers[f"d_{ADJOINT}"] = 0.0
+        numbers.run(order.resolvent)
+        numbers["d_X"] = -solved(matrix, numbers["d_residual_X"])
+        numbers.run(order.chain)
+        numbers.run(order.adjoint)
+        numbers[f"d_{ADJOINT}"] = -solved(matrix.T, numbers[f"d_residual_{ADJOINT}"])
+        numbers.run(order.last)
 
     def known(self) -> dict[str, Any]:
         """See ``CoupledSystem``: what has been evaluated."""
-        names = (*self.state, *_KEPT) if self.evaluated else self.given_names
-        return {**CoupledSystem.known(self), **{name: self.state[name].copy() for name in names}}
+        names = (*self.numbers, *_KEPT) if self.evaluated else (*self.given,)
+        return {**CoupledSystem.known(self), **{name: self.numbers[name].copy() for name in names}}
 
     def tangents(self, known: Mapping[str, Any]) -> Tangents:
         """See ``CoupledSystem``: X and its adjoint move with what they follow from."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from giantstep.law.kind import BulkKind, bulk_kind
+from giantstep.law.kind import bulk_kind
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import Level, Resolved
 from giantstep.system.problem import Problem
@@ -14,8 +14,6 @@ def coupled_at(problem: Problem, level: Level, laws: Resolved | None = None) -> 
     if kind == "isotropic":
         return CoupledSystem(problem, level, laws)
     from giantstep.system.bulk_system import BulkSystem  # most models start sooner without
-    from giantstep.system.evaluated_system import BlocksSystem
     from giantstep.system.stretched_system import StretchedSystem
 
-    systems: dict[BulkKind, type[BulkSystem]] = {"stretched": StretchedSystem, "neurons": BlocksSystem}
-    return systems.get(kind, BulkSystem)(problem, level, laws)
+    return (StretchedSystem if kind == "stretched" else BulkSystem)(problem, level, laws)

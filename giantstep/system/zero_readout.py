@@ -15,8 +15,8 @@ from giantstep.spec.errors import BadInput, NotConverged
 from giantstep.spec.expressions import special
 from giantstep.system.coupled_solver import FINE, refined
 from giantstep.system.discretisation import Resolved, resolved
+from giantstep.system.kernels import loss_kernel
 from giantstep.system.loss_at_zero import loss_constants, pieces_at_zero, probability_felt
-from giantstep.system.loss_kernels import loss_kernel
 from giantstep.system.problem import Problem, Solution
 
 Array = np.ndarray

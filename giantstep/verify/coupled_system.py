@@ -22,7 +22,7 @@ from giantstep.verify.check import Check
 from giantstep.verify.loss import averages_check, kernel_check, label_check
 from giantstep.verify.reference import Reference
 from giantstep.verify.solver_equations import coupled_check
-from giantstep.verify.trained_bulk import bulk_checks, stretched_checks
+from giantstep.verify.trained_bulk import stretched_checks
 
 Array = np.ndarray
 _KAPPA = (-1.3, 0.4, 1.8)  # where averages are compared
@@ -84,8 +84,6 @@ def kernel_checks(model: Model, solved: Solved, found: Reference) -> Iterator[Ch
     yield Check(f"Jacobian against differences ({long:.0e}, at a shorter step {short:.0e})", min(long, short), 1e-8)
     if isinstance(solved.system, StretchedSystem):
         yield from stretched_checks(solved.system)
-    elif model.bulk == "trained":
-        yield from bulk_checks(solved.system.problem)
 
 
 def jacobian_error(solved: Solved, length: float) -> float:

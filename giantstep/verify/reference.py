@@ -13,11 +13,10 @@ from derive.directions import directions_of
 from derive.saddle import SaddleSystem
 from giantstep.law.derivation import coupled_system_of
 from giantstep.law.kind import bulk_kind
-from giantstep.system.bulk_system import bulk_arrays
+from giantstep.system.bulk_system import BulkSystem
 from giantstep.system.coupled_solver import FINE, order_of
 from giantstep.system.problem import Problem, problem_of
 from giantstep.system.result import Result
-from giantstep.system.stretched_system import StretchedSystem
 from giantstep.system.system_of_problem import coupled_at
 from giantstep.verify.conditional_law import LabelLaw, features_of, norm_feature
 from giantstep.verify.equations import long, residuals
@@ -219,12 +218,10 @@ class Reference:
 
     def _of_bulk(self) -> Mapping[str, Array]:
         """What the equations of the bulk are given, and what follows from unknowns that are not told."""
-        if bulk_kind(self.problem.model) != "stretched":
-            return bulk_arrays(self.problem)[1]
         system = coupled_at(self.problem, FINE[-1])
-        assert isinstance(system, StretchedSystem)
+        assert isinstance(system, BulkSystem)
         system.residual(system.unknowns(self.order))
-        return {name: system.state[name] for name in (*system.own.GIVEN, *system.own.INNER)}
+        return {**system.given, **{name: system.numbers[name] for name in system.equations.INNER}}
 
     def residuals(self) -> dict[str, float]:
         """What the two sides of every equation differ by, relative to the terms it is made of."""

@@ -20,7 +20,7 @@ from giantstep.quadrature.tensor import tensor_table
 from giantstep.spec.model import Model
 from giantstep.system.bulk_system import BulkSystem
 from giantstep.system.coupled_system import CoupledSystem
-from giantstep.system.loss_kernels import square_kernel
+from giantstep.system.kernels import system_kernel
 from giantstep.system.problem import Problem, problem_of
 from giantstep.system.result import Result
 from giantstep.system.solve import RESIDUAL
@@ -90,7 +90,9 @@ def _rows(problem: Problem, halvings: int = 0) -> Array:
 
 def _solved(problem: Problem, rows: Array) -> tuple[Solved, Array]:
     node = solver_nodes(rows, span_of(problem))
-    return run_solver(square_kernel(problem.rank), node, problem.fraction, problem.parameters.array()), node
+    return run_solver(
+        system_kernel("square", rank=problem.rank), node, problem.fraction, problem.parameters.array()
+    ), node
 
 
 # --- any convex loss ------------------------------------------------------------------------------------------------
@@ -105,8 +107,7 @@ def coupled_point(system: SaddleSystem, kernel: CoupledSystem) -> Point:
     """What the kernel knows at the last unknowns."""
     names = {e.unknown for e in system.equations}
     if isinstance(kernel, BulkSystem):  # what the workspace has beside these is the isotropic bulk's
-        families = {name: kernel.state[name] for name in names & set(kernel.state)}
-        families |= {name: kernel.state[name] for name in kernel.own.GIVEN}
+        families = {name: kernel.numbers[name] for name in names & set(kernel.numbers)} | dict(kernel.given)
     else:
         families = {name: kernel.view(name) for name in names & set(kernel.room)}
     point = point_of(system, kernel.node.T, kernel.problem, families)

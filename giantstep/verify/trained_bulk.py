@@ -13,7 +13,6 @@ from giantstep.law.covariance import Covariance
 from giantstep.law.gradient_step import step_arguments
 from giantstep.law.residual import ResidualLaw
 from giantstep.law.rows_after_step import initial_output, spike_sign
-from giantstep.law.trained_bulk import BulkLaw, law_of_vectors
 from giantstep.spec.link import link_values
 from giantstep.system.bulk_system import rows_of_blocks
 from giantstep.system.problem import Problem
@@ -23,39 +22,6 @@ from giantstep.verify.check import Check
 Array = np.ndarray
 _DIMENSION, _MOST = 500, 4000  # d, and the largest number of samples
 _LARGEST = 1200  # matrix of all blocks
-_SHIFTS = (1.5, 6.0)  # of the resolvent
-
-
-def bulk_checks(problem: Problem) -> Iterator[Check]:
-    """Means of w/(x + w) over the trace, the spike and the target: the law, and the covariance of one batch.
-
-    The trace fluctuates by 1/d, single directions by 1/sqrt(d).
-    """
-    law, sigma = rows_of_blocks(problem).law(problem.spike.alignment)
-    sampled, d = _sampled(problem)
-    for name, label, allowed in (
-        ("law_tr", "trace", 20.0 / d),
-        ("law_vv", "spike", 6.0 / math.sqrt(d)),
-        ("law_vo", "spike and target", 6.0 / math.sqrt(d)),
-        ("law_oo", "target beside the spike", 6.0 / math.sqrt(d)),
-    ):
-        worst = max(abs(_mean(law, name, w) - _mean(sampled, name, w)) for w in _SHIFTS)
-        yield Check(f"law of the bulk against one batch, d = {d}: {label}", worst, allowed)
-    mean = np.real((sigma * law.weights["law_tr"]).sum(axis=1))
-    yield Check("mean of the bulk's covariance", float(np.max(np.abs(mean - 1.0))), 1e-8)
-
-
-def _mean(law: BulkLaw, name: str, w: float) -> float:
-    return float(np.real((law.weights[name] * w / (law.x + w)).sum()))
-
-
-def _sampled(problem: Problem) -> tuple[BulkLaw, int]:
-    """The law of the covariance of rows after a step on one batch, and its dimension."""
-    of = rows_of_blocks(problem).covariance
-    d = max(50, min(_DIMENSION, int(_MOST / max(of.samples, 1.0))))
-    batch = _batch(problem, d)
-    values, vectors = np.linalg.eigh(batch.covariance(of))
-    return law_of_vectors(values - 1.0, vectors.T @ batch.v, vectors[0]), d
 
 
 @dataclass(frozen=True)
@@ -108,7 +74,7 @@ def _batch(problem: Problem, d: int) -> _Batch:
 
 def stretched_checks(system: StretchedSystem) -> Iterator[Check]:
     """What the readout knows of rows that are stretched by blocks, at its solution: the law, and rows of one batch."""
-    problem, state = system.problem, system.state
+    problem, state = system.problem, system.numbers
     blocks, samples = len(problem.blocks), step_arguments(problem.model).samples
     d = max(50, min(_DIMENSION, int(_MOST / max(samples, 1.0)), _LARGEST // blocks))
     order, trace = _on_batch(problem, state, d)

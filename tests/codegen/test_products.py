@@ -10,7 +10,7 @@ import pytest
 from generated.runtime import evaluation, products
 from generated.runtime.array_steps import multiplied
 from generated.runtime.evaluation import Numbers, Stage
-from generated.systems import given_blocks
+from generated.systems import neurons
 
 ROUNDING = 1e-12  # of sums of 40 terms of size one
 
@@ -51,19 +51,19 @@ def test_stages_with_large_pieces_and_without(kind: Any, monkeypatch: pytest.Mon
     def tangents(large: int, matrix: int) -> tuple[dict[str, Any], int]:
         monkeypatch.setattr(products, "LARGE", large)
         monkeypatch.setattr(evaluation, "LARGE_MATRIX", matrix)
-        of, draw = given_blocks.tangents.contractions, np.random.default_rng(2)
+        of, draw = neurons.tangents.contractions, np.random.default_rng(2)
         matrices = ("gram", "unit_G", "law_vv", "law_vo", "law_oo")
-        shapes = dict.fromkeys(of.families, (5,)) | dict.fromkeys(given_blocks.UNKNOWNS, (2,))
+        shapes = dict.fromkeys(of.families, (5,)) | dict.fromkeys(neurons.UNKNOWNS, (2,))
         shapes |= {"Q1": (2, 2), "V1": (2, 2), "member": (2, 12)} | dict.fromkeys(matrices, (12, 12))
-        columns = len(given_blocks.COLUMNS) + 2 * len(of.features)
+        columns = len(neurons.COLUMNS) + 2 * len(of.features)
         node, parameters = draw.uniform(0.5, 1.0, (columns, 5)), np.array([1.0, 0.8, 0.3, 0.1, 0.02])
         numbers = Numbers(of, node, np.array([0.5, 0.5]), parameters, shapes, 3, kind)
         for name, shape in shapes.items():
             numbers[name] = draw.uniform(0.5, 1.0, shape)
         rows = draw.normal(size=(12, 15)) / 4.0
         numbers.update(gram=rows @ rows.T, unit_G=np.eye(12), member=np.repeat(np.eye(2), 6, axis=1))
-        moves = {f"d_{name}": draw.normal(size=(*shapes[name], 3)) for name in given_blocks.UNKNOWNS}
-        names = tuple(f"d_residual_{name}" for name in given_blocks.UNKNOWNS)
+        moves = {f"d_{name}": draw.normal(size=(*shapes[name], 3)) for name in neurons.UNKNOWNS}
+        names = tuple(f"d_residual_{name}" for name in neurons.UNKNOWNS)
         stage = Stage(of, names)
         numbers.update(moves)
         numbers.layout.pieces.clear()

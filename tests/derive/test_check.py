@@ -11,7 +11,7 @@ import pytest
 import sympy as sp
 
 from derive.blocks import BlockSum, family, index
-from derive.bulk_resolvent import bulk_resolvent
+from derive.bulk_covariance import bulk_covariance
 from derive.check import check_derivation, check_step
 from derive.features import bias_condition
 from derive.gaussian.expectation import Expectation
@@ -47,7 +47,7 @@ DERIVATIONS: dict[str, Callable[[], Derivation]] = {
     "any loss, given blocks": lambda: coupled_system(bulk="neurons").derivation,
     "step": lambda: _step("relu", "tanh"),
     "step, noisy labels": lambda: _step("tanh", "sign", flips=FLIPS, probit=PROBIT),
-    "trained bulk": lambda: bulk_resolvent().derivation,
+    "trained bulk": lambda: bulk_covariance().derivation,
     "norms of the rows": lambda: row_norms().derivation,
     "any loss, norms": lambda: coupled_system(bulk="norms").derivation,
     "smaller steps": lambda: polynomial_spikes(scalar_function("relu"), 3, 0.25).derivation,

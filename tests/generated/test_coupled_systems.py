@@ -39,7 +39,7 @@ from derive.loss.prox_value import moreau_values
 from giantstep.spec.model import Model
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import Level
-from giantstep.system.loss_kernels import square_kernel
+from giantstep.system.kernels import system_kernel
 from giantstep.system.problem import problem_of
 
 DIGITS = 25
@@ -147,7 +147,7 @@ def test_square_loss_by_two_routes() -> None:
     problem = problem_of(model("square", 2, target__link="sin", target__noise=0.05), 50)
     table = small_table(problem, 12)
     data = (table, problem.fraction, problem.parameters.array())
-    exact = reference_of_square(run(square_kernel(), *data), *data)
+    exact = reference_of_square(run(system_kernel("square"), *data), *data)
     system, x = solved(problem, 12, Level(8, 64, labels=2))
     names = {name: system.view(name) for name in ("m", "zeta", "psi", "Q1", "Q2", "V1", "V2")}
     order = {name: np.array(exact.array(name)) for name in names}

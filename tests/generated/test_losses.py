@@ -30,7 +30,7 @@ from giantstep.law.labels import Intervals, label_law
 from giantstep.spec.model import Model
 from giantstep.system.coupled_solver import FINE, refined
 from giantstep.system.coupled_system import gauss_rule
-from giantstep.system.loss_kernels import loss_kernel
+from giantstep.system.kernels import loss_kernel
 
 #: Of the averages of the absolute values, at the resolution after one refinement.
 CLOSE = 1e-9

@@ -16,7 +16,7 @@ from generated.runtime.label_points import LabelNodes
 from generated.runtime.nodes import Fields, Rule
 from giantstep.law.labels import label_law
 from giantstep.system.coupled_system import gauss_rule
-from giantstep.system.loss_kernels import loss_kernel
+from giantstep.system.kernels import loss_kernel
 
 MEAN, DELTA = 0.2, 0.3
 

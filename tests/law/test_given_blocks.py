@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from at_conjugates import at_conjugates
 
-from generated.runtime.evaluation import Numbers, Stage
 from giantstep.law.given_bulk import given_bulk
 from giantstep.observe.simulate import simulate
 from giantstep.spec.errors import BadInput
 from giantstep.spec.model import Model
-from giantstep.system.loss_kernels import given_blocks_kernel
+from giantstep.system.problem import problem_of
 from giantstep.system.solve import solve
 from giantstep.verify.coupled_system import jacobian_error, solved_again
 
@@ -62,14 +62,15 @@ def test_the_equations_typed(tmp_path: Path, indices: int) -> None:
     """At given conjugates every unknown from the p x p inverse, with the term of finite size: to 1e-10."""
     w, block, v, theta = rows_and_directions()
     link = "z1 + z1*z2" if indices == 2 else "tanh(2*z)"
-    bulk = given_bulk(model_of(whole(tmp_path, indices=indices), link))
+    model = model_of(whole(tmp_path, indices=indices), link, **{"fit.ridge": 0.3})
+    bulk, problem = given_bulk(model), problem_of(model, dimension=100)
     sizes = [np.mean(np.sum(w[block == b] ** 2, axis=1)) for b in (0, 1)]
     assert bulk.variances == pytest.approx(sizes, rel=1e-14)
     w = w / np.sqrt(np.array(sizes)[block])[:, None]
     v1, q1 = np.array([[0.7, 0.2], [0.2, 0.5]]), np.array([[0.5, -0.1], [-0.1, 0.3]])
     v2, q2, m, t = np.array([0.4, 0.3]), np.array([0.2, 0.25]), np.array([0.6, -0.8]), np.array([0.9, 1.1])
     sources = np.array([[-0.6, 0.3], [0.9, 0.4], [-0.35, 0.2]])[: 1 + indices]
-    ridge, small = 0.3, 0.01
+    ridge, small = problem.parameters.ridge, problem.parameters.inverse_dimension
     directions = [v]
     for row in theta[:indices]:
         rest = row - np.array(directions).T @ (np.array(directions) @ row)
@@ -92,27 +93,9 @@ def test_the_equations_typed(tmp_path: Path, indices: int) -> None:
     exact |= {name: own @ ((g @ j) * (w @ u)) for name, u in zip(names, directions[1:], strict=True)}
     hats = {"V1_hat": v1, "V2_hat": v2, "Q1_hat": q1, "Q2_hat": q2, "zeta_hat": sources[0]}
     hats |= {name.replace("psi", "psi_hat"): source for name, source in zip(names, sources[1:], strict=True)}
-    found = at_conjugates(bulk.neurons, indices, hats, {"m": m, "T": t}, (ridge, small))
+    found = at_conjugates(problem, hats, {"m": m, "T": t})
     for name, values in exact.items():
         np.testing.assert_allclose(found[name], values, rtol=1e-10, atol=1e-12, err_msg=name)
-
-
-def at_conjugates(
-    given: Any, indices: int, hats: dict[str, Array], known: dict[str, Array], numbers: tuple[float, float]
-) -> dict[str, Array]:
-    """What the equations say of every unknown: what their residuals leave of zero; zeta beside is zero in Q1."""
-    equations = given_blocks_kernel(indices)
-    of = equations.tangents.contractions
-    shapes = {name: (2, 2) if name in ("Q1", "V1") else (2,) for name in equations.UNKNOWNS}
-    shapes |= {name: (1,) for name in of.families if name not in (*shapes, *given)}
-    shapes |= {name: values.shape for name, values in given.items()}
-    node = np.zeros((len(equations.COLUMNS) + len(of.features) * 2, 1))
-    parameters = np.array([0.0, P / D, numbers[0], 0.0, numbers[1]])
-    state = Numbers(of, node, np.array([0.25, 0.75]), parameters, shapes)
-    state.update({**given, **hats, **known})
-    unknowns = [name for name in equations.UNKNOWNS if name != "m"]
-    state.run(Stage(of, tuple(f"residual_{name}" for name in unknowns), given=(*hats,)))
-    return {name: known.get(name, 0.0) - state[f"residual_{name}"] for name in unknowns}
 
 
 @pytest.mark.parametrize("loss", ["square", "logistic"])

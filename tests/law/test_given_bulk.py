@@ -5,26 +5,25 @@ from __future__ import annotations
 import math
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
+from at_conjugates import at_conjugates
 
 from derive.check import check_step
 from derive.saddle import coupled_system
-from generated.systems import given_bulk as equations
 from giantstep.law.derivation import derive
-from giantstep.law.given_bulk import given_bulk
 from giantstep.observe.compare import compare
 from giantstep.observe.simulate import simulate
 from giantstep.spec.errors import BadInput
 from giantstep.spec.model import Model
+from giantstep.system.problem import problem_of
 from giantstep.system.solve import solve
 from giantstep.verify.coupled_system import jacobian_error, solved_again
 
 Array = np.ndarray
 RIDGE, D = 0.3, 400
-HATS = {"V1_hat": 0.7, "V2_hat": 0.4, "Q1_hat": 0.5, "Q2_hat": 0.2, "average_zeta_hat": -0.6, "psi_hat": 0.9}
+HATS = {"V1_hat": 0.7, "V2_hat": 0.4, "Q1_hat": 0.5, "Q2_hat": 0.2, "zeta_hat": -0.6, "psi_hat": 0.9}
 
 
 @lru_cache(maxsize=4)
@@ -52,53 +51,27 @@ def saved(folder: Path, p: int = 320) -> Path:
 @pytest.mark.parametrize("p", [320, 600], ids=["fewer neurons than inputs", "more"])
 def test_it_is_the_resolvent(tmp_path: Path, p: int) -> None:
     """At given conjugates all order parameters, from the p x p inverse of a d = 400 matrix: to 1e-8."""
-    model = Model.from_toml(saved(tmp_path, p))
-    bulk, beta = given_bulk(model), p / D
+    model = Model.from_toml(saved(tmp_path, p)).replace({"fit.ridge": RIDGE})
+    beta = p / D
     w, v, theta = system(p)
     w = w / math.sqrt(np.mean(np.sum(w * w, axis=1)))
     across = theta - (v @ theta) * v
     across /= np.linalg.norm(across)
     wv, wo, gram = w @ v, w @ across, w @ w.T
-    gram = gram - np.outer(wv, wv)
     inverse = np.linalg.inv((RIDGE + HATS["V2_hat"]) * np.eye(p) + HATS["V1_hat"] * gram)
-    a = inverse @ (wv * HATS["average_zeta_hat"] + wo * HATS["psi_hat"])
+    a = inverse @ (wv * HATS["zeta_hat"] + wo * HATS["psi_hat"])
     field = inverse @ (HATS["Q1_hat"] * gram + HATS["Q2_hat"] * np.eye(p)) @ inverse / p
-    # W v is one direction of p: its downdate moves traces by 1/d, which the limit leaves out
-    whole = np.linalg.inv((RIDGE + HATS["V2_hat"]) * np.eye(p) + HATS["V1_hat"] * w @ w.T)
-    fields = whole @ (HATS["Q1_hat"] * w @ w.T + HATS["Q2_hat"] * np.eye(p)) @ whole / p
     exact = {
         "zeta": wv @ a,
         "psi": wo @ a,
-        "T": beta * np.trace(whole) / p,
-        "V1": np.trace(whole @ w @ w.T) / p,
-        "adjoint": a @ a + np.trace(fields),
-        "Q1": a @ gram @ a + np.trace(fields @ w @ w.T),
+        "T": beta * np.trace(inverse) / p,
+        "V1": np.trace(inverse @ gram) / p,
+        "adjoint": a @ a + np.trace(field),
+        "Q1": a @ gram @ a + np.trace(field @ gram),
     }
-    assert np.trace(field) == pytest.approx(np.trace(fields), rel=0.02)
-    found = at_conjugates(bulk, beta)
+    found = at_conjugates(problem_of(model), HATS, {"T": np.ones(1)})
     for name, value in exact.items():
-        assert found[name] == pytest.approx(float(value), rel=1e-8), name
-
-
-def at_conjugates(bulk: Any, beta: float) -> dict[str, float]:
-    """The unknowns at fixed conjugates: all residuals are affine in the unknowns, zeta through its source."""
-    s: dict[str, Any] = {name: bulk.spectral[name] for name in equations.GIVEN}
-    s |= {name: np.full((1, 1) if name in ("V1_hat", "Q1_hat") else 1, value) for name, value in HATS.items()}
-    shapes = {name: (1, 1) if name in ("Q1", "V1") else (1,) for name in equations.UNKNOWNS}
-    s |= {"beta": beta, "ridge": RIDGE, "inverse_dimension": 0.0, "m": np.zeros(1), "identity": np.eye(1)}
-
-    def residual(x: Array) -> Array:
-        s.update({name: np.full(shapes[name], value) for name, value in zip(shapes, x, strict=True)})
-        equations.chain(s)
-        equations.residual(s)
-        return np.array([s[f"residual_{name}"].item() for name in shapes])
-
-    x = np.ones(len(shapes))
-    for _ in range(3):  # zeta squared enters Q1: two steps at most
-        base = residual(x)
-        columns = [residual(x + 0.25 * step) - residual(x - 0.25 * step) for step in 2.0 * np.eye(len(x))]
-        x = x - np.linalg.solve(np.array(columns).T, base)
-    return dict(zip(shapes, x.tolist(), strict=True))
+        assert found[name].item() == pytest.approx(float(value), rel=1e-8), name
 
 
 def test_solutions_are_certified(tmp_path: Path) -> None:

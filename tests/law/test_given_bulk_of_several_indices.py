@@ -7,20 +7,20 @@ from typing import Any
 
 import numpy as np
 import pytest
+from at_conjugates import at_conjugates
 
 from giantstep.law.directions import mixing
 from giantstep.law.given_bulk import given_bulk
 from giantstep.observe.simulate import simulate
 from giantstep.spec.errors import BadInput
 from giantstep.spec.model import Model
-from giantstep.system.loss_kernels import given_kernel
+from giantstep.system.problem import problem_of
 from giantstep.system.solve import solve
 
 Array = np.ndarray
 D, P, RIDGE = 200, 160, 0.3
-HATS = {"V1_hat": 0.7, "V2_hat": 0.4, "Q1_hat": 0.5, "Q2_hat": 0.2, "average_zeta_hat": -0.6}
+HATS = {"V1_hat": 0.7, "V2_hat": 0.4, "Q1_hat": 0.5, "Q2_hat": 0.2, "zeta_hat": -0.6}
 HATS |= {"psi_hat_1": 0.9, "psi_hat_2": -0.35}
-MATRICES = ("Q1", "V1", "V1_hat", "Q1_hat")
 
 
 def rows_and_directions() -> tuple[Array, Array, Array]:
@@ -53,7 +53,8 @@ def saved(path: Path, target: Array, **others: Array) -> Path:
 def test_it_is_the_resolvent(tmp_path: Path) -> None:
     """At given conjugates all that the sources make, from the p x p inverse: to 1e-8."""
     w, v, theta = rows_and_directions()
-    bulk = given_bulk(model_of(saved(tmp_path / "w.npz", theta), "z1 + z1*z2"))
+    model = model_of(saved(tmp_path / "w.npz", theta), "z1 + z1*z2", **{"fit.ridge": RIDGE})
+    bulk = given_bulk(model)
     w = w / np.sqrt(bulk.variances[0])
     assert bulk.alignments is not None
     gamma = np.array(bulk.alignments)
@@ -61,8 +62,7 @@ def test_it_is_the_resolvent(tmp_path: Path) -> None:
     np.testing.assert_allclose(np.vstack([v, u]) @ np.vstack([v, u]).T, np.eye(3), atol=1e-12)
     wv, wu, gram = w @ v, u @ w.T, w @ w.T
     whole = np.linalg.inv((RIDGE + HATS["V2_hat"]) * np.eye(P) + HATS["V1_hat"] * gram)
-    across = np.linalg.inv(np.linalg.inv(whole) - HATS["V1_hat"] * np.outer(wv, wv))
-    a = across @ (wv * HATS["average_zeta_hat"] + HATS["psi_hat_1"] * wu[0] + HATS["psi_hat_2"] * wu[1])
+    a = whole @ (wv * HATS["zeta_hat"] + HATS["psi_hat_1"] * wu[0] + HATS["psi_hat_2"] * wu[1])
     fields = whole @ (HATS["Q1_hat"] * gram + HATS["Q2_hat"] * np.eye(P)) @ whole / P
     exact = {
         "zeta": wv @ a,
@@ -71,33 +71,11 @@ def test_it_is_the_resolvent(tmp_path: Path) -> None:
         "T": np.trace(whole) / D,
         "V1": np.trace(whole @ gram) / P,
         "adjoint": a @ a + np.trace(fields),
-        "Q1": a @ (gram - np.outer(wv, wv)) @ a + np.trace(fields @ gram),
+        "Q1": a @ gram @ a + np.trace(fields @ gram),
     }
-    found = at_conjugates(bulk.spectral)
+    found = at_conjugates(problem_of(model), HATS, {"T": np.ones(1)})
     for name, value in exact.items():
-        assert found[name] == pytest.approx(float(value), rel=1e-8), name
-
-
-def at_conjugates(arrays: Any) -> dict[str, float]:
-    """The unknowns at fixed conjugates: all residuals are affine in the unknowns, zeta through its source."""
-    equations = given_kernel(2)
-    s: dict[str, Any] = {name: arrays[name] for name in equations.GIVEN}
-    s |= {name: np.full((1, 1) if name in MATRICES else 1, value) for name, value in HATS.items()}
-    s |= {"beta": P / D, "ridge": RIDGE, "inverse_dimension": 0.0, "m": np.zeros(1), "identity": np.eye(1)}
-
-    def residual(x: Array) -> Array:
-        named = zip(equations.UNKNOWNS, x, strict=True)
-        s.update({name: np.full((1, 1) if name in MATRICES else 1, value) for name, value in named})
-        equations.chain(s)
-        equations.residual(s)
-        return np.array([s[f"residual_{name}"].item() for name in equations.UNKNOWNS])
-
-    x = np.ones(len(equations.UNKNOWNS))
-    for _ in range(3):  # zeta squared enters Q1: two steps at most
-        base = residual(x)
-        columns = [residual(x + 0.25 * step) - residual(x - 0.25 * step) for step in 2.0 * np.eye(len(x))]
-        x = x - np.linalg.solve(np.array(columns).T, base)
-    return dict(zip(equations.UNKNOWNS, x.tolist(), strict=True))
+        assert found[name].item() == pytest.approx(float(value), rel=1e-8), name
 
 
 @pytest.mark.parametrize("loss", ["square", "huber"])

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
 import sympy as sp
+from at_conjugates import at_conjugates
 
-from derive.bulk_resolvent import RESIDUAL
+from derive.bulk_covariance import RESIDUAL
 from derive.check import check_step
 from derive.gaussian.expectation import Expectation
 from derive.gradient_step import ALPHA0
 from derive.row_norms import Z, trace_of
 from derive.row_norms import row_norms as row_norms_derived
-from giantstep.law.covariance import Covariance
 from giantstep.law.residual import residual_law
-from giantstep.law.rows_after_step import covariance_of_rows, covariance_rates, initial_output, spike_sign
-from giantstep.law.trained_bulk import BulkLaw, law_rates, trained_law
+from giantstep.law.rows_after_step import initial_output, spike_sign
 from giantstep.spec.expressions import numpy_function
 from giantstep.spec.link import link_values
 from giantstep.spec.model import Model, Target
@@ -50,14 +48,15 @@ def problem(name: str, initialisation: str) -> Problem:
 def predicted(name: str, initialisation: str) -> Array:
     """chi, d times the covariance of norm and row along theta and v, and d times the variance of the row along v."""
     given = problem(name, initialisation)
-    model, gamma = given.model, given.spike.alignment
-    sign = spike_sign(model)
-    rows = rows_of_blocks(given)
-    law = trained_law(model.target, initial_output(model), rows.covariance, gamma, sign, rows.norms)
-    along, across = (law.norms[f"law_{x}n"][0].sum().real for x in "vo")
+    gamma, variance = given.spike.alignment, given.spike.bulk_variance[0]
+    one, zero = np.ones(1), np.zeros(1)
+    hats = {"V1_hat": np.zeros((1, 1)), "Q1_hat": np.zeros((1, 1)), "V2_hat": zero, "Q2_hat": zero, "psi_hat": zero}
+    of_norms = at_conjugates(given, {**hats, "norm_hat": one, "zeta_hat": zero}, {"T": one})
+    of_spike = at_conjugates(given, {**hats, "norm_hat": zero, "zeta_hat": one}, {"T": one})
+    along, across = (of_norms[name].item() * variance**1.5 for name in ("zeta", "psi"))
     with_theta = gamma * along + math.sqrt(1.0 - gamma**2) * across
-    along_spike = float((law.weights["law_vv"] * (1.0 + law.x)).sum().real)
-    return np.array([law.norms["chi"][0], with_theta, along, along_spike])
+    chi = of_norms["norm"].item() * variance**2
+    return np.array([chi, with_theta, along, of_spike["zeta"].item() * variance])
 
 
 def sampled(name: str, initialisation: str, d: int, seed: int) -> Array:
@@ -118,34 +117,6 @@ def test_no_step_leaves_the_norms_of_the_initial_rows() -> None:
         norms = rows_of_blocks(problem_of(still)).norms
         chi, along = norms.of_blocks(residual_law(Target("tanh"), 0.1, 1))
         assert chi == pytest.approx([variance], abs=1e-15) and not along.any()
-
-
-@pytest.mark.parametrize(
-    ("name", "initialisation"), [*SHORT, *(pytest.param(*case, marks=pytest.mark.slow) for case in LONG)]
-)
-def test_rates_along_the_learning_rate(name: str, initialisation: str) -> None:
-    """Central differences of chi and of averages over the weights, extrapolated."""
-    given = problem(name, initialisation)
-    gamma, sign = given.spike.alignment, spike_sign(given.model)
-    norms, target, mean = rows_of_blocks(given).norms, given.model.target, initial_output(given.model)
-
-    def averages(law: BulkLaw) -> Array:
-        found = law.norms
-        every = [law.weights["law_vv"], *(found[x] for x in ("law_vn", "law_on", "law_nn"))]
-        return np.concatenate([found["chi"], *((each / (law.x + 1.5)).sum(axis=-1).real.ravel() for each in every)])
-
-    def covariance(rate: float) -> Covariance:
-        return covariance_of_rows(given.model.replace({"step.learning_rate": rate}), 1.0)
-
-    def at(rate: float) -> Array:
-        return averages(trained_law(target, mean, covariance(rate), gamma, sign, replace(norms, rate=rate)))
-
-    rates = covariance_rates(given.model, 1.0)
-    # averages over the law do not depend on the contour, which moves with the rate
-    exact = averages(law_rates(target, mean, covariance(norms.rate), gamma, sign, rates, norms))
-    one, two = ((at(norms.rate + h) - at(norms.rate - h)) / (2.0 * h) for h in (2e-3, 4e-3))
-    # the laws are found to 1e-11 and divided by the step; of the differences the fourth order is left
-    assert (4.0 * one - two) / 3.0 == pytest.approx(exact, abs=3e-8 * max(1.0, float(np.abs(exact).max())))
 
 
 def test_traces_of_products_of_sample_matrices() -> None:

@@ -10,14 +10,15 @@ import pytest
 
 import giantstep as gs
 from giantstep.observe.spectrum.hats import Hats
-from giantstep.observe.spectrum.rows import PointRows, TrainedRows, rows_of
+from giantstep.observe.spectrum.rows import rows_of
 from giantstep.observe.spectrum.simulated import simulated_eigenvalues
 from giantstep.observe.spectrum.stretched_rows import StretchedRows
+from giantstep.quadrature.gauss import normal_nodes
 from giantstep.spec.errors import NotConverged
-from giantstep.system.bulk_system import bulk_arrays, rows_of_blocks
 from giantstep.system.merged_blocks import merged
 from giantstep.system.problem import Problem, problem_of
 
+Array = np.ndarray
 LARGE = {"samples": 1.0, "learning_rate": 3.0}
 TWO = {"values": [1.0, -2.0], "fractions": [0.5, 0.5]}
 POWER = {"capacity": 0.45, "modes": 60, "source": 0.8}
@@ -34,53 +35,39 @@ def problem(given: gs.Model) -> Problem:
     return merged(problem_of(given))[0]
 
 
-@pytest.mark.parametrize("readout", [None, TWO], ids=["one block", "two blocks"])
-@pytest.mark.parametrize("weight", ["law_tr", "law_vv"])
-def test_the_resolvent_is_the_sum_over_the_contour(readout: dict[str, Any] | None, weight: str) -> None:
-    """Where no pole is near, the nodes of the contour know the averages too: at complex conjugates, to 1e-10."""
-    network = {"readout": readout} if readout else {}
-    at = problem(model(network=network, step={**LARGE, "bulk": "trained"}))
-    rows, blocks = rows_of(at), len(at.blocks)
-    assert isinstance(rows, TrainedRows)
-    t = np.linspace(0.6, 0.9, blocks) * np.exp(0.3j)
-    v1 = (np.full((blocks, blocks), 0.4) + np.eye(blocks)) * np.exp(-0.5j)
-    hats = Hats(t, v1, np.full(blocks, 0.2 + 0.1j))
-    contour = PointRows(bulk_arrays(at)[1]).response(hats, weight)
-    found = rows.response(hats, weight)
-    assert all(np.abs(each.last).max() > 0.0 for each in rows.resolvents.values())  # by the resolvent
-    np.testing.assert_allclose(found, contour, rtol=1e-10)
-    np.testing.assert_allclose(found, found.T, rtol=1e-10)
+@pytest.mark.parametrize("values", [(1.0,), (1.0, -2.0)], ids=["one block", "two blocks"])
+@pytest.mark.parametrize("link", ["sign", "tanh(2*z)"])
+def test_the_published_resolvent(link: str, values: tuple[float, ...]) -> None:
+    """An odd activation: rows of covariance 1 + a_b C, by the resolvent of C, to 1e-10. Source: THEORY section 5."""
+    readout = {"values": list(values), "fractions": [1.0 / len(values)] * len(values)}
+    at = problem(model(link, network={"readout": readout}, step={**LARGE, "bulk": "trained"}))
+    rows, variance, samples = rows_of(at), np.array(at.spike.bulk_variance), LARGE["samples"]
+    assert isinstance(rows, StretchedRows)
+    t, weight = normal_nodes(np.linspace(0.0, 9.0, 19), 20)
+    weight = 2.0 * weight  # all that is averaged is even
+    y = np.sign(t) if link == "sign" else np.tanh(2.0 * t)
+    share = (variance - 1.0) / (weight @ y**2)  # a_b
+    v1 = np.full((len(values),) * 2, 0.4) + np.eye(len(values))
+    times = np.linspace(0.6, 0.9, len(values))  # T_b/c_b
+    root, inverse = np.sqrt(times * share), np.linalg.inv(v1)
+    w, vectors = np.linalg.eigh((inverse + np.diag(times)) / np.outer(root, root))
+    vectors = vectors / root[:, None]
+    trace, along = np.array([resolvents(each, t, y, weight, samples) for each in w]).T
+    for name, at_w in (("law_tr", trace), ("law_vv", along)):
+        wanted = inverse - inverse @ (vectors * at_w) @ vectors.T @ inverse
+        found = rows.response(Hats(times * variance, v1, np.ones(len(values))), name)
+        np.testing.assert_allclose(found, wanted, rtol=1e-10)
 
 
-RESPONSES: dict[str, dict[str, Any]] = {
-    "one value": {"network.activation": "gelu"},
-    "biased, Gaussian": {
-        "network.activation": "relu",
-        "network.bias": -0.7,
-        "network.initialisation": "gaussian",
-    },
-    "two values, odd": {"network.readout": TWO},
-    "two values, Gaussian": {"network.readout": TWO, "network.initialisation": "gaussian"},
-}
-
-
-@pytest.mark.parametrize("weight", ["law_tr", "law_vv"])
-@pytest.mark.parametrize("name", RESPONSES)
-def test_stretched_rows_are_those_of_a_spectrum(name: str, weight: str) -> None:
-    """The response by the samples of the step, where all covariances share eigenvectors: that of their resolvent.
-
-    At points that are followed, and one step of them away: the step's own error is that of its square, 1e-10.
-    """
-    at = problem(model("tanh(2*z)", step={**LARGE, "bulk": "trained"}).replace(RESPONSES[name]))
-    blocks, rows = len(at.blocks), rows_of_blocks(at)
-    stretched, known = StretchedRows(at), TrainedRows(rows, rows.law(at.spike.alignment)[0])
-    for angle in (0.5, 1.0, 2.0, -2.5):
-        t = np.linspace(0.6, 0.9, blocks) * np.exp(0.5j * angle)
-        v1 = (np.full((blocks, blocks), 0.4) + np.eye(blocks)) * np.exp(-0.3j * angle)
-        hats = Hats(t, v1, np.full(blocks, 0.2 + 0.1j))
-        np.testing.assert_allclose(stretched.response(hats, weight), known.response(hats, weight), rtol=1e-10)
-        there = Hats(t * (1.0 + 1e-5), v1, hats.shift)
-        np.testing.assert_allclose(stretched.near(hats, there), known.near(hats, there), rtol=1e-9)
+def resolvents(w: float, t: Array, y: Array, weight: Array, samples: float) -> tuple[float, float]:
+    """((1/d) tr, v. .v) of (C + w)^-1."""
+    s = 1.0 / w
+    for _ in range(2000):
+        s = 0.5 * s + 0.5 / (w + weight @ (y**2 / (1.0 + y**2 * s / samples)))
+    presence = 1.0 + y**2 * s / samples
+    along_target = 1.0 / (w + weight @ (y**2 * t**2 / presence))
+    length = (weight @ (y * t)) ** 2 + weight @ y**2 / samples
+    return s, (weight @ (y**2 * s / presence) / samples + along_target * (weight @ (y * t / presence)) ** 2) / length
 
 
 @pytest.mark.parametrize("weight", ["law_tr", "law_vv"])

@@ -23,7 +23,7 @@ from giantstep.spec.model import Model
 from giantstep.system import coupled_solver
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import Level, resolved_on
-from giantstep.system.loss_kernels import loss_kernel
+from giantstep.system.kernels import loss_kernel
 from giantstep.system.newton import newton
 from giantstep.system.problem import Problem
 

@@ -17,16 +17,15 @@ import giantstep.system.first_compilation as first
 from giantstep.spec.fit_loss import FitLoss
 from giantstep.spec.model import Fit, Model, Network, Spike, Target
 from giantstep.system.first_compilation import compile_first, is_cold, share, tasks_of
-from giantstep.system.loss_kernels import coupled_kernel, loss_kernel, square_kernel
+from giantstep.system.kernels import loss_kernel, system_kernel
 from giantstep.system.solve import solve
 
 SCRIPT = """
 import sys
 from giantstep import Fit, Model, Network, Readout, Step, Target, solve
 from giantstep.spec.kernels import function_kernel
-from giantstep.system.loss_kernels import square_kernel
+from giantstep.system.kernels import system_kernel
 from giantstep.spec.fit_loss import FitLoss
-from giantstep.system.loss_kernels import coupled_kernel
 
 def compiled(kernel):
     return sum(kernel.stats.cache_misses.values())
@@ -34,8 +33,8 @@ def compiled(kernel):
 network = Network("cubic", 1.0, Readout((1.0, -0.5), (0.5, 0.5)))
 model = Model(network, Target("linear"), Fit(2.0, 0.1, FitLoss(sys.argv[1])), Step(2.0, 1.0))
 print(repr(solve(model).test_error))
-system = coupled_kernel(1)
-kernels = [square_kernel().solve, system.fields, system.residual, system.jacobian, system.observables]
+system = system_kernel("isotropic")
+kernels = [system_kernel("square").solve, system.fields, system.residual, system.jacobian, system.observables]
 print(sum(map(compiled, kernels)), function_kernel("cubic").FUNCTION.closed.terms.code.cache_hits)
 """
 FLIPPED = Target("sign", flips=0.1)
@@ -120,7 +119,7 @@ def test_what_is_compiled_first_is_what_a_solve_calls(model: Model, monkeypatch:
     for task in tasks_of(model):
         task()
     for name in ("fields", "residual", "jacobian", "observables"):
-        watch(coupled_kernel(model.target.indices), name)
+        watch(system_kernel("isotropic", model.target.indices), name)
     for name in ("points", "intervals"):
         watch(loss_kernel(model.fit.loss), name)
     solve(model)
@@ -130,7 +129,7 @@ def test_what_is_compiled_first_is_what_a_solve_calls(model: Model, monkeypatch:
 
 def test_a_kernel_is_cold_until_compiled() -> None:
     solve(_model())
-    assert not is_cold(square_kernel().solve)
+    assert not is_cold(system_kernel("square").solve)
 
 
 @pytest.mark.parametrize("loss", ["square", "huber"])

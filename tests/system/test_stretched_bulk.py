@@ -64,7 +64,7 @@ def test_several_values_without_a_stretch(initialisation: str) -> None:
     """The law of a spectrum again, norms that go with the rows among it."""
     given = model("tanh", (1.0, -0.6), "tanh(3*z)", **{"network.initialisation": initialisation})
     system, found = stretched(given)
-    assert np.all(system.state["spread"] > 0.0) == (initialisation == "gaussian")
+    assert np.all(system.numbers["spread"] > 0.0) == (initialisation == "gaussian")
     _, by_spectrum = solved(BulkSystem, given)
     assert found == pytest.approx(by_spectrum, rel=1e-12)
 
@@ -76,7 +76,7 @@ def test_one_readout_value_is_a_special_case(case: tuple[str, tuple[float, ...],
     given = model(*case, **changes)
     _, by_spectrum = solved(BulkSystem, given)
     system, found = stretched(given)
-    assert bool(np.any(system.state["along"]) and np.all(system.state["spread"] > 0.0)) == bool(changes)
+    assert bool(np.any(system.numbers["along"]) and np.all(system.numbers["spread"] > 0.0)) == bool(changes)
     assert found == pytest.approx(by_spectrum, rel=1e-12)
 
 
@@ -102,7 +102,7 @@ def test_responses_to_one_batch(case: tuple[Any, ...]) -> None:
     """Overlaps and trace: large matrices of one sampled batch; with twice the stretch it is another law."""
     system, _ = stretched(model(*case[:3], **dict(*case[3:])))
     assert all(check.ok for check in stretched_checks(system)), [check.line() for check in stretched_checks(system)]
-    places, blocks = system.state, len(case[1])
+    places, blocks = system.numbers, len(case[1])
     for b in range(blocks):
         places["sample"][b, blocks + b] *= 2.0
         places["sample"][blocks + b, b] *= 2.0
@@ -129,11 +129,11 @@ def test_the_jacobian_and_the_adjoint_of_x() -> None:
 def test_x_is_found_from_anywhere() -> None:
     """From the solution of another model, and from what is no solution at all: the same X."""
     system, _ = stretched(model(*SECOND))
-    x, wanted = system.work[system.first].copy(), system.state["X"].copy()
-    for start in (-3.0 * wanted, wanted + 0.3, system.state["base"], 10.0 * wanted):
-        system.state["X"] = start.copy()
+    x, wanted = system.work[system.first].copy(), system.numbers["X"].copy()
+    for start in (-3.0 * wanted, wanted + 0.3, system.numbers["base"], 10.0 * wanted):
+        system.numbers["X"] = start.copy()
         assert np.all(np.isfinite(system.residual(x)))
-        assert relative(system.state["X"], wanted) < 1e-12
+        assert relative(system.numbers["X"], wanted) < 1e-12
 
 
 def test_what_neighbours_share() -> None:
@@ -143,8 +143,8 @@ def test_what_neighbours_share() -> None:
     for neighbour in (near, other):
         neighbour.takes(system)
         assert isinstance(neighbour, StretchedSystem)
-    assert np.array_equal(near.state["X"], system.state["X"])
-    assert np.array_equal(other.state["X"], other.state["base"])
+    assert np.array_equal(near.numbers["X"], system.numbers["X"])
+    assert np.array_equal(other.numbers["X"], other.numbers["base"])
     arrays, same = (rows_of_blocks(each.problem).samples(44) for each in (system, near))
     assert same is arrays and not any(values.flags.writeable for values in arrays.values())
     moved = rows_of_blocks(problem_of(model(*SECOND, **{"step.learning_rate": 1.51}))).samples(44)

@@ -185,7 +185,7 @@ def test_the_isotropic_law_is_another_one() -> None:
 
 def test_derivation_and_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = derive(PLAIN).latex()
-    assert "Bulk of the trained network" in text and "trained bulk" in text
+    assert "Bulk of the trained network" in text and "stretched bulk" in text
     path = tmp_path / "model.toml"
     path.write_text(PLAIN.to_toml(), encoding="utf-8")
     assert main(["solve", str(path), "--json"]) == 0
@@ -193,7 +193,7 @@ def test_derivation_and_commands(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert answer["test_error"] == pytest.approx(solved("square").test_error, rel=1e-12)
     assert answer["model"]["step"]["bulk"] == "trained"
     assert main(["derive", str(path)]) == 0
-    assert "law_vv" in capsys.readouterr().out
+    assert "law_te" in capsys.readouterr().out
     table = tmp_path / "curve.csv"
     assert main(["curve", str(path), "--sweep", "fit.samples=1:2:3", "--output", str(table)]) == 0
     assert str(answer["test_error"])[:10] in table.read_text(encoding="utf-8")

@@ -16,7 +16,7 @@ import giantstep
 from derive.scalar import scalar_function
 from giantstep.quadrature.mesh import Term
 from giantstep.spec.model import Model
-from giantstep.system.loss_kernels import square_kernel
+from giantstep.system.kernels import system_kernel
 from giantstep.system.solve import problem_of, solve
 from giantstep.system.state import slices_by_name
 from giantstep.verify.certificate import certificate_checks
@@ -124,7 +124,7 @@ def test_undecided_is_shown_and_is_no_failure(monkeypatch: pytest.MonkeyPatch) -
 
 def test_a_wrong_kernel_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """The solver's answer changed by 1e-9 after the fact."""
-    kernel = square_kernel()
+    kernel = system_kernel("square")
 
     class Wrong:
         def __getattr__(self, name: str) -> Any:
@@ -134,7 +134,7 @@ def test_a_wrong_kernel_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
             kernel.solve(*given)
             given[3][:, slices_by_name(kernel, len(given[1]))["Q2"][0]] *= 1.0 + 1e-9
 
-    monkeypatch.setattr(import_module("giantstep.verify.solver_equations"), "square_kernel", lambda *_: Wrong())
+    monkeypatch.setattr(import_module("giantstep.verify.solver_equations"), "system_kernel", lambda *_: Wrong())
     result = solve(SPIKED)
     failed = {check.name for check in solver_checks(SPIKED, result) if not check.ok}
     assert any("equations of the solver by the interpreter" in name for name in failed)

@@ -145,7 +145,7 @@ def _learning_rate(problem: Problem, members: Members) -> Direction:
     model = problem.model
     if is_intermediate(model):  # in the limit
         return still(problem)
-    found = rates_after_step(problem, members)
+    found = rates_after_step(problem)
     shift = np.array(model.network.readout.values) * found.strength
     moved = _of_blocks(problem, members, shift[:, None], found)
     if found.powers is not None:

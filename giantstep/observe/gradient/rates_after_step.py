@@ -11,14 +11,10 @@ from generated import step as generated_step
 from generated import structured_inputs as derived_inputs
 from generated.systems import slopes
 from giantstep.law.gradient_step import StepArguments, step_arguments
-from giantstep.law.kind import bulk_kind
-from giantstep.law.rows_after_step import covariance_rates, initial_output, largest_value, spike_sign
-from giantstep.law.rows_of_blocks import RowsOfBlocks
+from giantstep.law.rows_after_step import covariance_rates
 from giantstep.law.stretched_bulk import rates_of_norms, rates_of_samples
 from giantstep.law.structured_inputs import spike_of_step
-from giantstep.law.trained_bulk import BulkLaw, law_rates
 from giantstep.system.bulk_system import rows_of_blocks
-from giantstep.system.merged_blocks import Members
 from giantstep.system.problem import Problem
 
 Array = np.ndarray
@@ -84,8 +80,8 @@ class StepRates:
     powers: tuple[float, float] | None = None
 
 
-def rates_after_step(problem: Problem, members: Members) -> StepRates:
-    """Rates in A for a problem whose model takes a step; ``members``: where its blocks went."""
+def rates_after_step(problem: Problem) -> StepRates:
+    """Rates in A for a problem whose model takes a step."""
     model = problem.model
     of, values = step_arguments(model), np.array(model.network.readout.values)
     if model.inputs is not None:
@@ -97,35 +93,8 @@ def rates_after_step(problem: Problem, members: Members) -> StepRates:
         return StepRates(strength, np.zeros(len(values)))
     moments = (of.s0, of.e2, of.sigma2, of.variance)
     *bulk, up, down = (slopes.bulk_variance_slope(of.rate, of.samples, u, *moments) for u in (*values, 1.0, -1.0))
-    spectrum = _of_trained(problem, members, np.array(bulk)) if model.bulk == "trained" else None
+    spectrum = MovingSamples(problem, np.array(bulk)) if model.bulk == "trained" else None
     return StepRates(strength, np.array(bulk), spectrum, (0.5 * (up - down), 0.5 * (up + down)))
-
-
-def _of_trained(problem: Problem, members: Members, bulk: Array) -> Moving | MovingSamples:
-    """Rates of ``Sigma_b = (1 + share_b x)/c_b`` by the variances c_b, and of the law of x; the shares stay.
-
-    Where rows are stretched by their readout values, what samples add moves instead.
-    """
-    model = problem.model
-    if bulk_kind(model) == "stretched":
-        return MovingSamples(problem, bulk)
-    rows, gamma = rows_of_blocks(problem), problem.spike.alignment
-    law, sigma = rows.law(gamma)
-    rates = covariance_rates(model, largest_value(model))
-    state = rows.covariance, gamma, spike_sign(model)
-    moved = law_rates(model.target, initial_output(model), *state, rates, rows.norms)
-    distinct = np.zeros(members.count)
-    distinct[members.block] = bulk
-    growth = distinct / rows.variance
-    covariance = np.asarray(-growth[members.block, None] * sigma[members.block])
-    return Moving(covariance, {**moved.weights, **_of_norms(rows, law, moved, growth)})
-
-
-def _of_norms(rows: RowsOfBlocks, law: BulkLaw, moved: BulkLaw, growth: Array) -> dict[str, Array]:
-    """Rates of ``relative`` norms, whose factors are powers of the variances c_b; growth: their relative rates."""
-    one = 1.5 * growth[:, None]
-    powers = {"law_vn": one, "law_on": one, "law_nn": one[:, None] + one, "chi": 2.0 * growth}
-    return rows.relative({n: moved.norms[n] - law.norms[n] * grown for n, grown in powers.items()})
 
 
 def _of_inputs(

@@ -23,7 +23,7 @@ from giantstep.observe.spectrum.rows import Rows, rows_of
 from giantstep.observe.spectrum.tensor_nodes import TensorNodes
 from giantstep.quadrature.tensor import Shape
 from giantstep.spec.errors import NotConverged
-from giantstep.system.loss_kernels import square_kernel
+from giantstep.system.kernels import system_kernel
 from giantstep.system.problem import Problem
 from giantstep.system.span import Span, span_of
 from giantstep.system.state import State as Numbers
@@ -100,7 +100,7 @@ class Response:
     @property
     def kernel(self) -> ModuleType:
         """The equations of the square loss."""
-        return square_kernel()
+        return system_kernel("square")
 
     @property
     def weight(self) -> float:

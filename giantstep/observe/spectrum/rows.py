@@ -1,34 +1,27 @@
 """The response M of rows that are not isotropic, at complex ridge: what the spectrum needs of a bulk [THEORY 5, 10].
 
-``M = T Sigma (1 + V1_hat T Sigma)^-1`` is averaged over the trace, and along the spike. Points of a spectrum are summed
-over. The spectrum of the trained bulk is known by its resolvent: M is a sum of 1/(1 + nu x) over a few complex nu.
+``M = T Sigma (1 + V1_hat T Sigma)^-1`` is averaged over the trace, and along the spike.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from types import ModuleType
-from typing import Any, Protocol
+from dataclasses import dataclass, field
+from itertools import product
+from typing import Protocol
 
 import numpy as np
 
-from generated.systems import given_bulk as given_equations
-from generated.systems import trained_bulk as trained_equations
+from derive.directions import directions_of, weight_name
+from generated.runtime.evaluation import Numbers, Stage
 from giantstep.law.kind import bulk_kind
-from giantstep.law.residual import ResidualLaw, residual_law
-from giantstep.law.rows_after_step import initial_output
-from giantstep.law.rows_of_blocks import RowsOfBlocks
-from giantstep.law.trained_bulk import BulkLaw, Resolvent
-from giantstep.observe.spectrum.hats import Hats, gaussian_trace
-from giantstep.observe.spectrum.neuron_rows import NeuronRows
+from giantstep.observe.spectrum.hats import Hats
 from giantstep.observe.spectrum.stretched_rows import StretchedRows
-from giantstep.system.bulk_system import bulk_arrays, rows_of_blocks
-from giantstep.system.problem import Problem
+from giantstep.system.bulk_system import bulk_arrays, bulk_equations
+from giantstep.system.problem import Parameters, Problem
 
 Array = np.ndarray
-_LEVEL = 1  # of refinement of the residual's law
-_FAR = 4.0  # times the contour's reach: sums over its nodes are then exact
+_HATS = ("V1_hat", "V2_hat")
+_MATRICES = ("Q1", "V1")
 
 
 class Rows(Protocol):
@@ -49,110 +42,78 @@ def rows_of(problem: Problem) -> Rows | None:
     kind = bulk_kind(problem.model)
     if kind == "isotropic":
         return None
-    if kind == "stretched":
-        return StretchedRows(problem)
-    if kind == "trained":
-        rows = rows_of_blocks(problem)
-        return TrainedRows(rows, rows.law(problem.spike.alignment)[0])
-    if kind == "neurons":
-        return NeuronRows(problem)
-    _, arrays = bulk_arrays(problem)
-    return GivenRows(arrays) if kind == "matrix" else PointRows(arrays)
+    return StretchedRows(problem) if kind == "stretched" else KnownRows(problem)
 
 
-@dataclass(frozen=True)
-class PointRows:
-    """Gaussian rows with covariances at the points of a spectrum, by the generated equations."""
+@dataclass
+class KnownRows:
+    """Rows whose covariances, or whose products, are known: by the equations of their bulk, without averages."""
 
-    arrays: Mapping[str, Array]
+    problem: Problem
+    numbers: Numbers = field(init=False)
+    stages: dict[str, Stage] = field(init=False)  # by the unknown that they lead to the equation of
+    spikes: dict[str, tuple[str, str]] = field(init=False)  # weight -> the overlaps with two directions of the spike
+    _here: bytes = b""
+
+    def __post_init__(self) -> None:
+        problem, blocks = self.problem, len(self.problem.blocks)
+        equations, given = bulk_equations(problem), bulk_arrays(problem, 0)
+        of, rank = equations.tangents.contractions, problem.rank
+        shapes = {name: (blocks,) * (1 + (name in _MATRICES)) for name in equations.UNKNOWNS}
+        shapes |= {name: (1,) for name in of.families if name not in (*shapes, *given)}  # no kappa here
+        shapes |= {name: values.shape for name, values in given.items()}
+        node = np.zeros((len(equations.COLUMNS) + len(of.features) * blocks, 1))
+        parameters = Parameters(0.0, problem.parameters.width, 0.0, 0.0, 0.0).array()
+        self.numbers = Numbers(of, node, problem.fraction, parameters, shapes, kind=complex)
+        self.numbers.update(given)
+        hats = tuple(name for name in of.followed if name.endswith("_hat") or name[:-1].endswith("_hat_"))
+        response = Stage(of, ("residual_V1",), given=_HATS)
+        names = directions_of("zeta", rank)
+        self.stages = {"V1": response} | {
+            name: Stage(of, (f"residual_{name}",), after=(response,), given=hats) for name in ("T", *names)
+        }
+        self.spikes = {
+            weight_name(i, j, rank, 1): (names[i], names[j]) for i, j in product(range(rank), repeat=2) if i <= j
+        }
 
     def response(self, hats: Hats, weight: str = "law_tr") -> Array:
         """See ``Rows``."""
-        return np.asarray(_chain(trained_equations, hats, self.arrays)["Mx"] @ self.arrays[weight])
+        self._at(hats)
+        if weight in self.spikes:
+            return self._along(*self.spikes[weight])
+        return np.asarray(-self.problem.parameters.width * self.numbers["residual_V1"])
 
     def near(self, hats: Hats, there: Hats) -> Array:
         """See ``Rows``."""
         return self.response(there)
 
     def trace(self, hats: Hats, response: Array, share: Array) -> Array:
-        """See ``Rows``."""
-        return gaussian_trace(hats, response, share)
+        """See ``Rows``; of given rows T is explicit."""
+        self._at(hats)
+        found = self._side("T")
+        self.numbers["T"] = hats.t
+        return found
 
+    def _at(self, hats: Hats) -> None:
+        """What follows from the conjugates, where they are not those of the last call."""
+        asked = hats.rows.tobytes() + np.asarray(hats.shift).tobytes()
+        if asked != self._here:
+            self.numbers.update(T=hats.t, V1_hat=hats.v1, V2_hat=hats.shift)
+            with np.errstate(all="ignore"):
+                self.numbers.run(self.stages["V1"])
+            self._here = asked
 
-@dataclass(frozen=True)
-class GivenRows:
-    """Rows of given singular values, one block, by the generated equations."""
+    def _side(self, name: str) -> Array:
+        """What an unknown equals: what its residual leaves of zero."""
+        self.numbers[name] = 0.0
+        self.numbers.run(self.stages[name])
+        return np.asarray(-self.numbers[f"residual_{name}"])
 
-    arrays: Mapping[str, Array]
-
-    def response(self, hats: Hats, weight: str = "law_tr") -> Array:
-        """See ``Rows``."""
-        along = self.arrays["law_rows" if weight == "law_tr" else weight]
-        return np.asarray(_chain(given_equations, hats, self.arrays)["Px"] @ (along * self.arrays["spectrum"]))
-
-    def near(self, hats: Hats, there: Hats) -> Array:
-        """See ``Rows``."""
-        return self.response(there)
-
-    def trace(self, hats: Hats, response: Array, share: Array) -> Array:
-        """The resolvent itself: of given rows T is explicit."""
-        return np.asarray((_chain(given_equations, hats, self.arrays)["Px"] @ self.arrays["law_rows"]).diagonal())
-
-
-def _chain(equations: ModuleType, hats: Hats, arrays: Mapping[str, Array]) -> dict[str, Any]:
-    """What follows from the conjugates at the points, of a spike without a source."""
-    zero = np.zeros(len(hats.t))
-    state: dict[str, Any] = {"T": hats.t, "V1_hat": hats.v1, "ridge": hats.shift, "V2_hat": zero}
-    state |= {"identity": np.eye(len(zero)), "zeta": zero, "average_zeta_hat": zero, **arrays}
-    with np.errstate(all="ignore"):
-        equations.chain(state)
-    return state
-
-
-class TrainedRows:
-    """Rows of covariance ``Sigma_b = constant_b + slope_b x`` over a spectrum that is known by its resolvent."""
-
-    def __init__(self, rows: RowsOfBlocks, law: BulkLaw) -> None:
-        model = rows.model
-        self.law, self.of = law, rows.covariance
-        self.residual: ResidualLaw = residual_law(model.target, initial_output(model), _LEVEL)
-        self.constant, self.slope = 1.0 / rows.variance, rows.share / rows.variance
-        self.reach = _FAR * float(np.max(np.abs(law.x)))
-        self.resolvents: dict[int, Resolvent] = {}
-        self._here: tuple[bytes, Array] | None = None
-
-    def response(self, hats: Hats, weight: str = "law_tr") -> Array:
-        """See ``Rows``; the ridge has no part in it, along which the last answer serves again."""
-        asked = b"".join((weight.encode(), np.asarray(hats.t).tobytes(), np.asarray(hats.v1).tobytes()))
-        if self._here is None or self._here[0] != asked:
-            self._here = asked, self._response(hats, weight)
-        return self._here[1]
-
-    def _response(self, hats: Hats, weight: str) -> Array:
-        """P = (A + x B)^-1 by the eigenvalues nu of B A^-1."""
-        identity = np.eye(len(hats.t))
-        inverse = np.linalg.inv(identity + hats.v1 * (hats.t * self.constant))
-        nu, vectors = np.linalg.eig(hats.v1 * (hats.t * self.slope) @ inverse)
-        means = np.array([self._means(complex(each), weight, j) for j, each in enumerate(nu)])
-        left, right = inverse @ vectors, np.linalg.inv(vectors)
-        plain, along = ((left * column) @ right for column in means.T)
-        return np.asarray((hats.t * self.constant)[:, None] * plain + (hats.t * self.slope)[:, None] * along)
-
-    def near(self, hats: Hats, there: Hats) -> Array:
-        """See ``Rows``."""
-        return self.response(there)
-
-    def trace(self, hats: Hats, response: Array, share: Array) -> Array:
-        """See ``Rows``."""
-        return gaussian_trace(hats, response, share)
-
-    def _means(self, nu: complex, weight: str, which: int) -> tuple[complex, complex]:
-        """Means of 1/(1 + nu x) and x/(1 + nu x); the resolvent is followed from that of the last call."""
-        if abs(nu) * self.reach < 1.0:
-            terms = self.law.weights[weight] / (1.0 + nu * self.law.x)
-            return complex(terms.sum()), complex((terms * self.law.x).sum())
-        w = 1.0 / nu
-        resolvent = self.resolvents.setdefault(which, Resolvent(self.of, self.residual))
-        found = resolvent.between(w, resolvent.spike()[None])
-        s = complex(found.pairs[1, 1]) if weight == "law_vv" else found.trace
-        return w * s, w * (1.0 - w * s)
+    def _along(self, first: str, second: str) -> Array:
+        """An overlap with the spike by its equation, for a source along it in one block after the other."""
+        hat, columns = first.replace("zeta", "zeta_hat"), []
+        for source in np.eye(len(self.problem.blocks)):
+            self.numbers[hat] = source
+            columns.append(self._side(second))
+        self.numbers[hat] = 0.0
+        return np.stack(columns, axis=1)

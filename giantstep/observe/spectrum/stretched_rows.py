@@ -18,8 +18,7 @@ from giantstep.spec.errors import NotConverged
 from giantstep.spec.link import link_values
 from giantstep.spec.model import Target
 from giantstep.system.added_samples import Stages, follow, found, missed, slope
-from giantstep.system.bulk_system import rows_of_blocks
-from giantstep.system.loss_kernels import stretched_kernel
+from giantstep.system.bulk_system import bulk_arrays, bulk_equations
 from giantstep.system.problem import Parameters, Problem
 
 Array = np.ndarray
@@ -52,8 +51,7 @@ class StretchedRows:
                 "eigenvalues of any size",
                 'use a bounded link such as tanh(2*z) or sign, or step.bulk = "isotropic"',
             )
-        equations = stretched_kernel(target.indices)
-        given = rows_of_blocks(self.problem).samples(_NODES)
+        equations, given = bulk_equations(self.problem), bulk_arrays(self.problem, _NODES)
         given = _without_tail(given) if target.noise > 0.0 else given
         self.stages, self.trace_of, contractions = *stages_of(equations), equations.tangents.contractions
         shapes = {name: (blocks,) * (1 + (name in _MATRICES)) for name in equations.UNKNOWNS}

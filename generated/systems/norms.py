@@ -1,4 +1,5 @@
-"""Saddle-point equations of any convex loss, 1 direction(s) beside the spike, any number of blocks K, unequal norms
+"""Saddle-point equations of any convex loss, 1 direction(s) beside the spike, any number of blocks K, rows of unequal
+norms
 [CUI24, Result 3.3, App. C; THEORY section 4].
 
 Order of computation, found from the derived system:
@@ -6,7 +7,7 @@ Order of computation, found from the derived system:
        avg_tg, norm_hat, zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature a21a37fbe512c761.
+in X). Generated; do not edit. Signature bf8095b35fa7e496.
 Regenerate with: giantstep generate
 """
 
@@ -20,7 +21,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "a21a37fbe512c761e2737c05c3933a81ff36dc5033fa864cb71db30ecf38ae82"
+SIGNATURE = "bf8095b35fa7e496a89d205beeb304b62a826877c1c3861570e881cf05ed665b"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

@@ -1,6 +1,7 @@
-"""Equations of a stretched bulk, 2 direction(s) beside the spike, any number of blocks  [THEORY section 5].
+"""Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
+5].
 
-Generated; do not edit. Signature f8c1f19ef9ae26fa.
+Generated; do not edit. Signature 905902f8bd58b163.
 Regenerate with: giantstep generate
 """
 
@@ -9,22 +10,18 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "f8c1f19ef9ae26fac04c9857bbab8961834c20cdce1b725dc66f0ef013244e93"
+SIGNATURE = "905902f8bd58b16325fedfa90d9cf2ef71557570a1b104a0049f42b0eb3b8e08"
 
 
-UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')
+UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')
 INNER = ('X', 'adjoint_X')
-GIVEN = ('upper', 'lower', 'first', 'inside', 'last', 'fixed', 'unit_G', 'unit_D', 'unit_theta', 'place', 'place_left',
-    'place_right', 'gamma', 'rho', 'mix_1', 'mix_2', 'across_1', 'across_2', 'sample', 'base', 'law_tr', 'law_along',
-    'law_te', 'law_ee', 'law_t', 'law_e', 'law_own', 'chi', 'along', 'spread')
 
 
 EQUATIONS = """
 V := sum(mu2sq[b]*V2[b], b) + sum(sum(mu1[b]*mu1[c]*V1[b, c], b), c)
-slope_1 := sum(mu1[b]*psi_1[b], b)
-slope_2 := sum(mu1[b]*psi_2[b], b)
+slope := sum(mu1[b]*psi[b], b)
 mean := sum(kappa*mu1[b]*zeta[b] + mu0[b]*m[b] + mu_c[b]*norm[b], b)
-Delta := -slope_1**2 - slope_2**2 + sum(mu2sq[b]*Q2[b], b) + sum(sum(mu1[b]*mu1[c]*Q1[b, c], b), c)
+Delta := -slope**2 + sum(mu2sq[b]*Q2[b], b) + sum(sum(mu1[b]*mu1[c]*Q1[b, c], b), c)
 Q2[b] = adjoint[b]  # d/dV2_hat
 out[i, p] = -sum(T[b]*last[b, i]*upper[b, p], b) + lower[i, p]  # out
 V2[b] = T[b]/beta  # d/dQ2_hat
@@ -33,8 +30,7 @@ Q1_hat[b, c] = alpha*E(avg_gg*mu1[b]*mu1[c])/beta  # d/dV1
 Q2_hat[b] = alpha*E(avg_gg*mu2sq[b])/beta  # d/dV2
 V1_hat[b, c] = alpha*E(avg_h*mu1[b]*mu1[c])/beta  # d/dQ1
 V2_hat[b] = alpha*E(avg_h*mu2sq[b])/beta  # d/dQ2
-psi_hat_1[b] = alpha*E((avg_h*slope_1 + avg_t_1g)*mu1[b])/beta  # d/dpsi_1
-psi_hat_2[b] = alpha*E((avg_h*slope_2 + avg_t_2g)*mu1[b])/beta  # d/dpsi_2
+psi_hat[b] = alpha*E((avg_h*slope + avg_tg)*mu1[b])/beta  # d/dpsi
 norm_left[p, x] = sum(T[b]*along[b, p, x]*norm_hat[b], b)  # norm_left
 norm_right[p, x] = sum(along[b, p, x]*norm_hat[b], b)  # norm_right
 matrix_G[e, j] := (sum(sum(V1_hat[b, c]*last[b, j], b)*first[c, e], c)/2
@@ -46,8 +42,8 @@ H[c, p] = sum(sum(G[i, j]*first[c, j], j)*inside[p, i], i)  # H
 H_left[b, p] = -sum(sum(G[i, j]*out[j, p], j)*last[b, i], i)  # H_left
 M[b, c] = sum(sum(G[a, d]*first[b, d], d)*last[c, a], a)/2 + sum(sum(G[a, d]*first[c, d], d)*last[b, a], a)/2  # M
 Res[p, q] = sum(sum(G[a, b]*out[b, q], b)*inside[p, a], a)  # Res
-j_noise[b] = across_1[b]*psi_hat_1[b] + across_2[b]*psi_hat_2[b] + rho[b]*zeta_hat[b]  # j_noise
-j_theta[b, d] = gamma[d]*zeta_hat[b] + mix_1[d]*psi_hat_1[b] + mix_2[d]*psi_hat_2[b]  # j_theta
+j_noise[b] = across[b]*psi_hat[b] + rho[b]*zeta_hat[b]  # j_noise
+j_theta[b, d] = gamma[d]*zeta_hat[b] + mix[d]*psi_hat[b]  # j_theta
 matrix_D[e, q, x] := sum(Res[e, r]*sample[r, q, x], r) + unit_D[e, q]
 0 = sum(D[p, e, x]*matrix_D[e, q, x], e) - unit_D[p, q]  # D
 mean_theta[i, j] = sum(sum(sum(Res[p, q]*place[d, q, j], q)*place[d, p, i], p), d)  # mean_theta
@@ -199,29 +195,26 @@ V1[b, c] = M[b, c]/beta  # d/dQ1_hat
 # d/dnorm_hat
 norm[b] = (sum(sum(adjoint_norm_left[c, a]*along[b, c, a], c), a)*T[b]/2
     + sum(sum(adjoint_norm_right[c, a]*along[b, c, a], c), a)/2 + T[b]*chi[b]*norm_hat[b])
-psi_1[b] = sum(adjoint_j_theta[b, a]*mix_1[a], a)/2 + across_1[b]*adjoint_j_noise[b]/2  # d/dpsi_hat_1
-psi_2[b] = sum(adjoint_j_theta[b, a]*mix_2[a], a)/2 + across_2[b]*adjoint_j_noise[b]/2  # d/dpsi_hat_2
+psi[b] = sum(adjoint_j_theta[b, a]*mix[a], a)/2 + across[b]*adjoint_j_noise[b]/2  # d/dpsi_hat
 zeta[b] = sum(adjoint_j_theta[b, a]*gamma[a], a)/2 + adjoint_j_noise[b]*rho[b]/2  # d/dzeta_hat
 X[p, q] = sum(F[p, q, a]*law_tr[a], a) + base[p, q]  # X
 # adjoint_X
 adjoint_X[p, q] = (-sum(sum(adjoint_matrix_G[b, a]*out[b, p], b)*inside[q, a], a)
     + sum(sum(sum(G[b, c]*last[a, c], c)*inside[q, b], b)*adjoint[a]*upper[a, p], a))
 """
-COLUMNS = ('kappa', 'weight', 'nu0', 'nu1_1', 'nu1_2', 'nu2sq')
-CERTIFICATE = ArrayCertificate(EQUATIONS, COLUMNS, odd=('avg_g', 'avg_t_1g', 'avg_t_2g'),
-    features=('mu0', 'mu1', 'mu2sq', 'mu_c'))
+COLUMNS = ('kappa', 'weight', 'nu0', 'nu1', 'nu2sq')
+CERTIFICATE = ArrayCertificate(EQUATIONS, COLUMNS, odd=('avg_g', 'avg_tg'), features=('mu0', 'mu1', 'mu2sq', 'mu_c'))
 check = CERTIFICATE.check
 
 
 RULES = """
-d_avg_M := -avg_g*d_mean - avg_gg*d_V/2 + avg_h*d_Delta/2 - avg_t_1g*d_slope_1 - avg_t_2g*d_slope_2
-d_avg_g := -avg_gh*d_V - avg_h*d_mean - avg_hx*d_Delta/2 - avg_t_1h*d_slope_1 - avg_t_2h*d_slope_2
-d_avg_gg := -2*avg_ggh*d_V - 2*avg_gh*d_mean - avg_ghx*d_Delta - 2*avg_t_1gh*d_slope_1 - 2*avg_t_2gh*d_slope_2
-d_avg_h := avg_ghx*d_V + avg_hx*d_mean + avg_hxx*d_Delta/2 + avg_t_1hx*d_slope_1 + avg_t_2hx*d_slope_2
+d_avg_M := -avg_g*d_mean - avg_gg*d_V/2 + avg_h*d_Delta/2 - avg_tg*d_slope
+d_avg_g := -avg_gh*d_V - avg_h*d_mean - avg_hx*d_Delta/2 - avg_th*d_slope
+d_avg_gg := -2*avg_ggh*d_V - 2*avg_gh*d_mean - avg_ghx*d_Delta - 2*avg_tgh*d_slope
+d_avg_h := avg_ghx*d_V + avg_hx*d_mean + avg_hxx*d_Delta/2 + avg_thx*d_slope
 d_avg_l := ((V*avg_ggh - avg_gg)*d_V + (V*avg_gh - avg_g)*d_mean + (V*avg_ghx/2 + avg_h/2)*d_Delta
-    + (V*avg_t_1gh - avg_t_1g)*d_slope_1 + (V*avg_t_2gh - avg_t_2g)*d_slope_2)
-d_avg_t_1g := -avg_t_1gh*d_V - avg_t_1h*d_mean - avg_t_1hx*d_Delta/2 - avg_t_1t_1h*d_slope_1 - avg_t_1t_2h*d_slope_2
-d_avg_t_2g := -avg_t_1t_2h*d_slope_1 - avg_t_2gh*d_V - avg_t_2h*d_mean - avg_t_2hx*d_Delta/2 - avg_t_2t_2h*d_slope_2
+    + (V*avg_tgh - avg_tg)*d_slope)
+d_avg_tg := -avg_tgh*d_V - avg_th*d_mean - avg_thx*d_Delta/2 - avg_tth*d_slope
 d_G[i, j] := (-sum(sum(sum(sum(X[c, d]*inside[d, a], d)*d_out[b, c], c)*G[i, b], b)*G[a, j], a)
     - sum(sum(sum(sum(d_V1_hat[c, d]*last[d, a], d)*first[c, b], c)*G[i, b], b)*G[a, j], a)
     - sum(sum(sum(sum(d_X[c, d]*inside[d, a], d)*out[b, c], c)*G[i, b], b)*G[a, j], a))
@@ -234,7 +227,7 @@ d_U[b, c] := (-sum(sum(S_spike[d, a]*U[b, d]*d_spread[d], d)*U[a, c]*spread[a], 
     - sum(sum(U[b, d]*d_S_spike[d, a]*spread[d], d)*U[a, c]*spread[a], a))
 """
 OBSERVABLES = """
-test_error := E((-mean + nu0)**2 + (nu1_1 - slope_1)**2 + (nu1_2 - slope_2)**2 + Delta + nu2sq)
+test_error := E((-mean + nu0)**2 + (nu1 - slope)**2 + Delta + nu2sq)
 train_error := E(avg_l)
 free_energy := (alpha*E(avg_M) + beta*inverse_dimension*sum(m[b]**2/(2*T[b]), b)
     + beta*(-sum(sum(M[a, b]*j_noise[b], b)*j_noise[a], a)/2 - sum(sum(X_own[a, b]*h_noise[b], b)*h_left[a], a)/2
@@ -242,14 +235,14 @@ free_energy := (alpha*E(avg_M) + beta*inverse_dimension*sum(m[b]**2/(2*T[b]), b)
     + sum(sum(sum(lower[c, b], c)*norm_left[b, a]*norm_right[b, a], b)*law_own[a], a)/2
     - sum(field_theta[a]*on_left[a], a)/2 - sum(l_theta[a]*on_theta[a], a)/2 - sum(T[a]*chi[a]*norm_hat[a]**2, a)/2
     - sum(sum(U[a, b]*field[b]*spread[b], b)*T[a]*field[a]*spread[a], a)/2
-    + sum(-Q2[b]*V2_hat[b] + Q2_hat[b]*V2[b], b)/2 + sum(norm[b]*norm_hat[b] + psi_1[b]*psi_hat_1[b]
-    + psi_2[b]*psi_hat_2[b] + zeta[b]*zeta_hat[b], b) - sum(sum(sum(j_theta[a, c]*j_theta[b, c], c)*M[a, b], b), a)/2
+    + sum(-Q2[b]*V2_hat[b] + Q2_hat[b]*V2[b], b)/2 + sum(norm[b]*norm_hat[b] + psi[b]*psi_hat[b] + zeta[b]*zeta_hat[b],
+    b) - sum(sum(sum(j_theta[a, c]*j_theta[b, c], c)*M[a, b], b), a)/2
     + sum(sum(sum(law_t[a, c]*norm_left[b, c], c)*sum(law_t[a, c]*norm_right[b, c], c)*sum(lower[c, b], c), b), a)/2
     - sum(sum(V1_hat[b, c]*zeta[b]*zeta[c], b), c)/2 + sum(sum(-Q1[b, c]*V1_hat[b, c] + Q1_hat[b, c]*V1[b, c], b), c)/2
     - (sum(Q2_hat[a]*T[a], a) + sum(sum(M[a, b]*Q1_hat[a, b], b), a))/(2*beta)))
 slope_X[p, q, y, z] := sum(sum(sum(sum(sum(G[d, e]*out[e, y], e)*inside[c, d], d)*D[b, c, a], c)*sample[p, b, a],
     b)*sum(sum(sum(sum(G[e, d]*inside[z, e], e)*out[d, c], d)*sample[c, b, a], c)*D[b, q, a], b)*law_tr[a], a)
 """
-tangents = TangentEquations(Text(EQUATIONS, ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta', 'X',
-    'adjoint_X'), ('sample', 'base', 'chi', 'along', 'spread'), RULES, OBSERVABLES), COLUMNS,
+tangents = TangentEquations(Text(EQUATIONS, ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta', 'X', 'adjoint_X'),
+    ('sample', 'base', 'chi', 'along', 'spread'), RULES, OBSERVABLES), COLUMNS,
     features=('mu0', 'mu1', 'mu2sq', 'mu_c'))

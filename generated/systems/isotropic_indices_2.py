@@ -1,13 +1,12 @@
-"""Saddle-point equations of any convex loss, 2 direction(s) beside the spike, any number of blocks K, unequal norms
+"""Saddle-point equations of any convex loss, 2 direction(s) beside the spike, any number of blocks K
 [CUI24, Result 3.3, App. C; THEORY section 4].
 
 Order of computation, found from the derived system:
-    1. nonlinear in adjoint, m, Q1, T, V1, norm, psi_1, psi_2, zeta; then Q2, slope_1, slope_2, V2, mean, Delta, V,
-       avg_g, avg_gg, avg_h, avg_t_1g, avg_t_2g, norm_hat, zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat_1,
-       psi_hat_2, P, M, S
+    1. nonlinear in adjoint, m, Q1, T, V1, psi_1, psi_2, zeta; then Q2, slope_1, slope_2, V2, mean, Delta, V, avg_g,
+       avg_gg, avg_h, avg_t_1g, avg_t_2g, zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat_1, psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 3628e8fced322544.
+in X). Generated; do not edit. Signature 9a8ad77f90d3903b.
 Regenerate with: giantstep generate
 """
 
@@ -21,22 +20,20 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "3628e8fced3225445c632cc4ae0ca60e9d786aaf44c1de74c3343ce3b4284d3b"
+SIGNATURE = "9a8ad77f90d3903bc1a4986c3a36f08b45c16945b4774295caed077ab4f567cc"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks
 ROWS = 6
-VECTORS = ('adjoint', 'm', 'T', 'norm', 'psi_1', 'psi_2', 'zeta', 'residual_adjoint', 'residual_m', 'residual_T',
-    'residual_norm', 'residual_psi_1', 'residual_psi_2', 'residual_zeta', 'd_adjoint', 'd_m', 'd_T', 'd_norm',
-    'd_psi_1', 'd_psi_2', 'd_zeta', 'd_residual_adjoint', 'd_residual_m', 'd_residual_T', 'd_residual_norm',
-    'd_residual_psi_1', 'd_residual_psi_2', 'd_residual_zeta', 'Q2', 'V2', 'norm_hat', 'zeta_hat', 'Q2_hat', 'V2_hat',
-    'psi_hat_1', 'psi_hat_2', 'd_Q2', 'd_V2', 'd_norm_hat', 'd_zeta_hat', 'd_Q2_hat', 'd_V2_hat', 'd_psi_hat_1',
-    'd_psi_hat_2', 'chi', 'average_m', 'average_d_residual_m')
-(adjoint, m, T, norm, psi_1, psi_2, zeta, residual_adjoint, residual_m, residual_T, residual_norm, residual_psi_1,
-    residual_psi_2, residual_zeta, d_adjoint, d_m, d_T, d_norm, d_psi_1, d_psi_2, d_zeta, d_residual_adjoint,
-    d_residual_m, d_residual_T, d_residual_norm, d_residual_psi_1, d_residual_psi_2, d_residual_zeta, Q2, V2, norm_hat,
-    zeta_hat, Q2_hat, V2_hat, psi_hat_1, psi_hat_2, d_Q2, d_V2, d_norm_hat, d_zeta_hat, d_Q2_hat, d_V2_hat,
-    d_psi_hat_1, d_psi_hat_2, chi, average_m, average_d_residual_m) = np.arange(47)
+VECTORS = ('adjoint', 'm', 'T', 'psi_1', 'psi_2', 'zeta', 'residual_adjoint', 'residual_m', 'residual_T',
+    'residual_psi_1', 'residual_psi_2', 'residual_zeta', 'd_adjoint', 'd_m', 'd_T', 'd_psi_1', 'd_psi_2', 'd_zeta',
+    'd_residual_adjoint', 'd_residual_m', 'd_residual_T', 'd_residual_psi_1', 'd_residual_psi_2', 'd_residual_zeta',
+    'Q2', 'V2', 'zeta_hat', 'Q2_hat', 'V2_hat', 'psi_hat_1', 'psi_hat_2', 'd_Q2', 'd_V2', 'd_zeta_hat', 'd_Q2_hat',
+    'd_V2_hat', 'd_psi_hat_1', 'd_psi_hat_2', 'average_m', 'average_d_residual_m')
+(adjoint, m, T, psi_1, psi_2, zeta, residual_adjoint, residual_m, residual_T, residual_psi_1, residual_psi_2,
+    residual_zeta, d_adjoint, d_m, d_T, d_psi_1, d_psi_2, d_zeta, d_residual_adjoint, d_residual_m, d_residual_T,
+    d_residual_psi_1, d_residual_psi_2, d_residual_zeta, Q2, V2, zeta_hat, Q2_hat, V2_hat, psi_hat_1, psi_hat_2, d_Q2,
+    d_V2, d_zeta_hat, d_Q2_hat, d_V2_hat, d_psi_hat_1, d_psi_hat_2, average_m, average_d_residual_m) = np.arange(40)
 MATRICES = ('Q1', 'V1', 'residual_Q1', 'residual_V1', 'd_Q1', 'd_V1', 'd_residual_Q1', 'd_residual_V1', 'Q1_hat',
     'V1_hat', 'P', 'M', 'S', 'd_Q1_hat', 'd_V1_hat', 'd_P', 'd_M', 'd_S')
 (Q1, V1, residual_Q1, residual_V1, d_Q1, d_V1, d_residual_Q1, d_residual_V1, Q1_hat, V1_hat, P, M, S, d_Q1_hat,
@@ -50,7 +47,7 @@ FIELDS = ('slope_1', 'slope_2', 'avg_M', 'avg_g', 'avg_h', 'avg_gg', 'avg_gh', '
     avg_t_1h, avg_t_2h, avg_t_1gh, avg_t_2gh, avg_t_1hx, avg_t_2hx, avg_t_1t_1h, avg_t_1t_2h, avg_t_2t_2h, avg_l, mean,
     Delta, V, part_1, weight_1, weight_2, weight_3, weight_4, weight_5, weight_6, d_slope_1, d_slope_2, d_mean,
     d_Delta, d_V, d_avg_g, d_avg_gg, d_avg_h, d_avg_t_1g, d_avg_t_2g) = np.arange(43)
-UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')
+UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi_1', 'psi_2', 'zeta')
 BLOCKS = (UNKNOWNS,)
 # over the output
 AVERAGES = ('avg_M', 'avg_g', 'avg_h', 'avg_gg', 'avg_gh', 'avg_hx', 'avg_ggh', 'avg_ghx', 'avg_hxx', 'avg_t_1g',
@@ -68,7 +65,6 @@ def fields(node, fraction, numbers, vector, matrix, field):
     mu0 = 6
     mu1 = 6 + K
     mu2sq = 6 + 2*K
-    mu_c = 6 + 3*K
     for b in range(K):
         vector[Q2, b] = vector[adjoint, b]  # d/dV2_hat
         vector[V2, b] = vector[T, b]/beta  # d/dQ2_hat
@@ -82,7 +78,6 @@ def fields(node, fraction, numbers, vector, matrix, field):
     clear(field, part_1)
     for b in range(K):
         add(field, mean, vector[m, b], node, mu0 + b)
-        add(field, mean, vector[norm, b], node, mu_c + b)
         add(field, part_1, vector[zeta, b], node, mu1 + b)
     clear(field, Delta)
     for b in range(K):
@@ -116,7 +111,6 @@ def residual(node, fraction, numbers, vector, matrix, field):
     mu0 = 6
     mu1 = 6 + K
     mu2sq = 6 + 2*K
-    mu_c = 6 + 3*K
     for n in range(N):
         avg_g_n = field[avg_g, n]
         avg_gg_n = field[avg_gg, n]
@@ -128,24 +122,23 @@ def residual(node, fraction, numbers, vector, matrix, field):
         slope_2_n = field[slope_2, n]
         weight_n = node[weight, n]
         x0 = avg_g_n*weight_n
-        field[weight_1, n] = x0
-        field[weight_2, n] = kappa_n*x0
-        field[weight_3, n] = avg_gg_n*weight_n
-        field[weight_4, n] = avg_h_n*weight_n
-        field[weight_5, n] = (avg_h_n*slope_1_n + avg_t_1g_n)*weight_n
-        field[weight_6, n] = (avg_h_n*slope_2_n + avg_t_2g_n)*weight_n
+        field[weight_1, n] = kappa_n*x0
+        field[weight_2, n] = avg_gg_n*weight_n
+        field[weight_3, n] = avg_h_n*weight_n
+        field[weight_4, n] = (avg_h_n*slope_1_n + avg_t_1g_n)*weight_n
+        field[weight_5, n] = (avg_h_n*slope_2_n + avg_t_2g_n)*weight_n
+        field[weight_6, n] = x0
     for b0 in range(K):
-        vector[norm_hat, b0] = alpha/beta*average(field, weight_1, node, mu_c + b0)  # d/dnorm
-        vector[zeta_hat, b0] = alpha/beta*average(field, weight_2, node, mu1 + b0)  # d/dzeta
-        vector[Q2_hat, b0] = alpha/beta*average(field, weight_3, node, mu2sq + b0)  # d/dV2
-        vector[V2_hat, b0] = alpha/beta*average(field, weight_4, node, mu2sq + b0)  # d/dQ2
-        vector[psi_hat_1, b0] = alpha/beta*average(field, weight_5, node, mu1 + b0)  # d/dpsi_1
-        vector[psi_hat_2, b0] = alpha/beta*average(field, weight_6, node, mu1 + b0)  # d/dpsi_2
-        vector[average_m, b0] = average(field, weight_1, node, mu0 + b0)
+        vector[zeta_hat, b0] = alpha/beta*average(field, weight_1, node, mu1 + b0)  # d/dzeta
+        vector[Q2_hat, b0] = alpha/beta*average(field, weight_2, node, mu2sq + b0)  # d/dV2
+        vector[V2_hat, b0] = alpha/beta*average(field, weight_3, node, mu2sq + b0)  # d/dQ2
+        vector[psi_hat_1, b0] = alpha/beta*average(field, weight_4, node, mu1 + b0)  # d/dpsi_1
+        vector[psi_hat_2, b0] = alpha/beta*average(field, weight_5, node, mu1 + b0)  # d/dpsi_2
+        vector[average_m, b0] = average(field, weight_6, node, mu0 + b0)
         for b1 in range(b0 + 1):
-            matrix[Q1_hat, b0, b1] = alpha/beta*average_of_product(field, weight_3, node, mu1 + b0, mu1 + b1)  # d/dV1
+            matrix[Q1_hat, b0, b1] = alpha/beta*average_of_product(field, weight_2, node, mu1 + b0, mu1 + b1)  # d/dV1
             matrix[Q1_hat, b1, b0] = matrix[Q1_hat, b0, b1]
-            matrix[V1_hat, b0, b1] = alpha/beta*average_of_product(field, weight_4, node, mu1 + b0, mu1 + b1)  # d/dQ1
+            matrix[V1_hat, b0, b1] = alpha/beta*average_of_product(field, weight_3, node, mu1 + b0, mu1 + b1)  # d/dQ1
             matrix[V1_hat, b1, b0] = matrix[V1_hat, b0, b1]
     for b in range(K):
         for c in range(K):
@@ -177,11 +170,9 @@ def residual(node, fraction, numbers, vector, matrix, field):
             sum7 += vector[psi_hat_2, a]*matrix[M, a, b]
         vector[residual_adjoint, b] = (beta*vector[adjoint, b]*fraction[b]/(vector[T, b]*vector[T, b])
             - inverse_dimension*(vector[m, b]*vector[m, b])/(vector[T, b]*vector[T, b]) - (sum2*sum2) - (sum3*sum3)
-            - sum4 - (vector[norm_hat, b]*vector[norm_hat, b])*vector[chi, b]
-            - (vector[zeta_hat, b]*vector[zeta_hat, b]) - sum5/beta - vector[Q2_hat, b]/beta)
+            - sum4 - (vector[zeta_hat, b]*vector[zeta_hat, b]) - sum5/beta - vector[Q2_hat, b]/beta)
         vector[residual_m, b] = -alpha*vector[average_m, b] + inverse_dimension*beta*vector[m, b]/vector[T, b]
         vector[residual_T, b] = -beta*fraction[b]/(ridge + matrix[S, b, b] + vector[V2_hat, b]) + vector[T, b]
-        vector[residual_norm, b] = -vector[T, b]*vector[chi, b]*vector[norm_hat, b] + vector[norm, b]
         vector[residual_psi_1, b] = -sum6 + vector[psi_1, b]
         vector[residual_psi_2, b] = -sum7 + vector[psi_2, b]
         vector[residual_zeta, b] = -vector[T, b]*vector[zeta_hat, b] + vector[zeta, b]
@@ -215,7 +206,6 @@ def _tangents(node, fraction, numbers, vector, matrix, field):
     mu0 = 6
     mu1 = 6 + K
     mu2sq = 6 + 2*K
-    mu_c = 6 + 3*K
     for b in range(K):
         vector[d_Q2, b] = vector[d_adjoint, b]
         vector[d_V2, b] = vector[d_T, b]/beta
@@ -230,7 +220,6 @@ def _tangents(node, fraction, numbers, vector, matrix, field):
     for b in range(K):
         add(field, d_mean, vector[d_zeta, b], node, mu1 + b)
         add(field, part_1, vector[d_m, b], node, mu0 + b)
-        add(field, part_1, vector[d_norm, b], node, mu_c + b)
     clear(field, d_Delta)
     for b in range(K):
         add_product(field, d_Delta, matrix[d_Q1, b, b], node, mu1 + b, mu1 + b)
@@ -287,24 +276,23 @@ def _tangents(node, fraction, numbers, vector, matrix, field):
             - 0.5*avg_t_2hx_n*d_Delta_n - avg_t_2t_2h_n*d_slope_2_n)
         field[d_avg_t_2g, n] = d_avg_t_2g_n
         x0 = d_avg_g_n*weight_n
-        field[weight_1, n] = x0
-        field[weight_2, n] = kappa_n*x0
-        field[weight_3, n] = d_avg_gg_n*weight_n
-        field[weight_4, n] = d_avg_h_n*weight_n
-        field[weight_5, n] = (avg_h_n*d_slope_1_n + d_avg_h_n*slope_1_n + d_avg_t_1g_n)*weight_n
-        field[weight_6, n] = (avg_h_n*d_slope_2_n + d_avg_h_n*slope_2_n + d_avg_t_2g_n)*weight_n
+        field[weight_1, n] = kappa_n*x0
+        field[weight_2, n] = d_avg_gg_n*weight_n
+        field[weight_3, n] = d_avg_h_n*weight_n
+        field[weight_4, n] = (avg_h_n*d_slope_1_n + d_avg_h_n*slope_1_n + d_avg_t_1g_n)*weight_n
+        field[weight_5, n] = (avg_h_n*d_slope_2_n + d_avg_h_n*slope_2_n + d_avg_t_2g_n)*weight_n
+        field[weight_6, n] = x0
     for b0 in range(K):
-        vector[d_norm_hat, b0] = alpha/beta*average(field, weight_1, node, mu_c + b0)
-        vector[d_zeta_hat, b0] = alpha/beta*average(field, weight_2, node, mu1 + b0)
-        vector[d_Q2_hat, b0] = alpha/beta*average(field, weight_3, node, mu2sq + b0)
-        vector[d_V2_hat, b0] = alpha/beta*average(field, weight_4, node, mu2sq + b0)
-        vector[d_psi_hat_1, b0] = alpha/beta*average(field, weight_5, node, mu1 + b0)
-        vector[d_psi_hat_2, b0] = alpha/beta*average(field, weight_6, node, mu1 + b0)
-        vector[average_d_residual_m, b0] = average(field, weight_1, node, mu0 + b0)
+        vector[d_zeta_hat, b0] = alpha/beta*average(field, weight_1, node, mu1 + b0)
+        vector[d_Q2_hat, b0] = alpha/beta*average(field, weight_2, node, mu2sq + b0)
+        vector[d_V2_hat, b0] = alpha/beta*average(field, weight_3, node, mu2sq + b0)
+        vector[d_psi_hat_1, b0] = alpha/beta*average(field, weight_4, node, mu1 + b0)
+        vector[d_psi_hat_2, b0] = alpha/beta*average(field, weight_5, node, mu1 + b0)
+        vector[average_d_residual_m, b0] = average(field, weight_6, node, mu0 + b0)
         for b1 in range(b0 + 1):
-            matrix[d_Q1_hat, b0, b1] = alpha/beta*average_of_product(field, weight_3, node, mu1 + b0, mu1 + b1)
+            matrix[d_Q1_hat, b0, b1] = alpha/beta*average_of_product(field, weight_2, node, mu1 + b0, mu1 + b1)
             matrix[d_Q1_hat, b1, b0] = matrix[d_Q1_hat, b0, b1]
-            matrix[d_V1_hat, b0, b1] = alpha/beta*average_of_product(field, weight_4, node, mu1 + b0, mu1 + b1)
+            matrix[d_V1_hat, b0, b1] = alpha/beta*average_of_product(field, weight_3, node, mu1 + b0, mu1 + b1)
             matrix[d_V1_hat, b1, b0] = matrix[d_V1_hat, b0, b1]
     for b in range(K):
         for c in range(K):
@@ -375,15 +363,12 @@ def _tangents(node, fraction, numbers, vector, matrix, field):
             - 2.0*inverse_dimension*vector[d_m, b]*vector[m, b]/(vector[T, b]*vector[T, b])
             + 2.0*inverse_dimension*(vector[m, b]*vector[m, b])*vector[d_T, b]/(vector[T, b]*vector[T, b]*vector[T, b])
             - sum10 - 2.0*sum11 - 2.0*sum17*(sum15 + sum16) - 2.0*sum20*(sum18 + sum19)
-            - 2.0*vector[chi, b]*vector[d_norm_hat, b]*vector[norm_hat, b]
             - 2.0*vector[d_zeta_hat, b]*vector[zeta_hat, b] - (sum12 + sum13 + sum14)/beta - vector[d_Q2_hat, b]/beta)
         vector[d_residual_m, b] = (-alpha*vector[average_d_residual_m, b]
             + inverse_dimension*beta*vector[d_m, b]/vector[T, b]
             - inverse_dimension*beta*vector[d_T, b]*vector[m, b]/(vector[T, b]*vector[T, b]))
         vector[d_residual_T, b] = (beta*(matrix[d_S, b, b] + vector[d_V2_hat, b])*fraction[b]/((ridge + matrix[S, b, b]
             + vector[V2_hat, b])*(ridge + matrix[S, b, b] + vector[V2_hat, b])) + vector[d_T, b])
-        vector[d_residual_norm, b] = (-vector[T, b]*vector[chi, b]*vector[d_norm_hat, b]
-            - vector[chi, b]*vector[d_T, b]*vector[norm_hat, b] + vector[d_norm, b])
         vector[d_residual_psi_1, b] = -sum21 - sum22 + vector[d_psi_1, b]
         vector[d_residual_psi_2, b] = -sum23 - sum24 + vector[d_psi_2, b]
         vector[d_residual_zeta, b] = (-vector[T, b]*vector[d_zeta_hat, b] - vector[d_T, b]*vector[zeta_hat, b]
@@ -489,37 +474,34 @@ def observables(node, fraction, numbers, vector, matrix, field, out):
     sum7 = 0.0
     sum8 = 0.0
     sum9 = 0.0
-    sum10 = 0.0
     for b in range(K):
+        sum10 = 0.0
         sum11 = 0.0
-        sum12 = 0.0
         for a in range(K):
             sum2 += -matrix[Q1, a, b]*matrix[V1_hat, a, b] + matrix[Q1_hat, a, b]*matrix[V1, a, b]
-            sum8 += matrix[M, b, a]*matrix[Q1_hat, b, a]
-            sum11 += vector[psi_hat_1, a]*matrix[M, b, a]
-            sum12 += vector[psi_hat_2, a]*matrix[M, b, a]
+            sum7 += matrix[M, b, a]*matrix[Q1_hat, b, a]
+            sum10 += vector[psi_hat_1, a]*matrix[M, b, a]
+            sum11 += vector[psi_hat_2, a]*matrix[M, b, a]
         sum1 += -vector[Q2, b]*vector[V2_hat, b] + vector[Q2_hat, b]*vector[V2, b]
         sum3 += (vector[zeta_hat, b]*vector[zeta_hat, b])*vector[T, b]
-        sum4 += sum11*vector[psi_hat_1, b]
-        sum5 += sum12*vector[psi_hat_2, b]
-        sum6 += (vector[norm_hat, b]*vector[norm_hat, b])*vector[T, b]*vector[chi, b]
-        sum7 += vector[Q2_hat, b]*vector[T, b]
-        sum9 += vector[norm, b]*vector[norm_hat, b] + vector[psi_1, b]*vector[psi_hat_1, b] + vector[psi_2,
-            b]*vector[psi_hat_2, b] + vector[zeta, b]*vector[zeta_hat, b]
-        sum10 += 0.5*(vector[m, b]*vector[m, b])/vector[T, b]
-    out[2] = (alpha*average_free_energy + sum10*inverse_dimension*beta
-        + beta*(0.5*sum1 + 0.5*sum2 - 0.5*sum3 - 0.5*sum4 - 0.5*sum5 - 0.5*sum6 + sum9 - 0.5*(sum7 + sum8)/beta))
+        sum4 += sum10*vector[psi_hat_1, b]
+        sum5 += sum11*vector[psi_hat_2, b]
+        sum6 += vector[Q2_hat, b]*vector[T, b]
+        sum8 += vector[psi_1, b]*vector[psi_hat_1, b] + vector[psi_2, b]*vector[psi_hat_2, b] + vector[zeta,
+            b]*vector[zeta_hat, b]
+        sum9 += 0.5*(vector[m, b]*vector[m, b])/vector[T, b]
+    out[2] = (alpha*average_free_energy + sum9*inverse_dimension*beta
+        + beta*(0.5*sum1 + 0.5*sum2 - 0.5*sum3 - 0.5*sum4 - 0.5*sum5 + sum8 - 0.5*(sum6 + sum7)/beta))
 
 
 EQUATIONS = """
 V := sum(mu2sq[b]*V2[b], b) + sum(sum(mu1[b]*mu1[c]*V1[b, c], b), c)
 slope_1 := sum(mu1[b]*psi_1[b], b)
 slope_2 := sum(mu1[b]*psi_2[b], b)
-mean := sum(kappa*mu1[b]*zeta[b] + mu0[b]*m[b] + mu_c[b]*norm[b], b)
+mean := sum(kappa*mu1[b]*zeta[b] + mu0[b]*m[b], b)
 Delta := -slope_1**2 - slope_2**2 + sum(mu2sq[b]*Q2[b], b) + sum(sum(mu1[b]*mu1[c]*Q1[b, c], b), c)
 Q2[b] = adjoint[b]  # d/dV2_hat
 V2[b] = T[b]/beta  # d/dQ2_hat
-norm_hat[b] = alpha*E(avg_g*mu_c[b])/beta  # d/dnorm
 zeta_hat[b] = alpha*E(kappa*avg_g*mu1[b])/beta  # d/dzeta
 Q1_hat[b, c] = alpha*E(avg_gg*mu1[b]*mu1[c])/beta  # d/dV1
 Q2_hat[b] = alpha*E(avg_gg*mu2sq[b])/beta  # d/dV2
@@ -533,7 +515,7 @@ M[b, c] = P[b, c]*T[b]  # M
 S[b, c] = sum(P[b, e]*V1_hat[e, c], e)  # S
 # adjoint
 0 = (beta*adjoint[b]*fraction[b]/T[b]**2 - inverse_dimension*m[b]**2/T[b]**2 - sum(P[b, a]*psi_hat_1[a], a)**2
-    - sum(P[b, a]*psi_hat_2[a], a)**2 - sum(S[a, b]**2*adjoint[a], a) - chi[b]*norm_hat[b]**2 - zeta_hat[b]**2
+    - sum(P[b, a]*psi_hat_2[a], a)**2 - sum(S[a, b]**2*adjoint[a], a) - zeta_hat[b]**2
     - sum(sum(P[b, c]*Q1_hat[a, c], c)*P[b, a], a)/beta - Q2_hat[b]/beta)
 0 = -alpha*E(avg_g*mu0[b]) + beta*inverse_dimension*m[b]/T[b]  # d/dm
 # d/dV1_hat
@@ -542,14 +524,12 @@ Q1[b, c] = (sum(M[a, b]*psi_hat_1[a], a)*sum(M[a, c]*psi_hat_1[a], a)
     + sum(sum(M[c, d]*Q1_hat[a, d], d)*M[a, b], a)/beta)
 T[b] = beta*fraction[b]/(ridge + S[b, b] + V2_hat[b])  # dL/dT
 V1[b, c] = M[b, c]/beta  # d/dQ1_hat
-norm[b] = T[b]*chi[b]*norm_hat[b]  # d/dnorm_hat
 psi_1[b] = sum(M[a, b]*psi_hat_1[a], a)  # d/dpsi_hat_1
 psi_2[b] = sum(M[a, b]*psi_hat_2[a], a)  # d/dpsi_hat_2
 zeta[b] = T[b]*zeta_hat[b]  # d/dzeta_hat
 """
 COLUMNS = ('kappa', 'weight', 'nu0', 'nu1_1', 'nu1_2', 'nu2sq')
-CERTIFICATE = Certificate(EQUATIONS, COLUMNS, odd=('avg_g', 'avg_t_1g', 'avg_t_2g'),
-    features=('mu0', 'mu1', 'mu2sq', 'mu_c'))
+CERTIFICATE = Certificate(EQUATIONS, COLUMNS, odd=('avg_g', 'avg_t_1g', 'avg_t_2g'))
 check = CERTIFICATE.check
 
 
@@ -571,10 +551,10 @@ test_error := E((-mean + nu0)**2 + (nu1_1 - slope_1)**2 + (nu1_2 - slope_2)**2 +
 train_error := E(avg_l)
 free_energy := (alpha*E(avg_M) + beta*inverse_dimension*sum(m[b]**2/(2*T[b]), b)
     + beta*(-sum(sum(M[a, b]*psi_hat_1[b], b)*psi_hat_1[a], a)/2 - sum(sum(M[a, b]*psi_hat_2[b], b)*psi_hat_2[a], a)/2
-    - sum(T[a]*zeta_hat[a]**2, a)/2 - sum(T[a]*chi[a]*norm_hat[a]**2, a)/2
-    + sum(-Q2[b]*V2_hat[b] + Q2_hat[b]*V2[b], b)/2 + sum(norm[b]*norm_hat[b] + psi_1[b]*psi_hat_1[b]
-    + psi_2[b]*psi_hat_2[b] + zeta[b]*zeta_hat[b], b) + sum(sum(-Q1[b, c]*V1_hat[b, c] + Q1_hat[b, c]*V1[b, c], b),
-    c)/2 - (sum(Q2_hat[a]*T[a], a) + sum(sum(M[a, b]*Q1_hat[a, b], b), a))/(2*beta)))
+    - sum(T[a]*zeta_hat[a]**2, a)/2 + sum(-Q2[b]*V2_hat[b] + Q2_hat[b]*V2[b], b)/2
+    + sum(psi_1[b]*psi_hat_1[b] + psi_2[b]*psi_hat_2[b] + zeta[b]*zeta_hat[b], b)
+    + sum(sum(-Q1[b, c]*V1_hat[b, c] + Q1_hat[b, c]*V1[b, c], b), c)/2
+    - (sum(Q2_hat[a]*T[a], a) + sum(sum(M[a, b]*Q1_hat[a, b], b), a))/(2*beta)))
 """
-tangents = TangentEquations(Text(EQUATIONS, ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta'), (),
-    RULES, OBSERVABLES), COLUMNS, features=('mu0', 'mu1', 'mu2sq', 'mu_c'))
+tangents = TangentEquations(Text(EQUATIONS, ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi_1', 'psi_2', 'zeta'), (), RULES,
+    OBSERVABLES), COLUMNS)

@@ -1,6 +1,7 @@
-"""Equations of a given bulk of several blocks, 1 direction(s) beside the spike  [THEORY section 5].
+"""Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
+[THEORY section 5].
 
-Generated; do not edit. Signature 514dbbb3c266d503.
+Generated; do not edit. Signature 1a2d39802ba88d0e.
 Regenerate with: giantstep generate
 """
 
@@ -9,11 +10,11 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "514dbbb3c266d503db57d97adfc989b3cceb538e963bda273e38233fa5bed7e1"
+SIGNATURE = "1a2d39802ba88d0ebb35bebeea6e47f9fd5d4ba3ecccfa1e639970618c031799"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'psi', 'zeta')
-GIVEN = ('member', 'unit_G', 'gram', 'law_vv', 'law_vo', 'law_oo')
+INNER = ()
 
 
 EQUATIONS = """

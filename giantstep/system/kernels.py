@@ -1,0 +1,54 @@
+"""Kernels of losses, and of the systems that they are solved by, at run time."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from importlib.util import find_spec
+from types import ModuleType
+
+from derive.directions import system_name
+from derive.language.loss_catalogue import REGISTERED
+from giantstep.spec.emission import Refused, emitted
+from giantstep.spec.errors import BadInput
+from giantstep.spec.fit_loss import FitLoss
+from giantstep.spec.kernels import generated_module, user_module
+
+
+def loss_kernel(loss: FitLoss) -> ModuleType:
+    """The averages of a loss over the output, generated at first use for an expression.
+
+    Raises BadInput for a loss that is not convex or has no kernel.
+    """
+    return _loss_kernel(loss.key, loss.expression)
+
+
+@lru_cache(maxsize=256)
+def _loss_kernel(key: str, expression: str) -> ModuleType:
+    if key in REGISTERED:
+        return generated_module(f"generated.losses.{key}")
+    return user_module(f"loss_{key}", lambda: _emitted(expression))
+
+
+def _emitted(expression: str) -> str:
+    try:
+        return emitted("loss", expression)
+    except Refused as error:  # not in the grammar, not convex, or without numba text
+        raise BadInput(f"the loss {expression!r} cannot be used: {error}", error.hint) from None
+
+
+@lru_cache(maxsize=32)
+def system_kernel(name: str, indices: int = 1, rank: int = 1) -> ModuleType:
+    """The module of a system: the solver of the "square" loss, or the equations of any with a spectral law.
+
+    indices: of the target; rank: of the spike. A rare system is emitted when it is first asked for.
+    """
+    stem = system_name(name, indices, rank)
+    if find_spec(f"generated.systems.{stem}") is not None:
+        return generated_module(f"generated.systems.{stem}")
+    return user_module(stem, lambda: _emitted_system(name, indices, rank))
+
+
+def _emitted_system(name: str, indices: int, rank: int) -> str:
+    from codegen.emit import emit_system  # loads SymPy
+
+    return emit_system(name, indices, rank)
