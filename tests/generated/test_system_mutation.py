@@ -1,6 +1,6 @@
 """Changes in the equations of every kind of generated system are noticed, and in those of their sensitivities.
 
-Two blocks that differ, so that an index counts. The system is solved on a few nodes by compiled or NumPy code. The
+Two blocks that differ, so that an index counts. The system is solved on a few nodes by compiled code. The
 certificate evaluates the equations from their text, apart from that: rounding leaves 1e-12 of the terms, a change of
 either at least 1e-9. Tangents are compared with differences of the residuals.
 """
@@ -91,13 +91,12 @@ def of_given_rows(folder: Path, values: int = 2) -> Model:
 
 
 KINDS: dict[str, Callable[[Path], Model]] = {
-    "coupled_1_rank_2": lambda _: model_of_rank_2(fit__loss="log_cosh", network__bias=0.3),
-    "coupled_2": lambda _: two_blocks("tanh(z1) + z2/2", step__bulk="isotropic"),
-    "trained_bulk": lambda _: two_blocks("tanh", network__bias=0.0),
-    "inputs_bulk": lambda _: of_inputs(),
-    "given_bulk": partial(of_given_rows, values=1),
-    "given_blocks": of_given_rows,
-    "stretched_bulk": lambda _: two_blocks("tanh(z-0.3) + He(2,z)/2", network__activation="gelu"),
+    "isotropic_rank_2": lambda _: model_of_rank_2(fit__loss="log_cosh", network__bias=0.3),
+    "isotropic_indices_2": lambda _: two_blocks("tanh(z1) + z2/2", step__bulk="isotropic"),
+    "inputs": lambda _: of_inputs(),
+    "matrix": partial(of_given_rows, values=1),
+    "neurons": of_given_rows,
+    "stretched": lambda _: two_blocks("tanh(z-0.3) + He(2,z)/2", network__activation="gelu"),
 }
 
 
@@ -163,7 +162,7 @@ def test_a_changed_certificate_refuses_the_solution(kind: str, most: int, folder
 def moved(system: Any, x: Array, direction: Array, step: float, sigma: Array | None) -> Array:
     """Residuals and observables along a direction; the covariances of the rows grow with it, where there are some."""
     if sigma is not None:
-        system.state["Sigma"] = sigma * (1.0 + step)
+        system.numbers["Sigma"] = sigma * (1.0 + step)
     return np.concatenate([system.residual(x + step * direction), system.observables()])
 
 
