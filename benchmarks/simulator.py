@@ -50,10 +50,10 @@ def tanh(points: Array) -> tuple[Array, Array]:
     return value, 1.0 - value * value
 
 
-def flat_coefficients(kappa: Array) -> tuple[Array, Array, Array]:
+def flat_coefficients(kappa: Array) -> tuple[Array, Array, Array, Array]:
     """Some coefficients: what they are does not matter for the time."""
     one = np.ones((1, kappa.size))
-    return 0.2 * kappa[None, :], 0.6 * one, 0.2 * one
+    return 0.2 * kappa[None, :], 0.6 * one, 0.2 * one, 0.0 * one
 
 
 def make_system() -> FiniteSystem:

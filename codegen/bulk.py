@@ -47,7 +47,7 @@ def emit_bulk(law: SpectralLaw, directions: int = 1, spikes: int = 1) -> str:
 def _moving(law: SpectralLaw, directions: int, spikes: int) -> tuple[str, ...]:
     """What moves of a law with the parameters of a model: nothing of rows that are given."""
     if law.rows == "gaussian":
-        return (str(law.covariance.base.label), *weight_names(law, directions, spikes), *norm_names(law))
+        return (str(law.covariance.base.label), *weight_names(law, directions, spikes), *norm_names(law, directions))
     return ("sample", "base", *norm_names(law)) if law.rows == "stretched" else ()
 
 

@@ -8,9 +8,9 @@ from codegen.manifest import signature, sources_of
 from codegen.print.numpy_arrays import ArrayPrinter
 from codegen.print.printer import Function, texts
 from codegen.text import closing
-from derive.blocks import BlockSum
+from derive.blocks import BlockSum, family
 from derive.network_step import A
-from derive.structured_inputs import LENGTH, structured_inputs
+from derive.structured_inputs import LENGTH, SIGMA, structured_inputs
 
 PATH = "structured_inputs.py"
 _ROWS = "eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma"
@@ -26,6 +26,18 @@ def emit_inputs() -> str:
             "Covariances [K, J] that a step leaves, not yet over their means; the means, bulk variances c [K].",
             _ROWS,
             (("Sigma", law.moved), ("c", law.bulk_variance)),
+        ),
+        Function(
+            "norms",
+            "d times the variance of the squared norms of rows [K], by their covariances Sigma [K, J] of mean one.",
+            "Sigma, law_tr, radial",
+            (("chi", law.chi),),
+        ),
+        Function(
+            "norms_slope",
+            "Its derivative where the covariances move by d_Sigma.",
+            "Sigma, law_tr, radial, d_Sigma",
+            (("chi", _along_covariance(law.chi)),),
         ),
         Function(
             "slopes_after_step",
@@ -63,6 +75,12 @@ def emit_inputs() -> str:
     return _TEXT.format(closing=closing(signed), signature=signed, functions=texts(functions, ArrayPrinter()))
 
 
+def _along_covariance(expr: BlockSum) -> sp.Expr:
+    """The derivative along the covariances at every point of the spectrum."""
+    (covariance,) = (e for e in expr.body.atoms(sp.Indexed) if e.base == SIGMA)
+    return BlockSum(sp.diff(expr.body, covariance) * family("d_Sigma")[covariance.indices], expr.bound)
+
+
 def _slope(expr: sp.Expr) -> sp.Expr:
     """The derivative in A; that of a sum term by term."""
     return BlockSum(sp.diff(expr.body, A), expr.bound) if isinstance(expr, BlockSum) else sp.diff(expr, A)
@@ -73,7 +91,7 @@ _TEXT = '''"""Spectral law of features of inputs with a given covariance  [THEOR
 eigenvalue [J]: of the covariance of the inputs, of mean one; law_tr [J]: weights of the trace; law_theta [m, m, J]:
 products of the target's directions there; u [K]: readout values at initialisation. Directions are linear combinations
 of the theta_i, by their parts ``along`` [q, m, J], and of unit vectors without direction, by ``random`` [q, q, J];
-gamma [q, m]: products of the spike's with the target's.
+gamma [q, m]: products of the spike's with the target's. radial: 1 for rows Gaussian at initialisation, 0 on the sphere.
 
 {closing}
 """

@@ -19,6 +19,11 @@ def weight_name(first: int, second: int, spikes: int, directions: int) -> str:
     return "law_oo" if directions == 1 else f"law_oo_{first - spikes + 1}_{second - spikes + 1}"
 
 
+def norm_weight_names(directions: int = 1, spikes: int = 1) -> tuple[str, ...]:
+    """Names of the weights between spike and target and the direction of the norms, [K] at every point."""
+    return (*directions_of("law_vn", spikes), *directions_of("law_on", directions))
+
+
 def system_name(law: str, directions: int = 1, spikes: int = 1) -> str:
     """Name of the module of a system: "square" or that of its spectral law, and its numbers of directions beyond one.
 

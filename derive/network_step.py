@@ -15,6 +15,7 @@ from derive.trace import Claim, Recorder
 
 SAMPLE, J, K, ROW = index("i"), index("j"), index("k"), index("l")
 A = sp.Symbol("A", real=True)
+RADIAL = sp.Symbol("radial", nonnegative=True)  # 1 for Gaussian rows at initialisation, 0 for rows on the unit sphere
 SAMPLES, NEURONS, RATE = sp.symbols("n_0 p eta", positive=True)
 DIMENSION, GIANT = sp.Symbol("d", positive=True), sp.Symbol("eta_tilde", real=True)
 W, X, Y = family("w"), family("x"), family("y")

@@ -17,11 +17,10 @@ import sympy as sp
 from derive.bulk_covariance import NOISE, OVERLAP, RESIDUAL, STRETCH
 from derive.gaussian.expectation import Expectation
 from derive.gradient_step import ALPHA0, U
-from derive.network_step import A
+from derive.network_step import RADIAL, A
 from derive.operations import COMPOSED, computed
 from derive.trace import Claim, Derivation, Recorder
 
-RADIAL = sp.Symbol("radial", nonnegative=True)  # 1 for Gaussian rows at initialisation, 0 for rows on the unit sphere
 REST, Z = sp.symbols("rho z", real=True)
 PLACES = ((1, 2), (1, 3), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (4, 0))  # E[rho^i z^j] that are not zero
 MOMENTS = {place: sp.Symbol(f"r_{place[0]}{place[1]}", real=True) for place in PLACES}

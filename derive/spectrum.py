@@ -16,7 +16,7 @@ from typing import Literal
 import sympy as sp
 
 from derive.blocks import family, index
-from derive.directions import directions_of, weight_name
+from derive.directions import norm_weight_names, weight_name
 
 B, X = index("b"), index("x")
 LawName = Literal["isotropic", "norms", "trained", "stretched", "matrix", "neurons", "inputs"]
@@ -32,7 +32,7 @@ class SpectralLaw:
     matrix of which the points are the squared singular values (the potential is then exact), "neurons", the same for
     several blocks, whose points are pairs of rows, or "stretched", whose points are samples of the step that made
     them; assumption, source: of the rows; norms: whether their norms vary from neuron to neuron, which the readout
-    can align with.
+    can align with; follow: whether norms go with the rows, so that directions have weights with them.
     """
 
     name: LawName
@@ -45,6 +45,7 @@ class SpectralLaw:
     assumption: str
     source: str
     norms: bool = False
+    follow: bool = False
 
     def between(self, first: int, second: int, spikes: int, directions: int) -> sp.Expr:
         """The weight between two directions; those of the spike come first, then those of the target beside it."""
@@ -53,16 +54,9 @@ class SpectralLaw:
         return self.trace if first == second else sp.S.Zero
 
     def with_norm(self, place: int, block: sp.Symbol, spikes: int, directions: int) -> sp.Expr:
-        """The weight between a direction and that which the norms of a block's rows go with."""
-        if not self.aligned:
-            return sp.S.Zero
+        """The weight between a direction and that which the norms of a block's rows go with, where they follow rows."""
         names = norm_weight_names(directions, spikes)
         return family(names[place])[(block, *self.over)]
-
-
-def norm_weight_names(directions: int = 1, spikes: int = 1) -> tuple[str, ...]:
-    """Names of the weights between spike and target and the direction of the norms, [K] at every point."""
-    return (*directions_of("law_vn", spikes), *directions_of("law_on", directions))
 
 
 def plain_law(law: SpectralLaw) -> SpectralLaw:
@@ -70,13 +64,18 @@ def plain_law(law: SpectralLaw) -> SpectralLaw:
     return NORMS if law.norms else ISOTROPIC
 
 
-def norm_names(law: SpectralLaw) -> tuple[str, ...]:
-    """What a law says of the norms of the rows: their independent part, weights of the part that is linear in a row."""
+def norm_names(law: SpectralLaw, directions: int = 1) -> tuple[str, ...]:
+    """What a law says of the norms of the rows: their independent part, weights of the part that is linear in a row.
+
+    Of given rows: the products of the norms with each other and with directions.
+    """
     if not law.norms:
         return ()
     if law.rows == "stretched":
         return ("chi", "along", "spread")
-    return ("chi", *norm_weight_names(), "law_nn") if law.aligned else ("chi",)
+    if law.rows in ("given", "neurons"):
+        return (*norm_weight_names(directions), "law_nn")
+    return ("chi", *norm_weight_names(), "law_nn") if law.follow else ("chi",)
 
 
 def weight_names(law: SpectralLaw, directions: int = 1, spikes: int = 1) -> tuple[str, ...]:
@@ -124,6 +123,7 @@ TRAINED = SpectralLaw(
     "Gaussian bulk rows whose covariances share eigenvectors, all dimensions proportional",
     "THEORY section 5",
     norms=True,
+    follow=True,
 )
 STRETCHED = SpectralLaw(
     "stretched",
@@ -136,6 +136,7 @@ STRETCHED = SpectralLaw(
     "Gaussian bulk rows, all dimensions proportional; the mean resolvent of the samples' matrix by leaving one out",
     "THEORY section 5",
     norms=True,
+    follow=True,
 )
 GIVEN = SpectralLaw(
     "matrix",
@@ -147,6 +148,8 @@ GIVEN = SpectralLaw(
     "given",
     "none: the singular values of the bulk are given",
     "[CUI24] eq. (108)-(116); THEORY section 4",
+    norms=True,
+    follow=True,
 )
 NEURONS = SpectralLaw(
     "neurons",
@@ -158,6 +161,8 @@ NEURONS = SpectralLaw(
     "neurons",
     "none: the rows of the bulk are given",
     "[CUI24] eq. (108)-(116); THEORY section 10",
+    norms=True,
+    follow=True,
 )
 INPUTS = SpectralLaw(
     "inputs",
@@ -169,6 +174,7 @@ INPUTS = SpectralLaw(
     "gaussian",
     "Gaussian inputs of given covariance, rows without further structure, all dimensions proportional",
     "THEORY section 10",
+    norms=True,
 )
 
 LAWS: Mapping[str, SpectralLaw] = MappingProxyType(

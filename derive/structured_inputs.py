@@ -17,7 +17,7 @@ from derive.calculus import contract
 from derive.canonical import canonical
 from derive.gaussian.expectation import Expectation
 from derive.gradient_step import ALPHA0, E2, MU1, S0, SECOND, VARIANCE
-from derive.network_step import A
+from derive.network_step import RADIAL, A
 from derive.operations import COMPOSED, computed, equal
 from derive.trace import Derivation, Recorder
 
@@ -27,6 +27,7 @@ INDEX, NEXT, AXIS = index("i"), index("j"), index("a")  # indices of the target;
 EIGENVALUE, TRACE, TARGET = family("eigenvalue"), family("law_tr"), family("law_theta")
 VALUE, OVERLAP, GAMMA, ACROSS, ROOT = (family(name) for name in ("u", "s_1", "gamma", "across", "root"))
 LENGTH = sp.Symbol("N", positive=True)
+SIGMA = family("Sigma")
 THETA, RANDOM, SPIKE = family("theta"), family("epsilon"), family("v")
 _NORMALS = sp.symbols("n_theta n_epsilon", real=True)
 _SOURCE = "THEORY section 10"
@@ -37,7 +38,8 @@ Parts = tuple[sp.Expr, sp.Expr]
 @dataclass(frozen=True)
 class StructuredInputs:
     """Expressions at the eigenvalue x: covariances of the rows of block b without a step and, not yet over its mean
-    c_b, after one; squared length N^2 of the spike before its factor A mu1; strength; alignment with theta_i.
+    c_b, after one; d times the variance chi of the squared norm of a row of mean one; squared length N^2 of the spike
+    before its factor A mu1; strength; alignment with theta_i.
 
     Directions are ``sum_i along_ei theta_i + sum_f random_ef epsilon_f``: the spike after a step by its parts along
     theta_i and without direction, the rest of the target by the parts of the spike, and the product of two of them.
@@ -46,6 +48,7 @@ class StructuredInputs:
     plain: sp.Expr
     moved: sp.Expr
     bulk_variance: sp.Expr
+    chi: BlockSum
     squared_length: sp.Expr
     strength: sp.Expr
     alignment: sp.Expr
@@ -59,6 +62,7 @@ def structured_inputs() -> StructuredInputs:
     """Derive the law of the features for inputs with eigenvalues of mean one."""
     trace = Recorder("Spectral law of structured inputs")
     plain, moved, mean = _record_rows(trace)
+    chi = _record_norms(trace)
     squared, strength, alignment = _record_spike(trace)
     after = _record_parts(trace)
     trace.assume(
@@ -72,7 +76,7 @@ def structured_inputs() -> StructuredInputs:
     )
     rest = _record_rest(trace)
     return StructuredInputs(
-        plain, moved, mean, squared, strength, alignment, after, rest, _record_product(trace), trace.finish()
+        plain, moved, mean, chi, squared, strength, alignment, after, rest, _record_product(trace), trace.finish()
     )
 
 
@@ -90,7 +94,7 @@ def _record_rows(trace: Recorder) -> tuple[sp.Expr, sp.Expr, sp.Expr]:
     )
     plain = trace.derive(
         "covariance without a step",
-        family("Sigma")[B, X],
+        SIGMA[B, X],
         computed(
             "square",
             "rows of a uniform direction, the mean eigenvalue being one",
@@ -114,7 +118,7 @@ def _record_rows(trace: Recorder) -> tuple[sp.Expr, sp.Expr, sp.Expr]:
     )
     moved = trace.derive(
         "covariance after a step",
-        family("Sigma")[B, X],
+        SIGMA[B, X],
         computed(
             "square",
             "the two parts are independent",
@@ -137,6 +141,33 @@ def _record_rows(trace: Recorder) -> tuple[sp.Expr, sp.Expr, sp.Expr]:
         _SOURCE,
     )
     return plain, moved, mean
+
+
+def _record_norms(trace: Recorder) -> BlockSum:
+    """d times the variance of the squared norm of a row whose mean square is one."""
+    normal = _NORMALS[0]
+    trace.assume(
+        "squared norm of a row",
+        sp.Symbol("delta_x"),
+        (SIGMA[B, X] - 1 + RADIAL) * (normal**2 - 1),
+        "what a component of $\\Sigma^{1/2}w$ adds to $\\sqrt{d}(|\\Sigma^{1/2}w|^2-1)$, $w$ Gaussian; on the unit "
+        "sphere $w$ is divided by its length, which takes the part along $|w|^2$ away",
+        source="THEORY section 5",
+        assumption="central limit theorem over the components",
+    )
+    found: BlockSum = trace.derive(
+        "norms of rows",
+        family("chi")[B],
+        computed(
+            "take the variance",
+            "the components are independent; $E(n^2-1)^2=2$",
+            "squared norm of a row",
+            by=lambda body: BlockSum(TRACE[X] * 2 * body.subs(normal, 0) ** 2, X),
+            test=equal(lambda body: BlockSum(TRACE[X] * Expectation(body**2, normal), X)),
+        ),
+        "THEORY section 5",
+    )
+    return found
 
 
 # --- the spike of a step --------------------------------------------------------------------------------------------

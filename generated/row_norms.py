@@ -7,14 +7,14 @@ sigma' beside its parts along 1 and z, (i, j) in MOMENTS; radial: 1 for rows Gau
 means of functions of e [N], and of those times t = theta.x [m, N]; r_3: the strength of the spike with
 E sigma''' in the place of E sigma'.
 
-Generated; do not edit. Signature 5ac7be3d123ce869.
+Generated; do not edit. Signature e8ff8bcdfff45b42.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "5ac7be3d123ce869af7dfe56c346294ba4df55d56574b114580baf13f2dbe47a"
+SIGNATURE = "e8ff8bcdfff45b4264db6b59c42ab1faf1aed0292143ebda472586bec7a3bbd8"
 
 
 MOMENTS = ((1, 2), (1, 3), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (4, 0))

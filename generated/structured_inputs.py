@@ -3,16 +3,16 @@
 eigenvalue [J]: of the covariance of the inputs, of mean one; law_tr [J]: weights of the trace; law_theta [m, m, J]:
 products of the target's directions there; u [K]: readout values at initialisation. Directions are linear combinations
 of the theta_i, by their parts ``along`` [q, m, J], and of unit vectors without direction, by ``random`` [q, q, J];
-gamma [q, m]: products of the spike's with the target's.
+gamma [q, m]: products of the spike's with the target's. radial: 1 for rows Gaussian at initialisation, 0 on the sphere.
 
-Generated; do not edit. Signature dd69b6e3661d0388, runtime 254227f3056fa5d0.
+Generated; do not edit. Signature e042186246358531, runtime 254227f3056fa5d0.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "dd69b6e3661d0388a7a783f7eed2b4f7e380e19a711c2270dc22cd1b8f64835c"
+SIGNATURE = "e042186246358531ffd1bbe9232ba1873648a325fa83ac7c3c0eb9b8fe093eed"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):
@@ -26,6 +26,18 @@ def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigm
         eigenvalue) + v_sigma*e_2*(A**2)/alpha_0*np.einsum('x,b->bx', eigenvalue**2, u**2), law_tr)
     )
     return Sigma, c
+
+
+def norms(Sigma, law_tr, radial):
+    """d times the variance of the squared norms of rows [K], by their covariances Sigma [K, J] of mean one."""
+    chi = 2.0*np.einsum('bx,x->b', (1.0 - radial - Sigma)**2, law_tr)
+    return chi
+
+
+def norms_slope(Sigma, law_tr, radial, d_Sigma):
+    """Its derivative where the covariances move by d_Sigma."""
+    chi = np.einsum('bx,x,bx->b', -4.0 + 4.0*radial + 4.0*Sigma, law_tr, d_Sigma)
+    return chi
 
 
 def slopes_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma, mu_1, N):

@@ -221,7 +221,8 @@ def quadratic_form(trace: Recorder, law: SpectralLaw, spectral: Spectral, direct
     )
     steps = ["entropic part of the readouts", "spectral potential", "M", "projections of the inverse"]
     if law.norms:
-        steps.append(norms_assumed(trace, law.source, linear=law.aligned))
+        given = law.rows == "given"
+        steps.append(norms_given(trace, law.source) if given else norms_assumed(trace, law.source, law.follow))
     return trace.derive(
         "entropic part",
         sp.Symbol("R"),
@@ -267,8 +268,11 @@ def _sources(law: SpectralLaw, spectral: Spectral, directions: int, spikes: int)
             for j, other in enumerate(hats)
         )
     )
-    found = _over_points(law, BlockSum(BlockSum(kernel * spectral.response, B), C)) + norms_alone(law)
-    if law.norms and law.aligned:
+    found = _over_points(law, BlockSum(BlockSum(kernel * spectral.response, B), C))
+    if law.rows == "given":
+        return found + _of_given_norms(law, hats, spikes, directions)
+    found += norms_alone(law)
+    if law.follow:
         found += _of_norms(law, hats, spikes, directions)
     return found
 
@@ -290,6 +294,33 @@ def _of_norms(law: SpectralLaw, hats: Sequence[sp.IndexedBase], spikes: int, dir
     pairs = through(B, C) + through(C, B) + T[B] * norm[B] * T[C] * norm[C] * family("law_nn")[(B, C, *law.over)]
     direct = 2 * BlockSum(T[B] * norm[B] * along(B, B), B)
     return _over_points(law, direct - BlockSum(BlockSum(s * pairs, B), C))
+
+
+def _of_given_norms(law: SpectralLaw, hats: Sequence[sp.IndexedBase], spikes: int, directions: int) -> sp.Expr:
+    """The source of given norms on the inverse, and with those of spike and target, by left singular vectors."""
+    (_, norm), at = norm_families(True)[0], law.over
+
+    def along(norms: sp.Symbol, rows: sp.Symbol) -> sp.Expr:
+        return norm[norms] * sp.Add(
+            *(law.with_norm(i, norms, spikes, directions) * hat[rows] for i, hat in enumerate(hats))
+        )
+
+    weight = family("law_nn")[(B, C, *at)] * norm[B] * norm[C] + along(B, C) + along(C, B)
+    return _over_points(law, BlockSum(BlockSum(weight * family(_names(law)["P"])[(B, C, *at)], B), C))
+
+
+def norms_given(trace: Recorder, source: str) -> str:
+    """The norms of given rows on the inverse: the definition's label."""
+    trace.assume(
+        "norms on the inverse",
+        sp.Tuple(*sp.symbols("l.A^-1.l l.A^-1.W_cu")),
+        sp.Tuple(*sp.symbols("sum_xlaw_nnP_x sum_xlaw_vnP_x")),
+        "$\\delta_k=|w_k|^2-1$ on the left singular vectors of $W$, and there with the projections of $Wv$, "
+        "$W\\theta_\\perp$: the weights $\\varrho^{nn}$, $\\varrho^{vn}$, $\\varrho^{\\perp n}$",
+        source=source,
+        assumption="none: the definition of the weights",
+    )
+    return "norms on the inverse"
 
 
 def norms_alone(law: SpectralLaw) -> sp.Expr:

@@ -3,7 +3,8 @@
 The blocks of a matrix W have no singular vectors in common, so that no spectrum stands for them. The potential is the
 log-determinant of the p x p matrix A itself, exact, and its derivatives are traces and projections of its inverse G.
 ``member`` says which block a row belongs to, ``gram`` holds the products ``w_i.w_j`` of rows, and ``law_vv[i, j] =
-(w_i.v) (w_j.v)``, ``law_vo``, ``law_oo`` those of their projections. A is one of the equations, so that derivatives
+(w_i.v) (w_j.v)``, ``law_vo``, ``law_oo`` those of their projections, ``law_vn[i, j] = (w_i.v) (|w_j|^2 - 1)``,
+``law_on`` and ``law_nn`` those with the norms of the rows. A is one of the equations, so that derivatives
 along it, the products of two inverses, are taken once.
 """
 
@@ -17,10 +18,10 @@ from derive.blocks import BlockSum, Definition, LogDet, MatrixInverse, family, f
 from derive.calculus import Calculus
 from derive.canonical import canonical
 from derive.constraints import definitions_in
-from derive.directions import weight_name
+from derive.directions import norm_weight_names, weight_name
 from derive.operations import computed, equal
 from derive.replica.bulk import Spectral
-from derive.replica.readout import psi_families, zeta_families
+from derive.replica.readout import norm_families, psi_families, zeta_families
 from derive.spectrum import SpectralLaw
 from derive.symbols import BETA, Q1_HAT, Q2_HAT, RIDGE, V1_HAT, V2_HAT, T
 from derive.trace import Recorder
@@ -162,15 +163,18 @@ def _between_rows(weight: sp.Expr) -> sp.Expr:
 
 
 def _sources(directions: int, spikes: int) -> sp.Expr:
-    """sum over pairs of directions of their sources between two rows."""
-    hats = [hat for _, hat in (*zeta_families(spikes), *psi_families(directions))]
+    """sum over pairs of directions, and of the norms of the rows as one more, of their sources between two rows."""
+    hats = [hat for _, hat in (*zeta_families(spikes), *psi_families(directions), *norm_families(True))]
+    of_norms = (*norm_weight_names(directions, spikes), "law_nn")
 
     def of_row(hat: sp.IndexedBase, row: sp.Symbol) -> sp.Expr:
         return BlockSum(_member[B, row] * hat[B], B)
 
     def weight(first: int, second: int) -> sp.Expr:
         rows = (ROW, COLUMN) if first <= second else (COLUMN, ROW)
-        return family(weight_name(first, second, spikes, directions))[rows]
+        last = max(first, second) == spikes + directions
+        name = of_norms[min(first, second)] if last else weight_name(first, second, spikes, directions)
+        return family(name)[rows]
 
     return sp.Add(
         *(

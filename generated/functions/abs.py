@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 758cfc7e9ef1731a, runtime 254227f3056fa5d0.
+Generated; do not edit. Signature 5cecbe00961355ad, runtime 254227f3056fa5d0.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "758cfc7e9ef1731a08875f960e0c95c41da3c9609059a8f06c6241eff98a4760"
+SIGNATURE = "5cecbe00961355ad80a9124a55277d125f0e282fd86b2510cc5dab967a6030ca"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 9c8c92295dee17b3, runtime 254227f3056fa5d0.
+Generated; do not edit. Signature 491d6488f67c882b, runtime 254227f3056fa5d0.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "9c8c92295dee17b381a4b3a2cceacbc928d88bbb39cb7ec5baa0e21685254f61"
+SIGNATURE = "491d6488f67c882bbf236a0a244966cc64b94007c5a1d644e2449b494402899f"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

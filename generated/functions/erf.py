@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 3b4fb6349267ea55, runtime 254227f3056fa5d0.
+Generated; do not edit. Signature deb5518c9fd16aa0, runtime 254227f3056fa5d0.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "3b4fb6349267ea5598c5cb9c6d151051b383f9baeaa6e537420cde43c0bace1d"
+SIGNATURE = "deb5518c9fd16aa0461c069546f5d36b1866ac6c9753aa32fc42503dc91ddd5b"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

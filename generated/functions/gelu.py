@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 783b3e1343928097, runtime 254227f3056fa5d0.
+Generated; do not edit. Signature ab33460c56de67f7, runtime 254227f3056fa5d0.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "783b3e1343928097d3f2f3dedc6a69b029d92ee5aafc0bc6e2899c4a0e1a620e"
+SIGNATURE = "ab33460c56de67f76d5c214a53ac5093145fd45a5f0057acc2dfc4feaa1d0a0e"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 5d4cfadca185eb59, runtime 254227f3056fa5d0.
+Generated; do not edit. Signature efb57c48ca83e3c2, runtime 254227f3056fa5d0.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "5d4cfadca185eb595c477a15a9cb40622c68a95dad6c4a6a3be70626aba59e1a"
+SIGNATURE = "efb57c48ca83e3c231354dce915ee595db1f49b3d0e63bc9a9d2088b0d1f0e6f"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

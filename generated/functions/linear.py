@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature c745f07e4a0e6dad, runtime 254227f3056fa5d0.
+Generated; do not edit. Signature ec4c66ff998bee2e, runtime 254227f3056fa5d0.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "c745f07e4a0e6dade2991a877ab93c9fbcc682d3700cb86b4992058374b48bd1"
+SIGNATURE = "ec4c66ff998bee2e39ec7f414845c1fa891160fe9000288a9479072986715614"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

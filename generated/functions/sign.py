@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature d6eacdddda8dae00, runtime 254227f3056fa5d0.
+Generated; do not edit. Signature 64a26e7225a19a02, runtime 254227f3056fa5d0.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "d6eacdddda8dae00158355b71b36c65d65093a1cbf5a6c47a8c5d73af11ca582"
+SIGNATURE = "64a26e7225a19a0208274002c5d808aab47dc567d3f25a0aa6c4b6fff7b46b63"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature a4a73d29f7a2fe5b, runtime 254227f3056fa5d0.
+Generated; do not edit. Signature bf825f9eb95e693e, runtime 254227f3056fa5d0.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "a4a73d29f7a2fe5bca8e498bee2435607cb6e1137120122fd7cd7ab029c7b2dc"
+SIGNATURE = "bf825f9eb95e693e4cc7874d88dee26b7ebf2ee8f5ca57a47993804e0a0d7855"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

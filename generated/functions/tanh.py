@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 670f216b3b7a0103, runtime 254227f3056fa5d0.
+Generated; do not edit. Signature ec5f2328b5b667cd, runtime 254227f3056fa5d0.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "670f216b3b7a01031db9e3f99d990da2c3bca78f334fc0ba3b57b541a07e73a3"
+SIGNATURE = "ec5f2328b5b667cddeec3b31ac6f6b6df2ac28692361c8d4785c7fbd87b6d1d5"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

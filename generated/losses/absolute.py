@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature a52c5b4e432a4e56, runtime 254227f3056fa5d0.
+Generated; do not edit. Signature 5fc0c3dd0bf7df3b, runtime 254227f3056fa5d0.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "a52c5b4e432a4e56fe99fc32a716b0afbd3e502e8575e118cd1b1ad733f0a71c"
+SIGNATURE = "5fc0c3dd0bf7df3b9983ccdf39fc8ad9fb5f02c0db0b16a51780691d36639f69"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

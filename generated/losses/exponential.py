@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 0d8f172b426468cf, runtime 254227f3056fa5d0.
+Generated; do not edit. Signature 8b7aba9e2493efd2, runtime 254227f3056fa5d0.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "0d8f172b426468cff61397268c05a43e6c68b5f5fa62fac39e8a3f095bf07690"
+SIGNATURE = "8b7aba9e2493efd2ccca57c7a80cf60ac742bf55669f919750fc0e39f0334023"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature e799331def131f55, runtime 254227f3056fa5d0.
+Generated; do not edit. Signature 551f51f0a22d6a39, runtime 254227f3056fa5d0.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "e799331def131f55c959bd707751f7242f36359b1e7d65ffa2d4f7812b07433c"
+SIGNATURE = "551f51f0a22d6a3944fc749dba738cdc290997668b027fc3c302cc84ba6c273e"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 241f1ed2683ac0f0, runtime 254227f3056fa5d0.
+Generated; do not edit. Signature 832a9729630be169, runtime 254227f3056fa5d0.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "241f1ed2683ac0f0eb809ae1a4476e236858b3334ae202ef76b45d40be1c6521"
+SIGNATURE = "832a9729630be169010e5d85a46ffd671660ac7fbb05862702fdcc0d3d099ccd"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 212152689da47de2, runtime 254227f3056fa5d0.
+Generated; do not edit. Signature 1336e1bf02b31447, runtime 254227f3056fa5d0.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "212152689da47de2934fa4a04e67a3136a3e4e20cb6735e38325559c8bf012c4"
+SIGNATURE = "1336e1bf02b3144750baa4417ede38bf44f9f8a3297426b8c3ce93f5a08a268b"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

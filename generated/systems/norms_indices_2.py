@@ -8,7 +8,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature b25ddf9c47607ecd.
+in X). Generated; do not edit. Signature 1a8be7d6de87f399.
 Regenerate with: giantstep generate
 """
 
@@ -22,7 +22,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "b25ddf9c47607ecdd2f78672e92d7d946af7c892975517206d3f301486798a0c"
+SIGNATURE = "1a8be7d6de87f3995ffc15bccb2f848e9b255f37f6fa50c86e204fe3b43b5173"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks

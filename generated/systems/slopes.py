@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature a2fda2aa6de6cb99.
+Generated; do not edit. Signature 892669d893d64291.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "a2fda2aa6de6cb992b98c3f369bf10a2df104e75436edd31e9fdf85ebbf8cb44"
+SIGNATURE = "892669d893d64291d44273bb466a8f56bfd99d509fdab8ced61bfddff63e4cd8"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

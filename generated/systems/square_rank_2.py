@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature c8f7b855ab1c5b08.
+in X). Generated; do not edit. Signature 82e499c69c277833.
 Regenerate with: giantstep generate
 """
 
@@ -23,7 +23,7 @@ from generated.runtime.unknowns import (DIRECTION, FAMILY, IMAGE, RESIDUAL, TURN
     solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "c8f7b855ab1c5b08226bc3c5cc235644423f4d963b1a504b306c975e2a64e4e8"
+SIGNATURE = "82e499c69c2778336deeaa87ea5391f5e92a8f442d0732aa1cb61d9c8b4bc9a1"
 
 
 kappa_1, weight, nu0, nu1, nu2sq, kappa_2 = np.arange(6)  # rows of node, then those of the blocks

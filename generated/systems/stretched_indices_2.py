@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 8604478c8fd5ea08.
+Generated; do not edit. Signature 6f34413c1361fa30.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "8604478c8fd5ea089a87d613b8dbedf170c2e7b6685d0236b853cc15e32b066f"
+SIGNATURE = "6f34413c1361fa305ca391743b9d2d26ffafcd6191c3cd0d6b9d8bf46d72ebab"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

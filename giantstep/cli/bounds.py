@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 import giantstep as gs
-from giantstep.cli.options import Subparsers, add_model, command, range_of, solved_model_of
+from giantstep.cli.options import Subparsers, add_model, command, model_of, range_of
 from giantstep.cli.text import Line, aligned
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def add(subparsers: Subparsers) -> None:
 
 
 def _bounds(arguments: argparse.Namespace) -> int:
-    model, rates = solved_model_of(arguments), range_of("--rates", arguments.rates)
+    model, rates = model_of(arguments), range_of("--rates", arguments.rates)
     found = gs.bounds(
         model, degree=arguments.degree, rates=rates, optimise=not arguments.no_search, dimension=arguments.dimension
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 import giantstep as gs
-from giantstep.cli.options import Subparsers, add_model, command, solved_model_of
+from giantstep.cli.options import Subparsers, add_model, command, model_of
 from giantstep.cli.pictures import add_plot, check_plot, plot
 from giantstep.cli.progress import Bars
 
@@ -28,7 +28,7 @@ def add(subparsers: Subparsers) -> None:
 
 
 def _compare(arguments: argparse.Namespace) -> int:
-    model = solved_model_of(arguments)
+    model = model_of(arguments)
     check_plot(arguments)
     with Bars() as bars:
         found = gs.compare(

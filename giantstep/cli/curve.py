@@ -12,8 +12,8 @@ from giantstep.cli.options import (
     add_simulation,
     add_tolerance,
     command,
+    model_of,
     set_keys,
-    solved_model_of,
 )
 from giantstep.cli.pictures import add_plot, plot
 from giantstep.cli.processes import add_workers, check_files, check_workers, resumable, telling, workers
@@ -75,7 +75,7 @@ def _curve(arguments: argparse.Namespace) -> int:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    model = solved_model_of(arguments)
+    model = model_of(arguments)
     from giantstep.sweep.grid import grid_of  # help and bad arguments do without
 
     grid = grid_of(arguments.sweep)

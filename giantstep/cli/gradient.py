@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 import giantstep as gs
-from giantstep.cli.options import Subparsers, add_accuracy, add_model, command, keys_of, solved_model_of
+from giantstep.cli.options import Subparsers, add_accuracy, add_model, command, keys_of, model_of
 
 
 def add(subparsers: Subparsers) -> None:
@@ -23,7 +23,7 @@ def add(subparsers: Subparsers) -> None:
 
 
 def _gradient(arguments: argparse.Namespace) -> int:
-    model = solved_model_of(arguments)
+    model = model_of(arguments)
     keys = None if arguments.keys is None else keys_of(arguments.keys)
     found = gs.gradient(model, keys, dimension=arguments.dimension, tolerance=arguments.tolerance)
     print(found.to_json() if arguments.json else "\n".join(_slopes(found)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 import giantstep as gs
-from giantstep.cli.options import Subparsers, add_model, command, solved_model_of
+from giantstep.cli.options import Subparsers, add_model, command, model_of
 from giantstep.cli.pictures import add_plot, check_plot, plot
 from giantstep.cli.text import aligned, meant
 from giantstep.spec.errors import BadInput
@@ -35,7 +35,7 @@ def add(subparsers: Subparsers) -> None:
 
 
 def _learned(arguments: argparse.Namespace) -> int:
-    model = solved_model_of(arguments)
+    model = model_of(arguments)
     import numpy as np  # help and bad arguments do without
 
     reach = arguments.reach

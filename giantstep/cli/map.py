@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 import giantstep as gs
-from giantstep.cli.options import Subparsers, add_model, add_tolerance, command, set_keys, solved_model_of
+from giantstep.cli.options import Subparsers, add_model, add_tolerance, command, model_of, set_keys
 from giantstep.cli.pictures import add_plot, plot
 from giantstep.cli.processes import add_workers, check_files, check_workers, resumable, telling, workers
 from giantstep.cli.progress import Bars
@@ -49,7 +49,7 @@ def _map(arguments: argparse.Namespace) -> int:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    model = solved_model_of(arguments)
+    model = model_of(arguments)
     _check(arguments)
     with resumable(arguments.output or arguments.plot) as checkpoint:
         with Bars() as bars, workers(arguments) as executor:

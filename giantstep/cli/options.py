@@ -10,7 +10,6 @@ from typing import Any, NoReturn, TypeAlias
 
 import giantstep as gs
 from derive.language.grammar import did_you_mean, shorten
-from giantstep.cli.text import warn
 from giantstep.spec.errors import BadInput
 
 Subparsers: TypeAlias = "argparse._SubParsersAction[Parser]"
@@ -125,15 +124,6 @@ def model_of(arguments: argparse.Namespace) -> gs.Model:
     model = gs.Model.from_toml("/dev/stdin" if arguments.model == "-" else arguments.model)
     changes = dict(_pair(text) for text in arguments.set)
     return model.replace(changes) if changes else model
-
-
-def solved_model_of(arguments: argparse.Namespace) -> gs.Model:
-    """The same of a command whose answer is that of a law; says what the law leaves out. Raises BadInput."""
-    model = model_of(arguments)
-    from giantstep.law.equal_norms import caution  # a bad model loads no kernels, nor does help
-
-    warn(caution(model))
-    return model
 
 
 def range_of(option: str, text: str) -> tuple[float, float]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 import giantstep as gs
-from giantstep.cli.options import Subparsers, add_model, command, solved_model_of
+from giantstep.cli.options import Subparsers, add_model, command, model_of
 from giantstep.cli.progress import Bars
 
 
@@ -37,7 +37,7 @@ def add(subparsers: Subparsers) -> None:
 
 
 def _report(arguments: argparse.Namespace) -> int:
-    model = solved_model_of(arguments)
+    model = model_of(arguments)
     with Bars() as bars:
         found = gs.report(
             model,

@@ -7,7 +7,7 @@ import json
 from typing import TYPE_CHECKING
 
 import giantstep as gs
-from giantstep.cli.options import Subparsers, add_model, add_tolerance, command, solved_model_of
+from giantstep.cli.options import Subparsers, add_model, add_tolerance, command, model_of
 from giantstep.cli.text import Line, aligned, number, numbers
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def add(subparsers: Subparsers) -> None:
 
 
 def _solve(arguments: argparse.Namespace) -> int:
-    model = solved_model_of(arguments)  # a bad model loads no solver
+    model = model_of(arguments)  # a bad model loads no solver
     from giantstep.observe.gains import gains_over_random_features  # nor does help
 
     result = gs.solve(model, dimension=arguments.dimension, tolerance=arguments.tolerance)

@@ -7,7 +7,7 @@ import json
 from typing import TYPE_CHECKING
 
 import giantstep as gs
-from giantstep.cli.options import Subparsers, add_model, add_simulation, command, solved_model_of
+from giantstep.cli.options import Subparsers, add_model, add_simulation, command, model_of
 from giantstep.cli.pictures import add_plot, check_plot, plot
 from giantstep.cli.progress import Bars
 from giantstep.cli.text import Line, aligned, numbers
@@ -43,7 +43,7 @@ def add(subparsers: Subparsers) -> None:
 
 
 def _spectrum(arguments: argparse.Namespace) -> int:
-    model = solved_model_of(arguments)
+    model = model_of(arguments)
     if arguments.simulate and arguments.dimension is None:
         raise BadInput("--simulate needs a dimension", "give for example --dimension 1000")
     check_plot(arguments)

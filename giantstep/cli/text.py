@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 
 Line = tuple[str, str, str]
@@ -12,12 +11,6 @@ _ROUNDING = 1e-15
 def echo(line: str) -> None:
     """Print a line at once, also into a pipe."""
     print(line, flush=True)
-
-
-def warn(caution: str) -> None:
-    """Print a caution beside the results, if there is one."""
-    if caution:
-        print(f"giantstep: {caution}", file=sys.stderr)
 
 
 def aligned(lines: Sequence[Line]) -> str:

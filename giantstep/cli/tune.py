@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 import giantstep as gs
-from giantstep.cli.options import Subparsers, add_accuracy, add_model, command, keys_of, range_of, solved_model_of
+from giantstep.cli.options import Subparsers, add_accuracy, add_model, command, keys_of, model_of, range_of
 from giantstep.cli.text import Line, aligned
 from giantstep.spec.errors import BadInput
 from giantstep.spec.files import write_atomic
@@ -30,7 +30,7 @@ def add(subparsers: Subparsers) -> None:
 
 
 def _tune(arguments: argparse.Namespace) -> int:
-    model, ranges = solved_model_of(arguments), dict(_range(text) for text in arguments.range)
+    model, ranges = model_of(arguments), dict(_range(text) for text in arguments.range)
     found = gs.tune(
         model, keys_of(arguments.over), ranges=ranges, dimension=arguments.dimension, tolerance=arguments.tolerance
     )

@@ -6,7 +6,7 @@ import argparse
 import json
 
 import giantstep as gs
-from giantstep.cli.options import Subparsers, add_model, command, solved_model_of
+from giantstep.cli.options import Subparsers, add_model, command, model_of
 from giantstep.cli.text import echo
 
 
@@ -26,7 +26,7 @@ def add(subparsers: Subparsers) -> None:
 
 
 def _verify(arguments: argparse.Namespace) -> int:
-    model = solved_model_of(arguments)  # a bad model loads nothing
+    model = model_of(arguments)  # a bad model loads nothing
     given = {name: getattr(arguments, name) for name in ("dimension", "seeds")}
     counts = {name: value for name, value in given.items() if value is not None}
     if not arguments.json:

@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from derive.directions import weight_name
+from derive.directions import norm_weight_names, weight_name
 from giantstep.law.given_file import arrays_of, blocks_of, changed, directions_in, rows_of
 from giantstep.spec.errors import BadInput
 from giantstep.spec.model import Model, Readout
@@ -40,35 +40,51 @@ class GivenBulk:
         return None if self.target is None else tuple((self.target @ self.spike).tolist())
 
     @cached_property
+    def norms(self) -> Array:
+        """What the squared norms of the rows [p] are beyond one, their mean for each readout value."""
+        return np.asarray(np.einsum("ij,ij->i", self.rows, self.rows) - 1.0)
+
+    @cached_property
     def spectral(self) -> Mapping[str, Array]:
         """The law [J] of one block over its singular values, by name. Source: [CUI24] eq. (108)-(116).
 
         ``spectrum``: their squares; ``law_rows``: neurons per input dimension; ``law_vv``, ``law_vo``, ``law_oo``:
         products of the projections of the spike and of the rest of the target on the right singular vectors, numbered
-        where the target has several indices.
+        where the target has several indices; ``law_nn`` [1, 1, J], ``law_vn``, ``law_on`` [1, J]: of the norms on the
+        left ones, and of these with W v and W theta_perp.
         """
         rows, d = self.rows.shape
         squares, vectors = _singular(self.rows)
         law_rows = np.zeros(d)
         law_rows[: min(rows, d)] = 1.0 / d
         weights = self._weights(lambda one, other: (vectors.T @ one) * (vectors.T @ other), np.full(d, 1.0 / d))
-        found = {"spectrum": squares, "law_rows": law_rows, **weights}
+        norms = vectors.T @ (self.rows.T @ self.norms)  # times the singular values
+        along = self._weights_of_norms(lambda one: (vectors.T @ one) * norms)
+        square = np.divide(norms**2, squares, out=np.zeros(d), where=squares > _NOTHING**2 * squares[0])
+        found = {"spectrum": squares, "law_rows": law_rows, **weights, **along, "law_nn": square}
+        beyond = max(0.0, float(self.norms @ self.norms) - float(square.sum()))
         if rows > d:  # neurons that no singular vector reaches
-            beyond = {"law_rows": (rows - d) / d}
-            found = {name: np.append(values, beyond.get(name, 0.0)) for name, values in found.items()}
-        return MappingProxyType(found)
+            more = {"law_rows": (rows - d) / d, "law_nn": beyond}
+            found = {name: np.append(values, more.get(name, 0.0)) for name, values in found.items()}
+        else:
+            found["law_nn"][rows - 1] += beyond
+        blocks = {"law_nn": (1, 1, -1), **dict.fromkeys(along, (1, -1))}
+        return MappingProxyType({name: values.reshape(blocks.get(name, -1)) for name, values in found.items()})
 
     @cached_property
     def neurons(self) -> Mapping[str, Array]:
         """The law of several blocks over pairs of rows [p, p], by name.
 
         ``gram``: products of rows; ``member`` [K, p]: which block a row is of; ``law_vv``, ``law_vo``, ``law_oo``:
-        products of the projections of spike and target on the rows, means over directions where these are generic.
+        products of the projections of spike and target on the rows, means over directions where these are generic;
+        ``law_vn``, ``law_on``, ``law_nn``: of these with the norms, and of the norms.
         """
         p, d = self.rows.shape
         gram = self.rows @ self.rows.T
         member = (self.block == np.arange(len(self.variances))[:, None]).astype(float)
         weights = self._weights(lambda one, other: np.outer(self.rows @ one, self.rows @ other), gram / d)
+        weights |= self._weights_of_norms(lambda one: np.outer(self.rows @ one, self.norms))
+        weights["law_nn"] = np.outer(self.norms, self.norms)
         return MappingProxyType({"member": member, "unit_G": np.eye(p), "gram": gram, **weights})
 
     def _weights(self, product: Callable[[Array, Array], Array], generic: Array) -> dict[str, Array]:
@@ -76,10 +92,7 @@ class GivenBulk:
 
         product: of two directions; generic: its mean over directions, for those that are not given.
         """
-        m = self.indices
-        known: list[Array | None] = [None] * (1 + m)
-        if self.spike is not None and self.target is not None:
-            known = [self.spike, *_beside(self.spike, self.target)]
+        m, known = self.indices, self._directions
 
         def between(first: int, second: int) -> Array:
             one, other = known[first], known[second]
@@ -89,6 +102,21 @@ class GivenBulk:
 
         pairs = ((i, j) for i in range(1 + m) for j in range(i, 1 + m))
         return {weight_name(i, j, 1, m): between(i, j) for i, j in pairs}
+
+    def _weights_of_norms(self, product: Callable[[Array], Array]) -> dict[str, Array]:
+        """The same of a direction with the norms, whose mean over directions is zero."""
+        nothing = np.zeros_like(product(np.zeros(self.rows.shape[1])))
+        names = norm_weight_names(self.indices)
+        return {
+            name: nothing if one is None else product(one) for name, one in zip(names, self._directions, strict=True)
+        }
+
+    @property
+    def _directions(self) -> list[Array | None]:
+        """The spike and what it leaves of the target, None where they are generic."""
+        if self.spike is None or self.target is None:
+            return [None] * (1 + self.indices)
+        return [self.spike, *_beside(self.spike, self.target)]
 
 
 def given_bulk(model: Model) -> GivenBulk:

@@ -21,7 +21,7 @@ def covariance_of_rows(model: Model, u: float) -> Covariance:
     of = step_arguments(model)
     change = generated_step.strength(*_like_strength(model, of))
     stretch, noise = row_norms.covariance(*_parts(model, of, u))
-    return Covariance(of.samples, stretch, noise, row_norms.spread(u, change, radial_of(model)))
+    return Covariance(of.samples, stretch, noise, row_norms.spread(u, change, model.network.radial))
 
 
 def covariance_rates(model: Model, u: float) -> Covariance:
@@ -30,14 +30,14 @@ def covariance_rates(model: Model, u: float) -> Covariance:
     strength = _like_strength(model, of)
     change, rate = generated_step.strength(*strength), slopes.strength_slope(*strength)
     stretch, noise = row_norms.covariance_rates(*_parts(model, of, u))
-    return Covariance(of.samples, stretch, noise, row_norms.spread_rate(u, change, radial_of(model), rate))
+    return Covariance(of.samples, stretch, noise, row_norms.spread_rate(u, change, model.network.radial, rate))
 
 
 def norms_of_rows(model: Model, values: tuple[float, ...]) -> RowNorms:
     """What the norms of rows of given readout values are functions of."""
     of = step_arguments(model)
     _, _, _, linear, variance = _parts(model, of, 0.0)
-    return RowNorms(of.rate, of.samples, values, linear, variance, moments_of_rest(model), radial_of(model))
+    return RowNorms(of.rate, of.samples, values, linear, variance, moments_of_rest(model), model.network.radial)
 
 
 def _parts(model: Model, of: StepArguments, u: float) -> tuple[float, float, float, float, float]:
@@ -55,11 +55,6 @@ def moments_of_rest(model: Model) -> tuple[float, ...]:
     network = model.network
     breaks = function_kernel(network.activation).BREAKPOINTS
     return rest_moments(network.activation, breaks, network.initial_bias, row_norms.MOMENTS)
-
-
-def radial_of(model: Model) -> float:
-    """1 where initial rows are Gaussian, 0 where they lie on the sphere."""
-    return 1.0 if model.network.initialisation == "gaussian" else 0.0
 
 
 def initial_output(model: Model) -> float:

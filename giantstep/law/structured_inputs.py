@@ -28,12 +28,14 @@ _NOTHING = 1e-7  # of a unit vector: what is left of it beside others is roundin
 class InputLaw:
     """The law of the features over the eigenvalues of the inputs.
 
-    covariance [K, J]: of the rows of unit norm around the spike; weights [J] by name, law_tr, law_vv, law_vo, law_oo,
+    covariance [K, J]: of the rows of unit norm around the spike; chi [K]: d times the variance of their squared norms,
+    which is that of ``Sigma_b^(1/2) w`` of initial rows w; weights [J] by name, law_tr, law_vv, law_vo, law_oo,
     numbered where there are several directions. along [q, m, J], random [q, q, J]: parts of the spike's directions
     along those of the target, and without direction; overlaps [q, m]: their products.
     """
 
     covariance: Array
+    chi: Array
     weights: Mapping[str, Array]
     along: Array
     random: Array
@@ -64,7 +66,7 @@ def input_law(model: Model) -> InputLaw:
     parts = tuple(np.repeat(part[:, :, None], len(x), axis=2) for part in (gamma, root))
     weights = _weights(trace, theta, (parts[0], parts[1]), gamma)
     rows = np.tile(x, (len(model.network.readout.values), 1))
-    return InputLaw(rows, weights, parts[0], parts[1], gamma)
+    return InputLaw(rows, derived.norms(rows, trace, model.network.radial), weights, parts[0], parts[1], gamma)
 
 
 def spike_of_step(model: Model) -> SpikeOfStep:
@@ -85,8 +87,14 @@ def _after_step(inputs: Inputs, network: Network, step: Step, target: Target) ->
     along, random = derived.direction_after_step(x, s1, of.samples, of.e2, length)
     along, random, overlaps = sign * along[None], sign * random[None, None], sign * gamma[None]
     weights = _weights(trace, theta, (along, random), overlaps)
-    law = InputLaw(rows / variances[:, None], weights, along, random, overlaps)
+    rows = rows / variances[:, None]
+    law = InputLaw(rows, derived.norms(rows, trace, network.radial), weights, along, random, overlaps)
     return SpikeOfStep(float(sign * strength), tuple(overlaps[0].tolist()), tuple(variances.tolist()), law)
+
+
+def norms_of_isotropic_rows(network: Network) -> float:
+    """d times the variance of the squared norms of rows of mean one, in isotropic inputs."""
+    return float(derived.norms(np.ones((1, 1)), np.ones(1), network.radial)[0])
 
 
 def _overlaps(spike: Spike | None, indices: int) -> Array:

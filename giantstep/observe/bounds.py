@@ -21,6 +21,7 @@ from typing import Any, Literal
 import numpy as np
 
 from giantstep.law.intermediate_steps import is_intermediate
+from giantstep.law.unequal_norms import norms_differ
 from giantstep.observe.baselines import best_linear_error
 from giantstep.observe.conditional_model import Conditional, conditional
 from giantstep.observe.minimise import least, least_positive
@@ -313,8 +314,10 @@ def _out_of_reach(parts: Conditional, columns: Array, goal: Array) -> float:
 
 def _norm_rest(problem: Problem) -> float:
     """What mu_c have beside other features, relative to these; zero where norms do not vary."""
+    if not norms_differ(problem.model):
+        return 0.0
     narrowest = min(problem.blocks, key=lambda term: term.variance)
-    return norm_rest(narrowest.function, narrowest.variance, narrowest.offset) if problem.norms_vary else 0.0
+    return norm_rest(narrowest.function, narrowest.variance, narrowest.offset)
 
 
 def upper_of(parts: Conditional) -> tuple[float, Array, Array, Array, float]:
@@ -378,5 +381,6 @@ def _columns(parts: Conditional, kind: Kind, accurate: bool = False) -> tuple[Ar
     sizes = np.concatenate([sizes, np.repeat(sizes, parts.kappa.shape[1])])
     if kind == "seen":
         return seen, sizes
-    norms = norm_functions(parts.problem.blocks, parts.kappa[:, 0], accurate).T
+    problem, kappa = parts.problem, parts.kappa if parts.problem.rank > 1 else parts.kappa[:, 0]
+    norms = norm_functions(problem.blocks, problem.shifts(kappa), accurate).T
     return np.column_stack([seen, norms]), np.concatenate([sizes, _COARSER[accurate] * sizes[: norms.shape[1]]])

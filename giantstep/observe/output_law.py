@@ -91,7 +91,7 @@ class Output:
             mu0 = self.span.functions(mu0, kappa)
         mean = mu0 @ self.m + (kappa * (mu1 @ self.zeta)).sum(axis=1)
         if self.problem.norms_vary:
-            mean = mean + self.norm @ norm_functions(self.blocks, kappa[:, 0])
+            mean = mean + self.norm @ norm_functions(self.blocks, self._shifts(kappa))
         slope = mu1 @ self.psi
         variance = np.einsum("nb,bc,nc->n", mu1, self.q1 - self.psi @ self.psi.T, mu1) + mu2sq @ self.q2
         rounding = _EPS * np.abs(mu0) @ np.abs(self.m)
@@ -103,13 +103,16 @@ class Output:
             )
         return mean, slope, np.maximum(variance, 0.0)
 
+    def _shifts(self, kappa: Array) -> list[Array]:
+        """Mean pre-activations at points of kappa [N, q]."""
+        return self.problem.shifts(kappa[:, 0] if self.problem.rank == 1 else kappa)
+
     def _coefficients(self, kappa: Array) -> Array:
         """mu0, mu1, mu2sq [3, N, K]."""
         if self.problem.rank == 1:
             found = {term: term.coefficients(kappa[:, 0]) for term in dict.fromkeys(self.blocks)}
             return np.stack([found[term] for term in self.blocks], axis=-1)
-        shifts = [self.problem.shift(b, kappa) for b in range(len(self.blocks))]
-        pairs = zip(self.blocks, shifts, strict=True)
+        pairs = zip(self.blocks, self._shifts(kappa), strict=True)
         return np.stack([interpolated(term.function, term.variance, shift) for term, shift in pairs], axis=-1)
 
 

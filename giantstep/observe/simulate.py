@@ -16,8 +16,11 @@ from derive.language.grammar import ExpressionError, Node, parse, shorten
 from giantstep.law.directions import Directions, rows_of
 from giantstep.law.given_bulk import given_rows
 from giantstep.law.intermediate_steps import at_strength, is_intermediate, refused
+from giantstep.law.kind import norms_vary
 from giantstep.law.spike import spike_of
 from giantstep.law.structured_inputs import input_law
+from giantstep.quadrature.mesh import Term
+from giantstep.quadrature.shift_derivatives import norm_functions
 from giantstep.simulate.convex import ConvexLoss
 from giantstep.simulate.errors import SimulationError
 from giantstep.simulate.result import SimulationResult
@@ -331,17 +334,16 @@ def may_jump(node: Node) -> bool:
 
 
 def _coefficients(model: Model, strength: float, variances: tuple[float, ...], loadings: Rows | None) -> Coefficients:
-    """kappa [n], or [q, n] -> mu0, mu1, mu2, each [K, n]: [CUI24] Result 3.2 with rows of unit norm."""
+    """kappa [n], or [q, n] -> mu0, mu1, mu2, mu_c, each [K, n]: [CUI24] Result 3.2 with rows of unit norm."""
     network = model.network
     rows = loadings or tuple((value * strength,) for value in network.readout.values)
+    terms = [Term(network.activation, 1.0, network.initial_bias, variance) for variance in variances]
 
-    def tables(kappa: Array) -> tuple[Array, Array, Array]:
-        blocks = [
-            coefficients(network.activation, np.array(row) @ np.atleast_2d(kappa) + network.initial_bias, variance)
-            for row, variance in zip(rows, variances, strict=True)
-        ]
-        stacked = np.stack(blocks, axis=1)
-        return stacked[0], stacked[1], np.sqrt(stacked[2])
+    def tables(kappa: Array) -> tuple[Array, Array, Array, Array]:
+        shifts = [np.array(row) @ np.atleast_2d(kappa) + network.initial_bias for row in rows]
+        pairs = zip(terms, shifts, strict=True)
+        mu0, mu1, square = np.stack([coefficients(t.function, s, t.variance) for t, s in pairs], axis=1)
+        return mu0, mu1, np.sqrt(square), norm_functions(terms, shifts) if norms_vary(model) else 0.0 * mu0
 
     return cast(Coefficients, tables)
 

@@ -39,14 +39,14 @@ def shift_derivatives(function: str, variance: float, shifts: Array, order: int,
     return np.asarray(found * factors[:, None])
 
 
-def norm_functions(terms: Sequence[Term], kappa: Array, accurate: bool = False) -> Array:
-    """mu_c = c dmu0/dc of terms at points of kappa [N]: what mu0 changes by with the norm of a row; [K, N].
+def norm_functions(terms: Sequence[Term], shifts: Sequence[Array], accurate: bool = False) -> Array:
+    """mu_c = c dmu0/dc of terms at their shifts [N]: what mu0 changes by with the norm of a row; [K, N].
 
     mu0 solves the heat equation in shift and variance, so that mu_c is half the derivative of mu1 in units of sqrt(c).
     That is smooth on this scale: differences of order eight leave 1e-12; accurate: by averages, to 1e-14.
     """
-    found = {term: (_averaged if accurate else _half_slope)(term, kappa) for term in dict.fromkeys(terms)}
-    return np.array([found[term] for term in terms])
+    of = _averaged if accurate else _half_slope
+    return np.array([of(term, shift) for term, shift in zip(terms, shifts, strict=True)])
 
 
 @lru_cache(maxsize=256)
@@ -68,22 +68,22 @@ def norm_rest(function: str, variance: float, offset: float) -> float:
     return rest if rest > _ROUNDING else 0.0
 
 
-def _half_slope(term: Term, kappa: Array) -> Array:
-    shifts, unit = term.scale * kappa + term.offset, _STEP * math.sqrt(term.variance)
+def _half_slope(term: Term, shifts: Array) -> Array:
+    unit = _STEP * math.sqrt(term.variance)
     places = np.concatenate([shifts + sign * k * unit for k, _ in _STENCIL for sign in (1, -1)])
     above_below = interpolated(term.function, term.variance, places)[1].reshape(len(_STENCIL), 2, -1)
     weights = np.array([weight for _, weight in _STENCIL])
     return np.asarray(0.5 / _STEP * (weights @ (above_below[:, 0] - above_below[:, 1])))
 
 
-def _averaged(term: Term, kappa: Array) -> Array:
-    shifts, c = term.scale * kappa + term.offset, term.variance
+def _averaged(term: Term, shifts: Array) -> Array:
+    c = term.variance
     return np.asarray(0.5 * c * shift_derivatives(term.function, c, shifts, 2, 1.0)[2])
 
 
-def norm_slopes(term: Term, kappa: Array) -> Array:
-    """Derivatives of mu_c of a term in the shift and in the variance at points of kappa [N]: [2, N]."""
-    shifts, c = term.scale * kappa + term.offset, term.variance
+def norm_slopes(term: Term, shifts: Array) -> Array:
+    """Derivatives of mu_c of a term in the shift and in the variance at shifts [N]: [2, N]."""
+    c = term.variance
     found = shift_derivatives(term.function, c, shifts, 4, 1.0)
     return np.array([0.5 * c * found[3], 0.5 * found[2] + 0.25 * c * found[4]])
 

@@ -34,7 +34,7 @@ def training_set(
         streams.inputs.standard_normal(out=inputs)
         project(inputs, layer.rows, features[part])
         if what == "gaussian":
-            _equivalent(system, sizes, features[part], layer.kappa_of(inputs), streams)
+            _equivalent(system, sizes, features[part], layer, layer.kappa_of(inputs), streams)
         elif not system.trained_bias:
             activate(system, features[part], system.bias)
         target[part] = noisy_labels(system, layer.indices_of(inputs), streams.labels)
@@ -82,7 +82,7 @@ def conditional_test_error(
 ) -> tuple[Array, Array]:
     """The same for the system "gaussian", where f given (kappa, t) is a Gaussian variable known exactly.
 
-    Its mean is sum_b mu0_b m_b + mu1_b (kappa zeta_b + psi_b.t) and its variance sum mu1 mu1' (Q1 - psi
+    Its mean is sum_b mu0_b m_b + mu_c_b o_b + mu1_b (kappa zeta_b + psi_b.t) and its variance sum mu1 mu1' (Q1 - psi
     psi') + sum mu2^2 Q2 in the measured overlaps of this readout, so only (kappa, t) is sampled (each
     stratified): unbiased, at no cost.
     Source: THEORY of the conditional equivalence, [CUI24] Result 3.2.
@@ -102,14 +102,18 @@ def conditional_test_error(
     )
     points = np.atleast_2d(layer.alignment).T @ np.atleast_2d(kappa) + layer.perpendicular()[1] @ others
     clean = clean_labels(system, points)
-    mu0, mu1, mu2 = coefficients_at(system, kappa)
+    mu0, mu1, mu2, mu_c = coefficients_at(system, kappa)
     first, second = np.empty(overlaps.m.shape[0]), np.empty(overlaps.m.shape[0])
     for index in range(first.size):
         psi = overlaps.psi[index].reshape(mu0.shape[0], -1)
         coupled = (overlaps.Q1[index] - psi @ psi.T) @ mu1
         spread = np.einsum("bn,bn->n", mu1, coupled) + overlaps.Q2[index] @ (mu2 * mu2)
         zeta = overlaps.zeta[index].reshape(mu0.shape[0], -1)
-        mean = overlaps.m[index] @ mu0 + np.einsum("bq,qn,bn->n", zeta, np.atleast_2d(kappa), mu1)
+        mean = (
+            overlaps.m[index] @ mu0
+            + overlaps.norm[index] @ mu_c
+            + np.einsum("bq,qn,bn->n", zeta, np.atleast_2d(kappa), mu1)
+        )
         mean += np.einsum("bi,bn,in->n", psi, mu1, others)
         if system.classifies:
             error = special.ndtr(-clean * mean / np.sqrt(np.maximum(spread, np.finfo(float).tiny)))
@@ -120,19 +124,19 @@ def conditional_test_error(
     return _mean_error(first, second, count)
 
 
-def coefficients_at(system: FiniteSystem, kappa: Array) -> tuple[Array, Array, Array]:
-    """The caller's (mu0, mu1, mu2)(kappa), each checked to be finite and of shape (K, n)."""
+def coefficients_at(system: FiniteSystem, kappa: Array) -> tuple[Array, Array, Array, Array]:
+    """The caller's (mu0, mu1, mu2, mu_c)(kappa), each checked to be finite and of shape (K, n)."""
     assert system.coefficients is not None
     shape = (len(system.values), kappa.shape[-1])
     found = tuple(np.asarray(array, dtype=np.float64) for array in system.coefficients(kappa))
-    if len(found) != 3 or any(array.shape != shape for array in found):
+    if len(found) != 4 or any(array.shape != shape for array in found):
         raise SimulationError(
-            f"coefficients(kappa) must return three arrays of shape (blocks, points) = {shape}, "
+            f"coefficients(kappa) must return four arrays of shape (blocks, points) = {shape}, "
             f"got shapes {[array.shape for array in found]}"
         )
     if not all(np.all(np.isfinite(array)) for array in found):
         raise SimulationError("coefficients(kappa) returned a value that is not finite; it must be finite on all of R")
-    return found[0], found[1], found[2]
+    return found[0], found[1], found[2], found[3]
 
 
 def activate(system: FiniteSystem, chunk: Array, bias: float) -> None:
@@ -154,9 +158,12 @@ def _errors(system: FiniteSystem, clean: Array, output: Array) -> Array:
     return (output - clean) ** 2
 
 
-def _equivalent(system: FiniteSystem, sizes: FiniteSizes, chunk: Array, kappa: Array, streams: Streams) -> None:
-    """w.x to mu0_b(kappa) + mu1_b(kappa) w.x + mu2_b(kappa) xi, in place."""
-    mu0, mu1, mu2 = coefficients_at(system, kappa)
+def _equivalent(
+    system: FiniteSystem, sizes: FiniteSizes, chunk: Array, layer: FirstLayer, kappa: Array, streams: Streams
+) -> None:
+    """w.x to mu0_b(kappa) + mu_c_b(kappa) (|w|^2 - 1) + mu1_b(kappa) w.x + mu2_b(kappa) xi, in place."""
+    mu0, mu1, mu2, mu_c = coefficients_at(system, kappa)
+    beyond = np.einsum("kd,kd->k", layer.rows, layer.rows) - 1.0
     height = max(1, PIECE // chunk.shape[1])
     for start in range(0, chunk.shape[0], height):
         rows = slice(start, min(start + height, chunk.shape[0]))
@@ -164,7 +171,7 @@ def _equivalent(system: FiniteSystem, sizes: FiniteSizes, chunk: Array, kappa: A
         for block, part in enumerate(sizes.block_slices()):
             piece = chunk[rows, part]
             piece *= mu1[block, rows, None]
-            piece += mu0[block, rows, None]
+            piece += mu0[block, rows, None] + mu_c[block, rows, None] * beyond[part]
             extra[:, part] *= mu2[block, rows, None]
         chunk[rows] += extra
 

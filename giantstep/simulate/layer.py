@@ -99,8 +99,7 @@ class FirstLayer:
 
 def draw_layer(system: FiniteSystem, sizes: FiniteSizes, what: SystemKind, streams: Streams) -> FirstLayer:
     """Draw the first layer of one seed, in whitened inputs. Source: [CUI24] section 2 and Result 3.1."""
-    plain = system.gaussian_rows and (what == "network" or (what == "srf" and sizes.step_samples is None))
-    rows = (gaussian_rows if plain else sphere_rows)(streams.layer, sizes.width_count, sizes.dimension)
+    rows = (gaussian_rows if system.gaussian_rows else sphere_rows)(streams.layer, sizes.width_count, sizes.dimension)
     theta = _target_directions(system, sizes, streams)
     if what == "network":
         scales = None if system.inputs is None else system.inputs.at(system.inputs.eigenvalues, sizes.dimension)

@@ -20,7 +20,7 @@ class Overlaps:
     m = 1.a_b/sqrt p, zeta = v.W_b^T a_b/sqrt p (one more axis for a spike of rank q), psi = e.W_b^T a_b/sqrt p with
     e = theta_perp (0 where v = +-theta; with several indices one more axis, e_1, e_2, ... of
     FirstLayer.perpendicular), Q1 = a_b^T W_b P W_b'^T a_b'/p (one more
-    axis), Q2 = |a_b|^2/p; W the bulk's rows divided by sqrt(c_b).
+    axis), Q2 = |a_b|^2/p, norm = sum_k a_k (|w_k|^2 - 1)/sqrt p; W the bulk's rows w_k divided by sqrt(c_b).
     """
 
     m: Array
@@ -28,12 +28,13 @@ class Overlaps:
     psi: Array
     Q1: Array
     Q2: Array
+    norm: Array
 
 
 def measure_overlaps(system: FiniteSystem, sizes: FiniteSizes, layer: FirstLayer, readouts: Array) -> Overlaps:
     """Order parameters of readouts[p, R] (Fortran order); arrays of shape (R, K), Q1 of shape (R, K, K)."""
     width, count, blocks = sizes.width_count, readouts.shape[1], len(system.values)
-    m, squared = np.empty((count, blocks)), np.empty((count, blocks))
+    m, squared, norm = (np.empty((count, blocks)) for _ in range(3))
     maps = np.empty((count, blocks, sizes.dimension))
     for index, part in enumerate(sizes.block_slices()):
         block = np.asfortranarray(readouts[part])
@@ -42,10 +43,14 @@ def measure_overlaps(system: FiniteSystem, sizes: FiniteSizes, layer: FirstLayer
         squared[:, index] = np.einsum("kr,kr->r", block, block) / width
         image = blas.dgemm(1.0 / math.sqrt(width), layer.rows[part].T, block).T
         # rows are u_b r v + sqrt(c_b) w: keep the part of w
-        image = image - np.outer(m[:, index], layer.mean_row(index, system.values[index]))
+        common = layer.mean_row(index, system.values[index])
+        image = image - np.outer(m[:, index], common)
+        own = layer.rows[part]
+        square = np.einsum("kd,kd->k", own, own) - 2.0 * own @ common + common @ common
+        norm[:, index] = (square / layer.variances[index] - 1.0) @ block / math.sqrt(width)
         maps[:, index] = image / math.sqrt(layer.variances[index])
     zeta, psi = maps @ layer.spike.T, maps @ layer.perpendicular()[0].T
     if system.indices == 1:
         psi = psi[..., 0]
     maps -= zeta.reshape(count, blocks, -1) @ np.atleast_2d(layer.spike)
-    return Overlaps(m, zeta, psi, np.einsum("rbd,rcd->rbc", maps, maps), squared)
+    return Overlaps(m, zeta, psi, np.einsum("rbd,rcd->rbc", maps, maps), squared, norm)

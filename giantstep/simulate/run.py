@@ -151,7 +151,7 @@ def _collect(plan: _Plan, runs: list[_Run], needed: int, seconds: float) -> Simu
         overlaps = Overlaps(
             *(
                 np.stack([getattr(one, name) for one in measured]).reshape(shape + getattr(measured[0], name).shape[1:])
-                for name in ("m", "zeta", "psi", "Q1", "Q2")
+                for name in ("m", "zeta", "psi", "Q1", "Q2", "norm")
             )
         )
     spike = MeasuredSpike(

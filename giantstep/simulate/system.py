@@ -15,7 +15,7 @@ from giantstep.simulate.surroundings import GivenRows, InputSpectrum
 
 Activation: TypeAlias = Callable[[Array], tuple[Array, Array]]
 Link: TypeAlias = Callable[[Array], Array]
-Coefficients: TypeAlias = Callable[[Array], tuple[Array, Array, Array]]
+Coefficients: TypeAlias = Callable[[Array], tuple[Array, Array, Array, Array]]
 SystemKind: TypeAlias = Literal["network", "srf", "gaussian"]
 SYSTEM_KINDS: tuple[SystemKind, ...] = ("network", "srf", "gaussian")
 
@@ -39,14 +39,15 @@ class FiniteSystem:
     v = theta_1, r = 0, c = 1, plain random features.
     loadings, overlaps: of a spike of rank q, beside `spike`: the strengths of each block along v_1, ..., v_q [K][q],
     and <v_j, theta_i> [q][indices], in place of the strength and the alignment of `spike`.
-    coefficients: kappa[n] (kappa[q, n] with loadings) -> (mu0[K, n], mu1[K, n], mu2[K, n]) with the bias already in
-    them, used by "gaussian"; mu1 multiplies w.x with w of UNIT norm ([CUI24] keeps rows of norm sqrt c).
+    coefficients: kappa[n] (kappa[q, n] with loadings) -> (mu0, mu1, mu2, mu_c), each [K, n], with the bias already in
+    them, used by "gaussian"; mu1 multiplies w.x with w of UNIT norm ([CUI24] keeps rows of norm sqrt c), and
+    mu_c = c dmu0/dc multiplies |w|^2 - 1 where norms vary.
     loss: of the readout; None is the square loss. The gradient step always has the square loss.
     trained_bias: the common bias is trained with the readout, from `bias` on ([CUI24] App. C.8).
     given: rows of the first layer, and its directions, for "srf" and "gaussian"; they have a dimension of their own.
     inputs: their covariance and what follows from it; None: isotropic.
-    gaussian_rows: initial rows of a "network", and features without a step, have entries N(0, 1/d); rows are uniform on
-    the unit sphere otherwise.
+    gaussian_rows: initial rows of a "network", and those around the spike of the others, have entries N(0, 1/d); rows
+    are uniform on the unit sphere otherwise.
 
     Raises SimulationError for impossible values. Source: [CUI24] section 2 and Results 3.1, 3.2.
     """

@@ -91,6 +91,11 @@ class Network(Table):
         return self.bias == TRAINED
 
     @property
+    def radial(self) -> float:
+        """d/2 times the variance of the squared norms of initial rows: 1 of Gaussian rows, 0 on the sphere."""
+        return 1.0 if self.initialisation == "gaussian" else 0.0
+
+    @property
     def initial_bias(self) -> float:
         """The bias in the gradient step: the fixed one, or zero where it is trained afterwards."""
         return 0.0 if isinstance(self.bias, str) else self.bias

@@ -16,7 +16,7 @@ from generated.runtime.unknowns import RESIDUAL
 from giantstep.law.given_bulk import given_bulk
 from giantstep.law.kind import bulk_kind
 from giantstep.law.rows_of_blocks import RowsOfBlocks
-from giantstep.law.structured_inputs import input_law
+from giantstep.law.structured_inputs import input_law, norms_of_isotropic_rows
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import Level, Resolved
 from giantstep.system.exchange import Room, exchange_of
@@ -41,7 +41,9 @@ def bulk_arrays(problem: Problem, nodes: int) -> Mapping[str, Array]:
     if kind == "inputs":
         law = input_law(model)
         blocks = [problem.spike.bulk_variance.index(term.variance) for term in problem.blocks]
-        return {"Sigma": law.covariance[blocks], **law.weights}
+        return {"Sigma": law.covariance[blocks], "chi": law.chi[blocks], **law.weights}
+    if kind == "norms":
+        return {"chi": np.full(len(problem.blocks), norms_of_isotropic_rows(model.network))}
     if kind == "neurons":
         return given_bulk(model).neurons
     if kind == "matrix":

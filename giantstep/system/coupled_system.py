@@ -17,6 +17,7 @@ from generated.runtime.label_points import LabelNodes
 from generated.runtime.nodes import Fields, Rule
 from generated.runtime.unknowns import RESIDUAL, TURNED, UNKNOWN
 from giantstep.law.labels import Intervals, Labels
+from giantstep.law.structured_inputs import norms_of_isotropic_rows
 from giantstep.quadrature.gauss import legendre
 from giantstep.quadrature.mesh import ORDERS, meshes, nodes
 from giantstep.quadrature.panels import terms_of
@@ -75,11 +76,13 @@ class CoupledSystem:
         self.scratch = np.empty(self.loss.SCRATCH_SHAPE)
         self.node = np.array(self.table.T, order="C")
         if problem.norms_vary:
-            self.node = np.concatenate([self.node, laws.norm_functions(problem.blocks)])
+            self.node = np.concatenate([self.node, laws.norm_functions(problem)])
         if len(self.node) < self.kernel.ROWS + 3 * self.blocks:  # the kernels do not look
             raise ValueError(f"a table of {len(self.node)} columns is too narrow for {self.kernel.__name__}")
         self.room = State(self.kernel, self.blocks, nodes)
         self.work = self.room.work
+        if problem.norms_vary:
+            self.view("chi")[...] = norms_of_isotropic_rows(model.network)
         functions = self.blocks if self.span is None else self.span.rank
         self.members, self.diagonal = kept_members(self.kernel, self.blocks, functions)
         self.first = self.members[UNKNOWN]

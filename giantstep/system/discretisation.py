@@ -67,10 +67,13 @@ class Resolved:
     clean: Labels
     known: dict[tuple[Term, ...], Array] = field(default_factory=dict, compare=False, repr=False)
 
-    def norm_functions(self, blocks: tuple[Term, ...]) -> Array:
-        """What the mean features of blocks change by with the norm of a row, at the nodes [K, N]; remembered."""
+    def norm_functions(self, problem: Problem) -> Array:
+        """What mean features change by with the norm of a row, at the nodes [K, N]; remembered."""
+        blocks = problem.blocks
         if blocks not in self.known:
-            self.known[blocks] = norm_functions(blocks, self.table[:, 0])
+            indices, rank = problem.model.target.indices, problem.rank
+            kappa = self.table[:, 0] if rank == 1 else coordinates(self.table, indices, rank)
+            self.known[blocks] = norm_functions(blocks, problem.shifts(kappa))
         return self.known[blocks]
 
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from giantstep.law.intermediate_steps import at_strength, is_intermediate, polynomials_of, refused
+from giantstep.law.kind import norms_vary
 from giantstep.law.spike import SpikeParameters, spike_of
 from giantstep.quadrature.mesh import Term
 from giantstep.spec.errors import BadInput
@@ -53,6 +54,10 @@ class Problem:
         """The number q of directions that kappa has."""
         return len(self.overlaps)
 
+    def shifts(self, kappa: np.ndarray) -> list[np.ndarray]:
+        """The mean pre-activations of all blocks at points of kappa."""
+        return [self.shift(b, kappa) for b in range(len(self.blocks))]
+
     def shift(self, block: int, kappa: np.ndarray) -> np.ndarray:
         """The mean pre-activation of a block at points [N] of kappa, [N, q] for several directions."""
         term = self.blocks[block]
@@ -81,7 +86,7 @@ class Problem:
     @property
     def norms_vary(self) -> bool:
         """Whether the norms of the rows vary from neuron to neuron, and the readout may align with them."""
-        return self.model.bulk == "trained"
+        return norms_vary(self.model)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from giantstep.law.equal_norms import caution
 from giantstep.law.spike import SpikeParameters
 from giantstep.spec.model import Model
 from giantstep.spec.outline import outline
@@ -88,24 +87,17 @@ class Result(Shown):
         """Errors, the spike, the certificates, the model."""
         spike = self.spike
         variances = " ".join(f"{value:.6g}" for value in spike.bulk_variance)
-        seen = ", see .caution" if self.caution else ""
         return [
-            ("test error", f"{number(self.test_error)}  ({self.model.fit.loss.test_error}){seen}"),
+            ("test error", f"{number(self.test_error)}  ({self.model.fit.loss.test_error})"),
             ("train error", f"{number(self.train_error)}  ({self.model.fit.loss.train_error})"),
             ("spike", f"strength {spike.strength:.6g}, alignment {spike.alignment:.6g}, bulk variance {variances}"),
             ("certificates", f"residual {self.residual:.1e}, quadrature {self.quadrature_error:.1e}"),
             ("model", outline(self.model)),
         ]
 
-    @property
-    def caution(self) -> str:
-        """What the law leaves out of this model, empty where nothing is known to be."""
-        return caution(self.model)
-
     def to_dict(self) -> dict[str, Any]:
         """The object of ``solve --json``: plain numbers and lists."""
         return {
-            **({"caution": self.caution} if self.caution else {}),
             "test_error": self.test_error,
             "train_error": self.train_error,
             "order_parameters": {

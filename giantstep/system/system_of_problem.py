@@ -11,7 +11,7 @@ from giantstep.system.problem import Problem
 def coupled_at(problem: Problem, level: Level, laws: Resolved | None = None) -> CoupledSystem:
     """The coupled system of a problem at one level of quadrature, with the bulk that its model asks for."""
     kind = bulk_kind(problem.model)
-    if kind == "isotropic":
+    if kind in ("isotropic", "norms"):
         return CoupledSystem(problem, level, laws)
     from giantstep.system.bulk_system import BulkSystem  # most models start sooner without
     from giantstep.system.stretched_system import StretchedSystem

@@ -154,7 +154,8 @@ def slope_in_bias(problem: Problem, system: CoupledSystem) -> float:
     order = system.order_parameters()
     mean = d0 @ order["m"] + (points.reshape(len(d1), -1) * (d1 @ order["zeta"])).sum(axis=1)
     if problem.norms_vary:
-        slopes = np.array([norm_slopes(term, points)[0] for term in problem.blocks])
+        pairs = zip(problem.blocks, problem.shifts(points), strict=True)
+        slopes = np.array([norm_slopes(term, shifts)[0] for term, shifts in pairs])
         mean = mean + order["norm"] @ slopes
     along = (d1 @ order["psi"]).T
     delta = _quadratic(mu1, d1, order["Q1"]) + d2 @ order["Q2"] - 2.0 * (system.slopes * along).sum(axis=0)

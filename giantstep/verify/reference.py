@@ -13,7 +13,7 @@ from derive.directions import directions_of
 from derive.saddle import SaddleSystem
 from giantstep.law.derivation import coupled_system_of
 from giantstep.law.kind import bulk_kind
-from giantstep.system.bulk_system import BulkSystem
+from giantstep.system.bulk_system import BulkSystem, bulk_arrays
 from giantstep.system.coupled_solver import FINE, order_of
 from giantstep.system.problem import Problem, problem_of
 from giantstep.system.result import Result
@@ -212,14 +212,15 @@ class Reference:
         if self.problem.norms_vary:
             found["norm"] = long(order["norm"])
         found["fraction"] = long(self.problem.fraction)
-        if self.problem.model.bulk != "isotropic":
+        if bulk_kind(self.problem.model) != "isotropic":
             found |= {name: long(values) for name, values in self._of_bulk().items()}
         return found
 
     def _of_bulk(self) -> Mapping[str, Array]:
         """What the equations of the bulk are given, and what follows from unknowns that are not told."""
         system = coupled_at(self.problem, FINE[-1])
-        assert isinstance(system, BulkSystem)
+        if not isinstance(system, BulkSystem):  # isotropic rows of unequal norms
+            return bulk_arrays(self.problem, FINE[-1].output)
         system.residual(system.unknowns(self.order))
         return {**system.given, **{name: system.numbers[name] for name in system.equations.INNER}}
 

@@ -92,7 +92,10 @@ def of_given_rows(folder: Path, values: int = 2) -> Model:
 
 KINDS: dict[str, Callable[[Path], Model]] = {
     "isotropic_rank_2": lambda _: model_of_rank_2(fit__loss="log_cosh", network__bias=0.3),
-    "isotropic_indices_2": lambda _: two_blocks("tanh(z1) + z2/2", step__bulk="isotropic"),
+    "isotropic_indices_2": lambda _: two_blocks(
+        "tanh(z1) + z2/2", step__bulk="isotropic", network__initialisation="sphere"
+    ),
+    "norms_indices_2": lambda _: two_blocks("tanh(z1) + z2/2", step__bulk="isotropic"),
     "inputs": lambda _: of_inputs(),
     "matrix": partial(of_given_rows, values=1),
     "neurons": of_given_rows,

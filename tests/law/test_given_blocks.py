@@ -78,6 +78,8 @@ def test_the_equations_typed(tmp_path: Path, indices: int) -> None:
     gram, at = w @ w.T, np.ix_(block, block)
     g = np.linalg.inv(np.diag(ridge + v2[block]) + v1[at] * gram)
     j = sum(source[block] * (w @ u) for source, u in zip(sources, directions, strict=True))
+    norms, of_norms = np.diag(gram) - 1.0, np.array([0.5, -0.2])
+    j = j + of_norms[block] * norms
     noise = g @ (np.diag(q2[block]) + q1[at] * gram) @ g / P
     moved = small * g @ np.diag((m**2 / t**2)[block]) @ g / D
     second = np.outer(g @ j, g @ j) + noise + moved
@@ -88,10 +90,11 @@ def test_the_equations_typed(tmp_path: Path, indices: int) -> None:
         "adjoint": own @ np.diag(second),
         "Q1": own @ (second * gram) @ own.T,
         "zeta": own @ ((g @ j) * (w @ v)),
+        "norm": own @ ((g @ j) * norms),
     }
     names = ("psi",) if indices == 1 else ("psi_1", "psi_2")
     exact |= {name: own @ ((g @ j) * (w @ u)) for name, u in zip(names, directions[1:], strict=True)}
-    hats = {"V1_hat": v1, "V2_hat": v2, "Q1_hat": q1, "Q2_hat": q2, "zeta_hat": sources[0]}
+    hats = {"V1_hat": v1, "V2_hat": v2, "Q1_hat": q1, "Q2_hat": q2, "zeta_hat": sources[0], "norm_hat": of_norms}
     hats |= {name.replace("psi", "psi_hat"): source for name, source in zip(names, sources[1:], strict=True)}
     found = at_conjugates(problem, hats, {"m": m, "T": t})
     for name, values in exact.items():

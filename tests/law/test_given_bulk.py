@@ -23,7 +23,7 @@ from giantstep.verify.coupled_system import jacobian_error, solved_again
 
 Array = np.ndarray
 RIDGE, D = 0.3, 400
-HATS = {"V1_hat": 0.7, "V2_hat": 0.4, "Q1_hat": 0.5, "Q2_hat": 0.2, "zeta_hat": -0.6, "psi_hat": 0.9}
+HATS = {"V1_hat": 0.7, "V2_hat": 0.4, "Q1_hat": 0.5, "Q2_hat": 0.2, "zeta_hat": -0.6, "psi_hat": 0.9, "norm_hat": 0.5}
 
 
 @lru_cache(maxsize=4)
@@ -58,12 +58,14 @@ def test_it_is_the_resolvent(tmp_path: Path, p: int) -> None:
     across = theta - (v @ theta) * v
     across /= np.linalg.norm(across)
     wv, wo, gram = w @ v, w @ across, w @ w.T
+    norms = np.diag(gram) - 1.0
     inverse = np.linalg.inv((RIDGE + HATS["V2_hat"]) * np.eye(p) + HATS["V1_hat"] * gram)
-    a = inverse @ (wv * HATS["zeta_hat"] + wo * HATS["psi_hat"])
+    a = inverse @ (wv * HATS["zeta_hat"] + wo * HATS["psi_hat"] + norms * HATS["norm_hat"])
     field = inverse @ (HATS["Q1_hat"] * gram + HATS["Q2_hat"] * np.eye(p)) @ inverse / p
     exact = {
         "zeta": wv @ a,
         "psi": wo @ a,
+        "norm": norms @ a,
         "T": beta * np.trace(inverse) / p,
         "V1": np.trace(inverse @ gram) / p,
         "adjoint": a @ a + np.trace(field),

@@ -20,7 +20,7 @@ from giantstep.system.solve import solve
 Array = np.ndarray
 D, P, RIDGE = 200, 160, 0.3
 HATS = {"V1_hat": 0.7, "V2_hat": 0.4, "Q1_hat": 0.5, "Q2_hat": 0.2, "zeta_hat": -0.6}
-HATS |= {"psi_hat_1": 0.9, "psi_hat_2": -0.35}
+HATS |= {"psi_hat_1": 0.9, "psi_hat_2": -0.35, "norm_hat": 0.5}
 
 
 def rows_and_directions() -> tuple[Array, Array, Array]:
@@ -62,12 +62,15 @@ def test_it_is_the_resolvent(tmp_path: Path) -> None:
     np.testing.assert_allclose(np.vstack([v, u]) @ np.vstack([v, u]).T, np.eye(3), atol=1e-12)
     wv, wu, gram = w @ v, u @ w.T, w @ w.T
     whole = np.linalg.inv((RIDGE + HATS["V2_hat"]) * np.eye(P) + HATS["V1_hat"] * gram)
-    a = whole @ (wv * HATS["zeta_hat"] + HATS["psi_hat_1"] * wu[0] + HATS["psi_hat_2"] * wu[1])
+    norms = np.diag(gram) - 1.0
+    along = wv * HATS["zeta_hat"] + HATS["psi_hat_1"] * wu[0] + HATS["psi_hat_2"] * wu[1]
+    a = whole @ (along + norms * HATS["norm_hat"])
     fields = whole @ (HATS["Q1_hat"] * gram + HATS["Q2_hat"] * np.eye(P)) @ whole / P
     exact = {
         "zeta": wv @ a,
         "psi_1": wu[0] @ a,
         "psi_2": wu[1] @ a,
+        "norm": norms @ a,
         "T": np.trace(whole) / D,
         "V1": np.trace(whole @ gram) / P,
         "adjoint": a @ a + np.trace(fields),

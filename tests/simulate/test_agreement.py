@@ -34,17 +34,17 @@ def linear(z: Array) -> tuple[Array, Array]:
 
 def tanh_coefficients(
     strength: float, values: tuple[float, ...], variances: tuple[float, ...]
-) -> Callable[[Array], tuple[Array, Array, Array]]:
+) -> Callable[[Array], tuple[Array, Array, Array, Array]]:
     """Conditional coefficients of tanh by Gauss-Hermite quadrature: smooth, 60 nodes give 1e-6."""
 
-    def coefficients(kappa: Array) -> tuple[Array, Array, Array]:
-        found = np.empty((3, len(values), kappa.size))
+    def coefficients(kappa: Array) -> tuple[Array, Array, Array, Array]:
+        found = np.zeros((4, len(values), kappa.size))
         for block, (value, variance) in enumerate(zip(values, variances, strict=True)):
             sigma = np.tanh(value * strength * kappa[:, None] + math.sqrt(variance) * NODES)
             mu0, mu1 = sigma @ WEIGHTS, sigma @ (WEIGHTS * NODES)
             rest = sigma - mu0[:, None] - mu1[:, None] * NODES
-            found[:, block] = mu0, mu1, np.sqrt((rest * rest) @ WEIGHTS)
-        return found[0], found[1], found[2]
+            found[:3, block] = mu0, mu1, np.sqrt((rest * rest) @ WEIGHTS)
+        return found[0], found[1], found[2], found[3]
 
     return coefficients
 
@@ -140,7 +140,7 @@ def test_conditional_test_error_is_that_of_explicit_features() -> None:
     inputs = generator.standard_normal((20_000, 60))
     coefficients = tanh_coefficients(1.5, values, variances)(inputs @ layer.spike)
     block = np.repeat([0, 1], sizes.blocks)
-    mu0, mu1, mu2 = (array[block].T for array in coefficients)
+    mu0, mu1, mu2, _ = (array[block].T for array in coefficients)
     features = mu0 + mu1 * (inputs @ layer.rows.T) + mu2 * generator.standard_normal(mu0.shape)
     square = (np.sign(inputs @ layer.theta[0])[:, None] - features @ readouts / math.sqrt(sizes.width_count)) ** 2
     drawn = square.std(axis=0) / math.sqrt(20_000)
@@ -178,9 +178,9 @@ def test_linear_random_features(what: str) -> None:
     """
     noise, alphas, ridges, dimension = 0.2, [0.5, 1.0, 2.0], [0.05, 0.5], 200
 
-    def plain(kappa: Array) -> tuple[Array, Array, Array]:
+    def plain(kappa: Array) -> tuple[Array, Array, Array, Array]:
         one = np.ones((1, kappa.size))
-        return 0.0 * one, one, 0.0 * one
+        return 0.0 * one, one, 0.0 * one, 0.0 * one
 
     system = FiniteSystem(linear, lambda z: z, 1.6, noise=noise, coefficients=plain)
     result = simulate(system, what, dimension, 60, alphas, ridges)  # type: ignore[arg-type]

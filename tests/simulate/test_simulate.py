@@ -20,9 +20,9 @@ def tanh(z: Array) -> tuple[Array, Array]:
     return value, 1.0 - value * value
 
 
-def coefficients(kappa: Array) -> tuple[Array, Array, Array]:
+def coefficients(kappa: Array) -> tuple[Array, Array, Array, Array]:
     one = np.ones((2, kappa.size))
-    return np.array([[0.5], [0.2]]) * np.tanh(kappa), 0.6 * one, 0.2 * one
+    return np.array([[0.5], [0.2]]) * np.tanh(kappa), 0.6 * one, 0.2 * one, 0.0 * one
 
 
 SYSTEM = FiniteSystem(
@@ -210,8 +210,8 @@ def test_each_system_names_what_it_lacks() -> None:
         ("gaussian", {}, "needs coefficients"),
         ("srf", {"step": (1.0, 1.0)}, "needs spike"),
         ("network", {"spike": (1.0, 0.5, (1.0, 1.0))}, "needs step"),
-        ("gaussian", {"coefficients": lambda kappa: (kappa, kappa, kappa)}, r"three arrays of shape"),
-        ("gaussian", {"coefficients": lambda kappa: (np.full((2, kappa.size), np.nan),) * 3}, "not finite"),
+        ("gaussian", {"coefficients": lambda kappa: (kappa, kappa, kappa)}, r"four arrays of shape"),
+        ("gaussian", {"coefficients": lambda kappa: (np.full((2, kappa.size), np.nan),) * 4}, "not finite"),
         ("srf", {"activation": lambda z: (z / 0.0, z)}, "activation returned a value that is not finite"),
         ("srf", {"link": lambda z: z * np.inf}, "link returned a value that is not finite"),
     ]

@@ -73,12 +73,13 @@ class Direction:
         return found
 
     def norm_change(self, problem: Problem, kappa: Array) -> Array:
-        """Rates of mu_c, what mu0 changes by with the norms of the rows, at nodes of kappa [N]: [K, N]."""
+        """Rates of mu_c, what mu0 changes by with the norms of the rows, at nodes of kappa, [N] or [N, q]: [K, N]."""
         found = np.zeros((len(problem.blocks), len(kappa)))
         if self.moves_features:
+            points = kappa.reshape(len(kappa), -1)
             for b, term in enumerate(problem.blocks):
-                of_shift, of_variance = norm_slopes(term, kappa)
-                found[b] = of_shift * (kappa * self.loadings[b, 0] + self.offset) + of_variance * self.bulk[b]
+                of_shift, of_variance = norm_slopes(term, problem.shift(b, kappa))
+                found[b] = of_shift * (points @ self.loadings[b] + self.offset) + of_variance * self.bulk[b]
         return found
 
 

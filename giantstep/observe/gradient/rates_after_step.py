@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,6 +14,7 @@ from giantstep.law.gradient_step import StepArguments, step_arguments
 from giantstep.law.rows_after_step import covariance_rates
 from giantstep.law.stretched_bulk import rates_of_norms, rates_of_samples
 from giantstep.law.structured_inputs import spike_of_step
+from giantstep.spec.model import Model
 from giantstep.system.bulk_system import rows_of_blocks
 from giantstep.system.problem import Problem
 
@@ -22,22 +23,22 @@ Array = np.ndarray
 
 @dataclass(frozen=True)
 class Moving:
-    """Rates of the covariances [K, J] over the spectrum of a bulk, and of the weights [J] of its law that move."""
+    """Rates of the covariances [K, J] over the spectrum of a bulk, and of chi [K], d times the variances of norms."""
 
     covariance: Array
-    weights: Mapping[str, Array]
+    chi: Array
 
     def times(self, factor: float) -> Moving:
         """The same for a change by another factor."""
-        return Moving(factor * self.covariance, {name: factor * rate for name, rate in self.weights.items()})
+        return Moving(factor * self.covariance, factor * self.chi)
 
     def of_blocks(self, distinct: Callable[[Array], Array]) -> Moving:
         """The same of the distinct blocks."""
-        return replace(self, covariance=distinct(self.covariance))
+        return Moving(distinct(self.covariance), distinct(self.chi))
 
     def arrays(self, nodes: int) -> dict[str, Array]:
         """Rates of what the equations are given, by name."""
-        return {"Sigma": self.covariance, **self.weights}
+        return {"Sigma": self.covariance, "chi": self.chi}
 
 
 @dataclass(frozen=True)
@@ -85,8 +86,7 @@ def rates_after_step(problem: Problem) -> StepRates:
     model = problem.model
     of, values = step_arguments(model), np.array(model.network.readout.values)
     if model.inputs is not None:
-        found, law = spike_of_step(model), model.inputs.spectrum(model.target.indices)
-        return _of_inputs(law, of, values, found.law.covariance, np.array(found.bulk_variance))
+        return _of_inputs(model, of)
     sign = -1.0 if generated_step.strength(of.rate, of.samples, of.mu1, of.length, of.e2) < 0.0 else 1.0
     strength = sign * slopes.strength_slope(of.rate, of.samples, of.mu1, of.length, of.e2)  # v absorbs the sign
     if model.bulk == "matrix":  # which is what it is
@@ -97,13 +97,16 @@ def rates_after_step(problem: Problem) -> StepRates:
     return StepRates(strength, np.array(bulk), spectrum, (0.5 * (up - down), 0.5 * (up + down)))
 
 
-def _of_inputs(
-    spectrum: tuple[Array, Array, Array], of: StepArguments, values: Array, covariance: Array, variances: Array
-) -> StepRates:
-    """The same for inputs of a given covariance; ``covariance`` [K, J] is that of the rows over ``variances`` [K]."""
-    s1, (x, trace, theta) = np.array(of.overlaps), spectrum
+def _of_inputs(model: Model, of: StepArguments) -> StepRates:
+    """The same for inputs of a given covariance."""
+    assert model.inputs is not None
+    found, values = spike_of_step(model), np.array(model.network.readout.values)
+    covariance, variances = found.law.covariance, np.array(found.bulk_variance)
+    s1, (x, trace, theta) = np.array(of.overlaps), model.inputs.spectrum(model.target.indices)
     rows = (x, trace, values, of.rate, of.samples, of.s0, of.e2, of.sigma2, of.variance)
     length, strength, _ = derived_inputs.spike_after_step(x, trace, theta, s1, of.samples, of.e2, of.rate, of.mu1)
     moved, means, slope = derived_inputs.slopes_after_step(*rows, of.mu1, length)
     sign = -1.0 if strength < 0.0 else 1.0
-    return StepRates(sign * slope, means, Moving((moved - means[:, None] * covariance) / variances[:, None], {}))
+    rate = (moved - means[:, None] * covariance) / variances[:, None]
+    chi = derived_inputs.norms_slope(covariance, trace, model.network.radial, rate)
+    return StepRates(sign * slope, means, Moving(rate, chi))

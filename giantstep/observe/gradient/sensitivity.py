@@ -70,7 +70,7 @@ class Sensitivity:
         names = ("d_alpha", "d_beta", "d_ridge", "d_mu0", "d_mu1", "d_mu2sq")
         found: dict[str, Any] = dict(zip(names, (*direction.rates, *change), strict=True))
         if system.problem.norms_vary:
-            found["d_mu_c"] = direction.norm_change(system.problem, system.kappa)
+            found["d_mu_c"] = direction.norm_change(system.problem, system.points())
         if (moving := direction.spectrum) is None:
             return found
         return {**found, **{f"d_{name}": rate for name, rate in moving.arrays(system.level.output).items()}}

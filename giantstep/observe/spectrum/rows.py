@@ -40,7 +40,7 @@ class Rows(Protocol):
 def rows_of(problem: Problem) -> Rows | None:
     """The rows of a problem's bulk, None where they are isotropic. Raises BadInput, NotConverged."""
     kind = bulk_kind(problem.model)
-    if kind == "isotropic":
+    if kind in ("isotropic", "norms"):
         return None
     return StretchedRows(problem) if kind == "stretched" else KnownRows(problem)
 
