@@ -19,7 +19,7 @@ from derive.blocks import family, index
 from derive.directions import norm_weight_names, weight_name
 
 B, X = index("b"), index("x")
-LawName = Literal["isotropic", "norms", "trained", "stretched", "matrix", "neurons", "inputs"]
+LawName = Literal["isotropic", "norms", "stretched", "matrix", "neurons", "inputs"]
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class SpectralLaw:
     matrix of which the points are the squared singular values (the potential is then exact), "neurons", the same for
     several blocks, whose points are pairs of rows, or "stretched", whose points are samples of the step that made
     them; assumption, source: of the rows; norms: whether their norms vary from neuron to neuron, which the readout
-    can align with; follow: whether norms go with the rows, so that directions have weights with them.
+    can align with.
     """
 
     name: LawName
@@ -45,7 +45,6 @@ class SpectralLaw:
     assumption: str
     source: str
     norms: bool = False
-    follow: bool = False
 
     def between(self, first: int, second: int, spikes: int, directions: int) -> sp.Expr:
         """The weight between two directions; those of the spike come first, then those of the target beside it."""
@@ -54,7 +53,7 @@ class SpectralLaw:
         return self.trace if first == second else sp.S.Zero
 
     def with_norm(self, place: int, block: sp.Symbol, spikes: int, directions: int) -> sp.Expr:
-        """The weight between a direction and that which the norms of a block's rows go with, where they follow rows."""
+        """The weight between a direction and the norms of a block's rows, where these are given."""
         names = norm_weight_names(directions, spikes)
         return family(names[place])[(block, *self.over)]
 
@@ -65,9 +64,8 @@ def plain_law(law: SpectralLaw) -> SpectralLaw:
 
 
 def norm_names(law: SpectralLaw, directions: int = 1) -> tuple[str, ...]:
-    """What a law says of the norms of the rows: their independent part, weights of the part that is linear in a row.
-
-    Of given rows: the products of the norms with each other and with directions.
+    """What a law says of the norms of the rows: how much they vary; of given rows their weights with each other and
+    with directions; of rows that a step has moved also the sums over samples that the norms go with.
     """
     if not law.norms:
         return ()
@@ -75,7 +73,7 @@ def norm_names(law: SpectralLaw, directions: int = 1) -> tuple[str, ...]:
         return ("chi", "along", "spread")
     if law.rows in ("given", "neurons"):
         return (*norm_weight_names(directions), "law_nn")
-    return ("chi", *norm_weight_names(), "law_nn") if law.follow else ("chi",)
+    return ("chi",)
 
 
 def weight_names(law: SpectralLaw, directions: int = 1, spikes: int = 1) -> tuple[str, ...]:
@@ -112,19 +110,6 @@ NORMS = SpectralLaw(
     "THEORY section 5",
     norms=True,
 )
-TRAINED = SpectralLaw(
-    "trained",
-    "trained bulk",
-    (X,),
-    family("Sigma")[B, X],
-    family("law_tr")[X],
-    True,
-    "gaussian",
-    "Gaussian bulk rows whose covariances share eigenvectors, all dimensions proportional",
-    "THEORY section 5",
-    norms=True,
-    follow=True,
-)
 STRETCHED = SpectralLaw(
     "stretched",
     "stretched bulk",
@@ -136,7 +121,6 @@ STRETCHED = SpectralLaw(
     "Gaussian bulk rows, all dimensions proportional; the mean resolvent of the samples' matrix by leaving one out",
     "THEORY section 5",
     norms=True,
-    follow=True,
 )
 GIVEN = SpectralLaw(
     "matrix",
@@ -149,7 +133,6 @@ GIVEN = SpectralLaw(
     "none: the singular values of the bulk are given",
     "[CUI24] eq. (108)-(116); THEORY section 4",
     norms=True,
-    follow=True,
 )
 NEURONS = SpectralLaw(
     "neurons",
@@ -162,7 +145,6 @@ NEURONS = SpectralLaw(
     "none: the rows of the bulk are given",
     "[CUI24] eq. (108)-(116); THEORY section 10",
     norms=True,
-    follow=True,
 )
 INPUTS = SpectralLaw(
     "inputs",
@@ -178,5 +160,5 @@ INPUTS = SpectralLaw(
 )
 
 LAWS: Mapping[str, SpectralLaw] = MappingProxyType(
-    {law.name: law for law in (ISOTROPIC, NORMS, TRAINED, STRETCHED, GIVEN, NEURONS, INPUTS)}
+    {law.name: law for law in (ISOTROPIC, NORMS, STRETCHED, GIVEN, NEURONS, INPUTS)}
 )

@@ -7,14 +7,14 @@ sigma' beside its parts along 1 and z, (i, j) in MOMENTS; radial: 1 for rows Gau
 means of functions of e [N], and of those times t = theta.x [m, N]; r_3: the strength of the spike with
 E sigma''' in the place of E sigma'.
 
-Generated; do not edit. Signature e8ff8bcdfff45b42.
+Generated; do not edit. Signature aa7335559ca6992b.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "e8ff8bcdfff45b4264db6b59c42ab1faf1aed0292143ebda472586bec7a3bbd8"
+SIGNATURE = "aa7335559ca6992b6264828d6acab33f96f20cd9fc5ec7092bbbc9c5355a2557"
 
 
 MOMENTS = ((1, 2), (1, 3), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (4, 0))

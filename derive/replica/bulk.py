@@ -222,7 +222,7 @@ def quadratic_form(trace: Recorder, law: SpectralLaw, spectral: Spectral, direct
     steps = ["entropic part of the readouts", "spectral potential", "M", "projections of the inverse"]
     if law.norms:
         given = law.rows == "given"
-        steps.append(norms_given(trace, law.source) if given else norms_assumed(trace, law.source, law.follow))
+        steps.append(norms_given(trace, law.source) if given else norms_assumed(trace, law.source))
     return trace.derive(
         "entropic part",
         sp.Symbol("R"),
@@ -271,29 +271,7 @@ def _sources(law: SpectralLaw, spectral: Spectral, directions: int, spikes: int)
     found = _over_points(law, BlockSum(BlockSum(kernel * spectral.response, B), C))
     if law.rows == "given":
         return found + _of_given_norms(law, hats, spikes, directions)
-    found += norms_alone(law)
-    if law.follow:
-        found += _of_norms(law, hats, spikes, directions)
-    return found
-
-
-def _of_norms(law: SpectralLaw, hats: Sequence[sp.IndexedBase], spikes: int, directions: int) -> sp.Expr:
-    """The source of the norms on the rows that they go with: ``2 (T o_hat k).P j - (T o_hat k).S (T o_hat k)``.
-
-    P = (1 + V1_hat T Sigma)^-1 is written as 1 - S T Sigma.
-    """
-    (_, norm), s = norm_families(True)[0], family(_names(law)["S"])[(B, C, *law.over)]
-
-    def along(norms: sp.Symbol, rows: sp.Symbol) -> sp.Expr:
-        return sp.Add(*(law.with_norm(i, norms, spikes, directions) * hat[rows] for i, hat in enumerate(hats)))
-
-    def through(norms: sp.Symbol, rows: sp.Symbol) -> sp.Expr:
-        return T[norms] * norm[norms] * T[rows] * _of_block(law, rows) * along(norms, rows)
-
-    # both orders of the blocks: derivatives along the symmetric V1_hat are then symmetric too
-    pairs = through(B, C) + through(C, B) + T[B] * norm[B] * T[C] * norm[C] * family("law_nn")[(B, C, *law.over)]
-    direct = 2 * BlockSum(T[B] * norm[B] * along(B, B), B)
-    return _over_points(law, direct - BlockSum(BlockSum(s * pairs, B), C))
+    return found + norms_alone(law)
 
 
 def _of_given_norms(law: SpectralLaw, hats: Sequence[sp.IndexedBase], spikes: int, directions: int) -> sp.Expr:
@@ -328,7 +306,7 @@ def norms_alone(law: SpectralLaw) -> sp.Expr:
     return sp.Add(*(BlockSum(CHI[B] * T[B] * norm[B] ** 2, B) for _, norm in norm_families(law.norms)))
 
 
-def norms_assumed(trace: Recorder, source: str, linear: bool) -> str:
+def norms_assumed(trace: Recorder, source: str, linear: bool = False) -> str:
     """The fluctuations of the norms on the inverse, which go with the rows or do not: the assumption's label."""
     alone = "fluctuations $\\delta$ of variance $\\chi_b$ to be independent of the rows: "
     alone += "$\\delta\\cdot A^{-1}\\delta/d$ is $\\chi_b$ times the trace of $A^{-1}$ over block $b$"

@@ -2,7 +2,7 @@
 
 ``Sigma_b = (1 + a2_b B)^2 + a_b C`` of different blocks share no eigenvectors, so that no spectrum stands for them. The
 potential is extremal in auxiliary matrices instead: s, the mean resolvent of a matrix that is linear in the samples of
-the step (``derive.bulk_resolvent``), and X, what the samples add to its inverse. A row of that matrix belongs to a
+the step (``derive.bulk_covariance``), and X, what the samples add to its inverse. A row of that matrix belongs to a
 block, once or twice: ``upper`` and ``lower``; the points x are nodes of the law of a sample's residual.
 """
 

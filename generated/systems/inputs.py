@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature 7937325d88b4772c.
+Generated; do not edit. Signature 21bdffc497da79a1.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "7937325d88b4772c591d29ee63e3a819e8d684f46136cc94902d0b9b6fb54305"
+SIGNATURE = "21bdffc497da79a18d566251f60aa085203460431697853edcf2c5c50bbd8f33"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

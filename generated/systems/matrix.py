@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature fb3f5c0329240239.
+Generated; do not edit. Signature 4ccc457fcf416453.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "fb3f5c0329240239e7f754abef6c684f51588691a58ff1ed183eb12129e5832e"
+SIGNATURE = "4ccc457fcf4164532e7c432f55e6d5c0d22c0defedb3081d59efe3d4cec8602c"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

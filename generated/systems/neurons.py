@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature b87e63925416f4c0.
+Generated; do not edit. Signature a7fccd4d0e362383.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "b87e63925416f4c066d95fe1b8d709e3a25a4ea4cc73e03b4f1ae51bac1126b5"
+SIGNATURE = "a7fccd4d0e3623838cbabf9119218e4122b3da7ee0816fd5cc7470a32f09550c"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

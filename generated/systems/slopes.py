@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 892669d893d64291.
+Generated; do not edit. Signature 9a48131d0a821700.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "892669d893d64291d44273bb466a8f56bfd99d509fdab8ced61bfddff63e4cd8"
+SIGNATURE = "9a48131d0a8217002d0e4caff1e172b9093dd167dbe2c27cf918faf4d932bfe1"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 82e499c69c277833.
+in X). Generated; do not edit. Signature 95d6c8be937a0620.
 Regenerate with: giantstep generate
 """
 
@@ -23,7 +23,7 @@ from generated.runtime.unknowns import (DIRECTION, FAMILY, IMAGE, RESIDUAL, TURN
     solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "82e499c69c2778336deeaa87ea5391f5e92a8f442d0732aa1cb61d9c8b4bc9a1"
+SIGNATURE = "95d6c8be937a06202f1ac5ab4b5fec4b49d1c8cbca1a6bc4c45e64015fcbd4ac"
 
 
 kappa_1, weight, nu0, nu1, nu2sq, kappa_2 = np.arange(6)  # rows of node, then those of the blocks

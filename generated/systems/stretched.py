@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 35c6fcf3192a12c0.
+Generated; do not edit. Signature b59ee14ee578dd7c.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "35c6fcf3192a12c00620e8e40977f9e519d1ba513b9b6d9889fb28b67184c30d"
+SIGNATURE = "b59ee14ee578dd7c43f48255afaaabb6263b3edc839ca9951a5750606f2b5070"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

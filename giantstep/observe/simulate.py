@@ -19,8 +19,6 @@ from giantstep.law.intermediate_steps import at_strength, is_intermediate, refus
 from giantstep.law.kind import norms_vary
 from giantstep.law.spike import spike_of
 from giantstep.law.structured_inputs import input_law
-from giantstep.quadrature.mesh import Term
-from giantstep.quadrature.shift_derivatives import norm_functions
 from giantstep.simulate.convex import ConvexLoss
 from giantstep.simulate.errors import SimulationError
 from giantstep.simulate.result import SimulationResult
@@ -335,6 +333,9 @@ def may_jump(node: Node) -> bool:
 
 def _coefficients(model: Model, strength: float, variances: tuple[float, ...], loadings: Rows | None) -> Coefficients:
     """kappa [n], or [q, n] -> mu0, mu1, mu2, mu_c, each [K, n]: [CUI24] Result 3.2 with rows of unit norm."""
+    from giantstep.quadrature.mesh import Term  # networks are simulated without a compiler
+    from giantstep.quadrature.shift_derivatives import norm_functions
+
     network = model.network
     rows = loadings or tuple((value * strength,) for value in network.readout.values)
     terms = [Term(network.activation, 1.0, network.initial_bias, variance) for variance in variances]

@@ -18,7 +18,7 @@ from giantstep.verify.check import Check
 from giantstep.verify.coupled_system import Solved
 
 _STENCIL = ((-2, 1.0 / 12.0), (-1, -2.0 / 3.0), (1, 2.0 / 3.0), (2, -1.0 / 12.0))
-_STEP = 0.02
+_STEP = 0.01
 
 
 def bias_checks(model: Model, result: Result, solved: Solved) -> Iterator[Check]:

@@ -41,7 +41,6 @@ DERIVATIONS: dict[str, Callable[[], Derivation]] = {
     "square loss": lambda: saddle_system(SQUARE).derivation,
     "square loss, two directions": lambda: saddle_system(SQUARE, 2).derivation,
     "any loss": lambda: coupled_system().derivation,
-    "any loss, trained bulk": lambda: coupled_system(bulk="trained").derivation,
     "any loss, stretched bulk": lambda: coupled_system(bulk="stretched").derivation,
     "any loss, given bulk": lambda: coupled_system(bulk="matrix").derivation,
     "any loss, given blocks": lambda: coupled_system(bulk="neurons").derivation,
@@ -63,7 +62,6 @@ DERIVATIONS: dict[str, Callable[[], Derivation]] = {
 LONG = {
     "square loss, two directions",
     "any loss, norms",
-    "any loss, trained bulk",
     "any loss, stretched bulk",
     "any loss, given bulk",
     "any loss, given blocks",

@@ -13,7 +13,7 @@ import sympy as sp
 from index_sums import number
 
 from derive.blocks import family_name, member_indices
-from derive.directions import directions_of, weight_name
+from derive.directions import directions_of, norm_weight_names, weight_name
 from derive.energetic import output_energy
 from derive.free_energy import FreeEnergy, free_energy
 from derive.gradient_step import U, gradient_step_map
@@ -25,8 +25,6 @@ from derive.spectrum import (
     INPUTS,
     ISOTROPIC,
     LAWS,
-    TRAINED,
-    norm_weight_names,
     plain_law,
     weight_names,
 )
@@ -59,12 +57,12 @@ def test_quadratic_form_of_a_given_matrix(spikes: int, directions: int) -> None:
     w = draw.normal(size=(p, d)) / np.sqrt(d)
     basis = np.linalg.qr(draw.normal(size=(d, d)))[0].T[: spikes + directions]
     ridge, v1, v2, q1, q2 = 0.3, 0.8, 0.4, 0.6, 0.9
-    hats = draw.normal(size=spikes + directions)
+    hats, norms, of_norms = draw.normal(size=spikes + directions), draw.normal(size=p), 0.7
     whole = (ridge + v2) * np.eye(p) + v1 * w @ w.T
-    source = w @ basis.T @ hats
+    source = w @ basis.T @ hats + of_norms * norms
     trace = np.trace(np.linalg.solve(whole, q2 * np.eye(p) + q1 * w @ w.T))
     wanted = source @ np.linalg.solve(whole, source) + trace / p
-    _, singular, right = np.linalg.svd(w)
+    left, singular, right = np.linalg.svd(w)
     points = np.concatenate([singular**2, np.zeros(p - d)])
     along = np.concatenate([right @ basis.T, np.zeros((p - d, len(basis)))])
     arrays = {
@@ -79,6 +77,11 @@ def test_quadratic_form_of_a_given_matrix(spikes: int, directions: int) -> None:
     for i in range(len(basis)):
         for j in range(i, len(basis)):
             arrays[weight_name(i, j, spikes, directions)] = along[:, i] * along[:, j]
+    beside = left.T @ norms
+    arrays |= {"norm_hat": [of_norms], "law_nn": np.reshape(beside**2, (1, 1, p))}
+    roots = np.sqrt(points)[:, None] * along
+    for i, name in enumerate(norm_weight_names(directions, spikes)):
+        arrays[name] = (beside * roots[:, i])[None]
     names = (*directions_of("zeta_hat", spikes), *directions_of("psi_hat", directions))
     arrays |= {name: [hat] for name, hat in zip(names, hats, strict=True)}
     found = energy("matrix", directions, spikes)
@@ -95,7 +98,7 @@ def test_gaussian_rows_of_a_wide_network() -> None:
     covariance = np.repeat(points, d // 2)
     w = draw.normal(size=(p, d)) * np.sqrt(covariance / d)
     inverse = np.linalg.inv((ridge + v2) * np.eye(p) + v1 * w @ w.T)
-    found = energy("trained", 1, 1)
+    found = energy("inputs", 1, 1)
     arrays = {
         "beta": p / d,
         "ridge": ridge,
@@ -119,9 +122,8 @@ def test_gaussian_rows_of_a_wide_network() -> None:
     assert abs(weights @ (low * points / (1 + v1 * low * points)) - np.trace(w.T @ inverse @ w) / d) < 10 / d
 
 
-@pytest.mark.parametrize("law", ["trained", "inputs"])
 @pytest.mark.parametrize(("spikes", "directions"), [(1, 1), (2, 2)])
-def test_one_point_is_the_isotropic_law(law: str, spikes: int, directions: int) -> None:
+def test_one_point_is_the_isotropic_law(spikes: int, directions: int) -> None:
     """Two blocks, Sigma = 1 at one point: with zeta_hat extremised over, R and the pairs are the isotropic ones."""
     draw = np.random.default_rng(9)
     t, half = np.array([0.7, 1.3]), draw.normal(size=(2, 2))
@@ -146,8 +148,6 @@ def test_one_point_is_the_isotropic_law(law: str, spikes: int, directions: int) 
         "chi": [0.6, 1.4],
         "norm": draw.normal(size=2),
         "norm_hat": draw.normal(size=2),
-        "law_nn": np.zeros((2, 2, 1)),  # norms that do not go with the rows
-        **dict.fromkeys(norm_weight_names(directions, spikes), np.zeros((2, 1))),
     }
     count = spikes + directions
     for i in range(count):
@@ -160,7 +160,7 @@ def test_one_point_is_the_isotropic_law(law: str, spikes: int, directions: int) 
     arrays |= overlaps
     arrays |= {name: draw.normal(size=2) for name in directions_of("psi_hat", directions)}
     values = []
-    for name, response in ((plain_law(LAWS[law]).name, np.diag(t)), (law, m)):
+    for name, response in ((plain_law(INPUTS).name, np.diag(t)), ("inputs", m)):
         # the stationary source: zeta = (response along the spike) zeta_hat
         sources = {f"zeta_hat{end}": np.linalg.solve(response, overlaps[f"zeta{end}"]) for end in _ends(spikes)}
         values.append(number(energy(name, directions, spikes).entropic, {**arrays, **sources}, sizes(2, 1)))
@@ -183,7 +183,6 @@ def test_the_spike_is_taken_out_where_algebra_closes() -> None:
 
 def test_weights_of_a_law() -> None:
     assert weight_names(ISOTROPIC) == ()
-    assert weight_names(TRAINED) == ("law_tr", "law_vv", "law_vo", "law_oo")
     assert weight_names(GIVEN) == ("law_rows", "law_vv", "law_vo", "law_oo")
     assert weight_names(INPUTS, 1, 2) == (
         "law_tr",
@@ -196,7 +195,7 @@ def test_weights_of_a_law() -> None:
     )
 
 
-@pytest.mark.parametrize("law", ["trained", "inputs", "matrix", "neurons"])
+@pytest.mark.parametrize("law", ["inputs", "matrix", "neurons"])
 def test_every_law_for_any_directions(law: str) -> None:
     """Every unknown of a spike of rank 2 and a target of two indices has its equation, for every law."""
     system = coupled_system(2, 2, law)  # type: ignore[arg-type]

@@ -56,7 +56,8 @@ def test_gaussian_coefficients_hold_bias_block_and_variance() -> None:
     coefficients = finite_system(model, "gaussian").coefficients
     assert coefficients is not None
     kappa = np.linspace(-3.0, 3.0, 9)
-    mu0, mu1, mu2 = coefficients(kappa)
+    mu0, mu1, mu2, mu_c = coefficients(kappa)
+    assert not mu_c.any()  # of rows of equal norm
     nodes, weights = np.polynomial.hermite_e.hermegauss(80)
     weights = weights / weights.sum()
     for block, (u, c) in enumerate(((1.0, 1.2), (-0.5, 1.05))):

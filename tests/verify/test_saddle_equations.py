@@ -16,7 +16,7 @@ SYSTEMS = {
     "square": lambda: saddle_system(SQUARE),
     "any loss": coupled_system,
     "two indices, two directions": lambda: coupled_system(2, 2),
-    "trained bulk": lambda: coupled_system(bulk="trained"),
+    "structured inputs": lambda: coupled_system(bulk="inputs"),
     "stretched bulk": lambda: coupled_system(bulk="stretched"),
     "given bulk": lambda: coupled_system(bulk="matrix"),
     "given bulk, several blocks": lambda: coupled_system(bulk="neurons"),
