@@ -75,7 +75,7 @@ class Network(Table):
     """Two-layer network f(x) = (1/sqrt p) sum_k a_k sigma(w_k.x + bias), width = p/d. [CUI24] eq. (1)
 
     The bias is a number, or "trained" with the readout. Initial rows are uniform on the unit sphere, or Gaussian: their
-    norms vary more then, which the law of a trained bulk knows.
+    norms vary then, which an activation with an even part feels.
     """
 
     path: ClassVar[str] = "network"
