@@ -19,6 +19,8 @@ from giantstep.law.labels import smooth_rule
 from giantstep.law.multi_index_labels import LabelMoments, has_kinks, moments_given_kappa
 from giantstep.quadrature.gauss import hermite, products
 from giantstep.quadrature.kinks import degree
+from giantstep.quadrature.tensor import coordinates
+from giantstep.spec.kernels import coefficients
 from giantstep.spec.link import link_values
 from giantstep.spec.matrix import Rows
 from giantstep.spec.model import Target
@@ -50,6 +52,40 @@ def label_moments(
     places, of_each = _distinct(kappa[:, seen])
     found = _at(target, gamma[seen], places, probit, finer, rough)
     return LabelMoments(found.mean[of_each], found.linear[of_each], found.square[of_each])
+
+
+def clean_moments(
+    bare: Array, target: Target, overlaps: Rows | tuple[float, ...], finer: int, rough: bool
+) -> LabelMoments:
+    """Moments of a clean label of several indices at the nodes of a table, whose columns are yet those of one index."""
+    kappa = coordinates(bare, 1, len(np.atleast_2d(np.array(overlaps))))
+    return label_moments(target, overlaps, kappa, 0.0, finer, rough)
+
+
+def moments_at_nodes(
+    rows: Array, target: Target, overlaps: Rows | tuple[float, ...], finer: int, rough: bool
+) -> LabelMoments:
+    """Moments of a label without flips and its own noise, that inside the link included, at the nodes of a table that
+    has the columns of the clean one.
+    """
+    m = target.indices
+    if target.probit > 0.0 and m > 1:
+        kappa = coordinates(rows, m, len(np.atleast_2d(np.array(overlaps))))
+        return label_moments(target, overlaps, kappa, target.probit, finer, rough)
+    if target.probit > 0.0:
+        return _noisy_moments(rows, target, overlaps)
+    mean, linear, rest = rows[:, 2], rows[:, 3 : 3 + m], rows[:, 3 + m]
+    return LabelMoments(mean, linear, mean**2 + (linear**2).sum(axis=1) + rest)
+
+
+def _noisy_moments(rows: Array, target: Target, overlaps: Rows | tuple[float, ...]) -> LabelMoments:
+    """Moments of a label of one index with noise inside the link."""
+    gamma = float(np.atleast_2d(np.array(overlaps))[0, 0])
+    inside = max(0.0, (1.0 - gamma) * (1.0 + gamma))
+    mean, linear, rest = coefficients(target.link, gamma * rows[:, 0], inside + target.probit)
+    # t is the share sqrt(inside/(inside + probit)) of what the link sees, and independent of the other part of it
+    along = math.sqrt(inside / (inside + target.probit)) * linear
+    return LabelMoments(mean, along[:, None], mean**2 + linear**2 + rest)
 
 
 def _distinct(kappa: Array) -> tuple[Array, Array]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 import numpy as np
 
-from giantstep.law.label_moments import label_moments
+from giantstep.law.label_moments import clean_moments, moments_at_nodes
 from giantstep.law.labels import Labels, Points, label_law, with_noise
 from giantstep.law.multi_index_labels import (
     LabelMoments,
@@ -21,7 +20,6 @@ from giantstep.quadrature.mesh import Term
 from giantstep.quadrature.panels import rows_at, table
 from giantstep.quadrature.shift_derivatives import norm_functions
 from giantstep.quadrature.tensor import Shape, coordinates, tensor_table
-from giantstep.spec.kernels import coefficients
 from giantstep.spec.matrix import Rows
 from giantstep.spec.model import Target
 from giantstep.system.kernels import loss_kernel
@@ -151,7 +149,7 @@ def resolved_on(
         return (_of_square if square else _law)(rows, target, alignments, level)
 
     if target.indices > 1:
-        rows = _with_target(rows, _moments(rows, target, alignments, level, 0.0))
+        rows = _with_target(rows, clean_moments(rows, target, alignments, level.labels, level.rough))
     elif symmetric:
         rows = _folded(rows, label(rows), _rank(alignments))
     law = label(rows)
@@ -181,38 +179,13 @@ def clean_law(rows: Array, target: Target, alignments: tuple[float, ...] | Rows,
     return _law(rows, target, alignments, level, clean=True)
 
 
-def _moments(
-    bare: Array, target: Target, alignments: tuple[float, ...] | Rows, level: Level, probit: float
-) -> LabelMoments:
-    """Moments of a label of several indices given kappa."""
-    kappa = coordinates(bare, 1, _rank(alignments))
-    return label_moments(target, alignments, kappa, probit, level.labels, level.rough)
-
-
 def _of_square(rows: Array, target: Target, alignments: tuple[float, ...] | Rows, level: Level) -> Points:
     """The label for the square loss, which knows the first two moments of label and t only: at a few nodes, exactly.
 
     Those of the clean label stand in the table.
     """
-    m = target.indices
-    mean, linear, rest = rows[:, 2], rows[:, 3 : 3 + m], rows[:, 3 + m]
-    moments = LabelMoments(mean, linear, mean**2 + (linear**2).sum(axis=1) + rest)
-    if target.probit > 0.0:
-        noisy = _moments if m > 1 else _noisy_moments
-        moments = noisy(rows, target, alignments, level, target.probit)
-    return Points(*square_nodes(moments, target.flips), np.zeros((m, m)))
-
-
-def _noisy_moments(
-    rows: Array, target: Target, alignments: tuple[float, ...] | Rows, level: Level, probit: float
-) -> LabelMoments:
-    """Moments of a label of one index with noise inside the link."""
-    gamma = float(np.atleast_2d(np.array(alignments))[0, 0])
-    inside = max(0.0, (1.0 - gamma) * (1.0 + gamma))
-    mean, linear, rest = coefficients(target.link, gamma * rows[:, 0], inside + probit)
-    # t is the share sqrt(inside/(inside + probit)) of what the link sees, and independent of the other part of it
-    along = math.sqrt(inside / (inside + probit)) * linear
-    return LabelMoments(mean, along[:, None], mean**2 + linear**2 + rest)
+    moments = moments_at_nodes(rows, target, alignments, level.labels, level.rough)
+    return Points(*square_nodes(moments, target.flips), np.zeros((target.indices, target.indices)))
 
 
 def _with_target(bare: Array, clean: LabelMoments) -> Array:

@@ -7,13 +7,17 @@ from functools import lru_cache
 
 import numpy as np
 import pytest
+from numpy.polynomial.hermite_e import hermegauss
 from rank_cases import model, residuals, rotation, staircase, tables, three, turned
 
 from giantstep.law.directions import Directions, rows_of
+from giantstep.law.labels import Points
 from giantstep.law.spike import spike_of
+from giantstep.quadrature.tensor import coordinates
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.model import Model
 from giantstep.system.coupled_solver import solve_coupled
+from giantstep.system.discretisation import Level, resolved
 from giantstep.system.problem import problem_of
 from giantstep.system.result import ORDER_PARAMETERS, Result
 from giantstep.system.solve import solve
@@ -161,3 +165,20 @@ def test_too_steep_for_the_axes_is_an_error() -> None:
     with pytest.raises(NotConverged, match="nodes") as caught:
         solve(model(spike__strength=3e4))
     assert "spike.strength" in str(caught.value) and caught.value.exit_code == 3
+
+
+def test_the_label_of_the_square_loss_knows_every_direction() -> None:
+    """Noise inside a link of two indices: E y^2 and E y kappa_j by Gauss-Hermite rules and Stein's lemma."""
+    given = staircase(target__link="tanh(z1)*z2 + z1", target__probit=0.3, fit__loss="square")
+    problem = problem_of(given)
+    found = resolved(problem, Level(8, 44))
+    assert isinstance(found.clean, Points)
+    weight, kappa = found.table[:, 1], coordinates(found.table, 2, 2)
+    x, w = hermegauss(200)
+    w, z = w / w.sum(), np.sqrt(1.3) * x
+    link = np.tanh(z)[:, None] * z + z[:, None]
+    slopes = np.array([(1.0 / np.cosh(z) ** 2 @ w) * (z @ w) + 1.0, np.tanh(z) @ w])
+    mean = (found.clean.weight * found.clean.label).sum(axis=1)
+    square = (found.clean.weight * found.clean.label**2).sum(axis=1)
+    assert weight @ square == pytest.approx(w @ link**2 @ w, rel=1e-10, abs=0.0)
+    assert (weight * mean) @ kappa == pytest.approx(np.array(problem.overlaps) @ slopes, rel=1e-10, abs=1e-13)
