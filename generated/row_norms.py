@@ -7,14 +7,14 @@ sigma' beside its parts along 1 and z, (i, j) in MOMENTS; radial: 1 for rows Gau
 means of functions of e [N], and of those times t = theta.x [m, N]; r_3: the strength of the spike with
 E sigma''' in the place of E sigma'.
 
-Generated; do not edit. Signature aa7335559ca6992b.
+Generated; do not edit. Signature 401836b663ad6831.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "aa7335559ca6992b6264828d6acab33f96f20cd9fc5ec7092bbbc9c5355a2557"
+SIGNATURE = "401836b663ad6831bb36f11a5e9a1890a3160a8f3cc95445de2e278ccd3df653"
 
 
 MOMENTS = ((1, 2), (1, 3), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (4, 0))

@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature 21bdffc497da79a1.
+Generated; do not edit. Signature b6c01a91aff04d72.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "21bdffc497da79a18d566251f60aa085203460431697853edcf2c5c50bbd8f33"
+SIGNATURE = "b6c01a91aff04d72d7571d4a9da12fda023cf6cdb9534a8013ce5308aa805d64"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

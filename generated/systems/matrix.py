@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature 4ccc457fcf416453.
+Generated; do not edit. Signature 28bf38c3ede3e242.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "4ccc457fcf4164532e7c432f55e6d5c0d22c0defedb3081d59efe3d4cec8602c"
+SIGNATURE = "28bf38c3ede3e24230dca3807eb57f214a855aad213291cc2af9bf190b6e0ee6"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

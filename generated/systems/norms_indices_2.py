@@ -8,7 +8,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 0d87ef690fb7cefb.
+in X). Generated; do not edit. Signature a687d1a69bb0a15d.
 Regenerate with: giantstep generate
 """
 
@@ -22,7 +22,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "0d87ef690fb7cefb9cc6b7628c3756d017a3400fafe2404d1b139691ed0af54d"
+SIGNATURE = "a687d1a69bb0a15d032b62c75d5e889903a8a6e7be4436d63e33c6543e7760d8"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks

@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 3cb6801763a2c33a.
+in X). Generated; do not edit. Signature 81693573d9759eac.
 Regenerate with: giantstep generate
 """
 
@@ -23,7 +23,7 @@ from generated.runtime.unknowns import (DIRECTION, FAMILY, IMAGE, RESIDUAL, TURN
     solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "3cb6801763a2c33a93b0268a6fbd950ee0380c28b99dcbd36614d6d0cfbc174c"
+SIGNATURE = "81693573d9759eaced4f65475f5e17a069bc7fe63dda4bfa7b92c53b1b09483f"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks
@@ -450,6 +450,34 @@ def solve(node, fraction, parameters, work, field, members, sizes, system, warm,
                 system, warm and again == 0, out[p])
             if status[p] > 0:
                 break
+
+
+@entry
+def refine(rough, node, fraction, parameters, members, sizes, square, negligible, work, out, status):
+    """Solve at many points on rough nodes, and from there on finer ones; the rest as in ``solve``.
+
+    out[p] = (test error, training error, free energy, change of the test error, E y^2): the change is relative to the
+    test error, or to the share ``negligible`` of E y^2 where that is more; square: E y^2 of the clean label.
+    """
+    P, most, kind = parameters.shape[0], members.shape[2], work.dtype
+    system, found = np.empty((2*most + 4, most), kind), np.empty((P, 3), kind)
+    found[:] = np.nan
+    field = np.empty((10, rough.shape[1]), kind)
+    solve(rough, fraction, parameters, work, field, members, sizes, system, False, found, status)
+    first = status.copy()
+    for p in range(P):
+        out[p, 3] = found[p, 0]
+    found[:] = np.nan
+    field = np.empty((10, node.shape[1]), kind)
+    solve(node, fraction, parameters, work, field, members, sizes, system, True, found, status)
+    for p in range(P):
+        if first[p] <= 0:
+            status[p] = first[p]
+        for i in range(3):
+            out[p, i] = found[p, i]
+        out[p, 4] = square + parameters[p, 3]
+        size = max(abs(out[p, 0]), negligible*out[p, 4], 1e-300)
+        out[p, 3] = abs(out[p, 0] - out[p, 3])/size
 
 
 EQUATIONS = """

@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 95d6c8be937a0620.
+in X). Generated; do not edit. Signature 287408963f3379ea.
 Regenerate with: giantstep generate
 """
 
@@ -23,7 +23,7 @@ from generated.runtime.unknowns import (DIRECTION, FAMILY, IMAGE, RESIDUAL, TURN
     solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "95d6c8be937a06202f1ac5ab4b5fec4b49d1c8cbca1a6bc4c45e64015fcbd4ac"
+SIGNATURE = "287408963f3379ea2c7b95e7031a2d6c8244c595937239818ae5063954ebc8c6"
 
 
 kappa_1, weight, nu0, nu1, nu2sq, kappa_2 = np.arange(6)  # rows of node, then those of the blocks

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature b59ee14ee578dd7c.
+Generated; do not edit. Signature 73c8150daca47bbb.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "b59ee14ee578dd7c43f48255afaaabb6263b3edc839ca9951a5750606f2b5070"
+SIGNATURE = "73c8150daca47bbba1434086ab773347bd2f976e83f3e427ba478d947906d74d"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

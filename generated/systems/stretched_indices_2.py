@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature d7b872a5b9a0f31a.
+Generated; do not edit. Signature 466928a49ee3fec1.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "d7b872a5b9a0f31a8b5b9c0b600f19f21b60a7f6123d8dc533921c67f6cb5a91"
+SIGNATURE = "466928a49ee3fec1142558d91412614b2feb2f705121f30ff330736ecb9f674e"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

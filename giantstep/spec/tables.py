@@ -107,6 +107,11 @@ def keys_of(cls: type[Table], prefix: str = "") -> Mapping[str, bool]:
 
 def tables_of(cls: type[Table], prefix: str = "") -> tuple[str, ...]:
     """The dotted keys that are tables and hold no value themselves."""
+    return _read_tables(cast(Any, cls), prefix)
+
+
+@lru_cache(maxsize=32)
+def _read_tables(cls: Any, prefix: str) -> tuple[str, ...]:
     found: list[str] = []
     for name, item in declared(cls).items():
         if item.table is not None:

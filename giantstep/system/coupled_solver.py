@@ -276,7 +276,8 @@ def _of_huber_losses(problem: Problem, system: CoupledSystem) -> Iterator[Array]
 
 
 def _with_huber_loss(problem: Problem, threshold: float) -> Problem:
-    return replace(problem, model=problem.model.replace({"fit.loss": {"name": "huber", "delta": threshold}}))
+    model = problem.model.replace({"fit.loss": {"name": "huber", "delta": threshold}})
+    return problem._replace(model=model).with_features(model=model)
 
 
 def _roughly(problem: Problem, x: Array) -> Outcome:

@@ -29,7 +29,7 @@ from giantstep.quadrature.shift_derivatives import root_factorials, shift_deriva
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.expressions import numpy_function
 from giantstep.system.graded_elimination import Column, Row, eliminated, norm_of_powers
-from giantstep.system.problem import Problem
+from giantstep.system.problem import Features
 
 Array = np.ndarray
 # mu0_b; mu1_b; mu0_b and kappa_i mu1_b; these and mu_c,b, what mu0 changes by with the norm of a row
@@ -100,26 +100,26 @@ class Cluster:
         return averages(self.centre, shifts, order)
 
 
-def clusters_of(problem: Problem, kind: Kind = "mean") -> tuple[Cluster, ...]:
-    """The clusters of a problem's features; those alone in one, that are not weak, are in none."""
-    if problem.loadings is None and not any(term.scale for term in problem.blocks):
+def clusters_of(features: Features, kind: Kind = "mean") -> tuple[Cluster, ...]:
+    """The clusters of features; those alone in one, that are not weak, are in none."""
+    if features.loadings is None and not any(term.scale for term in features.blocks):
         return ()  # nothing tells the blocks apart
-    return _clusters(blocks_of(problem), kind)
+    return _clusters(blocks_of(features), kind)
 
 
-def blocks_of(problem: Problem) -> tuple[Block, ...]:
+def blocks_of(features: Features) -> tuple[Block, ...]:
     """The blocks; loadings and variance follow from the readout values to all digits where these are what is given."""
     with mpmath.workdps(DIGITS):
-        variance = None if problem.loadings is not None else variance_by_value(problem.model)
-        values = {u * problem.spike.strength: u for u in problem.model.network.readout.values}
+        variance = None if features.loadings is not None else variance_by_value(features.model)
+        values = {u * features.spike.strength: u for u in features.model.network.readout.values}
         found = []
-        for number, term in enumerate(problem.blocks):
+        for number, term in enumerate(features.blocks):
             value = values.get(term.scale)
             if value is not None and variance is not None:
                 u = mpmath.mpf(value)
-                found.append(Block(term, (u * mpmath.mpf(problem.spike.strength),), mpmath.mpf(variance(u)), True, u))
+                found.append(Block(term, (u * mpmath.mpf(features.spike.strength),), mpmath.mpf(variance(u)), True, u))
                 continue
-            row = (term.scale,) if problem.loadings is None else problem.loadings[number]
+            row = (term.scale,) if features.loadings is None else features.loadings[number]
             found.append(Block(term, tuple(mpmath.mpf(x) for x in row), mpmath.mpf(term.variance), False))
     return tuple(found)
 

@@ -52,7 +52,7 @@ def combined_rates(problem: Problem, clusters: tuple[Cluster, ...], rates: Block
     """Rates at kappa [N, q] of the combinations that clusters have, [N, K]; zero for blocks in none."""
     found = np.zeros((len(kappa), len(problem.blocks)))
     with mpmath.workdps(DIGITS):
-        blocks = blocks_of(problem)
+        blocks = blocks_of(problem.features)
         moved = [replace(cluster, series=_series(cluster, blocks, rates)) for cluster in clusters]
     for cluster in moved:
         found[:, list(cluster.columns)] = cluster.at(kappa)[0]

@@ -19,7 +19,7 @@ import numpy as np
 from giantstep.quadrature.mesh import Term
 from giantstep.spec.kernels import function_kernel
 from giantstep.spec.matrix import Rows
-from giantstep.system.problem import Problem, Solution
+from giantstep.system.problem import Features, Problem, Solution
 
 Array = np.ndarray
 Kind = tuple[Term, tuple[float, ...]]  # the coefficients of a block: its term, and its loadings where there are some
@@ -65,19 +65,24 @@ def merged(problem: Problem, opposite: bool = True) -> tuple[Problem, Members]:
     opposite: merge opposite blocks too; not where the bias moves, which tells them apart. Blocks of given rows are
     told apart by these.
     """
-    if problem.model.bulk == "matrix":
-        every = np.arange(len(problem.blocks))
-        return problem, Members(every, np.ones(len(every)), np.ones(len(every)))
-    members, distinct = _members(problem.blocks, problem.loadings, opposite)
-    if len(distinct) == len(problem.blocks):
-        return problem, members
-    fraction = np.bincount(members.block, weights=problem.fraction)
-    blocks = tuple(term for term, _ in distinct)
-    kept = tuple(row for _, row in distinct) if problem.loadings else None
-    return replace(problem, blocks=blocks, fraction=fraction, loadings=kept), members
+    features, members = _merged(problem.features, opposite)
+    return problem if features is problem.features else problem._replace(features=features), members
 
 
 @lru_cache(maxsize=128)
+def _merged(features: Features, opposite: bool) -> tuple[Features, Members]:
+    if features.model.bulk == "matrix":
+        every = np.arange(len(features.blocks))
+        return features, Members(every, np.ones(len(every)), np.ones(len(every)))
+    members, distinct = _members(features.blocks, features.loadings, opposite)
+    if len(distinct) == len(features.blocks):
+        return features, members
+    fraction = np.bincount(members.block, weights=features.fraction)
+    blocks = tuple(term for term, _ in distinct)
+    kept = tuple(row for _, row in distinct) if features.loadings else None
+    return replace(features, blocks=blocks, fraction=fraction, loadings=kept), members
+
+
 def _members(blocks: tuple[Term, ...], loadings: Rows | None, opposite: bool) -> tuple[Members, tuple[Kind, ...]]:
     """Where the blocks went, and the distinct ones."""
     places: dict[Kind, tuple[int, float, float]] = {}
@@ -110,7 +115,7 @@ def parted(solution: Solution, members: Members, fraction: Array) -> Solution:
     """The solution for the original blocks, of the given fractions."""
     if len(members.block) == len(solution.order_parameters["Q2"]):
         return solution
-    return replace(solution, order_parameters=shared(solution.order_parameters, members, fraction))
+    return solution._replace(order_parameters=shared(solution.order_parameters, members, fraction))
 
 
 def shared(order: Mapping[str, Array], members: Members, fraction: Array) -> Mapping[str, Array]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from giantstep.law.kind import is_closed
 from giantstep.law.spike import SpikeParameters, rank_of
 from giantstep.spec.model import Model
-from giantstep.system.evidence import faults, training_loss
+from giantstep.system.evidence import conditions, training_loss
 from giantstep.system.first_compilation import compile_first
 from giantstep.system.merged_blocks import merged, shared
 from giantstep.system.problem import Parameters, problem_of
@@ -59,12 +59,14 @@ def solve_points(model: Model, values: Mapping[str, Array], dimension: int | Non
     problem, members = merged(whole)
     changed = problem.parameters._replace(**{key.partition(".")[2]: column for key, column in values.items()})
     parameters = Parameters(*np.broadcast_arrays(*changed))
-    found = direct_points(problem, parameters, tolerance)
+    points = direct_points(problem, parameters, tolerance)
+    found = points.all()
     order = shared(found.order_parameters, members, whole.fraction)
-    found = replace(found, order_parameters=reported(order, whole.spike))
-    ok = found.status > 0
-    for failed in faults(whole, found, parameters, tolerance).values():
-        ok &= ~failed
+    found = found._replace(order_parameters=reported(order, whole.spike))
+    ok = points.status > 0
+    with np.errstate(all="ignore"):  # what is not a number fails
+        for holds in conditions(whole, found, parameters, tolerance).values():
+            ok &= holds
     evidence = {name: getattr(found, name) for name in _EVIDENCE}
     evidence["training_loss"] = training_loss(whole, found, parameters)
     return Certified(ok, evidence, found.order_parameters, whole.spike)

@@ -5,17 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from giantstep.law.given_file import changed
 from giantstep.law.intermediate_steps import at_strength, is_intermediate, polynomials_of, refused
-from giantstep.law.kind import norms_vary
+from giantstep.law.kind import is_closed, norms_vary
 from giantstep.law.spike import SpikeParameters, spike_of
 from giantstep.quadrature.mesh import Term
 from giantstep.spec.errors import BadInput
+from giantstep.spec.fit_loss import FitLoss
 from giantstep.spec.matrix import Rows
-from giantstep.spec.model import Model
+from giantstep.spec.model import Fit, Inputs, Model, Network, Spike, Step, Target
 
 
 class Parameters(NamedTuple):
@@ -29,15 +32,16 @@ class Parameters(NamedTuple):
 
     def array(self) -> np.ndarray:
         """As generated functions take them: [5], of many points [P, 5]."""
-        return np.ascontiguousarray(np.array(self, dtype=float).T)
+        return np.array(self, dtype=float, order="F").T
 
 
-@dataclass(frozen=True)
-class Problem:
-    """Terms of the table and the numbers of the equations.
+@dataclass(frozen=True, eq=False)
+class Features:
+    """What the features and the label of a problem are functions of: all but the numbers of the equations.
 
-    link: the clean one as a function of kappa, None for several indices. overlaps [q][m]: of the directions of kappa
-    with those of the target; loadings [K][q]: of the blocks where q > 1, whose terms have scale 1 then.
+    model: one with these, whatever its samples and ridge. link: the clean one as a function of kappa, None for several
+    indices. overlaps [q][m]: of the directions of kappa with those of the target; loadings [K][q]: of the blocks where
+    q > 1, whose terms have scale 1 then. What follows from them is remembered by the object (``problem_of``).
     """
 
     model: Model
@@ -45,9 +49,51 @@ class Problem:
     blocks: tuple[Term, ...]
     link: Term | None
     fraction: np.ndarray
-    parameters: Parameters
     overlaps: Rows
     loadings: Rows | None = None
+
+    @cached_property
+    def closed(self) -> bool:
+        """Whether averages over label and output are explicit."""
+        return is_closed(self.model)
+
+
+class Problem(NamedTuple):
+    """A model as the equations have it: features, and numbers."""
+
+    model: Model
+    features: Features
+    parameters: Parameters
+
+    @property
+    def spike(self) -> SpikeParameters:
+        """The parameters of the spike."""
+        return self.features.spike
+
+    @property
+    def blocks(self) -> tuple[Term, ...]:
+        """The term of each block."""
+        return self.features.blocks
+
+    @property
+    def link(self) -> Term | None:
+        """That of the clean label."""
+        return self.features.link
+
+    @property
+    def fraction(self) -> np.ndarray:
+        """The share [K] of the neurons that a block has."""
+        return self.features.fraction
+
+    @property
+    def overlaps(self) -> Rows:
+        """Of the directions of kappa with those of the target, [q][m]."""
+        return self.features.overlaps
+
+    @property
+    def loadings(self) -> Rows | None:
+        """Of the blocks along several directions, [K][q]."""
+        return self.features.loadings
 
     @property
     def rank(self) -> int:
@@ -72,11 +118,15 @@ class Problem:
 
     def with_bias(self, bias: float) -> Problem:
         """The same problem with another bias of every neuron."""
-        return replace(self, blocks=tuple(replace(term, offset=bias) for term in self.blocks))
+        return self.with_features(blocks=tuple(replace(term, offset=bias) for term in self.blocks))
+
+    def with_features(self, **changed: Any) -> Problem:
+        """The same problem with other features."""
+        return self._replace(features=replace(self.features, **changed))
 
     def with_parameters(self, **changed: float) -> Problem:
         """The same problem with other parameters."""
-        return replace(self, parameters=self.parameters._replace(**changed))
+        return self._replace(parameters=self.parameters._replace(**changed))
 
     def spread(self) -> float:
         """The largest standard deviation of a pre-activation about the bias."""
@@ -89,54 +139,22 @@ class Problem:
         return norms_vary(self.model)
 
 
-@dataclass(frozen=True)
-class Solution:
+class Solution(NamedTuple):
     """What a solver found, with its residual and the change of the test error under refinement.
 
-    order_parameters: m, norm, Q2 and V2 [K], zeta [K, q], psi [K, m], Q1 and V1 [K, K].
+    order_parameters: m, norm, Q2 and V2 [K], zeta [K, q], psi [K, m], Q1 and V1 [K, K]; signal: E y^2. Of many points
+    [P] of one problem, which differ in its parameters, all numbers are arrays with a last axis [P].
     """
 
-    test_error: float
-    train_error: float
-    free_energy: float
+    test_error: Any
+    train_error: Any
+    free_energy: Any
     order_parameters: Mapping[str, np.ndarray]
-    residual: float
-    iterations: int
-    quadrature_error: float
+    residual: Any
+    iterations: Any
+    quadrature_error: Any
     nodes: int
-    signal: float
-
-
-@dataclass(frozen=True)
-class Points:
-    """Solutions at many points [P] of one problem, which differ in its parameters: a last axis [P] of all numbers.
-
-    status: the number of iterations, not positive where there is no solution.
-    """
-
-    test_error: np.ndarray
-    train_error: np.ndarray
-    free_energy: np.ndarray
-    order_parameters: Mapping[str, np.ndarray]
-    residual: np.ndarray
-    status: np.ndarray
-    quadrature_error: np.ndarray
-    nodes: int
-    signal: np.ndarray
-
-    def at(self, p: int) -> Solution:
-        """One of them."""
-        return Solution(
-            float(self.test_error[p]),
-            float(self.train_error[p]),
-            float(self.free_energy[p]),
-            {name: values[..., p] for name, values in self.order_parameters.items()},
-            float(self.residual[p]),
-            int(self.status[p]),
-            float(self.quadrature_error[p]),
-            self.nodes,
-            float(self.signal[p]),
-        )
+    signal: Any
 
 
 def checked_dimension(dimension: Any) -> None:
@@ -160,23 +178,41 @@ def problem_of(
         return _of_powers(model, bias)
     if is_intermediate(model):
         model = at_strength(model, int(dimension or 0))
-    spike, network, fit = spike_of(model), model.network, model.fit
+    network, fit, step = model.network, model.fit, model.step
     offset = network.initial_bias if bias is None else bias
-    scales, overlaps, loadings = _scales(spike, network.readout.values)
+    written = None if step is None or step.matrix is None else changed(step.matrix)
+    features = _features(network, model.target, fit.loss, step, model.spike, model.inputs, offset, written)
+    inverse = 0.0 if dimension is None else 1.0 / dimension
+    return Problem(model, features, Parameters(fit.samples, network.width, fit.ridge, model.target.noise, inverse))
+
+
+@lru_cache(maxsize=256)
+def _features(
+    network: Network,
+    target: Target,
+    loss: FitLoss,
+    step: Step | None,
+    spike: Spike | None,
+    inputs: Inputs | None,
+    bias: float,
+    written: int | None,
+) -> Features:
+    """The features of a model of these tables; written: when the file of a given bulk was, which tells its versions
+    apart.
+    """
+    model = Model(network, target, Fit(1.0, 1.0, loss), step, spike, inputs)
+    found = spike_of(model)
+    scales, overlaps, loadings = _scales(found, network.readout.values)
     blocks = tuple(
-        Term(network.activation, scale, offset, c) for scale, c in zip(scales, spike.bulk_variance, strict=True)
+        Term(network.activation, scale, bias, c) for scale, c in zip(scales, found.bulk_variance, strict=True)
     )
     gamma = (
         math.hypot(*(gamma for row in overlaps for gamma in row))
         if len(overlaps) > 1
         else (overlaps[0][0] if len(overlaps[0]) == 1 else math.hypot(*overlaps[0]))
     )
-    link = Term(model.target.link, gamma, 0.0, max(0.0, (1.0 - gamma) * (1.0 + gamma)))
-    inverse = 0.0 if dimension is None else 1.0 / dimension
-    parameters = Parameters(fit.samples, network.width, fit.ridge, model.target.noise, inverse)
-    fractions = np.array(network.readout.fractions)
-    single = link if model.target.indices == 1 else None
-    return Problem(model, spike, blocks, single, fractions, parameters, overlaps, loadings)
+    link = Term(target.link, gamma, 0.0, max(0.0, (1.0 - gamma) * (1.0 + gamma))) if target.indices == 1 else None
+    return Features(model, found, blocks, link, np.array(network.readout.fractions), overlaps, loadings)
 
 
 def _of_powers(model: Model, bias: float | None) -> Problem:
@@ -190,7 +226,8 @@ def _of_powers(model: Model, bias: float | None) -> Problem:
     chosen: list[tuple[float, ...] | None] = [*features.values()] if features else [None]
     blocks = tuple(Term(network.activation, 0.0, offset, 1.0, feature) for feature in chosen)
     spike = replace(giant.spike, strength=0.0, bulk_variance=(1.0,) * count)
-    return replace(giant, model=model, spike=spike, blocks=blocks, fraction=np.full(count, 1.0 / count))
+    shares = np.full(count, 1.0 / count)
+    return giant._replace(model=model).with_features(model=model, spike=spike, blocks=blocks, fraction=shares)
 
 
 def _scales(spike: SpikeParameters, values: tuple[float, ...]) -> tuple[tuple[float, ...], Rows, Rows | None]:

@@ -11,24 +11,23 @@ solve_coupled (coupled_solver)       everything else
                                      then at two finer resolutions, until these agree on the test error
 solve_with_bias (trained_bias)       around it: the bias at which the free energy is stationary
 zero_readout (zero_readout)          in its place: a loss that no label feels at zero output
-faults (evidence)           what the solution must show; a Result (result), or NotConverged with a diagnosis
+conditions (evidence)       what the solution must show; a Result (result), or NotConverged with a diagnosis
 """
 
 from __future__ import annotations
 
 import time
-from dataclasses import replace
+from functools import lru_cache
 
-from giantstep.law.kind import is_closed
 from giantstep.spec.errors import BadInput, NotConverged
 from giantstep.spec.given import takes_model
 from giantstep.spec.model import Model
-from giantstep.system.evidence import faults
+from giantstep.system.evidence import conditions
 from giantstep.system.first_compilation import compile_first
 from giantstep.system.label_cost import require_affordable
 from giantstep.system.loss_at_zero import saturated_hint
 from giantstep.system.merged_blocks import merged, parted
-from giantstep.system.problem import Problem, Solution, problem_of
+from giantstep.system.problem import Features, Problem, Solution, problem_of
 from giantstep.system.result import Result, reported
 from giantstep.system.separation import separable, separated
 from giantstep.system.square_loss import RESIDUAL, rounding_hint, solve_direct
@@ -50,8 +49,8 @@ def solve(
     if not 1e-14 <= tolerance < 1.0:
         raise BadInput(f"tolerance = {tolerance} is out of range", "give a relative tolerance between 1e-14 and 1")
     begun = time.perf_counter()
-    compile_first(model)
     problem = problem_of(model, dimension, intermediate=True)
+    _compiled(problem.features)
     bias, found = _solution(problem, dimension, tolerance, start)
     result = Result(
         model,
@@ -68,10 +67,15 @@ def solve(
         found.nodes,
         bias,
     )
-    for name, failed in faults(problem, found, problem.parameters, tolerance).items():
-        if failed:
+    for name, holds in conditions(problem, found, problem.parameters, tolerance).items():
+        if not holds:
             raise _diagnosis(name, problem, result, tolerance)
     return result
+
+
+@lru_cache(maxsize=256)
+def _compiled(features: Features) -> None:
+    compile_first(features.model)
 
 
 def _solution(whole: Problem, dimension: int | None, tolerance: float, start: Result | None) -> tuple[float, Solution]:
@@ -80,7 +84,7 @@ def _solution(whole: Problem, dimension: int | None, tolerance: float, start: Re
     problem, members = merged(whole, opposite=not network.trains_bias)
     bias = network.initial_bias
     require_affordable(problem)
-    if is_closed(whole.model):
+    if whole.features.closed:
         found = solve_direct(problem, tolerance)
     elif (zero := _zero_readout(problem, tolerance)) is not None:
         found = zero
@@ -100,7 +104,7 @@ def _along_given(problem: Problem, found: Solution) -> Solution:
     directions = problem.spike.directions
     if directions is None:
         return found
-    return replace(found, order_parameters=directions.outward(found.order_parameters))
+    return found._replace(order_parameters=directions.outward(found.order_parameters))
 
 
 def settling_hint(problem: Problem) -> str:

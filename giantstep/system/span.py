@@ -20,7 +20,7 @@ from giantstep.quadrature.panels import wide_columns
 from giantstep.quadrature.tensor import Shape, coordinates, tensor_table
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.matrix import Rows
-from giantstep.system.problem import Problem
+from giantstep.system.problem import Features, Problem
 
 if TYPE_CHECKING:
     from giantstep.system.graded_features import Cluster, Kind
@@ -134,12 +134,17 @@ def span_of(problem: Problem) -> Span | None:
     if problem.parameters.inverse_dimension > 0.0:
         _require_dimension(problem)
         return None
-    blocks = len(problem.blocks)
-    if blocks == 1 and _stands_out(problem.blocks, problem.loadings, problem.link):
+    return _span_at_infinity(problem.features)
+
+
+@lru_cache(maxsize=128)
+def _span_at_infinity(features: Features) -> Span | None:
+    terms, blocks = (features.blocks, features.loadings, features.link), len(features.blocks)
+    if blocks == 1 and _stands_out(*terms):
         return None
-    span = _span(problem.blocks, problem.loadings, problem.link)
+    span = _span(*terms)
     if _rounded(span):
-        span = _graded(problem.blocks, problem.loadings, problem.link, _clusters(problem, "mean"))
+        span = _graded(*terms, _clusters(features, "mean"))
     return None if blocks == span.rank == 1 and not span.clusters else span
 
 
@@ -167,13 +172,13 @@ def _require_dimension(problem: Problem) -> None:
 def span_of_columns(problem: Problem, kind: Kind, kappa: Array, weight: Array, columns: Array, sizes: Array) -> Span:
     """The same of any features of a problem: columns [N, C] at points [N, q] with weights [N], norms ``sizes`` [C]."""
     span = orthonormal(np.sqrt(weight)[:, None] * columns, sizes)
-    return _by_clusters(kappa, weight, columns, sizes, _clusters(problem, kind)) if _rounded(span) else span
+    return _by_clusters(kappa, weight, columns, sizes, _clusters(problem.features, kind)) if _rounded(span) else span
 
 
-def _clusters(problem: Problem, kind: Kind) -> tuple[Cluster, ...]:
+def _clusters(features: Features, kind: Kind) -> tuple[Cluster, ...]:
     from giantstep.system.graded_features import clusters_of  # loads mpmath, which most models need not
 
-    return clusters_of(problem, kind)
+    return clusters_of(features, kind)
 
 
 def _rounded(span: Span) -> bool:

@@ -7,21 +7,21 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from derive.directions import directions_of
-from giantstep.quadrature.mesh import ORDERS, Term
+from giantstep.quadrature.mesh import ORDERS
 from giantstep.quadrature.panels import wide_columns
 from giantstep.quadrature.tensor import Shape, tensor_table
 from giantstep.spec.errors import NotConverged
 from giantstep.system.kernels import system_kernel
-from giantstep.system.problem import Parameters, Points, Problem, Solution
+from giantstep.system.problem import Features, Parameters, Problem, Solution
 from giantstep.system.result import ORDER_PARAMETERS
 from giantstep.system.span import Span, span_of
-from giantstep.system.state import State, run_points, run_solver, slices_by_name
-from giantstep.system.uncompiled import sparing, uncompiled
+from giantstep.system.state import State, run_refined, run_solver, slices_by_name
+from giantstep.system.uncompiled import sparing
 
 RESIDUAL = 1e-10  # a solution with a larger residual is not reported
 ROUNDING = 1e-15  # of E y^2: what double precision leaves of a test error that is next to nothing
@@ -29,7 +29,6 @@ LARGE_RIDGE = 10.0  # a ridge that is not too small, whatever the model
 _COLLINEAR = 1e-4  # what a mean feature has beside the others, of which rounding takes 1e-16
 _PEAKED, _NEAR_PEAK = 1e-2, 0.05  # ridge, and distance of samples and width in logarithms, of the interpolation peak
 _HALVINGS = 5
-_TINY = 1e-300  # in the place of a test error of zero
 _DIGITS = 0.01  # of the rounding of double precision, what another kind of number has to have to be worth it
 _SMALL = 4000  # nodes times pairs of blocks that half a second is enough for without a compiler
 _COARSER, _FINER = 0.85, 1.3  # of an axis: what its error is estimated from, and what it is refined by
@@ -47,30 +46,59 @@ class _Run:
     node: np.ndarray
 
 
+class Points(NamedTuple):
+    """Solutions at many points [P] of one problem, which differ in its parameters, on the table of a rule.
+
+    status: the number of iterations, not positive where there is no solution; numbers [P, 5]: the errors, the free
+    energy, the change of the test error, E y^2; families [P, ...] and residuals [P].
+    """
+
+    rule: _Rule
+    status: np.ndarray
+    numbers: np.ndarray
+    families: np.ndarray
+    residual: np.ndarray
+
+    def at(self, p: int) -> Solution:
+        """One of them."""
+        return self._solution(self.numbers[p].tolist(), self.families[p], float(self.residual[p]), int(self.status[p]))
+
+    def all(self) -> Solution:
+        """All of them together."""
+        return self._solution(self.numbers.T, self.families.T, self.residual, self.status)
+
+    def _solution(self, numbers: Any, families: np.ndarray, residual: Any, iterations: Any) -> Solution:
+        test_error, train_error, free_energy, change, signal = numbers
+        order = self.rule.order_parameters(families)
+        nodes = self.rule.node.shape[1]
+        return Solution(test_error, train_error, free_energy, order, residual, iterations, change, nodes, signal)
+
+
 def solve_direct(problem: Problem, tolerance: float) -> Solution:
     """Solve at increasing resolution until the test error has settled. Raises NotConverged."""
     if problem.rank > 1:
         return _solve_by_axes(problem, tolerance)
     for kind in (float, np.longdouble):
-        points = _settled(problem, tolerance, kind)
-        lost = not (points.quadrature_error[0] <= tolerance and points.residual[0] <= RESIDUAL)
-        if not (lost and np.finfo(np.longdouble).eps < _DIGITS * np.finfo(float).eps):
+        found = _settled(problem, tolerance, kind)
+        if found.quadrature_error <= tolerance and found.residual <= RESIDUAL:
             break
-    return points.at(0)
+        if not np.finfo(np.longdouble).eps < _DIGITS * np.finfo(float).eps:
+            break
+    return found
 
 
-def _settled(problem: Problem, tolerance: float, kind: type) -> Points:
-    """The point of a problem at the resolution where it has settled, or is held up by rounding."""
-    error = math.inf
+def _settled(problem: Problem, tolerance: float, kind: type) -> Solution:
+    """The solution at the resolution where it has settled, or is held up by rounding."""
+    previous = math.inf
     for halvings in range(_HALVINGS):
-        previous = error
-        points = direct_points(problem, problem.parameters, tolerance, halvings, kind)
-        if points.status[0] <= 0:
-            raise NotConverged(_stalled(problem, -int(points.status[0])), rounding_hint(problem))
-        error = float(points.quadrature_error[0])
+        found = direct_points(problem, problem.parameters, tolerance, halvings, kind).at(0)
+        if found.iterations <= 0:
+            raise NotConverged(_stalled(problem, -found.iterations), rounding_hint(problem))
+        error = found.quadrature_error
         if error <= tolerance or error > 0.5 * previous:  # settled, or held up by rounding
             break
-    return points
+        previous = error
+    return found
 
 
 def direct_points(
@@ -81,24 +109,11 @@ def direct_points(
     Of one direction of kappa. A point is solved as if it were alone. kind: of the numbers, others than those of double
     precision without a compiler.
     """
-    kernel, span = _kernel(problem), span_of(problem)
-    assert problem.link is not None
-    numbers = parameters.array().reshape(-1, len(parameters))
-    rough, rule = _rules(problem.blocks, problem.link, halvings, span)
-    solve = None if kind is float else uncompiled(kernel.solve)
-    coarse = run_points(kernel, rough, problem.fraction, numbers, None, solve, kind)
-    fine = run_points(kernel, rule.node, problem.fraction, numbers, coarse.work, solve, kind)
-    signal = rule.signal + numbers[:, 3]
-    out, rough_out, work = (array.astype(float, copy=False) for array in (fine.out, coarse.out, fine.work))
-    test, train, energy = out.T
-    error = abs(test - rough_out[:, 0]) / np.maximum(np.maximum(abs(test), ROUNDING / tolerance * signal), _TINY)
-    status = np.where(coarse.status <= 0, coarse.status, fine.status)
-    rows = work.T
-    order = {name: rows[place].reshape(shape) for name, (place, shape) in rule.places.items()}
-    if span is not None:
-        order["m"] = span.outward(order["m"], order["V2"])
-    residual = rule.certificate.check(problem.fraction, numbers, work)
-    return Points(test, train, energy, order, residual, status, error, rule.node.shape[1], signal)
+    rule = _rule(problem.features, halvings, span_of(problem))
+    fraction, numbers = problem.fraction, parameters.array().reshape(-1, len(parameters))
+    square = rule.square, ROUNDING / tolerance
+    status, out, families = run_refined(rule.kernel, (rule.rough, rule.node), fraction, numbers, square, kind)
+    return Points(rule, status, out, families, rule.certificate.check(fraction, numbers, families))
 
 
 def _solve_by_axes(problem: Problem, tolerance: float) -> Solution:
@@ -160,25 +175,38 @@ def square_overlaps(problem: Problem, rows: np.ndarray) -> Mapping[str, np.ndarr
 
 @dataclass(frozen=True, eq=False)
 class _Rule:
-    """What all points on one table have in common: its nodes as the solver reads them, the certificate on them, E y^2
-    of the clean label, and where the order parameters lie, with their shapes at many points.
+    """What all points on one table have in common: its nodes as the solver reads them at both orders, the certificate
+    at the second, E y^2 of the clean label, and where the order parameters lie.
     """
 
+    kernel: ModuleType
+    rough: np.ndarray
     node: np.ndarray
+    span: Span | None
     certificate: Any
-    signal: float
-    places: Mapping[str, tuple[slice, tuple[int, ...]]]
+    square: float
+    places: tuple[tuple[str, Any], ...]
+
+    def order_parameters(self, families: np.ndarray) -> dict[str, np.ndarray]:
+        """Those of a point, or of many, whose families are the rows."""
+        order = {name: families[place] for name, place in self.places}
+        blocks, further = len(order["m"]), families.shape[1:]
+        for name in ("Q1", "V1"):
+            order[name] = order[name].reshape(blocks, blocks, *further)
+        if self.span is not None:
+            order["m"] = self.span.outward(order["m"], order["V2"])
+        return order
 
 
 @lru_cache(maxsize=32)
-def _rules(blocks: tuple[Term, ...], target: Term, halvings: int, span: Span | None) -> tuple[np.ndarray, _Rule]:
-    """The nodes of the first order, and the rule of the second, of one direction of kappa."""
-    kernel = system_kernel("square")
+def _rule(features: Features, halvings: int, span: Span | None) -> _Rule:
+    """The rule of one direction of kappa."""
+    kernel, blocks = system_kernel("square"), features.blocks
     places = slices_by_name(kernel, len(blocks))
-    order = {name: (places[name][0], (*places[name][1], -1)) for name in ORDER_PARAMETERS}
-    order |= {name: (order[name][0], (len(blocks), 1, -1)) for name in ("zeta", "psi")}
-    rough, node = (solver_nodes(wide_columns(blocks, target, count, halvings).T, span) for count in ORDERS)
-    return rough, _Rule(node, kernel.CERTIFICATE.on(node, places), _signal(node), order)
+    order: dict[str, Any] = {name: places[name][0] for name in ORDER_PARAMETERS}
+    order |= {name: (order[name], None) for name in ("zeta", "psi")}  # along the one direction
+    rough, node = (solver_nodes(wide_columns(blocks, features.link, count, halvings).T, span) for count in ORDERS)
+    return _Rule(kernel, rough, node, span, kernel.CERTIFICATE.on(node, places), _signal(node), tuple(order.items()))
 
 
 def solver_nodes(rows: np.ndarray, span: Span | None) -> np.ndarray:

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from giantstep.system.uncompiled import uncompiled
+
 Array = np.ndarray
 
 
@@ -163,27 +165,43 @@ def run_points(
     parameters: Array,
     start: Array | None = None,
     solve: Callable[..., Any] | None = None,
-    kind: type = float,
 ) -> SolvedPoints:
     """Solve a system that is solved block by block at ``parameters`` [P, 5], on nodes [columns, N].
 
-    start: families [P, ...] of solutions on other nodes; solve: in the place of the kernel's, the same in plain Python,
-    which takes numbers of any kind.
+    start: families [P, ...] of solutions on other nodes; solve: in the place of the kernel's, the same in plain Python.
     """
     count, blocks = len(parameters), len(fraction)
     table, sizes = members(kernel, blocks)
     most = table.shape[2]
-    work: Array = np.zeros((count, size_of(kernel, blocks)), kind) if start is None else start.astype(kind)
-    field: Array = np.empty((len(kernel.FIELDS), node.shape[1]), kind)
-    system: Array = np.empty((2 * most + 4, most), kind)
-    out: Array = np.empty((count, 3), kind)
-    out.fill(np.nan)
-    status = np.empty(count, np.int64)
-    if kind is not float:
-        node, fraction, parameters = (np.asarray(array, kind) for array in (node, fraction, parameters))
+    work = np.zeros((count, size_of(kernel, blocks))) if start is None else start.copy()
+    field, system = np.empty((len(kernel.FIELDS), node.shape[1])), np.empty((2 * most + 4, most))
+    out, status = np.full((count, 3), np.nan), np.empty(count, np.int64)
     room = work, field, table, sizes, system
     (solve or kernel.solve)(node, fraction, parameters, *room, start is not None, out, status)
     return SolvedPoints(status, out, work, field)
+
+
+def run_refined(
+    kernel: ModuleType,
+    nodes: tuple[Array, Array],
+    fraction: Array,
+    parameters: Array,
+    square: tuple[float, float],
+    kind: type = float,
+) -> tuple[Array, Array, Array]:
+    """(status [P], out [P, 5], families [P, ...]) of the same on rough nodes, and from there on finer ones.
+
+    out: as in ``refine`` of the kernel; square: E y^2 of the clean label, and which share of E y^2 is negligible. kind:
+    of the numbers, others than those of double precision without a compiler.
+    """
+    count, blocks = len(parameters), len(fraction)
+    work: Array = np.zeros((count, size_of(kernel, blocks)), kind)
+    out, status = np.empty((count, 5)), np.empty(count, np.int64)
+    refine, given = kernel.refine, [*nodes, fraction, parameters]
+    if kind is not float:
+        refine, given = uncompiled(refine), [array.astype(kind) for array in given]
+    refine(*given, *members(kernel, blocks), *square, work, out, status)
+    return status, out, work if kind is float else work.astype(float)
 
 
 def run_solver(

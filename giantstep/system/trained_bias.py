@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -62,7 +62,7 @@ def solve_with_bias(
             best = found
     chosen = best or middle
     solution = solution_of(*chosen.solution)
-    return chosen.bias, replace(solution, iterations=search.evaluations)
+    return chosen.bias, solution._replace(iterations=search.evaluations)
 
 
 class _Search:

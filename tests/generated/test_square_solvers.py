@@ -16,7 +16,7 @@ from generated.systems import square
 from giantstep.spec.model import Model
 from giantstep.system.result import ORDER_PARAMETERS
 from giantstep.system.solve import problem_of, solve
-from giantstep.system.state import State, members, run_points, run_solver, slices_by_name
+from giantstep.system.state import State, members, run_points, run_refined, run_solver, slices_by_name
 
 CASES: list[tuple[int, dict[str, Any]]] = [
     (1, {}),
@@ -274,6 +274,28 @@ def test_many_points_are_solved_and_certified_one_by_one() -> None:
             wrong[2, slices_by_name(square, blocks)[name][0]] *= 1.0 + 1e-4
             again = certificate.check(problem.fraction, parameters, wrong)
             assert again[2] > 1e-8 and np.array_equal(np.delete(again, 2), np.delete(residuals, 2)), name
+
+
+def test_both_orders_of_quadrature_are_one_call() -> None:
+    """The second starts from the first, by the same bits; the change of the test error beside its size, or beside the
+    share of E y^2 that is negligible.
+    """
+    problem = problem_of(model(2))
+    fine, rough = (np.array(rows.T, order="C") for rows in (small_table(problem), small_table(problem)[::2]))
+    parameters = np.tile(problem.parameters.array(), (4, 1))
+    parameters[:, 0], parameters[:, 2] = [0.4, 1.0, 2.0, 5.0], [1.0, np.nan, 0.01, 10.0]
+    first = run_points(square, rough, problem.fraction, parameters)
+    second = run_points(square, fine, problem.fraction, parameters, first.work)
+    for negligible in (1e-5, 10.0):
+        status, out, families = run_refined(square, (rough, fine), problem.fraction, parameters, (0.7, negligible))
+        kept = status > 0
+        assert kept.tolist() == [True, False, True, True] and np.array_equal(status[kept], second.status[kept])
+        assert np.array_equal(families[kept], second.work[kept])
+        assert np.array_equal(out[:, :3], second.out, equal_nan=True)
+        labels = 0.7 + parameters[:, 3]
+        assert np.array_equal(out[:, 4], labels) and labels[0] > 0.7
+        size = np.maximum(abs(second.out[:, 0]), negligible * labels)
+        assert np.array_equal(out[:, 3], abs(second.out[:, 0] - first.out[:, 0]) / size, equal_nan=True)
 
 
 def test_a_point_that_fails_leaves_the_others_alone() -> None:

@@ -30,7 +30,7 @@ extended = pytest.mark.skipif(np.finfo(np.longdouble).eps > 1e-18, reason="no nu
 def test_peak_is_solved_though_double_precision_does_not_settle() -> None:
     model = Model.from_dict(PEAK)
     problem = problem_of(model, None, intermediate=True)
-    assert direct_points(problem, problem.parameters, 1e-10).quadrature_error[0] > 1e-9
+    assert direct_points(problem, problem.parameters, 1e-10).at(0).quadrature_error > 1e-9
     assert solve(model).quadrature_error < 1e-10
 
 

@@ -95,7 +95,7 @@ def test_the_quadrature_does_not_know_the_axes() -> None:
     assert directions is not None
     other = Directions(directions.loadings, directions.overlaps, rows_of(np.array(directions.kept) @ rotation(2)))
     loadings, overlaps = other.reduced()
-    moved = replace(problem, loadings=loadings, overlaps=overlaps)
+    moved = problem.with_features(loadings=loadings, overlaps=overlaps)
     found, wanted = solve_coupled(moved, 1e-10), solve_coupled(problem, 1e-10)
     assert found.test_error == pytest.approx(wanted.test_error, rel=1e-10)
     for name, value in directions.outward(wanted.order_parameters).items():

@@ -152,7 +152,7 @@ def test_a_wrong_coefficient_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None
 def test_a_wrong_step_is_noticed() -> None:
     problem = problem_of(STEPPED)
     assert step_check(STEPPED, problem).ok
-    wrong = replace(problem, spike=replace(problem.spike, strength=problem.spike.strength * (1.0 + 1e-9)))
+    wrong = problem.with_features(spike=replace(problem.spike, strength=problem.spike.strength * (1.0 + 1e-9)))
     assert not step_check(STEPPED, wrong).ok
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import combinations
 from types import ModuleType
 from typing import Any, Protocol
@@ -89,7 +89,7 @@ class Response:
         self.rows = rows_of(self.problem)
         blocks, loadings = self.problem.blocks, self.problem.loadings
         self.nodes = Nodes(blocks) if loadings is None else TensorNodes(Shape(blocks, loadings, None))
-        limit = replace(self.problem.with_parameters(inverse_dimension=0.0), link=None)
+        limit = self.problem.with_parameters(inverse_dimension=0.0).with_features(link=None)
         self.span = span_of(limit)
         self.blocks = len(self.problem.blocks)
         self.members, sizes = members(self.kernel, self.blocks)
