@@ -93,7 +93,7 @@ def _runs(plan: Plan) -> dict[int, list[Node]]:
 
 
 def _entries(program: Program, plan: Plan) -> Iterator[str]:
-    """What Python calls: residuals and Jacobian of a stage, the solver that takes the stages in order, and twice."""
+    """What Python calls: residuals and Jacobian of a stage, and the solver that takes the stages in order."""
     runs = _runs(plan)
     torn = [(number, block) for number, block in enumerate(plan.blocks, start=1) if block.torn]
     newton = " or ".join(f"stage == {stage}" for stage, (_, block) in enumerate(torn) if block.tangents) or "False"
@@ -126,8 +126,6 @@ def _entries(program: Program, plan: Plan) -> Iterator[str]:
         before="\n".join(indented(before.lines, 2)),
         sweeps=_dispatch([*tangents, *plain], 4),
     )
-    if plan.system.spikes == 1:  # the nodes of several directions are refined axis by axis
-        yield Template(read("refine")).substitute(fields=len(program.places.fields))
 
 
 def _dispatch(cases: Sequence[tuple[str, str]], depth: int) -> str:

@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature 28bf38c3ede3e242.
+Generated; do not edit. Signature ac67f608ba7eb838.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "28bf38c3ede3e24230dca3807eb57f214a855aad213291cc2af9bf190b6e0ee6"
+SIGNATURE = "ac67f608ba7eb83876003db19cba18fc25115b02feda96f27a24ba8e755ec856"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

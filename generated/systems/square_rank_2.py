@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 287408963f3379ea.
+in X). Generated; do not edit. Signature 0323d51422839d80.
 Regenerate with: giantstep generate
 """
 
@@ -23,7 +23,7 @@ from generated.runtime.unknowns import (DIRECTION, FAMILY, IMAGE, RESIDUAL, TURN
     solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "287408963f3379ea2c7b95e7031a2d6c8244c595937239818ae5063954ebc8c6"
+SIGNATURE = "0323d51422839d802ddedea07ed91ea0d989ecb6b7ae6c62f4dd3bf101fb293d"
 
 
 kappa_1, weight, nu0, nu1, nu2sq, kappa_2 = np.arange(6)  # rows of node, then those of the blocks
@@ -439,29 +439,48 @@ def _solve_point(node, fraction, parameters, work, vector, matrix, field, member
 
 
 @entry
-def solve(node, fraction, parameters, work, field, members, sizes, system, warm, out, status):
-    """Solve the system at many points, each by itself; out[p] = (test error, training error, free energy).
+def solve(rough, node, fraction, parameters, square, negligible, work, field, members, sizes, warm, out, status):
+    """Solve the system at many points, each by itself: on rough nodes where there are some, and from there on node.
 
     node[6 + 3K, N]: kappa_1, weight, nu0, nu1, nu2sq, kappa_2, then mu0, mu1, mu2sq per block; fraction[K];
     parameters[p] = (alpha, beta, ridge, noise, inverse_dimension); work[p]: vectors, then matrices; members and sizes:
     the places in it of the sizes[stage] unknowns of a stage, and of their residuals, by the roles of ``unknowns``, so
     that one loop serves every stage and any K; of a symmetric matrix one of each pair (b, c), (c, b) is an unknown;
-    field and system: room; warm: Newton's method starts from the unknowns as they are, and where that fails from its
-    own start. status[p]: the number of Newton iterations and linear solves, or minus the stage that failed.
+    field: room; warm: Newton's method starts from the unknowns as they are, and where that fails from its own start.
+    status[p]: the number of Newton iterations and linear solves, or minus the stage that failed.
+
+    out[p] = (test error, training error, free energy, change of the test error from the rough nodes, E y^2): the change
+    is relative to the test error, or to the share ``negligible`` of E y^2 where that is more; square: E y^2 of the
+    clean label.
     """
-    K = fraction.shape[0]
+    K, most, kind = fraction.shape[0], members.shape[2], work.dtype
     vectors = 28*K
+    system, found = np.empty((2*most + 4, most), kind), np.empty(3, kind)
+    rough_field = np.empty((field.shape[0], rough.shape[1]), kind)
     for p in range(parameters.shape[0]):
         point = work[p]
         vector = point[:vectors].reshape(28, K)
         matrix = point[vectors:].reshape(15, K, K)
-        for again in range(2 if warm else 1):
-            if again > 0:
-                point[:] = 0.0
-            status[p] = _solve_point(node, fraction, parameters[p], point, vector, matrix, field, members, sizes,
-                system, warm and again == 0, out[p])
-            if status[p] > 0:
+        begun, out[p, 0] = warm, np.nan
+        for order in range(0 if rough.shape[1] > 0 else 1, 2):
+            table, room = (rough, rough_field) if order == 0 else (node, field)
+            out[p, 3] = out[p, 0]
+            found[:] = np.nan
+            for again in range(2 if begun else 1):
+                if again > 0:
+                    point[:] = 0.0
+                status[p] = _solve_point(table, fraction, parameters[p], point, vector, matrix, room, members, sizes,
+                    system, begun and again == 0, found)
+                if status[p] > 0:
+                    break
+            for i in range(3):
+                out[p, i] = found[i]
+            if status[p] <= 0:
                 break
+            begun = True
+        out[p, 4] = square + parameters[p, 3]
+        size = max(abs(out[p, 0]), negligible*out[p, 4], 1e-300)
+        out[p, 3] = abs(out[p, 0] - out[p, 3])/size
 
 
 EQUATIONS = """

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 73c8150daca47bbb.
+Generated; do not edit. Signature 41e3169be89032f7.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "73c8150daca47bbba1434086ab773347bd2f976e83f3e427ba478d947906d74d"
+SIGNATURE = "41e3169be89032f7070fda7286222df55617d5872a13dd28cd2f88cc259515b0"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

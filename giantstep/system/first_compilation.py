@@ -34,7 +34,7 @@ from giantstep.spec.emission import environment
 from giantstep.spec.kernels import function_kernel
 from giantstep.spec.model import Model
 from giantstep.system.kernels import loss_kernel, system_kernel
-from giantstep.system.state import State, run_refined, run_solver
+from giantstep.system.state import State, run_solver
 from giantstep.system.uncompiled import is_kept
 
 #: What a user at a terminal or in a notebook reads while nothing else happens.
@@ -66,16 +66,7 @@ def compile_first(model: Model) -> None:
         if child is not None:
             child.wait()
     if is_closed(model):
-        _run_square(rank_of(model))
-
-
-def _run_square(rank: int) -> None:
-    """Call the solver of the square loss as it will be called."""
-    kernel, (node, fraction, parameters) = system_kernel("square", rank=rank), _numbers(5, rank)
-    if rank == 1:
-        run_refined(kernel, (node, node), fraction, parameters[None], (1.0, 1.0))
-    else:
-        run_solver(kernel, node, fraction, parameters)
+        run_solver(system_kernel("square", rank=rank_of(model)), *_numbers(5, rank_of(model)))
 
 
 def _seconds(model: Model) -> int:
@@ -103,8 +94,7 @@ def _last_kernels(model: Model) -> tuple[Any, ...]:
     """Kernels of a model that are there when all are that its kind has in common with others."""
     rank = rank_of(model)
     if is_closed(model):
-        kernel = system_kernel("square", rank=rank)
-        return (kernel.refine if rank == 1 else kernel.solve,)
+        return (system_kernel("square", rank=rank).solve,)
     return getattr(_coupled(model), _called(model)[0]), _averages(model)[0]
 
 

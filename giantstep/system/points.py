@@ -63,7 +63,7 @@ def solve_points(model: Model, values: Mapping[str, Array], dimension: int | Non
     found = points.all()
     order = shared(found.order_parameters, members, whole.fraction)
     found = found._replace(order_parameters=reported(order, whole.spike))
-    ok = points.status > 0
+    ok = points.solved.status > 0
     with np.errstate(all="ignore"):  # what is not a number fails
         for holds in conditions(whole, found, parameters, tolerance).values():
             ok &= holds

@@ -20,8 +20,8 @@ from giantstep.system.kernels import system_kernel
 from giantstep.system.problem import Features, Parameters, Problem, Solution
 from giantstep.system.result import ORDER_PARAMETERS
 from giantstep.system.span import Span, span_of
-from giantstep.system.state import State, run_refined, run_solver, slices_by_name
-from giantstep.system.uncompiled import sparing
+from giantstep.system.state import SolvedPoints, State, run_points, run_solver, slices_by_name
+from giantstep.system.uncompiled import sparing, uncompiled
 
 RESIDUAL = 1e-10  # a solution with a larger residual is not reported
 ROUNDING = 1e-15  # of E y^2: what double precision leaves of a test error that is next to nothing
@@ -47,25 +47,21 @@ class _Run:
 
 
 class Points(NamedTuple):
-    """Solutions at many points [P] of one problem, which differ in its parameters, on the table of a rule.
-
-    status: the number of iterations, not positive where there is no solution; numbers [P, 5]: the errors, the free
-    energy, the change of the test error, E y^2; families [P, ...] and residuals [P].
-    """
+    """Solutions at many points of one problem, which differ in its parameters: on a rule, with residuals [P]."""
 
     rule: _Rule
-    status: np.ndarray
-    numbers: np.ndarray
-    families: np.ndarray
+    solved: SolvedPoints
     residual: np.ndarray
 
     def at(self, p: int) -> Solution:
         """One of them."""
-        return self._solution(self.numbers[p].tolist(), self.families[p], float(self.residual[p]), int(self.status[p]))
+        status, out, work, _ = self.solved
+        return self._solution(out[p].tolist(), work[p], float(self.residual[p]), int(status[p]))
 
     def all(self) -> Solution:
         """All of them together."""
-        return self._solution(self.numbers.T, self.families.T, self.residual, self.status)
+        status, out, work, _ = self.solved
+        return self._solution(out.T, work.T, self.residual, status)
 
     def _solution(self, numbers: Any, families: np.ndarray, residual: Any, iterations: Any) -> Solution:
         test_error, train_error, free_energy, change, signal = numbers
@@ -111,9 +107,10 @@ def direct_points(
     """
     rule = _rule(problem.features, halvings, span_of(problem))
     fraction, numbers = problem.fraction, parameters.array().reshape(-1, len(parameters))
-    square = rule.square, ROUNDING / tolerance
-    status, out, families = run_refined(rule.kernel, (rule.rough, rule.node), fraction, numbers, square, kind)
-    return Points(rule, status, out, families, rule.certificate.check(fraction, numbers, families))
+    nodes, square = (rule.rough, rule.node), (rule.square, ROUNDING / tolerance)
+    solve = None if kind is float else uncompiled(rule.kernel.solve)
+    found = run_points(rule.kernel, nodes, fraction, numbers, square, solve=solve, kind=kind)
+    return Points(rule, found, rule.certificate.check(fraction, numbers, found.work))
 
 
 def _solve_by_axes(problem: Problem, tolerance: float) -> Solution:

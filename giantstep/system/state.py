@@ -6,11 +6,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-
-from giantstep.system.uncompiled import uncompiled
 
 Array = np.ndarray
 
@@ -148,9 +146,11 @@ class Solved:
     state: State
 
 
-@dataclass(frozen=True)
-class SolvedPoints:
-    """The same of many points: status [P], out [P, 3], families work [P, ...]; field: functions of the last one."""
+class SolvedPoints(NamedTuple):
+    """The same of many points: status [P], families work [P, ...]; field: functions of the last one.
+
+    out [P, 5]: what the generated solver says of a point, from the test error to E y^2.
+    """
 
     status: Array
     out: Array
@@ -160,48 +160,30 @@ class SolvedPoints:
 
 def run_points(
     kernel: ModuleType,
-    node: Array,
-    fraction: Array,
-    parameters: Array,
-    start: Array | None = None,
-    solve: Callable[..., Any] | None = None,
-) -> SolvedPoints:
-    """Solve a system that is solved block by block at ``parameters`` [P, 5], on nodes [columns, N].
-
-    start: families [P, ...] of solutions on other nodes; solve: in the place of the kernel's, the same in plain Python.
-    """
-    count, blocks = len(parameters), len(fraction)
-    table, sizes = members(kernel, blocks)
-    most = table.shape[2]
-    work = np.zeros((count, size_of(kernel, blocks))) if start is None else start.copy()
-    field, system = np.empty((len(kernel.FIELDS), node.shape[1])), np.empty((2 * most + 4, most))
-    out, status = np.full((count, 3), np.nan), np.empty(count, np.int64)
-    room = work, field, table, sizes, system
-    (solve or kernel.solve)(node, fraction, parameters, *room, start is not None, out, status)
-    return SolvedPoints(status, out, work, field)
-
-
-def run_refined(
-    kernel: ModuleType,
     nodes: tuple[Array, Array],
     fraction: Array,
     parameters: Array,
-    square: tuple[float, float],
+    square: tuple[float, float] = (0.0, 0.0),
+    start: Array | None = None,
+    solve: Callable[..., Any] | None = None,
     kind: type = float,
-) -> tuple[Array, Array, Array]:
-    """(status [P], out [P, 5], families [P, ...]) of the same on rough nodes, and from there on finer ones.
+) -> SolvedPoints:
+    """Solve a system that is solved block by block at ``parameters`` [P, 5].
 
-    out: as in ``refine`` of the kernel; square: E y^2 of the clean label, and which share of E y^2 is negligible. kind:
-    of the numbers, others than those of double precision without a compiler.
+    nodes: rough ones, and those of the answer [columns, N]; square: E y^2 of the clean label, and which share of E y^2
+    is negligible; start: families [P, ...] of solutions on other nodes; solve: in the place of the kernel's, the same
+    in plain Python, which takes numbers of any kind.
     """
     count, blocks = len(parameters), len(fraction)
-    work: Array = np.zeros((count, size_of(kernel, blocks)), kind)
+    work: Array = np.zeros((count, size_of(kernel, blocks)), kind) if start is None else start.astype(kind)
+    field: Array = np.empty((len(kernel.FIELDS), nodes[1].shape[1]), kind)
     out, status = np.empty((count, 5)), np.empty(count, np.int64)
-    refine, given = kernel.refine, [*nodes, fraction, parameters]
+    given = [*nodes, fraction, parameters]
     if kind is not float:
-        refine, given = uncompiled(refine), [array.astype(kind) for array in given]
-    refine(*given, *members(kernel, blocks), *square, work, out, status)
-    return status, out, work if kind is float else work.astype(float)
+        given = [array.astype(kind) for array in given]
+    room = work, field, *members(kernel, blocks)
+    (solve or kernel.solve)(*given, *square, *room, start is not None, out, status)
+    return SolvedPoints(status, out, work if kind is float else work.astype(float), field)
 
 
 def run_solver(
@@ -212,8 +194,8 @@ def run_solver(
     start: State | None = None,
     solve: Callable[..., Any] | None = None,
 ) -> Solved:
-    """The same at one point."""
+    """The same at one point, on one table."""
     begin = None if start is None else start.work[None]
-    found = run_points(kernel, node, fraction, parameters[None], begin, solve)
+    found = run_points(kernel, (node[:, :0], node), fraction, parameters[None], start=begin, solve=solve)
     state = State(kernel, len(fraction), node.shape[1], room=(found.work[0], found.field))
-    return Solved(int(found.status[0]), found.out[0], state)
+    return Solved(int(found.status[0]), found.out[0, :3], state)

@@ -16,7 +16,7 @@ from generated.systems import square
 from giantstep.spec.model import Model
 from giantstep.system.result import ORDER_PARAMETERS
 from giantstep.system.solve import problem_of, solve
-from giantstep.system.state import State, members, run_points, run_refined, run_solver, slices_by_name
+from giantstep.system.state import State, members, run_points, run_solver, slices_by_name
 
 CASES: list[tuple[int, dict[str, Any]]] = [
     (1, {}),
@@ -261,12 +261,12 @@ def test_many_points_are_solved_and_certified_one_by_one() -> None:
         node = np.array(small_table(problem).T, order="C")
         parameters = np.tile(problem.parameters.array(), (4, 1))
         parameters[:, 0], parameters[:, 2] = [0.4, 1.0, 2.0, 5.0], [1.0, 0.1, 0.01, 10.0]
-        found = run_points(square, node, problem.fraction, parameters)
+        found = run_points(square, (node[:, :0], node), problem.fraction, parameters)
         certificate = square.CERTIFICATE.on(node, slices_by_name(square, blocks))
         residuals = certificate.check(problem.fraction, parameters, found.work)
         for p, at in enumerate(parameters):
             alone = run_solver(square, node, problem.fraction, at)
-            assert alone.status == found.status[p] and np.array_equal(alone.out, found.out[p])
+            assert alone.status == found.status[p] and np.array_equal(alone.out, found.out[p, :3])
             assert np.array_equal(alone.state.work, found.work[p])
             assert residuals[p] == square.check(node, problem.fraction, at, alone.state) < 1e-13
         for name in ORDER_PARAMETERS:
@@ -284,15 +284,16 @@ def test_both_orders_of_quadrature_are_one_call() -> None:
     fine, rough = (np.array(rows.T, order="C") for rows in (small_table(problem), small_table(problem)[::2]))
     parameters = np.tile(problem.parameters.array(), (4, 1))
     parameters[:, 0], parameters[:, 2] = [0.4, 1.0, 2.0, 5.0], [1.0, np.nan, 0.01, 10.0]
-    first = run_points(square, rough, problem.fraction, parameters)
-    second = run_points(square, fine, problem.fraction, parameters, first.work)
+    none, labels = rough[:, :0], 0.7 + parameters[:, 3]
+    first = run_points(square, (none, rough), problem.fraction, parameters)
+    second = run_points(square, (none, fine), problem.fraction, parameters, start=first.work)
+    assert np.isnan(first.out[:, 3]).all() and np.array_equal(first.out[:, 4], parameters[:, 3])
     for negligible in (1e-5, 10.0):
-        status, out, families = run_refined(square, (rough, fine), problem.fraction, parameters, (0.7, negligible))
+        status, out, work, _ = run_points(square, (rough, fine), problem.fraction, parameters, (0.7, negligible))
         kept = status > 0
         assert kept.tolist() == [True, False, True, True] and np.array_equal(status[kept], second.status[kept])
-        assert np.array_equal(families[kept], second.work[kept])
-        assert np.array_equal(out[:, :3], second.out, equal_nan=True)
-        labels = 0.7 + parameters[:, 3]
+        assert np.array_equal(work[kept], second.work[kept])
+        assert np.array_equal(out[:, :3], second.out[:, :3], equal_nan=True)
         assert np.array_equal(out[:, 4], labels) and labels[0] > 0.7
         size = np.maximum(abs(second.out[:, 0]), negligible * labels)
         assert np.array_equal(out[:, 3], abs(second.out[:, 0] - first.out[:, 0]) / size, equal_nan=True)
@@ -303,13 +304,14 @@ def test_a_point_that_fails_leaves_the_others_alone() -> None:
     node = np.array(small_table(problem).T, order="C")
     parameters = np.tile(problem.parameters.array(), (3, 1))
     parameters[1, 2] = np.nan
-    found = run_points(square, node, problem.fraction, parameters)
+    nodes = node[:, :0], node
+    found = run_points(square, nodes, problem.fraction, parameters)
     assert found.status[1] < 0 and found.status[0] == found.status[2] > 0
-    assert np.array_equal(found.out[0], found.out[2])
+    assert np.array_equal(found.out[0], found.out[2], equal_nan=True)
     wrong = found.work.copy()
     wrong[1] = np.nan
-    warm = run_points(square, node, problem.fraction, parameters, wrong)
+    warm = run_points(square, nodes, problem.fraction, parameters, start=wrong)
     assert warm.status[1] < 0 and np.array_equal(warm.status > 0, found.status > 0)
     wrong[0] = np.nan  # a start that leads nowhere: the solver's own instead
-    again = run_points(square, node, problem.fraction, np.tile(problem.parameters.array(), (3, 1)), wrong)
-    assert again.status[0] > 0 and np.array_equal(again.out[0], found.out[0])
+    again = run_points(square, nodes, problem.fraction, np.tile(problem.parameters.array(), (3, 1)), start=wrong)
+    assert again.status[0] > 0 and np.array_equal(again.out[0], found.out[0], equal_nan=True)

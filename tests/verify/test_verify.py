@@ -132,7 +132,8 @@ def test_a_wrong_kernel_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
 
         def solve(self, *given: Any) -> None:
             kernel.solve(*given)
-            given[3][:, slices_by_name(kernel, len(given[1]))["Q2"][0]] *= 1.0 + 1e-9
+            work, fraction = given[6], given[2]
+            work[:, slices_by_name(kernel, len(fraction))["Q2"][0]] *= 1.0 + 1e-9
 
     monkeypatch.setattr(import_module("giantstep.verify.solver_equations"), "system_kernel", lambda *_, **__: Wrong())
     result = solve(SPIKED)
