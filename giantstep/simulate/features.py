@@ -52,8 +52,8 @@ def sampled_test_error(
 ) -> tuple[Array, Array]:
     """Test error over `count` fresh inputs and its standard error, each of shape (readouts,).
 
-    Mean of (y_clean - f)^2, or of y_clean f < 0 for a loss of the margin. readouts[p, R] in Fortran order, each with
-    its own bias. For the systems with a true activation; nothing but the chunk is kept in memory.
+    Mean of (y_clean - f)^2, or of y_clean f < 0 for a loss of the margin, f = 0 by half. readouts[p, R] in Fortran
+    order, each with its own bias. For the systems with a true activation; nothing but the chunk is kept in memory.
     """
     width = sizes.width_count
     height = min(chunk_rows(width), count)
@@ -152,9 +152,9 @@ def activate(system: FiniteSystem, chunk: Array, bias: float) -> None:
 
 
 def _errors(system: FiniteSystem, clean: Array, output: Array) -> Array:
-    """Squared or classification errors of outputs[R, n]."""
+    """Squared or classification errors of outputs[R, n]; f = 0, of relus none of which is active, counts half."""
     if system.classifies:
-        return (output * clean < 0.0).astype(np.float64)
+        return 0.5 - 0.5 * np.sign(output * clean)
     return (output - clean) ** 2
 
 

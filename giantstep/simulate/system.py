@@ -80,7 +80,7 @@ class FiniteSystem:
 
     @property
     def classifies(self) -> bool:
-        """Whether the test error is P(y f < 0): for losses of the margin."""
+        """Whether the test error is P(y f < 0) + P(f = 0)/2: for losses of the margin."""
         return self.loss is not None and self.loss.form == "margin"
 
     @property

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from erm_cases import loss_of
 
 from giantstep.simulate.errors import Array, SimulationError
 from giantstep.simulate.run import simulate
@@ -64,6 +65,13 @@ def test_a_sample_size_does_not_depend_on_its_company(what: SystemKind) -> None:
         alone = simulate(SYSTEM, what, 40, 2, [alpha], [1.0], test_samples=200)
         np.testing.assert_allclose(alone.test_error[:, 0, 0], many.test_error[:, index, 1], rtol=1e-8)
         np.testing.assert_allclose(alone.train_error[:, 0, 0], many.train_error[:, index, 1], rtol=1e-8)
+
+
+def test_an_output_of_zero_is_wrong_by_half() -> None:
+    """Relus that are never active: without them P(y f < 0) would be zero."""
+    silent = FiniteSystem(lambda z: (np.maximum(z, 0.0), 1.0 * (z > 0.0)), np.sign, 1.0, bias=-20.0)
+    silent = dataclasses.replace(silent, loss=loss_of("logistic"))
+    assert simulate(silent, "network", 30, 1, [2.0], [0.1], test_samples=100).test_error.item() == 0.5
 
 
 def test_one_seed_has_no_standard_error() -> None:
