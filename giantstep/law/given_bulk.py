@@ -12,19 +12,22 @@ import numpy as np
 from derive.directions import norm_weight_names, weight_name
 from giantstep.law.given_file import arrays_of, blocks_of, changed, directions_in, rows_of
 from giantstep.spec.errors import BadInput
+from giantstep.spec.expressions import is_linear
 from giantstep.spec.model import Model, Readout
 
 Array = np.ndarray
 _ROUNDING = 1e-6
+_ALIKE = 20.0  # times 1/d: the relative variance of squared norms of rows that share one mean
 _NOTHING = 1e-7  # of a unit vector: what is left of it beside others is rounding
 
 
 @dataclass(frozen=True, eq=False)
 class GivenBulk:
-    """The rows [p, d] of a given first layer; those of each readout value have a mean square norm of one.
+    """The rows [p, d] of a given first layer, over the root of their variance: a mean square norm of one.
 
     block [p]: the number of the readout value of every row; variances [K]: mean square norms as given, of all rows of
-    the same value. spike [d], target [m, d]: the directions, None where none are given. indices: m.
+    the same value where these are alike. spike [d], target [m, d]: the directions, None where none are given.
+    indices: m.
     """
 
     rows: Array
@@ -133,6 +136,13 @@ def given_bulk(model: Model) -> GivenBulk:
     return found
 
 
+def given_law(model: Model) -> Mapping[str, Array]:
+    """What the equations of its rows are given, by name. Raises BadInput, also for rows of very unequal norms."""
+    bulk = given_bulk(model)
+    _check_norms(model, bulk)
+    return bulk.neurons if len(bulk.variances) > 1 else bulk.spectral
+
+
 def given_rows(model: Model) -> tuple[Array, Array | None, Array | None]:
     """(rows [p, d] block by block, spike [d], target [m, d]) for a simulation. Raises BadInput."""
     bulk = given_bulk(model)
@@ -145,9 +155,8 @@ def _read(path: str, written: int, indices: int, readout: Readout) -> GivenBulk:
     arrays = arrays_of(path)
     w = rows_of(path, arrays)
     block = blocks_of(path, arrays, len(w), readout.fractions)
-    values, squares = np.array(readout.values), np.einsum("ij,ij->i", w, w)
-    same = values[block] == values[:, None]  # rows of each readout value
-    variances = (same @ squares) / same.sum(axis=1)
+    squares = np.einsum("ij,ij->i", w, w)
+    variances = _variances(squares, block, np.array(readout.values), w.shape[1])
     for variance in variances:
         if not 1e-12 < variance < 1e12:
             raise BadInput(
@@ -156,6 +165,42 @@ def _read(path: str, written: int, indices: int, readout: Readout) -> GivenBulk:
     spike, target = directions_in(path, arrays, w.shape[1], indices)
     rows = w / np.sqrt(variances[block])[:, None]
     return GivenBulk(rows, block, tuple(variances.tolist()), indices, spike, target)
+
+
+def _variances(squares: Array, block: Array, values: Array, dimension: int) -> Array:
+    """Mean square norms [K]: of all rows of the same value, where these are alike, else block by block.
+
+    squares [p]: squared norms of the rows; block [p]: the numbers of their blocks; values [K].
+    """
+    own = block == np.arange(len(values))[:, None]
+    found = (own @ squares) / own.sum(axis=1)
+    for value in np.unique(values):
+        same = values[block] == value
+        if squares[same].var() <= _ALIKE / dimension * squares[same].mean() ** 2:
+            found[values == value] = squares[same].mean()
+    return np.asarray(found)
+
+
+def _check_norms(model: Model, bulk: GivenBulk) -> None:
+    """Raises BadInput where norms vary by order one within the blocks of a value: the law is of first order in them.
+
+    What it leaves out is of the order of their variance, which is 2/d for Gaussian rows.
+    """
+    if is_linear(model.network.activation):
+        return
+    values, mean = np.array(model.network.readout.values), np.array(bulk.variances)[bulk.block]
+    beyond, allowed = bulk.norms * mean, _ALIKE / bulk.rows.shape[1]
+    for value in np.unique(values):
+        same = values[bulk.block] == value
+        found = float(np.mean(beyond[same] ** 2) / np.mean((beyond + mean)[same]) ** 2)
+        if found > allowed:
+            raise BadInput(
+                f"the squared norms of the rows of step.matrix vary too much within readout value {value:g}: their "
+                f"variance over their squared mean is {found:.3g}, and the equations leave out terms of that size",
+                f"it must be at most {_ALIKE:g}/d = {allowed:.3g}: sort the rows into classes of similar norm by the "
+                "array 'block', and give the value once for each class, network.readout.values = [1.0, 1.0, 1.0] "
+                "with the shares of the classes as network.readout.fractions",
+            )
 
 
 def _singular(w: Array) -> tuple[Array, Array]:

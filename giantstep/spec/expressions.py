@@ -55,6 +55,12 @@ def numpy_function(text: str) -> Callable[[ArrayLike], Dual]:
     return evaluate
 
 
+def is_linear(text: str) -> bool:
+    """Whether a function of z is linear: by its second differences."""
+    values, _ = numpy_function(text)(np.linspace(-3.0, 3.0, 13))
+    return bool(np.max(np.abs(np.diff(values, 2))) <= 1e-12 * np.max(np.abs(values)))
+
+
 @dataclass(frozen=True)
 class Prepared:
     """A tree ready to be evaluated many times: what does not depend on any variable is a number already."""

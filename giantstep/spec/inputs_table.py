@@ -10,7 +10,7 @@ import numpy as np
 
 from derive.language.links import MAX_INDICES
 from giantstep.spec.errors import BadInput
-from giantstep.spec.expressions import numpy_function
+from giantstep.spec.expressions import is_linear
 from giantstep.spec.matrix import Matrix, NumbersOrMatrix, Rows
 from giantstep.spec.tables import Table, shown_plainly
 from giantstep.spec.validate import Count, Number, Numbers, Optional
@@ -146,7 +146,7 @@ class Inputs(Table):
 
     def check_activation(self, activation: str) -> None:
         """Raises BadInput for a power law that no limit goes with: neurons are correlated beyond their linear part."""
-        if self.capacity is not None and self.capacity >= _ROUGH and not _is_linear(activation):
+        if self.capacity is not None and self.capacity >= _ROUGH and not is_linear(activation):
             raise BadInput(
                 f"inputs.capacity = {self.capacity!r} needs a linear activation: tr Sigma^2/d grows with the modes, "
                 "and neurons are then correlated beyond the linear parts of their features",
@@ -158,9 +158,3 @@ def _unit_rows(rows: Sequence[Sequence[float] | Array]) -> Array:
     found = np.array(rows)
     found = found / np.abs(found).max(axis=1)[:, None]
     return np.asarray(found / np.linalg.norm(found, axis=1)[:, None])
-
-
-def _is_linear(activation: str) -> bool:
-    z = np.linspace(-3.0, 3.0, 13)
-    values = numpy_function(activation)(z)[0]
-    return bool(np.max(np.abs(np.diff(values, 2))) <= 1e-12 * np.max(np.abs(values)))

@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.evaluation import Numbers, Stage
 from generated.runtime.unknowns import RESIDUAL
-from giantstep.law.given_bulk import given_bulk
+from giantstep.law.given_bulk import given_law
 from giantstep.law.kind import bulk_kind
 from giantstep.law.rows_of_blocks import RowsOfBlocks
 from giantstep.law.structured_inputs import input_law, norms_of_isotropic_rows
@@ -44,10 +44,8 @@ def bulk_arrays(problem: Problem, nodes: int) -> Mapping[str, Array]:
         return {"Sigma": law.covariance[blocks], "chi": law.chi[blocks], **law.weights}
     if kind == "norms":
         return {"chi": np.full(len(problem.blocks), norms_of_isotropic_rows(model.network))}
-    if kind == "neurons":
-        return given_bulk(model).neurons
-    if kind == "matrix":
-        return given_bulk(model).spectral
+    if kind in ("matrix", "neurons"):
+        return given_law(model)
     return rows_of_blocks(problem).samples(nodes)
 
 
