@@ -155,7 +155,7 @@ def solve(point: Point, f: Averages, tolerance: float = 1e-10, most: int = 5000)
 
 
 def test_error(point: Point, f: Averages, x: np.ndarray) -> float:
-    """E (y_clean - f)^2 at given overlaps."""
+    """E (f_* - f)^2 at given overlaps."""
     m, zeta, psi, big_q1, big_q2 = (float(value) for value in x[:5])
 
     def risk(k: Any) -> Any:

@@ -55,9 +55,11 @@ _ENTRIES = (
     Entry("cubic", "He(3,z)", f"{_BGJ19}: information exponent 3, He_3", "z^3-3z"),
 )
 
+#: What is an activation or a link by its name alone, beside the registered ones.
+NAMED = (*DEFINED, "arctan", "sigmoid")
 #: Registered name -> entry, for activations and links alike.
 REGISTERED: Mapping[str, Entry] = MappingProxyType({entry.name: entry for entry in _ENTRIES})
-_NAMES = tuple(sorted({*REGISTERED, *DEFINED}))
+_NAMES = tuple(sorted({*REGISTERED, *NAMED}))
 _BY_TEXT = MappingProxyType({canonical(parse(entry.expression)): entry for entry in _ENTRIES})
 
 
@@ -71,8 +73,8 @@ def lookup(text: str) -> Entry:
     name = text.strip() if isinstance(text, str) else ""
     if name in REGISTERED:
         return REGISTERED[name]
-    text = f"{name}(z)" if name in DEFINED else text
-    if name.isascii() and name.isidentifier() and name not in ("z", *CONSTANTS, *FUNCTIONS, *DEFINED):
+    text = f"{name}(z)" if name in NAMED else text
+    if name.isascii() and name.isidentifier() and name not in ("z", *CONSTANTS, *FUNCTIONS, *NAMED):
         raise ExpressionError(
             f"{shorten(name)} is no known function",
             f"{did_you_mean(name, _NAMES)}known are {', '.join(_NAMES)}; "
@@ -124,8 +126,10 @@ def latex(node: Node) -> str:
         return f"{_bracketed(node.args[0], parts[0], atoms_only=True)}^{{{parts[1]}}}"
     if node.op in _LATEX_SYMBOLS:
         left, right = parts if node.op != "neg" else ("", parts[0])
-        left = _bracketed(node.args[0], left) if node.op == "mul" else left
-        right = right if (node.op, node.args[-1].op) in _UNBRACKETED else _bracketed(node.args[-1], right)
+        sums = node.op == "mul" and node.args[0].op in ("add", "sub")
+        left = rf"\left({left}\right)" if sums else left
+        free = (node.op, node.args[-1].op) in _UNBRACKETED and not right.startswith("-")
+        right = right if free else _bracketed(node.args[-1], right)
         return left + _LATEX_SYMBOLS[node.op] + right
     return r"\pi" if node.value == "pi" else str(node.value)
 
@@ -139,4 +143,4 @@ def _number_latex(value: object) -> str:
 def _bracketed(node: Node, text: str, atoms_only: bool = False) -> str:
     compound = {"add", "sub", "neg"} | ({"mul", "div", "pow", "call"} if atoms_only else set())
     fraction = atoms_only and isinstance(node.value, Fraction) and node.value.denominator != 1
-    return rf"\left({text}\right)" if node.op in compound or fraction else text
+    return rf"\left({text}\right)" if node.op in compound or fraction or text.startswith("-") else text

@@ -150,7 +150,7 @@ LATEX: Mapping[str, str] = MappingProxyType(
         "prox_u": r"\operatorname{prox}_{u}",
         "rho": r"\rho",
         "bias": r"\mathsf{b}",
-        "y_clean": r"y_{\star}",
+        "y_clean": r"f_{\star}",
         "y_probit": r"y_{\tau}",
         "F": "F",
         "d_mu0": r"\partial_s\mu_{0}",
@@ -232,9 +232,9 @@ _MATRIX = "matrix_"  # of an inverse
 _SLOPE = "dE_d"  # of all equations on their adjoints
 _NUMBERED = re.compile(r"(psi|psi_hat|zeta|zeta_hat|kappa|loading|slope|nu1|law_vo|law_oo|mix|across)_(\d+(?:_\d+)?)")
 _COORDINATE = re.compile(r"kappa_\d+")
-_AVERAGE = re.compile(r"avg_(\w+)")
-_FACTOR = re.compile(r"t_\d+|xx|[tMFghx]")
-_FACTORS: Mapping[str, str] = MappingProxyType({"M": "M_{V}", "xx": r"\left(x^{2}-\Delta^{-1}\right)"})
+_FACTOR = re.compile(r"t_\d+|xx|[tFMghlx]")
+_AVERAGE = re.compile(rf"avg_((?:{_FACTOR.pattern})+)")  # a name with another letter keeps SymPy's spelling
+_FACTORS: Mapping[str, str] = MappingProxyType({"M": "M_{V}", "l": r"\ell", "xx": r"\left(x^{2}-\Delta^{-1}\right)"})
 
 
 def latex_name(name: str) -> str | None:

@@ -29,6 +29,8 @@ _OTHER_NAMES = MappingProxyType(
     }
 )
 _LIBRARIES = frozenset({"np", "numpy", "math", "sp", "scipy", "sympy", "torch", "jnp", "jax", "tf", "nn", "F"})
+#: Parameters of losses and activations, which have no name in an expression.
+_PARAMETERS = frozenset({"delta", "epsilon", "eps", "tau", "quantile", "alpha", "beta", "gamma", "slope", "scale"})
 
 
 def meant_by(name: str, called: bool, variables: tuple[str, ...]) -> str:
@@ -38,6 +40,8 @@ def meant_by(name: str, called: bool, variables: tuple[str, ...]) -> str:
     known = _OTHER_NAMES.get(name.lower())
     if known is not None and called:
         return f"write {known.format(*variables)}. "
+    if name.lower() in _PARAMETERS and not called:
+        return f"write the value of {name}, a number as 0.5, in its place. "
     if len(name) == 1 and not called and len(variables) == 1:
         return f"the variable is {variables[0]}: write {variables[0]}. "
     return ""

@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 7473b9ddde2336f3, runtime 254227f3056fa5d0.
+Generated; do not edit. Signature 712cd1fafaf95edf, runtime 254227f3056fa5d0.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "7473b9ddde2336f3ef220026b8b0af59b3568e8ffe6adc25c9b324b4645e9d48"
+SIGNATURE = "712cd1fafaf95edf20521fcf6314b24ce589941eea2d674104a93f757fad4e66"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 1bedcc0c96399e5d, runtime 254227f3056fa5d0.
+Generated; do not edit. Signature eb3cbf8ac3ab631c, runtime 254227f3056fa5d0.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "1bedcc0c96399e5d08644cb37bcb155eb3b1c190254567ecdb697b3ae4953b0d"
+SIGNATURE = "eb3cbf8ac3ab631cc4277cf4271bb35512e8e7d602846b91b8a67837c6b4c4bb"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 0bec11833c140128, runtime 254227f3056fa5d0.
+Generated; do not edit. Signature 313e718ee261c982, runtime 254227f3056fa5d0.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "0bec11833c140128cc733f2d2b28395a33ca649098de5d263ca788f0d263964d"
+SIGNATURE = "313e718ee261c98275bed9463333423ca6b39f231a9a7999cb0fe3529cbae702"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 56d3d5a067ea2bbd, runtime 254227f3056fa5d0.
+Generated; do not edit. Signature 946d01da3679e531, runtime 254227f3056fa5d0.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "56d3d5a067ea2bbdf9133bf4ea24de1b69f35cfbe6bfe969cf604d67808502e5"
+SIGNATURE = "946d01da3679e531d5a330f34a5eb972248c5961d12af54b56036afa081c1bf0"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature ec5f2328b5b667cd, runtime 254227f3056fa5d0.
+Generated; do not edit. Signature 9c0a3ffff425b6b5, runtime 254227f3056fa5d0.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "ec5f2328b5b667cddeec3b31ac6f6b6df2ac28692361c8d4785c7fbd87b6d1d5"
+SIGNATURE = "9c0a3ffff425b6b58000bb1ab8e42a3484756b41d5c99feb997f95141d226f64"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 5fc0c3dd0bf7df3b, runtime 254227f3056fa5d0.
+Generated; do not edit. Signature ecf39cc98f32fff5, runtime 254227f3056fa5d0.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "5fc0c3dd0bf7df3b9983ccdf39fc8ad9fb5f02c0db0b16a51780691d36639f69"
+SIGNATURE = "ecf39cc98f32fff5bf668f4c60efa5398234e13a63496ae6c4683859988d3f34"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature b83b8689c7d84434, runtime 254227f3056fa5d0.
+Generated; do not edit. Signature b460255598066be4, runtime 254227f3056fa5d0.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "b83b8689c7d84434d9a73049d20b1b86d09e98101477691fab3f21ed35c649a3"
+SIGNATURE = "b460255598066be44e17f2cc1186f2dc708af764f726b618a9c60ef02c637027"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

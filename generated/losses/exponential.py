@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 8b7aba9e2493efd2, runtime 254227f3056fa5d0.
+Generated; do not edit. Signature 08f0d64efa9db5d0, runtime 254227f3056fa5d0.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "8b7aba9e2493efd2ccca57c7a80cf60ac742bf55669f919750fc0e39f0334023"
+SIGNATURE = "08f0d64efa9db5d046c2b6d3ad6d10250dab00226afffc274174ed7a7f23c2ab"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

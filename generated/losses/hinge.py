@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature 17a8fef620bd2680, runtime 254227f3056fa5d0.
+Generated; do not edit. Signature 87f685a450f4c732, runtime 254227f3056fa5d0.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "17a8fef620bd2680651da856710d9961909c87bb3bc4005c592e4ea787ff848c"
+SIGNATURE = "87f685a450f4c7327e466321cf3856dcd9618cb9cf313199dcf7a97bd194a72c"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

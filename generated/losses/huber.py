@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 551f51f0a22d6a39, runtime 254227f3056fa5d0.
+Generated; do not edit. Signature d60afd7ef95ea136, runtime 254227f3056fa5d0.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "551f51f0a22d6a3944fc749dba738cdc290997668b027fc3c302cc84ba6c273e"
+SIGNATURE = "d60afd7ef95ea136470007a315d5ea7747b2917cfdf2f9e9f335ede94db40821"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 96188818c7d3c021, runtime 254227f3056fa5d0.
+Generated; do not edit. Signature aee7ed98e87f6464, runtime 254227f3056fa5d0.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "96188818c7d3c021073e0c9b3a21f89f021c2b454e65de579096bcae3ca18d2c"
+SIGNATURE = "aee7ed98e87f6464ca31af94073edb945758017eab984b48e8fefa2ff575dead"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature 20d59e34a533d356, runtime 254227f3056fa5d0.
+Generated; do not edit. Signature 14414b0a8bbe9397, runtime 254227f3056fa5d0.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "20d59e34a533d3560647a5b64068ff4b228d5e4c066da7db4b6ec97de5fc0f36"
+SIGNATURE = "14414b0a8bbe9397e468310703419b50950288c145a9f10bc246349620310245"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

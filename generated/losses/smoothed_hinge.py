@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature 11f94db7f29b3ad9, runtime 254227f3056fa5d0.
+Generated; do not edit. Signature 2e220d29deb7f361, runtime 254227f3056fa5d0.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "11f94db7f29b3ad97ff76d632d70e94b9ac83cd14dc55e605acba08a10f13557"
+SIGNATURE = "2e220d29deb7f361b920c6a80c119b8e8ed34549256636afa7c0170696dde0bd"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

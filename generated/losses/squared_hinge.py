@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature 86965c6a892e6dda, runtime 254227f3056fa5d0.
+Generated; do not edit. Signature d7223abdf7fa6d0d, runtime 254227f3056fa5d0.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "86965c6a892e6dda25c48add637c9dc8eb04dc0c18a4eb101e1703b404d06556"
+SIGNATURE = "d7223abdf7fa6d0dff4ccef1172a18d7ee14dd85fe99438d60ed58d28c20228b"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

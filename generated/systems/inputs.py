@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature 89ca5ef54353b5f4.
+Generated; do not edit. Signature 75f186edbdb8e67c.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "89ca5ef54353b5f42a4aea6b812f851529ee7ea2aeb55957c76eaf9a071b4e85"
+SIGNATURE = "75f186edbdb8e67ccd1f9275256647ea1f3d689950d08a4ff39293c8e0f1e978"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature ac67f608ba7eb838.
+Generated; do not edit. Signature 3b74debf3030e196.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "ac67f608ba7eb83876003db19cba18fc25115b02feda96f27a24ba8e755ec856"
+SIGNATURE = "3b74debf3030e1960370019a6a0af465473c4352a7a65a72e0324ec344076556"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

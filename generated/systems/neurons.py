@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature 8aac5fdbcafcaf24.
+Generated; do not edit. Signature f1a1bc6762a02421.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "8aac5fdbcafcaf24a97fb633cb5d5313a8c9711bdd352e75f25f2ff33fd18c1c"
+SIGNATURE = "f1a1bc6762a024213248935318907cbb88f9244f44695fa29b182914286c8e0a"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 9a48131d0a821700.
+Generated; do not edit. Signature 68c69f4b57838da0.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "9a48131d0a8217002d0e4caff1e172b9093dd167dbe2c27cf918faf4d932bfe1"
+SIGNATURE = "68c69f4b57838da05a3674e044fdcf985fd776b7e771631119cb92ff188ceb3c"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 41e3169be89032f7.
+Generated; do not edit. Signature 0e75c60fcb944e26.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "41e3169be89032f7070fda7286222df55617d5872a13dd28cd2f88cc259515b0"
+SIGNATURE = "0e75c60fcb944e26f176720f77f98bdaea4b206363daa76963cc087dc662bd44"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 9dba483de14091aa.
+Generated; do not edit. Signature a2dcb4b2fd203563.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "9dba483de14091aaf3c509cdf9f8d8441c6c5453815c2242929a7d713e5c6367"
+SIGNATURE = "a2dcb4b2fd20356392aa8fd602843c65bf01a8a51f8c663d33ca390a65d2a676"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

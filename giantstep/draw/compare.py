@@ -8,10 +8,10 @@ from matplotlib.axes import Axes
 from giantstep.draw.curves import described
 from giantstep.draw.look import Picture
 from giantstep.observe.compare import Comparison
+from giantstep.observe.few_seeds import interval
 
 _LINES = {"isotropic": ("--", "0.35"), "trained": ("-", "black")}
 _TITLES = {"test_error": "test error", "train_error": "training error"}
-_BARS = 2.0  # standard errors
 _WIDTH = 0.28  # over which single networks are spread
 
 
@@ -27,7 +27,7 @@ def compare_figure(found: Comparison) -> Picture:
 
 
 def draw_compare(axes: Axes, found: Comparison, error: str) -> None:
-    """One error: every network, their mean with its error bar, and a line for each law with its z."""
+    """One error: every network, their mean with its 95 % interval, a line for each law with its normal score."""
     simulation = found.simulation
     values = np.asarray(getattr(simulation, error)).ravel()
     mean, spread = (float(part(error).item()) for part in (simulation.mean, simulation.standard_error))
@@ -38,7 +38,7 @@ def draw_compare(axes: Axes, found: Comparison, error: str) -> None:
         score = found.score(law, error)
         axes.axhline(score.predicted, linestyle=style, color=color, linewidth=1.4, label=f"{law} law", zorder=2)
         axes.annotate(
-            f"z = {score.z:+.1f}",
+            f"z = {score.score:+.1f}",
             (1.0, score.predicted),
             xycoords=("axes fraction", "data"),
             xytext=(-3, 2),
@@ -48,9 +48,17 @@ def draw_compare(axes: Axes, found: Comparison, error: str) -> None:
             fontsize=8.0,
             color=color,
         )
-    label = rf"mean, bars $\pm 2$ s.e., d = {simulation.dimension}"
+    label = f"mean, bars: 95 %, d = {simulation.dimension}"
     axes.errorbar(
-        [0.0], [mean], yerr=[_BARS * spread], fmt="s", color="black", markersize=5.0, capsize=3.0, label=label, zorder=3
+        [0.0],
+        [mean],
+        yerr=[interval(simulation.seeds) * spread],
+        fmt="s",
+        color="black",
+        markersize=5.0,
+        capsize=3.0,
+        label=label,
+        zorder=3,
     )
     axes.set_xlim(-1.0, 1.0)
     axes.set_xticks([])

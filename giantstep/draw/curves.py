@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -13,9 +13,11 @@ from numpy.typing import NDArray
 from scipy import optimize
 
 from derive.language.grammar import shorten
-from giantstep.draw.formulas import activation_words, link_words, loss_words, plain
+from giantstep.draw.formulas import activation_words, link_words, loss_words, on_lines, plain
+from giantstep.draw.legends import legend_above
 from giantstep.draw.look import Picture, saved
 from giantstep.observe.baselines import has_spike
+from giantstep.observe.few_seeds import interval
 from giantstep.spec.errors import BadInput
 from giantstep.spec.fit_loss import FitLoss
 from giantstep.spec.matrix import Rows
@@ -26,6 +28,7 @@ from giantstep.sweep.grid import Changes, Grid
 Array = NDArray[np.float64]
 ErrorName: TypeAlias = Literal["test_error", "train_error"]
 
+_WIDEST = 4.5  # standard errors of a bar that is all inside: those of two seeds may leave
 LABELLED = 9  # curves of a family with a label of their own; of more, this many evenly chosen
 
 #: Symbol and words of each key, for axes and labels.
@@ -42,7 +45,7 @@ SYMBOLS: Mapping[str, tuple[str, str]] = {
     "spike.loadings": (r"\ell", "loadings of the blocks"),
     "spike.bulk_variance": (r"c", "variance of the bulk rows"),
     "target.link": (r"\sigma_\star", "target"),
-    "target.noise": (r"\Delta", "variance of the label noise"),
+    "target.noise": (r"\sigma_\varepsilon^2", "variance of the label noise"),
     "target.flips": (r"p_{\mathrm{flip}}", "probability of a flipped label"),
     "target.probit": (r"\tau^2", "variance of the noise inside the link"),
     "fit.samples": (r"\alpha", r"samples of the fit $n/d$"),
@@ -63,13 +66,22 @@ def figure(dataset: Dataset, *, error: ErrorName = "test_error", log: bool | Non
     log: whether errors are on a logarithmic axis; None: where they span more than a factor 30.
     """
     drawn = Picture(5.4, 4.0)
-    draw_curves(drawn.add_subplot(), dataset, error, log)
+    axes = drawn.add_subplot()
+    drawing = _Drawing(dataset, error, axes, log)
+    drawing.draw()
+    drawing.name_curves()
+    handles, labels = axes.get_legend_handles_labels()
+    if labels:
+        drawn.legend(handles, labels, loc="outside lower center", ncols=2)
     return drawn
 
 
-def draw_curves(axes: Axes, dataset: Dataset, error: ErrorName = "test_error", log: bool | None = None) -> None:
-    """Curves on a pair of axes. Raises BadInput for points that are none."""
-    _Drawing(dataset, error, axes, log).draw()
+def draw_curves(axes: Axes, dataset: Dataset) -> None:
+    """Curves with their legend within a pair of axes. Raises BadInput for points that are none."""
+    drawing = _Drawing(dataset, "test_error", axes, None)
+    drawing.draw()
+    drawing.list_curves()
+    legend_above(axes)
 
 
 class _Drawing:
@@ -99,8 +111,6 @@ class _Drawing:
             self._simulation_entry()
         self._scales()
         self._words()
-        if len(self.curves) > 1:
-            self._name_curves()
 
     def _column(self, prefix: str, suffix: str = "") -> Array:
         return self.data.numbers(f"{prefix}{self.error}{suffix}")
@@ -161,7 +171,7 @@ class _Drawing:
     def _simulation(self, number: int, rows: slice) -> None:
         y = self._column("simulation_")[rows]
         known = np.isfinite(y)
-        spread = np.nan_to_num(2.0 * self._column("simulation_", "_standard_error")[rows][known])
+        spread = self._bars()[rows][known]
         at = self.data.numbers("finite_size_x")[rows]
         at = np.where(np.isfinite(at), at, self.x)[known]
         self.axes.errorbar(at, y[known], yerr=spread, zorder=4, **self._point_style(number))
@@ -177,10 +187,16 @@ class _Drawing:
             "elinewidth": 0.9,
         }
 
+    def _bars(self, most: float = math.inf) -> Array:
+        """Half the 95 % intervals of the simulated means, of at most so many standard errors; zero for one seed."""
+        ran = self.data.options.get("simulation") or {}
+        width = min(interval(ran.get("seeds", 1)), most)
+        return np.nan_to_num(width * self._column("simulation_", "_standard_error"))
+
     def _simulation_entry(self) -> None:
         ran = self.data.options["simulation"]
         seeds = f"{ran['seeds']} seed" + ("s" if ran["seeds"] > 1 else "")
-        bars = "" if ran["seeds"] < 2 else r", bars $\pm 2$ s.e."
+        bars = "" if ran["seeds"] < 2 else ", bars: 95 %"
         label = f"simulation ({ran['what']}), d = {self.data.options['dimension']}, {seeds}{bars}"
         self.axes.errorbar([], [], yerr=[], label=label, **{**self._point_style(0), "color": "black"})
 
@@ -193,9 +209,9 @@ class _Drawing:
         if not sweep.numeric:
             axes.set_xticks(self.x, [shorten(str(value), 24).strip("'") for value in sweep.values])
             axes.set_xlim(-0.5, len(self.x) - 0.5)
-        bars = np.nan_to_num(2.0 * self._column("simulation_", "_standard_error"))
         simulated = self._column("simulation_")
-        own = _finite(self._column(""), simulated, simulated + bars, self._column("finite_size_"))
+        ends = simulated + self._bars(_WIDEST)
+        own = _finite(self._column(""), simulated, ends, self._column("finite_size_"))
         if not own.size:
             return
         top, bottom = float(own.max()), float(own.min())
@@ -219,20 +235,26 @@ class _Drawing:
         base = self.data.model.replace(dict(self.grid.changes(0)))
         self.axes.set_title(described(base, swept), fontsize=8.5, loc="left")
         self.axes.tick_params(which="both", top=True, right=True)
-        handles, labels = self.axes.get_legend_handles_labels()
-        if labels:
-            self.axes.figure.legend(handles, labels, loc="outside lower center", ncols=2)
 
-    def _name_curves(self) -> None:
-        """Labels at the right ends of the curves, kept apart, with the symbol of the family above them."""
-        chosen = np.unique(np.linspace(0, len(self.curves) - 1, min(LABELLED, len(self.curves))).round())
+    def _chosen(self) -> Iterator[tuple[int, str, Array]]:
+        """The curves of a family that have a label: number, label, values."""
+        if len(self.curves) > 1:
+            for number in np.unique(np.linspace(0, len(self.curves) - 1, min(LABELLED, len(self.curves))).round()):
+                named, rows = self.curves[int(number)]
+                yield int(number), _named(named), self._column("")[rows]
+
+    def list_curves(self) -> None:
+        """Labels of the curves as entries of the legend."""
+        for number, label, _ in self._chosen():
+            self._legend_entry(label, **self._theory_style(), color=self.colours[number])
+
+    def name_curves(self) -> None:
+        """Labels at the right ends of the curves, kept apart."""
         ends = []
-        for number in chosen.astype(int):
-            named, rows = self.curves[number]
-            y = self._column("")[rows]
+        for number, label, y in self._chosen():
             known = np.flatnonzero(np.isfinite(y))
             if known.size:
-                ends.append((self._height(float(y[known[-1]])), int(number), _named(named)))
+                ends.append((self._height(float(y[known[-1]])), number, label))
         for height, (_, number, label) in zip(_apart(sorted(ends)), sorted(ends), strict=True):
             self.axes.annotate(
                 label,
@@ -255,7 +277,7 @@ class _Drawing:
 
 
 def described(model: Model, swept: set[str]) -> str:
-    """The model in one line, without what is swept."""
+    """The model in one or two lines, without what is swept."""
     parts = []
     if "network.activation" not in swept:
         parts.append(activation_words(model.network.activation))
@@ -283,7 +305,7 @@ def described(model: Model, swept: set[str]) -> str:
             parts.append(rf"${SYMBOLS[key][0]} = {_value(value)}$")
     if model.network.readout.values != (1.0,) and "network.readout.values" not in swept:
         parts.append(rf"$u \in \{{{', '.join(f'{value:.4g}' for value in model.network.readout.values)}\}}$")
-    return ", ".join(parts)
+    return on_lines(parts)
 
 
 def _formula(loss: FitLoss, error: str) -> str:

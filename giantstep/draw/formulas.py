@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from fractions import Fraction
 
 from derive.language.catalogue import lookup
 from derive.language.links import link_of
+from derive.latex_words import width
 from giantstep.spec.fit_loss import FitLoss
 
-_LONGEST = 40  # characters of an expression that has a place in a title
+LINE = 36.0  # em of a line of a title: the width of the axes
+_LONGEST = 0.8 * LINE  # of an expression that has a place there
 _INDEX = re.compile(r"\bz([1-9])\b")
 _FRACTION = re.compile(r"\\frac\{(\d+)\}\{(\d+)\}")
 _OWN = "user_"  # begins the name of what is an expression of the user
@@ -18,19 +21,19 @@ _OWN = "user_"  # begins the name of what is an expression of the user
 def activation_words(text: str) -> str:
     """An activation behind its symbol."""
     entry = lookup(text)
-    return _equals(r"\sigma", text, entry.latex if entry.name.startswith(_OWN) else "")
+    return _equals(r"\sigma", entry.name, entry.latex, "own activation")
 
 
 def link_words(text: str) -> str:
     """A link behind its symbol."""
     link = link_of(text)
-    return _equals(r"\sigma_\star", text, link.latex if link.name.startswith(_OWN) else "")
+    return _equals(r"\sigma_\star", link.name, link.latex, "own link")
 
 
 def loss_words(loss: FitLoss) -> str:
     """The name of a loss with its parameters, or its expression behind a symbol."""
     own = loss.key.startswith(_OWN)
-    return _equals(r"\ell", loss.name, loss.entry.latex) if own else plain(str(loss))
+    return _equals(r"\ell", loss.key, loss.entry.latex, "own loss") if own else plain(str(loss))
 
 
 def mathtext(latex: str) -> str:
@@ -51,7 +54,18 @@ def plain(text: str) -> str:
     return text.replace("$", r"\$") if len(text) <= 30 else text[:27].replace("$", r"\$") + "..."
 
 
-def _equals(symbol: str, text: str, latex: str) -> str:
-    if latex and len(text) <= _LONGEST:
-        return rf"${symbol} = {mathtext(latex)}$"
-    return rf"${symbol} =$ {plain(text)}"
+def on_lines(parts: Iterable[str]) -> str:
+    """Parts with commas between them, on as many lines of a title as they need."""
+    lines: list[str] = []
+    for part in parts:
+        longer = f"{lines[-1]}, {part}" if lines else part
+        lines[max(len(lines) - 1, 0) :] = [longer] if width(longer.replace("$", "")) <= LINE else [*lines[-1:], part]
+    return ",\n".join(lines)
+
+
+def _equals(symbol: str, name: str, latex: str, words: str) -> str:
+    """A registered name, an expression that has a place, or else words."""
+    if not name.startswith(_OWN):
+        escaped = name.replace("_", r"\_")
+        return rf"${symbol} = \mathrm{{{escaped}}}$"
+    return rf"${symbol} = {mathtext(latex)}$" if width(mathtext(latex)) <= _LONGEST else words

@@ -11,6 +11,7 @@ from derive.language.grammar import shorten
 from giantstep.draw.curves import MARKERS, colours
 from giantstep.draw.formulas import mathtext
 from giantstep.draw.look import Picture, saved
+from giantstep.observe.few_seeds import interval
 from giantstep.observe.learnable.result import Learnability
 
 
@@ -34,7 +35,7 @@ def draw_overlaps(axes: Axes, result: Learnability) -> None:
         _staircase(axes, result)
         return
     steps = np.arange(len(found.mean))
-    bars = np.nan_to_num(2.0 * found.standard_error)
+    bars = np.nan_to_num(interval(found.seeds) * found.standard_error)
     for group, (name, colour) in enumerate(zip(found.names, colours(len(found.names)), strict=True)):
         axes.errorbar(
             steps,
@@ -59,7 +60,7 @@ def draw_overlaps(axes: Axes, result: Learnability) -> None:
     if axes.get_subplotspec() is None or axes.get_subplotspec().is_first_col():  # type: ignore[union-attr]
         axes.set_ylabel("overlap of the neurons")
     seeds = f"{found.seeds} seed" + ("s" if found.seeds > 1 else "")
-    bars_said = r", bars $\pm 2$ s.e." if found.seeds > 1 else ""
+    bars_said = ", bars: 95 %" if found.seeds > 1 else ""
     activation = shorten(str(result.activation), 24).strip("'")
     link = mathtext(result.latex)
     bias = rf", $b = {found.found.bias:g}$" if found.found.bias else ""

@@ -6,6 +6,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from giantstep.draw.look import Picture
+from giantstep.observe.few_seeds import interval
 from giantstep.observe.learned import Learned, Profile
 
 
@@ -47,12 +48,12 @@ def _points(axes: Axes, found: Learned, axis: int) -> None:
     axes.errorbar(
         points.at,
         points.mean[axis],
-        yerr=points.standard_error[axis],
+        yerr=np.nan_to_num(interval(points.seeds) * points.standard_error[axis]),
         fmt="o",
         color="black",
         markersize=3.5,
         markerfacecolor="white",
         elinewidth=0.9,
         capsize=2.0,
-        label=f"simulation, $d={points.dimension}$",
+        label=f"simulation, d = {points.dimension}" + ", bars: 95 %" * (points.seeds > 1),
     )

@@ -10,6 +10,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from giantstep.draw.curves import described
 from giantstep.draw.look import Picture, saved
+from giantstep.observe.few_seeds import interval
 from giantstep.observe.spectrum.simulated import Eigenvalues
 from giantstep.observe.spectrum.spectrum import Spectrum
 
@@ -99,13 +100,13 @@ def _outliers(axes: Axes, theory: Spectrum, simulated: Eigenvalues | None) -> No
         axes.errorbar(
             mean,
             np.full(len(mean), 0.16),
-            xerr=np.nan_to_num(2.0 * error),
+            xerr=np.nan_to_num(interval(simulated.seeds) * error),
             fmt="s",
             color="0.45",
             markersize=4.5,
             capsize=2.0,
             transform=foot,
-            label=r"simulated outliers, bars $\pm 2$ s.e.",
+            label="simulated outliers" + ", bars: 95 %" * (simulated.seeds > 1),
             zorder=4,
         )
     size = "" if theory.dimension is None else f" at d = {theory.dimension}"

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from scipy.special import ndtri, stdtr
-
+from giantstep.observe.few_seeds import normal_score
 from giantstep.observe.simulate import Simulation, checked_count, simulate
 from giantstep.simulate.system import SystemKind
 from giantstep.spec.errors import BadInput, GiantstepError
@@ -132,9 +130,3 @@ def _with_bulk(model: Model, law: str) -> Model:
     if law == "trained":
         raise BadInput("the trained bulk is what a gradient step leaves, and the model takes none")
     return model
-
-
-def normal_score(z: float, seeds: int) -> float:
-    """The normal deviate with the tail of Student's law of ``seeds - 1`` degrees of freedom at z."""
-    tail = float(stdtr(seeds - 1, -abs(z)))
-    return math.copysign(-float(ndtri(max(tail, 1e-300))), z)

@@ -5,12 +5,16 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
+from giantstep.observe.few_seeds import normal_scores
 from giantstep.observe.simulate import SYSTEM_NAMES
 from giantstep.sweep.dataset import Dataset, shown
 
 SHOWN_FAILURES = 20
-_FAR = 3.0  # standard errors, root mean square
+_FAR = 3.0  # normal score, root mean square
+
+_Z_SCORE = "simulation_test_error_z_score"
 
 _TABLE = (
     ("test_error", "test error"),
@@ -18,7 +22,7 @@ _TABLE = (
     ("random_features_test_error", "no step"),
     ("simulation_test_error", "simulated"),
     ("simulation_test_error_standard_error", "std. error"),
-    ("simulation_test_error_z_score", "z"),
+    (_Z_SCORE, "normal score"),
 )
 
 
@@ -48,7 +52,7 @@ def table(dataset: Dataset) -> str:
     """The points in columns, for a terminal."""
     present = [(name, title) for name, title in _TABLE if np.isfinite(dataset.numbers(name)).any()]
     header = [*dataset.grid.keys, *(title for _, title in present)]
-    columns = [dataset.numbers(name) for name, _ in present]
+    columns = [_scores(dataset, name) if name == _Z_SCORE else dataset.numbers(name) for name, _ in present]
     rows = [
         [
             *(shown(value) for _, value in dataset.grid.changes(row)),
@@ -82,14 +86,18 @@ def _simulation(dataset: Dataset) -> list[str]:
         f"{points} points"
     ]
     for name in ("test_error", "train_error"):
-        scores = dataset.numbers(f"simulation_{name}_z_score")
-        scores = scores[np.isfinite(scores)]
+        scores = _finite(_scores(dataset, f"simulation_{name}_z_score"))
         if scores.size:
             lines.append(
-                f"  {name.replace('_', ' ')}: difference from the theory at that size in standard errors: "
+                f"  {name.replace('_', ' ')}: normal scores of the difference from the theory at that size: "
                 f"largest {scores[np.argmax(np.abs(scores))]:+.1f}, "
                 f"root mean square {math.sqrt(float(np.mean(scores**2))):.2f}"
             )
+    if ran["seeds"] > 1:
+        lines.append(
+            f"  normal score: as rare under a normal law as the difference in standard errors is under Student's law "
+            f"of {seeds}; points of one curve share their networks and are correlated"
+        )
     if ran["what"] == "network" and _isotropic(dataset) and _far(dataset):
         lines.append(
             '  the lines are of an isotropic bulk, and this is the network: step.bulk = "trained" describes it '
@@ -107,6 +115,15 @@ def _isotropic(dataset: Dataset) -> bool:
 
 def _far(dataset: Dataset) -> bool:
     """Whether the test errors are off by more than chance."""
-    scores = dataset.numbers("simulation_test_error_z_score")
-    scores = scores[np.isfinite(scores)]
+    scores = _finite(_scores(dataset, _Z_SCORE))
     return bool(scores.size and np.sqrt(np.mean(scores**2)) > _FAR)
+
+
+def _scores(dataset: Dataset, name: str) -> NDArray[np.float64]:
+    """A column of differences in standard errors as normal scores."""
+    ran = dataset.options.get("simulation") or {}
+    return normal_scores(dataset.numbers(name), ran.get("seeds", 1))
+
+
+def _finite(column: NDArray[np.float64]) -> NDArray[np.float64]:
+    return column[np.isfinite(column)]

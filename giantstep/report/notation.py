@@ -102,6 +102,11 @@ SYMBOLS = (
     Symbol(r"V(\kappa)", r"response of the output to its own label, the width of the proximal map", ("V",)),
     Symbol(r"\omega", "output of the network on a sample that its readout has not seen (cavity field)", ("omega",)),
     Symbol(r"\ell(y, w)", "loss of one sample", ("ell",), "fit.loss"),
+    Symbol(
+        r"\langle\cdot\rangle_{\kappa}",
+        r"average over label and output given $\kappa$; of $\ell$, of the loss at the prox",
+        ("avg_M", "avg_g", "avg_l"),
+    ),
     Symbol(r"\mathcal{M}_{V}", "Moreau envelope of the loss", ("M_V",)),
     Symbol(
         r"\operatorname{prox}", "proximal map of the loss: the output once the readout has seen the sample", ("prox",)

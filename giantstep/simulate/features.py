@@ -52,7 +52,7 @@ def sampled_test_error(
 ) -> tuple[Array, Array]:
     """Test error over `count` fresh inputs and its standard error, each of shape (readouts,).
 
-    Mean of (y_clean - f)^2, or of y_clean f < 0 for a loss of the margin, f = 0 by half. readouts[p, R] in Fortran
+    Mean of (f_* - f)^2, or of f_* f < 0 for a loss of the margin, f = 0 by half. readouts[p, R] in Fortran
     order, each with its own bias. For the systems with a true activation; nothing but the chunk is kept in memory.
     """
     width = sizes.width_count

@@ -62,8 +62,8 @@ class FitLoss:
 
     @property
     def test_error(self) -> str:
-        """What the test error is, in words."""
-        return "P(y_clean f < 0)" if self.form == "margin" else "E (y_clean - f)^2"
+        """What the test error is, in words; f_* is the clean target."""
+        return "P(f_* f < 0)" if self.form == "margin" else "E (f_* - f)^2"
 
     @property
     def train_error(self) -> str:

@@ -6,8 +6,9 @@ from dataclasses import MISSING, fields
 from functools import lru_cache
 from typing import Any, cast
 
+from derive.language.catalogue import NAMED
 from derive.language.catalogue import REGISTERED as FUNCTIONS
-from derive.language.grammar import DEFINED, canonical, parse
+from derive.language.grammar import canonical, parse
 from derive.language.loss_catalogue import REGISTERED as LOSSES
 from giantstep.spec.fit_loss import LossKind
 from giantstep.spec.link import LinkKind
@@ -70,7 +71,7 @@ def about(table: type[Table]) -> str:
 
 
 def _others() -> dict[str, str]:
-    return {name: canonical(parse(f"{name}(z)")) for name in DEFINED if name not in FUNCTIONS}
+    return {name: canonical(parse(f"{name}(z)")) for name in NAMED if name not in FUNCTIONS}
 
 
 def _of_table(table: type[Table]) -> dict[str, Any]:

@@ -252,6 +252,8 @@ def unusable(text: str, varying: bool) -> str:
     points = np.concatenate((np.linspace(-REACH, REACH, 241), np.geomspace(1e-9, 1e-3, 7)))
     values, _ = numpy_function(text)(points)
     bad = points[~np.isfinite(values)]
+    if np.isinf(values[:2]).all() or np.isinf(values[239:241]).all():
+        return GROWS_TOO_FAST
     if bad.size:
         nearest = bad[np.argmin(np.abs(bad))]
         return f"it is not a finite real number at z = {nearest:g}"

@@ -133,3 +133,20 @@ def test_an_operator_stays_with_what_it_reads() -> None:
     ]
     for line in lines("y", " ".join(terms)):
         assert not re.search(r"(?:\\sum_\{b\}|\\partial_\{x\})\s*$", line)
+
+
+@pytest.mark.parametrize(
+    ("name", "latex"),
+    [("avg_l", r"\ell"), ("avg_M", "M_{V}"), ("avg_F", "F"), ("avg_tgh", "t g h"), ("avg_t_1ggh", "t_{1} g^{2} h")],
+)
+def test_averages_over_the_output_show_every_factor(name: str, latex: str) -> None:
+    assert latex_name(name) == rf"\langle {latex}\rangle_{{\kappa}}"
+
+
+def test_an_average_of_an_unknown_letter_loses_none() -> None:
+    assert latex_name("avg_gw") is None
+
+
+def test_no_bracket_of_a_derivation_is_empty(steps: list[DerivationStep]) -> None:
+    for step in steps:
+        assert not re.search(r"langle\s*\\rangle", latex_of(step.lhs) + latex_of(step.rhs)), step.label

@@ -76,13 +76,15 @@ def test_lines_and_points_are_the_columns() -> None:
     assert len({str(vars(line)["_unscaled_dash_pattern"]) for line in dashed}) == 2  # dashes tell them apart in grey
 
 
-def test_error_bars_are_two_standard_errors_and_say_so() -> None:
+def test_error_bars_are_intervals_of_95_percent_and_say_so() -> None:
     axes, _ = _drawn(dataset())
     bars = next(one for one in axes.containers if isinstance(one, ErrorbarContainer) and len(one[0].get_xdata()))
     np.testing.assert_array_equal(bars[0].get_xdata(), [0.5, 2.0])
     segments = bars[2][0].get_segments()
-    np.testing.assert_allclose([part[1, 1] - part[0, 1] for part in segments], 4 * 0.03, rtol=1e-12)
-    assert any("2$ s.e." in text and "d = 300" in text and "7 seeds" in text for text in _legend(dataset()))
+    np.testing.assert_allclose(
+        [part[1, 1] - part[0, 1] for part in segments], 2 * 2.4469 * 0.03, rtol=1e-4
+    )  # Student's t of 6
+    assert any("bars: 95 %" in text and "d = 300" in text and "7 seeds" in text for text in _legend(dataset()))
 
 
 def test_simulation_stands_where_the_finite_system_is() -> None:

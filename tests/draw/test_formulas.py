@@ -14,6 +14,7 @@ from derive.language.catalogue import latex
 from derive.language.grammar import FUNCTIONS, parse
 from giantstep.draw.curves import described
 from giantstep.draw.formulas import mathtext
+from giantstep.draw.look import PLAIN, Picture
 from giantstep.observe.learned import target_and_jumps
 
 
@@ -27,14 +28,27 @@ def test_matplotlib_reads_every_function_of_the_grammar(name: str) -> None:
 def test_titles() -> None:
     model = gs.model("z*tanh(z)", link="abs(z)", loss="(y - f)**2 + abs(y - f)")
     title = described(model.replace(network={"activation": "tanh"}), set())
-    assert r"$\sigma =$ tanh" in title and r"$\sigma_\star =$ abs" in title and r"$\ell = " in title
+    assert r"$\sigma = \mathrm{tanh}$" in title and r"$\sigma_\star = \mathrm{abs}$" in title and r"$\ell = " in title
     assert r"$\sigma = z\,\tanh\left(z\right)$" in described(model, set())
     assert r"$\sigma_\star = z_{1} + z_{2}$" in described(gs.model(link="z1 + z2"), set())
     assert "huber(delta=1)" in described(gs.model(loss="huber"), set())
     halves = described(gs.model("z/3 + 0.3*z", loss="sqrt(1 + ((y - f)/0.5)**2)"), set())
     assert r"\frac{z}{3} + 0.3\,z" in halves and r"\frac{y - f}{0.5}" in halves
-    long = "tanh(z) + 0.123456789*z**3*exp(-z**2/2) + erf(z)"
-    assert "..." in described(gs.model(long), set())  # too wide for a title
+    wide = "tanh(z) + 0.123456789*z**3*exp(-z**2/2) + erf(z)"
+    title = described(gs.model(wide + f" + z*({wide})"), set())
+    assert "own activation" in title and "0.123" not in title
+
+
+def test_a_title_is_no_wider_than_its_axes_and_signs_have_no_brackets() -> None:
+    title = described(gs.model("z/(1 + exp(-1.5*z)) + 0.1*sin(2*z)", link="sign", loss="sqrt(1+(y-f)**2) - 1"), set())
+    assert r"\exp\left(-1.5\,z\right)" in title
+    with PLAIN.context():
+        drawn = Picture(5.4, 4.0)
+        axes = drawn.add_subplot()
+        words = axes.set_title(title, fontsize=8.5, loc="left")
+        drawn.draw_without_rendering()
+    assert words.get_window_extent().x1 <= axes.get_window_extent().x1
+    assert r"\left(-2 \cdot z\right)" in latex(parse("z - (-2)*z")) and latex(parse("-2*z")) == r"-2 \cdot z"
 
 
 def test_a_jump_is_vertical_at_its_place() -> None:

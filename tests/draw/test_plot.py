@@ -101,3 +101,19 @@ def test_labels_of_contours_are_away_from_the_edges_and_from_each_other() -> Non
     edges = np.stack([middle - axes.bbox.p0, axes.bbox.p1 - middle])
     apart = np.linalg.norm(middle[:, None] - middle, axis=2) + 1e3 * np.eye(len(middle))
     assert len(middle) > 2 and edges.min() > size and apart.min() > 2.0 * size
+
+
+def test_curves_on_axes_of_the_user_have_one_legend_above_the_data() -> None:
+    family = gs.curve(MODEL, ["fit.samples=0.1:4:9", "step.learning_rate=0.3,1,3"])
+    drawn = Figure(figsize=(11.0, 4.2))
+    for axes in drawn.subplots(1, 2):
+        assert family.plot(axes) is axes
+        legend = axes.get_legend()
+        words = [text.get_text() for text in legend.get_texts()]
+        assert "theory" in words and sum(r"\tilde\eta" in text for text in words) == 3
+        drawn.draw_without_rendering()
+        low = axes.transData.inverted().transform(legend.get_window_extent().p0)[1]
+        assert low > max(np.nanmax(np.append(line.get_ydata(), -np.inf)) for line in axes.lines)
+        assert legend.get_window_extent().x1 <= axes.get_window_extent().x1
+        assert not axes.texts  # names of curves beside the axes would run into the next panel
+    assert not drawn.legends

@@ -15,7 +15,8 @@ from scipy import stats
 import giantstep
 from giantstep.cli.main import main
 from giantstep.draw.compare import draw_compare
-from giantstep.observe.compare import ERRORS, Comparison, compare, normal_score
+from giantstep.observe.compare import ERRORS, Comparison, compare
+from giantstep.observe.few_seeds import normal_score
 from giantstep.spec.errors import BadInput
 from giantstep.spec.model import Model
 
