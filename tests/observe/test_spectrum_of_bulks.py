@@ -162,3 +162,20 @@ def test_a_bulk_without_an_edge_is_refused() -> None:
     given = model("z + He(2,z)/2", network={"activation": "gelu"}, step={**LARGE, "bulk": "trained"})
     with pytest.raises(NotConverged, match="no edge"):
         gs.spectrum(given, dimension=600)
+
+
+def test_label_noise_has_no_edge() -> None:
+    """Gaussian residuals have no bound: the density fades out."""
+    found = gs.spectrum(model(target={"link": "sign", "noise": 0.1}, step={**LARGE, "bulk": "trained"}))
+    assert [found.bulks[0].low.kind, found.bulks[-1].high.kind] == ["edge", "tail"]
+
+
+@pytest.mark.slow
+def test_much_label_noise() -> None:
+    """The tail has a mass of the order 1e-5, part of which lies beyond the end that is reported."""
+    step = {"samples": 1.0, "learning_rate": 2.0, "bulk": "trained"}
+    target, fit = {"link": "sign", "noise": 2.0}, {"samples": 3.0, "ridge": 0.05}
+    given = model(network={"activation": "silu"}, target=target, step=step, fit=fit)
+    found, simulated = gs.spectrum(given), simulated_eigenvalues(given, dimension=600, seeds=3)
+    assert 1e-8 < abs(found.total - 1.0) < 1e-4 and found.bulks[-1].high.kind == "tail"
+    assert simulated.distance(found) < 0.015

@@ -16,7 +16,7 @@ from giantstep.observe.spectrum.measure import Bulk, at, bulk
 from giantstep.observe.spectrum.outliers import growing, next_to_edge, outliers
 from giantstep.observe.spectrum.response import Response, State, follow
 from giantstep.observe.spectrum.simulated import Eigenvalues, simulated_eigenvalues
-from giantstep.observe.spectrum.support import Scan, contour_mass, inside, intervals, mass_at_zero, scan
+from giantstep.observe.spectrum.support import Edge, Scan, contour_mass, inside, intervals, mass_at_zero, scan
 from giantstep.simulate.system import SystemKind
 from giantstep.spec.errors import BadInput, NotConverged
 from giantstep.spec.given import takes_model
@@ -30,6 +30,7 @@ from giantstep.system.solve import solve
 Array = np.ndarray
 
 MASS = 1e-6  # a spectrum whose masses do not add up to one to this is not reported
+_OF_NOISE = 1e-4  # the same of one that fades out: what lies far out in the tail is not resolved
 _ANGLES = (0.1, 0.04, 0.015)
 _FLOOR = 1e-14  # relative to the mean eigenvalue
 _TOLERANCE = 1e-9
@@ -164,12 +165,13 @@ def _spectrum(model: Model, dimension: int | None) -> Spectrum:
     whole = problem_of(random_features(model) if limit else model, dimension, bias)
     problem, _ = merged(whole)
     response = Response(problem)
-    found, bulks, unresolved, total = _resolved(response)
+    fades = model.bulk == "trained" and model.target.noise > 0.0
+    found, bulks, unresolved, total = _resolved(response, fades)
     floor = _floor(response, found)
     return Spectrum(
         model,
         whole.spike,
-        bulks,
+        _without_end(bulks) if fades else bulks,
         mass_at_zero(response),
         unresolved,
         floor,
@@ -182,20 +184,31 @@ def _spectrum(model: Model, dimension: int | None) -> Spectrum:
     )
 
 
-def _resolved(response: Response) -> tuple[Scan, tuple[Bulk, ...], float, float]:
-    """(scan, bulks, mass between zero and the floor, total mass) at the first resolution at which all mass is found."""
-    total = 0.0
+def _resolved(response: Response, fades: bool) -> tuple[Scan, tuple[Bulk, ...], float, float]:
+    """(scan, bulks, mass between zero and the floor, total mass) at the first resolution at which all mass is found.
+
+    fades: whether residuals of the step have Gaussian noise, which has no bound, so that the spectrum has none.
+    """
+    total, allowed = 0.0, _OF_NOISE if fades else MASS
     for angle in _ANGLES:
         found = scan(response, angle)
         bulks = tuple(bulk(response, part, _floor(response, found), _TOLERANCE) for part in intervals(response, found))
         below = contour_mass(response, _lowest(response, found, bulks)) - mass_at_zero(response)
         total = mass_at_zero(response) + below + sum(part.mass for part in bulks)
-        if abs(total - 1.0) < MASS and below > -MASS:
+        if abs(total - 1.0) < allowed and below > -MASS:
             return found, bulks, below if below > MASS else 0.0, total
-    raise NotConverged(
-        f"the masses found of the spectrum add up to {total:.9g}, not to one",
-        "lower the spike strength, or move away from fit.samples = network.width",
-    )
+    missed = f"the masses found of the spectrum add up to {total:.9g}, not to one"
+    if fades:
+        raise NotConverged(
+            f"{missed}: noisy residuals of the step have no bound, and make eigenvalues of any size",
+            'lower target.noise or step.learning_rate, or use step.bulk = "isotropic"',
+        )
+    raise NotConverged(missed, "lower the spike strength, or move away from fit.samples = network.width")
+
+
+def _without_end(bulks: tuple[Bulk, ...]) -> tuple[Bulk, ...]:
+    """The intervals where the last one has no edge: with noisy residuals next to nothing is left above it."""
+    return *bulks[:-1], replace(bulks[-1], high=Edge(bulks[-1].high.x, "tail"))
 
 
 def _floor(response: Response, found: Scan) -> float:
