@@ -63,7 +63,7 @@ def make_system() -> FiniteSystem:
         np.tanh,
         1.0,
         noise=0.01,
-        step=(1.0, 0.5),
+        steps=((1.0, 0.5),),
         spike=(0.4, 0.7, (1.05,)),
         coefficients=flat_coefficients,
     )
@@ -72,7 +72,7 @@ def make_system() -> FiniteSystem:
 def bare_calls(case: Case, sizes: FiniteSizes, tests: int) -> Calls:
     """Name and thunk of each call that a simulation of one seed rests on, on arrays already in memory."""
     d, p, generator = sizes.dimension, sizes.width_count, np.random.default_rng(0)
-    n, n0 = max(sizes.samples), sizes.step_samples or 0
+    n, n0 = max(sizes.samples), max(sizes.step_samples, default=0)
     rows, features = generator.standard_normal((p, d)), generator.standard_normal((n, p))
     counted = [n, n0 if case.what == "network" else 0, tests if case.what != "gaussian" else 0]
     inputs, out = generator.standard_normal((max(counted), d)), np.zeros((max(counted), p))

@@ -44,10 +44,11 @@ def main() -> None:
     result = solve(model)
     ours = best(lambda: solve(model), given.repeats)
     spike = model.spike
-    assert spike is not None
+    assert spike is not None and isinstance(spike.bulk_variance, float)
+    variance = spike.bulk_variance
 
     def of_kappa(kappa: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        mu0, mu1, mu2 = coefficients("tanh", spike.strength * kappa, spike.bulk_variance)
+        mu0, mu1, mu2 = coefficients("tanh", spike.strength * kappa, variance)
         return mu0, mu1, mu2
 
     setting = Setting(model.fit.samples, model.network.width, model.fit.ridge, float(spike.alignments[0]), of_kappa)

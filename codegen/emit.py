@@ -24,6 +24,8 @@ from codegen.blockwise import emit_square
 from codegen.bulk import emit_bulk
 from codegen.coupled import emit_coupled_system
 from codegen.functions import emit_registered
+from codegen.further_step import PATH as FURTHER_PATH
+from codegen.further_step import emit_further_step
 from codegen.inputs import PATH as INPUTS_PATH
 from codegen.inputs import emit_inputs
 from codegen.losses import emit_registered_losses
@@ -74,6 +76,7 @@ def expected_texts() -> dict[str, str]:
     steps = {
         SLOPES_PATH: emit_slopes(),
         STEP_PATH: emit_step(),
+        FURTHER_PATH: emit_further_step(),
         NORMS_PATH: emit_norms(),
         INPUTS_PATH: emit_inputs(),
     }

@@ -14,9 +14,10 @@ from typing import Any
 import sympy as sp
 
 from derive.gaussian.expectation import Expectation
-from derive.gradient_step import ALPHA0, SECOND, VARIANCE, U
+from derive.gradient_step import SECOND, VARIANCE, U
 from derive.network_step import A
 from derive.operations import computed, equal
+from derive.sample_averages import ALPHA0
 from derive.trace import Derivation, Recorder
 
 SHIFT = sp.Symbol("w", positive=True)  # the resolvent is (Sigma - 1 + w)^-1

@@ -32,13 +32,13 @@ from derive.labels import (
     suffixes,
 )
 from derive.language.grammar import ExpressionError
-from derive.network_step import DIMENSION, ROW, SAMPLE, SAMPLES, VALUE, A, J, SigmaPrime, W, X, record_row_after_step
 from derive.network_step import RESIDUAL as RESIDUALS
-from derive.operations import AVERAGE_WRITTEN, COMPOSED, by_parts, close_all, closed_form, computed, limit, put_in
+from derive.network_step import ROW, SAMPLE, SAMPLES, VALUE, A, J, SigmaPrime, W, X, record_row_after_step
+from derive.operations import AVERAGE_WRITTEN, COMPOSED, by_parts, close_all, closed_form, computed
+from derive.sample_averages import squared_norm
 from derive.scalar import ScalarFunction
 from derive.trace import Claim, Derivation, Recorder
 
-ALPHA0 = sympy.Symbol("alpha_0", positive=True)
 U = sympy.Symbol("u", real=True)
 MU1 = sympy.Symbol("mu_1", real=True)
 S0 = sympy.Symbol("s_0", real=True)
@@ -47,7 +47,6 @@ SECOND = sympy.Symbol("sigma_2", real=True)
 VARIANCE = sympy.Symbol("v_sigma", nonnegative=True)
 Z = sympy.Symbol("z", real=True)  # w_k.x: independent of t = Theta.x to leading order in d
 SIGMA = sympy.Function("sigma")(Z)
-_EQUAL, _DIFFERENT = sympy.symbols("q_equal q_different", positive=True)
 
 _STEP = "[CUI24, Result 3.1 and App. A]"
 _ORDER = "to leading order in d, n0/d and p/d fixed"
@@ -212,7 +211,7 @@ def _record_mean_of_slope(recorder: Recorder) -> None:
 
 def _spike(recorder: Recorder, overlaps: Sequence[sympy.Symbol]) -> tuple[Any, tuple[Any, ...]]:
     """The part of the gradient that all rows have in common: its length and its overlaps with the target."""
-    norm = _squared_norm(recorder, "spike", overlaps, E2)
+    norm = squared_norm(recorder, "spike", overlaps, E2)
     strength = recorder.derive(
         "strength",
         sympy.Symbol("r"),
@@ -253,60 +252,6 @@ def _length_of_common_part(strength: Any, row: Any, _: Any, norm: Any) -> tuple[
     average = BlockSum(RESIDUALS[SAMPLE] * X[SAMPLE, J], SAMPLE) / SAMPLES
     squared = BlockSum(average**2, J)
     return BlockSum(change**2, J), sympy.expand(strength**2 / norm) * squared
-
-
-def _squared_norm(recorder: Recorder, label: str, means: Sequence[Any], square: Any) -> str:
-    """The label of |(1/n0) sum q_i x_i|^2 -> sum_j mean_j^2 + square/alpha0, mean_j = E[q t_j] along the directions
-    that q knows, square = E q^2.
-    """
-    _record_pairs_of_samples(recorder, label, means, square)
-    finite, found = f"squared norm of the {label} at finite d", f"squared norm of the {label}"
-    parts = (f"{part}, {label}" for part in ("pairs of samples", "equal samples", "different samples"))
-    recorder.derive(
-        finite,
-        sympy.Symbol("N"),
-        computed(
-            "substitute",
-            "$n_0=\\alpha_0d$",
-            *parts,
-            by=lambda pairs, same, other: pairs.subs({_EQUAL: same, _DIFFERENT: other}).subs(
-                SAMPLES, ALPHA0 * DIMENSION
-            ),
-            test=put_in(lambda same, other: {_EQUAL: same, _DIFFERENT: other, SAMPLES: ALPHA0 * DIMENSION}),
-        ),
-        shown=False,
-    )
-    recorder.derive(found, None, limit(finite, DIMENSION, sympy.oo, "the limit $d\\to\\infty$"), _STEP)
-    return found
-
-
-def _record_pairs_of_samples(recorder: Recorder, label: str, means: Sequence[Any], square: Any) -> None:
-    """At finite d: n0 terms i = i', E[q^2 |x|^2], and n0 (n0 - 1) products of independent ones, (E[q x])^2."""
-    # E[q^2 t^2], of order one
-    along = [sympy.Symbol(each.name, positive=True) for each in numbered("q_4", len(means))]
-    recorder.define(
-        f"equal samples, {label}",
-        _EQUAL,
-        sum(along) + (DIMENSION - len(means)) * square,
-        "$\\mathbb{E}[q^2|x|^2]$, with $q_4=\\mathbb{E}[q^2t^2]$ along the directions that $q$ knows",
-        _STEP,
-    )
-    recorder.define(
-        f"different samples, {label}",
-        _DIFFERENT,
-        sum(mean**2 for mean in means),
-        "$|\\mathbb{E}[q\\,x]|^2$ of two independent samples",
-        _STEP,
-    )
-    recorder.assume(
-        f"pairs of samples, {label}",
-        sympy.Symbol("N"),
-        (SAMPLES * _EQUAL + SAMPLES * (SAMPLES - 1) * _DIFFERENT) / SAMPLES**2,
-        "the squared norm of $\\frac{1}{n_0}\\sum_iq_ix_i$ to concentrate on its mean: $n_0$ equal and "
-        "$n_0(n_0-1)$ different pairs",
-        source=_STEP,
-        assumption="law of large numbers",
-    )
 
 
 def _record_drift(recorder: Recorder, channel: Channel) -> None:
@@ -381,7 +326,7 @@ def _bulk(recorder: Recorder) -> Any:
         source=_STEP,
         assumption="$z$ and the residual are independent to leading order in d",
     )
-    norm = _squared_norm(recorder, "bulk", (sympy.S.Zero,), E2 * VARIANCE)
+    norm = squared_norm(recorder, "bulk", (sympy.S.Zero,), E2 * VARIANCE)
     return recorder.derive(
         "bulk variance",
         sympy.Symbol("c"),

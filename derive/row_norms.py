@@ -16,9 +16,10 @@ import sympy as sp
 
 from derive.bulk_covariance import NOISE, OVERLAP, RESIDUAL, STRETCH
 from derive.gaussian.expectation import Expectation
-from derive.gradient_step import ALPHA0, U
+from derive.gradient_step import U
 from derive.network_step import RADIAL, A
 from derive.operations import COMPOSED, computed
+from derive.sample_averages import ALPHA0
 from derive.trace import Claim, Derivation, Recorder
 
 REST, Z = sp.symbols("rho z", real=True)

@@ -10,9 +10,10 @@ import mpmath
 import sympy
 
 from derive.gaussian.quadrature import QuadratureError
-from derive.gradient_step import ALPHA0, E2, MU1, S0, SECOND, VARIANCE, GradientStepMap, U
+from derive.gradient_step import E2, MU1, S0, SECOND, VARIANCE, GradientStepMap, U
 from derive.labels import FLIPS, MU0, NOISE, PROBIT, UBAR
 from derive.network_step import A
+from derive.sample_averages import ALPHA0
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,10 @@ from derive.blocks import BlockSum, Definition, family, index, protect, rename, 
 from derive.calculus import contract
 from derive.canonical import canonical
 from derive.gaussian.expectation import Expectation
-from derive.gradient_step import ALPHA0, E2, MU1, S0, SECOND, VARIANCE
+from derive.gradient_step import E2, MU1, S0, SECOND, VARIANCE
 from derive.network_step import RADIAL, A
 from derive.operations import COMPOSED, computed, equal
+from derive.sample_averages import ALPHA0
 from derive.trace import Derivation, Recorder
 
 B, X = index("b"), index("x")

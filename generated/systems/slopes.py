@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 68c69f4b57838da0.
+Generated; do not edit. Signature 423f559159486873.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "68c69f4b57838da05a3674e044fdcf985fd776b7e771631119cb92ff188ceb3c"
+SIGNATURE = "423f559159486873376b34140116283de1c1b17191a5d6b58bfe3f361ffc2feb"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -53,7 +53,7 @@ def _simulated(done: Simulation) -> list[Line]:
     model = done.model
     sizes = f"n/d = {model.fit.samples:.6g}, p/d = {model.network.width:.6g}"
     if model.step is not None:
-        sizes += f", n0/d = {model.step.samples:.6g}"
+        sizes += f", n0/d = {', '.join(f'{step.samples:.6g}' for step in model.steps)}"
     return [
         ("test error", _with_error(done, "test_error"), model.fit.loss.test_error),
         ("train error", _with_error(done, "train_error"), f"{model.fit.loss.train_error} on the training set"),

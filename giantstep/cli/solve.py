@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 from typing import TYPE_CHECKING
 
 import giantstep as gs
@@ -63,6 +64,7 @@ def _solved(result: gs.Result) -> list[Line]:
         ("train error", number(result.train_error), f"{loss.train_error} on the training set"),
         ("spike strength r", number(spike.strength), ""),
         *_alignment(spike),
+        *_steps(result),
         ("bulk variance c", numbers(spike.bulk_variance), ""),
     ]
     if result.model.network.trains_bias:
@@ -84,6 +86,19 @@ def _solved(result: gs.Result) -> list[Line]:
         *([("crossover dimension", f"{crossover:.3g}", _crossover(crossover, result.dimension))] if crossover else []),
         ("time", f"{result.seconds:.3g} s", ""),
     ]
+
+
+def _steps(result: gs.Result) -> list[Line]:
+    """Of several steps how the alignment grew."""
+    if not result.model.earlier_steps:
+        return []
+    lines = []
+    for count, state in enumerate(result.steps, start=1):
+        overlaps = "  ".join(numbers(row) for row in state.overlaps)
+        length = math.sqrt(sum(x * x for row in state.loadings for x in row))
+        words = "overlaps with the target, and length of the loadings of all blocks" if count == 1 else ""
+        lines.append((f"after step {count}", f"{overlaps}, {length:.6g}", words))
+    return lines
 
 
 def _alignment(spike: SpikeParameters) -> list[Line]:

@@ -288,8 +288,8 @@ def described(model: Model, swept: set[str]) -> str:
     numbers: dict[str, float | str | tuple[float, ...] | Rows | None] = {
         "network.width": model.network.width,
         "network.bias": model.network.bias or None,
-        "step.samples": model.step.samples if model.step else None,
-        "step.learning_rate": model.step.learning_rate if model.step else None,
+        "step.samples": _of_steps([step.samples for step in model.steps]),
+        "step.learning_rate": _of_steps([step.learning_rate for step in model.steps]),
         "spike.strength": model.spike.strength if model.spike else None,
         "spike.alignment": model.spike.alignment if model.spike else None,
         "spike.loadings": model.spike.loadings if model.spike else None,
@@ -306,6 +306,13 @@ def described(model: Model, swept: set[str]) -> str:
     if model.network.readout.values != (1.0,) and "network.readout.values" not in swept:
         parts.append(rf"$u \in \{{{', '.join(f'{value:.4g}' for value in model.network.readout.values)}\}}$")
     return on_lines(parts)
+
+
+def _of_steps(values: list[float]) -> float | tuple[float, ...] | None:
+    """A number of all steps, or one for each; None without a step."""
+    if not values:
+        return None
+    return values[0] if len(set(values)) == 1 else tuple(values)
 
 
 def _formula(loss: FitLoss, error: str) -> str:

@@ -12,6 +12,7 @@ from typing import Any, Literal
 from derive.bulk_covariance import bulk_covariance
 from derive.coefficients import conditional_coefficients
 from derive.features import Origin, bias_condition, features_given_kappa
+from derive.further_step import further_step
 from derive.gradient_step import GradientStepMap, gradient_step_map
 from derive.label_law import averages_over_output, misclassification, target_given_kappa
 from derive.labels import FLIPS, PROBIT, index_function
@@ -154,6 +155,8 @@ def _parts(model: Model) -> Iterator[Derivation]:
             yield of_link.derivation
     if model.step is not None:
         yield step_map_of(model).derivation
+        if model.earlier_steps:
+            yield further_step().derivation
         if model.step.exponent < 0.5:
             network = model.network
             yield polynomial_spikes(activation, 3, None if network.trains_bias else network.initial_bias).derivation

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from generated import step as generated_step
-from giantstep.law.directions import Directions, directions_of_spike
+from giantstep.law.directions import Directions, directions_of_spike, rows_of
+from giantstep.law.further_steps import LayerState, state_after
 from giantstep.law.given_bulk import given_bulk
 from giantstep.law.gradient_step import arguments_of, variance_after_step
 from giantstep.law.intermediate_steps import is_intermediate, refused
@@ -26,7 +27,9 @@ class SpikeParameters:
     """Strength of a block with readout 1, alignments <v, theta_i> of all indices, squared norm of the bulk rows per
     block.
 
-    directions: of a spike of several; ``alignments`` are then the overlaps of every theta_i with their span.
+    directions: of a spike of several, or of blocks that do not move in proportion to their readout values;
+    ``alignments`` are then the overlaps of every theta_i with their span, and ``strength`` after several steps the
+    largest singular value of the loadings.
     Source: [CUI24] Result 3.1; THEORY section 2.
     """
 
@@ -74,9 +77,8 @@ def spike_of(model: Model) -> SpikeParameters:
         found = spike_of_step(model)
         return _checked(SpikeParameters(found.strength, found.alignments, found.bulk_variance))
     if model.spike is not None:
-        variance = variance_by_value(model)
-        assert variance is not None
-        bulk = tuple(variance(u) for u in values)
+        variance, given = variance_by_value(model), model.spike.bulk_variance
+        bulk = given if isinstance(given, tuple) else tuple(variance(u) for u in values) if variance else ()
         if model.spike.loadings is not None:
             return _of_several(model.spike, bulk)
         return SpikeParameters(model.spike.strength, model.spike.alignments, bulk)
@@ -84,13 +86,30 @@ def spike_of(model: Model) -> SpikeParameters:
         return SpikeParameters(0.0, (0.0,) * model.target.indices, (1.0,) * len(values))
     if is_intermediate(model):
         raise refused("the strength of the spike")
+    if model.earlier_steps:
+        return _after_steps(model)
     after = _after_step(model.network, model.step, model.target)
     return after if model.step.bulk != "matrix" else _with_given_bulk(model, after)
 
 
+def states_after_steps(model: Model) -> tuple[LayerState, ...]:
+    """The first layer after every step of a model, around isotropic rows in isotropic inputs; none for other models."""
+    if model.inputs is not None or model.bulk == "matrix" or is_intermediate(model):
+        return ()
+    found: list[LayerState] = []
+    for number, step in enumerate(model.steps):
+        if number:
+            found.append(state_after(model.network, found[-1], step, model.target))
+            continue
+        first = _after_step(model.network, step, model.target)
+        loadings = tuple((first.strength * u,) for u in model.network.readout.values)
+        found.append(LayerState(loadings, (first.alignments,), first.bulk_variance))
+    return tuple(found)
+
+
 def rank_of(model: Model) -> int:
     """The number of directions that kappa has: those of the spike that the features know."""
-    if model.spike is None or model.spike.loadings is None:
+    if not model.earlier_steps and (model.spike is None or model.spike.loadings is None):
         return 1
     directions = spike_of(model).directions
     return 1 if directions is None else directions.rank
@@ -101,10 +120,12 @@ def variance_by_value(model: Model) -> Callable[[Any], Any] | None:
 
     Source: [CUI24] Result 3.1; a spike that is given has ``c_u = 1 + u^2 (c - 1)``.
     """
-    if model.step is not None and (model.inputs is not None or model.step.bulk == "matrix"):
+    if model.step is not None and (model.inputs is not None or model.step.bulk == "matrix" or model.earlier_steps):
         return None
     if model.spike is not None:
         c = model.spike.bulk_variance
+        if isinstance(c, tuple):
+            return None
         return lambda u: (1 - u * u) + u * u * c
     if model.step is None:
         return lambda u: 1
@@ -123,6 +144,21 @@ def _of_several(spike: Spike, bulk: tuple[float, ...]) -> SpikeParameters:
     directions = directions_of_spike(spike)
     within = tuple(math.hypot(*column) for column in zip(*directions.overlaps, strict=True))
     return SpikeParameters(spike.strength, within, bulk, directions)
+
+
+def _after_steps(model: Model) -> SpikeParameters:
+    """The spike of several steps: of one readout value by its strength, of several by the loadings of the blocks."""
+    last, values = states_after_steps(model)[-1], model.network.readout.values
+    loadings, overlaps = np.array(last.loadings), np.array(last.overlaps)
+    if len(values) == 1:
+        strength = float(loadings[0, 0]) / values[0]
+        sign = -1.0 if strength < 0.0 else 1.0  # the direction v absorbs the sign
+        alignments = tuple((sign * overlaps[0]).tolist())
+        return _checked(SpikeParameters(sign * strength, alignments, last.bulk_variance))
+    directions = Directions(last.loadings, last.overlaps, rows_of(np.eye(last.rank)))
+    within = tuple(math.hypot(*column) for column in zip(*last.overlaps, strict=True))
+    largest = float(np.linalg.norm(loadings, 2))
+    return _checked(SpikeParameters(largest, within, last.bulk_variance, directions))
 
 
 @lru_cache(maxsize=1024)

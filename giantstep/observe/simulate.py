@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, cast
 
 import numpy as np
@@ -21,6 +21,7 @@ from giantstep.law.spike import spike_of
 from giantstep.law.structured_inputs import input_law
 from giantstep.simulate.convex import ConvexLoss
 from giantstep.simulate.errors import SimulationError
+from giantstep.simulate.layer import MeasuredStep
 from giantstep.simulate.result import SimulationResult
 from giantstep.simulate.run import simulate as simulate_system
 from giantstep.simulate.surroundings import GivenRows, InputSpectrum
@@ -43,7 +44,7 @@ Progress = Callable[[int, int, str], object]
 DEFAULT_KIND: SystemKind = "srf"
 
 SYSTEM_NAMES = {
-    "network": "the network trained by one giant gradient step",
+    "network": "the network trained by giant gradient steps",
     "srf": "the spiked random-feature model",
     "gaussian": "the conditionally Gaussian features",
 }
@@ -57,6 +58,8 @@ class Simulation(Shown):
     loss, for the square loss without the factor 1/2.
     strength, alignment: of the spike in every first layer, measured in a trained network; alignment [seed, index] of a
     target of several indices.
+    steps: of a network its rows after each step, arrays [seed, ...]: products of the mean rows of the blocks, products
+    of these with the target's directions, bulk variances.
     ``model`` has the ratios really simulated (n/d, p/d, p_b/p, n0/d of whole numbers): solve it with
     ``dimension`` to compare. ``samples`` are the n/d simulated.
     """
@@ -72,6 +75,7 @@ class Simulation(Shown):
     seconds: float
     strength: Array
     alignment: Array
+    steps: tuple[MeasuredStep, ...] = ()
 
     @property
     def seeds(self) -> int:
@@ -113,7 +117,7 @@ class Simulation(Shown):
 
     def to_dict(self) -> dict[str, Any]:
         """What ``giantstep simulate --json`` prints; a list per error where several points were simulated."""
-        return {
+        found = {
             "test_error": self._summary("test_error"),
             "train_error": self._summary("train_error"),
             "dimension": self.dimension,
@@ -123,6 +127,7 @@ class Simulation(Shown):
             "seed": self.seed,
             "model": self.model.to_dict(),
         }
+        return {**found, "steps": [_measured(state) for state in self.steps]} if self.steps else found
 
     def _summary(self, name: str) -> dict[str, Any]:
         mean, error = self.mean(name), self.standard_error(name)
@@ -130,6 +135,23 @@ class Simulation(Shown):
             return {"mean": float(mean.item()), "standard_error": _number(error.item())}
         nested = [[_number(entry) for entry in row] for row in error]
         return {"mean": mean.tolist(), "standard_error": nested}
+
+
+def _measured(state: MeasuredStep) -> dict[str, Any]:
+    """Means over the seeds with their standard errors, as lists; overlaps without an axis for a single index."""
+    names = {"products": state.products, "overlaps": state.overlaps, "bulk_variance": state.variances}
+    if state.overlaps.shape[-1] == 1:
+        names["overlaps"] = state.overlaps[..., 0]
+    found = {}
+    for name, values in names.items():
+        error = standard_error(values)
+        found[name] = {"mean": values.mean(axis=0).tolist(), "standard_error": _finite(error.tolist())}
+    return found
+
+
+def _finite(numbers: Any) -> Any:
+    """Nested lists with None for what is not a number."""
+    return [_finite(each) for each in numbers] if isinstance(numbers, list) else _number(numbers)
 
 
 def _number(value: float) -> float | None:
@@ -187,7 +209,14 @@ def simulate(
         time.perf_counter() - started,
         np.concatenate([run.spike.strength for run in runs]),
         np.concatenate([run.spike.alignment for run in runs]),
+        tuple(_of_seeds(states) for states in zip(*(run.steps for run in runs), strict=True)),
     )
+
+
+def _of_seeds(states: Sequence[MeasuredStep]) -> MeasuredStep:
+    """The rows after one step, with an axis for all seeds in front."""
+    names = (item.name for item in fields(MeasuredStep))
+    return MeasuredStep(*(np.concatenate([getattr(state, name) for state in states]) for name in names))
 
 
 def default_kind(model: Model) -> SystemKind:
@@ -229,8 +258,7 @@ def at_dimension(model: Model, dimension: int) -> Model:
         "network.readout.fractions": list(sizes.fractions),
         "fit.samples": sizes.alpha[0],
     }
-    if sizes.alpha0 is not None:
-        changes["step.samples"] = sizes.alpha0
+    changes |= {f"step.{number}.samples": alpha0 for number, alpha0 in enumerate(sizes.alpha0, start=1)}
     return model.replace(changes)
 
 
@@ -249,7 +277,7 @@ def finite_system(model: Model, what: SystemKind) -> FiniteSystem:
             _spike(model)  # refuses an activation whose gradient would be a delta function
         return system
     spike, given = _spike(model), _directions(model)
-    spiked: dict[str, Any] = {"spike": spike, "step": None}
+    spiked: dict[str, Any] = {"spike": spike, "steps": ()}
     if model.bulk == "matrix":
         spiked["given"] = GivenRows(*given_rows(model))
     if given is not None:
@@ -269,7 +297,7 @@ def _fields(system: FiniteSystem) -> dict[str, Any]:
 def _bare_system(model: Model) -> FiniteSystem:
     if is_intermediate(model):
         raise refused("a finite system")
-    network, step, target = model.network, model.step, model.target
+    network, target = model.network, model.target
     return FiniteSystem(
         activation=numpy_function(network.activation),
         link=_link(target),
@@ -278,7 +306,7 @@ def _bare_system(model: Model) -> FiniteSystem:
         fractions=network.readout.fractions,
         bias=network.initial_bias,
         noise=target.noise,
-        step=None if step is None else (step.samples, step.learning_rate),
+        steps=tuple((step.samples, step.learning_rate) for step in model.steps),
         flips=target.flips,
         probit=target.probit,
         indices=target.indices,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -21,20 +21,31 @@ _REACH = 9.0
 _ROUNDING = 1e-13  # of what mu_c has beside other features: 4e-15 is left where it has nothing, by measurement
 _STEP, _STENCIL = 0.03, ((1, 0.8), (2, -0.2), (3, 4.0 / 105.0), (4, -1.0 / 280.0))  # of a first derivative
 _CHUNK, _WINDOW = 256, 6.0  # shifts at a time, and how far they lie apart, in standard deviations
+Integrand = Callable[[Array, Array], Array]
 
 
-def shift_derivatives(function: str, variance: float, shifts: Array, order: int, typical: float) -> Array:
+def _itself(value: Array, _: Array) -> Array:
+    return value
+
+
+def _slope_square(_: Array, slope: Array) -> Array:
+    return np.asarray(slope * slope)
+
+
+def shift_derivatives(
+    function: str, variance: float, shifts: Array, order: int, typical: float, of: Integrand = _itself
+) -> Array:
     """D_k(s) = E[f(s + sqrt(c) g) He_k(g)] / c^(k/2), the k-th derivative of E f in s: [order + 1, N] at shifts [N].
 
-    variance: c; typical: a size of f, beside which what is small far out is rounding. Raises NotConverged where they
-    do not settle.
+    variance: c; typical: a size of f, beside which what is small far out is rounding; of: what is averaged, by the
+    values and slopes of the function, itself where left out. Raises NotConverged where they do not settle.
     """
     found, places = np.empty((order + 1, len(shifts))), np.argsort(shifts, kind="stable")
     window = np.floor(shifts[places] / (_WINDOW * math.sqrt(variance)))
     for near in np.split(places, np.flatnonzero(np.diff(window)) + 1):
         for first in range(0, len(near), _CHUNK):
             chosen = near[first : first + _CHUNK]
-            found[:, chosen] = _settled(function, variance, shifts[chosen], order, typical)
+            found[:, chosen] = _settled((function, of), variance, shifts[chosen], order, typical)
     factors = root_factorials(order) / math.sqrt(variance) ** np.arange(order + 1)
     return np.asarray(found * factors[:, None])
 
@@ -81,6 +92,11 @@ def _averaged(term: Term, shifts: Array) -> Array:
     return np.asarray(0.5 * c * shift_derivatives(term.function, c, shifts, 2, 1.0)[2])
 
 
+def slope_squares(term: Term, shifts: Array) -> Array:
+    """E sigma'^2 of a term at shifts [N], to 1e-14. Raises NotConverged."""
+    return np.asarray(shift_derivatives(term.function, term.variance, shifts, 0, 1.0, _slope_square)[0])
+
+
 def norm_slopes(term: Term, shifts: Array) -> Array:
     """Derivatives of mu_c of a term in the shift and in the variance at shifts [N]: [2, N]."""
     c = term.variance
@@ -93,33 +109,35 @@ def root_factorials(order: int) -> Array:
     return np.sqrt(np.cumprod([1.0, *range(1, order + 1)]))
 
 
-def _settled(function: str, variance: float, shifts: Array, order: int, typical: float) -> Array:
+def _settled(given: tuple[str, Integrand], variance: float, shifts: Array, order: int, typical: float) -> Array:
     """E[f He_k] / sqrt(k!), [order + 1, N], on panels that are halved until two answers agree.
 
     Relative to f where it counts: far out it may be as small as rounding makes it.
     """
     previous: Array | None = None
     for level in range(_LEVELS):
-        found, size = _on_panels(function, variance, shifts, order, 2.0 ** (1 - level))
+        found, size = _on_panels(given, variance, shifts, order, 2.0 ** (1 - level))
         if previous is not None and np.all(np.abs(found - previous) <= _SETTLED * max(size, typical)):
             return found
         previous = found
     raise NotConverged(
-        f"the Gaussian averages of {function!r} do not settle",
+        f"the Gaussian averages of {given[0]!r} do not settle",
         "use a function that grows more slowly, or does not vary as sharply",
     )
 
 
-def _on_panels(function: str, variance: float, shifts: Array, order: int, width: float) -> tuple[Array, float]:
+def _on_panels(
+    given: tuple[str, Integrand], variance: float, shifts: Array, order: int, width: float
+) -> tuple[Array, float]:
     """(E[f He_k] / sqrt(k!), the largest E |f|) on panels of a width in standard deviations, cut at breakpoints."""
-    deviation, centre = math.sqrt(variance), 0.5 * float(shifts.min() + shifts.max())
+    (function, of), deviation, centre = given, math.sqrt(variance), 0.5 * float(shifts.min() + shifts.max())
     reach = (float(shifts.max()) - centre) / deviation + _REACH + math.sqrt(2.0 * order)
     breaks = [(b - centre) / deviation for b in function_kernel(function).BREAKPOINTS]
     edges = evenly_cut(reach, width, breaks)
     points, weights = legendre(_ORDER)
     half, middle = 0.5 * np.diff(edges)[:, None], 0.5 * (edges[:-1] + edges[1:])[:, None]
     x, weight = (middle + half * points).ravel(), (half * weights).ravel()
-    value = numpy_function(function)(centre + deviation * x)[0]
+    value = of(*numpy_function(function)(centre + deviation * x))
     g = x - ((shifts - centre) / deviation)[:, None]
     density = weight * np.exp(-0.5 * g * g) / math.sqrt(2.0 * math.pi)
     weighted = density * value

@@ -110,7 +110,9 @@ def _simulation(dataset: Dataset) -> list[str]:
 
 def _isotropic(dataset: Dataset) -> bool:
     step = dataset.model.step
-    return step is not None and step.bulk == "isotropic" and step.exponent == 0.5
+    if step is None or dataset.model.earlier_steps:
+        return False
+    return step.bulk == "isotropic" and step.exponent == 0.5
 
 
 def _far(dataset: Dataset) -> bool:

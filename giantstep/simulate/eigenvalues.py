@@ -10,7 +10,8 @@ from scipy.linalg import blas
 
 from giantstep.simulate.errors import Array
 from giantstep.simulate.features import training_set
-from giantstep.simulate.layer import Streams, draw_layer
+from giantstep.simulate.first_layer import draw_layer
+from giantstep.simulate.layer import Streams
 from giantstep.simulate.memory import DOUBLE, TEMPORARIES, chunk_rows, require_memory
 from giantstep.simulate.system import (
     FiniteSizes,
@@ -48,7 +49,7 @@ def gram_eigenvalues(
     for index, sequence in enumerate(np.random.SeedSequence(seed).spawn(seeds)):
         if progress is not None:
             progress(index, seeds, f"seed {index + 1} of {seeds}: eigenvalues")
-        values = _one_seed(system, what, sizes, Streams.spawn(sequence))
+        values = _one_seed(system, what, sizes, Streams.spawn(sequence, len(system.steps)))
         found[index, sizes.width_count - len(values) :] = values
     if progress is not None:
         progress(seeds, seeds, "done")

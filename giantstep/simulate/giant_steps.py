@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from giantstep.simulate.errors import Array, SimulationError
-from giantstep.simulate.layer import sphere_rows
+from giantstep.simulate.first_layer import sphere_rows
 from giantstep.simulate.memory import DOUBLE, chunk_rows, require_memory
 from giantstep.simulate.system import Activation
 

@@ -11,7 +11,8 @@ from scipy.linalg import blas
 from giantstep.simulate.bias import fixed_bias, trained_bias
 from giantstep.simulate.errors import Array, SimulationError
 from giantstep.simulate.features import activate, training_set
-from giantstep.simulate.layer import FirstLayer, Streams, draw_layer, overlap, project
+from giantstep.simulate.first_layer import draw_layer
+from giantstep.simulate.layer import FirstLayer, Streams, overlap, project
 from giantstep.simulate.memory import chunk_rows, estimate_bytes, require_memory
 from giantstep.simulate.system import (
     FiniteSystem,
@@ -61,7 +62,7 @@ def binned_output(
         return estimate_bytes(system, finite_sizes(system, size, (samples,)), what, (ridge,), test_samples)
 
     require_memory(needed_at, dimension, memory_limit)
-    streams = Streams.spawn(sequence)
+    streams = Streams.spawn(sequence, len(system.steps))
     layer = draw_layer(system, sizes, what, streams)
     features, target = training_set(system, sizes, what, layer, streams)
     if system.trained_bias:

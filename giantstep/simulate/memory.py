@@ -31,7 +31,7 @@ def estimate_bytes(
     """Peak bytes of one seed: the largest of gradient step, features, fit and test, with the first layer."""
     d, p, n = sizes.dimension, sizes.width_count, max(sizes.samples)
     points, rows = len(sizes.samples) * len(ridges), chunk_rows(p)
-    step = p * d + min(rows, sizes.step_samples or 0) * (d + p) if what == "network" else 0
+    step = p * d + min(rows, max(sizes.step_samples, default=0)) * (d + p) if what == "network" else 0
     work = _square_work(sizes, ridges) if system.loss is None else _convex_work(system.loss, sizes)
     # pre-activations beside the features where the bias is trained
     fit = n * p * (2 if system.trained_bias else 1) + work + p * points

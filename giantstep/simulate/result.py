@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from giantstep.simulate.errors import Array
+from giantstep.simulate.layer import MeasuredStep
 from giantstep.simulate.order import Overlaps
 from giantstep.simulate.system import FiniteSizes, SystemKind
 
@@ -39,6 +40,7 @@ class SimulationResult:
     bias: common bias of the neurons. gap: certified relative distance of the training objective from its minimum;
     output_error: bound on the distance of f(x) that is left, for features no longer than the longest of the training
     set. Both are 0 for the square loss, whose fits are direct.
+    steps: of a network, its rows after each step, arrays [seed, ...].
     """
 
     what: SystemKind
@@ -53,6 +55,7 @@ class SimulationResult:
     bias: Array
     gap: Array
     output_error: Array
+    steps: tuple[MeasuredStep, ...]
     test_samples: int
     bytes_needed: int
     seconds: float

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -12,7 +12,8 @@ from giantstep.simulate.bias import fixed_bias, trained_bias
 from giantstep.simulate.erm import Fitted
 from giantstep.simulate.errors import Array, SimulationError
 from giantstep.simulate.features import conditional_test_error, sampled_test_error, training_set
-from giantstep.simulate.layer import FirstLayer, Streams, draw_layer
+from giantstep.simulate.first_layer import draw_layer
+from giantstep.simulate.layer import FirstLayer, MeasuredStep, Streams
 from giantstep.simulate.memory import estimate_bytes, require_memory
 from giantstep.simulate.order import Overlaps, measure_overlaps
 from giantstep.simulate.result import MeasuredSpike, SimulationResult
@@ -100,7 +101,7 @@ def simulate(
     needed = require_memory(needed_at, dimension, memory_limit_bytes)
     runs = []
     for index, sequence in enumerate(np.random.SeedSequence(seed).spawn(seeds)):
-        runs.append(_one_seed(plan, Streams.spawn(sequence), _teller(progress, index, seeds)))
+        runs.append(_one_seed(plan, Streams.spawn(sequence, len(system.steps)), _teller(progress, index, seeds)))
     if progress is not None:
         progress(seeds * len(STAGES), seeds * len(STAGES), "done")
     return _collect(plan, runs, needed, time.perf_counter() - started)
@@ -130,7 +131,14 @@ def _one_seed(plan: _Plan, streams: Streams, tell: Callable[[int], None]) -> _Ru
     kept = overlaps if plan.order_parameters else None
     # the rows are the large part of the layer, and of no more use
     small = FirstLayer(
-        layer.rows[:0], layer.theta, layer.spike, layer.strength, layer.alignment, layer.variances, layer.loadings
+        layer.rows[:0],
+        layer.theta,
+        layer.spike,
+        layer.strength,
+        layer.alignment,
+        layer.variances,
+        layer.loadings,
+        layer.states,
     )
     shape = fitted.train.shape
     return _Run(test.reshape(shape), fitted, sampling.reshape(shape), kept, small)
@@ -172,9 +180,18 @@ def _collect(plan: _Plan, runs: list[_Run], needed: int, seconds: float) -> Simu
         np.stack([run.fitted.bias for run in runs]),
         np.stack([run.fitted.gap for run in runs]),
         np.stack([run.fitted.output_error for run in runs]),
+        _steps(runs),
         plan.test_samples,
         needed,
         seconds,
+    )
+
+
+def _steps(runs: list[_Run]) -> tuple[MeasuredStep, ...]:
+    """The rows after each step, with an axis for the seeds in front."""
+    return tuple(
+        MeasuredStep(*(np.stack([getattr(state, item.name) for state in states]) for item in fields(MeasuredStep)))
+        for states in zip(*(run.layer.states for run in runs), strict=True)
     )
 
 

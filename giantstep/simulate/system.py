@@ -33,7 +33,8 @@ class FiniteSystem:
     noise: VARIANCE of the Gaussian noise added to the labels; flips: probability that a label +-1 changes its sign;
     probit: VARIANCE of the Gaussian noise added to every index inside the link. All of them in the batch of the step
     and of the readout; errors are measured against the clean link.
-    step: (alpha0, eta_tilde) = (n0/d, eta/d) of the giant gradient step, used by the system "network".
+    steps: (alpha0, eta_tilde) = (n0/d, eta/d) of each giant gradient step in order, each on samples of its own, taken
+    by the system "network".
     spike: (r, gamma, (c_1, ..., c_K)): strength, alignment <v, theta> (with several indices a tuple of
     <v, theta_i>) and squared norm of the bulk rows per block, used by "srf", and by "gaussian" for gamma. None:
     v = theta_1, r = 0, c = 1, plain random features.
@@ -59,7 +60,7 @@ class FiniteSystem:
     fractions: tuple[float, ...] = (1.0,)
     bias: float = 0.0
     noise: float = 0.0
-    step: tuple[float, float] | None = None
+    steps: tuple[tuple[float, float], ...] = ()
     spike: tuple[float, float | tuple[float, ...], tuple[float, ...]] | None = None
     coefficients: Coefficients | None = None
     flips: float = 0.0
@@ -106,10 +107,11 @@ class FiniteSystem:
         _whole("indices", self.indices, 1)
         _require(not self.classifies or self.noise == 0.0, "a loss of the margin needs labels +-1: noise must be 0")
         self._check_blocks()
-        if self.step is not None:
-            _require(len(self.step) == 2, f"step must be (samples alpha0, learning_rate), got {self.step!r}")
-            _finite("step samples alpha0", self.step[0], above=0.0)
-            _finite("step learning_rate", self.step[1])
+        for step in self.steps:
+            _require(len(step) == 2, f"each of steps must be (samples alpha0, learning_rate), got {step!r}")
+            _finite("step samples alpha0", step[0], above=0.0)
+            _finite("step learning_rate", step[1])
+        _require(len(self.steps) < 2 or self.inputs is None, "of inputs with a covariance one step is simulated")
         if self.spike is not None:
             _require(len(self.spike) == 3, f"spike must be (strength, alignment, bulk variances), got {self.spike!r}")
             self._check_spike(*self.spike)
@@ -168,14 +170,14 @@ class FiniteSizes:
     """Whole numbers of one finite system, and the ratios that the theory should be evaluated at.
 
     dimension d; width_count p; blocks (p_1, ..., p_K) with sum p; samples: n of each requested alpha, in the
-    order given; step_samples n0, or None without a step.
+    order given; step_samples: n0 of each step.
     """
 
     dimension: int
     width_count: int
     blocks: tuple[int, ...]
     samples: tuple[int, ...]
-    step_samples: int | None
+    step_samples: tuple[int, ...]
 
     @property
     def alpha(self) -> tuple[float, ...]:
@@ -193,9 +195,9 @@ class FiniteSizes:
         return tuple(count / self.width_count for count in self.blocks)
 
     @property
-    def alpha0(self) -> float | None:
-        """n0/d, or None without a step."""
-        return None if self.step_samples is None else self.step_samples / self.dimension
+    def alpha0(self) -> tuple[float, ...]:
+        """n0/d of each step."""
+        return tuple(count / self.dimension for count in self.step_samples)
 
     def block_slices(self) -> tuple[slice, ...]:
         """Neurons of each block: they are stored block after block."""
@@ -223,7 +225,7 @@ def finite_sizes(system: FiniteSystem, dimension: int, samples: Sequence[float])
             f"the first layer is given: {shape[0]} rows of length {shape[1]}, and the simulation has {width} rows of "
             f"length {dimension}; simulate dimension {shape[1]}",
         )
-    step = None if system.step is None else _count("step samples", system.step[0], dimension)
+    of_steps = tuple(_count("step samples", alpha0, dimension) for alpha0, _ in system.steps)
     blocks = largest_remainder(system.fractions, width)
     for index, size in enumerate(blocks):
         _require(
@@ -231,7 +233,7 @@ def finite_sizes(system: FiniteSystem, dimension: int, samples: Sequence[float])
             f"block {index + 1} (fraction {system.fractions[index]:g}) gets no neuron of {width}; "
             "raise the dimension or the fraction",
         )
-    return FiniteSizes(dimension, width, blocks, counts, step)
+    return FiniteSizes(dimension, width, blocks, counts, of_steps)
 
 
 def check_kind(system: FiniteSystem, what: SystemKind) -> None:
@@ -245,13 +247,13 @@ def check_kind(system: FiniteSystem, what: SystemKind) -> None:
         _require(not system.trained_bias, "the system 'gaussian' has a fixed bias; simulate 'srf' or 'network'")
     if what == "srf":
         _require(
-            system.spike is not None or system.step is None,
+            system.spike is not None or not system.steps,
             "the system 'srf' needs spike=(strength, alignment, bulk variances); a step alone does not say it",
         )
     if what == "network":
         _require(
-            system.step is not None or system.spike is None,
-            "the system 'network' needs step=(alpha0, learning_rate); a spike given directly is the system 'srf'",
+            bool(system.steps) or system.spike is None,
+            "the system 'network' needs steps=((alpha0, learning_rate),); a spike given directly is the system 'srf'",
         )
 
 

@@ -24,8 +24,10 @@ from giantstep.spec.inputs_table import Inputs as Inputs
 from giantstep.spec.link import LinkKind, takes_only_signs
 from giantstep.spec.spike_table import Spike as Spike
 from giantstep.spec.spike_table import check_blocks, check_indices
-from giantstep.spec.tables import Table, build, keys_of, shown_plainly, tables_of, toml_text
-from giantstep.spec.validate import Choice, Expression, FileName, Number, NumberOrWord, Numbers, wrong
+from giantstep.spec.step_table import Step as Step
+from giantstep.spec.step_table import check_several, chosen_steps, numbered_step, steps_of, unnumbered
+from giantstep.spec.tables import NO_KEY, Table, build, keys_of, shown_plainly, tables_of, toml_text
+from giantstep.spec.validate import Choice, Expression, Number, NumberOrWord, Numbers, wrong
 from giantstep.spec.written_values import value_of_text
 
 Bulk = Literal["isotropic", "trained", "matrix", "inputs"]
@@ -103,40 +105,6 @@ class Network(Table):
 
 @shown_plainly
 @dataclass(frozen=True)
-class Step(Table):
-    """One gradient step: samples = n0/d, eta = learning_rate d^(1/2 + exponent). [CUI24, Result 3.1]
-
-    The giant step has exponent 1/2; below it the strength of the spike vanishes as d grows, and powers of kappa are
-    learned [MON23]. bulk: what the rows are around the spike, isotropic, as the step leaves them, or those of the file
-    ``matrix``.
-    """
-
-    path: ClassVar[str] = "step"
-    samples: Annotated[float, Number("alpha0 = n0/d", positive=True)]
-    learning_rate: Annotated[float, Number("eta_tilde = eta/d", low=0.0)]
-    bulk: Annotated[str, Choice(("isotropic", "trained", "matrix"))] = "isotropic"
-    exponent: Annotated[
-        float, Number("e in eta = learning_rate d^(1/2 + e), 1/2 for the giant step", high=0.5, positive=True)
-    ] = 0.5
-    matrix: Annotated[str | None, FileName(".npy or .npz")] = None
-
-    def check(self) -> None:
-        """Raises BadInput for another bulk below the giant step, and a matrix missing or not used."""
-        if self.exponent < 0.5 and self.bulk != "isotropic":
-            raise BadInput(
-                f"step.bulk = {self.bulk!r} has no place where step.exponent = {self.exponent!r} is below 1/2",
-                "leave step.bulk out: the bulk is that of the untrained features as d grows",
-            )
-        if (self.bulk == "matrix") != (self.matrix is not None):
-            asked = 'step.bulk = "matrix" needs step.matrix' if self.matrix is None else "step.matrix is not used"
-            raise BadInput(
-                f"{asked}: step.bulk = {self.bulk!r}, step.matrix = {self.matrix!r}",
-                'give both, as in bulk = "matrix", matrix = "bulk.npy"',
-            )
-
-
-@shown_plainly
-@dataclass(frozen=True)
 class Target(Table):
     """Labels y = flip link(z + sqrt(probit) n) + Gaussian noise of variance ``noise``, in both batches.
 
@@ -185,7 +153,8 @@ class Model(Table):
     """Everything a solve needs; hashable and picklable. Raises BadInput for impossible values.
 
     With ``step`` the network takes a giant step, with ``spike`` the spiked model is given directly, with
-    neither it is plain random features. ``inputs``: their covariance, isotropic where left out.
+    neither it is plain random features. ``earlier_steps``: those before it, in order, each on samples of its own; a
+    list of steps may be given for ``step``. ``inputs``: their covariance, isotropic where left out.
     """
 
     network: Network
@@ -194,9 +163,26 @@ class Model(Table):
     step: Step | None = None
     spike: Spike | None = None
     inputs: Inputs | None = None
+    earlier_steps: tuple[Step, ...] = field(default=(), metadata=NO_KEY)
+
+    def __post_init__(self) -> None:
+        given: object = self.step
+        if isinstance(given, list | tuple):
+            *earlier, last = steps_of(given) or (None,)
+            object.__setattr__(self, "step", last)
+            object.__setattr__(self, "earlier_steps", (*self.earlier_steps, *earlier))
+        super().__post_init__()
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """All giant steps in order."""
+        return self.earlier_steps if self.step is None else (*self.earlier_steps, self.step)
 
     def check(self) -> None:
         """Raises BadInput for fields that do not go together."""
+        if self.earlier_steps and self.step is None:
+            raise BadInput("the model has earlier steps and no last one", "give the last one as step")
+        check_several(self.steps, structured=self.inputs is not None)
         if self.step is not None and self.spike is not None:
             raise BadInput("the model has both [step] and [spike]", "keep one of them, or neither")
         if self.spike is not None:
@@ -260,14 +246,27 @@ class Model(Table):
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """The model of nested dictionaries, as a model file has them. Raises BadInput."""
-        return build(cls, data, "")
+        steps = data.get("step") if isinstance(data, Mapping) else None
+        if not isinstance(steps, list):
+            return build(cls, data, "")
+        found = build(cls, {name: table for name, table in data.items() if name != "step"}, "")
+        *earlier, last = steps_of(steps) or (None,)
+        return replace(found, step=last, earlier_steps=tuple(earlier))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The model as nested dictionaries and lists, absent tables left out; several steps as a list."""
+        found = super().to_dict()
+        if self.earlier_steps:
+            found["step"] = [step.to_dict() for step in self.steps]
+        return found
 
     def replace(self, changes: Mapping[str, Any] = MappingProxyType({}), **tables: Any) -> Self:
         """A model with some values changed: ``replace({"fit.samples": 1.5})``, or ``replace(fit={"samples": 1.5})``.
 
         A table is set by its name, and [step] or [spike] removed by None; an absent table is made. Text given
         for a number, a list or a table is read as TOML: a command line can pass ``fit.samples=1.5``. The tables of the
-        second form keep what is not named; a record (``fit=Fit(...)``) or None replaces all of one.
+        second form keep what is not named; a record (``fit=Fit(...)``) or None replaces all of one. Of several steps
+        ``step.samples`` changes each, ``step.2.samples`` the second.
         Raises BadInput for an unknown key and for a model that is not possible.
         """
         allowed = allowed_keys()
@@ -276,21 +275,15 @@ class Model(Table):
             return self._with_numbers(changes)
         data = self.to_dict()
         for key in changes:
-            if not isinstance(key, str) or key not in allowed:
+            if not isinstance(key, str) or unnumbered(key) not in allowed:
                 names = tuple(allowed)
                 hint = did_you_mean(key, names) if isinstance(key, str) else ""
                 raise BadInput(f"unknown key {shorten(key)}", f"{hint}allowed keys are {', '.join(names)}")
         # a table before what is in it, in whatever order they are given
-        for key in sorted(changes, key=lambda key: key.count(".")):
-            *above, last = key.split(".")
-            inner = data
-            for table in above:
-                if isinstance(inner.get(table), str):  # a loss without parameters
-                    inner[table] = {"name": inner[table]}
-                inner = inner.setdefault(table, {})
-                if not isinstance(inner, dict):
-                    raise wrong(table, inner, "a table")
-            inner[last] = value_of_text(changes[key], text=allowed[key])
+        for key in sorted(changes, key=lambda key: unnumbered(key).count(".")):
+            last = key.rpartition(".")[2]
+            for table in _tables_with(data, key):
+                table[last] = value_of_text(changes[key], text=allowed[unnumbered(key)])
         try:
             return type(self).from_dict({name: table for name, table in data.items() if table is not None})
         except BadInput as error:
@@ -308,6 +301,8 @@ class Model(Table):
     def _has_number(self, key: object, value: object) -> bool:
         """Whether a change puts a number in place of one that is there: the step of a sweep."""
         table, _, field = str(key).partition(".")
+        if table == "step" and self.earlier_steps:
+            return False
         present = getattr(getattr(self, table, None), field, None)
         return isinstance(value, int | float) and isinstance(present, int | float)
 
@@ -321,10 +316,26 @@ class Model(Table):
     def to_toml(self) -> str:
         """The text of a model file that ``from_toml`` reads back as an equal model."""
         sections = []
-        for name, table in self.to_dict().items():
-            lines = [f"{key} = {toml_text(value)}" for key, value in table.items()]
-            sections.append("\n".join([f"[{name}]", *lines]))
+        for name, entry in self.to_dict().items():
+            head, tables = (f"[[{name}]]", entry) if isinstance(entry, list) else (f"[{name}]", [entry])
+            for table in tables:
+                lines = [f"{key} = {toml_text(value)}" for key, value in table.items()]
+                sections.append("\n".join([head, *lines]))
         return "\n\n".join(sections) + "\n"
+
+
+def _tables_with(data: dict[str, Any], key: str) -> list[dict[str, Any]]:
+    """The tables of a model as dictionaries that hold a key, made where absent. Raises BadInput."""
+    if key.startswith("step.") and (isinstance(data.get("step"), list) or numbered_step(key) is not None):
+        return chosen_steps(data.get("step", []), key)
+    inner = data
+    for table in key.split(".")[:-1]:
+        if isinstance(inner.get(table), str):  # a loss without parameters
+            inner[table] = {"name": inner[table]}
+        inner = inner.setdefault(table, {})
+        if not isinstance(inner, dict):
+            raise wrong(table, inner, "a table")
+    return [inner]
 
 
 @lru_cache(maxsize=1)

@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import MISSING
 
 from giantstep.spec.model import Model
+from giantstep.spec.tables import Table, fields_with_keys
 
 
 def outline(model: Model) -> str:
     """A model on one line: what is not left at its default."""
     parts = []
-    for table, entries in model.to_dict().items():
-        given = ((name, value) for name, value in entries.items() if not _is_default(model, table, name))
-        words = "" if table in ("network", "target") else f"{table} "
-        parts.append(words + " ".join(f"{name}={_short(value)}" for name, value in given))
+    for table in model.to_dict():
+        records = model.steps if table == "step" else [getattr(model, table)]
+        for number, record in enumerate(records, start=1):
+            given = ((name, value) for name, value in record.to_dict().items() if not _is_default(record, name))
+            words = "" if table in ("network", "target") else f"{table} "
+            words += f"{number} " if len(records) > 1 else ""
+            parts.append(words + " ".join(f"{name}={_short(value)}" for name, value in given))
     return "; ".join(parts)
 
 
-def _is_default(model: Model, table: str, name: str) -> bool:
-    record = getattr(model, table)
-    item = type(record).__dataclass_fields__[name]
-    made = item.default_factory() if callable(item.default_factory) else item.default
+def _is_default(record: Table, name: str) -> bool:
+    item = next(each for each in fields_with_keys(type(record)) if each.name == name)
+    made = item.default if item.default_factory is MISSING else item.default_factory()
     return bool(getattr(record, name) == made)
 
 

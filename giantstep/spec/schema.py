@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import MISSING, fields
+from dataclasses import MISSING
 from functools import lru_cache
 from typing import Any, cast
 
@@ -14,7 +14,8 @@ from giantstep.spec.fit_loss import LossKind
 from giantstep.spec.link import LinkKind
 from giantstep.spec.matrix import Matrix, NumbersOrMatrix
 from giantstep.spec.model import Model
-from giantstep.spec.tables import Table, declared, plain
+from giantstep.spec.step_table import MOST_STEPS, Step
+from giantstep.spec.tables import Table, declared, fields_with_keys, plain
 from giantstep.spec.validate import (
     Choice,
     Count,
@@ -77,9 +78,12 @@ def _others() -> dict[str, str]:
 def _of_table(table: type[Table]) -> dict[str, Any]:
     items = declared(table)
     properties = {}
-    for item in fields(cast(Any, table)):
+    for item in fields_with_keys(table):
         found = items[item.name]
         entry = _of_table(found.table) if found.table is not None else _of_kind(cast(Kind, found.kind))
+        if found.table is Step:
+            entry = {"anyOf": [entry, {"type": "array", "items": entry, "maxItems": MOST_STEPS}]}
+            entry["description"] = "one gradient step, or several in order as [[step]]"
         if item.default is not MISSING and item.default is not None:
             entry["default"] = plain(item.default)
         properties[item.name] = entry

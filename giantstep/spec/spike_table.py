@@ -23,8 +23,8 @@ _ALIGNMENT = Number("the alignment gamma of spike and target", low=-1.0, high=1.
 @dataclass(frozen=True)
 class Spike(Table):
     """A spiked random-feature model given directly; a block of readout value u has strength r u and bulk
-    variance 1 + u^2 (c - 1). The alignment is a number, or a list of <v, theta_i> for several indices, of
-    length at most 1. [CUI24, Result 3.1]
+    variance 1 + u^2 (c - 1), or its own of a list of bulk variances. The alignment is a number, or a list of
+    <v, theta_i> for several indices, of length at most 1. [CUI24, Result 3.1]
 
     A spike of rank q has ``loadings``, a row of q numbers per block: the strength of block b along v_j is r times its
     entry j, in place of r u. Its alignment is a list of <v_j, theta>, or a list of q rows <v_j, theta_i>.
@@ -36,7 +36,9 @@ class Spike(Table):
         float | tuple[float, ...] | Rows,
         NumbersOrMatrix(Numbers(_ALIGNMENT, MAX_INDICES, alone=True), Matrix(_ALIGNMENT, MAX_RANK, MAX_INDICES)),
     ]
-    bulk_variance: Annotated[float, Number("the squared norm c of a bulk row", positive=True)]
+    bulk_variance: Annotated[
+        float | tuple[float, ...], Numbers(Number("the squared norm c of a bulk row", positive=True), alone=True)
+    ]
     loadings: Annotated[Rows | None, Matrix(Number("the loading of a block along a direction of the spike"))] = None
 
     @property
@@ -96,21 +98,34 @@ def _directions(count: int) -> str:
 
 def check_blocks(spike: Spike, values: tuple[float, ...]) -> None:
     """Raises BadInput for bulk variances that are not positive, and loadings of another number of blocks."""
-    for value in values:
-        # 1 + u^2 (c - 1), written so that u = 1 gives c without rounding.
-        variance = (1.0 - value**2) + value**2 * spike.bulk_variance
-        if variance < SMALLEST:
-            raise BadInput(
-                f"spike.bulk_variance = {spike.bulk_variance!r} gives the block with readout value "
-                f"{value!r} the bulk variance 1 + value^2 (c - 1) = {variance:.6g}",
-                f"it must be > 0: give a bulk_variance above {1.0 - 1.0 / value**2:.6g}",
-            )
+    given = spike.bulk_variance
+    if isinstance(given, tuple) and len(given) != len(values):
+        raise BadInput(
+            f"spike.bulk_variance = {shorten(list(given))} has {len(given)} entries, and network.readout.values has "
+            f"{len(values)} blocks",
+            "give one number for each block, or a single number c for 1 + value^2 (c - 1)",
+        )
+    if isinstance(given, float):
+        _check_variances(given, values)
     if spike.loadings is not None and len(spike.loadings) != len(values):
         raise BadInput(
             f"spike.loadings = {shorten(plain(spike.loadings))} has {len(spike.loadings)} rows, and "
             f"network.readout.values has {len(values)} blocks",
             "give one row for each block; blocks may have the same readout value, as in values = [1.0, 1.0]",
         )
+
+
+def _check_variances(given: float, values: tuple[float, ...]) -> None:
+    """Raises BadInput where a block gets a bulk variance that is not positive."""
+    for value in values:
+        # 1 + u^2 (c - 1), written so that u = 1 gives c without rounding.
+        variance = (1.0 - value**2) + value**2 * given
+        if variance < SMALLEST:
+            raise BadInput(
+                f"spike.bulk_variance = {given!r} gives the block with readout value "
+                f"{value!r} the bulk variance 1 + value^2 (c - 1) = {variance:.6g}",
+                f"it must be > 0: give a bulk_variance above {1.0 - 1.0 / value**2:.6g}",
+            )
 
 
 def check_indices(spike: Spike, link: str, wanted: int) -> None:

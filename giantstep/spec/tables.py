@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, Field, dataclass, fields
 from functools import lru_cache
 from types import MappingProxyType, UnionType
 from typing import Annotated, Any, ClassVar, TypeVar, cast, get_args, get_origin, get_type_hints
@@ -17,6 +17,7 @@ from giantstep.spec.errors import BadInput
 from giantstep.spec.shown import html_table
 from giantstep.spec.validate import Kind, wrong
 
+NO_KEY = MappingProxyType({"key": False})  # metadata of a field that is no key of its own in a model file
 _T = TypeVar("_T", bound="Table")
 _C = TypeVar("_C")
 
@@ -41,7 +42,7 @@ class Table:
 
     def to_dict(self) -> dict[str, Any]:
         """The record as nested dictionaries and lists, absent tables left out."""
-        values = ((item.name, getattr(self, item.name)) for item in fields(cast(Any, self)))
+        values = ((name, getattr(self, name)) for name in declared(type(self)))
         return {name: plain(value) for name, value in values if value is not None}
 
     def to_json(self) -> str:
@@ -78,11 +79,16 @@ def declared(cls: type[Table]) -> Mapping[str, Declared]:
     return _read_declarations(cast(Any, cls))
 
 
+def fields_with_keys(cls: Any) -> list[Field[Any]]:
+    """The fields of a table that are keys of a model file."""
+    return [item for item in fields(cls) if item.metadata.get("key", True)]
+
+
 @lru_cache(maxsize=32)
 def _read_declarations(cls: Any) -> Mapping[str, Declared]:
     hints = get_type_hints(cls, include_extras=True)
     found = {}
-    for item in fields(cls):
+    for item in fields_with_keys(cls):
         hint = hints[item.name]
         required = item.default is MISSING and item.default_factory is MISSING
         kind = get_args(hint)[1] if get_origin(hint) is Annotated else None

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import MISSING, fields
+from dataclasses import MISSING
 from typing import Any, cast
 
 from giantstep.spec.common_model import model
 from giantstep.spec.model import Model
 from giantstep.spec.schema import about, meaning_of
-from giantstep.spec.tables import Declared, Table, declared, plain, toml_text
+from giantstep.spec.tables import Declared, Table, declared, fields_with_keys, plain, toml_text
 
 _EXAMPLES = {
     "step.matrix": '"bulk.npy"',
@@ -47,7 +47,7 @@ def _table(name: str, item: Declared, given: dict[str, Any] | None) -> str:
 def _lines(name: str, table: type[Table], given: dict[str, Any] | None) -> Iterator[tuple[str, str]]:
     """(assignment, meaning) of every key."""
     items = declared(table)
-    for entry in fields(cast(Any, table)):
+    for entry in fields_with_keys(table):
         key, needed = f"{name}.{entry.name}", given is not None and items[entry.name].required
         default = entry.default_factory() if entry.default_factory is not MISSING else entry.default
         if given is not None and entry.name in given and needed:

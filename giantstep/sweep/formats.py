@@ -15,6 +15,7 @@ from derive.language.grammar import shorten
 from giantstep.spec.errors import BadInput
 from giantstep.spec.model import value_keys
 from giantstep.spec.schema import meaning_of
+from giantstep.spec.step_table import numbered_step, unnumbered
 from giantstep.sweep.grid import Grid, Sweep
 from giantstep.sweep.points import Column, Points
 
@@ -47,8 +48,9 @@ _SUFFIXES: Mapping[str, str] = {
 
 def long_name(column: str) -> str:
     """What a column holds, in words."""
-    if column in value_keys():
-        return meaning_of(column)
+    if unnumbered(column) in value_keys():
+        number = numbered_step(column)
+        return meaning_of(unnumbered(column)) + ("" if number is None else f" of step {number}")
     for suffix, words in _SUFFIXES.items():
         if column.endswith(suffix):
             return long_name(column.removesuffix(suffix)) + words
@@ -130,7 +132,7 @@ def columns_of_csv(text: str) -> dict[str, list[Any]]:
 
 def grid_of_columns(columns: Mapping[str, Column]) -> Grid | Points:
     """The grid of the keys that a table holds, where its rows run through one, the first key fastest."""
-    keys = [name for name in columns if name in value_keys()]
+    keys = [name for name in columns if unnumbered(name) in value_keys()]
     if not keys:
         raise BadInput("the table has no column of a key of the model", "read a file that curve has written")
     distinct = {key: tuple(dict.fromkeys(np.asarray(columns[key]).tolist())) for key in keys}
@@ -193,6 +195,6 @@ def _entries(name: str, texts: list[str]) -> list[Any]:
     try:
         return [None if text == "" else float(text) for text in texts]
     except ValueError:
-        if name not in value_keys():
+        if unnumbered(name) not in value_keys():
             raise ValueError(f"the column {shorten(name)} holds no numbers") from None
         return list(texts)

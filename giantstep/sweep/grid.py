@@ -12,6 +12,7 @@ import numpy as np
 from derive.language.grammar import did_you_mean, shorten
 from giantstep.spec.errors import BadInput
 from giantstep.spec.model import allowed_keys, value_keys
+from giantstep.spec.step_table import unnumbered
 
 MAX_POINTS = 1_000_000
 
@@ -60,8 +61,9 @@ class Sweep:
         if not equals or not body:
             raise BadInput(f"the sweep {shorten(text)} has no values", _GRAMMAR)
         check_key(key)
-        if allowed_keys()[key] or ":" not in body:
-            return cls(key, tuple(_split(body) if allowed_keys()[key] else map(_number_or_text, _split(body))))
+        is_text = allowed_keys()[unnumbered(key)]
+        if is_text or ":" not in body:
+            return cls(key, tuple(_split(body) if is_text else map(_number_or_text, _split(body))))
         return _spaced(key, body)
 
 
@@ -149,10 +151,10 @@ def _listed(key: str, values: object) -> Sequence[Any]:
 def check_key(key: str) -> None:
     """Raise BadInput for what is not the key of a value of a model."""
     leaves = tuple(value_keys())
-    if key in allowed_keys() and key not in leaves:
-        inner = ", ".join(name for name in leaves if name.startswith(f"{key}."))
+    if unnumbered(key) in allowed_keys() and unnumbered(key) not in leaves:
+        inner = ", ".join(name for name in leaves if name.startswith(f"{unnumbered(key)}."))
         raise BadInput(f"the sweep is over {key}, which is a table", f"sweep one of {inner}")
-    if key not in leaves:
+    if unnumbered(key) not in leaves:
         raise BadInput(
             f"the sweep is over the unknown key {shorten(key)}",
             f"{did_you_mean(key, leaves)}allowed keys are {', '.join(leaves)}",

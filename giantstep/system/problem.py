@@ -181,7 +181,7 @@ def problem_of(
     network, fit, step = model.network, model.fit, model.step
     offset = network.initial_bias if bias is None else bias
     written = None if step is None or step.matrix is None else changed(step.matrix)
-    features = _features(network, model.target, fit.loss, step, model.spike, model.inputs, offset, written)
+    features = _features(network, model.target, fit.loss, model.steps, model.spike, model.inputs, offset, written)
     inverse = 0.0 if dimension is None else 1.0 / dimension
     return Problem(model, features, Parameters(fit.samples, network.width, fit.ridge, model.target.noise, inverse))
 
@@ -191,7 +191,7 @@ def _features(
     network: Network,
     target: Target,
     loss: FitLoss,
-    step: Step | None,
+    steps: tuple[Step, ...],
     spike: Spike | None,
     inputs: Inputs | None,
     bias: float,
@@ -200,7 +200,8 @@ def _features(
     """The features of a model of these tables; written: when the file of a given bulk was, which tells its versions
     apart.
     """
-    model = Model(network, target, Fit(1.0, 1.0, loss), step, spike, inputs)
+    last = steps[-1] if steps else None
+    model = Model(network, target, Fit(1.0, 1.0, loss), last, spike, inputs, steps[:-1])
     found = spike_of(model)
     scales, overlaps, loadings = _scales(found, network.readout.values)
     blocks = tuple(

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from giantstep.law.spike import SpikeParameters
+from giantstep.law.further_steps import LayerState
+from giantstep.law.spike import SpikeParameters, states_after_steps
 from giantstep.spec.model import Model
 from giantstep.spec.outline import outline
 from giantstep.spec.shown import Row, Shown, number
@@ -97,7 +98,7 @@ class Result(Shown):
 
     def to_dict(self) -> dict[str, Any]:
         """The object of ``solve --json``: plain numbers and lists."""
-        return {
+        found = {
             "test_error": self.test_error,
             "train_error": self.train_error,
             "order_parameters": {
@@ -116,3 +117,14 @@ class Result(Shown):
             "nodes": self.nodes,
             "model": self.model.to_dict(),
         }
+        if self.model.earlier_steps:
+            found["steps"] = [state.to_dict() for state in self.steps]
+        return found
+
+    @property
+    def steps(self) -> tuple[LayerState, ...]:
+        """The rows of the first layer after each giant step; empty for a model without one, or with a bulk of its own.
+
+        Source: THEORY section 12.
+        """
+        return states_after_steps(self.model)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from derive.scalar import scalar_function
 from giantstep.law.intermediate_steps import at_strength
@@ -18,6 +19,7 @@ from giantstep.verify.check import Check
 from giantstep.verify.coupled_system import changed, kernel_checks, solved_again
 from giantstep.verify.derivation_steps import derivation_checks
 from giantstep.verify.functions import function_checks, step_check
+from giantstep.verify.further_steps import further_step_checks
 from giantstep.verify.loss import loss_checks
 from giantstep.verify.reference import reference
 from giantstep.verify.simulation import DIMENSION, SEEDS, simulation_checks
@@ -69,7 +71,9 @@ def exact_checks(model: Model) -> Iterator[Check]:
         yield from function_checks(scalar_function(model.target.link), (problem.link,))
     if model.step is not None and model.bulk not in ("matrix", "inputs"):  # they have variances of their own
         giant = at_strength(model, 1)  # a step below the giant one is the same map at another rate
-        yield step_check(giant, problem_of(giant))
+        first = replace(giant, step=giant.steps[0], earlier_steps=())
+        yield step_check(first, problem_of(first))
+        yield from further_step_checks(giant)
     if model.bulk == "inputs":
         yield from input_checks(model)
     yield from _solved(model)

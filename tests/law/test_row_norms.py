@@ -12,9 +12,9 @@ from at_conjugates import at_conjugates
 from derive.bulk_covariance import RESIDUAL
 from derive.check import check_step
 from derive.gaussian.expectation import Expectation
-from derive.gradient_step import ALPHA0
 from derive.row_norms import Z, trace_of
 from derive.row_norms import row_norms as row_norms_derived
+from derive.sample_averages import ALPHA0
 from giantstep.law.residual import residual_law
 from giantstep.law.rows_after_step import initial_output, spike_sign
 from giantstep.spec.expressions import numpy_function

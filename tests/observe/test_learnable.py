@@ -14,8 +14,8 @@ from giantstep.cli.main import main
 from giantstep.law.spike import spike_of
 from giantstep.observe.learnable.simulated_steps import GiantSteps
 from giantstep.simulate.errors import SimulationError
+from giantstep.simulate.first_layer import sphere_rows
 from giantstep.simulate.giant_steps import GiantStepSystem, correlations, giant_steps, without_growth
-from giantstep.simulate.layer import sphere_rows
 from giantstep.spec.expressions import numpy_function
 
 PHI0 = 1.0 / math.sqrt(2.0 * math.pi)

@@ -47,7 +47,7 @@ def test_system_carries_the_model() -> None:
     assert (system.width, system.bias, system.noise, system.values) == (1.0, 0.3, 0.1, (2.0,))
     assert system.spike is not None and system.spike[:2] == (1.0, 0.8)
     assert system.spike[2] == pytest.approx((1.0 + 4.0 * 0.2,))
-    assert system.step is None and finite_system(MODEL, "network").step == (2.0, 1.5)
+    assert system.steps == () and finite_system(MODEL, "network").steps == ((2.0, 1.5),)
 
 
 def test_gaussian_coefficients_hold_bias_block_and_variance() -> None:

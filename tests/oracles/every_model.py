@@ -7,6 +7,7 @@ from typing import Any
 from giantstep.spec.model import Model
 
 STEP: dict[str, Any] = {"samples": 2.0, "learning_rate": 1.0}
+STRONG: dict[str, Any] = {"samples": 2.0, "learning_rate": 3.0}
 TWO: dict[str, Any] = {"values": [1.0, -0.5], "fractions": [0.5, 0.5]}
 ALIKE: dict[str, Any] = {"values": [1.0, 1.0], "fractions": [0.4, 0.6]}
 RANK_2: dict[str, Any] = {
@@ -47,6 +48,8 @@ def every_model(matrix: str, of_two: str) -> dict[str, Model]:
         "step, noise": _model("tanh", "tanh", target={"noise": 0.1}, step=STEP),
         "two blocks": _model("relu", "relu", network={"readout": TWO}, step=STEP),
         "two indices": _model("erf", "z1 + z1*z2", step=STEP),
+        "two steps": _model("tanh", "tanh", target={"noise": 0.1}, step=[STEP, STEP]),
+        "two steps, two blocks": _model("relu", "tanh(2*z)", network={"readout": TWO}, step=[STRONG, STRONG]),
         "trained bias": _model("relu", SMOOTH, network=bias, step=STEP),
         "rank 2": _model("erf", "tanh", network={"readout": ALIKE}, spike=RANK_2),
         "rank 2, logistic": _model("erf", "sign", "logistic", network={"readout": ALIKE}, spike=RANK_2),

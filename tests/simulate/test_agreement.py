@@ -12,7 +12,8 @@ from scipy.optimize import brentq
 
 from giantstep.simulate.errors import Array
 from giantstep.simulate.features import conditional_test_error, training_set
-from giantstep.simulate.layer import Streams, draw_layer
+from giantstep.simulate.first_layer import draw_layer
+from giantstep.simulate.layer import Streams
 from giantstep.simulate.order import measure_overlaps
 from giantstep.simulate.readout import ridge_readouts
 from giantstep.simulate.result import SimulationResult
@@ -71,7 +72,7 @@ def test_conditional_gaussian_map_describes_strong_spikes() -> None:
         (0.6, 0.4),
         0.0,
         0.1,
-        None,
+        (),
         (strength, 0.85, variances),
         tanh_coefficients(strength, values, variances),
     )
@@ -102,7 +103,7 @@ def test_trained_network_is_a_spiked_model_at_small_steps() -> None:
         fractions,
         0.0,
         0.05,
-        (alpha0, gain),
+        ((alpha0, gain),),
         (gain * s1 * size, s1 / size, variances),
     )
     alphas, ridges = [0.5, 1.0, 2.0], [1e-2, 0.3]
@@ -126,7 +127,7 @@ def test_conditional_test_error_is_that_of_explicit_features() -> None:
         (0.6, 0.4),
         0.0,
         0.1,
-        None,
+        (),
         (1.5, 0.85, variances),
         tanh_coefficients(1.5, values, variances),
     )

@@ -27,7 +27,7 @@ def coefficients(kappa: Array) -> tuple[Array, Array, Array, Array]:
 
 
 SYSTEM = FiniteSystem(
-    tanh, np.sign, 1.1, (1.0, -0.5), (0.5, 0.5), 0.1, 0.05, (1.5, 0.4), (0.3, 0.7, (1.1, 1.0)), coefficients
+    tanh, np.sign, 1.1, (1.0, -0.5), (0.5, 0.5), 0.1, 0.05, ((1.5, 0.4),), (0.3, 0.7, (1.1, 1.0)), coefficients
 )
 
 
@@ -51,7 +51,7 @@ def test_shapes_and_reproducibility(what: SystemKind) -> None:
         assert getattr(first.overlaps, field.name).shape == (3, 3, 2, *tail)
         np.testing.assert_array_equal(getattr(first.overlaps, field.name)[:2], getattr(fewer.overlaps, field.name))
     assert first.mean("Q1").shape == (3, 2, 2, 2) and first.standard_error("m").shape == (3, 2, 2)
-    assert first.dimension == 40 and first.sizes.samples == (80, 20, 44) and first.sizes.alpha0 == 1.5
+    assert first.dimension == 40 and first.sizes.samples == (80, 20, 44) and first.sizes.alpha0 == (1.5,)
     np.testing.assert_allclose(first.mean(), first.test_error.mean(axis=0))
     spread = np.sqrt(np.sum((first.train_error - first.train_error.mean(axis=0)) ** 2, axis=0) / 2 / 3)
     np.testing.assert_allclose(first.standard_error("train_error"), spread)
@@ -93,7 +93,8 @@ def test_progress_reaches_its_total() -> None:
 def test_overlaps_are_those_of_the_readout() -> None:
     """Explicit sums over neurons for a spiked layer, rebuilt from the same streams."""
     from giantstep.simulate.features import training_set
-    from giantstep.simulate.layer import Streams, draw_layer
+    from giantstep.simulate.first_layer import draw_layer
+    from giantstep.simulate.layer import Streams
     from giantstep.simulate.readout import ridge_readouts
 
     result = simulate(SYSTEM, "srf", 30, 1, [1.0], [0.1], order_parameters=True)
@@ -169,8 +170,8 @@ def test_memory_refusal_names_what_fits() -> None:
         ({"values": (), "fractions": ()}, "at least one readout block"),
         ({"fractions": (0.5, 0.6)}, "sum to 1"),
         ({"fractions": (1.0, 0.0)}, "above 0"),
-        ({"step": (0.0, 1.0)}, "alpha0 must be above 0"),
-        ({"step": (1.0,)}, r"\(samples alpha0, learning_rate\)"),
+        ({"steps": ((0.0, 1.0),)}, "alpha0 must be above 0"),
+        ({"steps": ((1.0,),)}, r"\(samples alpha0, learning_rate\)"),
         ({"spike": (1.0, 1.2, (1.0, 1.0))}, "alignment must be at least -1 and at most 1"),
         ({"spike": (1.0, 0.2, (1.0,))}, "one bulk variance per block"),
         ({"spike": (1.0, 0.2, (1.0, 0.0))}, "bulk variance of spike must be above 0"),
@@ -213,10 +214,10 @@ def test_impossible_runs_are_refused(changes: dict[str, Any], words: str) -> Non
 
 
 def test_each_system_names_what_it_lacks() -> None:
-    bare = dataclasses.replace(SYSTEM, step=None, spike=None, coefficients=None)
+    bare = dataclasses.replace(SYSTEM, steps=(), spike=None, coefficients=None)
     lacking: list[tuple[SystemKind, dict[str, Any], str]] = [
         ("gaussian", {}, "needs coefficients"),
-        ("srf", {"step": (1.0, 1.0)}, "needs spike"),
+        ("srf", {"steps": ((1.0, 1.0),)}, "needs spike"),
         ("network", {"spike": (1.0, 0.5, (1.0, 1.0))}, "needs step"),
         ("gaussian", {"coefficients": lambda kappa: (kappa, kappa, kappa)}, r"four arrays of shape"),
         ("gaussian", {"coefficients": lambda kappa: (np.full((2, kappa.size), np.nan),) * 4}, "not finite"),

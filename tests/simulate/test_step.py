@@ -10,9 +10,10 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from giantstep.simulate import layer
+from giantstep.simulate import gradient_steps
 from giantstep.simulate.errors import Array
-from giantstep.simulate.layer import Streams, draw_layer, neuron_values, sphere_rows
+from giantstep.simulate.first_layer import draw_layer, sphere_rows
+from giantstep.simulate.layer import Streams, neuron_values
 from giantstep.simulate.run import simulate
 from giantstep.simulate.system import Activation, FiniteSystem, finite_sizes
 
@@ -41,13 +42,13 @@ def test_step_is_the_gradient_of_the_loss(rows_per_chunk: int, monkeypatch: pyte
     Truncation h^2 |third derivative| ~ 1e-8 and rounding eps/h ~ 1e-11, relative to gradients of order 1e-1:
     1e-6.
     """
-    monkeypatch.setattr(layer, "chunk_rows", lambda width: rows_per_chunk)
-    system = FiniteSystem(tanh, mixed_link, 1.3, (1.0, -0.5), (0.6, 0.4), 0.4, 0.2, (2.0, 0.7))
+    monkeypatch.setattr(gradient_steps, "chunk_rows", lambda width: rows_per_chunk)
+    system = FiniteSystem(tanh, mixed_link, 1.3, (1.0, -0.5), (0.6, 0.4), 0.4, 0.2, ((2.0, 0.7),))
     sizes = finite_sizes(system, 20, [1.0])
     after = draw_layer(system, sizes, "network", streams(3))
     draws = streams(3)
     before = sphere_rows(draws.layer, sizes.width_count, 20)
-    count = sizes.step_samples
+    count = sizes.step_samples[0]
     assert count == 40
     inputs = draws.batch.standard_normal((count, 20))
     target = mixed_link(inputs @ after.theta[0]) + math.sqrt(0.2) * draws.batch_labels.noise.standard_normal(count)
@@ -80,8 +81,7 @@ def asymptotic_spike(
         density = lambda z: float(function(np.array(z))) * norm.pdf(z)  # noqa: E731
         return float(quad(density, -9.0, 9.0, points=points, limit=200)[0])
 
-    assert system.step is not None
-    gain, values = system.step[1] / beta, np.array(system.values)
+    gain, values = system.steps[0][1] / beta, np.array(system.values)
     mean = float(values @ np.array(fractions))
     mu0 = expectation(lambda z: activation(z + system.bias)[0])
     mu1 = expectation(lambda z: z * activation(z + system.bias)[0])
@@ -105,11 +105,10 @@ def test_spike_of_the_trained_layer(
     bias: float,
 ) -> None:
     """Within four standard errors and a finite-size correction of 4/d, relative (measured: up to 2/d)."""
-    system = FiniteSystem(activation, link, 1.0, values, fractions, bias, 0.1, (2.0, 1.0))
+    system = FiniteSystem(activation, link, 1.0, values, fractions, bias, 0.1, ((2.0, 1.0),))
     result = simulate(system, "network", 300, 16, [0.1], [1.0], test_samples=2)
-    assert result.sizes.alpha0 is not None
     expected = asymptotic_spike(
-        activation, link, system, result.sizes.beta, result.sizes.alpha0, result.sizes.fractions
+        activation, link, system, result.sizes.beta, result.sizes.alpha0[0], result.sizes.fractions
     )
     spike = result.spike
     pairs = (

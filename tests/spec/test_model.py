@@ -106,7 +106,7 @@ def test_numbers_out_of_bounds_are_refused(key: str) -> None:
 def test_what_is_not_a_number_is_refused(key: str) -> None:
     wrong: list[object] = [True, False, np.bool_(True), None, "x", "1.0", b"1", [1.0], (1.0,), {"a": 1}, 1j]
     wrong += [date(2024, 2, 7), object(), np.array([1.0, 2.0]), lambda: 1.0]
-    if key == "spike.alignment":  # a list of several is for several indices, and of one is a number
+    if key in ("spike.alignment", "spike.bulk_variance"):  # a list of several is for indices or blocks, of one a number
         wrong = [value for value in wrong if not isinstance(value, list | tuple | np.ndarray)]
     for value in wrong:
         assert f"{key} = " in refused(put(key, value))

@@ -16,7 +16,8 @@ from rank_cases import model, staircase, three
 
 from giantstep.observe.simulate import at_dimension, finite_system
 from giantstep.simulate.errors import SimulationError
-from giantstep.simulate.layer import Streams, draw_layer
+from giantstep.simulate.first_layer import draw_layer
+from giantstep.simulate.layer import Streams
 from giantstep.simulate.result import SimulationResult
 from giantstep.simulate.run import simulate as simulate_system
 from giantstep.simulate.system import finite_sizes

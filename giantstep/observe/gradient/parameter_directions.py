@@ -83,6 +83,9 @@ class Direction:
         return found
 
 
+_OF_ONE_STEP = ("network.width", "step.learning_rate")  # several steps move the alignments as well
+
+
 def direction_of(model: Model, problem: Problem, members: Members, key: str) -> Direction:
     """The direction of a key of a model; ``members``: where the block of each readout value went in its problem.
 
@@ -103,6 +106,16 @@ def check_key(model: Model, key: str) -> None:
     table = key.partition(".")[0]
     if table in ("step", "spike") and getattr(model, table) is None:
         raise BadInput(f"the model has no [{table}], so nothing depends on {key}", f"choose among {_others(model)}")
+    if model.earlier_steps and key in _OF_ONE_STEP:
+        raise BadInput(
+            f"of several steps there is no derivative in {key}: the alignment of the spike moves with it too",
+            f"take differences of solutions, or choose among {_others(model)}",
+        )
+    if key == "spike.bulk_variance" and key not in keys_for(model):
+        raise BadInput(
+            f"{key} is a list, one number for each block, and derivatives are in single numbers",
+            f"give a single number, or choose among {_others(model)}",
+        )
     if key not in keys_for(model):
         raise BadInput(
             f"{key} is the number of rows of step.matrix, which has no derivative", f"choose among {_others(model)}"
@@ -113,7 +126,10 @@ def keys_for(model: Model) -> tuple[str, ...]:
     """The keys that the solution of a model has derivatives in; a given bulk has the width that it has."""
     present = (key for key in _KEYS if getattr(model, key.partition(".")[0]) is not None)
     given = model.step is not None and model.step.bulk == "matrix"
-    return tuple(key for key in present if not (given and key == "network.width"))
+    missing = _OF_ONE_STEP if model.earlier_steps else ("network.width",) if given else ()
+    if model.spike is not None and isinstance(model.spike.bulk_variance, tuple):
+        missing = ("spike.bulk_variance",)
+    return tuple(key for key in present if key not in missing)
 
 
 def _others(model: Model) -> str:

@@ -1,0 +1,36 @@
+"""The rows after each of several gradient steps, once more on finer nodes of kappa, t and the pre-activation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from giantstep.law.further_steps import LayerState, state_after
+from giantstep.law.spike import states_after_steps
+from giantstep.spec.model import Model
+from giantstep.verify.check import Check
+
+_ALLOWED = 1e-9  # relative, of products of loadings, overlaps and variances
+_FINER = 3  # resolutions above the one where the theory starts
+
+
+def further_step_checks(model: Model) -> Iterator[Check]:
+    """A check for every step after the first one, each from the rows that the one before left."""
+    states = states_after_steps(model)
+    for number, step in enumerate(model.earlier_steps[1:] + ((model.step,) if model.step else ()), start=2):
+        if number > len(states):
+            return
+        again = state_after(model.network, states[number - 2], step, model.target, _FINER)
+        yield Check(f"rows after step {number}: finer quadrature", _apart(states[number - 1], again), _ALLOWED)
+
+
+def _apart(found: LayerState, again: LayerState) -> float:
+    """The largest difference of what does not depend on the choice of directions, relative to the largest number."""
+    pairs = zip(_invariant(found), _invariant(again), strict=True)
+    return max(float(np.abs(one - other).max() / np.abs(one).max()) for one, other in pairs if one.any())
+
+
+def _invariant(state: LayerState) -> tuple[np.ndarray, ...]:
+    loadings, overlaps = np.array(state.loadings), np.array(state.overlaps)
+    return loadings @ loadings.T, loadings @ overlaps, np.array(state.bulk_variance)
