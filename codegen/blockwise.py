@@ -35,7 +35,7 @@ def emit_square(rank: int) -> str:
 
 def emit_blockwise(plan: Plan) -> str:
     """Text of a module below its header: numba, any number of blocks."""
-    program = Program(plan.system)
+    program = Program(plan.system, quick=True)
     _reserve(program, plan)
     numbered = enumerate(plan.blocks, start=1)
     functions = [text for number, block in numbered for text in _equations(program, plan, number, block)]

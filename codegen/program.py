@@ -23,11 +23,15 @@ RESULTS = {name: f"out[{place}]" for place, name in enumerate(OBSERVABLES)}
 
 @dataclass
 class Program:
-    """A module under construction: a system, the places of its families, and labels of its equations."""
+    """A module under construction: a system, the places of its families, and labels of its equations.
+
+    quick: loops over the nodes are worth the time of the compiler that short code would save.
+    """
 
     system: SaddleSystem
     places: Places = field(default_factory=Places)
     labels: dict[str, str] = field(default_factory=dict)
+    quick: bool = False
 
     def __post_init__(self) -> None:
         self.places.scalars = scalar_columns(self.system.directions, self.system.spikes)
@@ -58,7 +62,8 @@ class Program:
     def function(self, name: str, doc: str, lines: Sequence[str], more: str = "", entry: bool = False) -> str:
         """A jitted function around statements; an ``entry`` is called from Python."""
         decorator = "@entry" if entry else "@kept(**INNER)"
-        body = indented([f'"""{doc}"""', "short()", *self.unpacked(lines), *lines])
+        size = [] if self.quick and "N" in words(lines) else ["short()"]
+        body = indented([f'"""{doc}"""', *size, *self.unpacked(lines), *lines])
         return "\n".join([decorator, f"def {name}({ARGUMENTS}{more}):", *body])
 
     def observables(self, doc: str = f"out = ({', '.join(OBSERVABLES)}).", entry: bool = False) -> str:

@@ -7,14 +7,14 @@ sigma' beside its parts along 1 and z, (i, j) in MOMENTS; radial: 1 for rows Gau
 means of functions of e [N], and of those times t = theta.x [m, N]; r_3: the strength of the spike with
 E sigma''' in the place of E sigma'.
 
-Generated; do not edit. Signature e99f959472c4232b.
+Generated; do not edit. Signature 728c96bb1bb18345.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "e99f959472c4232bbc7af15bd2ddc9e5f66b4ddb499bc24f53b06ce3adb2e9ee"
+SIGNATURE = "728c96bb1bb1834566d1fea291c1431f1de531f307901d6b1a48aa2d8cca3296"
 
 
 MOMENTS = ((1, 2), (1, 3), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (4, 0))

@@ -5,14 +5,14 @@ products of the target's directions there; u [K]: readout values at initialisati
 of the theta_i, by their parts ``along`` [q, m, J], and of unit vectors without direction, by ``random`` [q, q, J];
 gamma [q, m]: products of the spike's with the target's. radial: 1 for rows Gaussian at initialisation, 0 on the sphere.
 
-Generated; do not edit. Signature 066e3504cb445b0b, runtime 254227f3056fa5d0.
+Generated; do not edit. Signature d950964ad9b68011, runtime 76a6435c44d4586f.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "066e3504cb445b0b46e530f70318fcc314081f63d31fab64f5c14823b55830c1"
+SIGNATURE = "d950964ad9b680111143a9f2515594509f13841f5fa6294c7f3e9e025c01d7b7"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

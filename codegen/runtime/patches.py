@@ -159,7 +159,9 @@ def between(sums, errors, first, width, x, shifts, raw):
         if panel != last:
             last = panel
             older, old = 1.0, x
-            along[:] = sums[panel, 0]
+            for a in range(3):
+                for k in range(count):
+                    along[a, k] = sums[panel, 0, a, k]  # a slice would take numba seconds to compile
             for m in range(1, rows):
                 for a in range(3):
                     for k in range(count):

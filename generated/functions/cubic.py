@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 723a98bacaa7cab9, runtime 254227f3056fa5d0.
+Generated; do not edit. Signature 4acbb80440d43a18, runtime 76a6435c44d4586f.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "723a98bacaa7cab975321aa88a2efb246239499d0b90547d76f40b2c17eae486"
+SIGNATURE = "4acbb80440d43a182a8f789eef1373f3efe8ae9b7cce51bb42729990b34f85b9"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature fcc036cf8557bfbf, runtime 254227f3056fa5d0.
+Generated; do not edit. Signature 16990f4b65ade50f, runtime 76a6435c44d4586f.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "fcc036cf8557bfbf32b15b46b168134cb5288090cf65b63dbce14813f7d166e2"
+SIGNATURE = "16990f4b65ade50f9bc988c99a5781eb84c9b10d6c15bcca9b922581addc3ba1"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature dee9bd8bef37b2b6, runtime 254227f3056fa5d0.
+Generated; do not edit. Signature ae0cb28a9f2e56e2, runtime 76a6435c44d4586f.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "dee9bd8bef37b2b669e37162869f706157f2ea6fdb3ec4c98c1bca927a207ba5"
+SIGNATURE = "ae0cb28a9f2e56e2cc4c058ca60f8174e5506f0bb6dc4e5b833e3631b7362693"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

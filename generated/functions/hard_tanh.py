@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature f3bf7e787f6ca8ff, runtime 254227f3056fa5d0.
+Generated; do not edit. Signature c8179808d40f1040, runtime 76a6435c44d4586f.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "f3bf7e787f6ca8ff8eaffb13c7f0774b02d327d7aa2ab30dc8199ceb8ae239c4"
+SIGNATURE = "c8179808d40f1040927138b05aefcb81c9cf81d9bd5c701bae32e461c76abc2f"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

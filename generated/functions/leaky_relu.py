@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature fb9dbe7669c18da0, runtime 254227f3056fa5d0.
+Generated; do not edit. Signature 7139c10d389b8d11, runtime 76a6435c44d4586f.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "fb9dbe7669c18da01d81be0d78863ebd28e2b5d2f241d516b8aea6cc64f4e6a8"
+SIGNATURE = "7139c10d389b8d1143a538c3001ea6bdb83d1516735a629b0acb089fdbc87780"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 3e25fe04776886a5, runtime 254227f3056fa5d0.
+Generated; do not edit. Signature ad35dedd36d0d057, runtime 76a6435c44d4586f.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "3e25fe04776886a5cf787e2eb6e76bbfbaa3c5990f269ce959df9ba31e4595bc"
+SIGNATURE = "ad35dedd36d0d057adda4beea9ba7433f314f8d3870b1281bdf51b206d453dbd"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

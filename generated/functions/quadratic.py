@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 712cd1fafaf95edf, runtime 254227f3056fa5d0.
+Generated; do not edit. Signature 488a7310072f0db6, runtime 76a6435c44d4586f.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "712cd1fafaf95edf20521fcf6314b24ce589941eea2d674104a93f757fad4e66"
+SIGNATURE = "488a7310072f0db6d9a780188dfb4c0ab9aa23668e0e2fe4bee4b40e60d406c4"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature eb3cbf8ac3ab631c, runtime 254227f3056fa5d0.
+Generated; do not edit. Signature 8b3c63f819ee00e8, runtime 76a6435c44d4586f.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "eb3cbf8ac3ab631cc4277cf4271bb35512e8e7d602846b91b8a67837c6b4c4bb"
+SIGNATURE = "8b3c63f819ee00e8df6290b0ca9758fa9b6059552b96c40577df76fd17590d78"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

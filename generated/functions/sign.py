@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 2de410abd2591452, runtime 254227f3056fa5d0.
+Generated; do not edit. Signature 19b9d6326585f42b, runtime 76a6435c44d4586f.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "2de410abd259145220aee9b17fb391d84b7d52fe81fb14938636f5adb8abc48c"
+SIGNATURE = "19b9d6326585f42b114c8b882dd64bbde2e665677484903936f7252e78226883"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 313e718ee261c982, runtime 254227f3056fa5d0.
+Generated; do not edit. Signature 8ce31c24cfed2d1f, runtime 76a6435c44d4586f.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "313e718ee261c98275bed9463333423ca6b39f231a9a7999cb0fe3529cbae702"
+SIGNATURE = "8ce31c24cfed2d1f0b7d8a03ccccf9421c3918fcfc4dc5a735a243569a826491"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

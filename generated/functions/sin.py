@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 9a1cbc74896a0a8f, runtime 254227f3056fa5d0.
+Generated; do not edit. Signature b8d39c37d9b480dc, runtime 76a6435c44d4586f.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "9a1cbc74896a0a8f662b4351f81e67a32be09374e6fd146ca2d3c877f014855e"
+SIGNATURE = "b8d39c37d9b480dc97ba8c88c38fdff48c3f009992ba517f0747b237487d2cac"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

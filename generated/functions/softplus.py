@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 946d01da3679e531, runtime 254227f3056fa5d0.
+Generated; do not edit. Signature 6feeac5a4fbd2537, runtime 76a6435c44d4586f.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "946d01da3679e531d5a330f34a5eb972248c5961d12af54b56036afa081c1bf0"
+SIGNATURE = "6feeac5a4fbd2537f76c348007a964a95bedd03c210bec92e2ef2e11d6f1be57"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 9772d09516ccdd0b, runtime 254227f3056fa5d0.
+Generated; do not edit. Signature 5b63f73ba7976c58, runtime 76a6435c44d4586f.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "9772d09516ccdd0beb6a9a5bf84f67d11935ad73e6e1b2e5f83dc7ad0c82cc1b"
+SIGNATURE = "5b63f73ba7976c58f7da247174b30cb97bd32f919665dcb4c4c84021efbfcf36"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 9c0a3ffff425b6b5, runtime 254227f3056fa5d0.
+Generated; do not edit. Signature 99cdb227fbb6bbd7, runtime 76a6435c44d4586f.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "9c0a3ffff425b6b58000bb1ab8e42a3484756b41d5c99feb997f95141d226f64"
+SIGNATURE = "99cdb227fbb6bbd7fc75b3c5daaa3c125dd8d54e66951566fc025d603d1403a8"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

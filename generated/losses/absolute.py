@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature ecf39cc98f32fff5, runtime 254227f3056fa5d0.
+Generated; do not edit. Signature c4375fe4e9298f74, runtime 76a6435c44d4586f.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "ecf39cc98f32fff5bf668f4c60efa5398234e13a63496ae6c4683859988d3f34"
+SIGNATURE = "c4375fe4e9298f749e78a8954b3514132fa0efd7b498c2d58032fe1ae24b8505"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 08f0d64efa9db5d0, runtime 254227f3056fa5d0.
+Generated; do not edit. Signature 824f946a98f53a4a, runtime 76a6435c44d4586f.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "08f0d64efa9db5d046c2b6d3ad6d10250dab00226afffc274174ed7a7f23c2ab"
+SIGNATURE = "824f946a98f53a4a5cbe22c1aaac93f912168329878593dcbf481b6905780841"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

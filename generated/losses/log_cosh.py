@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature aee7ed98e87f6464, runtime 254227f3056fa5d0.
+Generated; do not edit. Signature 5c86de9b947493d1, runtime 76a6435c44d4586f.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "aee7ed98e87f6464ca31af94073edb945758017eab984b48e8fefa2ff575dead"
+SIGNATURE = "5c86de9b947493d16408ad68811024a6134fdb2dc99edd0bb2ba7ab08e9af2d9"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

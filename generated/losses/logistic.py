@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 80b62c391319a1e3, runtime 254227f3056fa5d0.
+Generated; do not edit. Signature e132c59c5cf06434, runtime 76a6435c44d4586f.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "80b62c391319a1e3b6884e0a2bb00a4700e7dfeb48c1083e657585a42bbabdf8"
+SIGNATURE = "e132c59c5cf0643460ed2a945072d5a207b690602a56d9db77618ad0d08b875f"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 3244ed259199d29c, runtime 254227f3056fa5d0.
+Generated; do not edit. Signature c050830015e3393d, runtime 76a6435c44d4586f.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "3244ed259199d29c290a17d3418f26b0c07be8e8da989c29456ac63616446069"
+SIGNATURE = "c050830015e3393d08d4b3714df8d19a6f1cfc07ea1b5640e7ee9f61f6b2b1cd"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature 2e220d29deb7f361, runtime 254227f3056fa5d0.
+Generated; do not edit. Signature fd20b12c3483db18, runtime 76a6435c44d4586f.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "2e220d29deb7f361b920c6a80c119b8e8ed34549256636afa7c0170696dde0bd"
+SIGNATURE = "fd20b12c3483db180535cb133d03c7c768896087aad6727a0da56b2b14147d8a"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

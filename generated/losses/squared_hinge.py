@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature d7223abdf7fa6d0d, runtime 254227f3056fa5d0.
+Generated; do not edit. Signature 3b092c89aa1e8a84, runtime 76a6435c44d4586f.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "d7223abdf7fa6d0dff4ccef1172a18d7ee14dd85fe99438d60ed58d28c20228b"
+SIGNATURE = "3b092c89aa1e8a84a8c76bc8a7996b64c93eb72f9d4017ec12d22478e1afc5b6"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -4,7 +4,7 @@ mu0, mu1 and mu2^2 are as smooth in s and q as f is, blurred by q. What a patch 
 decided by the function and the point alone: an answer does not depend on what was asked before or beside it.
 
 Written by hand, in codegen/runtime/patches.py.
-Generated; do not edit. Signature 94fd79b9ee726d9a, runtime 254227f3056fa5d0.
+Generated; do not edit. Signature be3d1dde158aa1f9, runtime 76a6435c44d4586f.
 Regenerate with: giantstep generate
 """
 
@@ -165,7 +165,9 @@ def between(sums, errors, first, width, x, shifts, raw):
         if panel != last:
             last = panel
             older, old = 1.0, x
-            along[:] = sums[panel, 0]
+            for a in range(3):
+                for k in range(count):
+                    along[a, k] = sums[panel, 0, a, k]  # a slice would take numba seconds to compile
             for m in range(1, rows):
                 for a in range(3):
                     for k in range(count):
@@ -190,4 +192,4 @@ def between(sums, errors, first, width, x, shifts, raw):
         raw[5, i] = errors[panel, 2] * mu2
         raw[6, i] = 4.0 * EPS * scale
 
-SIGNATURE = "94fd79b9ee726d9aad72ad0a5af71a09da5528b13a0e70ee9b5b464667b571ad"
+SIGNATURE = "be3d1dde158aa1f9a872db732d4f3353adce76bedc5d52d72ade67dfe996c5b8"

@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature 75f186edbdb8e67c.
+Generated; do not edit. Signature 06be0e3123db7806.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "75f186edbdb8e67ccd1f9275256647ea1f3d689950d08a4ff39293c8e0f1e978"
+SIGNATURE = "06be0e3123db78068075effc1957d311724eb8ec72fd641f142814a7037a6f44"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature 3b74debf3030e196.
+Generated; do not edit. Signature 5ee9fbe08d50eb0c.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "3b74debf3030e1960370019a6a0af465473c4352a7a65a72e0324ec344076556"
+SIGNATURE = "5ee9fbe08d50eb0cca619a397193617a67c3598930bde95fe2f84d19ea9ffa56"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 423f559159486873.
+Generated; do not edit. Signature 865f453357a3c5fa.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "423f559159486873376b34140116283de1c1b17191a5d6b58bfe3f361ffc2feb"
+SIGNATURE = "865f453357a3c5fa45c08714643a93190a0ea9102d1cc4e967e1284cc832552b"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 80a3a1a73adbd9c9.
+in X). Generated; do not edit. Signature 9c211d2e60388fbf.
 Regenerate with: giantstep generate
 """
 
@@ -23,7 +23,7 @@ from generated.runtime.unknowns import (DIRECTION, FAMILY, IMAGE, RESIDUAL, TURN
     solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "80a3a1a73adbd9c93ef416ba71896099e143d3b22954473f9ef66d4f750029b9"
+SIGNATURE = "9c211d2e60388fbfa67d8fc2760090f0e6f49297f441b598b10343d0cb99ddb3"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks
@@ -46,7 +46,6 @@ BLOCKS = (('T', 'V1'), ('m', 'zeta'), ('adjoint', 'Q1'))  # unknowns of the stag
 @kept(**INNER)
 def _equations_1(node, fraction, numbers, vector, matrix, field):
     """Block 1, nonlinear: V2, V, V1_hat, V2_hat, P, M, S."""
-    short()
     alpha, beta, ridge = numbers[0], numbers[1], numbers[2]
     K, N = fraction.shape[0], node.shape[1]
     mu1 = 5 + K
@@ -86,7 +85,6 @@ def _equations_1(node, fraction, numbers, vector, matrix, field):
 @kept(**INNER)
 def _tangents_1(node, fraction, numbers, vector, matrix, field):
     """Block 1: what the residuals do along a direction of T, V1."""
-    short()
     alpha, beta, ridge = numbers[0], numbers[1], numbers[2]
     K, N = fraction.shape[0], node.shape[1]
     mu1 = 5 + K
@@ -135,7 +133,6 @@ def _tangents_1(node, fraction, numbers, vector, matrix, field):
 @kept(**INNER)
 def _equations_2(node, fraction, numbers, vector, matrix, field):
     """Block 2, linear: mean, zeta_hat; one = 0: without the terms free of these."""
-    short()
     alpha, beta, inverse_dimension, one = numbers[0], numbers[1], numbers[4], numbers[5]
     K, N = fraction.shape[0], node.shape[1]
     mu0 = 5
@@ -169,7 +166,6 @@ def _equations_2(node, fraction, numbers, vector, matrix, field):
 @kept(**INNER)
 def _equations_3(node, fraction, numbers, vector, matrix, field):
     """Block 3, explicit: psi_hat, psi, slope."""
-    short()
     alpha, beta = numbers[0], numbers[1]
     K, N = fraction.shape[0], node.shape[1]
     mu1 = 5 + K
@@ -193,7 +189,6 @@ def _equations_3(node, fraction, numbers, vector, matrix, field):
 @kept(**INNER)
 def _equations_6(node, fraction, numbers, vector, matrix, field):
     """Block 6, linear: Q2, Delta, risk, Q1_hat, Q2_hat; one = 0: without the terms free of these."""
-    short()
     alpha, beta, noise, inverse_dimension, one = numbers[0], numbers[1], numbers[3], numbers[4], numbers[5]
     K, N = fraction.shape[0], node.shape[1]
     mu1 = 5 + K
@@ -258,7 +253,6 @@ def _equations_6(node, fraction, numbers, vector, matrix, field):
 @kept(**INNER)
 def _observables(node, fraction, numbers, vector, matrix, field, out):
     """out = (test_error, train_error, free_energy)."""
-    short()
     alpha, beta, inverse_dimension = numbers[0], numbers[1], numbers[4]
     K, N = fraction.shape[0], node.shape[1]
     for n in range(N):
@@ -453,7 +447,8 @@ def solve(rough, node, fraction, parameters, square, negligible, work, field, me
         for order in range(0 if rough.shape[1] > 0 else 1, 2):
             table, room = (rough, rough_field) if order == 0 else (node, field)
             out[p, 3] = out[p, 0]
-            found[:] = np.nan
+            for i in range(3):
+                found[i] = np.nan
             for again in range(2 if begun else 1):
                 if again > 0:
                     point[:] = 0.0

@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 18ced540426877d7.
+in X). Generated; do not edit. Signature d99a1810503399d8.
 Regenerate with: giantstep generate
 """
 
@@ -23,7 +23,7 @@ from generated.runtime.unknowns import (DIRECTION, FAMILY, IMAGE, RESIDUAL, TURN
     solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "18ced540426877d70ae48862c01746a00a67fb93adacb977a514892dc370afc5"
+SIGNATURE = "d99a1810503399d8f100b930319f7ac8301c335e577762892b820528d275e380"
 
 
 kappa_1, weight, nu0, nu1, nu2sq, kappa_2 = np.arange(6)  # rows of node, then those of the blocks
@@ -47,7 +47,6 @@ BLOCKS = (('T', 'V1'), ('m', 'zeta_1', 'zeta_2'), ('adjoint', 'Q1'))  # unknowns
 @kept(**INNER)
 def _equations_1(node, fraction, numbers, vector, matrix, field):
     """Block 1, nonlinear: V2, V, V1_hat, V2_hat, P, M, S."""
-    short()
     alpha, beta, ridge = numbers[0], numbers[1], numbers[2]
     K, N = fraction.shape[0], node.shape[1]
     mu1 = 6 + K
@@ -87,7 +86,6 @@ def _equations_1(node, fraction, numbers, vector, matrix, field):
 @kept(**INNER)
 def _tangents_1(node, fraction, numbers, vector, matrix, field):
     """Block 1: what the residuals do along a direction of T, V1."""
-    short()
     alpha, beta, ridge = numbers[0], numbers[1], numbers[2]
     K, N = fraction.shape[0], node.shape[1]
     mu1 = 6 + K
@@ -136,7 +134,6 @@ def _tangents_1(node, fraction, numbers, vector, matrix, field):
 @kept(**INNER)
 def _equations_2(node, fraction, numbers, vector, matrix, field):
     """Block 2, linear: mean, zeta_hat_1, zeta_hat_2; one = 0: without the terms free of these."""
-    short()
     alpha, beta, inverse_dimension, one = numbers[0], numbers[1], numbers[4], numbers[5]
     K, N = fraction.shape[0], node.shape[1]
     mu0 = 6
@@ -177,7 +174,6 @@ def _equations_2(node, fraction, numbers, vector, matrix, field):
 @kept(**INNER)
 def _equations_3(node, fraction, numbers, vector, matrix, field):
     """Block 3, explicit: psi_hat, psi, slope."""
-    short()
     alpha, beta = numbers[0], numbers[1]
     K, N = fraction.shape[0], node.shape[1]
     mu1 = 6 + K
@@ -201,7 +197,6 @@ def _equations_3(node, fraction, numbers, vector, matrix, field):
 @kept(**INNER)
 def _equations_6(node, fraction, numbers, vector, matrix, field):
     """Block 6, linear: Q2, Delta, risk, Q1_hat, Q2_hat; one = 0: without the terms free of these."""
-    short()
     alpha, beta, noise, inverse_dimension, one = numbers[0], numbers[1], numbers[3], numbers[4], numbers[5]
     K, N = fraction.shape[0], node.shape[1]
     mu1 = 6 + K
@@ -267,7 +262,6 @@ def _equations_6(node, fraction, numbers, vector, matrix, field):
 @kept(**INNER)
 def _observables(node, fraction, numbers, vector, matrix, field, out):
     """out = (test_error, train_error, free_energy)."""
-    short()
     alpha, beta, inverse_dimension = numbers[0], numbers[1], numbers[4]
     K, N = fraction.shape[0], node.shape[1]
     for n in range(N):
@@ -465,7 +459,8 @@ def solve(rough, node, fraction, parameters, square, negligible, work, field, me
         for order in range(0 if rough.shape[1] > 0 else 1, 2):
             table, room = (rough, rough_field) if order == 0 else (node, field)
             out[p, 3] = out[p, 0]
-            found[:] = np.nan
+            for i in range(3):
+                found[i] = np.nan
             for again in range(2 if begun else 1):
                 if again > 0:
                     point[:] = 0.0

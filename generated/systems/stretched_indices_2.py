@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature a2dcb4b2fd203563.
+Generated; do not edit. Signature ee28214419d131f3.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "a2dcb4b2fd20356392aa8fd602843c65bf01a8a51f8c663d33ca390a65d2a676"
+SIGNATURE = "ee28214419d131f349cead2afa0a6178090608bc01f9141d172af45cd74b998c"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')
