@@ -66,7 +66,7 @@ def _colours(axes: Axes, found: Map, x: Array, y: Array) -> None:
     if levels:
         lines = axes.contour(x, y, shown, levels=levels, colors="white", linewidths=0.7, alpha=0.8)
         if found.optimum is None:  # else the labels are those of the third key
-            label_contours(axes, lines, _short)
+            label_contours(axes, lines, _short, np.column_stack([x, found.line()]))
     bar = axes.figure.colorbar(ScalarMappable(norm, _COLOURS), ax=axes, pad=0.02, label="test error")
     if wide:
         _few_ticks(bar.ax.yaxis, low, high)
@@ -94,7 +94,7 @@ def _best_values(axes: Axes, found: Map, x: Array, y: Array) -> None:
         powers = np.ma.log10(values)
         lines = axes.contour(x, y, powers, levels=_CONTOURS // 2, colors="black", linewidths=0.9, linestyles="dashed")
         lines.set(path_effects=[patheffects.Stroke(linewidth=2.2, foreground="white"), patheffects.Normal()])
-        label_contours(axes, lines, lambda power: _short(10.0**power))
+        label_contours(axes, lines, lambda power: _short(10.0**power), np.column_stack([x, found.line()]))
         axes.plot([], [], color="black", linewidth=0.8, linestyle="dashed", label=f"best {_name(found.optimum)}")
 
 

@@ -99,5 +99,5 @@ def _of(result: object) -> tuple[Callable[[Any], Picture], Callable[[Axes, Any],
 
 def _legend(ax: Axes) -> None:
     handles, labels = ax.get_legend_handles_labels()
-    if labels and ax.get_legend() is None:
+    if len(labels) > 1 and ax.get_legend() is None:
         ax.legend(handles, labels)

@@ -31,7 +31,9 @@ def spectrum_figure(theory: Spectrum) -> Picture:
     axes = drawn.add_subplot()
     draw_spectrum(axes, theory)
     axes.set_title(described(theory.model, {"target.link", "fit.ridge", "fit.loss"}), fontsize=8.5, loc="left")
-    drawn.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=2)
+    handles, labels = axes.get_legend_handles_labels()
+    if len(labels) > 1:  # the line alone needs no name
+        drawn.legend(handles, labels, loc="outside lower center", ncols=2)
     return drawn
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
@@ -13,6 +14,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 import giantstep as gs
+from giantstep.draw.contour_labels import label_contours
 from giantstep.draw.curves import figure
 
 MODEL = gs.model("tanh", link="tanh", noise=0.1)
@@ -117,3 +119,19 @@ def test_curves_on_axes_of_the_user_have_one_legend_above_the_data() -> None:
         assert legend.get_window_extent().x1 <= axes.get_window_extent().x1
         assert not axes.texts  # names of curves beside the axes would run into the next panel
     assert not drawn.legends
+
+
+@pytest.mark.parametrize(("end", "away"), [(0.4, True), (0.1, False)])
+def test_labels_of_contours_are_away_from_the_line_of_the_optimum(end: float, away: bool) -> None:
+    """A contour at x = 0.3 has most room in its middle, where a line at y = 0.5 may pass."""
+    axes = Figure(figsize=(4.0, 4.0)).add_subplot()
+    x = np.linspace(0.0, 1.0, 21)
+    lines = axes.contour(x, x, np.tile(x, (21, 1)), levels=[0.3])
+    label_contours(axes, lines, "{:.1f}".format, np.array([[0.0, 0.5], [end, 0.5], [0.7, math.nan], [1.0, 0.5]]))
+    (label,) = axes.texts
+    assert (abs(label.get_position()[1] - 0.5) > 0.1) is away
+
+
+def test_a_line_alone_needs_no_legend() -> None:
+    found = result("spectrum")
+    assert len(found.outliers) == 0 and not gs.plot(found).legends and found.plot().get_legend() is None
