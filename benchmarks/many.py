@@ -63,7 +63,7 @@ def alone(model: Model) -> float:
     start = time.perf_counter()
     errors = [solve(one).test_error for one in models]
     seconds = (time.perf_counter() - start) / _ALONE
-    if solve_many(model, values)["test_error"].tolist() != errors:  # type: ignore[union-attr]
+    if solve_many(model, values)["test_error"].tolist() != errors:
         raise SystemExit("solve and solve_many give different numbers")
     return seconds
 

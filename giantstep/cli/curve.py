@@ -23,8 +23,6 @@ from giantstep.spec.errors import BadInput, NotConverged
 if TYPE_CHECKING:
     from giantstep.sweep.grid import Grid
 
-DEFAULT_SEEDS = 10
-
 
 def add(subparsers: Subparsers) -> None:
     """Declare the command."""
@@ -51,7 +49,7 @@ def add(subparsers: Subparsers) -> None:
         metavar="D",
         help="input dimension d of the simulation; adds the theory at that finite size",
     )
-    add_simulation(curve, DEFAULT_SEEDS)
+    add_simulation(curve)
     curve.add_argument(
         "--simulate-points",
         type=int,

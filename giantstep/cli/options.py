@@ -91,17 +91,9 @@ def add_tolerance(parser: Parser) -> None:
     )
 
 
-def add_simulation(parser: Parser, seeds: int | None) -> None:
-    """The options that say which finite system is simulated; ``seeds`` is their default number, None: needed."""
-    default = "" if seeds is None else f" (default {seeds})"
-    parser.add_argument(
-        "--seeds",
-        type=int,
-        default=seeds,
-        required=seeds is None,
-        metavar="S",
-        help=f"number of systems{default}",
-    )
+def add_simulation(parser: Parser, seeds: int = 10) -> None:
+    """The options that say which finite system is simulated; ``seeds`` is their default number."""
+    parser.add_argument("--seeds", type=int, default=seeds, metavar="S", help=f"number of systems (default {seeds})")
     parser.add_argument(
         "--what",
         choices=("network", "srf", "gaussian"),

@@ -6,7 +6,7 @@ import sys
 from typing import Any
 
 from giantstep.cli.heartbeat import Stream
-from giantstep.sweep import bars
+from giantstep.spec import bars
 
 
 class Bars(bars.Bars):
@@ -29,12 +29,6 @@ class Bars(bars.Bars):
         super().__exit__(*exception)
         if isinstance(sys.stderr, Stream):
             sys.stderr.say("working")
-
-    def message(self, done: int, total: int, message: str) -> None:
-        """The same for a simulation, whose stages have names of their own."""
-        self("simulation", done, total)
-        if self.bar is not None:
-            self.bar.set_postfix_str(message)
 
 
 def _bar(total: int, stage: str) -> Any:

@@ -27,7 +27,7 @@ def add(subparsers: Subparsers) -> None:
     )
     add_model(simulate)
     simulate.add_argument("--dimension", type=int, required=True, metavar="D", help="input dimension d")
-    add_simulation(simulate, None)
+    add_simulation(simulate)
     simulate.add_argument("--json", action="store_true", help="print one JSON object")
 
 

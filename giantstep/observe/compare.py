@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from giantstep.observe.few_seeds import normal_score
 from giantstep.observe.simulate import Simulation, checked_count, simulate
 from giantstep.simulate.system import SystemKind
+from giantstep.spec.bars import GivenMessages
 from giantstep.spec.errors import BadInput, GiantstepError
 from giantstep.spec.given import takes_model
 from giantstep.spec.model import Model
@@ -93,13 +94,13 @@ def compare(
     dimension: int,
     seeds: int,
     seed: int = 0,
-    progress: Callable[[int, int, str], object] | None = None,
+    progress: GivenMessages = None,
 ) -> Comparison:
     """The network, simulated ``seeds`` times, against the theory of both laws of the bulk; of [spike] the spiked model.
 
     The theory is solved at the simulated dimension and ratios, with its term of finite size; others of order 1/d are
     not in it. A law that a model does not have is told in ``refused``: without a step, the trained one. Raises BadInput
-    for fewer than two seeds and for a given bulk, and NotConverged.
+    for fewer than two seeds and for a given bulk, and NotConverged. progress: as of ``simulate``.
     """
     if model.bulk == "matrix":
         raise BadInput(

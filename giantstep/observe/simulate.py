@@ -26,6 +26,7 @@ from giantstep.simulate.result import SimulationResult
 from giantstep.simulate.run import simulate as simulate_system
 from giantstep.simulate.surroundings import GivenRows, InputSpectrum
 from giantstep.simulate.system import SYSTEM_KINDS, Coefficients, FiniteSystem, Link, SystemKind, finite_sizes
+from giantstep.spec.bars import GivenMessages, messages_of
 from giantstep.spec.errors import BadInput
 from giantstep.spec.expressions import numpy_function
 from giantstep.spec.given import takes_model
@@ -42,6 +43,7 @@ Progress = Callable[[int, int, str], object]
 
 #: What is simulated where nothing else is asked for: the model that [step] bulk = "isotropic" describes.
 DEFAULT_KIND: SystemKind = "srf"
+DEFAULT_SEEDS = 10
 
 SYSTEM_NAMES = {
     "network": "the network trained by giant gradient steps",
@@ -170,12 +172,12 @@ def simulate(
     model: Model,
     *,
     dimension: int,
-    seeds: int,
+    seeds: int = DEFAULT_SEEDS,
     what: SystemKind | None = None,
     seed: int = 0,
     samples: Sequence[float] | None = None,
     ridges: Sequence[float] | None = None,
-    progress: Progress | None = None,
+    progress: GivenMessages = None,
 ) -> Simulation:
     """Simulate a model at dimension d, ``seeds`` times; samples and ridges default to those of ``model.fit``.
 
@@ -183,8 +185,8 @@ def simulate(
     "network", the network after its gradient step from rows of its own, whose bulk "trained" stands for; "gaussian",
     the conditionally Gaussian features; None: what the model's bulk stands for. Sizes are rounded to whole numbers
     first and the spike computed at the rounded ratios. The numbers of a seed do not depend on how many
-    are run. progress(done, total, message) follows the stages. Raises BadInput for what cannot be simulated,
-    and for more memory than there is.
+    are run. progress(done, total, message) follows the stages; "auto": a bar. Raises BadInput for what cannot be
+    simulated, and for more memory than there is.
     """
     started = time.perf_counter()
     checked_count("seeds", seeds, 1)
@@ -193,10 +195,11 @@ def simulate(
     lambdas = tuple(ridges) if ridges is not None else (model.fit.ridge,)
     rounded, what = at_dimension(model, dimension), what or default_kind(model)
     system = finite_system(rounded, what)
-    runs = [
-        simulate_seed(system, what, dimension, seed, index, alphas, lambdas, _shifted(progress, index, seeds))
-        for index in range(seeds)
-    ]
+    with messages_of(progress) as told:
+        runs = [
+            simulate_seed(system, what, dimension, seed, index, alphas, lambdas, _shifted(told, index, seeds))
+            for index in range(seeds)
+        ]
     return Simulation(
         rounded,
         what,

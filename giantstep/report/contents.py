@@ -16,9 +16,9 @@ from giantstep.observe.learned import Learned, profiles
 from giantstep.observe.spectrum.spectrum import Spectrum, spectrum
 from giantstep.report.bibliography import keys_in
 from giantstep.report.function_names import NamedFunction, functions_of, with_functions_named
+from giantstep.spec.bars import Progress
 from giantstep.spec.errors import GiantstepError
 from giantstep.spec.model import Model
-from giantstep.sweep.bars import Progress
 from giantstep.sweep.curve import curve
 from giantstep.sweep.dataset import Dataset
 from giantstep.sweep.grid import Sweep

@@ -14,10 +14,10 @@ from giantstep.report.contents import POINTS, SEEDS, Contents, Settings, content
 from giantstep.report.figures import pictures
 from giantstep.report.html_page import page
 from giantstep.report.tex_document import document, picture_name
+from giantstep.spec.bars import Progress
 from giantstep.spec.files import check_writable, write_atomic
 from giantstep.spec.given import takes_model
 from giantstep.spec.model import Model
-from giantstep.sweep.bars import Progress
 
 FORMATS = (".html", ".tex")
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from giantstep.observe.baselines import best_linear_error, has_spike, random_features
 from giantstep.observe.simulate import (
     DEFAULT_KIND,
+    DEFAULT_SEEDS,
     at_dimension,
     checked_count,
     default_kind,
@@ -23,10 +24,10 @@ from giantstep.observe.simulate import (
     standard_error,
 )
 from giantstep.simulate.system import SystemKind
+from giantstep.spec.bars import GivenProgress, Progress, progress_of
 from giantstep.spec.errors import BadInput, GiantstepError
 from giantstep.spec.given import takes_model
 from giantstep.spec.model import Model
-from giantstep.sweep.bars import GivenProgress, Progress, progress_of
 from giantstep.sweep.checkpoint import Checkpoint, Outcome
 from giantstep.sweep.dataset import Column, Dataset, versions
 from giantstep.sweep.grid import Changes, Grid, SweepLike, grid_of
@@ -46,7 +47,7 @@ def curve(
     *,
     simulate: bool = False,
     dimension: int | None = None,
-    seeds: int = 10,
+    seeds: int = DEFAULT_SEEDS,
     what: SystemKind | None = None,
     seed: int = 0,
     simulate_points: int = SIMULATED_POINTS,

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,7 +35,7 @@ from giantstep.sweep.formats import (
 )
 from giantstep.sweep.grid import Grid, Sweep
 from giantstep.sweep.points import Column as Column
-from giantstep.sweep.points import Points
+from giantstep.sweep.points import Points, equal_columns
 from giantstep.sweep.selection import selected
 from giantstep.sweep.zarr_store import parts_of_store
 
@@ -82,6 +82,15 @@ class Dataset(Pictured):
         parts = (dict(self.columns), dict(self.options), dict(self.versions))
         return type(self), (self.model, self.grid, *parts)
 
+    def __eq__(self, other: object) -> bool:
+        """Whether model, points, numbers and options are the same; nan is equal to nan."""
+        if not isinstance(other, Dataset):
+            return NotImplemented
+        same = (self.model, self.grid, self.options, self.versions) == (
+            other.model, other.grid, other.options, other.versions
+        )  # fmt: skip
+        return same and equal_columns(self.columns, other.columns)
+
     def __len__(self) -> int:
         return len(self.grid)
 
@@ -111,8 +120,15 @@ class Dataset(Pictured):
         """A column reshapes to it: that of the arrays, or one axis a sweep, the first one last."""
         return self.grid.shape
 
-    def __getitem__(self, name: str) -> Column:
-        """A column by name. Raises UnknownColumn, a KeyError, for one that is not there."""
+    @overload
+    def __getitem__(self, name: Literal["status", "reason"]) -> tuple[str, ...]: ...
+    @overload
+    def __getitem__(self, name: str) -> Any: ...
+    def __getitem__(self, name: str) -> Any:
+        """A column by name: an array of numbers, or a tuple of texts.
+
+        Raises UnknownColumn, a KeyError, for one that is not there.
+        """
         if name not in self.columns:
             meant = did_you_mean(name, tuple(self.columns)) if isinstance(name, str) else ""
             raise UnknownColumn(f"there is no column {shorten(name)}", f"{meant}there are {', '.join(self.columns)}")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from derive.language.grammar import did_you_mean, shorten
 from giantstep.spec.errors import BadInput
@@ -128,16 +129,21 @@ class Grid:
         return tuple(repeated * (len(self) // len(repeated)))
 
 
-SweepLike: TypeAlias = "str | Sweep | Sequence[str | Sweep] | Mapping[str, Sequence[Any]]"
+#: Text, a sweep, or values by key.
+AxisLike: TypeAlias = "str | Sweep | Mapping[str, Sequence[Any] | NDArray[Any]]"
+SweepLike: TypeAlias = "AxisLike | Sequence[AxisLike]"
 
 
 def grid_of(sweep: SweepLike) -> Grid:
-    """A grid from text, sweeps, a list of either, or a mapping of keys to values. Raises BadInput."""
-    if isinstance(sweep, str | Sweep):
-        sweep = [sweep]
-    if isinstance(sweep, Mapping):
-        return Grid(tuple(Sweep(key, tuple(_listed(key, values))) for key, values in sweep.items()))
-    return Grid(tuple(item if isinstance(item, Sweep) else Sweep.parse(item) for item in sweep))
+    """A grid from text, sweeps, mappings of keys to values, or a list of these. Raises BadInput."""
+    items = [sweep] if isinstance(sweep, str | Sweep | Mapping) else sweep
+    return Grid(tuple(one for item in items for one in _sweeps(item)))
+
+
+def _sweeps(item: AxisLike) -> tuple[Sweep, ...]:
+    if isinstance(item, Mapping):
+        return tuple(Sweep(key, tuple(_listed(key, values))) for key, values in item.items())
+    return (item if isinstance(item, Sweep) else Sweep.parse(item),)
 
 
 def _listed(key: str, values: object) -> Sequence[Any]:

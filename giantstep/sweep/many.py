@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from derive.language.grammar import shorten
+from giantstep.spec.bars import GivenProgress, progress_of
 from giantstep.spec.errors import BadInput
 from giantstep.spec.given import ModelLike, model_of
 from giantstep.spec.model import Model
-from giantstep.sweep.bars import GivenProgress, progress_of
 from giantstep.sweep.dataset import Column, Dataset, versions
 from giantstep.sweep.grid import Changes
 from giantstep.sweep.points import Points, points_of, points_of_models

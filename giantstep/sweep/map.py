@@ -16,15 +16,15 @@ from numpy.typing import NDArray
 from giantstep.observe.gradient.parameter_directions import check_key
 from giantstep.observe.simulate import checked_count
 from giantstep.observe.tune import tune
+from giantstep.spec.bars import GivenProgress, Progress, progress_of
 from giantstep.spec.errors import BadInput, NotConverged
 from giantstep.spec.given import takes_model
 from giantstep.spec.model import Model
 from giantstep.spec.outline import outline
 from giantstep.spec.shown import Pictured, Row
-from giantstep.sweep.bars import GivenProgress, Progress, progress_of
 from giantstep.sweep.checkpoint import Checkpoint, Outcome
 from giantstep.sweep.dataset import Column, Dataset, versions
-from giantstep.sweep.grid import Changes, Grid, Sweep, grid_of
+from giantstep.sweep.grid import AxisLike, Changes, Grid, Sweep, grid_of
 from giantstep.sweep.tasks import SolveUnit, Unit, model_at, named, run_units
 from giantstep.sweep.workers import compile_once, executor_of
 
@@ -175,8 +175,8 @@ class _Work:
 @takes_model
 def map(
     model: Model,
-    x: str | Sweep,
-    y: str | Sweep,
+    x: AxisLike,
+    y: AxisLike,
     *,
     optimum: str | None = None,
     refine: int = 2,
@@ -188,11 +188,12 @@ def map(
 ) -> Map:
     """The test error over two keys, "fit.samples=0.1:4:40" and "step.learning_rate=0.1:10:40:log".
 
-    optimum: a third key that is tuned in every point, as "fit.ridge". refine: rounds in which lines are added to the
-    grid where the error changes by more than a shade between two of them. executor, checkpoint and progress are those
-    of ``curve``. Raises BadInput for keys that take no numbers, and where no point is possible.
+    x, y: also as {"fit.samples": array}. optimum: a third key that is tuned in every point, as "fit.ridge". refine:
+    rounds in which lines are added to the grid where the error changes by more than a shade between two of them.
+    executor, checkpoint and progress are those of ``curve``. Raises BadInput for keys that take no numbers, and where
+    no point is possible.
     """
-    grid = _increasing(grid_of([x, y]))
+    grid = _increasing(Grid((_axis(x), _axis(y))))
     checked_count("refine", refine, 0)
     if dimension is not None:
         checked_count("dimension", dimension, 2)
@@ -219,6 +220,13 @@ def map(
     options = {"dimension": dimension, "tolerance": tolerance, "map": {"optimum": optimum}, "simulation": None}
     columns = _columns(grid, [known[grid.changes(row)] for row in range(len(grid))])
     return Map(Dataset(model, grid, columns, options, versions()), optimum)
+
+
+def _axis(given: AxisLike) -> Sweep:
+    sweeps = grid_of(given).sweeps
+    if len(sweeps) > 1:
+        raise BadInput(f"an axis of a map has one key, not {len(sweeps)}", "give the other one as y")
+    return sweeps[0]
 
 
 def _increasing(grid: Grid) -> Grid:

@@ -33,6 +33,12 @@ class Points:
         """The mapping that cannot be written is copied as what it holds."""
         return type(self), (dict(self.values), self.shape)
 
+    def __eq__(self, other: object) -> bool:
+        """Whether the values are the same, in the same shape."""
+        if not isinstance(other, Points):
+            return NotImplemented
+        return self.shape == other.shape and equal_columns(self.values, other.values)
+
     def __len__(self) -> int:
         return math.prod(self.shape)
 
@@ -47,6 +53,19 @@ class Points:
 
     def __str__(self) -> str:
         return ", ".join(self.values)
+
+
+def equal_columns(one: Mapping[str, Column], other: Mapping[str, Column]) -> bool:
+    """Whether columns have the same names, in any order, and the same entries; nan is equal to nan."""
+    if one.keys() != other.keys():
+        return False
+    return all(_equal(column, other[name]) for name, column in one.items())
+
+
+def _equal(one: Column, other: Column) -> bool:
+    if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
+        return np.array_equal(one, other, equal_nan=True)
+    return isinstance(one, tuple) and isinstance(other, tuple) and one == other
 
 
 def points_of(values: Mapping[str, Any]) -> Points:

@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 from derive.language.grammar import shorten
 from giantstep.observe.simulate import checked_count
+from giantstep.spec.bars import GivenProgress, Progress, progress_of
 from giantstep.spec.errors import BadInput
 from giantstep.spec.files import suffix_of
 from giantstep.spec.given import takes_model
 from giantstep.spec.model import Model
-from giantstep.sweep.bars import GivenProgress, Progress, progress_of
 from giantstep.sweep.checkpoint import Checkpoint, Outcome
 from giantstep.sweep.dataset import Dataset, versions
 from giantstep.sweep.grid import check_key

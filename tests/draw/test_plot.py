@@ -121,15 +121,15 @@ def test_curves_on_axes_of_the_user_have_one_legend_above_the_data() -> None:
     assert not drawn.legends
 
 
-@pytest.mark.parametrize(("end", "away"), [(0.4, True), (0.1, False)])
-def test_labels_of_contours_are_away_from_the_line_of_the_optimum(end: float, away: bool) -> None:
-    """A contour at x = 0.3 has most room in its middle, where a line at y = 0.5 may pass."""
-    axes = Figure(figsize=(4.0, 4.0)).add_subplot()
+@pytest.mark.parametrize(("y", "free"), [(math.nan, True), (0.5, False)])
+def test_labels_of_contours_are_away_from_the_line_of_the_optimum(y: float, free: bool) -> None:
+    """A contour at x = 0.5 has most room in its middle, where a line at y = 0.5 may pass."""
+    axes = Figure(figsize=(4.0, 4.0)).add_axes((0.1, 0.1, 0.8, 0.8))
     x = np.linspace(0.0, 1.0, 21)
-    lines = axes.contour(x, x, np.tile(x, (21, 1)), levels=[0.3])
-    label_contours(axes, lines, "{:.1f}".format, np.array([[0.0, 0.5], [end, 0.5], [0.7, math.nan], [1.0, 0.5]]))
+    lines = axes.contour(x, x, np.tile(x, (21, 1)), levels=[0.49])
+    label_contours(axes, lines, "{:.1f}".format, np.array([[0.0, 0.5], [0.1, y], [0.9, y], [1.0, 0.5]]))
     (label,) = axes.texts
-    assert (abs(label.get_position()[1] - 0.5) > 0.1) is away
+    assert bool(abs(label.get_position()[1] - 0.5) < 0.1) == free
 
 
 def test_a_line_alone_needs_no_legend() -> None:

@@ -166,3 +166,14 @@ def test_single_seed_has_no_score() -> None:
     found = curve(MODEL, "fit.samples=1,2", simulate=True, dimension=30, seeds=1)
     assert np.isfinite(found.numbers("simulation_test_error")).all()
     assert np.isnan(found.numbers("simulation_test_error_z_score")).all()
+
+
+def test_progress_is_told_to_a_function_or_shown_as_a_bar(capsys: pytest.CaptureFixture[str]) -> None:
+    told: list[tuple[int, int, str]] = []
+    found = simulate(MODEL, dimension=20, seeds=2, progress=lambda *stage: told.append(stage))
+    assert told and told[-1][0] == told[-1][1]
+    assert not capsys.readouterr().err
+    shown = simulate(MODEL, dimension=20, seeds=2, progress="auto")
+    assert "simulation" in capsys.readouterr().err and np.array_equal(shown.test_error, found.test_error)
+    with pytest.raises(BadInput, match="progress"):
+        simulate(MODEL, dimension=20, seeds=2, progress="bar")  # type: ignore[arg-type]

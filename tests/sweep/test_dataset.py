@@ -7,6 +7,7 @@ import io
 import json
 import math
 import os
+import pickle
 import sys
 from dataclasses import FrozenInstanceError
 from pathlib import Path
@@ -60,7 +61,7 @@ def test_json_is_strict_and_comes_back_equal(tmp_path: Path) -> None:
     assert found["sweeps"][0] == {"key": "fit.samples", "values": [0.1, 1.0, 1.0 / 3.0], "log": False}
     data.write(tmp_path / "c.JSON".lower())
     again = Dataset.read(tmp_path / "c.json")
-    assert again.to_json() == data.to_json()
+    assert again.to_json() == data.to_json() and again == data == pickle.loads(pickle.dumps(data))
     assert again.model == MODEL and again.grid == data.grid
     np.testing.assert_array_equal(again.numbers("test_error"), data.numbers("test_error"))
     assert again["reason"] == data["reason"]
@@ -304,3 +305,16 @@ def test_points_are_selected_by_values() -> None:
     points = Points({"fit.samples": np.array([1.0, 3.0, 2.0])}, (3,))
     data = Dataset(MODEL, points, {**points.values, "test_error": np.array([0.1, 0.2, 0.3])}, {}, {})
     assert data.sel({"fit.samples": slice(1.5, None)})["test_error"].tolist() == [0.2, 0.3]
+
+
+@pytest.mark.parametrize("name", ["test_error", "status"])
+def test_datasets_that_differ_anywhere_are_not_equal(name: str) -> None:
+    data = dataset()
+    column = data.columns[name]
+    other = column + np.eye(6)[5] if isinstance(column, np.ndarray) else (*column[:5], "impossible")
+    assert data != dataset(columns={**data.columns, name: other}) and data != dataset(versions={"giantstep": "1"})
+    assert data != dataset(columns={key: value for key, value in data.columns.items() if key != name})
+    assert (data == name) is False
+    rows = Points({"fit.samples": np.array([1.0, 2.0])}, (2,))
+    assert rows == Points({"fit.samples": np.array([1.0, 2.0])}, (2,))
+    assert rows != Points({"fit.samples": np.array([1.0, 3.0])}, (2,)) and rows != Points(rows.values, (1, 2))

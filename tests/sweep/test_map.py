@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from dataclasses import replace
 from pathlib import Path
 
@@ -118,3 +119,12 @@ def test_pictures(found: gs.Map, tmp_path: Path) -> None:
 def test_bad_input_is_refused(model: gs.Model, x: str, y: str, optimum: str | None, words: str) -> None:
     with pytest.raises(gs.BadInput, match=words):
         gs.map(model, x, y, optimum=optimum)
+
+
+def test_axes_are_arrays_by_key_too(model: gs.Model) -> None:
+    texts = gs.map(model, "fit.samples=0.5:2:4", "fit.ridge=0.1,1", refine=0)
+    arrays = gs.map(model, {"fit.samples": np.linspace(0.5, 2.0, 4)}, {"fit.ridge": np.array([0.1, 1.0])}, refine=0)
+    assert arrays == texts and gs.map(model, "fit.samples=0.5:2:4", "fit.ridge=0.1,2", refine=0) != texts
+    assert pickle.loads(pickle.dumps(texts)) == texts == gs.Map.from_dataset(gs.Dataset.from_json(texts.to_json()))
+    with pytest.raises(gs.BadInput, match="one key, not 2"):
+        gs.map(model, {"fit.samples": [1.0, 2.0], "fit.ridge": [0.1, 1.0]}, "network.width=1:2:3")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,6 +17,7 @@ from giantstep.observe.spectrum.response import Response, State, follow
 from giantstep.observe.spectrum.simulated import Eigenvalues, simulated_eigenvalues
 from giantstep.observe.spectrum.support import Edge, Scan, contour_mass, inside, intervals, mass_at_zero, scan
 from giantstep.simulate.system import SystemKind
+from giantstep.spec.bars import GivenMessages, messages_of
 from giantstep.spec.errors import BadInput, NotConverged
 from giantstep.spec.given import takes_model
 from giantstep.spec.model import Model
@@ -140,7 +140,7 @@ def spectrum(
     seeds: int = 5,
     what: SystemKind | None = None,
     seed: int = 0,
-    progress: Callable[[int, int, str], object] | None = None,
+    progress: GivenMessages = None,
 ) -> Spectrum:
     """The spectrum of the features' Gram matrix Phi^T Phi / p of a model, with its outliers at a dimension.
 
@@ -154,7 +154,8 @@ def spectrum(
         return _spectrum(model, dimension)
     if dimension is None:
         raise BadInput("the simulation needs a dimension", "give dimension, e.g. 500")
-    simulated = simulated_eigenvalues(model, dimension=dimension, seeds=seeds, what=what, seed=seed, progress=progress)
+    with messages_of(progress) as told:
+        simulated = simulated_eigenvalues(model, dimension=dimension, seeds=seeds, what=what, seed=seed, progress=told)
     return replace(_spectrum(simulated.model, dimension), simulated=simulated)
 
 

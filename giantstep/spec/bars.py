@@ -1,4 +1,4 @@
-"""Progress bars of sweeps: how much of a stage is done, and when it will be."""
+"""Progress bars of sweeps and simulations: how much of a stage is done, and when it will be."""
 
 from __future__ import annotations
 
@@ -14,6 +14,9 @@ from giantstep.spec.errors import BadInput
 #: progress(stage, done, total) follows the work; "auto": a bar of tqdm, in notebooks and terminals.
 Progress: TypeAlias = Callable[[str, int, int], object]
 GivenProgress: TypeAlias = Progress | Literal["auto"] | None
+#: progress(done, total, message) follows a simulation.
+Messages: TypeAlias = Callable[[int, int, str], object]
+GivenMessages: TypeAlias = Messages | Literal["auto"] | None
 
 
 class Bars:
@@ -31,6 +34,12 @@ class Bars:
             self.close()
             self._stage, self.bar = stage, self._make(total, stage)
         self.bar.update(done - self.bar.n)
+
+    def message(self, done: int, total: int, message: str) -> None:
+        """The same for a simulation, whose stages have names of their own."""
+        self("simulation", done, total)
+        if self.bar is not None:
+            self.bar.set_postfix_str(message)
 
     def close(self) -> None:
         """Remove the bar."""
@@ -59,6 +68,16 @@ def progress_of(given: GivenProgress) -> Iterator[Progress | None]:
         )
     with Bars(_tqdm()) as bars:
         yield bars
+
+
+@contextmanager
+def messages_of(given: GivenMessages) -> Iterator[Messages | None]:
+    """The same for a simulation. Raises BadInput."""
+    if given is None or callable(given):
+        yield given
+        return
+    with progress_of(given) as bars:
+        yield bars.message if isinstance(bars, Bars) else None
 
 
 def _tqdm() -> Callable[[int, str], Any] | None:
