@@ -7,7 +7,7 @@ other by adaptive panels between the kinks; nodes are Gauss-Legendre panels betw
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,7 @@ Array = np.ndarray
 _ORDER, _ROUGH = 14, 13  # nodes of a panel; of the estimate of their error
 _NEGLIGIBLE = 1e-16  # weight of a node together with its kappa that is left out
 _BY_NODES = 2  # indices: more are averaged adaptively
+_TRAPEZOIDS = 32  # points of the coarsest trapezoidal rule
 _THIN = 0.3  # share of the largest standard deviation given kappa, below which axes are turned
 _TOGETHER = 256  # kappa of which moments are taken at a time
 _MOST = 5_000_000  # nodes of all kappa together
@@ -109,25 +110,25 @@ def _given(link: str, gamma: Array, lower: Array, outer: list[str], names: list[
 
 
 def nodes_given_kappa(
-    link: str, gamma: Array, lower: Array, kappa: Array, finer: int, rough: bool
+    link: str, gamma: Array, lower: Array, kappa: Array, finer: int, rough: bool, poles: bool = False
 ) -> tuple[Array, Array]:
     """Weights [N, J] and places t [N, J, m] between the kinks of a link; weights fill up rows that have fewer nodes.
 
-    Raises NotConverged where there are too many.
+    poles: of functions of the label that have poles near the axis. Raises NotConverged where there are too many.
     """
-    found = link_of(link)
+    found, rule = link_of(link), _Rule(finer, _ROUGH if rough else _ORDER, poles)
     _, sizes, turned = np.linalg.svd(lower)
     if sizes[-1] < _THIN * sizes[0]:  # kinks are met along the direction that varies most, which comes last
         axes = turned[::-1].T
-        weight, t = _nodes(link, found.variables, gamma, lower @ axes, kappa, finer, rough)
+        weight, t = _nodes(link, found.variables, gamma, lower @ axes, kappa, rule)
         return weight, t @ axes.T
     if np.all(np.diag(lower) > 0.0) and (order := nesting(found.node, found.variables)) != found.variables:
         # kinks are met most easily along the variable that they know as a polynomial
         places = [found.variables.index(name) for name in order]
         other = np.linalg.cholesky((lower @ lower.T)[np.ix_(places, places)])
-        weight, t = _nodes(link, order, gamma[:, places], other, kappa, finer, rough)
+        weight, t = _nodes(link, order, gamma[:, places], other, kappa, rule)
         return weight, t @ np.linalg.solve(lower[places], other).T
-    return _nodes(link, found.variables, gamma, lower, kappa, finer, rough)
+    return _nodes(link, found.variables, gamma, lower, kappa, rule)
 
 
 def turns_along(link: str, gamma: Array, probit: float) -> list[tuple[float, float]]:
@@ -170,7 +171,7 @@ def meetings_along(link: str, gamma: Array, probit: float) -> list[tuple[float, 
 
 
 def _nodes(
-    link: str, names: tuple[str, ...], gamma: Array, lower: Array, kappa: Array, finer: int, rough: bool
+    link: str, names: tuple[str, ...], gamma: Array, lower: Array, kappa: Array, rule: _Rule
 ) -> tuple[Array, Array]:
     """Nodes along one t after the other; gamma and L are those of the indices ``names``, L triangular or not."""
     base, count = kappa @ gamma, len(kappa)
@@ -185,7 +186,7 @@ def _nodes(
             cuts, (ends, graded) = kinked.roots(axis, fixed), kinked.meetings(axis, fixed)
             cuts = np.clip(np.nan_to_num(np.concatenate([cuts, ends]).T, nan=-REACH), -REACH, REACH)
             thin = float(np.linalg.norm(lower[:, axis])) < _THIN
-            line, place, of_place = _by_line(cuts, _Rule(finer, _ROUGH if rough else _ORDER, graded), thin)
+            line, place, of_place = _by_line(cuts, replace(rule, graded=graded), thin)
         weight = weight[line] * of_place
         keep = weight * far[owner[line]] > _NEGLIGIBLE
         line, weight = line[keep], weight[keep]
@@ -202,12 +203,13 @@ def _nodes(
 @dataclass(frozen=True)
 class _Rule:
     """Panels halved ``finer`` times, of ``order`` nodes each; graded: by a map that makes roots of the distance to an
-    end smooth.
+    end smooth; poles: see ``nodes_given_kappa``.
     """
 
     finer: int
     order: int
-    graded: bool
+    poles: bool
+    graded: bool = False
 
     def split(self, cuts: Array) -> tuple[Array, Array]:
         """Nodes and weights [I, n] of the standard normal on panels between the cuts [I, C] and the ends."""
@@ -225,6 +227,10 @@ class _Rule:
 
     def whole(self, thin: bool) -> tuple[Array, Array]:
         """The same [n] without a cut; thin: of functions that vary little along the direction."""
+        if self.poles:  # the trapezoidal rule, whose error falls as exp(-2 pi distance/spacing)
+            t = np.linspace(-REACH, REACH, _TRAPEZOIDS * 2**self.finer)
+            weight = np.exp(-0.5 * t * t)
+            return t, weight / weight.sum()
         return hermite(self.order * (2 + self.finer) * (1 if thin else 3) // 2)
 
 

@@ -12,7 +12,9 @@ import pytest
 import giantstep as gs
 from giantstep.law.residual import residual_law
 from giantstep.law.residual_nodes import residual_nodes
+from giantstep.quadrature.gauss import normal_nodes
 from giantstep.spec.errors import NotConverged
+from giantstep.spec.link import link_values
 from giantstep.spec.model import Target
 from giantstep.system.bulk_system import rows_of_blocks
 from giantstep.system.coupled_solver import FINE, PATH, order_of
@@ -149,6 +151,11 @@ def test_what_neighbours_share() -> None:
     assert not np.array_equal(moved["sample"], arrays["sample"])
 
 
+def function(e: Array) -> Array:
+    """With poles near the axis."""
+    return np.asarray(e**2 / (1.0 + 0.3 * e + 0.2 * e**2))
+
+
 @pytest.mark.parametrize("link, count", [("relu", 44), ("sign", 44), ("exp(z)", 70), ("He(2,z) + z", 90)])
 @pytest.mark.parametrize("noise", [0.0, 0.3])
 def test_few_nodes_of_the_residual(link: str, count: int, noise: float) -> None:
@@ -158,14 +165,22 @@ def test_few_nodes_of_the_residual(link: str, count: int, noise: float) -> None:
     points, weights = np.polynomial.hermite_e.hermegauss(80 if noise > 0.0 else 1)
     e = np.add.outer(clean.e, math.sqrt(noise) * points)
 
-    def function(e: Array) -> Array:
-        return np.asarray(e**2 / (1.0 + 0.3 * e + 0.2 * e**2))
-
     for one, many in zip(few.rows, clean.rows, strict=True):
         exact = many @ function(e) @ weights / weights.sum()
         assert one @ function(few.e) == pytest.approx(exact, rel=1e-9)
     if link == "sign" and noise == 0.0:
         assert len(few.e) == 2
+
+
+@pytest.mark.parametrize("link", ["sign(z1)+z2", "z1+abs(z2)"])
+def test_kinks_beside_an_index_without(link: str) -> None:
+    """The law settles, and its averages are those of panels in both indices that end at the kink: to 1e-9."""
+    few = residual_nodes(Target(link), 0.2, 90)
+    t, weight = normal_nodes(np.linspace(-9.0, 9.0, 61), 12)
+    z = np.meshgrid(t, t, indexing="ij")
+    values = np.outer(weight, weight) * function(link_values(link)(np.stack(z)) - 0.2)
+    exact = [values.sum()] + [(values * one).sum() for one in (*z, *(one * two for one in z for two in z))]
+    assert few.rows @ function(few.e) == pytest.approx(np.array(exact), abs=1e-9)
 
 
 @pytest.mark.parametrize(
