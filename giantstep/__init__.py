@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from giantstep.observe.learned import Learned, learned
     from giantstep.observe.simulate import simulate
     from giantstep.observe.spectrum.spectrum import Spectrum, spectrum
+    from giantstep.observe.steps import Steps, StepsPoint, steps
     from giantstep.observe.tune import Tuned, tune
     from giantstep.report.report import report
     from giantstep.spec.common_model import model
@@ -80,6 +81,9 @@ _HOME = {
     "learned": "observe.learned",
     "Spectrum": "observe.spectrum.spectrum",
     "spectrum": "observe.spectrum.spectrum",
+    "Steps": "observe.steps",
+    "StepsPoint": "observe.steps",
+    "steps": "observe.steps",
     "Tuned": "observe.tune",
     "tune": "observe.tune",
     "Dataset": "sweep.dataset",
@@ -118,6 +122,8 @@ __all__ = [
     "Spectrum",
     "Spike",
     "Step",
+    "Steps",
+    "StepsPoint",
     "Target",
     "Tuned",
     "__version__",
@@ -143,6 +149,7 @@ __all__ = [
     "solve_into",
     "solve_many",
     "spectrum",
+    "steps",
     "tune",
     "verify",
     "warm_up",

@@ -35,6 +35,7 @@ COMMANDS = (
     "learnable",
     "learned",
     "spectrum",
+    "steps",
     "tune",
     "gradient",
     "compare",

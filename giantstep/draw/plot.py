@@ -19,12 +19,14 @@ from giantstep.draw.learned import draw_profile, learned_figure
 from giantstep.draw.look import PLAIN, Look, Picture, written
 from giantstep.draw.map import draw_map, map_figure
 from giantstep.draw.spectrum import draw_spectrum, spectrum_figure
+from giantstep.draw.steps import draw_steps, steps_figure
 from giantstep.draw.tuned import draw_tuned, tuned_figure
 from giantstep.observe.bounds import Bounds
 from giantstep.observe.compare import Comparison
 from giantstep.observe.learnable.result import Learnability
 from giantstep.observe.learned import Learned
 from giantstep.observe.spectrum.spectrum import Spectrum
+from giantstep.observe.steps import Steps
 from giantstep.observe.tune import Tuned
 from giantstep.spec.errors import BadInput
 from giantstep.spec.files import PICTURES, suffix_of, write_atomic
@@ -42,6 +44,7 @@ _DRAWN: Mapping[type[Pictured], tuple[Callable[[Any], Picture], Callable[[Axes, 
     Comparison: (compare_figure, lambda axes, found: draw_compare(axes, found, "test_error")),
     Bounds: (bounds_figure, draw_bounds),
     Tuned: (tuned_figure, draw_tuned),
+    Steps: (steps_figure, draw_steps),
 }
 
 

@@ -1,0 +1,69 @@
+"""What several steps are worth: each point is the model solved by itself, at its batch; the picture has all of them."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+
+import giantstep as gs
+
+MODEL = gs.model("tanh", link="sign", step_samples=3.0, width=0.8)
+
+
+def test_points_are_solutions() -> None:
+    found = gs.steps(MODEL, 3, total=6.0)
+    assert [point.samples for point in found.each] == [0.0, 3.0, 3.0, 3.0]
+    assert [point.samples for point in found.shared] == [0.0, 6.0, 3.0, 2.0]
+    assert found.each[2].result is not None and found.shared[2].result is not None
+    assert found.each[2].result.model == found.shared[2].result.model
+    two = gs.solve(MODEL.replace({"step": [{"samples": 3.0, "learning_rate": 1.0}] * 2}))
+    assert found.each[2].result is not None and found.each[2].result.test_error == two.test_error
+    assert found.each[2].overlaps == pytest.approx((two.spike.alignment,), rel=1e-12)
+    without = gs.solve(MODEL.replace(step=None))
+    assert found.each[0].result is not None and found.each[0].result.test_error == without.test_error
+    assert found.each[0].overlaps == (0.0,)
+
+
+def test_the_budget_is_that_of_the_steps_given() -> None:
+    several = MODEL.replace({"step": [{"samples": 1.0, "learning_rate": 1.0}, {"samples": 4.0, "learning_rate": 2.0}]})
+    found = gs.steps(several, 1)
+    assert found.total == 5.0 and found.each[1].samples == 4.0 and found.shared[1].samples == 5.0
+    assert found.each[1].result is not None and found.each[1].result.model.step == gs.Step(4.0, 2.0)
+
+
+def test_simulated_points(tmp_path: Path) -> None:
+    """Overlaps of networks at d = 200 with the span of the rows' means: four standard errors and 10/d."""
+    staircase = gs.model("relu", link="z1+z1*z2", readout=[1.0, -0.5], step_samples=3.0)
+    found = gs.steps(staircase, 2, dimension=200, seeds=6)
+    second = found.each[2]
+    assert second.measured is not None and second.measured.shape == (6, 2)
+    error = second.measured.std(axis=0, ddof=1) / math.sqrt(6)
+    assert all(abs(second.measured.mean(axis=0) - second.overlaps) < 4.0 * error + 10.0 / 200)
+    assert found.each[1].overlaps[1] == pytest.approx(0.0, abs=1e-10) and second.overlaps[1] > 0.3
+    gs.plot(found, tmp_path / "steps.png")
+    assert (tmp_path / "steps.png").stat().st_size > 10_000
+    assert set(found.to_dict()["each"][2]["simulation"]) >= {"test_error", "overlaps", "dimension"}
+
+
+@pytest.mark.parametrize(
+    ("model", "options", "words"),
+    [
+        (MODEL.replace(step=None), {}, "no giant step"),
+        (MODEL.replace({"step.exponent": 0.3}), {}, "no giant step"),
+        (MODEL, {"most": 0}, "most = 0"),
+        (MODEL, {"total": -1.0}, "total = -1.0"),
+        (MODEL, {"seeds": 3}, "needs a dimension"),
+    ],
+)
+def test_what_is_refused(model: gs.Model, options: dict[str, float], words: str) -> None:
+    with pytest.raises(gs.BadInput, match=words):
+        gs.steps(model, **options)  # type: ignore[arg-type]
+
+
+def test_a_point_without_a_solution_says_why() -> None:
+    """Four readout values part along four directions in time, and three are solved for."""
+    found = gs.steps(gs.model("relu", link="tanh", readout=[1.0, 0.5, -0.7, 0.2]), 2)
+    assert found.each[1].result is not None
+    assert found.each[2].result is None and "4 directions" in found.each[2].reason
