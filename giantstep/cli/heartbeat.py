@@ -6,10 +6,12 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, TextIO
 
 QUIET = 2.0  # seconds
+COMPILING = "giantstep: compiling new functions or equations, once; it may take a minute"
+_COMPILERS = ("numba.core.", "giantstep.system.first_compilation", "giantstep.spec.emission")
 _ERASE = "\r\x1b[K"
 
 
@@ -90,9 +92,15 @@ class Stream:
 
 @contextmanager
 def heartbeat() -> Iterator[None]:
-    """Within: a terminal never shows nothing new for more than two seconds. Files and pipes get nothing of it."""
-    if sys.stderr is None or not sys.stderr.isatty():
+    """Within: a terminal never shows nothing new for more than two seconds. Files and pipes get one line of it, where
+    something is being compiled.
+    """
+    if sys.stderr is None:
         yield
+        return
+    if not sys.stderr.isatty():
+        with _told_once(sys.stderr):
+            yield
         return
     heart, streams = Heartbeat(sys.stderr), (sys.stdout, sys.stderr)
     if sys.stdout is not None and sys.stdout.isatty():
@@ -104,3 +112,35 @@ def heartbeat() -> Iterator[None]:
     finally:
         sys.stdout, sys.stderr = streams
         heart.stop()
+
+
+@contextmanager
+def _told_once(stream: TextIO) -> Iterator[None]:
+    """Within: a line where the command has compiled for two seconds."""
+    ended = threading.Event()
+
+    def watch() -> None:
+        began = time.monotonic()
+        while not ended.wait(QUIET / 4.0):
+            if not is_compiling():
+                began = time.monotonic()
+            elif time.monotonic() - began >= QUIET:
+                with suppress(OSError, ValueError):  # nobody listens
+                    print(COMPILING, file=stream, flush=True)
+                return
+
+    threading.Thread(target=watch, daemon=True).start()
+    try:
+        yield
+    finally:
+        ended.set()
+
+
+def is_compiling() -> bool:
+    """Whether the main thread waits for a compiler, by the modules of its calls."""
+    frame = sys._current_frames().get(threading.main_thread().ident or 0)
+    while frame is not None:
+        if str(frame.f_globals.get("__name__", "")).startswith(_COMPILERS):
+            return True
+        frame = frame.f_back
+    return False

@@ -56,14 +56,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     With GIANTSTEP_DEBUG=1 in the environment errors are raised, with their traceback.
     """
     debug = os.environ.get("GIANTSTEP_DEBUG", "") not in ("", "0")
+    if sys.stdout is None:  # it was closed before the start
+        return _fail("the output could not be written: standard output is closed", "redirect it to a file", UNWRITTEN)
     try:
         with warnings.catch_warnings():
             if not debug:
                 warnings.simplefilter("ignore")
             with stopping():
                 code = _run(sys.argv[1:] if arguments is None else arguments)
-        if sys.stdout is not None:  # None where it was closed before the start
-            sys.stdout.flush()
+        sys.stdout.flush()
         return code
     except BrokenPipeError:
         return _quiet(BROKEN_PIPE)

@@ -85,8 +85,8 @@ def workers(arguments: argparse.Namespace) -> Iterator[Executor | None]:
 def resumable(keep: str | None) -> Iterator[Path | None]:
     """The file of finished points beside a file that is to be written, removed at the end."""
     checkpoint = _beside(keep)
-    if checkpoint is not None and checkpoint.exists():
-        print(f"giantstep: going on from the finished points in {checkpoint}", file=sys.stderr)
+    if checkpoint is not None and checkpoint.exists() and (count := _finished(checkpoint)):
+        print(f"giantstep: going on from {count} finished points in {checkpoint}", file=sys.stderr)
     yield checkpoint
     if checkpoint is not None:
         checkpoint.unlink(missing_ok=True)
@@ -123,8 +123,12 @@ def _saved(checkpoint: Path | None) -> str:
         return "nothing was saved; with --output FILE finished points are kept and the same command goes on"
     if not checkpoint.exists():
         return "no point was finished"
+    return f"{_finished(checkpoint)} finished points are saved in {checkpoint}; the same command goes on from there"
+
+
+def _finished(checkpoint: Path) -> int:
+    """How many points a file holds; one without any is removed."""
     from giantstep.sweep.checkpoint import Checkpoint  # help and bad arguments do without
 
     with Checkpoint(checkpoint) as store:
-        count = len(store)
-    return f"{count} finished points are saved in {checkpoint}; the same command goes on from there"
+        return len(store)

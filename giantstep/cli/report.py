@@ -7,6 +7,7 @@ import argparse
 import giantstep as gs
 from giantstep.cli.options import Subparsers, add_model, command, model_of
 from giantstep.cli.progress import Bars
+from giantstep.spec.files import DOCUMENTS, check_writable
 
 
 def add(subparsers: Subparsers) -> None:
@@ -37,6 +38,7 @@ def add(subparsers: Subparsers) -> None:
 
 
 def _report(arguments: argparse.Namespace) -> int:
+    check_writable(arguments.output, DOCUMENTS)
     model = model_of(arguments)
     with Bars() as bars:
         found = gs.report(

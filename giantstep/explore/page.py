@@ -15,6 +15,7 @@ from giantstep.spec.model import Model
 if TYPE_CHECKING:
     import panel
 
+_FIRST = "*solving ... (new functions are compiled first, once: up to a minute)*"
 _SLOW = 0.25  # seconds: a model that takes longer follows a slider when that is let go
 
 
@@ -33,27 +34,35 @@ def require_panel() -> Any:
     return panel
 
 
+def movable(model: Model) -> dict[str, Slider]:
+    """The sliders of a model by key. Raises BadInput for a model without any."""
+    found = {slider.key: slider for slider in sliders_of(model)}
+    if not found:
+        raise BadInput("the model has no number that a slider could move", "give a model with fit.samples")
+    return found
+
+
 class Explorer:
     """State of one page: its model follows the sliders."""
 
     def __init__(self, model: Model) -> None:
         self.panel = require_panel()
-        self.model, self.sliders = model, {slider.key: slider for slider in sliders_of(model)}
-        if not self.sliders:
-            raise BadInput("the model has no number that a slider could move", "give a model with fit.samples")
+        self.model, self.sliders = model, movable(model)
         self.widgets = {key: self._widget(slider) for key, slider in self.sliders.items()}
         widgets = self.panel.widgets
         self.along = widgets.Select(label="curve along", options=list(self.sliders), value=next(iter(self.sliders)))
         self.pictures = {key: Picture.of(*key) for key in self._all_pictures()}
+        for picture in self.pictures.values():
+            picture.figure.visible = False  # there is nothing in it yet
         self.panes = [self.panel.pane.Bokeh(one.figure) for one in self.pictures.values()]
-        self.words = self.panel.pane.Markdown("", sizing_mode="stretch_width")
+        self.words = self.panel.pane.Markdown(_FIRST, sizing_mode="stretch_width")
         self.choice = widgets.RadioButtonGroup(label="view", options=list(VIEWS), value=next(iter(VIEWS)))
         self.toml = self.panel.pane.Str("", styles={"font-family": "monospace", "white-space": "pre"})
         for widget in (self.along, self.choice):
             widget.param.watch(self._ask, "value")
         self.seconds = dict.fromkeys(VIEWS, math.inf)  # that the last answer of a view took
         self.asked = False
-        self._show()
+        self.panel.state.onload(self._show)  # a browser has the page by then; in a notebook at once
 
     def view(self) -> Any:
         """The page."""

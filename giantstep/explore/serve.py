@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 from typing import TYPE_CHECKING, Any
 
-from giantstep.explore.page import explorer, require_panel
+from giantstep.explore.page import explorer, movable, require_panel
 from giantstep.spec.errors import BadInput
 from giantstep.spec.given import takes_model
 from giantstep.spec.model import Model
@@ -32,7 +32,7 @@ def serve(model: Model, port: int = 0, *, browser: bool = True, threaded: bool =
     threaded: return at once the thread that serves it, which has a ``stop``. Raises BadInput for a port in use.
     """
     panel = require_panel()
-    explorer(model)  # what cannot be shown is refused before a page opens
+    movable(model)  # a model without sliders is refused before a page opens
     port = port or free_port()
     try:
         return panel.serve(

@@ -15,11 +15,9 @@ from giantstep.report.figures import pictures
 from giantstep.report.html_page import page
 from giantstep.report.tex_document import document, picture_name
 from giantstep.spec.bars import Progress
-from giantstep.spec.files import check_writable, write_atomic
+from giantstep.spec.files import DOCUMENTS, check_writable, write_atomic
 from giantstep.spec.given import takes_model
 from giantstep.spec.model import Model
-
-FORMATS = (".html", ".tex")
 
 
 @dataclass(frozen=True)
@@ -53,7 +51,7 @@ def report(
     finite systems, ``seeds`` of them, at that dimension or 200. A part that the model does not have is there with its
     reason. ``progress(stage, done, total)`` follows; total 0: not known. Raises BadInput.
     """
-    target = check_writable(path, FORMATS)
+    target = check_writable(path, DOCUMENTS)
     if dimension is not None:
         checked_count("dimension", dimension, 2)
     settings = Settings(

@@ -11,6 +11,7 @@ from derive.language.grammar import shorten
 from giantstep.spec.errors import BadInput
 
 PICTURES = (".png", ".svg", ".pdf")  # endings of files with figures
+DOCUMENTS = (".html", ".tex")  # of reports
 
 
 def suffix_of(path: str | os.PathLike[str], known: Sequence[str]) -> str:

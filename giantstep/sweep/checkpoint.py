@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import json
 import os
@@ -37,17 +38,24 @@ class Checkpoint:
 
     What is torn, changed or not ours is ignored, and so computed again.
 
-    A context manager. Raises BadInput where the file cannot be read or written.
+    A context manager. Raises BadInput where the file cannot be read or written, and where another process has it open.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
         try:
             self._file: BinaryIO = open(self.path, "a+b")  # noqa: SIM115 (closed by close)
+            _lock(self._file)
             self._file.seek(0)
             content = self._file.read()
             if content and not content.endswith(b"\n"):
                 self._file.write(b"\n")
+        except BlockingIOError:
+            self._file.close()
+            raise BadInput(
+                f"another process is writing its finished points to {self.path}",
+                "wait until it has ended, or give another --output",
+            ) from None
         except OSError as error:
             raise BadInput(
                 f"the finished points cannot be kept in {self.path}: {error.strerror or error}",
@@ -98,6 +106,19 @@ class Checkpoint:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _lock(file: BinaryIO) -> None:
+    """Keep other processes from the file until it is closed. Raises BlockingIOError where one has it."""
+    try:
+        import fcntl  # not on Windows
+    except ImportError:
+        return
+    try:
+        fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno in (errno.EACCES, errno.EAGAIN):
+            raise BlockingIOError from None  # other errors: the file system has no locks
 
 
 def _line(key: str, outcome: Outcome) -> str:

@@ -41,7 +41,7 @@ from giantstep.system.solve import solve
         (["solve", "MODEL", "--dimension", "a"], "--dimension"),
         (["solve", "MODEL", "--tolerance", "0"], "tolerance"),
         (["simulate", "MODEL", "--seeds", "2"], "--dimension"),
-        (["simulate", "MODEL", "--dimension", "50"], "--seeds"),
+        (["simulate", "MODEL"], "--dimension"),
         (["simulate", "MODEL", "--dimension", "50", "--seeds", "0"], "seeds"),
         (["simulate", "MODEL", "--dimension", "50", "--seeds", "1", "--what", "x"], "network"),
         (["simulate", "MODEL", "--dimension", "50", "--seeds", "1", "--seed", "-1"], "seed"),
@@ -89,11 +89,30 @@ def test_interruption_says_what_was_saved(
     assert code == 130 and "64 finished points are saved in" in err and len(err.splitlines()) == 1
     assert not output.exists()
     code, _, err = run(*sweep, "--output", str(output))
-    assert code == 0 and "going on from" in err and len(calls) == 70 + 36
+    assert code == 0 and "going on from 64 finished points" in err and len(calls) == 70 + 36
     assert sorted(path.name for path in tmp_path.iterdir()) == ["c.json", "model.toml"]
     calls.clear()
     code, _, err = run(*sweep)
     assert code == 130 and "nothing was saved" in err
+
+
+def test_nothing_is_said_of_a_file_without_finished_points(run: Run, model: str, tmp_path: Path) -> None:
+    (tmp_path / "c.json.partial.jsonl").touch()  # killed before the first of them
+    code, _, err = run("curve", model, "--sweep", "fit.samples=1,2", "--no-baselines", "--output", f"{tmp_path}/c.json")
+    assert code == 0 and "going on" not in err
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no locks")
+def test_two_processes_do_not_share_their_finished_points(run: Run, model: str, tmp_path: Path) -> None:
+    hold = "import sys, time\nfrom giantstep.sweep.checkpoint import Checkpoint\n"
+    hold += "with Checkpoint(sys.argv[1]):\n    print('has it', flush=True)\n    sys.stdin.read()"
+    command = [sys.executable, "-c", hold, f"{tmp_path}/c.json.partial.jsonl"]
+    sweep = ["curve", model, "--sweep", "fit.samples=1,2", "--no-baselines", "--output", f"{tmp_path}/c.json"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdout is not None and other.stdout.readline() == "has it\n"
+        code, _, err = run(*sweep)
+        assert code == 2 and "another process is writing" in err and not (tmp_path / "c.json").exists()
+    assert run(*sweep)[0] == 0
 
 
 def test_an_interruption_before_the_work_says_the_same(run: Run, model: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -127,7 +146,9 @@ def test_a_pipe_that_nobody_writes_to_is_refused(run: Run, tmp_path: Path) -> No
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
-@pytest.mark.parametrize(("where", "code", "words"), [("> /dev/full", 74, "could not be written"), (">&-", 0, "")])
+@pytest.mark.parametrize(
+    ("where", "code", "words"), [("> /dev/full", 74, "could not be written"), (">&-", 74, "output is closed")]
+)
 def test_output_that_cannot_be_written_is_no_bug(model: str, where: str, code: int, words: str) -> None:
     command = f"{sys.executable} -m giantstep.cli derive {model} {where}"
     done = subprocess.run(command, shell=True, stderr=subprocess.PIPE, text=True, timeout=120)

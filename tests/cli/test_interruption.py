@@ -82,3 +82,19 @@ def test_files_and_pipes_get_nothing_of_it(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(sys, "stderr", err)
     with heartbeat.heartbeat():
         assert sys.stderr is err
+
+
+def test_files_and_pipes_are_told_once_of_a_compilation(monkeypatch: pytest.MonkeyPatch) -> None:
+    err = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", err)
+    monkeypatch.setattr(heartbeat, "QUIET", 0.04)
+    told = threading.Event()
+    write = err.write
+    monkeypatch.setattr(err, "write", lambda text: (write(text), told.set())[0])
+    waits: dict[str, object] = {"told": told, "__name__": "numba.core.compiler"}
+    with heartbeat.heartbeat():
+        assert not told.wait(0.2)  # nothing compiles
+        exec("told.wait(20.0)", waits)  # a call from a module of numba
+        assert told.is_set()
+        exec("import time; time.sleep(0.2)", waits)
+    assert err.getvalue() == f"{heartbeat.COMPILING}\n"

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
+import time
+import urllib.request
 from typing import Any
 
 import numpy as np
@@ -59,6 +62,28 @@ def test_the_figures_stay_and_show_what_is_solved(model: gs.Model) -> None:
         assert {name for name, visible in entries.items() if visible} == {*found.lines, *found.points}
     assert shown[0].figure.xaxis[0].axis_label == "target.noise" and shown[0].mark.location == model.target.noise
     assert [pane.object for pane in page.panes] == made
+
+
+def test_a_page_is_there_before_its_model_is_solved(model: gs.Model, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A first solve may compile for half a minute."""
+    from giantstep.explore import page
+    from giantstep.explore.serve import free_port, serve
+
+    solved: list[str] = []
+    monkeypatch.setattr(page, "answer", lambda view, *_: solved.append(view))
+    port = free_port()
+    server = serve(model, port, browser=False, threaded=True)
+    try:
+        for _ in range(100):
+            with contextlib.suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=5) as found:
+                assert found.status == 200 and b"giantstep" in found.read()
+                break
+            time.sleep(0.05)
+        else:
+            pytest.fail("nobody answers")
+    finally:
+        server.stop()
+    assert not solved
 
 
 FIGURES = """[...Bokeh.documents[0]._all_models.values()].filter(model => model.type == "Figure")"""
