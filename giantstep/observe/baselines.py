@@ -11,6 +11,8 @@ from giantstep.law.multi_index_moments import index_moments
 from giantstep.spec.kernels import coefficients
 from giantstep.spec.model import Model
 
+_CANCELS = 1e-13  # relative to E f^2: what rounding leaves of a difference of squares
+
 
 def random_features(model: Model) -> Model:
     """The model with neither step nor spike: plain random features. [GER20], [MM22]"""
@@ -32,4 +34,5 @@ def best_linear_error(link: str) -> float:
     if link_of(link).indices == 1:
         return float(coefficients(link, np.zeros(1), 1.0)[2, 0])
     moments = index_moments(link)
-    return max(0.0, moments.square - moments.mean**2 - float(np.sum(np.square(moments.linear))))
+    left = moments.square - moments.mean**2 - float(np.sum(np.square(moments.linear)))
+    return left if left > _CANCELS * moments.square else 0.0

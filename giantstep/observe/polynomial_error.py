@@ -23,6 +23,8 @@ Array = np.ndarray
 MAX_DEGREE = 12
 _ORDER, _REACH = 24, 14.0  # nodes a panel; the weight is 1e-43 at the reach, where polynomials have grown to 1e14
 _AGREE = 1e-12  # of two sets of panels, relative to E f^2
+_NOTHING = 1e-28  # relative to E f^2: the square of what rounding leaves of a polynomial
+_CANCELS = 1e-13  # relative to E f^2: what rounding leaves of a difference of squares
 
 
 def polynomial_errors(text: str, degree: int) -> dict[int, float]:
@@ -52,18 +54,24 @@ def _of_one(text: str, degree: int) -> tuple[float, ...]:
             left -= (weight @ (values * basis[:, k])) * basis[:, k]
             current[k] = weight @ left**2
         if previous is not None and np.max(np.abs(current - previous)) <= _AGREE * (weight @ values**2):
-            return tuple(float(value) for value in current)
+            return _beyond_rounding(current, _NOTHING * float(weight @ values**2))
         previous = current
     raise NotConverged(f"the Hermite coefficients of {text!r} do not settle", "use a smoother link or a lower degree")
 
 
 def _of_several(link: Link, degree: int) -> tuple[float, ...]:
     """E f^2 less the squares of the Hermite coefficients of all orders up to each degree."""
-    left = np.full(degree + 1, index_moments(link.text).square)
+    square = index_moments(link.text).square
+    left = np.full(degree + 1, square)
     for orders in product(range(degree + 1), repeat=link.indices):
         if sum(orders) <= degree:
             left[sum(orders) :] -= _coefficient(link, orders) ** 2 / math.prod(map(math.factorial, orders))
-    return tuple(max(0.0, float(value)) for value in left)
+    return _beyond_rounding(left, _CANCELS * square)
+
+
+def _beyond_rounding(errors: Array, rounding: float) -> tuple[float, ...]:
+    """The errors, zero where rounding is all that is left."""
+    return tuple(float(value) if value > rounding else 0.0 for value in errors)
 
 
 def _coefficient(link: Link, orders: tuple[int, ...]) -> float:

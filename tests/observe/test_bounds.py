@@ -12,6 +12,7 @@ import pytest
 
 import giantstep as gs
 from giantstep.cli.main import main
+from giantstep.observe.baselines import best_linear_error
 from giantstep.observe.bounds import best_bound, bound
 from giantstep.observe.conditional_model import conditional
 from giantstep.observe.polynomial_error import polynomial_errors
@@ -61,6 +62,16 @@ def test_best_polynomials_have_their_closed_forms(link: str, degree: int, expect
     square = found[0] + 1.0
     assert found[degree] == pytest.approx(expected * (1.0 if link != "cubic" else found[0]), abs=1e-11 * square)
     assert all(found[k + 1] <= found[k] + 1e-14 * square for k in range(degree))
+
+
+@pytest.mark.parametrize("link", ["He(2,z)", "z**3", "z**7/9 + z", "z1 - z2/3", "z1*z2/7 + z1**2"])
+def test_polynomials_have_no_error_at_their_degree(link: str) -> None:
+    """Zero, not what rounding leaves; a small part of a higher degree stays."""
+    found = polynomial_errors(link, 7)
+    assert found[7] == 0.0 and found[0] > 0.0
+    assert best_linear_error("z1 - z2/3") == 0.0
+    small = polynomial_errors("z + He(3,z)/10**12", 3)
+    assert small[1] == pytest.approx(6e-24, rel=1e-3, abs=0.0) and small[3] == 0.0
 
 
 # ---- the bounds, by normal equations on another quadrature
