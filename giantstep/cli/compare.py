@@ -42,19 +42,19 @@ def _compare(arguments: argparse.Namespace) -> int:
 def _table(found: gs.Comparison) -> str:
     """One line for each error of each law, and who was simulated."""
     simulation = found.simulation
-    lines = [f"{'':<12} {'network':>22}  {'bulk law':<10} {'predicted':>12} {'z':>7} {'normal score':>13}"]
+    lines = [f"{'':<12} {'network':>22}  {'bulk law':<10} {'predicted':>12} {'z':>7} {'z, Gaussian equivalent':>23}"]
     for error in found.errors:
         mean, spread = float(simulation.mean(error).item()), float(simulation.standard_error(error).item())
         shown, measured = error.replace("_", " "), f"{mean:.6g} +- {spread:.2g}"
         for law in found.results:
             score = found.score(law, error)
             lines.append(
-                f"{shown:<12} {measured:>22}  {law:<10} {score.predicted:>12.6g} {score.z:>7.2f} {score.score:>13.2f}"
+                f"{shown:<12} {measured:>22}  {law:<10} {score.predicted:>12.6g} {score.z:>7.2f} {score.score:>23.2f}"
             )
             shown = measured = ""
     lines += [f"{law}: {reason}" for law, reason in found.refused.items()]
     lines.append(
-        f"d = {simulation.dimension}, {simulation.seeds} networks; z: (network - predicted) in standard errors; normal "
-        f"score: as rare under a normal law as z under Student's law; {found.seconds:.3g} s"
+        f"d = {simulation.dimension}, {simulation.seeds} networks; z: (network - predicted) in standard errors; its "
+        f"Gaussian equivalent: as rare under a normal law as z under Student's law; {found.seconds:.3g} s"
     )
     return "\n".join(lines)

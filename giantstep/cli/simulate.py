@@ -58,7 +58,7 @@ def _simulated(done: Simulation) -> list[Line]:
         ("test error", _with_error(done, "test_error"), model.fit.loss.test_error),
         ("train error", _with_error(done, "train_error"), f"{model.fit.loss.train_error} on the training set"),
         ("simulated", done.what, done.meaning),
-        ("dimension", str(done.dimension), f"{sizes} of whole numbers"),
+        ("dimension", str(done.dimension), f"{sizes}: ratios of whole numbers at this d"),
         ("seeds", str(done.seeds), "errors are standard errors over them" if done.seeds > 1 else ""),
         ("time", f"{done.seconds:.3g} s", ""),
     ]

@@ -14,6 +14,8 @@ from giantstep.cli.text import Line, aligned, number, numbers
 if TYPE_CHECKING:
     from giantstep.law.spike import SpikeParameters
 
+_MEANING = {"norm": "readout along the norms of the rows (o)"}  # of order parameters without a name of the field
+
 
 def add(subparsers: Subparsers) -> None:
     """Declare the command."""
@@ -72,7 +74,7 @@ def _solved(result: gs.Result) -> list[Line]:
     for name, values in result.order_parameters.items():
         rows = values.tolist() if values.ndim > 1 else [values.tolist()]
         for index, row in enumerate(rows):
-            lines.append((name if index == 0 else "", numbers(row), ""))
+            lines.append((name if index == 0 else "", numbers(row), _MEANING.get(name, "")))
     return [
         *lines,
         ("free energy", number(result.free_energy), "minimum of the training objective over d"),

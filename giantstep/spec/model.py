@@ -57,8 +57,10 @@ class Readout(Table):
         """Raises BadInput for lists of different lengths, fractions not summing to 1 and values all zero."""
         if len(self.values) != len(self.fractions):
             raise BadInput(
-                f"{self.path}: values has {len(self.values)} entries and fractions has {len(self.fractions)}",
-                "give one fraction for each value, as in values = [1.0, -1.0], fractions = [0.5, 0.5]",
+                f"{self.path}: values has {len(self.values)} entries and fractions has {len(self.fractions)}"
+                + " or is left out" * (self.fractions == (1.0,)),
+                "give one fraction for each value, as in values = [1.0, -1.0], fractions = [0.5, 0.5]; "
+                "gs.model(readout=[1.0, -1.0]) takes equal ones",
             )
         if not any(self.values):
             raise BadInput(f"{self.path}.values = {shorten(list(self.values))} are all zero", "one must not be zero")

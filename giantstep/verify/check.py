@@ -13,7 +13,8 @@ Outcome = Literal["ok", "FAILED", "undecided"]
 class Check:
     """One line of the table; it holds where measured does not exceed allowed.
 
-    ``undecided``: why the check cannot tell, in words; empty where it can. ``note``: what else a reader should know.
+    ``undecided``: why the check cannot tell, in words; empty where it can. ``note``: what else a reader should know;
+    ``simulated``: whether one of the two is a simulation.
     """
 
     name: str
@@ -21,6 +22,7 @@ class Check:
     allowed: float
     undecided: str = ""
     note: str = ""
+    simulated: bool = False
 
     @property
     def outcome(self) -> Outcome:

@@ -109,4 +109,4 @@ def compared(name: str, dimension: int, seeds: int, far: Difference, near: Diffe
     if found.covered and found.reach > _RESOLVED:
         needed = math.ceil(seeds * (found.reach / _RESOLVED) ** 2)
         undecided = f"needs about {needed} seeds to see an error of {100 * _RESOLVED:g} %"
-    return Check(label, abs(found.value), found.reach, undecided)
+    return Check(label, abs(found.value), found.reach, undecided, simulated=True)

@@ -194,6 +194,7 @@ def test_readout_conditions() -> None:
         return put("network.readout", {"values": values, "fractions": fractions})
 
     assert "one fraction for each value" in refused(readout([1.0], [0.5, 0.5]))
+    assert "or is left out" in refused(put("network.readout", {"values": [1.0, -1.0]}))
     assert "all zero" in refused(readout([0.0, -0.0], [0.5, 0.5]))
     for fractions in ([0.5, 0.4], [0.5, 0.5 + 2e-9], [1.0, 1.0]):
         assert "sum to 1" in refused(readout([1.0, 2.0], fractions))

@@ -54,11 +54,11 @@ def test_the_verb_is_the_function() -> None:
 def test_sound_models_pass(model: Model) -> None:
     lines: list[str] = []
     assert verify(model, lines.append), "\n".join(lines)
-    header, *rows, verdict = lines
+    header, *rows, legend, verdict = lines
     assert header.split() == ["check", "measured", "allowed"]
     undecided = [row for row in rows if "  ok" not in row]
     assert len(rows) >= 15 and all("simulation" in row and "undecided: needs about" in row for row in undecided)
-    assert "all checks hold" in verdict
+    assert "all checks hold" in verdict and "relative to the size" in legend
     assert ("after the step" in "\n".join(lines)) == (model.step is not None)
 
 
@@ -174,3 +174,12 @@ def test_more_models_pass(activation: str, values: list[float]) -> None:
     rows = [*solver_checks(model, result), *certificate_checks(reference(result))]
     assert [row.line() for row in rows if not row.ok] == []
     assert result.residual < 1e-10
+
+
+@pytest.mark.parametrize("simulated", [False, True])
+def test_a_simulation_may_fail_for_its_size(simulated: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    one = Check("x", 2.0, 1.0, simulated=simulated)
+    monkeypatch.setattr(import_module("giantstep.verify.run"), "checks", lambda *_: [one])
+    lines: list[str] = []
+    assert not verify(SPIKED, lines.append)
+    assert lines[-1].endswith("or d is too small for the limit") == simulated
