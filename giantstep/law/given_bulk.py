@@ -138,9 +138,15 @@ def given_bulk(model: Model) -> GivenBulk:
 
 def given_law(model: Model) -> Mapping[str, Array]:
     """What the equations of its rows are given, by name. Raises BadInput, also for rows of very unequal norms."""
+    bulk = with_law(model)
+    return bulk.neurons if len(bulk.variances) > 1 else bulk.spectral
+
+
+def with_law(model: Model) -> GivenBulk:
+    """The bulk of such a model. Raises BadInput, also where its rows have norms that the law of features leaves out."""
     bulk = given_bulk(model)
     _check_norms(model, bulk)
-    return bulk.neurons if len(bulk.variances) > 1 else bulk.spectral
+    return bulk
 
 
 def given_rows(model: Model) -> tuple[Array, Array | None, Array | None]:

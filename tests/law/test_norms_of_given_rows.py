@@ -52,6 +52,9 @@ def test_unequal_norms_are_refused(tmp_path: Path) -> None:
     given = model(tmp_path, rows(60, 0.5))
     with pytest.raises(BadInput, match=r"within readout value 1: .* is 0\.\d+, and .* leave out") as found:
         gs.solve(given)
+    for verb in (gs.bounds, gs.spectrum):
+        with pytest.raises(BadInput, match="vary too much"):
+            verb(given)
     assert "20/d = 0.333" in found.value.hint and "[1.0, 1.0, 1.0]" in found.value.hint
     assert gs.simulate(given, dimension=60, seeds=1).test_error.item() > 0.0
 
