@@ -154,7 +154,7 @@ class _Layer:
             label.square,
             mu0,
             mu1,
-            2.0 * norm_functions(terms, shifts, accurate=True),
+            2.0 * norm_functions(terms, shifts),
             np.array([slope_squares(term, shift) for term, shift in zip(terms, shifts, strict=True)]),
             loadings,
             np.array(self.before.bulk_variance),

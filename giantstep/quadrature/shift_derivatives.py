@@ -94,7 +94,10 @@ def _averaged(term: Term, shifts: Array) -> Array:
 
 def slope_squares(term: Term, shifts: Array) -> Array:
     """E sigma'^2 of a term at shifts [N], to 1e-14. Raises NotConverged."""
-    return np.asarray(shift_derivatives(term.function, term.variance, shifts, 0, 1.0, _slope_square)[0])
+    even = function_kernel(term.function).PARITY != "none"  # of an odd and of an even function the slope's square is
+    places, of_each = np.unique(np.abs(shifts) if even else shifts, return_inverse=True)
+    found = shift_derivatives(term.function, term.variance, places, 0, 1.0, _slope_square)[0]
+    return np.asarray(found[of_each])
 
 
 def norm_slopes(term: Term, shifts: Array) -> Array:
