@@ -96,6 +96,11 @@ def states_after_steps(model: Model) -> tuple[LayerState, ...]:
     """The first layer after every step of a model, around isotropic rows in isotropic inputs; none for other models."""
     if model.inputs is not None or model.bulk == "matrix" or is_intermediate(model):
         return ()
+    if any(step.batch == "same" for step in model.steps):
+        raise BadInput(
+            'step.batch = "same": what a network learns from samples that it has seen is not known',
+            'simulate it (giantstep simulate --what network, gs.simulate), or take batch = "fresh"',
+        )
     found: list[LayerState] = []
     for number, step in enumerate(model.steps):
         if number:

@@ -224,9 +224,10 @@ def _of_seeds(states: Sequence[MeasuredStep]) -> MeasuredStep:
 
 def default_kind(model: Model) -> SystemKind:
     """What the theory of a model describes: spiked random features, also around given rows, or the network with its
-    trained bulk.
+    trained bulk; the network too where a batch is taken again, of which there is no theory.
     """
-    return "network" if model.bulk == "trained" else DEFAULT_KIND
+    again = any(step.batch == "same" for step in model.steps)
+    return "network" if model.bulk == "trained" or again else DEFAULT_KIND
 
 
 def simulate_seed(
@@ -280,7 +281,7 @@ def finite_system(model: Model, what: SystemKind) -> FiniteSystem:
             _spike(model)  # refuses an activation whose gradient would be a delta function
         return system
     spike, given = _spike(model), _directions(model)
-    spiked: dict[str, Any] = {"spike": spike, "steps": ()}
+    spiked: dict[str, Any] = {"spike": spike, "steps": (), "same_batch": ()}
     if model.bulk == "matrix":
         spiked["given"] = GivenRows(*given_rows(model))
     if given is not None:
@@ -310,6 +311,7 @@ def _bare_system(model: Model) -> FiniteSystem:
         bias=network.initial_bias,
         noise=target.noise,
         steps=tuple((step.samples, step.learning_rate) for step in model.steps),
+        same_batch=tuple(step.batch == "same" for step in model.steps),
         flips=target.flips,
         probit=target.probit,
         indices=target.indices,

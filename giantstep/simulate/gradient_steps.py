@@ -85,7 +85,7 @@ def step_sums(
     """The sums over the batch of a step, counted from zero, for a network with these rows."""
     count, width, dimension = sizes.step_samples[number], sizes.width_count, sizes.dimension
     sums = StepSums(np.zeros(rows.shape), np.zeros((len(sizes.blocks), dimension)), np.zeros(dimension), 0.0)
-    source, noise = streams.of_step(number)
+    source, noise = streams.batch(system.batch_of(number))
     height, slope = min(chunk_rows(width), count), 0.0
     inputs_buffer, chunk_buffer = np.empty((height, dimension)), np.empty((height, width))
     for start in range(0, count, height):

@@ -21,39 +21,27 @@ class Streams:
 
     layer: np.random.Generator
     direction: np.random.Generator
-    batch: np.random.Generator
-    batch_labels: LabelStreams
     inputs: np.random.Generator
     labels: LabelStreams
     features: np.random.Generator
     test: np.random.Generator
-    later: tuple[tuple[np.random.Generator, LabelStreams], ...] = ()
+    batches: tuple[tuple[np.random.SeedSequence, ...], ...]
 
-    def of_step(self, number: int) -> tuple[np.random.Generator, LabelStreams]:
-        """Inputs and labels of the batch of a step, counted from zero."""
-        return (self.batch, self.batch_labels) if number == 0 else self.later[number - 1]
+    def batch(self, number: int = 0) -> tuple[np.random.Generator, LabelStreams]:
+        """Inputs and labels of a batch, counted from zero, from their beginning on."""
+        inputs, *labels = (np.random.default_rng(each) for each in self.batches[number])
+        return inputs, LabelStreams(*labels)
 
     @classmethod
     def spawn(cls, sequence: np.random.SeedSequence, steps: int = 1) -> Streams:
         """The streams of one seed; more steps leave those of fewer as they are."""
-        made = [np.random.default_rng(child) for child in sequence.spawn(12)]
-        layer, direction, batch, batch_noise, inputs, noise, features, test = made[:8]
-        return cls(
-            layer,
-            direction,
-            batch,
-            LabelStreams(batch_noise, *made[8:10]),
-            inputs,
-            LabelStreams(noise, *made[10:]),
-            features,
-            test,
-            tuple(_batch(sequence.spawn(4)) for _ in range(steps - 1)),
-        )
-
-
-def _batch(sequences: list[np.random.SeedSequence]) -> tuple[np.random.Generator, LabelStreams]:
-    inputs, *labels = (np.random.default_rng(each) for each in sequences)
-    return inputs, LabelStreams(*labels)
+        children = sequence.spawn(12)
+        first = tuple(children[place] for place in (2, 3, 8, 9))
+        made = [np.random.default_rng(child) for child in children]
+        layer, direction, _, _, inputs, noise, features, test = made[:8]
+        further = (tuple(sequence.spawn(4)) for _ in range(steps - 1))
+        labels = LabelStreams(noise, *made[10:])
+        return cls(layer, direction, inputs, labels, features, test, (first, *further))
 
 
 @dataclass(frozen=True)

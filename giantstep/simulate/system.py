@@ -33,8 +33,8 @@ class FiniteSystem:
     noise: VARIANCE of the Gaussian noise added to the labels; flips: probability that a label +-1 changes its sign;
     probit: VARIANCE of the Gaussian noise added to every index inside the link. All of them in the batch of the step
     and of the readout; errors are measured against the clean link.
-    steps: (alpha0, eta_tilde) = (n0/d, eta/d) of each giant gradient step in order, each on samples of its own, taken
-    by the system "network".
+    steps: (alpha0, eta_tilde) = (n0/d, eta/d) of each giant gradient step in order, taken by the system "network".
+    same_batch: of each step whether it takes the samples of the step before; none does where left out.
     spike: (r, gamma, (c_1, ..., c_K)): strength, alignment <v, theta> (with several indices a tuple of
     <v, theta_i>) and squared norm of the bulk rows per block, used by "srf", and by "gaussian" for gamma. None:
     v = theta_1, r = 0, c = 1, plain random features.
@@ -73,6 +73,13 @@ class FiniteSystem:
     given: GivenRows | None = None
     inputs: InputSpectrum | None = None
     gaussian_rows: bool = False
+    same_batch: tuple[bool, ...] = ()
+
+    def batch_of(self, step: int) -> int:
+        """The number of the batch that a step takes, both counted from zero."""
+        while self.same_batch and self.same_batch[step]:
+            step -= 1
+        return step
 
     @property
     def rank(self) -> int:
@@ -111,6 +118,11 @@ class FiniteSystem:
             _require(len(step) == 2, f"each of steps must be (samples alpha0, learning_rate), got {step!r}")
             _finite("step samples alpha0", step[0], above=0.0)
             _finite("step learning_rate", step[1])
+        fresh = (False,) * len(self.steps)
+        _require(
+            len(self.same_batch) in (0, len(self.steps)) and self.same_batch[:1] in ((), fresh[:1]),
+            f"same_batch needs one entry for each step, the first one False, got {self.same_batch!r}",
+        )
         _require(len(self.steps) < 2 or self.inputs is None, "of inputs with a covariance one step is simulated")
         if self.spike is not None:
             _require(len(self.spike) == 3, f"spike must be (strength, alignment, bulk variances), got {self.spike!r}")

@@ -3,6 +3,7 @@
 Source: [CUI24] Cui et al. 2024, arXiv:2402.04980; THEORY section 12.
 """
 
+import itertools
 import re
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
@@ -23,6 +24,9 @@ class Step(Table):
     The giant step has exponent 1/2; below it the strength of the spike vanishes as d grows, and powers of kappa are
     learned [MON23]. bulk: what the rows are around the spike, isotropic, as the step leaves them, or those of the file
     ``matrix``.
+
+    Several steps are a table [[step]] for each, in order: ``step.samples`` then changes all of them, ``step.2.samples``
+    the second. batch: fresh samples, or the same as those of the step before, which can be simulated only.
     """
 
     path: ClassVar[str] = "step"
@@ -33,6 +37,7 @@ class Step(Table):
         float, Number("e in eta = learning_rate d^(1/2 + e), 1/2 for the giant step", high=0.5, positive=True)
     ] = 0.5
     matrix: Annotated[str | None, FileName(".npy or .npz")] = None
+    batch: Annotated[str, Choice(("fresh", "same"))] = "fresh"
 
     def check(self) -> None:
         """Raises BadInput for another bulk below the giant step, and a matrix missing or not used."""
@@ -56,6 +61,17 @@ def check_several(steps: tuple[Step, ...], *, structured: bool) -> None:
     """
     if len(steps) > MOST_STEPS:
         raise BadInput(f"the model has {len(steps)} steps", f"give at most {MOST_STEPS}")
+    if steps and steps[0].batch == "same":
+        raise BadInput(
+            'step.batch = "same": the first step has no batch before it', 'leave it out, or write "fresh" there'
+        )
+    for number, (before, step) in enumerate(itertools.pairwise(steps), start=2):
+        if step.batch == "same" and step.samples != before.samples:
+            raise BadInput(
+                f"step.{number}.samples = {step.samples!r}: the same batch as that of the step before has "
+                f"{before.samples!r}",
+                "give the same number of samples",
+            )
     if len(steps) < 2:
         return
     for number, step in enumerate(steps, start=1):

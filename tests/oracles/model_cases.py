@@ -18,7 +18,7 @@ STEP: dict[str, Any] = {
         "bias": 0.5,
         "initialisation": "gaussian",
     },
-    "step": {"samples": 0.5, "learning_rate": 1.0, "bulk": "isotropic", "exponent": 0.5},
+    "step": {"samples": 0.5, "learning_rate": 1.0, "bulk": "isotropic", "exponent": 0.5, "batch": "fresh"},
     "target": {"link": "sign", "noise": 0.1, "flips": 0.1, "probit": 0.5},
     "fit": {"samples": 2.0, "ridge": 0.05, "loss": "square"},
 }
@@ -57,7 +57,7 @@ NUMBERS: dict[str, tuple[float, float]] = {
     "fit.ridge": POSITIVE,
 }
 EXPRESSIONS = ("network.activation", "target.link")
-CHOICES = {"step.bulk": "isotropic", "network.initialisation": "sphere"}
+CHOICES = {"step.bulk": "isotropic", "step.batch": "fresh", "network.initialisation": "sphere"}
 FILES = ("step.matrix",)  # tests/law/test_given_bulk.py
 LOSSES = ("fit.loss", "fit.loss.delta", "fit.loss.tau", "fit.loss.epsilon")
 LISTS = ("network.readout.values", "network.readout.fractions")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Callable
 
@@ -50,8 +51,9 @@ def test_step_is_the_gradient_of_the_loss(rows_per_chunk: int, monkeypatch: pyte
     before = sphere_rows(draws.layer, sizes.width_count, 20)
     count = sizes.step_samples[0]
     assert count == 40
-    inputs = draws.batch.standard_normal((count, 20))
-    target = mixed_link(inputs @ after.theta[0]) + math.sqrt(0.2) * draws.batch_labels.noise.standard_normal(count)
+    batch, noise = draws.batch()
+    inputs = batch.standard_normal((count, 20))
+    target = mixed_link(inputs @ after.theta[0]) + math.sqrt(0.2) * noise.noise.standard_normal(count)
     readout = neuron_values(system, sizes) / math.sqrt(sizes.width_count)
 
     def loss(rows: Array) -> float:
@@ -141,3 +143,24 @@ def test_aligned_spike_has_no_perpendicular_direction(alignment: float) -> None:
     result = simulate(system, "srf", 30, 2, [1.0], [0.1], order_parameters=True)
     assert result.overlaps is not None
     assert np.all(result.overlaps.psi == 0.0) and np.all(np.isfinite(result.overlaps.zeta))
+
+
+def test_a_batch_taken_again() -> None:
+    """The second step on the same samples is the gradient there at the rows after the first."""
+    plain = FiniteSystem(tanh, mixed_link, 1.0, steps=((1.5, 0.6),), noise=0.1)
+    again = dataclasses.replace(plain, steps=((1.5, 0.6), (1.5, 0.4)), same_batch=(False, True))
+    fresh = dataclasses.replace(again, same_batch=())
+    sizes = finite_sizes(again, 24, [1.0])
+    first = draw_layer(plain, finite_sizes(plain, 24, [1.0]), "network", Streams.spawn(np.random.SeedSequence(5)))
+    second, other = (
+        draw_layer(system, sizes, "network", Streams.spawn(np.random.SeedSequence(5), 2)) for system in (again, fresh)
+    )
+    draws = Streams.spawn(np.random.SeedSequence(5), 2)
+    batch, noise = draws.batch()
+    inputs = batch.standard_normal((36, 24))
+    target = mixed_link(inputs @ first.theta[0]) + math.sqrt(0.1) * noise.noise.standard_normal(36)
+    h = inputs @ first.rows.T
+    residual = target - np.tanh(h).mean(axis=1)
+    change = 0.4 / 36 * ((1.0 - np.tanh(h) ** 2) * residual[:, None]).T @ inputs
+    assert second.rows - first.rows == pytest.approx(change, rel=1e-9, abs=1e-12)
+    assert np.abs(other.rows - second.rows).max() > 0.01

@@ -73,3 +73,17 @@ def test_bulk_variances_of_a_given_spike() -> None:
         single.replace({"spike.bulk_variance": [1.1, 1.2, 1.3]})
     with pytest.raises(gs.BadInput, match="one number for each block"):
         gs.gradient(several, ["spike.bulk_variance"])
+
+
+def test_the_same_batch_again() -> None:
+    """It is simulated, and has no law."""
+    again = MODEL.replace({"step.samples": 2.0}).replace({"step.2.batch": "same"})
+    for verb in (gs.solve, gs.bounds, gs.spectrum):
+        with pytest.raises(gs.BadInput, match="samples that it has seen"):
+            verb(again)
+    run = gs.simulate(again, dimension=60, seeds=2)
+    assert run.what == "network" and len(run.steps) == 2
+    with pytest.raises(gs.BadInput, match="first step has no batch before it"):
+        MODEL.replace({"step.1.batch": "same"})
+    with pytest.raises(gs.BadInput, match="give the same number of samples"):
+        MODEL.replace({"step.2.batch": "same"})

@@ -35,6 +35,7 @@ EXAMPLES: Mapping[str, str] = {
     "step.bulk": '"trained"',
     "step.exponent": "0.3",
     "step.matrix": '"bulk.npy"',
+    "step.batch": '"fresh"',
     "spike.strength": "1.5",
     "spike.alignment": "[0.7, 0.5]",
     "spike.bulk_variance": "1.2",
