@@ -294,6 +294,7 @@ def test_the_system_of_a_model() -> None:
         ("softplus", (1.0, -0.8), "tanh(2*z) + He(2,z)/2"),
         ("elu", (1.0, -0.6), "tanh(2*z)+tanh(z)**2"),
         ("gelu", (1.0,), "z1*z2 + z1"),
+        ("gelu", (1.0,), "z1 + abs(z2)"),
         ("relu", (1.0, -0.5), "tanh(2*z1)+He(2,z2)/2", {"network.bias": 0.4, "network.initialisation": "gaussian"}),
     ],
 )
