@@ -14,13 +14,14 @@ import numpy as np
 from generated import further_step as derived
 from giantstep.law.directions import directions_of, mixing, rows_of
 from giantstep.law.label_moments import label_moments, moments_at_nodes
+from giantstep.law.layer_state import LayerState
 from giantstep.law.multi_index_labels import LabelMoments
 from giantstep.quadrature.mesh import Term
 from giantstep.quadrature.panels import table
 from giantstep.quadrature.shift_derivatives import norm_functions, slope_squares
 from giantstep.quadrature.tensor import Shape, coordinates, tensor_table
 from giantstep.spec.errors import BadInput, NotConverged
-from giantstep.spec.matrix import MAX_RANK, Rows
+from giantstep.spec.matrix import MAX_RANK
 from giantstep.spec.model import Network, Step, Target
 
 Array = np.ndarray
@@ -28,29 +29,6 @@ _TOLERANCE = 1e-11  # of loadings and variances, between two resolutions
 _ROUNDING = 1e-11  # of the largest loading: what blocks that move alike have beside one direction
 _LEVELS = 4
 _ORDER = 12  # of the panels of one direction
-
-
-@dataclass(frozen=True)
-class LayerState:
-    """The rows after a step: loadings [K][q] of the blocks along orthonormal v_j, strength included, overlaps
-    <v_j, theta_i> [q][m], and squared norms c [K] of the bulk.
-    """
-
-    loadings: Rows
-    overlaps: Rows
-    bulk_variance: tuple[float, ...]
-
-    @property
-    def rank(self) -> int:
-        """The number q of directions."""
-        return len(self.overlaps)
-
-    def to_dict(self) -> dict[str, object]:
-        """Lists: loadings [K][q], overlaps [q], or [q][m] for several indices, bulk_variance [K]."""
-        single = len(self.overlaps[0]) == 1
-        overlaps = [row[0] if single else list(row) for row in self.overlaps]
-        loadings = [list(row) for row in self.loadings]
-        return {"loadings": loadings, "overlaps": overlaps, "bulk_variance": list(self.bulk_variance)}
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,10 @@ import numpy as np
 
 from generated import step as generated_step
 from giantstep.law.directions import Directions, directions_of_spike, rows_of
-from giantstep.law.further_steps import LayerState, state_after
 from giantstep.law.given_bulk import given_bulk
 from giantstep.law.gradient_step import arguments_of, variance_after_step
 from giantstep.law.intermediate_steps import is_intermediate, refused
+from giantstep.law.layer_state import LayerState
 from giantstep.law.structured_inputs import spike_of_step
 from giantstep.spec.errors import BadInput
 from giantstep.spec.model import Model, Network, Step, Target
@@ -104,6 +104,8 @@ def states_after_steps(model: Model) -> tuple[LayerState, ...]:
     found: list[LayerState] = []
     for number, step in enumerate(model.steps):
         if number:
+            from giantstep.law.further_steps import state_after  # networks are simulated without a compiler
+
             found.append(state_after(model.network, found[-1], step, model.target))
             continue
         first = _after_step(model.network, step, model.target)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from giantstep.law.further_steps import LayerState
+from giantstep.law.layer_state import LayerState
 from giantstep.observe.simulate import Simulation, checked_count, simulate
 from giantstep.simulate.layer import MeasuredStep
 from giantstep.spec.errors import BadInput, GiantstepError

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from giantstep.law.further_steps import LayerState
+from giantstep.law.layer_state import LayerState
 from giantstep.law.spike import SpikeParameters, states_after_steps
 from giantstep.spec.model import Model
 from giantstep.spec.outline import outline

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from giantstep.law.further_steps import LayerState, state_after
+from giantstep.law.further_steps import state_after
+from giantstep.law.layer_state import LayerState
 from giantstep.law.spike import states_after_steps
 from giantstep.spec.model import Model
 from giantstep.verify.check import Check

@@ -12,7 +12,8 @@ from numpy.polynomial.hermite_e import hermegauss
 import giantstep as gs
 from derive.check import check_derivation
 from derive.further_step import further_step
-from giantstep.law.further_steps import LayerState, state_after
+from giantstep.law.further_steps import state_after
+from giantstep.law.layer_state import LayerState
 from giantstep.law.spike import spike_of, states_after_steps
 
 Array = np.ndarray
