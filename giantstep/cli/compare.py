@@ -15,7 +15,7 @@ def add(subparsers: Subparsers) -> None:
     compare = command(
         subparsers,
         "compare",
-        "compare both laws of the bulk with the simulated network; of a model with [spike], the one it has",
+        "compare the simple and the exact theory of the weights after the step with a simulated network",
         "giantstep compare model.toml --dimension 1500 --seeds 10 --plot compare.pdf",
         _compare,
     )

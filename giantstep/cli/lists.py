@@ -12,6 +12,10 @@ from giantstep.cli.text import aligned
 from giantstep.spec.errors import BadInput
 from giantstep.spec.files import check_writable, write_atomic
 
+_OWN = {
+    "activations": {"or an expression": "in z, for example z/(1 + exp(-1.5*z))"},
+    "losses": {"or an expression": "in y and f, for example sqrt(1 + (y - f)**2) - 1 (pseudo-Huber)"},
+}
 KINDS = ("activations", "losses", "keys")
 
 
@@ -52,8 +56,13 @@ def _list(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps(found if arguments.kind is None else found[arguments.kind], indent=2))
         return 0
-    print("\n\n".join(f"{kind}\n" + aligned([(f"  {n}", v, "") for n, v in found[kind].items()]) for kind in kinds))
+    print("\n\n".join(_shown(kind, found[kind]) for kind in kinds))
     return 0
+
+
+def _shown(kind: str, entries: dict[str, str]) -> str:
+    own = [(f"  {words}", example, "") for words, example in _OWN.get(kind, {}).items()]
+    return f"{kind}\n" + aligned([*((f"  {name}", value, "") for name, value in entries.items()), *own])
 
 
 def _entries(kind: str) -> dict[str, str]:

@@ -7,6 +7,7 @@ import argparse
 import giantstep as gs
 from giantstep.cli.options import Subparsers, command
 from giantstep.cli.pictures import add_look, check_plot, plot
+from giantstep.spec.files import suffix_of
 
 
 def add(subparsers: Subparsers) -> None:
@@ -26,6 +27,7 @@ def add(subparsers: Subparsers) -> None:
 
 def _plot(arguments: argparse.Namespace) -> int:
     check_plot(arguments)
+    suffix_of(arguments.saved, (".json", ".nc"))  # a .csv file holds no model
     dataset = gs.Dataset.read(arguments.saved)
     if dataset.options.get("map"):
         plot(gs.Map.from_dataset(dataset), arguments)

@@ -120,4 +120,4 @@ def _alignment(spike: SpikeParameters) -> list[Line]:
 def _crossover(crossover: float, dimension: int | None) -> str:
     if dimension is None and crossover > 100.0:
         return "the limit holds only far above it: give --dimension for a finite network"
-    return "terms of finite size are small where d is far above it"
+    return f"corrections of finite size are small for d much above {crossover:.1g}"

@@ -15,7 +15,7 @@ LINE = 36.0  # em of a line of a title: the width of the axes
 _LONGEST = 0.8 * LINE  # of an expression that has a place there
 _INDEX = re.compile(r"\bz([1-9])\b")
 _FRACTION = re.compile(r"\\frac\{(\d+)\}\{(\d+)\}")
-_OWN = "user_"  # begins the name of what is an expression of the user
+OWN = "user_"  # begins the name of what is an expression of the user
 
 
 def activation_words(text: str) -> str:
@@ -32,7 +32,7 @@ def link_words(text: str) -> str:
 
 def loss_words(loss: FitLoss) -> str:
     """The name of a loss with its parameters, or its expression behind a symbol."""
-    own = loss.key.startswith(_OWN)
+    own = loss.key.startswith(OWN)
     return _equals(r"\ell", loss.key, loss.entry.latex, "own loss") if own else plain(str(loss))
 
 
@@ -65,7 +65,7 @@ def on_lines(parts: Iterable[str]) -> str:
 
 def _equals(symbol: str, name: str, latex: str, words: str) -> str:
     """A registered name, an expression that has a place, or else words."""
-    if not name.startswith(_OWN):
+    if not name.startswith(OWN):
         escaped = name.replace("_", r"\_")
         return rf"${symbol} = \mathrm{{{escaped}}}$"
     return rf"${symbol} = {mathtext(latex)}$" if width(mathtext(latex)) <= _LONGEST else words

@@ -62,7 +62,7 @@ def plot(
     """Draw a result: a curve, a map, a spectrum, a learned function, overlaps, a comparison, bounds, an optimum.
 
     The figure is returned, and shown by notebooks; with ``path`` it is written too, into a .png (200 dots per inch),
-    .svg or .pdf file, all of it or nothing: equal results give equal bytes with the same matplotlib. error: of a
+    .svg or .pdf file; it never leaves half a file, and equal results give equal bytes. error: of a
     curve, "test_error" or "train_error"; title: in place of the model; xlog, ylog: logarithmic axes or not; size: in
     inches; style: one of Matplotlib's. Raises BadInput for another ending, where the file cannot be written, and for
     what has no picture.

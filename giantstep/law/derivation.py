@@ -123,26 +123,25 @@ def derive(model: Model) -> ModelDerivation:
 
 
 def _titled(model: Model, part: Derivation) -> Derivation:
-    """With the user's expression in the title, where it has the name of its kernel."""
-    network, target, loss = model.network, model.target, model.fit.loss
-    shown = {
-        lookup(network.activation).name: network.activation,
-        link_of(target.link).name: target.link,
-        loss.key: loss.name,
-    }
-    title = _USER.sub(lambda found: shown[found[0]], part.title)
+    """With symbols in title and words, where they have the name of a user's kernel."""
+    title = _symbols(model, part.title)
     return replace(part, title=title, steps=tuple(_worded(model, step) for step in part.steps))
 
 
 def _worded(model: Model, step: DerivationStep) -> DerivationStep:
-    """With symbols in the words of a step, where they have the name of a user's kernel, and without a bias of zero."""
+    """The words of a step with symbols, and without a bias of zero."""
+    words = _SHIFTED.sub(" with its bias" if model.network.initial_bias else "", step.rule)
+    return replace(step, rule=_symbols(model, words))
+
+
+def _symbols(model: Model, words: str) -> str:
+    """Words with symbols in place of the names of a user's kernels."""
     symbols = {
         link_of(model.target.link).name: r"$\sigma_\star$",
         lookup(model.network.activation).name: r"$\sigma$",
         model.fit.loss.key: r"$\ell$",
     }
-    words = _SHIFTED.sub(" with its bias" if model.network.initial_bias else "", step.rule)
-    return replace(step, rule=_USER.sub(lambda found: symbols[found[0]], words))
+    return _USER.sub(lambda found: symbols[found[0]], words)
 
 
 def _parts(model: Model) -> Iterator[Derivation]:

@@ -156,7 +156,7 @@ def bounds(
     rates: the range of learning rates; ``optimise=False`` leaves the search out; dimension: of a step below the giant
     one, which has a strength there, and no limit. The upper bound is that of the square loss at its best ridge. Raises
     BadInput for a loss of the margin, whose test error is no squared one, and NotConverged where kappa is not
-    resolved or a spike is lost in rounding. Source: [CUI24] eq. (26)-(28), (132); THEORY section 7.
+    resolved or a spike is lost in rounding. Source: [CUI24] eq. (26)-(28), (132); docs/theory.md, section 7.
     """
     if model.fit.loss.form == "margin":
         raise BadInput(

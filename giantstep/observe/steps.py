@@ -106,7 +106,7 @@ def steps(
     Each step is like the last one of the model; ``total``: samples over d that all steps share in the second curve, by
     default those of all steps of the model. ``dimension``: with the correction of that size; ``seeds``: networks of
     that dimension are simulated too. Points that are not solved say why. Raises BadInput for a model without a giant
-    step. Source: THEORY section 12.
+    step. Source: docs/theory.md, section 12.
     """
     checked_count("most", most, 1)
     checked_count("seeds", seeds, 0)

@@ -32,16 +32,15 @@ _SECTIONS = {
 
 def page(found: Contents) -> str:
     """The whole file."""
-    title = escape(title_of(found.model), quote=False)
     return "\n".join(
         [
             "<!DOCTYPE html>",
             '<html lang="en">',
             '<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">',
-            f"<title>{title}</title>",
+            f"<title>{escape(title_of(found.model, formulas=False), quote=False)}</title>",
             f"<style>{STYLE}</style></head>",
             "<body>",
-            f"<header><h1>{title}</h1>",
+            f"<header><h1>{words(title_of(found.model))}</h1>",
             '<p class="sub">Learning curve of a two-layer network, derived, solved and checked.</p></header>',
             _contents(),
             _section("model", _model(found)),

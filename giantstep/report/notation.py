@@ -9,7 +9,10 @@ from dataclasses import dataclass
 import sympy
 from sympy.core.function import AppliedUndef
 
+from derive.language.catalogue import lookup
+from derive.language.links import link_of
 from derive.trace import Derivation
+from giantstep.draw.formulas import OWN
 from giantstep.law.derivation import ModelDerivation
 from giantstep.spec.model import Model
 
@@ -148,7 +151,13 @@ def _values(model: Model) -> dict[str, str]:
         for key, value in entries.items():
             plain = isinstance(value, int | float | str) and not isinstance(value, bool)
             found[f"{table}.{key}"] = f"{value:.6g}" if isinstance(value, float) else str(value) if plain else ""
-    return found | {"fit.loss": str(model.fit.loss)}
+    found["fit.loss"] = str(model.fit.loss)
+    own = {
+        "network.activation": lookup(model.network.activation).name,
+        "target.link": link_of(model.target.link).name,
+        "fit.loss": model.fit.loss.key,
+    }
+    return found | {key: "see the model" for key, name in own.items() if name.startswith(OWN)}
 
 
 def _names(parts: Iterable[Derivation]) -> Iterator[str]:

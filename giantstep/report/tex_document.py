@@ -26,7 +26,7 @@ _PREAMBLE = r"""\documentclass[11pt]{article}
 \newcolumntype{P}[1]{>{\raggedright\arraybackslash}p{#1}}
 \renewcommand{\arraystretch}{1.2}
 % a page ends here if it is nearly full
-\newcommand{\room}{\par\vskip 0pt plus .3\textheight\penalty-250\vskip 0pt plus -.3\textheight}
+\newcommand{\room}{\par\ifdim\pagetotal>.7\pagegoal\newpage\fi}
 \setlength{\parindent}{0pt}
 \setlength{\parskip}{0.5\baselineskip}
 \setlength{\emergencystretch}{3em}
@@ -38,7 +38,7 @@ def document(found: Contents, drawings: Sequence[Drawing], stem: str) -> str:
     """The whole .tex file; ``stem``: of the files beside it."""
     return "\n".join(
         [
-            f"{_PREAMBLE}\\title{{{plain(title_of(found.model))}}}",
+            f"{_PREAMBLE}\\title{{{words(title_of(found.model))}}}",
             r"\author{}\date{}",
             r"\begin{document}",
             r"\maketitle",
@@ -76,10 +76,15 @@ def _long_table(header: Sequence[str], columns: str, rows: Iterable[Sequence[str
             rf"\begin{{longtable}}{{@{{}}{columns}@{{}}}}",
             rf"\toprule {_heading(header)} \midrule \endhead",
             r"\bottomrule \endfoot",
-            *map(_line, rows),
+            *_kept(list(map(_line, rows))),
             r"\end{longtable}",
         ]
     )
+
+
+def _kept(lines: list[str]) -> list[str]:
+    """No page begins with the last row alone, or with nothing below its heading."""
+    return [*lines[:-2], *(f"{line}*" for line in lines[-2:])]
 
 
 def _table(header: Sequence[str], columns: str, rows: Iterable[Sequence[str]]) -> str:
@@ -142,7 +147,7 @@ def _picture(drawing: Drawing, stem: str) -> str:
         return "\n".join([heading, *map(_refused, drawing.notes)])
     notes = "".join(f"\n\n\\small {plain(line)}" for line in drawing.notes)
     return (
-        f"{heading}\n\\begin{{center}}\\includegraphics[width=0.8\\linewidth,height=0.4\\textheight,keepaspectratio]"
+        f"{heading}\n\\begin{{center}}\\includegraphics[width=0.8\\linewidth,height=0.3\\textheight,keepaspectratio]"
         f"{{{picture_name(stem, drawing)}}}\\end{{center}}\n{{{words(drawing.caption)}{notes}\\par}}"
     )
 

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-from derive.language.grammar import shorten
+from derive.language.catalogue import lookup
+from derive.language.links import link_of
+from giantstep.draw.formulas import OWN, activation_words, link_words, loss_words
 from giantstep.spec.model import Model
 
-_LONGEST = 60
 
+def title_of(model: Model, formulas: bool = True) -> str:
+    """The network, what is done to it, the target and the loss, in one line.
 
-def title_of(model: Model) -> str:
-    """The network, what is done to it, the target and the loss, in one line."""
-    network, target = _short(model.network.activation), _short(model.target.link)
+    formulas: expressions of the user as mathematics between dollar signs, else as words.
+    """
+    activation, link, loss = lookup(model.network.activation), link_of(model.target.link), model.fit.loss
+    network, target, fitted = f"{activation.name} network", f"target {link.name}", f", {loss} loss"
+    if activation.name.startswith(OWN):
+        network = f"network with {activation_words(activation.expression) if formulas else 'its own activation'}"
+    if link.name.startswith(OWN):
+        target = f"target {link_words(link.text)}" if formulas else "its own target"
+    if loss.key.startswith(OWN):
+        fitted = f", loss {loss_words(loss)}" if formulas else ", its own loss"
     trained = _steps(len(model.steps)) if model.step else "with a spike" if model.spike else "untrained"
-    loss = "" if model.fit.loss.key == "square" else f", {_short(str(model.fit.loss))} loss"
-    return f"{network} network {trained}, target {target}{loss}"
+    found = f"{network} {trained}, {target}" + ("" if loss.key == "square" else fitted)
+    return found[0].upper() + found[1:] if activation.name.startswith(OWN) else found
 
 
 def _steps(count: int) -> str:
     return "after one gradient step" if count == 1 else f"after {count} gradient steps"
-
-
-def _short(text: str) -> str:
-    return shorten(text, _LONGEST).strip("'")

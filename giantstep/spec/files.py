@@ -7,11 +7,20 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from derive.language.grammar import shorten
+from derive.language.grammar import did_you_mean, shorten
 from giantstep.spec.errors import BadInput
 
 PICTURES = (".png", ".svg", ".pdf")  # endings of files with figures
 DOCUMENTS = (".html", ".tex")  # of reports
+
+
+def similar_file(path: str | os.PathLike[str]) -> str:
+    """``did you mean 'my.toml'?`` for a file of nearly this name in the same folder, or an empty text."""
+    try:
+        known = tuple(each.name for each in Path(path).parent.iterdir())
+    except OSError:
+        return ""
+    return did_you_mean(Path(path).name, known)
 
 
 def suffix_of(path: str | os.PathLike[str], known: Sequence[str]) -> str:

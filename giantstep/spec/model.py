@@ -19,6 +19,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self, cast
 from derive.language.grammar import did_you_mean, shorten
 from derive.language.links import link_of
 from giantstep.spec.errors import BadInput
+from giantstep.spec.files import similar_file
 from giantstep.spec.fit_loss import FitLoss, LossKind
 from giantstep.spec.inputs_table import Inputs as Inputs
 from giantstep.spec.link import LinkKind, takes_only_signs
@@ -216,7 +217,7 @@ class Model(Table):
             with open(path, "rb") as stream:
                 content = stream.read(MAX_FILE_BYTES + 1)
         except FileNotFoundError:
-            raise BadInput(f"the model file {shown} does not exist", "check the path") from None
+            raise BadInput(f"the model file {shown} does not exist", f"{similar_file(path)}check the path") from None
         except IsADirectoryError:
             raise BadInput(f"{shown} is a folder", "give the path of a model file, ending in .toml") from None
         except BadInput:

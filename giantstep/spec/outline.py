@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import MISSING
 
 from giantstep.spec.model import Model
 from giantstep.spec.tables import Table, fields_with_keys
 
 
-def outline(model: Model) -> str:
-    """A model on one line: what is not left at its default."""
+def outline(model: Model, swept: Collection[str] = ()) -> str:
+    """A model on one line: what is not left at its default; of the keys that are swept no value."""
     parts = []
     for table in model.to_dict():
         records = model.steps if table == "step" else [getattr(model, table)]
         for number, record in enumerate(records, start=1):
-            given = ((name, value) for name, value in record.to_dict().items() if not _is_default(record, name))
+            shown = {name: _short(value) for name, value in record.to_dict().items() if not _is_default(record, name)}
+            inner = {key.removeprefix(f"{table}.").partition(".")[0] for key in swept if key.startswith(f"{table}.")}
+            shown |= dict.fromkeys(sorted(inner), "(swept)")
             words = "" if table in ("network", "target") else f"{table} "
             words += f"{number} " if len(records) > 1 else ""
-            parts.append(words + " ".join(f"{name}={_short(value)}" for name, value in given))
+            parts.append(words + " ".join(f"{name}={value}" for name, value in shown.items()))
     return "; ".join(parts)
 
 

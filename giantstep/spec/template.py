@@ -25,7 +25,8 @@ _EXAMPLES = {
 }
 _HEAD = """\
 # A model of giantstep. Lines that begin with "# " may be left out; where they have a default, it is shown.
-# Functions and losses by name: giantstep list.  All keys in a form for editors: giantstep schema.
+# Functions and losses by name: giantstep list. Or an expression: activation = "tanh(2*z)",
+# loss = "sqrt(1 + (y - f)**2) - 1" (pseudo-Huber). All keys in a form for editors: giantstep schema.
 """
 
 

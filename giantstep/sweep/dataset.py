@@ -105,7 +105,7 @@ class Dataset(Pictured):
             ("solved", str(solved)),
             ("test error", span),
             ("columns", ", ".join(self.columns)),
-            ("model", outline(self.model)),
+            ("model", outline(self.model, self.grid.keys)),
         ]
 
     def _repr_html_(self) -> str:

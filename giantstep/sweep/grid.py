@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -20,6 +21,7 @@ MAX_POINTS = 1_000_000
 Value: TypeAlias = float | str
 Changes: TypeAlias = tuple[tuple[str, Value], ...]
 
+_DASHED = re.compile(r"[\d.]+ *(?:-|\.\.+|to) *[\d.]+")  # how ranges are written elsewhere
 _GRAMMAR = "write key=start:stop:count, key=start:stop:count:log or key=v1,v2,v3"
 
 
@@ -63,6 +65,8 @@ class Sweep:
             raise BadInput(f"the sweep {shorten(text)} has no values", _GRAMMAR)
         check_key(key)
         is_text = allowed_keys()[unnumbered(key)]
+        if _DASHED.fullmatch(body):
+            raise BadInput(f"the sweep {shorten(text)} is not understood", _GRAMMAR)
         if is_text or ":" not in body:
             return cls(key, tuple(_split(body) if is_text else map(_number_or_text, _split(body))))
         return _spaced(key, body)

@@ -49,7 +49,7 @@ def solve_many(
     ``ravel()``. Every point is solved and certified as by ``solve``, alone: the numbers depend neither on the other
     points nor on threads. Where there is no solution they are nan, and ``status`` and ``reason`` say why. Of the square
     loss, points with the same features and labels go through one call of the kernel; any other model works, point by
-    point. executor: a number of threads where the kernel does all of the work, else of processes, or any
+    point. executor: a number of threads for those, of processes for others, or any
     concurrent.futures.Executor; default, a thread for each processor or this one. progress(stage, done, total) follows;
     "auto": a bar with the time left. Raises BadInput for values that are not allowed.
     """

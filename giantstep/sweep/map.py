@@ -89,7 +89,7 @@ class Map(Pictured):
             ("points", f"{len(self.dataset)} over {self.dataset.grid}"),
             ("least test error", least + where),
             *tuned,
-            ("model", outline(self.dataset.model)),
+            ("model", outline(self.dataset.model, self.dataset.grid.keys)),
         ]
 
     def to_dict(self) -> dict[str, Any]:

@@ -34,7 +34,7 @@ def reported(order: Mapping[str, np.ndarray], spike: SpikeParameters) -> dict[st
 
 @dataclass(frozen=True, repr=False)
 class Result(Shown):
-    """Solution of the saddle-point equations at one point, in the normalisation of THEORY sections 1-4 (unit rows).
+    """Solution of the saddle-point equations at one point, normalised as in docs/theory.md, sections 1-4 (unit rows).
 
     order_parameters: m, Q2 and V2 [K], Q1 and V1 [K, K], zeta and psi as ``reported``.
 
@@ -71,7 +71,7 @@ class Result(Shown):
         """Dimension at which the leading term of finite size equals the free energy: the limit holds far above it.
 
         Large where the spike is weak or readout values are close. None in the limit of a step below the giant one,
-        which is reached like a power of the dimension. Source: THEORY section 6.
+        which is reached like a power of the dimension. Source: docs/theory.md, section 6.
         """
         if self.dimension is None and self.model.step is not None and self.model.step.exponent < 0.5:
             return None
@@ -125,6 +125,6 @@ class Result(Shown):
     def steps(self) -> tuple[LayerState, ...]:
         """The rows of the first layer after each giant step; empty for a model without one, or with a bulk of its own.
 
-        Source: THEORY section 12.
+        Source: docs/theory.md, section 12.
         """
         return states_after_steps(self.model)

@@ -11,6 +11,7 @@ import sympy as sp
 
 from derive.coefficients import conditional_coefficients
 from derive.gaussian.quadrature import QuadratureError
+from derive.language.catalogue import REGISTERED
 from derive.scalar import ScalarFunction
 from derive.step_numbers import StepInputs, evaluate
 from giantstep.law.derivation import step_map_of
@@ -23,8 +24,12 @@ from giantstep.verify.check import Check
 from giantstep.verify.reference_function import ReferenceFunction, reference_function
 
 
-def function_checks(function: ScalarFunction, terms: Sequence[Term]) -> Iterator[Check]:
-    """Closed forms (where there are any) and kernels against quadrature at shifts and variances of the model."""
+def function_checks(function: ScalarFunction, terms: Sequence[Term], role: str) -> Iterator[Check]:
+    """Closed forms (where there are any) and kernels against quadrature at shifts and variances of the model.
+
+    role: what a function without a registered name is called.
+    """
+    name = function.name if function.name in REGISTERED else role
     derived, quadrature = conditional_coefficients(function), reference_function(function)
     closed = kernel = 0.0
     for term in dict.fromkeys(terms):
@@ -40,8 +45,8 @@ def function_checks(function: ScalarFunction, terms: Sequence[Term]) -> Iterator
             found = coefficients(term.function, np.array([shift]), term.variance)[:, 0]
             kernel = max(kernel, _worst([*found, found[0] ** 2 + found[1] ** 2 + found[2]], exact, scales))
     if derived.closed:
-        yield Check(f"closed forms of {function.name} against quadrature", closed, 1e-15)
-    yield Check(f"kernel of {function.name} against quadrature", kernel, 1e-11)
+        yield Check(f"closed forms of {name} against quadrature", closed, 1e-15)
+    yield Check(f"kernel of {name} against quadrature", kernel, 1e-11)
 
 
 def _exact(quadrature: ReferenceFunction, shift: float, variance: float) -> Sequence[Any] | None:

@@ -13,6 +13,7 @@ import numpy as np
 
 from derive.directions import directions_of
 from derive.gaussian.numeric import mpmath_function
+from derive.language.loss_catalogue import REGISTERED
 from derive.loss.loss import F, LossAnalysis, Y, analyse_loss, loss_of_entry
 from derive.loss.prox import prox_value
 from derive.loss.prox_value import MoreauValues, moreau_values
@@ -70,7 +71,7 @@ def loss_checks(model: Model) -> Iterator[Check]:
 
 
 def _short(loss: FitLoss) -> str:
-    return loss.name if len(loss.name) <= 14 else loss.name[:11] + "..."
+    return loss.name if loss.name in REGISTERED else "the loss"
 
 
 def _at(analysis: LossAnalysis, numbers: Mapping[str, float], y: Any, omega: Any, v: Any) -> MoreauValues:

@@ -76,9 +76,9 @@ def exact_checks(model: Model) -> Iterator[Check]:
     """The checks without simulation: no chance in them."""
     yield from derivation_checks(model)
     problem = problem_of(model, intermediate=True)
-    yield from function_checks(scalar_function(model.network.activation), problem.blocks)
+    yield from function_checks(scalar_function(model.network.activation), problem.blocks, "the activation")
     if problem.link is not None:
-        yield from function_checks(scalar_function(model.target.link), (problem.link,))
+        yield from function_checks(scalar_function(model.target.link), (problem.link,), "the link")
     if model.step is not None and model.bulk not in ("matrix", "inputs"):  # they have variances of their own
         giant = at_strength(model, 1)  # a step below the giant one is the same map at another rate
         first = replace(giant, step=giant.steps[0], earlier_steps=())

@@ -249,3 +249,20 @@ def test_options_take_several_pairs() -> None:
         "c.d=2",
         "runs/a.b=1/m.toml",
     ]
+
+
+def test_a_file_of_nearly_that_name_is_suggested(run: Run, model: str) -> None:
+    code, _, err = run("solve", model.replace("model.toml", "modeltoml"))
+    assert code == 2 and "did you mean 'model.toml'?" in err
+
+
+def test_a_report_of_another_kind_and_a_file_of_points_are_refused_at_once(run: Run, tmp_path: Path) -> None:
+    code, _, err = run("report", "none.toml", "-o", str(tmp_path / "a.pdf"))
+    assert code == 2 and "'.pdf'" in err  # before the model is read
+    code, _, err = run("plot", "none.csv", str(tmp_path / "a.png"))
+    assert code == 2 and "it must end in .json or .nc" in err
+
+
+def test_lists_and_the_first_model_file_show_how_to_write_a_loss(run: Run) -> None:
+    for command in ("list", "init"):
+        assert "sqrt(1 + (y - f)**2) - 1" in run(command)[1]

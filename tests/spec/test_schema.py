@@ -12,6 +12,7 @@ import pytest
 from model_cases import PLAIN, SPIKE, STEP
 
 import giantstep as gs
+from derive.language.catalogue import lookup
 from giantstep.spec.model import allowed_keys, value_keys
 from giantstep.spec.schema import meaning_of
 
@@ -86,3 +87,14 @@ def test_warming_up_needs_a_model_that_is_one() -> None:
     assert gs.warm_up(gs.model()) is None
     with pytest.raises(gs.BadInput, match="does not exist"):
         gs.warm_up("nowhere.toml")
+
+
+def test_a_name_alone_is_an_activation() -> None:
+    assert gs.activations()["sigmoid"] == "sigmoid(z)"
+    assert lookup("sigmoid").expression == "sigmoid(z)" and gs.model("arctan").network.activation == "arctan"
+    with pytest.raises(gs.BadInput, match="grows too fast"):
+        gs.model("exp(z**2)")
+    with pytest.raises(gs.BadInput, match="not a finite real number at z = 2.5"):
+        gs.model("1/(z - 2.5)")
+    with pytest.raises(gs.BadInput, match="write the value of delta"):
+        gs.model(loss="sqrt(1 + ((y - f)/delta)**2)")

@@ -89,3 +89,14 @@ def test_rows_columns_and_curves_agree(lengths: list[int]) -> None:
     for named, rows in grid.curves():
         assert [grid.changes(row)[0][1] for row in range(rows.start, rows.stop)] == list(grid.x.values)
         assert {grid.changes(row)[1:] for row in range(rows.start, rows.stop)} == {named}
+
+
+@pytest.mark.parametrize("text", ["fit.samples=0.1-3", "fit.samples=0.1..3", "fit.samples=1 to 3"])
+def test_ranges_of_elsewhere_are_told_how_they_are_written_here(text: str) -> None:
+    with pytest.raises(BadInput) as caught:
+        Sweep.parse(text)
+    assert "start:stop:count" in str(caught.value)
+
+
+def test_a_small_number_is_no_range() -> None:
+    assert Sweep.parse("fit.ridge=1e-3").values == (1e-3,)

@@ -220,3 +220,10 @@ def test_models_and_values_do_not_go_together() -> None:
             solve_many(models, values)  # type: ignore[arg-type]
     with pytest.raises(BadInput, match="tolerance"):
         solve_many(MODEL, {"fit.samples": [1.0]}, tolerance=2.0)
+
+
+def test_a_summary_shows_no_value_of_what_is_swept() -> None:
+    found = solve_many(gs.model(), {"fit.samples": np.array([0.1, 1.0])})
+    assert "samples=(swept)" in str(found) and "samples=0.1" not in str(found)
+    curve = gs.curve(gs.model(), {"network.bias": [0.0, 0.5]}, baselines=False)
+    assert "bias=(swept)" in str(curve) and "samples=2" in str(curve)

@@ -146,7 +146,7 @@ def test_a_wrong_coefficient_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None
     right = module.coefficients
     monkeypatch.setattr(module, "coefficients", lambda text, s, c: right(text, s, c) * (1.0 + 1e-9))
     term = Term("erf", 1.0, 0.2, 1.1)
-    failed = [check.name for check in function_checks(scalar_function("erf"), [term]) if not check.ok]
+    failed = [check.name for check in function_checks(scalar_function("erf"), [term], "it") if not check.ok]
     assert failed == ["kernel of erf against quadrature"]
 
 

@@ -148,7 +148,7 @@ def spectrum(
     giant one the bulk is that of random features; the sizes of its outliers depend on the dimension. ``simulate``: also
     eigenvalues of ``seeds`` finite systems of that dimension, the other options as in ``simulate``; the model is then
     that of the ratios of whole numbers. Raises BadInput, or NotConverged where the masses of intervals, of zero and of
-    what lies below all numbers do not add up to one. Source: [CUI24] App. F; THEORY section 7.
+    what lies below all numbers do not add up to one. Source: [CUI24] App. F; docs/theory.md, section 7.
     """
     if not simulate:
         return _spectrum(model, dimension)
