@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 
 import giantstep as gs
-from giantstep.spec import bars, workers
+from giantstep.spec import bars
+from giantstep.sweep import workers
 from giantstep.sweep.workers import executor_of
 
 ROOT = str(Path(gs.__file__).parents[1])
