@@ -10,6 +10,7 @@ from derive.gaussian.expectation import Expectation
 from derive.gradient_step import gradient_step_map
 from derive.labels import FLIPS, PROBIT, index_function
 from derive.language.grammar import ExpressionError
+from derive.sample_averages import ALPHA0
 from derive.scalar import scalar_function
 from derive.step_numbers import StepInputs, evaluate
 
@@ -22,10 +23,10 @@ def test_the_published_formulas_come_out() -> None:
     """THEORY section 2, typed in here as the oracle."""
     step = step_map("relu", "sign")
     (s1,), (alignment,) = step.overlaps, step.alignments
-    norm = sympy.sqrt(s1**2 + gs.E2 / gs.ALPHA0)
+    norm = sympy.sqrt(s1**2 + gs.E2 / ALPHA0)
     assert sympy.simplify(step.strength - gs.A * gs.MU1 * norm) == 0
     assert sympy.simplify(alignment - s1 / norm) == 0
-    bulk = (1 + gs.A * gs.U * gs.S0 * gs.SECOND) ** 2 + (gs.A * gs.U) ** 2 * gs.E2 / gs.ALPHA0 * gs.VARIANCE
+    bulk = (1 + gs.A * gs.U * gs.S0 * gs.SECOND) ** 2 + (gs.A * gs.U) ** 2 * gs.E2 / ALPHA0 * gs.VARIANCE
     assert sympy.expand(step.bulk_variance - bulk) == 0
 
 
@@ -99,7 +100,7 @@ def test_the_formulas_of_several_indices_come_out() -> None:
     """s1 becomes a vector: |s1|^2 in the strength, s1_i in the alignments; nothing else changes."""
     one, two = step_map("relu", "sign"), step_map("relu", "sign(z1*z2)")
     (s1,), (a, b) = one.overlaps, two.overlaps
-    length = sympy.sqrt(a**2 + b**2 + gs.E2 / gs.ALPHA0)
+    length = sympy.sqrt(a**2 + b**2 + gs.E2 / ALPHA0)
     assert sympy.simplify(two.strength - gs.A * gs.MU1 * length) == 0
     assert all(sympy.simplify(g - s / length) == 0 for g, s in zip(two.alignments, (a, b), strict=True))
     assert two.bulk_variance == one.bulk_variance
