@@ -18,7 +18,14 @@ from giantstep.spec.errors import BadInput
 
 Array = np.ndarray
 TRAINED_LONG = ("trained bulk, logistic", "trained bulk, trained bias", "trained bulk, two indices")
-LONG = ("rank 3", "rank 2, trained bias", "rank 2, two indices", "structured inputs, rank 2", *TRAINED_LONG)
+LONG = (
+    "rank 3",
+    "two steps, two blocks",
+    "rank 2, trained bias",
+    "rank 2, two indices",
+    "structured inputs, rank 2",
+    *TRAINED_LONG,
+)
 ALSO_LONG = {
     "solve": ("trained bias", "rank 3, two indices"),
     "curve": ("trained bias", "rank 2, logistic", "rank 3, two indices"),
