@@ -153,6 +153,7 @@ class _Layer:
         overlaps, blocks = np.concatenate([gamma, mixing(gamma).T, unknown]), len(vectors)
         left, sizes, right = np.linalg.svd(vectors, full_matrices=False)
         kept = sizes > _ROUNDING * sizes[0]
+        kept[0] = True  # rows without a mean have a direction of loading zero
         loadings, reduced = directions_of(
             rows_of(left[:, kept] * sizes[kept]), rows_of(right[kept] @ overlaps)
         ).reduced()

@@ -136,6 +136,17 @@ def test_a_link_of_one_direction_in_the_plane_of_two_indices() -> None:
         assert variance == pytest.approx(bulk, rel=1e-9, abs=0.0)
 
 
+@pytest.mark.parametrize(("activation", "rate"), [("tanh", 0.0), ("abs", 1.0)])
+def test_rows_without_a_mean_stay_so(activation: str, rate: float) -> None:
+    """No step, and an even activation without a linear part on an even target: untrained features of their variance."""
+    given = model(activation, "z**2 - 1").replace({"step.learning_rate": rate})
+    state = states_after_steps(given)[-1]
+    assert np.array(state.loadings) == pytest.approx(0.0, abs=1e-12) and state.rank == 1
+    assert rate > 0.0 or gs.solve(given).test_error == pytest.approx(
+        gs.solve(given.replace(step=None)).test_error, rel=1e-10, abs=0.0
+    )
+
+
 def test_a_step_of_rate_zero_changes_nothing() -> None:
     before = states_after_steps(model(steps=1))[-1]
     same(states_after_steps(model().replace({"step.2.learning_rate": 0.0}))[-1], before)
