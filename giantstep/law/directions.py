@@ -82,11 +82,13 @@ def directions_of_spike(spike: Spike) -> Directions:
     return directions_of(rows_of(spike.strength * np.array(spike.loadings)), spike.overlaps())
 
 
-def directions_of(loadings: Rows, overlaps: Rows) -> Directions:
-    """The directions that the features know, the first one along the alignment."""
+def directions_of(loadings: Rows, overlaps: Rows, nothing: float = _NOTHING) -> Directions:
+    """The directions that the features know, the first one along the alignment; nothing: a share of the largest
+    loading that is rounding.
+    """
     weights, gamma = np.array(loadings), np.array(overlaps)
     _, sizes, basis = np.linalg.svd(weights)
-    rank = int(np.sum(sizes > _NOTHING * sizes[0])) if sizes[0] > 0.0 else 0
+    rank = int(np.sum(sizes > nothing * sizes[0])) if sizes[0] > 0.0 else 0
     inside = basis[:rank].T if rank else np.eye(len(gamma))
     turn = np.linalg.svd(inside.T @ gamma)[0]
     kept = (inside @ turn)[:, : max(rank, 1)]

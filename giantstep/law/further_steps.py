@@ -5,8 +5,7 @@ Source: THEORY section 12. Derived in derive.further_step.
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -16,6 +15,7 @@ from giantstep.law.directions import directions_of, mixing, rows_of
 from giantstep.law.label_moments import label_moments, moments_at_nodes
 from giantstep.law.layer_state import LayerState
 from giantstep.law.multi_index_labels import LabelMoments
+from giantstep.law.terms import block_terms, link_term, noisy_terms
 from giantstep.quadrature.mesh import Term
 from giantstep.quadrature.panels import table
 from giantstep.quadrature.shift_derivatives import norm_functions, slope_squares
@@ -27,6 +27,7 @@ from giantstep.spec.model import Network, Step, Target
 Array = np.ndarray
 _TOLERANCE = 1e-11  # of loadings and variances, between two resolutions
 _ROUNDING = 1e-11  # of the largest loading: what blocks that move alike have beside one direction
+_EPSILON = 1e-15
 _LEVELS = 4
 _ORDER = 12  # of the panels of one direction
 
@@ -41,9 +42,20 @@ class _Moved:
     common: Array
     variance: Array
 
-    def numbers(self) -> Array:
-        """What two resolutions have to agree in."""
-        return np.concatenate([part.ravel() for part in (self.known, self.common @ self.common.T, self.variance)])
+    def numbers(self) -> tuple[Array, ...]:
+        """What two resolutions have to agree in, whatever basis the noise is written in."""
+        return self.known, self.common @ self.common.T, self.variance
+
+    def agrees(self, other: _Moved) -> bool:
+        """Whether it does with another resolution: each part relative to its own size, down to rounding of the rows."""
+        rounding = _EPSILON * float(np.abs(self.known).max() + np.sqrt(self.variance.max()))
+        pairs = zip(self.numbers(), other.numbers(), strict=True)
+        return all(bool(np.all(np.abs(a - b) <= _TOLERANCE * np.abs(a).max() + rounding)) for a, b in pairs)
+
+    @property
+    def finite(self) -> bool:
+        """Whether all of it are numbers."""
+        return all(bool(np.isfinite(part).all()) for part in self.numbers())
 
 
 @lru_cache(maxsize=256)
@@ -53,17 +65,16 @@ def state_after(network: Network, before: LayerState, step: Step, target: Target
     Raises NotConverged, and BadInput where the step leaves no finite rows.
     """
     layer = _Layer(network, before, target)
-    previous: Array | None = None
+    previous: _Moved | None = None
     for level in range(finer, finer + _LEVELS):
         moved = layer.moved(step, level)
-        found = moved.numbers()
-        if previous is not None and np.all(np.abs(found - previous) <= _TOLERANCE * np.abs(found).max()):
+        if previous is not None and moved.agrees(previous):
             return layer.state(moved)
-        if not np.isfinite(found).all():
+        if not moved.finite:
             raise BadInput(
                 "a gradient step gives rows that are not finite", "lower step.learning_rate of the steps before"
             )
-        previous = found
+        previous = moved
     raise NotConverged(
         "the averages of a later gradient step do not settle",
         "an activation or link varies too sharply; soften it, or lower the learning rate of the steps before",
@@ -80,31 +91,17 @@ class _Layer:
 
     @property
     def terms(self) -> tuple[Term, ...]:
-        """Blocks as functions of kappa; with several directions their loadings stand apart."""
-        single = self.before.rank == 1
-        return tuple(
-            Term(self.network.activation, row[0] if single else 1.0, self.network.initial_bias, c)
-            for row, c in zip(self.before.loadings, self.before.bulk_variance, strict=True)
-        )
+        """The features of the blocks as functions of kappa."""
+        network, before = self.network, self.before
+        return block_terms(network.activation, network.initial_bias, before.loadings, before.bulk_variance)
 
     def nodes(self, level: int) -> Array:
         """A table of kappa at a resolution."""
-        link = self._link()
+        link = link_term(self.target, self.before.overlaps)
         if self.before.rank == 1:
-            return table(self.terms, link, _ORDER + 2 * level, level // 2, (), self._noisy(link))
+            return table(self.terms, link, _ORDER + 2 * level, level // 2, (), noisy_terms(link, self.target))
         fineness = (1.0 + 0.25 * level,) * self.before.rank
         return tensor_table(Shape(self.terms, self.before.loadings, link), fineness)
-
-    def _link(self) -> Term | None:
-        if self.target.indices > 1:
-            return None
-        gamma = math.hypot(*(row[0] for row in self.before.overlaps))
-        return Term(self.target.link, gamma, 0.0, max(0.0, (1.0 - gamma) * (1.0 + gamma)))
-
-    def _noisy(self, link: Term | None) -> tuple[Term, ...]:
-        if link is None or self.target.probit == 0.0:
-            return ()
-        return (replace(link, variance=link.variance + self.target.probit),)
 
     def label(self, rows: Array, level: int) -> LabelMoments:
         """Moments of the label at the nodes, without flips and its own noise."""
@@ -123,7 +120,6 @@ class _Layer:
         loadings = np.array(self.before.loadings)
         shifts = list(loadings @ kappa.T + network.initial_bias)
         mu0, mu1 = rows[:, 4 + rank :].T.reshape(3, blocks, -1)[:2]
-        terms = [replace(term, scale=1.0) for term in self.terms]
         along, across, noise, variance = derived.after_step(
             rows[:, 1],
             kappa.T,
@@ -132,8 +128,8 @@ class _Layer:
             label.square,
             mu0,
             mu1,
-            2.0 * norm_functions(terms, shifts),
-            np.array([slope_squares(term, shift) for term, shift in zip(terms, shifts, strict=True)]),
+            2.0 * norm_functions(self.terms, shifts),
+            np.array([slope_squares(term, shift) for term, shift in zip(self.terms, shifts, strict=True)]),
             loadings,
             np.array(self.before.bulk_variance),
             np.array(readout.values),
@@ -151,12 +147,7 @@ class _Layer:
         gamma, vectors = np.array(self.before.overlaps), np.column_stack([moved.known, moved.common])
         unknown = np.zeros((moved.common.shape[1], gamma.shape[1]))
         overlaps, blocks = np.concatenate([gamma, mixing(gamma).T, unknown]), len(vectors)
-        left, sizes, right = np.linalg.svd(vectors, full_matrices=False)
-        kept = sizes > _ROUNDING * sizes[0]
-        kept[0] = True  # rows without a mean have a direction of loading zero
-        loadings, reduced = directions_of(
-            rows_of(left[:, kept] * sizes[kept]), rows_of(right[kept] @ overlaps)
-        ).reduced()
+        loadings, reduced = directions_of(rows_of(vectors), rows_of(overlaps), _ROUNDING).reduced()
         if len(reduced) > MAX_RANK:
             raise BadInput(
                 f"the readout has {blocks} values, and the rows after this step have {len(reduced)} directions",

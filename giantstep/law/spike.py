@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -18,6 +18,7 @@ from giantstep.law.intermediate_steps import is_intermediate, refused
 from giantstep.law.layer_state import LayerState
 from giantstep.law.structured_inputs import spike_of_step
 from giantstep.spec.errors import BadInput
+from giantstep.spec.matrix import Rows
 from giantstep.spec.model import Model, Network, Step, Target
 from giantstep.spec.spike_table import Spike
 
@@ -44,6 +45,14 @@ class SpikeParameters:
         if self.directions is not None:
             return float(np.linalg.norm(np.array(self.directions.overlaps), 2))
         return self.alignments[0] if len(self.alignments) == 1 else math.hypot(*self.alignments)
+
+    def along_kappa(self, values: Sequence[float]) -> tuple[Rows, Rows]:
+        """Loadings [K][q] of blocks with these readout values along the directions that the features know, and the
+        overlaps [q][m] of these.
+        """
+        if self.directions is None:
+            return tuple((u * self.strength,) for u in values), (self.alignments,)
+        return self.directions.reduced()
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers and lists; the alignment is a number for one index and a list for several.
@@ -109,8 +118,7 @@ def states_after_steps(model: Model) -> tuple[LayerState, ...]:
             found.append(state_after(model.network, found[-1], step, model.target))
             continue
         first = _after_step(model.network, step, model.target)
-        loadings = tuple((first.strength * u,) for u in model.network.readout.values)
-        found.append(LayerState(loadings, (first.alignments,), first.bulk_variance))
+        found.append(LayerState(*first.along_kappa(model.network.readout.values), first.bulk_variance))
     return tuple(found)
 
 

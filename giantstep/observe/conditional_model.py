@@ -7,12 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from giantstep.law.label_moments import label_moments
+from giantstep.law.terms import noisy_terms
 from giantstep.quadrature.mesh import ORDERS
 from giantstep.quadrature.panels import table
 from giantstep.quadrature.tensor import coordinates, tensor_table
 from giantstep.spec.kernels import coefficients
 from giantstep.spec.model import Target
-from giantstep.system.discretisation import Level, noisy_terms, resolved_on
+from giantstep.system.discretisation import Level, resolved_on
 from giantstep.system.problem import Problem
 from giantstep.system.square_loss import shape_of
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
@@ -19,6 +18,7 @@ from giantstep.law.intermediate_steps import at_strength, is_intermediate, refus
 from giantstep.law.kind import norms_vary
 from giantstep.law.spike import spike_of
 from giantstep.law.structured_inputs import input_law
+from giantstep.observe.measured_steps import finite_number, measured_step, of_all_seeds, standard_error
 from giantstep.simulate.convex import ConvexLoss
 from giantstep.simulate.errors import SimulationError
 from giantstep.simulate.layer import MeasuredStep
@@ -129,42 +129,14 @@ class Simulation(Shown):
             "seed": self.seed,
             "model": self.model.to_dict(),
         }
-        return {**found, "steps": [_measured(state) for state in self.steps]} if self.steps else found
+        return {**found, "steps": [measured_step(state) for state in self.steps]} if self.steps else found
 
     def _summary(self, name: str) -> dict[str, Any]:
         mean, error = self.mean(name), self.standard_error(name)
         if mean.size == 1:
-            return {"mean": float(mean.item()), "standard_error": _number(error.item())}
-        nested = [[_number(entry) for entry in row] for row in error]
+            return {"mean": float(mean.item()), "standard_error": finite_number(error.item())}
+        nested = [[finite_number(entry) for entry in row] for row in error]
         return {"mean": mean.tolist(), "standard_error": nested}
-
-
-def _measured(state: MeasuredStep) -> dict[str, Any]:
-    """Means over the seeds with their standard errors, as lists; overlaps without an axis for a single index."""
-    names = {"products": state.products, "overlaps": state.overlaps, "bulk_variance": state.variances}
-    if state.overlaps.shape[-1] == 1:
-        names["overlaps"] = state.overlaps[..., 0]
-    found = {}
-    for name, values in names.items():
-        error = standard_error(values)
-        found[name] = {"mean": values.mean(axis=0).tolist(), "standard_error": _finite(error.tolist())}
-    return found
-
-
-def _finite(numbers: Any) -> Any:
-    """Nested lists with None for what is not a number."""
-    return [_finite(each) for each in numbers] if isinstance(numbers, list) else _number(numbers)
-
-
-def _number(value: float) -> float | None:
-    return float(value) if math.isfinite(value) else None
-
-
-def standard_error(values: Array) -> Array:
-    """Standard error of the mean over the first axis; nan with a single entry."""
-    if len(values) < 2:
-        return np.full(values.shape[1:], np.nan)
-    return np.asarray(values.std(axis=0, ddof=1) / math.sqrt(len(values)))
 
 
 @takes_model
@@ -212,14 +184,8 @@ def simulate(
         time.perf_counter() - started,
         np.concatenate([run.spike.strength for run in runs]),
         np.concatenate([run.spike.alignment for run in runs]),
-        tuple(_of_seeds(states) for states in zip(*(run.steps for run in runs), strict=True)),
+        tuple(of_all_seeds(states) for states in zip(*(run.steps for run in runs), strict=True)),
     )
-
-
-def _of_seeds(states: Sequence[MeasuredStep]) -> MeasuredStep:
-    """The rows after one step, with an axis for all seeds in front."""
-    names = (item.name for item in fields(MeasuredStep))
-    return MeasuredStep(*(np.concatenate([getattr(state, name) for state in states]) for name in names))
 
 
 def default_kind(model: Model) -> SystemKind:

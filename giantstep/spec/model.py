@@ -26,7 +26,14 @@ from giantstep.spec.link import LinkKind, takes_only_signs
 from giantstep.spec.spike_table import Spike as Spike
 from giantstep.spec.spike_table import check_blocks, check_indices
 from giantstep.spec.step_table import Step as Step
-from giantstep.spec.step_table import check_several, chosen_steps, numbered_step, steps_of, unnumbered
+from giantstep.spec.step_table import (
+    check_several,
+    check_with_inputs,
+    chosen_steps,
+    numbered_step,
+    steps_of,
+    unnumbered,
+)
 from giantstep.spec.tables import NO_KEY, Table, build, keys_of, shown_plainly, tables_of, toml_text
 from giantstep.spec.validate import Choice, Expression, Number, NumberOrWord, Numbers, wrong
 from giantstep.spec.written_values import value_of_text
@@ -196,7 +203,7 @@ class Model(Table):
         if self.inputs is not None:
             self.inputs.check_activation(self.network.activation)
             self.inputs.check_indices(self.target.indices)
-            _check_inputs(self.step)
+            check_with_inputs(self.step)
 
     @property
     def bulk(self) -> Bulk:
@@ -368,29 +375,6 @@ def _check_signs(loss: FitLoss, target: Target) -> None:
             f"fit.loss = {shorten(loss.name)} needs labels +-1, and target.link = {shorten(target.link)} takes other "
             "values",
             f"{_SIGNS}; or a loss for regression, such as square, huber or absolute",
-        )
-
-
-def _check_inputs(step: Step | None) -> None:
-    """What no spectral law of structured inputs is known for."""
-    if step is not None and step.bulk == "trained":
-        raise BadInput(
-            'step.bulk = "trained" has no law for structured inputs: what the samples of the step add to the rows has '
-            "the covariance of the inputs on both sides of theirs, and shares no eigenvectors with it",
-            'use step.bulk = "isotropic", rows whose covariance at an eigenvalue is the mean of that, or leave the '
-            "table [inputs] out",
-        )
-    if step is not None and step.bulk == "matrix":
-        raise BadInput(
-            'step.bulk = "matrix" has its covariance in its rows, which the table [inputs] would give once more',
-            "multiply the rows of the file by the root of the covariance and leave the table [inputs] out",
-        )
-    if step is not None and step.exponent < 0.5:
-        raise BadInput(
-            f"step.exponent = {step.exponent!r} has no law for structured inputs: polynomials of kappa that a small "
-            "step adds are derived for rows that it lengthens alike in all directions; it lengthens these more along "
-            "large eigenvalues",
-            "use the giant step, exponent 1/2, or leave the table [inputs] out",
         )
 
 

@@ -92,6 +92,29 @@ def check_several(steps: tuple[Step, ...], *, structured: bool) -> None:
         )
 
 
+def check_with_inputs(step: Step | None) -> None:
+    """What no spectral law of structured inputs is known for. Raises BadInput."""
+    if step is not None and step.bulk == "trained":
+        raise BadInput(
+            'step.bulk = "trained" has no law for structured inputs: what the samples of the step add to the rows has '
+            "the covariance of the inputs on both sides of theirs, and shares no eigenvectors with it",
+            'use step.bulk = "isotropic", rows whose covariance at an eigenvalue is the mean of that, or leave the '
+            "table [inputs] out",
+        )
+    if step is not None and step.bulk == "matrix":
+        raise BadInput(
+            'step.bulk = "matrix" has its covariance in its rows, which the table [inputs] would give once more',
+            "multiply the rows of the file by the root of the covariance and leave the table [inputs] out",
+        )
+    if step is not None and step.exponent < 0.5:
+        raise BadInput(
+            f"step.exponent = {step.exponent!r} has no law for structured inputs: polynomials of kappa that a small "
+            "step adds are derived for rows that it lengthens alike in all directions; it lengthens these more along "
+            "large eigenvalues",
+            "use the giant step, exponent 1/2, or leave the table [inputs] out",
+        )
+
+
 def steps_of(entries: object) -> tuple[Step, ...]:
     """The steps of a list of tables. Raises BadInput that says which step is wrong."""
     assert isinstance(entries, list | tuple)

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from giantstep.observe.baselines import best_linear_error, has_spike, random_features
+from giantstep.observe.measured_steps import standard_error
 from giantstep.observe.simulate import (
     DEFAULT_KIND,
     DEFAULT_SEEDS,
@@ -21,7 +22,6 @@ from giantstep.observe.simulate import (
     checked_count,
     default_kind,
     finite_system,
-    standard_error,
 )
 from giantstep.simulate.system import SystemKind
 from giantstep.spec.bars import GivenProgress, Progress, progress_of

@@ -16,6 +16,7 @@ from giantstep.law.multi_index_labels import (
     square_nodes,
     turns_along,
 )
+from giantstep.law.terms import noisy_terms
 from giantstep.quadrature.mesh import Term
 from giantstep.quadrature.panels import rows_at, table
 from giantstep.quadrature.shift_derivatives import norm_functions
@@ -120,13 +121,6 @@ def _about_turns(target: Target, overlaps: tuple[float, ...]) -> tuple[float, ..
     turns = [(place, max(width, _SHARP)) for find in (turns_along, meetings_along) for place, width in find(*given)]
     around = [(place, step * width) for place, width in turns for step in _AROUND if step * width < _GENTLE]
     return tuple(sorted({place + side * away for place, away in around for side in (-1.0, 1.0)}))
-
-
-def noisy_terms(along: Term | None, target: Target) -> tuple[Term, ...]:
-    """The mean label with noise inside the link, as a function of kappa: it turns where the clean one may jump."""
-    if along is None or target.probit == 0.0:
-        return ()
-    return (replace(along, variance=along.variance + target.probit),)
 
 
 def resolved_on(

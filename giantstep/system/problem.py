@@ -14,6 +14,7 @@ from giantstep.law.given_file import changed
 from giantstep.law.intermediate_steps import at_strength, is_intermediate, polynomials_of, refused
 from giantstep.law.kind import is_closed, norms_vary
 from giantstep.law.spike import SpikeParameters, spike_of
+from giantstep.law.terms import block_terms, link_term
 from giantstep.quadrature.mesh import Term
 from giantstep.spec.errors import BadInput
 from giantstep.spec.fit_loss import FitLoss
@@ -203,17 +204,10 @@ def _features(
     last = steps[-1] if steps else None
     model = Model(network, target, Fit(1.0, 1.0, loss), last, spike, inputs, steps[:-1])
     found = spike_of(model)
-    scales, overlaps, loadings = _scales(found, network.readout.values)
-    blocks = tuple(
-        Term(network.activation, scale, bias, c) for scale, c in zip(scales, found.bulk_variance, strict=True)
-    )
-    gamma = (
-        math.hypot(*(gamma for row in overlaps for gamma in row))
-        if len(overlaps) > 1
-        else (overlaps[0][0] if len(overlaps[0]) == 1 else math.hypot(*overlaps[0]))
-    )
-    link = Term(target.link, gamma, 0.0, max(0.0, (1.0 - gamma) * (1.0 + gamma))) if target.indices == 1 else None
-    return Features(model, found, blocks, link, np.array(network.readout.fractions), overlaps, loadings)
+    loadings, overlaps = found.along_kappa(network.readout.values)
+    blocks = block_terms(network.activation, bias, loadings, found.bulk_variance)
+    several, fractions = loadings if len(overlaps) > 1 else None, np.array(network.readout.fractions)
+    return Features(model, found, blocks, link_term(target, overlaps), fractions, overlaps, several)
 
 
 def _of_powers(model: Model, bias: float | None) -> Problem:
@@ -229,13 +223,3 @@ def _of_powers(model: Model, bias: float | None) -> Problem:
     spike = replace(giant.spike, strength=0.0, bulk_variance=(1.0,) * count)
     shares = np.full(count, 1.0 / count)
     return giant._replace(model=model).with_features(model=model, spike=spike, blocks=blocks, fraction=shares)
-
-
-def _scales(spike: SpikeParameters, values: tuple[float, ...]) -> tuple[tuple[float, ...], Rows, Rows | None]:
-    """What multiplies kappa in every block, the overlaps of kappa's directions, loadings where there are several."""
-    if spike.directions is None:
-        return tuple(u * spike.strength for u in values), (spike.alignments,), None
-    loadings, overlaps = spike.directions.reduced()
-    if len(overlaps) == 1:
-        return tuple(loading for (loading,) in loadings), overlaps, None
-    return (1.0,) * len(loadings), overlaps, loadings

@@ -79,7 +79,8 @@ def by_definition(given: gs.Model, before: LayerState, nodes: int) -> tuple[Arra
     (gamma,), (one,) = overlaps, loadings.T  # one direction, one index
     kappa, t, g = np.meshgrid(x, x, x, indexing="ij", sparse=True)
     w = np.einsum("i,j,k->ijk", weight, weight, weight)
-    label = np.sin(gamma[0] * kappa + math.sqrt(1.0 - gamma[0] ** 2) * t)
+    side = -1.0 if given.target.link.startswith("-") else 1.0
+    label = side * np.sin(gamma[0] * kappa + math.sqrt(1.0 - gamma[0] ** 2) * t)
     slopes, mean = [], 0.0 * kappa
     for length, c, value, share in zip(one, before.bulk_variance, values, fractions, strict=True):
         h = length * kappa + math.sqrt(c) * g
@@ -103,10 +104,12 @@ def by_definition(given: gs.Model, before: LayerState, nodes: int) -> tuple[Arra
     return vectors @ vectors.T + products, target[:, None], np.array(variance)
 
 
-@pytest.mark.parametrize("values", [(1.0,), (1.0, -0.5)])
-def test_second_step_by_definition(values: tuple[float, ...]) -> None:
-    """A rule of 40 nodes in each variable; its error is estimated by that of 32."""
-    given = model("tanh", "sin", network=readout(*values), target={"noise": 0.2})
+@pytest.mark.parametrize(("values", "link"), [((1.0,), "sin"), ((1.0,), "-sin(z)"), ((1.0, -0.5), "sin")])
+def test_second_step_by_definition(values: tuple[float, ...], link: str) -> None:
+    """A rule of 40 nodes in each variable; its error is estimated by that of 32. The spike points along the target, or
+    against it.
+    """
+    given = model("tanh", link, network=readout(*values), target={"noise": 0.2})
     first, second = states_after_steps(given)
     wanted, rough = (by_definition(given, first, nodes) for nodes in (40, 32))
     for found, exact, coarse in zip(invariants(second), wanted, rough, strict=True):
@@ -145,6 +148,22 @@ def test_rows_without_a_mean_stay_so(activation: str, rate: float) -> None:
     assert rate > 0.0 or gs.solve(given).test_error == pytest.approx(
         gs.solve(given.replace(step=None)).test_error, rel=1e-10, abs=0.0
     )
+
+
+@pytest.mark.parametrize(
+    ("link", "turned"),
+    [("sign(z-0.4)", "sign(-z-0.4)"), ("tanh(2*z)+z**2/3", "tanh(-2*z)+z**2/3"), ("z1+z1*z2", "-z1-z1*z2")],
+)
+@pytest.mark.parametrize(("values", "probit"), [((1.0,), 0.0), ((1.0, 0.4), 0.0), ((1.0,), 0.1)])
+def test_a_target_turned_around(link: str, turned: str, values: tuple[float, ...], probit: float) -> None:
+    """theta_1 -> -theta_1 is another name of the same target: overlaps change their sign, errors stay."""
+    one, other = (model("relu", text, network=readout(*values), target={"probit": probit}) for text in (link, turned))
+    side = np.array([-1.0, 1.0])[: one.target.indices]
+    for found, wanted in zip(states_after_steps(other), states_after_steps(one), strict=True):
+        (products, along, variance), (exact, target, bulk) = invariants(found), invariants(wanted)
+        assert products == pytest.approx(exact, rel=1e-9, abs=1e-11)
+        assert along == pytest.approx(side * target, rel=1e-9, abs=1e-11)
+        assert variance == pytest.approx(bulk, rel=1e-9, abs=0.0)
 
 
 def test_a_step_of_rate_zero_changes_nothing() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from giantstep.observe.learnable.text import columns
-from giantstep.observe.simulate import standard_error
+from giantstep.observe.measured_steps import standard_error
 from giantstep.simulate.giant_steps import GiantStepOverlaps
 from giantstep.spec.expressions import Array
 

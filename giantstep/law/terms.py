@@ -1,0 +1,40 @@
+"""The functions of kappa that a first layer with a spike makes of activation and link."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+from giantstep.quadrature.mesh import Term
+from giantstep.spec.matrix import Rows
+from giantstep.spec.model import Target
+
+
+def block_terms(activation: str, bias: float, loadings: Rows, variances: Sequence[float]) -> tuple[Term, ...]:
+    """The features of the blocks by their loadings [K][q] and bulk variances [K].
+
+    A single direction stands in their scales; of several the scale is 1, and the loadings are given beside them.
+    """
+    single = len(loadings[0]) == 1
+    return tuple(
+        Term(activation, row[0] if single else 1.0, bias, c) for row, c in zip(loadings, variances, strict=True)
+    )
+
+
+def link_term(target: Target, overlaps: Rows) -> Term | None:
+    """The clean link along the first direction of kappa, which carries the alignment; None for several indices.
+
+    overlaps [q][m]: of the directions with those of the target. A single direction may point against the target.
+    """
+    if target.indices > 1:
+        return None
+    gamma = overlaps[0][0] if len(overlaps) == 1 else math.hypot(*(row[0] for row in overlaps))
+    return Term(target.link, gamma, 0.0, max(0.0, (1.0 - gamma) * (1.0 + gamma)))
+
+
+def noisy_terms(link: Term | None, target: Target) -> tuple[Term, ...]:
+    """The mean label with noise inside the link, as a function of kappa: it turns where the clean one may jump."""
+    if link is None or target.probit == 0.0:
+        return ()
+    return (replace(link, variance=link.variance + target.probit),)
