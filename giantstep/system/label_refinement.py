@@ -20,6 +20,7 @@ from generated.runtime.nodes import Fields
 from giantstep.law.directions import noisy_indices
 from giantstep.law.labels import Points, is_constant, with_noise
 from giantstep.quadrature.gauss import legendre
+from giantstep.spec.expressions import special
 from giantstep.spec.kernels import function_kernel
 from giantstep.spec.link import link_values
 from giantstep.system.coupled_system import CoupledSystem
@@ -37,6 +38,7 @@ _ORDER, _ROUGH = 12, 11  # nodes of a panel; of the estimate of their error
 _TOLERANCE = 1e-12  # of an average of a panel, relative to that over all t
 _HALVINGS = 36
 _MOST = 1 << 20  # nodes
+_WIDE = 0.5  # of panels whose weights are made to sum to their probability; those of others do to rounding
 _GRID, _BISECTIONS, _NEAR = 241, 48, 1e-6  # where a crossing is looked for, and the steps of its slope
 _AROUND = (-40.0, -4.0, 0.0, 4.0, 40.0)  # edges of panels about a crossing, in spreads
 
@@ -246,12 +248,21 @@ def _law(system: CoupledSystem, panels: _Panels, order: int) -> Points:
     half, middle = 0.5 * (panels.high - panels.low)[:, None], 0.5 * (panels.high + panels.low)[:, None]
     t = middle + half * points
     weight = half * weights * np.exp(-0.5 * t * t) / math.sqrt(2.0 * math.pi)
+    wide = panels.high - panels.low > _WIDE
+    weight[wide] *= (_mass(panels.chosen(wide)) / weight[wide].sum(axis=1))[:, None]
     z = channel.gamma * system.kappa[panels.owner][:, None] + channel.width * t
     label, mean = link_values(target.link)(z[None]), np.ascontiguousarray(channel.carry * t[:, :, None])
     law = Points(weight, label, mean, np.array([[channel.rest]]))
     if target.noise > 0.0 and system.loss.FORM != "residual":
         return with_noise(law, target.noise, system.level.labels, system.level.rough)
     return law
+
+
+def _mass(panels: _Panels) -> Array:
+    """The probability that t is in a panel, in the tails too."""
+    low, high = panels.low, panels.high
+    below, above = np.where(low > 0.0, -high, low), np.where(low > 0.0, -low, high)
+    return np.asarray(special.ndtr(above) - special.ndtr(below))
 
 
 def _packed(system: CoupledSystem, panels: _Panels, order: int) -> Points:

@@ -6,6 +6,7 @@ import math
 from dataclasses import replace
 from typing import Any
 
+import mpmath
 import numpy as np
 import pytest
 from loss_cases import model
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from scipy.integrate import quad
 from scipy.stats import norm
 
+from giantstep.spec.model import Model
 from giantstep.system.coupled_solver import FINE, order_of
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import Level
@@ -118,3 +120,31 @@ def test_constant_labels_keep_their_intervals() -> None:
     system = CoupledSystem(problem, FINE[1])
     x = system.unknowns(order_of(system.problem, solve(model("absolute"))))
     assert system_at(problem, FINE[1], x).labels is system.labels
+
+
+def at_peak(ridge: float) -> float:
+    """Test error of even features without a spike on labels that they cannot know, at samples = width, absolute loss.
+
+    abs(z) has mu1 = 0: with u = y - omega of variance s^2 = 1 + Delta, ridge V/mu2^2 = P(|u| > V) and
+    1 = E (u^2 - V^2)+ (THEORY section 4), at 30 digits.
+    """
+    with mpmath.workdps(30):
+        mu2_squared = 1 - 2 / mpmath.pi
+
+        def outside(a: Any) -> tuple[Any, Any]:
+            tail = mpmath.erfc(a / mpmath.sqrt(2))
+            return tail, 1 / mpmath.sqrt((1 - a * a) * tail + 2 * a * mpmath.npdf(a))  # P, s at a = V/s
+
+        a = mpmath.findroot(lambda a: mpmath.log(ridge * a * outside(a)[1] / mu2_squared / outside(a)[0]), 3.5)
+        return float(outside(a)[1] ** 2)
+
+
+@pytest.mark.parametrize("ridge", [1e-8, 1e-9])
+def test_interpolation_peak(ridge: float) -> None:
+    """Errors grow as the probability of a label that is not fitted falls: what its weights sum to counts a million
+    times.
+    """
+    network = {"activation": "abs", "width": 1.7}
+    fit = {"samples": 1.7, "ridge": ridge, "loss": "absolute"}
+    result = solve(Model.from_dict({"network": network, "target": {"link": "linear"}, "fit": fit}))
+    assert result.test_error == pytest.approx(at_peak(ridge), rel=1e-10)
