@@ -71,7 +71,12 @@ def _solved(result: gs.Result) -> list[Line]:
     ]
     if result.model.network.trains_bias:
         lines.append(("bias", number(result.bias), "trained with the readout"))
+    nodes = result.nodes_of_readout
+    if nodes is not None:
+        lines.append(("readout nodes u", numbers(nodes.values), "of the density; order parameters are those of them"))
     for name, values in result.order_parameters.items():
+        if nodes is not None and name in ("Q1", "V1"):
+            continue  # of K x K numbers, which --json has
         rows = values.tolist() if values.ndim > 1 else [values.tolist()]
         for index, row in enumerate(rows):
             lines.append((name if index == 0 else "", numbers(row), _MEANING.get(name, "")))

@@ -303,7 +303,10 @@ def described(model: Model, swept: set[str]) -> str:
     for key, value in numbers.items():
         if value is not None and key not in swept:
             parts.append(rf"${SYMBOLS[key][0]} = {_value(value)}$")
-    if model.network.readout.values != (1.0,) and "network.readout.values" not in swept:
+    density = model.network.readout.density
+    if density is not None:
+        parts.append(rf"$u$ {density}")
+    elif model.network.readout.values != (1.0,) and "network.readout.values" not in swept:
         parts.append(rf"$u \in \{{{', '.join(f'{value:.4g}' for value in model.network.readout.values)}\}}$")
     return on_lines(parts)
 

@@ -10,6 +10,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from derive.language.grammar import shorten
 from generated import further_step as derived
 from giantstep.law.directions import directions_of, mixing, rows_of
 from giantstep.law.label_moments import label_moments, moments_at_nodes
@@ -149,8 +150,11 @@ class _Layer:
         overlaps, blocks = np.concatenate([gamma, mixing(gamma).T, unknown]), len(vectors)
         loadings, reduced = directions_of(rows_of(vectors), rows_of(overlaps), _ROUNDING).reduced()
         if len(reduced) > MAX_RANK:
+            density = self.network.readout.density
+            whose = f"{blocks} values" if density is None else f"the density {shorten(density)}"
             raise BadInput(
-                f"the readout has {blocks} values, and the rows after this step have {len(reduced)} directions",
+                f"the readout has {whose}, and the rows after this step have {len(reduced)} directions"
+                + (" or more: each value moves in a direction of its own" if density is not None else ""),
                 f"at most {MAX_RANK} are solved for: take fewer readout values, or one step",
             )
         return LayerState(loadings, reduced, tuple(moved.variance.tolist()))

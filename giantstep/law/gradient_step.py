@@ -51,9 +51,7 @@ def step_arguments(model: Model) -> StepArguments:
 
 def arguments_of(network: Network, step: Step, target: Target) -> StepArguments:
     """The same for parts of a model."""
-    readout = network.readout
-    ubar = sum(u * f for u, f in zip(readout.values, readout.fractions, strict=True))
-    averages = _averages(network.activation, network.initial_bias, ubar, target)
+    averages = _averages(network.activation, network.initial_bias, network.readout.mean, target)
     return StepArguments(step.learning_rate / network.width, step.samples, *averages)
 
 

@@ -59,9 +59,7 @@ def moments_of_rest(model: Model) -> tuple[float, ...]:
 
 def initial_output(model: Model) -> float:
     """The mean output of the network before the step."""
-    readout = model.network.readout
-    ubar = sum(u * f for u, f in zip(readout.values, readout.fractions, strict=True))
-    return float(ubar * moments_of(model).mean)
+    return float(model.network.readout.mean * moments_of(model).mean)
 
 
 def spike_sign(model: Model) -> float:

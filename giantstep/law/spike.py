@@ -77,11 +77,12 @@ class SpikeParameters:
 
 
 def spike_of(model: Model) -> SpikeParameters:
-    """Parameters of the sRF model: of the step, as given, or r = 0, c = 1 for plain random features.
+    """Parameters of the sRF model: of the step, as given, or r = 0, c = 1 for plain random features. Of a density of
+    readout values without nodes the bulk variance is that of u = 1.
 
     Raises BadInput for a step with an activation that jumps.
     """
-    values = model.network.readout.values
+    values = model.network.readout.values or (1.0,)
     if model.inputs is not None and model.step is not None:
         found = spike_of_step(model)
         return _checked(SpikeParameters(found.strength, found.alignments, found.bulk_variance))
@@ -181,7 +182,7 @@ def _after_step(network: Network, step: Step, target: Target) -> SpikeParameters
     of = arguments_of(network, step, target)
     strength = generated_step.strength(of.rate, of.samples, of.mu1, of.length, of.e2)
     alignments = tuple(generated_step.alignment(of.samples, s1, of.length, of.e2) for s1 in of.overlaps)
-    bulk = tuple(map(variance_after_step(of), network.readout.values))
+    bulk = tuple(map(variance_after_step(of), network.readout.values or (1.0,)))
     # the direction v absorbs the sign
     sign = -1.0 if strength < 0.0 else 1.0
     found = SpikeParameters(sign * strength, tuple(sign * gamma for gamma in alignments), bulk)

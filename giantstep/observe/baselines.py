@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
@@ -16,7 +17,7 @@ _CANCELS = 1e-13  # relative to E f^2: what rounding leaves of a difference of s
 
 def random_features(model: Model) -> Model:
     """The model with neither step nor spike: plain random features. [GER20], [MM22]"""
-    return model.replace({"step": None, "spike": None})
+    return replace(model, step=None, earlier_steps=(), spike=None)
 
 
 def has_spike(model: Model) -> bool:

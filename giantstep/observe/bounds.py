@@ -13,6 +13,7 @@ Source: [CUI24] eq. (26)-(28), App. E and eq. (132), where the spike is the targ
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -21,6 +22,7 @@ from typing import Any, Literal
 import numpy as np
 
 from giantstep.law.intermediate_steps import is_intermediate
+from giantstep.law.readout_law import RUNGS, at_nodes
 from giantstep.law.unequal_norms import norms_differ
 from giantstep.observe.baselines import best_linear_error
 from giantstep.observe.conditional_model import Conditional, conditional
@@ -46,6 +48,7 @@ _LEAST = 1e-11
 _COARSER = (2e3, 50.0)  # errors of mu_c, by differences and by averages, beside those of other columns, by rounding
 _DEPENDENT = 1e-14  # what dependent features differ by, at most: more than that may be more than rounding
 _DETERMINED, _MATTERS, _MIRRORED = 1e-8, 1e-10, 1e-11  # features kept, relative change of a bound, of parity
+_SETTLED, _SEARCHED = 1e-9, 2  # change of the bound of a density between numbers of nodes; which one is searched with
 _SAME = 1e-12  # relative, of bounds that differ by rounding
 _BIASES = np.linspace(-4.0, 4.0, 17)  # in units of the spread of a pre-activation
 
@@ -184,10 +187,27 @@ def bound(model: Model, kind: Bounded, dimension: int | None = None) -> Bound:
 
     Raises NotConverged where kappa is not resolved.
     """
+    if model.network.readout.continuous:
+        return _of_density(model, kind, dimension)
     features = _features(model, dimension)
     bias = _best_bias(features, kind) if model.network.trains_bias else model.network.initial_bias
     coarse, fine = (_at(model, features(bias), kind, order) for order in ORDERS)
     return replace(fine, error=abs(fine.value - coarse.value) + fine.error)
+
+
+def _of_density(model: Model, kind: Bounded, dimension: int | None) -> Bound:
+    """The bound of a density of readout values, at the first number of nodes at which it has settled."""
+    before = math.inf
+    for rung in range(len(RUNGS)):
+        found = bound(at_nodes(model, rung), kind, dimension)
+        change = abs(found.value - before)
+        if change <= _SETTLED * found.value:
+            return replace(found, error=max(found.error, change))
+        before = found.value
+    raise NotConverged(
+        f"the bound changes by {change:.1e} from {RUNGS[-2]} to {RUNGS[-1]} readout values of the density",
+        "give values and fractions",
+    )
 
 
 def best_bound(model: Model, kind: Bounded, rates: tuple[float, float] = RATES, dimension: int | None = None) -> Bound:
@@ -215,6 +235,7 @@ def _features(model: Model, dimension: int | None) -> Callable[[float], Problem]
 
 
 def _value(model: Model, kind: Bounded, dimension: int | None) -> float:
+    model = at_nodes(model, _SEARCHED) if model.network.readout.continuous else model
     features = _features(model, dimension)
     bias = _best_bias(features, kind) if model.network.trains_bias else model.network.initial_bias
     return _at(model, features(bias), kind, ORDERS[0]).value
@@ -362,7 +383,8 @@ def _projected(parts: Conditional, kind: Kind, goal: Array, accurate: bool = Fal
     least = span.least
     if kind == "seen and norms" and span.clusters:  # their expansions know mu_c by averages
         least = min(least, _norm_rest(parts.problem) / _COARSER[True])
-    if least < _LEAST or span.dropped > dependent:
+    dense = parts.problem.model.network.readout.resolution is not None  # more nodes show what is left out
+    if not dense and (least < _LEAST or span.dropped > dependent):
         raise _hidden(span.dropped if span.dropped > dependent else least)
     functions = span.functions(columns, parts.kappa)
     along = np.einsum("n,ni->i", parts.weight * goal, functions)

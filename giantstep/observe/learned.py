@@ -158,7 +158,7 @@ def learned(
 
 def profiles(result: Result, at: Array, index: int = 1) -> tuple[Profile, tuple[Profile, ...]]:
     """The profiles of a solution along theta_index, and along each direction of the spike where there is one."""
-    problem = problem_of(result.model, result.dimension, result.bias, intermediate=True)
+    problem = problem_of(result.vocabulary, result.dimension, result.bias, intermediate=True)
     output, target = Output(problem, result), result.model.target
     lines = (target_line(problem, index), *spike_lines(problem))
     found = [

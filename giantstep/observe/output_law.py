@@ -79,7 +79,7 @@ class Output:
         self.norm = order.get("norm", np.zeros(len(self.m)))
         self.zeta, self.psi = order["zeta"], order["psi"]
         self.span = span_of(problem)
-        if self.span is not None and self.span.clusters:  # m cancel: what they are together is solved for again
+        if self.span is not None and self.span.cancels:  # m cancel: what they are together is solved for again
             self.m = _coordinates(problem, order)
         else:
             self.span = None

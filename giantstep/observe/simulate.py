@@ -16,7 +16,7 @@ from giantstep.law.directions import Directions, rows_of
 from giantstep.law.given_bulk import given_rows
 from giantstep.law.intermediate_steps import at_strength, is_intermediate, refused
 from giantstep.law.kind import norms_vary
-from giantstep.law.spike import spike_of
+from giantstep.law.spike import spike_of, variance_by_value
 from giantstep.law.structured_inputs import input_law
 from giantstep.observe.measured_steps import finite_number, measured_step, of_all_seeds, standard_error
 from giantstep.simulate.convex import ConvexLoss
@@ -34,8 +34,9 @@ from giantstep.spec.kernels import coefficients
 from giantstep.spec.link import link_values
 from giantstep.spec.loss_functions import convex_loss
 from giantstep.spec.matrix import Rows
-from giantstep.spec.model import Fit, Model, Target
+from giantstep.spec.model import Fit, Model, Readout, Target
 from giantstep.spec.outline import outline
+from giantstep.spec.readout_density import density_of
 from giantstep.spec.shown import Row, Shown
 
 Array = NDArray[np.float64]
@@ -225,9 +226,10 @@ def at_dimension(model: Model, dimension: int) -> Model:
         raise cannot_run(error) from None
     changes: dict[str, Any] = {
         "network.width": sizes.beta,
-        "network.readout.fractions": list(sizes.fractions),
         "fit.samples": sizes.alpha[0],
     }
+    if not model.network.readout.continuous:
+        changes["network.readout.fractions"] = list(sizes.fractions)
     changes |= {f"step.{number}.samples": alpha0 for number, alpha0 in enumerate(sizes.alpha0, start=1)}
     return model.replace(changes)
 
@@ -248,6 +250,8 @@ def finite_system(model: Model, what: SystemKind) -> FiniteSystem:
         return system
     spike, given = _spike(model), _directions(model)
     spiked: dict[str, Any] = {"spike": spike, "steps": (), "same_batch": ()}
+    if model.network.readout.continuous:
+        spiked["by_value"] = _by_value(model)
     if model.bulk == "matrix":
         spiked["given"] = GivenRows(*given_rows(model))
     if given is not None:
@@ -272,8 +276,7 @@ def _bare_system(model: Model) -> FiniteSystem:
         activation=numpy_function(network.activation),
         link=_link(target),
         width=network.width,
-        values=network.readout.values,
-        fractions=network.readout.fractions,
+        **_readout(network.readout),
         bias=network.initial_bias,
         noise=target.noise,
         steps=tuple((step.samples, step.learning_rate) for step in model.steps),
@@ -286,6 +289,25 @@ def _bare_system(model: Model) -> FiniteSystem:
         inputs=_inputs(model),
         gaussian_rows=network.initialisation == "gaussian",
     )
+
+
+def _readout(readout: Readout) -> dict[str, Any]:
+    """Values and fractions; of a density one block of unit value, and how the values are drawn."""
+    if readout.density is None:
+        return {"values": readout.values, "fractions": readout.fractions}
+    return {"drawn": density_of(readout.density).samples}
+
+
+def _by_value(model: Model) -> tuple[float, float, float]:
+    """Coefficients of the bulk variance in the readout value. Raises BadInput where there are none."""
+    variance = variance_by_value(model)
+    if variance is None:
+        raise BadInput(
+            "network.readout.density: the rows around the spike have no law by the readout value to be drawn from here",
+            "simulate the network (--what network), or give values and fractions",
+        )
+    none, one, other = float(variance(0.0)), float(variance(1.0)), float(variance(-1.0))
+    return none, 0.5 * (one - other), 0.5 * (one + other) - none
 
 
 def _inputs(model: Model) -> InputSpectrum | None:

@@ -99,7 +99,7 @@ def _solution(found: Contents) -> Iterator[str]:
     yield _table(("", "quantity", "value", "how it is known"), map(_row, errors(result)), classes)
     plain = [_row(row)[:3] for row in parameters(result)]
     yield _table(("", "order parameter", "value"), plain, ("symbol", "", "number long"))
-    if len(result.model.network.readout.values) > 1:
+    if len(result.vocabulary.network.readout.values) > 1:
         yield '<p class="note">Of several blocks of neurons: commas between blocks, semicolons between rows.</p>'
 
 

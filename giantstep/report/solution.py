@@ -78,6 +78,8 @@ def parameters(result: Result) -> tuple[Row, ...]:
     ]
     if "loadings" in spike:
         found.append(Row(r"\ell_{b j}", "loadings, strength included", rows(spike["loadings"])))
+    if result.nodes_of_readout is not None:
+        found.append(Row("u_{b}", "nodes of the density of readout values", rows(list(result.nodes_of_readout.values))))
     for name, (latex, words) in _ORDER.items():
         if name in result.order_parameters:
             found.append(Row(latex, words, rows(result.order_parameters[name])))

@@ -8,7 +8,7 @@ import numpy as np
 
 from giantstep.simulate.errors import Array
 from giantstep.simulate.gradient_steps import layer_after_steps
-from giantstep.simulate.layer import FirstLayer, Streams
+from giantstep.simulate.layer import FirstLayer, Streams, neuron_values
 from giantstep.simulate.system import FiniteSizes, FiniteSystem, SystemKind
 
 
@@ -32,9 +32,12 @@ def draw_layer(system: FiniteSystem, sizes: FiniteSizes, what: SystemKind, strea
     spike = _spike_direction(system, sizes, theta, alignment, streams.direction)
     if what != "srf":
         return FirstLayer(rows, theta, spike, 0.0, alignment, np.ones(blocks))
-    for part, value, variance in zip(sizes.block_slices(), system.values, variances, strict=True):
-        rows[part] *= math.sqrt(variance)
-        rows[part] += (value * strength) * spike
+    values, spread = neuron_values(system, sizes, streams.layer), np.repeat(variances, sizes.blocks)
+    if system.drawn is not None:
+        spread = system.by_value[0] + system.by_value[1] * values + system.by_value[2] * values**2
+    rows *= np.sqrt(spread)[:, None]
+    for row, value in zip(rows, strength * values, strict=True):
+        row += value * spike
     return FirstLayer(rows, theta, spike, strength, alignment, np.array(variances, dtype=np.float64))
 
 

@@ -9,7 +9,16 @@ from scipy.linalg import blas
 
 from giantstep.simulate.errors import Array
 from giantstep.simulate.labels import noisy_labels
-from giantstep.simulate.layer import PIECE, FirstLayer, MeasuredStep, Streams, neuron_values, overlap, project
+from giantstep.simulate.layer import (
+    PIECE,
+    FirstLayer,
+    MeasuredStep,
+    Streams,
+    block_values,
+    neuron_values,
+    overlap,
+    project,
+)
 from giantstep.simulate.memory import chunk_rows
 from giantstep.simulate.system import FiniteSizes, FiniteSystem
 
@@ -41,20 +50,21 @@ def layer_after_steps(
     """
     rows, theta, scales = start
     means, states = np.zeros((len(system.values), sizes.dimension)), []
+    values = neuron_values(system, sizes, streams.layer)
     for number in range(len(system.steps)):
-        sums = step_sums(system, sizes, rows, theta, streams, number)
+        sums = step_sums(system, sizes, (rows, values), theta, streams, number)
         if scales is not None:
             sums.update[:] *= scales
             sums.residual[:] *= scales
         scale = system.steps[number][1] / (sizes.beta * sizes.step_samples[number])
         pulls = sums.pulls if number else np.outer(np.ones(len(means)), sums.slope * sums.residual)
-        for block, (part, value) in enumerate(zip(sizes.block_slices(), system.values, strict=True)):
-            sums.update[part] *= scale * value
-            means[block] += scale * value * pulls[block]
+        sums.update[:] *= scale * values[:, None]
+        means += scale * np.array(system.values)[:, None] * pulls
         rows += sums.update
-        states.append(MeasuredStep(means @ means.T, means @ theta.T, _variances(sizes, rows, means)))
-    if len(states) > 1:
-        return _of_several(rows, theta, means, tuple(states))
+        variances = _variances(sizes, rows, means, block_values(system, sizes, values))
+        states.append(MeasuredStep(means @ means.T, means @ theta.T, variances))
+    if len(states) > 1:  # later steps do not move rows in proportion to values that are drawn
+        return _of_several(rows, theta, means, tuple(states) if system.drawn is None else ())
     norm = float(np.linalg.norm(sums.residual))
     spike = sums.residual / norm if norm > 0.0 else theta[0]
     return FirstLayer(
@@ -65,24 +75,30 @@ def layer_after_steps(
 def _of_several(rows: Array, theta: Array, means: Array, states: tuple[MeasuredStep, ...]) -> FirstLayer:
     """The layer with as many directions of the spike as blocks."""
     left, sizes, spike = np.linalg.svd(means, full_matrices=False)
-    alignment = spike @ theta.T
-    return FirstLayer(rows, theta, spike, float(sizes[0]), alignment, states[-1].variances, left * sizes, states=states)
+    alignment, variances = spike @ theta.T, states[-1].variances if states else np.ones(len(means))
+    return FirstLayer(rows, theta, spike, float(sizes[0]), alignment, variances, left * sizes, states=states)
 
 
-def _variances(sizes: FiniteSizes, rows: Array, means: Array) -> Array:
-    """Mean squared norms of the rows of each block without their mean."""
+def _variances(sizes: FiniteSizes, rows: Array, means: Array, shares: Array) -> Array:
+    """Mean squared norms of the rows of each block without their mean, of which a row has its share [p]."""
     found = []
     for part, mean in zip(sizes.block_slices(), means, strict=True):
-        block = rows[part]
-        square = np.einsum("ij,ij->i", block, block) - 2.0 * (block @ mean)
-        found.append(float(np.mean(square)) + float(mean @ mean))
+        block, share = rows[part], shares[part]
+        square = np.einsum("ij,ij->i", block, block) - 2.0 * share * (block @ mean)
+        found.append(float(np.mean(square)) + float(np.mean(share**2)) * float(mean @ mean))
     return np.array(found)
 
 
 def step_sums(
-    system: FiniteSystem, sizes: FiniteSizes, rows: Array, theta: Array, streams: Streams, number: int = 0
+    system: FiniteSystem,
+    sizes: FiniteSizes,
+    network: tuple[Array, Array],
+    theta: Array,
+    streams: Streams,
+    number: int = 0,
 ) -> StepSums:
-    """The sums over the batch of a step, counted from zero, for a network with these rows."""
+    """The sums over the batch of a step, counted from zero, for a network of (rows, u_k)."""
+    rows, values = network
     count, width, dimension = sizes.step_samples[number], sizes.width_count, sizes.dimension
     sums = StepSums(np.zeros(rows.shape), np.zeros((len(sizes.blocks), dimension)), np.zeros(dimension), 0.0)
     source, noise = streams.batch(system.batch_of(number))
@@ -95,7 +111,7 @@ def step_sums(
         points = np.stack([overlap(inputs, direction) for direction in theta])
         target = noisy_labels(system, points, noise)
         project(inputs, rows, chunk)
-        residual, slopes = _residual_slopes(system, sizes, chunk, target)
+        residual, slopes = _residual_slopes(system, sizes, values, chunk, target)
         slope += float(np.sum(slopes @ np.array(sizes.blocks)))
         sums.residual[:] += blas.dgemv(1.0, inputs.T, residual)
         sums.pulls[:] += np.einsum("nb,nd->bd", slopes * residual[:, None], inputs)
@@ -103,10 +119,12 @@ def step_sums(
     return StepSums(sums.update, sums.pulls, sums.residual, slope / (count * width))
 
 
-def _residual_slopes(system: FiniteSystem, sizes: FiniteSizes, chunk: Array, target: Array) -> tuple[Array, Array]:
+def _residual_slopes(
+    system: FiniteSystem, sizes: FiniteSizes, values: Array, chunk: Array, target: Array
+) -> tuple[Array, Array]:
     """Turn pre-activations into e_i sigma'(z_ik), in place; returns e and the mean of sigma' over each block [n, K]."""
     count, width = chunk.shape
-    values, blocks = neuron_values(system, sizes), sizes.block_slices()
+    blocks = sizes.block_slices()
     residual, slopes = np.empty(count), np.empty((count, len(blocks)))
     height = max(1, PIECE // width)
     for start in range(0, count, height):

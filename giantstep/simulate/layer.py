@@ -106,9 +106,16 @@ class FirstLayer:
         return np.stack([overlap(inputs, direction) for direction in self.theta])
 
 
-def neuron_values(system: FiniteSystem, sizes: FiniteSizes) -> Array:
-    """u_k of every neuron, shape (p,): a0_k = u_k / sqrt p."""
+def neuron_values(system: FiniteSystem, sizes: FiniteSizes, source: np.random.Generator) -> Array:
+    """u_k of every neuron, shape (p,): a0_k = u_k / sqrt p; those that are drawn from the given stream."""
+    if system.drawn is not None:
+        return system.drawn(source.random(sizes.width_count))
     return np.repeat(np.array(system.values, dtype=np.float64), sizes.blocks)
+
+
+def block_values(system: FiniteSystem, sizes: FiniteSizes, values: Array) -> Array:
+    """What the mean of a neuron is in that of its block [p]: 1, or u_k where values are drawn."""
+    return values if system.drawn is not None else np.ones(sizes.width_count)
 
 
 def overlap(inputs: Array, direction: Array) -> Array:

@@ -35,6 +35,9 @@ class FiniteSystem:
     and of the readout; errors are measured against the clean link.
     steps: (alpha0, eta_tilde) = (n0/d, eta/d) of each giant gradient step in order, taken by the system "network".
     same_batch: of each step whether it takes the samples of the step before; none does where left out.
+    drawn: levels [p] of a distribution function -> values u_k, drawn for every neuron by itself; values is (1.0,) then:
+    one block, whose strength, mean and bulk variance are those of u = 1, and neurons of u have u r and by_value.
+    by_value: coefficients (c_0, c_1, c_2) of the bulk variance c_0 + c_1 u + c_2 u^2 of drawn values.
     spike: (r, gamma, (c_1, ..., c_K)): strength, alignment <v, theta> (with several indices a tuple of
     <v, theta_i>) and squared norm of the bulk rows per block, used by "srf", and by "gaussian" for gamma. None:
     v = theta_1, r = 0, c = 1, plain random features.
@@ -74,6 +77,8 @@ class FiniteSystem:
     inputs: InputSpectrum | None = None
     gaussian_rows: bool = False
     same_batch: tuple[bool, ...] = ()
+    drawn: Callable[[Array], Array] | None = None
+    by_value: tuple[float, float, float] = (1.0, 0.0, 0.0)
 
     def batch_of(self, step: int) -> int:
         """The number of the batch that a step takes, both counted from zero."""
@@ -124,6 +129,7 @@ class FiniteSystem:
             f"same_batch needs one entry for each step, the first one False, got {self.same_batch!r}",
         )
         _require(len(self.steps) < 2 or self.inputs is None, "of inputs with a covariance one step is simulated")
+        _require(self.drawn is None or self.values == (1.0,), "values that are drawn take the place of a vocabulary")
         if self.spike is not None:
             _require(len(self.spike) == 3, f"spike must be (strength, alignment, bulk variances), got {self.spike!r}")
             self._check_spike(*self.spike)
@@ -252,6 +258,10 @@ def check_kind(system: FiniteSystem, what: SystemKind) -> None:
     """Raise SimulationError where `system` lacks what this system needs."""
     _require(what in SYSTEM_KINDS, f"what must be one of {', '.join(SYSTEM_KINDS)}, got {what!r}")
     if what == "gaussian":
+        _require(
+            system.drawn is None,
+            "the system 'gaussian' has a law for every block, and values that are drawn have none; simulate 'srf'",
+        )
         _require(
             system.coefficients is not None,
             "the system 'gaussian' needs coefficients, a function of kappa: FiniteSystem(coefficients=...)",

@@ -6,7 +6,6 @@ and writing all follow from that declaration (``giantstep.spec.tables``).
 Sources: [CUI24] Cui et al. 2024, arXiv:2402.04980.
 """
 
-import math
 import os
 import stat
 import tomllib
@@ -23,6 +22,7 @@ from giantstep.spec.files import similar_file
 from giantstep.spec.fit_loss import FitLoss, LossKind
 from giantstep.spec.inputs_table import Inputs as Inputs
 from giantstep.spec.link import LinkKind, takes_only_signs
+from giantstep.spec.readout_table import Readout as Readout
 from giantstep.spec.spike_table import Spike as Spike
 from giantstep.spec.spike_table import check_blocks, check_indices
 from giantstep.spec.step_table import Step as Step
@@ -35,7 +35,7 @@ from giantstep.spec.step_table import (
     unnumbered,
 )
 from giantstep.spec.tables import NO_KEY, Table, build, keys_of, shown_plainly, tables_of, toml_text
-from giantstep.spec.validate import Choice, Expression, Number, NumberOrWord, Numbers, wrong
+from giantstep.spec.validate import Choice, Expression, Number, NumberOrWord, wrong
 from giantstep.spec.written_values import value_of_text
 
 Bulk = Literal["isotropic", "trained", "matrix", "inputs"]
@@ -45,40 +45,6 @@ MAX_FILE_BYTES = 1_000_000
 TRAINED = "trained"
 
 _SIGNS = 'choose a link such as "sign", "sign(z - 0.3)", "2*step(z) - 1" or "sign(z1*z2)"'
-
-
-@shown_plainly
-@dataclass(frozen=True)
-class Readout(Table):
-    """Readout at initialisation, a0_k = u_k/sqrt(p): values u_b, each held by a fraction pi_b of the neurons.
-
-    The fractions must sum to 1 to 1e-9 and are then made to do so exactly. [CUI24, App. D]
-    """
-
-    path: ClassVar[str] = "network.readout"
-    values: Annotated[tuple[float, ...], Numbers(Number("the readout value of a block"))] = (1.0,)
-    fractions: Annotated[
-        tuple[float, ...], Numbers(Number("the fraction of neurons in a block", high=1.0, positive=True))
-    ] = (1.0,)
-
-    def check(self) -> None:
-        """Raises BadInput for lists of different lengths, fractions not summing to 1 and values all zero."""
-        if len(self.values) != len(self.fractions):
-            raise BadInput(
-                f"{self.path}: values has {len(self.values)} entries and fractions has {len(self.fractions)}"
-                + " or is left out" * (self.fractions == (1.0,)),
-                "give one fraction for each value, as in values = [1.0, -1.0], fractions = [0.5, 0.5]; "
-                "gs.model(readout=[1.0, -1.0]) takes equal ones",
-            )
-        if not any(self.values):
-            raise BadInput(f"{self.path}.values = {shorten(list(self.values))} are all zero", "one must not be zero")
-        total = math.fsum(self.fractions)
-        if abs(total - 1.0) > 1e-9:
-            raise BadInput(
-                f"{self.path}.fractions = {shorten(list(self.fractions))} sum to {total:.12g}",
-                "they must sum to 1",
-            )
-        object.__setattr__(self, "fractions", _summing_to_one(self.fractions))
 
 
 @shown_plainly
@@ -195,8 +161,13 @@ class Model(Table):
         check_several(self.steps, structured=self.inputs is not None)
         if self.step is not None and self.spike is not None:
             raise BadInput("the model has both [step] and [spike]", "keep one of them, or neither")
+        if self.network.readout.density is not None and self.bulk == "matrix":
+            raise BadInput(
+                'network.readout.density is given with step.bulk = "matrix", whose rows belong to readout values',
+                "give network.readout.values and fractions, and the array 'block' of the file",
+            )
         if self.spike is not None:
-            check_blocks(self.spike, self.network.readout.values)
+            check_blocks(self.spike, self.network.readout)
             check_indices(self.spike, self.target.link, self.target.indices)
         if self.fit.loss.form == "margin":
             _check_signs(self.fit.loss, self.target)
@@ -386,13 +357,3 @@ def _dotted(tables: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
         inside = isinstance(value, Mapping) and key in tables_of(Model)
         found |= _dotted(value, f"{key}.") if inside else {key: value}
     return found
-
-
-def _summing_to_one(fractions: tuple[float, ...]) -> tuple[float, ...]:
-    """The fractions, the rounding error of their sum put on the largest: ``math.fsum`` is exactly 1."""
-    if math.fsum(fractions) == 1.0:
-        return fractions
-    scaled = [value / math.fsum(fractions) for value in fractions]
-    largest = max(range(len(scaled)), key=scaled.__getitem__)
-    scaled[largest] += math.fsum((1.0, *(-value for value in scaled)))
-    return tuple(scaled)

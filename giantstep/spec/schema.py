@@ -14,6 +14,7 @@ from giantstep.spec.fit_loss import LossKind
 from giantstep.spec.link import LinkKind
 from giantstep.spec.matrix import Matrix, NumbersOrMatrix
 from giantstep.spec.model import Model
+from giantstep.spec.readout_density import DENSITIES, DensityKind
 from giantstep.spec.step_table import MOST_STEPS, Step
 from giantstep.spec.tables import Table, declared, fields_with_keys, plain
 from giantstep.spec.validate import (
@@ -42,6 +43,11 @@ def schema() -> dict[str, Any]:
 def activations() -> dict[str, str]:
     """Registered activations and links: name -> expression in z."""
     return {**{name: entry.expression for name, entry in FUNCTIONS.items()}, **_others()}
+
+
+def densities() -> dict[str, str]:
+    """Registered densities of readout values: name -> expression in u, before it is normalised."""
+    return dict(DENSITIES)
 
 
 def losses() -> dict[str, str]:
@@ -124,6 +130,9 @@ def _of_kind(kind: Kind) -> dict[str, Any]:
         case Expression():
             words = "a registered name or an expression in z"
             return {"type": "string", "description": words, "examples": [*FUNCTIONS]}
+        case DensityKind():
+            words = "the density of readout values: a registered name or an expression in u, normalised"
+            return {"type": "string", "description": words, "examples": [*DENSITIES]}
         case LinkKind():
             words = "a registered name or an expression in z, or in z1, z2, ... for several indices"
             return {"type": "string", "description": words, "examples": [*FUNCTIONS, "sign(z1*z2)"]}

@@ -13,6 +13,8 @@ from derive.language.grammar import shorten
 from derive.language.links import MAX_INDICES
 from giantstep.spec.errors import BadInput
 from giantstep.spec.matrix import MAX_RANK, Matrix, NumbersOrMatrix, Rows
+from giantstep.spec.readout_density import density_of
+from giantstep.spec.readout_table import Readout
 from giantstep.spec.tables import Table, plain, shown_plainly
 from giantstep.spec.validate import SMALLEST, Number, Numbers
 
@@ -96,9 +98,12 @@ def _directions(count: int) -> str:
     return "directions" if count > 1 else "direction"
 
 
-def check_blocks(spike: Spike, values: tuple[float, ...]) -> None:
+def check_blocks(spike: Spike, readout: Readout) -> None:
     """Raises BadInput for bulk variances that are not positive, and loadings of another number of blocks."""
-    given = spike.bulk_variance
+    given, values = spike.bulk_variance, readout.values
+    if readout.density is not None:
+        _check_density(spike, readout.density)
+        return
     if isinstance(given, tuple) and len(given) != len(values):
         raise BadInput(
             f"spike.bulk_variance = {shorten(list(given))} has {len(given)} entries, and network.readout.values has "
@@ -113,6 +118,17 @@ def check_blocks(spike: Spike, values: tuple[float, ...]) -> None:
             f"network.readout.values has {len(values)} blocks",
             "give one row for each block; blocks may have the same readout value, as in values = [1.0, 1.0]",
         )
+
+
+def _check_density(spike: Spike, density: str) -> None:
+    """Raises BadInput for what is given block by block, and bulk variances that are not positive at some value."""
+    if isinstance(spike.bulk_variance, tuple) or spike.loadings is not None:
+        raise BadInput(
+            f"network.readout.density = {shorten(density)} has no blocks, and the spike is given for blocks",
+            "give one number as spike.bulk_variance, and no spike.loadings",
+        )
+    u = density_of(density).u
+    _check_variances(spike.bulk_variance, (float(u[0]), float(u[-1])))
 
 
 def _check_variances(given: float, values: tuple[float, ...]) -> None:

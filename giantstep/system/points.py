@@ -31,7 +31,7 @@ def parameter_keys(model: Model) -> tuple[str, ...]:
 
 def goes_together(model: Model, dimension: int | None = None) -> bool:
     """Whether the solver takes many points of a model at a time."""
-    if dimension is not None and dimension > _LARGE:
+    if dimension is not None and dimension > _LARGE or model.network.readout.continuous:
         return False
     return is_closed(model) and rank_of(model) == 1 and (model.spike is None or model.spike.loadings is None)
 

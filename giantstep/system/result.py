@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from giantstep.law.layer_state import LayerState
 from giantstep.law.spike import SpikeParameters, states_after_steps
-from giantstep.spec.model import Model
+from giantstep.spec.model import Model, Readout
 from giantstep.spec.outline import outline
 from giantstep.spec.shown import Row, Shown, number
 
@@ -41,8 +41,9 @@ class Result(Shown):
     test_error: E (f_* - f)^2, of margin losses P(f_* f < 0); train_error: mean loss on the training set, of the
     square loss without the factor 1/2; free_energy: minimum of the training objective per dimension; residual: worst
     relative residual of all equations, evaluated apart from the solver; quadrature_error: change of the test error
-    between orders of quadrature, relative to it (where it is below 1e-5 of E y^2, relative to that); bias: of every
-    neuron, the trained one where it is trained.
+    between orders of quadrature, relative to it (where it is below 1e-5 of E y^2, relative to that), and between
+    numbers of nodes of a density of readout values; bias: of every neuron, the trained one where it is trained;
+    nodes_of_readout: of a density the values and fractions that the order parameters belong to.
     """
 
     model: Model
@@ -58,6 +59,14 @@ class Result(Shown):
     dimension: int | None
     nodes: int
     bias: float = 0.0
+    nodes_of_readout: Readout | None = None
+
+    @property
+    def vocabulary(self) -> Model:
+        """The model whose equations were solved: that of a density of readout values at its nodes."""
+        if self.nodes_of_readout is None:
+            return self.model
+        return replace(self.model, network=replace(self.model.network, readout=self.nodes_of_readout))
 
     @property
     def training_loss(self) -> float:
@@ -71,9 +80,12 @@ class Result(Shown):
         """Dimension at which the leading term of finite size equals the free energy: the limit holds far above it.
 
         Large where the spike is weak or readout values are close. None in the limit of a step below the giant one,
-        which is reached like a power of the dimension. Source: docs/theory.md, section 6.
+        which is reached like a power of the dimension, and of a density of readout values, whose m are without bound in
+        the limit. Source: docs/theory.md, section 6.
         """
         if self.dimension is None and self.model.step is not None and self.model.step.exponent < 0.5:
+            return None
+        if self.dimension is None and self.nodes_of_readout is not None:
             return None
         order = self.order_parameters
         terms = float((order["m"] ** 2 / order["V2"]).sum()) / 2.0
@@ -117,6 +129,9 @@ class Result(Shown):
             "nodes": self.nodes,
             "model": self.model.to_dict(),
         }
+        if self.nodes_of_readout is not None:
+            nodes = self.nodes_of_readout
+            found["readout_nodes"] = {"values": list(nodes.values), "fractions": list(nodes.fractions)}
         if self.model.earlier_steps:
             found["steps"] = [state.to_dict() for state in self.steps]
         return found
@@ -127,4 +142,4 @@ class Result(Shown):
 
         Source: docs/theory.md, section 12.
         """
-        return states_after_steps(self.model)
+        return states_after_steps(self.vocabulary)

@@ -48,6 +48,15 @@ def solve(
     """
     if not 1e-14 <= tolerance < 1.0:
         raise BadInput(f"tolerance = {tolerance} is out of range", "give a relative tolerance between 1e-14 and 1")
+    if model.network.readout.continuous:
+        from giantstep.system.continuous_readout import solve_continuous  # a vocabulary starts sooner without
+
+        return solve_continuous(model, tolerance, lambda one, before: _solved(one, dimension, tolerance, before), start)
+    return _solved(model, dimension, tolerance, start)
+
+
+def _solved(model: Model, dimension: int | None, tolerance: float, start: Result | None) -> Result:
+    """The solution of a model whose readout takes finitely many values."""
     begun = time.perf_counter()
     problem = problem_of(model, dimension, intermediate=True)
     _compiled(problem.features)
@@ -71,6 +80,13 @@ def solve(
         if not holds:
             raise _diagnosis(name, problem, result, tolerance)
     return result
+
+
+def vocabulary_of(model: Model, dimension: int | None = None, tolerance: float = 1e-10) -> Model:
+    """The model; in the place of a density of readout values the nodes at which its test error has settled."""
+    if not model.network.readout.continuous:
+        return model
+    return solve(model, dimension=dimension, tolerance=tolerance).vocabulary
 
 
 @lru_cache(maxsize=256)

@@ -34,7 +34,7 @@ def starts_near(system: CoupledSystem, order: Mapping[str, Array]) -> Iterator[A
     of the square loss.
     """
     yield system.unknowns(order)
-    if system.span is not None and system.span.clusters:
+    if system.span is not None and system.span.cancels:
         with suppress(NotConverged):
             square = order_of_square_loss(system.problem, system.feature_table)
             yield system.unknowns({**order, "coordinates": square["coordinates"]})

@@ -9,7 +9,7 @@ so the equations in m are nearly singular. In coordinates c of orthonormal funct
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -32,6 +32,7 @@ ROUNDING = 1e-13
 _EPS = 2.2e-16
 _WORST = 1e-7  # rounding of rates beside what counts of them: by measurement the derivative is 30 times as exact
 _SURELY, _FELT = 1e-8, 1e-2  # inverse dimension that rounding does not reach; share of it that shows
+_ROUNDED = 1e-12  # of the largest coordinate
 _CLOSE = 1e-5  # rounding may show where features differ by less
 
 
@@ -41,7 +42,9 @@ class Span:
 
     null [K, K - rank]: combinations of the mean features that vanish; least: what the last e_i had beside the others,
     relative to its size: rounding makes of it an error of some 1e-16/least; dropped: what was taken for rounding.
-    clusters: of features that differ by next to nothing; ``within`` [K, K] takes their combinations to e_i.
+    clusters: of features that differ by next to nothing; ``within`` [K, K] takes their combinations to e_i. spanning:
+    other features of the same span, in the place of mu0_b in ``basis``; ``nodes`` is then the span of mu0_b themselves,
+    and products [K, K] are those of its functions with e_i.
     """
 
     basis: Array
@@ -52,6 +55,14 @@ class Span:
     dropped: float
     clusters: tuple[Cluster, ...] = ()
     within: Array | None = None
+    spanning: tuple[Term, ...] = ()
+    nodes: Span | None = None
+    products: Array | None = None
+
+    @property
+    def cancels(self) -> bool:
+        """Whether the m of nearly dependent features may be large and cancel."""
+        return bool(self.clusters) or self.nodes is not None
 
     def columns(self, rows: Array) -> Array:
         """A table with e_i in the place of mu0_b: zero columns from the rank on; read-only."""
@@ -65,6 +76,8 @@ class Span:
 
     def functions(self, mu0: Array, kappa: Array) -> Array:
         """e_i, [N, K], from mu0_b, [N, K], at points [N, q]."""
+        if self.spanning:
+            mu0 = means_of(self.spanning, kappa)
         return _sums(combined(mu0, kappa, self.clusters)[0], self.basis if self.within is None else self.within)
 
     def rates(self, rates: Array, weight: Array, functions: Array, combined: Array | None = None) -> Array:
@@ -96,6 +109,8 @@ class Span:
 
     def inward(self, m: Array) -> Array:
         """The coordinates c [K] of m [K]."""
+        if self.nodes is not None and self.products is not None:
+            return np.asarray(np.einsum("ji,j->i", self.products, self.nodes.inward(m)))
         return np.asarray(np.einsum("ib,b->i", self.coordinates, m))
 
     def outward(self, c: Array, response: Array) -> Array:
@@ -103,6 +118,12 @@ class Span:
 
         Of many points where these are [K, P]; a point has the same numbers as alone.
         """
+        if self.nodes is not None and self.products is not None:
+            further = (slice(None), *[None] * (c.ndim - 1))
+            inside = _over_blocks(self.products.T[(..., *further[1:])] * c[:, None])
+            # rounding of a function that needs next to all of m would be most of them
+            inside = np.where(np.abs(inside) > _ROUNDED * np.abs(inside).max(axis=0), inside, 0.0)
+            return self.nodes.outward(inside, response)
         further = (slice(None), *[None] * (c.ndim - 1))
         m = _over_blocks(self.basis.T[(..., *further[1:])] * c[:, None])
         vanishing: list[Array] = []
@@ -142,10 +163,29 @@ def _span_at_infinity(features: Features) -> Span | None:
     terms, blocks = (features.blocks, features.loadings, features.link), len(features.blocks)
     if blocks == 1 and _stands_out(*terms):
         return None
+    resolution = features.model.network.readout.resolution
+    if resolution is not None:
+        return _continuous(features, resolution)
     span = _span(*terms)
     if _rounded(span):
         span = _graded(*terms, _clusters(features, "mean"))
     return None if blocks == span.rank == 1 and not span.clusters else span
+
+
+def _continuous(features: Features, resolution: float) -> Span:
+    """The span at the nodes of a density: there are more of them where what they leave out counts."""
+    from giantstep.system.continuous_span import spanning_terms  # vocabularies need none
+
+    terms = (features.blocks, features.loadings, features.link)
+    nodes, spanning = _span(*terms, resolution), spanning_terms(features)
+    if not spanning:
+        return replace(nodes, nodes=nodes, products=np.eye(len(nodes.basis)))
+    kappa, weight, mu0, _ = _features(*terms)
+    root = np.sqrt(weight)[:, None]
+    means = means_of(spanning, kappa)
+    found = orthonormal(root * means, np.sqrt(weight @ means**2), resolution)
+    products = np.einsum("nj,ni->ji", root * _sums(mu0, nodes.basis), root * _sums(means, found.basis))
+    return replace(found, spanning=spanning, nodes=nodes, products=products)
 
 
 def _require_dimension(problem: Problem) -> None:
@@ -171,6 +211,9 @@ def _require_dimension(problem: Problem) -> None:
 
 def span_of_columns(problem: Problem, kind: Kind, kappa: Array, weight: Array, columns: Array, sizes: Array) -> Span:
     """The same of any features of a problem: columns [N, C] at points [N, q] with weights [N], norms ``sizes`` [C]."""
+    resolution = problem.model.network.readout.resolution
+    if resolution is not None:
+        return orthonormal(np.sqrt(weight)[:, None] * columns, sizes, resolution)
     span = orthonormal(np.sqrt(weight)[:, None] * columns, sizes)
     return _by_clusters(kappa, weight, columns, sizes, _clusters(problem.features, kind)) if _rounded(span) else span
 
@@ -194,9 +237,9 @@ def _stands_out(blocks: tuple[Term, ...], loadings: Rows | None, target: Term | 
 
 
 @lru_cache(maxsize=128)
-def _span(blocks: tuple[Term, ...], loadings: Rows | None, target: Term | None) -> Span:
+def _span(blocks: tuple[Term, ...], loadings: Rows | None, target: Term | None, resolution: float = ROUNDING) -> Span:
     _, weight, mu0, sizes = _features(blocks, loadings, target)
-    return orthonormal(np.sqrt(weight)[:, None] * mu0, sizes)
+    return orthonormal(np.sqrt(weight)[:, None] * mu0, sizes, resolution)
 
 
 @lru_cache(maxsize=128)
@@ -230,8 +273,10 @@ def _features(
     return _kappa(rows, len(blocks), rank), rows[:, 1], mu0, sizes
 
 
-def orthonormal(columns: Array, sizes: Array) -> Span:
+def orthonormal(columns: Array, sizes: Array, resolution: float = ROUNDING) -> Span:
     """The span of columns [N, K], whose rounding errors are of the given sizes [K] times the machine's precision.
+
+    resolution: what a column has to have beside the others, relative to its size, to count.
 
     Gram-Schmidt, twice, the largest rest first; sums are taken in a fixed order, by no linear algebra library.
     """
@@ -243,7 +288,7 @@ def orthonormal(columns: Array, sizes: Array) -> Span:
     while waiting:
         norms = np.sqrt((rest[:, waiting] ** 2).sum(axis=0))
         place = int(np.argmax(norms))
-        if not norms[place] > ROUNDING:
+        if not norms[place] > resolution:
             dropped = float(norms[place])
             break
         chosen, least = waiting.pop(place), min(least, float(norms[place]))
@@ -277,6 +322,11 @@ def combined(columns: Array, kappa: Array, clusters: tuple[Cluster, ...]) -> tup
         places = list(cluster.columns)
         found[:, places], sizes[:, places] = cluster.at(kappa)
     return found, sizes
+
+
+def means_of(terms: tuple[Term, ...], kappa: Array) -> Array:
+    """The mean features [N, K] of terms of one direction at points [N, 1]."""
+    return np.stack([term.coefficients(kappa[:, 0])[0] for term in terms], axis=1)
 
 
 def _sums(functions: Array, matrix: Array) -> Array:

@@ -268,5 +268,5 @@ class Reference:
 
 def reference(result: Result) -> Reference:
     """A result as the reference sees it, along the directions that kappa has."""
-    problem = problem_of(result.model, result.dimension, result.bias, intermediate=True)
+    problem = problem_of(result.vocabulary, result.dimension, result.bias, intermediate=True)
     return Reference(result, problem, order_of(problem, result))

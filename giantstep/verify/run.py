@@ -12,7 +12,7 @@ from giantstep.observe.simulate import checked_count
 from giantstep.spec.given import takes_model
 from giantstep.spec.model import Model
 from giantstep.system.problem import problem_of
-from giantstep.system.solve import solve
+from giantstep.system.solve import solve, vocabulary_of
 from giantstep.verify.answer import result_checks
 from giantstep.verify.certificate import certificate_checks
 from giantstep.verify.check import Check
@@ -75,6 +75,7 @@ def checks(model: Model, dimension: int = DIMENSION, seeds: int = SEEDS) -> Iter
 def exact_checks(model: Model) -> Iterator[Check]:
     """The checks without simulation: no chance in them."""
     yield from derivation_checks(model)
+    model = vocabulary_of(model)
     problem = problem_of(model, intermediate=True)
     yield from function_checks(scalar_function(model.network.activation), problem.blocks, "the activation")
     if problem.link is not None:

@@ -67,7 +67,7 @@ def test_the_model_may_come_from_standard_input() -> None:
 
 def test_lists_and_the_schema(run: Run) -> None:
     assert json.loads(run("list", "losses", "--json")[1]) == gs.losses()
-    assert set(json.loads(run("list", "--json")[1])) == {"activations", "losses", "keys"}
+    assert set(json.loads(run("list", "--json")[1])) == {"activations", "losses", "densities", "keys"}
     shown = run("list")[1]
     assert "gelu" in shown and "huber" in shown and "fit.ridge" in shown
     one_sentence_and_a_hint(run("list", "links")[2], "activations")

@@ -54,7 +54,7 @@ def test_step_is_the_gradient_of_the_loss(rows_per_chunk: int, monkeypatch: pyte
     batch, noise = draws.batch()
     inputs = batch.standard_normal((count, 20))
     target = mixed_link(inputs @ after.theta[0]) + math.sqrt(0.2) * noise.noise.standard_normal(count)
-    readout = neuron_values(system, sizes) / math.sqrt(sizes.width_count)
+    readout = neuron_values(system, sizes, draws.layer) / math.sqrt(sizes.width_count)
 
     def loss(rows: Array) -> float:
         output = np.tanh(inputs @ rows.T + 0.4) @ readout / math.sqrt(sizes.width_count)

@@ -21,6 +21,7 @@ EXAMPLES: Mapping[str, str] = {
     "network.width": "0.5",
     "network.readout.values": "[1.0, -1.0]",
     "network.readout.fractions": "[0.5, 0.5]",
+    "network.readout.density": '"gaussian"',
     "network.bias": '"trained"',
     "network.initialisation": '"gaussian"',
     "target.link": '"sign(z1*z2)"',

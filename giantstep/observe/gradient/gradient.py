@@ -97,6 +97,7 @@ def gradient(
     for key in chosen:
         check_key(model, key)
     result = solve(model, dimension=dimension, tolerance=tolerance, start=start)
+    model = result.vocabulary
     problem, members = merged(
         problem_of(model, dimension, result.bias, intermediate=True), opposite=not model.network.trains_bias
     )
@@ -179,7 +180,7 @@ def _sensitivity(problem: Problem, order: Mapping[str, Array], level: Level) -> 
     system = solved_again(problem, order, level)
     if system is None:
         span = span_of(problem)
-        if span is not None and span.clusters:
+        if span is not None and span.cancels:
             raise hidden_rates()
         raise NotConverged("the solution is lost at the resolution of its derivative", "raise fit.ridge")
     return Sensitivity(system)

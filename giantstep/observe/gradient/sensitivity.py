@@ -11,6 +11,7 @@ from giantstep.observe.gradient.linear import solved
 from giantstep.observe.gradient.parameter import Rates
 from giantstep.observe.gradient.parameter_directions import Direction
 from giantstep.spec.errors import BadInput
+from giantstep.system.continuous_span import moving_order
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.misclassification import wrong_sign_slopes
 from giantstep.system.state import State
@@ -56,7 +57,15 @@ class Sensitivity:
         """
         system = self.system
         change, span = direction.change(system.problem, system.points()), system.span
-        if span is not None:
+        if span is not None and span.spanning:
+            if (order := moving_order(system.problem)) is not None:
+                raise BadInput(
+                    f"E[He_{order}(z) sigma(z)] = 0: what the readout sees of kappa^{order + 2} moves with the spike, "
+                    "and a density has no derivative of it",
+                    "give a dimension",
+                )
+            change[0] = 0.0  # all functions of a parity up to some degree, whatever the parameter
+        elif span is not None:
             appearing, size = np.einsum("bw,bn->wn", span.null, change[0]), np.abs(change).max()
             if np.any(np.abs(appearing) > _APPEARS * size * np.abs(span.null).sum(axis=0)[:, None]):
                 raise BadInput(

@@ -25,7 +25,7 @@ from giantstep.spec.outline import outline
 from giantstep.spec.shown import Pictured, Row, number
 from giantstep.system.merged_blocks import merged
 from giantstep.system.problem import Problem, problem_of
-from giantstep.system.solve import solve
+from giantstep.system.solve import solve, vocabulary_of
 
 Array = np.ndarray
 
@@ -160,7 +160,7 @@ def spectrum(
 
 
 def _spectrum(model: Model, dimension: int | None) -> Spectrum:
-    begun = time.perf_counter()
+    begun, given, model = time.perf_counter(), model, vocabulary_of(model, dimension)
     limit = is_intermediate(model) and dimension is None
     bias = solve(model, dimension=dimension).bias if model.network.trains_bias else None
     whole = problem_of(random_features(model) if limit else model, dimension, bias)
@@ -170,7 +170,7 @@ def _spectrum(model: Model, dimension: int | None) -> Spectrum:
     found, bulks, unresolved, total = _resolved(response, fades)
     floor = _floor(response, found)
     return Spectrum(
-        model,
+        given,
         whole.spike,
         _without_end(bulks) if fades else bulks,
         mass_at_zero(response),

@@ -1,0 +1,98 @@
+"""The table [network] readout: the readout at initialisation, a vocabulary or a density.
+
+Source: [CUI24] Cui et al. 2024, arXiv:2402.04980, App. D; THEORY section 13.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any, ClassVar
+
+from derive.language.grammar import shorten
+from giantstep.spec.errors import BadInput
+from giantstep.spec.readout_density import DensityKind, density_of
+from giantstep.spec.tables import NO_KEY, Table, shown_plainly
+from giantstep.spec.validate import Number, Numbers
+
+
+@shown_plainly
+@dataclass(frozen=True)
+class Readout(Table):
+    """Readout at initialisation, a0_k = u_k/sqrt(p): values u_b, each of a fraction pi_b of the neurons, or a density.
+
+    density: of the values, "gaussian", "uniform" (of unit variance), or an expression in u, which is normalised; mean
+    and variance are as they are. At infinite dimension the readout uses all that mean features of any value add up to,
+    and the limit is approached slowly: a dimension gives what a network of that size does.
+    The fractions must sum to 1 to 1e-9 and are then made to do so exactly. [CUI24, App. D]
+    """
+
+    path: ClassVar[str] = "network.readout"
+    values: Annotated[tuple[float, ...], Numbers(Number("the readout value of a block"))] = (1.0,)
+    fractions: Annotated[
+        tuple[float, ...], Numbers(Number("the fraction of neurons in a block", high=1.0, positive=True))
+    ] = (1.0,)
+    density: Annotated[str | None, DensityKind()] = None
+    #: Of a density at nodes: what a mean feature has to have beside the others to count. None: it has no nodes yet.
+    resolution: float | None = field(default=None, metadata=NO_KEY)
+
+    @property
+    def continuous(self) -> bool:
+        """Whether values are drawn from a density, which has no nodes yet."""
+        return self.density is not None and self.resolution is None
+
+    @property
+    def mean(self) -> float:
+        """ubar, the mean of the values; of a density its own, whatever the nodes."""
+        if self.density is not None:
+            return density_of(self.density).moment(1)
+        return sum(u * f for u, f in zip(self.values, self.fractions, strict=True))
+
+    def at_nodes(self, values: tuple[float, ...], fractions: tuple[float, ...], resolution: float) -> Readout:
+        """A density as a vocabulary: nodes and weights of a rule for it."""
+        return replace(self, values=values, fractions=fractions, resolution=resolution)
+
+    def check(self) -> None:
+        """Raises BadInput for lists of different lengths, fractions not summing to 1, values all zero, and values
+        beside a density.
+        """
+        if self.continuous:
+            if self.values != (1.0,) or self.fractions != (1.0,):
+                raise BadInput(
+                    f"{self.path} has values or fractions, and density = {shorten(self.density)}",
+                    "give a density, or values with their fractions",
+                )
+            object.__setattr__(self, "values", ())  # they are the nodes of a rule, where one is chosen
+            object.__setattr__(self, "fractions", ())
+            return
+        if len(self.values) != len(self.fractions):
+            raise BadInput(
+                f"{self.path}: values has {len(self.values)} entries and fractions has {len(self.fractions)}"
+                + " or is left out" * (self.fractions == (1.0,)),
+                "give one fraction for each value, as in values = [1.0, -1.0], fractions = [0.5, 0.5]; "
+                "gs.model(readout=[1.0, -1.0]) takes equal ones",
+            )
+        if not any(self.values):
+            raise BadInput(f"{self.path}.values = {shorten(list(self.values))} are all zero", "one must not be zero")
+        total = math.fsum(self.fractions)
+        if abs(total - 1.0) > 1e-9:
+            raise BadInput(
+                f"{self.path}.fractions = {shorten(list(self.fractions))} sum to {total:.12g}",
+                "they must sum to 1",
+            )
+        object.__setattr__(self, "fractions", _summing_to_one(self.fractions))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The keys of a model file: of a density no nodes."""
+        found = super().to_dict()
+        return found if self.density is None else {"density": self.density}
+
+
+def _summing_to_one(fractions: tuple[float, ...]) -> tuple[float, ...]:
+    """The fractions, the rounding error of their sum put on the largest: ``math.fsum`` is exactly 1."""
+    if math.fsum(fractions) == 1.0:
+        return fractions
+    scaled = [value / math.fsum(fractions) for value in fractions]
+    largest = max(range(len(scaled)), key=scaled.__getitem__)
+    scaled[largest] += math.fsum((1.0, *(-value for value in scaled)))
+    return tuple(scaled)

@@ -1,0 +1,47 @@
+"""Readouts with a density: the equations at the nodes of a rule in u, as many as the test error needs to settle.
+
+Averages over u are those of the equations over blocks: a density is the limit of its Gauss vocabularies, on the same
+system. At infinite dimension the readout uses the closed span of all mu0_u(kappa); nodes make more and more of it, and
+of features that rounding hardly tells apart there are as many as count (``span``). More nodes, each time with a smaller
+part of a feature that counts, give the change of the test error, which is part of the quadrature error.
+Source: THEORY section 13.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+from giantstep.law.readout_law import RUNGS, at_nodes
+from giantstep.spec.errors import NotConverged
+from giantstep.spec.model import Model
+from giantstep.system.result import Result
+
+
+def solve_continuous(
+    model: Model, tolerance: float, solved: Callable[[Model, Result | None], Result], start: Result | None
+) -> Result:
+    """The solution at the first number of nodes at which it has settled; solved(model, start): of a vocabulary.
+
+    Raises NotConverged where it does not settle, and what ``solved`` raises.
+    """
+    begun = time.perf_counter()
+    previous: Result | None = None
+    change = float("inf")
+    for rung in range(len(RUNGS)):
+        found = solved(at_nodes(model, rung), start)
+        if previous is not None:
+            change = abs(found.test_error - previous.test_error) / (abs(found.test_error) or 1.0)
+            if change <= tolerance:
+                error, seconds = max(change, found.quadrature_error), time.perf_counter() - begun
+                nodes = found.model.network.readout
+                return replace(found, model=model, nodes_of_readout=nodes, quadrature_error=error, seconds=seconds)
+        previous = found
+    assert previous is not None
+    raise NotConverged(
+        f"the test error changes by {change:.1e} (relative) from {RUNGS[-2]} to {RUNGS[-1]} readout values of the "
+        f"density, {tolerance:.0e} is asked",
+        "allow a larger tolerance"
+        + (", or give a dimension, which takes less of the features" if previous.dimension is None else ""),
+    )

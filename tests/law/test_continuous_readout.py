@@ -1,0 +1,196 @@
+"""Readouts with a density: the rule in u, the limit of its vocabularies, and simulated networks."""
+
+from __future__ import annotations
+
+import math
+
+import mpmath
+import numpy as np
+import pytest
+from scipy.special import roots_hermitenorm
+
+import giantstep as gs
+from giantstep.law.readout_law import at_nodes
+from giantstep.quadrature.density_rule import density_rule
+from giantstep.spec.errors import BadInput, NotConverged
+from giantstep.spec.readout_density import density_of
+from giantstep.system import continuous_readout
+
+
+def model(density: str, activation: str = "tanh") -> gs.Model:
+    """The setting of the numbers of docs/theory.md, section 13."""
+    return _model(gs.Readout(density=density), activation)
+
+
+def _model(readout: gs.Readout, activation: str = "tanh") -> gs.Model:
+    return gs.Model(
+        network=gs.Network(activation, 1.0, readout),
+        step=gs.Step(4.0, 1.0),
+        target=gs.Target("sign"),
+        fit=gs.Fit(2.0, 0.1),
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "exact", "low", "high"),
+    [
+        ("gaussian", lambda u: mpmath.npdf(u), -mpmath.inf, mpmath.inf),
+        ("uniform", lambda u: 1 / (2 * mpmath.sqrt(3)), -mpmath.sqrt(3), mpmath.sqrt(3)),
+        ("exp(-abs(u))", lambda u: mpmath.exp(-abs(u)) / 2, -mpmath.inf, mpmath.inf),
+        ("step(u)*exp(-u)", lambda u: mpmath.exp(-u), 0, mpmath.inf),
+    ],
+)
+def test_rules_of_a_density_integrate_features(text: str, exact: object, low: object, high: object) -> None:
+    """E u, E u^2 and E tanh(u)^2/(1 + u^2/2), with singularities at u = +-1.4 i, by the density's own points and by a
+    rule of 40 nodes. A Gauss rule in arsinh(u) converges like exp(-2 n/reach): to 1e-8 here; the points are exact.
+    """
+
+    def function(u: object) -> object:
+        return mpmath.tanh(u) ** 2 / (1 + u * u / 2)  # type: ignore[operator]
+
+    ends = sorted({low, mpmath.mpf(0), high})  # type: ignore[type-var]
+    with mpmath.workdps(25):
+        wanted = mpmath.quad(lambda u: exact(u) * function(u), ends)  # type: ignore[operator]
+        mean, square = (mpmath.quad(lambda u, k=k: exact(u) * u**k, ends) for k in (1, 2))  # type: ignore[operator]
+    density = density_of(text)
+    assert density.moment(1) == pytest.approx(float(mean), abs=1e-13)
+    assert density.moment(2) == pytest.approx(float(square), rel=1e-12)
+    assert density.weight @ (np.tanh(density.u) ** 2 / (1 + density.u**2 / 2)) == pytest.approx(
+        float(wanted), rel=1e-12
+    )
+    u, weights = density_rule(text, 40, 1.0)
+    assert weights @ (np.tanh(u) ** 2 / (1 + u * u / 2)) == pytest.approx(float(wanted), rel=1e-8)
+    assert np.all(weights > 0.0)
+    if density.symmetric:
+        assert np.array_equal(u, -u[::-1])
+
+
+def test_the_limit_of_vocabularies() -> None:
+    """Gauss vocabularies K = 2, 4, 6, 8 converge geometrically, in the learned function and in the test error: rms of
+    E[f|kappa] - E[y|kappa] and errors as computed apart, to their last digit.
+    """
+    kappa, weight = roots_hermitenorm(60)
+    weight = weight / weight.sum()
+    rms, errors = [], []
+    for count in (2, 4, 6, 8):
+        u, fractions = roots_hermitenorm(count)
+        found = gs.learned(_model(gs.Readout(tuple(u), tuple(fractions / fractions.sum()))), at=kappa)
+        spike = found.along_spikes[0]
+        rms.append(math.sqrt(weight @ (spike.mean - spike.target) ** 2))
+        errors.append(found.result.test_error)
+    assert rms == pytest.approx([0.188, 0.0436, 0.00506, 0.00038], rel=0.02)
+    assert errors[-1] == pytest.approx(0.4920636, abs=5e-8)
+    limit = gs.learned(model("gaussian"), at=kappa)
+    assert limit.result.test_error == pytest.approx(0.4920739, abs=5e-8)
+    left = limit.along_spikes[0].mean - limit.along_spikes[0].target
+    assert math.sqrt(weight @ left**2) < 1e-5
+    assert limit.result.quadrature_error < 1e-10
+    assert np.abs(limit.result.order_parameters["zeta"]).max() < 1e-10
+
+
+@pytest.mark.parametrize(
+    ("density", "activation", "error"),
+    [("uniform", "tanh", 0.4912202), ("gaussian", "relu", 0.639243), ("uniform", "relu", 0.640417)],
+)
+def test_other_limits(density: str, activation: str, error: float) -> None:
+    """Computed apart, to their last digit; E[f|kappa] of relu has kappa as its only odd function."""
+    assert gs.solve(model(density, activation), tolerance=1e-8).test_error == pytest.approx(error, abs=6e-7)
+
+
+@pytest.mark.parametrize(
+    ("density", "excess"), [("gaussian", (0.0128, 0.0032, 0.00079)), ("uniform", (0.0254, 0.0098, 0.0056))]
+)
+def test_the_limit_is_approached_slowly(density: str, excess: tuple[float, ...]) -> None:
+    limit = gs.solve(model(density)).test_error
+    found = [gs.solve(model(density), dimension=d).test_error - limit for d in (10**3, 10**4, 10**5)]
+    assert found == pytest.approx(excess, rel=0.02)
+
+
+@pytest.mark.parametrize("dimension", [None, 1000])
+def test_more_nodes_give_the_same(dimension: int | None) -> None:
+    """The stated error is an upper bound of what many nodes change; of a weak spike and of a strong one."""
+    for rate in (0.1, 3.0):
+        given = model("gaussian").replace({"step.learning_rate": rate})
+        found = gs.solve(given, dimension=dimension, tolerance=1e-7)
+        many = gs.solve(at_nodes(given, 5), dimension=dimension).test_error
+        assert abs(found.test_error - many) <= (found.quadrature_error + 1e-12) * many <= 1e-7 * many  # 1e-12: rounding
+
+
+def test_a_density_concentrated_at_one_value_is_that_value() -> None:
+    """Of width 1e-3 around u = 1: the change is of the order of its variance."""
+    found = gs.solve(model("exp(-((u-1)/0.001)**2/2)", "tanh"), dimension=1000)
+    one = gs.solve(_model(gs.Readout()), dimension=1000)
+    assert found.test_error == pytest.approx(one.test_error, abs=1e-5)
+
+
+def test_result_names_its_nodes() -> None:
+    found = gs.solve(model("uniform"), dimension=400).to_dict()
+    nodes = found["readout_nodes"]
+    assert len(nodes["values"]) == len(nodes["fractions"]) == len(found["order_parameters"]["m"])
+    assert math.fsum(nodes["fractions"]) == pytest.approx(1.0, abs=1e-15)
+    assert found["model"]["network"]["readout"] == {"density": "uniform"}
+    assert gs.Model.from_dict(found["model"]) == model("uniform")
+    assert 'density = "uniform"' in model("uniform").to_toml()
+
+
+@pytest.mark.parametrize(
+    ("readout", "words"),
+    [
+        ({"density": "normal"}, "no known density"),
+        ({"density": "u"}, "negative at u"),
+        ({"density": "1/(1+u**2)"}, "falls off too slowly"),
+        ({"density": "exp(u)"}, "falls off too slowly"),
+        ({"density": "0*u"}, "vanishes"),
+        ({"density": "exp(-z)"}, "unknown name"),
+        ({"density": 1.0}, "not allowed"),
+        ({"density": "gaussian", "values": [1.0, 2.0], "fractions": [0.5, 0.5]}, "give a density, or values"),
+    ],
+)
+def test_what_is_no_density_is_refused(readout: dict[str, object], words: str) -> None:
+    data = model("gaussian").to_dict()
+    data["network"]["readout"] = readout
+    with pytest.raises(BadInput, match=words):
+        gs.Model.from_dict(data)
+
+
+def test_what_a_density_does_not_go_with() -> None:
+    two = model("gaussian").replace({"step": [{"samples": 4.0, "learning_rate": 1.0}] * 2})
+    with pytest.raises(BadInput, match="each value moves in a direction of its own"):
+        gs.solve(two)
+    with pytest.raises(BadInput, match="has no blocks"):
+        gs.model(readout=gs.Readout(density="gaussian"), spike=gs.Spike(1.0, 0.5, (1.0, 1.2)))
+    with pytest.raises(BadInput, match="bulk variance"):
+        gs.model(readout=gs.Readout(density="gaussian"), spike=gs.Spike(1.0, 0.5, 0.9))
+
+
+def test_what_does_not_settle_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(continuous_readout, "RUNGS", continuous_readout.RUNGS[:2])
+    with pytest.raises(NotConverged, match="from 8 to 12 readout values of the density"):
+        gs.solve(model("gaussian"))
+
+
+def _score(density: str, activation: str, what: str, dimension: int, seeds: int) -> list[float]:
+    run = gs.simulate(model(density, activation), dimension=dimension, seeds=seeds, what=what, seed=1)
+    theory = gs.solve(run.model, dimension=dimension, tolerance=1e-6)
+    return [
+        float((run.mean(name) - getattr(theory, name)).item() / run.standard_error(name).item())
+        for name in ("test_error", "train_error")
+    ]
+
+
+@pytest.mark.parametrize("density", ["gaussian", "uniform"])
+@pytest.mark.parametrize("what", ["network", "srf"])
+def test_simulated_networks(density: str, what: str) -> None:
+    """Values drawn for every neuron, d = 400: within four standard errors of the theory of that dimension."""
+    assert np.abs(_score(density, "tanh", what, 400, 8)).max() < 4.0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("density", "activation"),
+    [("gaussian", "tanh"), ("uniform", "tanh"), ("gaussian", "relu"), ("step(u)*exp(-u)", "relu"), ("uniform", "gelu")],
+)
+@pytest.mark.parametrize("what", ["network", "srf"])
+def test_simulated_networks_at_large_dimension(density: str, activation: str, what: str) -> None:
+    """The same at d = 1000."""
+    assert np.abs(_score(density, activation, what, 1000, 16)).max() < 4.0
