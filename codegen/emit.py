@@ -11,6 +11,7 @@ coupled.py         a system whose averages over the output a loss supplies
 bulk.py            equations of a bulk of more than one covariance, as text
 row_norms.py       the rows that a step leaves
 inputs.py          spectral law of inputs of a given covariance
+pairs.py           the covariance of the outputs of two fits
 sensitivity.py     ``tangents``: how a solution moves with the parameters of its model; slopes: of features and step
 certificate.py     ``check``: every equation anew, as text that the runtime evaluates
 runtime/           hand-written numerics, copied once into generated/runtime/
@@ -30,6 +31,7 @@ from codegen.inputs import PATH as INPUTS_PATH
 from codegen.inputs import emit_inputs
 from codegen.losses import emit_registered_losses
 from codegen.manifest import with_manifest
+from codegen.pairs import emit_pair
 from codegen.row_norms import NORMS_PATH, emit_norms
 from codegen.shared import emit_runtime
 from codegen.slopes import PATH as SLOPES_PATH
@@ -39,7 +41,7 @@ from codegen.step import emit_step
 from codegen.system_module import FOLDER
 from derive.directions import system_name
 from derive.loss.quadratic import SQUARE
-from derive.spectrum import LAWS
+from derive.spectrum import LAWS, LawName
 
 # system -> (directions of the target beside the spike, of the spike) of the modules in generated/: those that most
 # models have; others are emitted when they are first asked for
@@ -50,6 +52,11 @@ COMMON = {
     "stretched": ((1, 1), (2, 1)),
     "matrix": ((1, 1),),
     "neurons": ((1, 1),),
+    "inputs": ((1, 1),),
+}
+PAIRS: dict[LawName, tuple[tuple[int, int], ...]] = {
+    "isotropic": ((1, 1), (1, 2), (2, 1)),
+    "norms": ((1, 1),),
     "inputs": ((1, 1),),
 }
 
@@ -71,6 +78,15 @@ def emit_systems() -> dict[str, str]:
     }
 
 
+def emit_pairs() -> dict[str, str]:
+    """The same of two fits."""
+    return {
+        f"{FOLDER}/pair_{system_name(name, *numbers)}.py": emit_pair(name, *numbers)
+        for name, every in PAIRS.items()
+        for numbers in every
+    }
+
+
 def expected_texts() -> dict[str, str]:
     """Everything ``generated/`` holds, the manifest included."""
     steps = {
@@ -80,4 +96,6 @@ def expected_texts() -> dict[str, str]:
         NORMS_PATH: emit_norms(),
         INPUTS_PATH: emit_inputs(),
     }
-    return with_manifest({**emit_registered(), **emit_registered_losses(), **emit_runtime(), **emit_systems(), **steps})
+    return with_manifest(
+        {**emit_registered(), **emit_registered_losses(), **emit_runtime(), **emit_systems(), **emit_pairs(), **steps}
+    )

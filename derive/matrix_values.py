@@ -26,6 +26,8 @@ def matrix_value(expression: Any, number: Callable[[Any], Any], drawn: Callable[
             return value(e.arg).T
         if isinstance(e, sp.Inverse):
             return value(e.arg) ** -1
+        if isinstance(e, sp.MatPow):
+            return value(e.base) ** int(e.exp)
         if isinstance(e, sp.MatAdd | sp.MatMul | sp.KroneckerProduct):
             return _combined(e, [value(a) if _is_matrix(a) else number(a) for a in e.args])
         raise TypeError(f"{type(e).__name__} is no matrix of numbers")

@@ -31,4 +31,4 @@ MEAN, SLOPE, DELTA, V = block_field("mean"), block_field("slope"), block_field("
 RISK = block_field("risk")
 
 # in the first two indices
-SYMMETRIC = frozenset({"Q1", "Q1_hat", "V1", "V1_hat", "M", "S", "Mx", "Sx", "law_nn"})
+SYMMETRIC = frozenset({"Q1", "Q1_hat", "V1", "V1_hat", "M", "S", "Mx", "Sx", "law_nn", "Q1_12", "Q1_hat_12"})

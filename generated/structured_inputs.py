@@ -5,14 +5,14 @@ products of the target's directions there; u [K]: readout values at initialisati
 of the theta_i, by their parts ``along`` [q, m, J], and of unit vectors without direction, by ``random`` [q, q, J];
 gamma [q, m]: products of the spike's with the target's. radial: 1 for rows Gaussian at initialisation, 0 on the sphere.
 
-Generated; do not edit. Signature d950964ad9b68011, runtime 76a6435c44d4586f.
+Generated; do not edit. Signature 6059195a3be0ed60, runtime 76a6435c44d4586f.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "d950964ad9b680111143a9f2515594509f13841f5fa6294c7f3e9e025c01d7b7"
+SIGNATURE = "6059195a3be0ed60484ffa904b3a44e71de47da9d627828b921727eedcbc4781"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

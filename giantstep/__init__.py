@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from giantstep.law.derivation import derive
     from giantstep.observe.bounds import Bounds, bounds
     from giantstep.observe.compare import Comparison, compare
+    from giantstep.observe.decompose import Decomposition, decompose
     from giantstep.observe.gains import Gains, gains
     from giantstep.observe.gradient.gradient import Gradient, gradient
     from giantstep.observe.learnable.learnable import Learnability, learnable
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from giantstep.spec.user_cache import clear_cache
     from giantstep.sweep.curve import curve
     from giantstep.sweep.dataset import Dataset
+    from giantstep.sweep.decompositions import Decompositions, decompose_along
     from giantstep.sweep.many import solve_many
     from giantstep.sweep.map import Map
     from giantstep.sweep.map import map as map
@@ -71,6 +73,8 @@ _HOME = {
     "bounds": "observe.bounds",
     "Comparison": "observe.compare",
     "compare": "observe.compare",
+    "Decomposition": "observe.decompose",
+    "decompose": "observe.decompose",
     "Gains": "observe.gains",
     "gains": "observe.gains",
     "Gradient": "observe.gradient.gradient",
@@ -88,6 +92,8 @@ _HOME = {
     "tune": "observe.tune",
     "Dataset": "sweep.dataset",
     "curve": "sweep.curve",
+    "Decompositions": "sweep.decompositions",
+    "decompose_along": "sweep.decompositions",
     "solve_into": "sweep.stored",
     "solve_many": "sweep.many",
     "explore": "explore.serve",
@@ -105,6 +111,8 @@ __all__ = [
     "Bounds",
     "Comparison",
     "Dataset",
+    "Decomposition",
+    "Decompositions",
     "Fit",
     "FitLoss",
     "Gains",
@@ -132,6 +140,8 @@ __all__ = [
     "clear_cache",
     "compare",
     "curve",
+    "decompose",
+    "decompose_along",
     "derive",
     "explore",
     "gains",

@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 291e97e7ec0bed3b, runtime 76a6435c44d4586f.
+Generated; do not edit. Signature 21f96342c4d5716d, runtime 76a6435c44d4586f.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "291e97e7ec0bed3b08f220c6d156aec72d7e3021934450e411901b9c1a9a19c1"
+SIGNATURE = "21f96342c4d5716d00f2ae56c88f85118e747aeec32f49564a5c520e363f9ea8"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 824f946a98f53a4a, runtime 76a6435c44d4586f.
+Generated; do not edit. Signature 3c7e7fe1e92c9103, runtime 76a6435c44d4586f.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "824f946a98f53a4a5cbe22c1aaac93f912168329878593dcbf481b6905780841"
+SIGNATURE = "3c7e7fe1e92c91037d67f4b570ee3f419a683daf0353e50ac7ebc95932a5cc7d"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature a7f79ef9f2c09cb9, runtime 76a6435c44d4586f.
+Generated; do not edit. Signature 2eec3b334ee1db97, runtime 76a6435c44d4586f.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "a7f79ef9f2c09cb90af4224c2abacfceb69d4a0c20203f94da043397fa54cb01"
+SIGNATURE = "2eec3b334ee1db97f0ae606bcf6de132e3979e9b3700b860d812eea600696442"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

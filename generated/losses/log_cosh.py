@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 5c86de9b947493d1, runtime 76a6435c44d4586f.
+Generated; do not edit. Signature c1a4fc3ccd11ed6b, runtime 76a6435c44d4586f.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "5c86de9b947493d16408ad68811024a6134fdb2dc99edd0bb2ba7ab08e9af2d9"
+SIGNATURE = "c1a4fc3ccd11ed6b771955eb981d36a4ea3f90dd2391d412c1fbb5e99253deb1"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

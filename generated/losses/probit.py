@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature c050830015e3393d, runtime 76a6435c44d4586f.
+Generated; do not edit. Signature 06472e2b5408351f, runtime 76a6435c44d4586f.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "c050830015e3393d08d4b3714df8d19a6f1cfc07ea1b5640e7ee9f61f6b2b1cd"
+SIGNATURE = "06472e2b5408351f6f2d32d86b2b24f7931e9c39ac4951868ad8d78fec1c7fd4"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature f30dae39e0f08f0e, runtime 76a6435c44d4586f.
+Generated; do not edit. Signature fbf1efa4e127c63c, runtime 76a6435c44d4586f.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "f30dae39e0f08f0e10dc94c90126c138d71281a70472cbd9a16eef5254c3b502"
+SIGNATURE = "fbf1efa4e127c63c078bb0aba2ca3100b57cfb9de2a866ea6ac129988c3e9852"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

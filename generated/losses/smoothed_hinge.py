@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature fd20b12c3483db18, runtime 76a6435c44d4586f.
+Generated; do not edit. Signature a697df76e79d650a, runtime 76a6435c44d4586f.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "fd20b12c3483db180535cb133d03c7c768896087aad6727a0da56b2b14147d8a"
+SIGNATURE = "a697df76e79d650aa8c885706f51d460a16d1f4df9bc26a6d6559829ca1dd904"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

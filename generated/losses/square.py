@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 2ed41f0ecd9d2cae, runtime 76a6435c44d4586f.
+Generated; do not edit. Signature 074f59fe1ad3fa03, runtime 76a6435c44d4586f.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "2ed41f0ecd9d2caef3362eef48f9c0374d914382dd567ae3f8a7fa9d5aa5cee8"
+SIGNATURE = "074f59fe1ad3fa03d5235d2d13b4a47f27fbfd2e11afe9beec757017322aea7b"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature 3b092c89aa1e8a84, runtime 76a6435c44d4586f.
+Generated; do not edit. Signature 0223f5f52edbed1f, runtime 76a6435c44d4586f.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "3b092c89aa1e8a84a8c76bc8a7996b64c93eb72f9d4017ec12d22478e1afc5b6"
+SIGNATURE = "0223f5f52edbed1f8aa0b1e930db528325a28f7f6c5dfb05e352bedd421d7473"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -6,7 +6,7 @@ Order of computation, found from the derived system:
        zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 62e858bab3c6541a.
+in X). Generated; do not edit. Signature aa88af7f5d1ad504.
 Regenerate with: giantstep generate
 """
 
@@ -20,7 +20,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "62e858bab3c6541a07ffe60956efd3abccc6b4fff6b7fc44b16109d9fc9c49ba"
+SIGNATURE = "aa88af7f5d1ad5041c925db5da34e70f7a72062a614320577f5b14dc8dfbcbda"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

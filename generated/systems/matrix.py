@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature 5ee9fbe08d50eb0c.
+Generated; do not edit. Signature 19e9aab40343547a.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "5ee9fbe08d50eb0cca619a397193617a67c3598930bde95fe2f84d19ea9ffa56"
+SIGNATURE = "19e9aab40343547a8a4f9fcb9ee082930b82c9a09fff1a8211ff5f023f6518ea"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature 62ce8797d8b9b5e7.
+Generated; do not edit. Signature f274a55a3d4f9bad.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "62ce8797d8b9b5e794e67c8f3ebbad5d4d08bb19e955052b9db81a7fa7a7b6b3"
+SIGNATURE = "f274a55a3d4f9bad161db480ebc11aaecd50bcc765538fd036931ebb33037ba1"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 865f453357a3c5fa.
+Generated; do not edit. Signature e708230cdfb75690.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "865f453357a3c5fa45c08714643a93190a0ea9102d1cc4e967e1284cc832552b"
+SIGNATURE = "e708230cdfb756901f93c8fd3bdd286f9adbaeaa339ff32f6d4dd1868a426454"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature bc15a8c4a58f4023.
+Generated; do not edit. Signature 02827cac557d3494.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "bc15a8c4a58f4023d1316006f62258843e5b56c1db5d04803f3034889fcc5cd2"
+SIGNATURE = "02827cac557d349430aaca5d189bb659acb262c15d56ae7be12236d8f4ff6344"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

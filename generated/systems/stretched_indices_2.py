@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature ee28214419d131f3.
+Generated; do not edit. Signature 99eb813bec82f61b.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "ee28214419d131f349cead2afa0a6178090608bc01f9141d172af45cd74b998c"
+SIGNATURE = "99eb813bec82f61b9fcd4131ad366305f2f5a370bf6b83ca723f22df342c0ea1"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

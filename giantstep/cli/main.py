@@ -36,6 +36,7 @@ COMMANDS = (
     "learned",
     "spectrum",
     "steps",
+    "decompose",
     "tune",
     "gradient",
     "compare",

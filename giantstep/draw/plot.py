@@ -14,6 +14,12 @@ from derive.language.grammar import shorten
 from giantstep.draw.bounds import bounds_figure, draw_bounds
 from giantstep.draw.compare import compare_figure, draw_compare
 from giantstep.draw.curves import ErrorName, draw_curves, figure
+from giantstep.draw.decompose import (
+    decomposition_figure,
+    decompositions_figure,
+    draw_decomposition,
+    draw_decompositions,
+)
 from giantstep.draw.learnable import draw_overlaps, overlaps_figure
 from giantstep.draw.learned import draw_profile, learned_figure
 from giantstep.draw.look import PLAIN, Look, Picture, written
@@ -23,6 +29,7 @@ from giantstep.draw.steps import draw_steps, steps_figure
 from giantstep.draw.tuned import draw_tuned, tuned_figure
 from giantstep.observe.bounds import Bounds
 from giantstep.observe.compare import Comparison
+from giantstep.observe.decompose import Decomposition
 from giantstep.observe.learnable.result import Learnability
 from giantstep.observe.learned import Learned
 from giantstep.observe.spectrum.spectrum import Spectrum
@@ -32,6 +39,7 @@ from giantstep.spec.errors import BadInput
 from giantstep.spec.files import PICTURES, suffix_of, write_atomic
 from giantstep.spec.shown import Pictured
 from giantstep.sweep.dataset import Dataset
+from giantstep.sweep.decompositions import Decompositions
 from giantstep.sweep.map import Map
 
 #: Kind of result -> (everything there is of it as a figure, the main part of it on axes).
@@ -45,6 +53,8 @@ _DRAWN: Mapping[type[Pictured], tuple[Callable[[Any], Picture], Callable[[Axes, 
     Bounds: (bounds_figure, draw_bounds),
     Tuned: (tuned_figure, draw_tuned),
     Steps: (steps_figure, draw_steps),
+    Decomposition: (decomposition_figure, draw_decomposition),
+    Decompositions: (decompositions_figure, draw_decompositions),
 }
 
 

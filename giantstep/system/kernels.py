@@ -8,6 +8,7 @@ from types import ModuleType
 
 from derive.directions import system_name
 from derive.language.loss_catalogue import REGISTERED
+from giantstep.law.kind import BulkKind
 from giantstep.spec.emission import Refused, emitted
 from giantstep.spec.errors import BadInput
 from giantstep.spec.fit_loss import FitLoss
@@ -46,6 +47,21 @@ def system_kernel(name: str, indices: int = 1, rank: int = 1) -> ModuleType:
     if find_spec(f"generated.systems.{stem}") is not None:
         return generated_module(f"generated.systems.{stem}")
     return user_module(stem, lambda: _emitted_system(name, indices, rank))
+
+
+@lru_cache(maxsize=32)
+def pair_kernel(name: BulkKind, indices: int = 1, rank: int = 1) -> ModuleType:
+    """The module of two fits with a spectral law; a rare one is emitted when it is first asked for."""
+    stem = f"pair_{system_name(name, indices, rank)}"
+    if find_spec(f"generated.systems.{stem}") is not None:
+        return generated_module(f"generated.systems.{stem}")
+    return user_module(stem, lambda: _emitted_pair(name, indices, rank))
+
+
+def _emitted_pair(name: BulkKind, indices: int, rank: int) -> str:
+    from codegen.pairs import emit_pair  # loads SymPy
+
+    return emit_pair(name, indices, rank)
 
 
 def _emitted_system(name: str, indices: int, rank: int) -> str:

@@ -31,6 +31,7 @@ ALSO_LONG = {
     "curve": ("trained bias", "rank 2, logistic", "rank 3, two indices"),
     "bounds": ("rank 3, two indices",),
     "learned": ("rank 3, two indices",),
+    "decompose": ("trained bias", "rank 3, two indices", "rank 2, two indices", "two indices"),
     "compare": ("trained bias",),
     "gradient": ("rank 3, two indices", "trained bias", "rank 2", "rank 2, logistic", "trained bulk"),
     "tune": ("trained bias", "rank 2", "trained bulk"),
@@ -134,6 +135,25 @@ def test_bounds(name: str, models: dict[str, gs.Model]) -> None:
     assert flat == pytest.approx(found.upper.value, rel=1e-5)
     assert found.lower.value < gs.solve(model, tolerance=1e-8).test_error
     assert max(found.lower.error, found.upper.error) < 1e-9
+
+
+@pytest.mark.parametrize("name", cells("decompose"))
+def test_decompose(name: str, models: dict[str, gs.Model]) -> None:
+    model = models[name]
+    if model.bulk in ("trained", "matrix") or model.network.trains_bias or "exponent" in name:
+        with pytest.raises(gs.BadInput):
+            gs.decompose(model, given="batch")
+        return
+    found = gs.decompose(model, given="batch")
+    # every pair satisfies its equations, evaluated from their text, and more that is shared is more in common
+    assert max(pair.residual for pair in found.pairs.values()) < 1e-10
+    most, *_ = sorted(found.pairs, key=len, reverse=True)
+    least = min(found.pairs, key=len)
+    halves = {key: pair.half_mean_square for key, pair in found.pairs.items()}
+    assert halves[most] < 1e-7 * halves[least] and max(halves.values()) == halves[least] > 0.0
+    if not _margin(model):
+        assert found.bias_squared is not None
+        assert found.bias_squared + sum(found.variance.values()) == pytest.approx(found.test_error, rel=1e-9)
 
 
 @pytest.mark.parametrize("name", cells("learned"))

@@ -1,0 +1,113 @@
+"""Emission of what fixes the covariance of the outputs of two fits, the solution of a single one being known."""
+
+from __future__ import annotations
+
+import textwrap
+
+import sympy as sp
+
+from codegen.lower.text import wrapped
+from codegen.manifest import signature, sources_of
+from codegen.places import scalar_columns
+from codegen.print.equations import EquationPrinter
+from codegen.print.numpy_arrays import ArrayPrinter
+from codegen.print.printer import Function
+from codegen.text import closing
+from derive.blocks import family_name, walk
+from derive.gaussian.expectation import Expectation
+from derive.spectrum import LawName
+from derive.symbols import ALPHA, BETA, INVERSE_DIMENSION
+from derive.two_readouts import COVARIANCE, SLOPES, PairSystem, pair_system
+
+FEATURES = ("mu0", "mu1", "mu2sq", "mu2sq_12")
+PARAMETERS = {ALPHA, BETA, INVERSE_DIMENSION}
+_ARGUMENTS = 96  # characters of a line
+
+
+def emit_pair(bulk: LawName = "isotropic", directions: int = 1, spikes: int = 1) -> str:
+    """Text of the module of two fits; directions: of the target beside the spike, spikes: of the spike."""
+    system = pair_system(directions, spikes, bulk)
+    functions = _functions(system)
+    canonical = [sp.srepr(expr) for function in functions for _, expr in function.results]
+    signed = signature([bulk, *canonical, *sources_of(__name__)])
+    title = system.single.law.title
+    return _TEXT.format(
+        closing=closing(signed),
+        law=f", {title}" if title else "",
+        signature=signed,
+        functions="\n\n\n".join(function.text(ArrayPrinter(shared=True)) for function in functions),
+        equations="\n".join(wrapped(_certificate(system).splitlines())),
+    )
+
+
+def _functions(system: PairSystem) -> tuple[Function, ...]:
+    conjugates = [(name, system.equation(name).body) for name in ("Q1_hat_12", "Q2_hat_12")]
+    overlaps = [("fixes_T_12", system.equation("T_12").body)]
+    overlaps += [(name, system.equation(name).body) for name in ("Q1_12", "Q2_12")]
+    return (
+        _function("covariance", "Delta_12 [N] of the outputs, by the overlaps.", [("Delta_12", system.covariance)]),
+        _function("of_square_loss", "E[g_1 g_2 | kappa] [N] of the square loss.", [("avg_gg_12", system.square)]),
+        _function("conjugates", "Q1_hat_12 [K, K] and Q2_hat_12 [K].", conjugates),
+        _function("overlaps", "What vanishes for T_12 [K]; Q1_12 [K, K] and Q2_12 [K].", overlaps),
+        _function("half_mean_square", "E (f_1 - f_2)^2/2.", [("half", system.half)]),
+    )
+
+
+def _function(name: str, doc: str, results: list[tuple[str, sp.Expr]]) -> Function:
+    """A function of all names that its results are made of; more arguments than it needs do no harm."""
+    found: set[str] = set()
+    for _, body in results:
+        found |= {family for node in walk(body) if (family := family_name(node)) is not None}
+        found |= {symbol.name for symbol in body.free_symbols & PARAMETERS}
+        found |= {"weight"} if body.has(Expectation) else set()
+    arguments = "\n    ".join(textwrap.wrap(f"*, {', '.join(sorted(found))}, **_", _ARGUMENTS))
+    return Function(name, doc, arguments, results)
+
+
+def _certificate(system: PairSystem) -> str:
+    """All equations as text, evaluated apart from the functions above; of the square loss one more."""
+    printer = EquationPrinter()
+
+    def line(left: sp.Expr, body: sp.Expr, label: str) -> str:
+        return f"{printer.expression(left) if left != 0 else '0'} = {printer.expression(body)}  # {label}"
+
+    equations = [line(COVARIANCE, system.covariance, "Delta_12")]
+    equations += [line(equation.left, equation.body, equation.label) for equation in system.equations]
+    features = f"features={FEATURES!r}"
+    return "\n".join(
+        [
+            'EQUATIONS = """',
+            *equations,
+            '"""',
+            'SQUARE = """',
+            line(SLOPES, system.square, "avg_gg_12"),
+            '"""',
+            f"COLUMNS = {scalar_columns(system.single.directions, system.single.spikes)!r}",
+            f"check = ArrayCertificate(EQUATIONS, COLUMNS, {features}).check",
+            f"check_square = ArrayCertificate(SQUARE + EQUATIONS, COLUMNS, {features}).check",
+        ]
+    )
+
+
+_TEXT = '''"""Two fits that have something in common{law}  [THEORY section 14].
+
+N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two readouts; overlap [K]: of the rows of a block
+in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
+variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
+
+{closing}
+"""
+
+# fmt: off
+import numpy as np
+
+from generated.runtime.array_certificate import ArrayCertificate
+
+SIGNATURE = "{signature}"
+
+
+{functions}
+
+
+{equations}
+'''

@@ -1,0 +1,272 @@
+"""Bias and variance of a fit, by the sources of its randomness, and ensembles of several fits.
+
+Two fits that share the sources S have outputs f_1, f_2 with the same mean. For a squared error
+    shared[S] = E (y - f_1)(y - f_2),   bias^2 = shared[nothing],   shared[S] = bias^2 + sum of variance[U], U in S,
+and k fits that share S have the error shared[S] + (shared[all] - shared[S])/k. Margin losses have pairs only.
+Source: docs/theory.md, section 14; Adlam and Pennington (2020), d'Ascoli et al. (2020).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from giantstep.observe.measured_pairs import MeasuredPairs, measured_pairs
+from giantstep.observe.simulate import at_dimension, checked_count
+from giantstep.simulate.pairs import SOURCES, Resampling
+from giantstep.simulate.system import SystemKind
+from giantstep.spec.errors import BadInput
+from giantstep.spec.given import takes_model
+from giantstep.spec.model import Model
+from giantstep.spec.outline import outline
+from giantstep.spec.shown import Pictured, Row, number
+from giantstep.system.misclassification import wrong_sign
+from giantstep.system.result import Result
+from giantstep.system.sign_panels import Output
+from giantstep.system.solve import solve
+from giantstep.system.two_fits import Fit, Pair, Sharing
+from giantstep.system.weighted_system import poisson, weighted_solution
+
+Array = np.ndarray
+Sources = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class PairOfFits:
+    """Two fits that share some sources: E (f_1 - f_2)^2/2 and the test error of their mean output.
+
+    residual: worst relative one of the equations of a pair; error: change of the covariance of the outputs between
+    rules of quadrature, relative to the variance.
+    """
+
+    half_mean_square: float
+    ensemble_of_2: float
+    residual: float
+    error: float
+
+
+@dataclass(frozen=True, repr=False)
+class Decomposition(Pictured):
+    """Bias, variances and ensembles; keys are sources joined by "+", "" for none.
+
+    test_error: of a single fit, E (y - f)^2 or P(y f < 0) for margin losses, of which there are pairs only; shared:
+    E (y - f_1)(y - f_2) of fits that share these sources; variance: of each source, and of what several do together;
+    "resampling" is that of samples drawn from a pool; ensemble: members -> error of fits that share ``members_share``;
+    given: sources that are never drawn again, whose variance counts as bias.
+    """
+
+    result: Result
+    test_error: float
+    bias_squared: float | None
+    shared: Mapping[str, float]
+    variance: Mapping[str, float]
+    pairs: Mapping[str, PairOfFits]
+    ensemble: Mapping[int, float]
+    members_share: str
+    given: Sources = ()
+    resampling: Resampling = field(default_factory=Resampling)
+    simulation: MeasuredPairs | None = None
+
+    def summary(self) -> list[Row]:
+        """Error, bias and the largest variances, ensembles, the model."""
+        rows = [("test error", number(self.test_error))]
+        if self.bias_squared is not None:
+            largest = sorted(self.variance.items(), key=lambda item: -item[1])[:3]
+            told = ", ".join(f"{name} {value:.4g}" for name, value in largest)
+            rows.append(("bias squared", f"{number(self.bias_squared)}; largest variances: {told}"))
+        told = ", ".join(f"{k}: {value:.6g}" for k, value in self.ensemble.items())
+        rows.append(("ensembles", f"{told}, sharing {self.members_share or 'nothing'}"))
+        return [*rows, ("model", outline(self.result.model))]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The object of ``decompose --json``."""
+        found: dict[str, Any] = {
+            "test_error": self.test_error,
+            "bias_squared": self.bias_squared,
+            "shared": dict(self.shared),
+            "variance": dict(self.variance),
+            "pairs": {
+                name: {
+                    "half_mean_square": pair.half_mean_square,
+                    "ensemble_of_2": pair.ensemble_of_2,
+                    "residual": pair.residual,
+                    "quadrature_error": pair.error,
+                }
+                for name, pair in self.pairs.items()
+            },
+            "ensemble": {str(k): value for k, value in self.ensemble.items()},
+            "ensemble_shares": self.members_share,
+            "given": list(self.given),
+            "resampling": {"kind": self.resampling.kind, "fraction": self.resampling.fraction},
+            "dimension": self.result.dimension,
+            "model": self.result.model.to_dict(),
+        }
+        if self.simulation is not None:
+            found["simulation"] = self.simulation.to_dict()
+        return found
+
+
+@takes_model
+def decompose(
+    model: Model,
+    *,
+    members: int = 2,
+    share: Sequence[str] | str | None = None,
+    given: Sequence[str] | str = (),
+    bootstrap: bool = False,
+    subsample: float | None = None,
+    dimension: int | None = None,
+    tolerance: float = 1e-10,
+    simulate: bool = False,
+    seeds: int = 10,
+    what: SystemKind | None = None,
+    seed: int = 0,
+) -> Decomposition:
+    """Bias and variance of the test error by batch of the step, data, label noise and initialisation; ensembles.
+
+    members: ensembles of 1, ..., members fits, which share ``share``: by default all but the initialisation, or all
+    where samples are drawn again. given: sources that are held, as ("batch",). bootstrap: each fit takes n of the n
+    samples with replacement; subsample: a fraction of them; model.fit.samples counts the pool. simulate: pairs of
+    finite systems too, at ``dimension``. Raises BadInput for what has not been derived, NotConverged where a pair is
+    not found to its accuracy. Source: docs/theory.md, section 14.
+    """
+    checked_count("members", members, 1)
+    resampling = _resampling(bootstrap, subsample)
+    held, present = _names("given", given), sources_of(model)
+    if simulate:
+        if dimension is None:
+            raise BadInput("the simulation needs a dimension", "give dimension, e.g. 500")
+        model = at_dimension(model, dimension)
+    result, fit = _solved(model, resampling, dimension, tolerance)
+    sets = [names for names in _closed_sets(present) if set(held) & set(present) <= set(names)]
+    shared_by = _names("share", share) if share is not None else _usual(present, resampling)
+    decomposed = _Decomposed(result, fit, resampling)
+    pairs = {key_of(names): decomposed.pair(names) for names in sets}
+    chosen = _closed(tuple(name for name in present if name in {*shared_by, *held}))
+    found = decomposed.collected(pairs, sets, held)
+    ensemble = {k: decomposed.ensemble(chosen, k) for k in range(1, members + 1)}
+    simulation = None
+    if simulate and dimension is not None:
+        simulation = measured_pairs(model, dimension, seeds, sets, what, seed, resampling)
+    return Decomposition(
+        result, decomposed.test_error, *found, pairs, ensemble, key_of(chosen), held, resampling, simulation
+    )
+
+
+def sources_of(model: Model) -> Sources:
+    """The sources of randomness that a model has."""
+    return SOURCES if model.step is not None else SOURCES[1:]
+
+
+def key_of(names: Iterable[str]) -> str:
+    """Sources joined by "+", in order."""
+    chosen = {*names}
+    return "+".join(name for name in SOURCES if name in chosen)
+
+
+def _closed_sets(present: Sources) -> list[Sources]:
+    """All sets of sources that two fits may share: the noise of the labels only with the data."""
+    every = (names for size in range(len(present) + 1) for names in combinations(present, size))
+    return [names for names in every if "noise" not in names or "data" in names]
+
+
+def _closed(names: Sources) -> Sources:
+    if "noise" in names and "data" not in names:
+        raise BadInput("fits cannot share the noise of labels of different data", "share data too")
+    return names
+
+
+def _usual(present: Sources, resampling: Resampling) -> Sources:
+    return present if resampling.kind != "all" else tuple(name for name in present if name != "initialisation")
+
+
+def _names(option: str, given: Sequence[str] | str) -> Sources:
+    names = tuple(given.replace("+", ",").split(",")) if isinstance(given, str) else tuple(given)
+    names = tuple(name.strip() for name in names if name.strip())
+    for name in names:
+        if name not in SOURCES:
+            raise BadInput(f"{option}: there is no source {name!r}", f"sources are {', '.join(SOURCES)}")
+    return tuple(name for name in SOURCES if name in names)
+
+
+def _resampling(bootstrap: bool, subsample: float | None) -> Resampling:
+    if bootstrap and subsample is not None:
+        raise BadInput("bootstrap and subsample exclude each other", "give one of them")
+    if subsample is not None and not (isinstance(subsample, int | float) and 0.0 < subsample <= 1.0):
+        raise BadInput(f"subsample = {subsample!r} is not allowed", "give a fraction of the samples, at most 1")
+    if subsample is not None:
+        return Resampling("subsample", float(subsample))
+    return Resampling("bootstrap") if bootstrap else Resampling()
+
+
+def _solved(model: Model, resampling: Resampling, dimension: int | None, tolerance: float) -> tuple[Result, Fit]:
+    """A single fit, on the samples that it takes."""
+    if resampling.kind == "subsample":
+        model = model.replace({"fit.samples": model.fit.samples * resampling.fraction})
+    result = solve(model, dimension=dimension, tolerance=tolerance)
+    if resampling.kind == "bootstrap":
+        return result, Fit(result, weighted_solution(result, poisson()))
+    return result, Fit(result)
+
+
+class _Decomposed:
+    """Pairs of one fit, each solved once."""
+
+    def __init__(self, result: Result, fit: Fit, resampling: Resampling) -> None:
+        self.fit, self.resampling = fit, resampling
+        self.margin = result.model.fit.loss.form == "margin"
+        self.present = sources_of(result.model)
+        weighted = resampling.kind == "bootstrap"
+        self.test_error = float(fit.system.answer()[0]) if weighted else result.test_error
+        self.known: dict[Sources, Pair] = {}
+
+    def pair(self, names: Sources) -> PairOfFits:
+        """Two fits that share these sources."""
+        found = self._pair(names)
+        return PairOfFits(found.half_mean_square, self.ensemble(names, 2), found.residual, found.error)
+
+    def ensemble(self, names: Sources, members: int) -> float:
+        """The test error of the mean of so many fits that share these sources."""
+        found, share = self._pair(names), 1.0 / members
+        if not self.margin:
+            return self.test_error - (1.0 - share) * found.half_mean_square
+        total = 0.0
+        for part in self.fit.system.where_signs_turn():
+            output = part.output()
+            common = self.fit.covariance_at(found.overlaps, part, "initialisation" in names)
+            variance = np.maximum(common + share * (output.variance - common), 1e-300)
+            mean = Output(output.kappa, output.mean, output.slopes, variance, output.labels)
+            total += float(part.table[:, 1] @ wrong_sign(mean))
+        return total
+
+    def collected(
+        self, pairs: Mapping[str, PairOfFits], sets: Sequence[Sources], held: Sources
+    ) -> tuple[float | None, dict[str, float], dict[str, float]]:
+        """(bias^2, shared, variances) of a squared error, by inversion over the sources that are drawn again."""
+        if self.margin:
+            return None, {}, {}
+        shared = {name: self.test_error - pair.half_mean_square for name, pair in pairs.items()}
+        variance: dict[str, float] = {}
+        for names in sorted(sets, key=len):
+            below = [key_of(other) for other in sets if set(other) < set(names)]
+            own = shared[key_of(names)] - sum(variance[key] for key in below)
+            variance[key_of(names)] = own
+        bias = variance.pop(key_of(name for name in self.present if name in held))
+        if self.resampling.kind != "all":
+            variance["resampling"] = self.test_error - shared[key_of(self.present)]
+        return bias, shared, variance
+
+    def _pair(self, names: Sources) -> Pair:
+        if names not in self.known:
+            if "batch" in self.present and "batch" not in names:
+                raise BadInput(
+                    "fits with batches of their own have not been derived for this model",
+                    'hold the batch: given=("batch",), or --given batch',
+                )
+            data = self.resampling.fraction if "data" in names else 0.0
+            self.known[names] = self.fit.pair(Sharing(data, "noise" in names, "initialisation" in names))
+        return self.known[names]

@@ -1,0 +1,269 @@
+"""Two fits of one problem that share some of data, label noise and first layer: the covariance of their outputs.
+
+Everything of a single fit is taken from its solution. The overlaps T_12 and Q1_12 of the two readouts are the roots of
+the generated equations of a pair: linear ones for the square loss, and for any other as far as E[g_1 g_2 | kappa] is
+linear in the covariance of the outputs, for which Newton's method has its slope E[h_1 h_2 | kappa] (Price's theorem).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from giantstep.law.kind import bulk_kind
+from giantstep.spec.errors import BadInput, NotConverged
+from giantstep.system.coupled_solver import FINE, order_of
+from giantstep.system.coupled_system import CoupledSystem
+from giantstep.system.kernels import pair_kernel
+from giantstep.system.merged_blocks import merged
+from giantstep.system.problem import problem_of
+from giantstep.system.result import Result
+from giantstep.system.solved_again import solved_again
+from giantstep.system.state import pairs
+from giantstep.system.two_outputs import Averages, slopes_of
+from giantstep.system.weighted_system import WeightedSystem
+
+Array = np.ndarray
+RESIDUAL = 1e-9  # of the equations of a pair, relative to their terms
+_STEPS, _CLOSE = 12, 1e-3  # of Newton's method on one rule; change of the covariance that better rules go on from
+_RULES = (6, 9, 14, 21, 32, 48, 72)  # nodes of what two outputs share
+_SETTLED = 1e-7  # change of the covariance by the last of them, relative to the variance, that is worked for
+ROUGH = 1e-5  # that is allowed
+
+
+class Sharing(NamedTuple):
+    """What two fits have in common. data: the share of the samples of each; noise: whether the labels of these have the
+    same noise; layer: whether the first layer is the same, else its bulk is independent and the spike the same.
+    """
+
+    data: float
+    noise: bool
+    layer: bool
+
+
+@dataclass(frozen=True)
+class Pair:
+    """The overlaps T_12 [K], Q1_12 [K, K], Q2_12 [K] of two fits, and the covariance [N] of their outputs.
+
+    residual: worst relative one of all equations, evaluated apart from the solver; error: change of the covariance
+    between rules for what two outputs share, relative to the variance.
+    """
+
+    overlaps: Mapping[str, Array]
+    covariance: Array
+    half_mean_square: float
+    residual: float
+    error: float
+
+
+class Fit:
+    """A solution with all that pairs of fits need of it."""
+
+    def __init__(self, result: Result, system: CoupledSystem | None = None) -> None:
+        self.model = result.model
+        kind = bulk_kind(self.model)
+        if kind not in ("isotropic", "norms", "inputs"):
+            if kind == "stretched":
+                hint = 'use step.bulk = "isotropic", which differs by little at small learning rates'
+                raise BadInput("two fits with a trained bulk have not been derived", hint)
+            raise BadInput("two fits with a given bulk have not been derived", "leave out step.matrix")
+        if self.model.network.trains_bias:
+            raise BadInput("two fits with trained biases have not been derived", "give network.bias as a number")
+        self.system = system or _system_of(result)
+        problem = self.system.problem
+        self.kernel = pair_kernel(kind, self.model.target.indices, problem.rank)
+        self.known = _known(self.system)
+        self.pairs: dict[Sharing, Pair] = {}
+
+    @cached_property
+    def labels(self) -> Averages:
+        """The averages of E[g_1 g_2 | kappa] for a loss that has no closed form of them."""
+        return Averages(self.system)
+
+    @property
+    def weight(self) -> Array:
+        """Of the nodes of kappa."""
+        return np.asarray(self.known["weight"])
+
+    def covariance_at(self, overlaps: Mapping[str, Array], system: CoupledSystem, layer: bool) -> Array:
+        """Delta_12 at the nodes of another system with the fields of this one's solution."""
+        known = _features(system)
+        there = {"mu2sq_12": known["mu2sq"] * layer, **dict(zip(system.kernel.SLOPES, system.slopes, strict=True))}
+        return np.asarray(self.kernel.covariance(**known, **there, **overlaps))
+
+    def pair(self, sharing: Sharing) -> Pair:
+        """Solve the equations of a pair; of one fit and itself they are solved already. Raises NotConverged."""
+        target = self.model.target
+        if sharing.data > 0.0 and target.noise == target.flips == target.probit == 0.0:
+            sharing = sharing._replace(noise=True)  # there is none
+        if sharing not in self.pairs:
+            search = _Search(self, sharing)
+            alike = sharing == Sharing(1.0, True, True) and not isinstance(self.system, WeightedSystem)
+            self.pairs[sharing] = search.same() if alike else search.run()
+        return self.pairs[sharing]
+
+
+def _system_of(result: Result) -> CoupledSystem:
+    """The system with the solution in its workspace."""
+    problem, members = merged(
+        problem_of(result.vocabulary, result.dimension, result.bias), opposite=not result.model.network.trains_bias
+    )
+    system = solved_again(problem, members.gathered(order_of(problem, result)), FINE[-1])
+    if system is None:
+        raise NotConverged("the solution is not found again at the resolution of its pairs", "raise fit.ridge")
+    return system
+
+
+def _features(system: CoupledSystem) -> dict[str, Array]:
+    blocks = system.blocks
+    first = system.node.shape[0] - (4 if system.problem.norms_vary else 3) * blocks
+    names = ("mu0", "mu1", "mu2sq")
+    return {name: system.node[first + i * blocks :][:blocks] for i, name in enumerate(names)}
+
+
+def _known(system: CoupledSystem) -> dict[str, Any]:
+    """All that the equations of a pair are about, by name."""
+    alpha, beta, _, _, inverse_dimension = system.parameters
+    found = {**system.known(), **_features(system)}
+    found |= {"alpha": alpha, "beta": beta, "inverse_dimension": inverse_dimension}
+    found |= {"fraction": system.problem.fraction, "weight": system.table[:, 1]}
+    plain = found
+    if isinstance(system, WeightedSystem):  # the risk of a label does not know the weights
+        without = CoupledSystem(system.problem, system.level)
+        without.residual(system.work[system.first])
+        plain = without.known()
+    if system.problem.model.fit.loss.key == "square":
+        found["risk"] = plain["avg_gg"] / plain["avg_h"] ** 2
+    return found
+
+
+class _Search:
+    """Newton's method for one pair."""
+
+    def __init__(self, fit: Fit, sharing: Sharing) -> None:
+        self.fit, self.sharing, self.kernel = fit, sharing, fit.kernel
+        known, blocks = fit.known, fit.system.blocks
+        self.known = {
+            **known,
+            "alpha": known["alpha"] * sharing.data,
+            "overlap": np.full(blocks, float(sharing.layer)),
+            "mu2sq_12": known["mu2sq"] * sharing.layer,
+        }
+        self.places, self.blocks = pairs(blocks), blocks
+        self.closed = fit.model.fit.loss.key == "square"
+        self.nothing = sharing.data == 0.0
+        self.linear = self.closed or self.nothing
+        if self.closed:
+            self.known["apart"] = self._apart()
+        self.slopes: Array = np.zeros_like(known["Delta"])
+
+    def same(self) -> Pair:
+        """The fit and itself."""
+        known, q1 = self.fit.known, self.fit.system.view("Q1")
+        self.slopes = known["avg_gg"]
+        own = self.known["beta"] * self.fit.system.view("Q2")
+        return self._pair(np.concatenate([own, [q1[b, c] for b, c in self.places]]), 0.0)
+
+    def run(self) -> Pair:
+        """The pair: a step of Newton's method on each of better and better rules for what both outputs share."""
+        x = np.zeros(self.blocks + len(self.places))
+        size, change = float(self.fit.weight @ self.known["Delta"]), math.inf
+        for nodes in _RULES:
+            for _ in range(_STEPS):
+                before = self._covariance(x)
+                x = self._step(x, before, nodes)
+                change = float(self.fit.weight @ np.abs(self._covariance(x) - before)) / size
+                if change <= _CLOSE or self.linear:
+                    break
+            if self.linear:
+                return self._pair(x, 0.0)
+            if change <= _SETTLED:
+                return self._pair(x, change)
+        if not change <= ROUGH:
+            raise NotConverged(
+                f"the covariance of two outputs changes by {change:.1e} (relative) between rules for what they share",
+                "let them share less, or more: a loss with kinks sees outputs that hardly differ",
+            )
+        return self._pair(x, change)
+
+    def _step(self, x: Array, covariance: Array, nodes: int) -> Array:
+        """The next unknowns, and E[g_1 g_2 | kappa] there by its slope."""
+        value, slope = self._averages(covariance, nodes)
+        x = x - np.linalg.solve(*self._linear(x, covariance, value, slope))
+        self.slopes = value + slope * (self._covariance(x) - covariance)
+        return x
+
+    def _linear(self, x: Array, covariance: Array, value: Array, slope: Array) -> tuple[Array, Array]:
+        """The matrix of the linearised equations and their residuals at x."""
+        residual = self._residual(x, value)
+        matrix = np.empty((len(x), len(x)))
+        for column in range(len(x)):
+            there = x.copy()
+            there[column] += 1.0
+            moved = value + slope * (self._covariance(there) - covariance)
+            matrix[:, column] = self._residual(there, moved) - residual
+        return matrix, residual
+
+    def _residual(self, x: Array, average: Array) -> Array:
+        """What vanishes for T_12 and Q1_12 where E[g_1 g_2 | kappa] is given."""
+        own = self._overlaps(x)
+        matrix, vector = self.kernel.conjugates(**self.known, avg_gg_12=average)
+        off, q1, _ = self.kernel.overlaps(**self.known, **own, Q1_hat_12=matrix, Q2_hat_12=vector)
+        return np.concatenate([off, [own["Q1_12"][b, c] - 0.5 * (q1[b, c] + q1[c, b]) for b, c in self.places]])
+
+    def _overlaps(self, x: Array) -> dict[str, Array]:
+        matrix = np.empty((self.blocks, self.blocks))
+        for (b, c), value in zip(self.places, x[self.blocks :], strict=True):
+            matrix[b, c] = matrix[c, b] = value
+        return {"T_12": x[: self.blocks], "Q1_12": matrix, "Q2_12": x[: self.blocks] / self.known["beta"]}
+
+    def _covariance(self, x: Array) -> Array:
+        return np.asarray(self.kernel.covariance(**self.known, **self._overlaps(x)))
+
+    def _averages(self, covariance: Array, nodes: int) -> tuple[Array, Array]:
+        """E[g_1 g_2 | kappa] and its slope in the covariance."""
+        if self.nothing:
+            return np.zeros_like(covariance), np.zeros_like(covariance)
+        if self.closed:
+            found = self.kernel.of_square_loss(**self.known, Delta_12=covariance)
+            return found, self.known["avg_h"] ** 2
+        return slopes_of(self.fit.labels, covariance, self.sharing.noise, nodes)
+
+    def _apart(self) -> Array:
+        """The variance of the labels' noise that is not shared."""
+        system = self.fit.system
+        if self.sharing.noise or self.nothing:
+            return np.zeros_like(self.known["Delta"])
+        target = self.fit.model.target
+        if target.probit > 0.0:
+            raise BadInput(
+                "noise inside the link that is drawn again for the same inputs has not been derived",
+                "set target.probit to 0",
+            )
+        nu = system.table[:, 2 : 4 + system.indices]  # mean, linear part and rest of the clean label
+        square = (nu[:, :-1] ** 2).sum(axis=1) + nu[:, -1]
+        return np.asarray(target.noise + 4.0 * target.flips * (1.0 - target.flips) * square)
+
+    def _pair(self, x: Array, error: float) -> Pair:
+        """With the certificate: all equations once more, from their text."""
+        own, covariance = self._overlaps(x), self._covariance(x)
+        average = np.asarray(self.slopes)
+        matrix, vector = self.kernel.conjugates(**self.known, avg_gg_12=average)
+        state = {**self.known, **own, "Delta_12": covariance, "avg_gg_12": average}
+        state |= {"Q1_hat_12": matrix, "Q2_hat_12": vector}
+        closed = self.closed and not self.nothing
+        system, check = self.fit.system, self.kernel.check_square if closed else self.kernel.check
+        columns = system.node[: system.node.shape[0] - (4 if system.problem.norms_vary else 3) * self.blocks]
+        node = np.concatenate([columns, *(self.known[name] for name in ("mu0", "mu1", "mu2sq", "mu2sq_12"))])
+        parameters = system.parameters.copy()
+        parameters[0] = self.known["alpha"]
+        residual = float(check(node, system.problem.fraction, parameters, state))
+        if not residual <= RESIDUAL:
+            raise NotConverged(f"the equations of two fits are satisfied to {residual:.1e} only", "raise fit.ridge")
+        half = float(self.kernel.half_mean_square(**self.known, Delta_12=covariance))
+        return Pair(own, covariance, half, residual, error)

@@ -1,0 +1,146 @@
+"""Two fits: numbers that were compared with simulation elsewhere, limits, averages of both outputs by definition."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import special
+
+import giantstep as gs
+from giantstep.law.labels import label_law
+from giantstep.simulate.pairs import SOURCES
+from giantstep.system.two_fits import Fit, Sharing
+from giantstep.system.two_outputs import slopes_of
+from giantstep.system.weighted_system import poisson, weighted_solution
+
+DATA, ALL, LAYER = Sharing(1.0, False, True), Sharing(1.0, True, True), Sharing(0.0, False, True)
+BULK, NOTHING = Sharing(1.0, True, False), Sharing(0.0, False, False)
+SQUARE = gs.Model(
+    network=gs.Network("tanh", width=0.8, readout=gs.Readout([1.0, -2.0], [0.5, 0.5])),
+    step=gs.Step(2.5, 1.5),
+    target=gs.Target("tanh", noise=0.1),
+    fit=gs.Fit(2.0, 0.05),
+)
+LOGISTIC = gs.Model(
+    network=gs.Network("tanh", width=0.8),
+    spike=gs.Spike(1.5, 0.8, 1.2),
+    target=gs.Target("sign"),
+    fit=gs.Fit(2.0, 0.1, "logistic"),
+)
+
+
+def half(fit: Fit, sharing: Sharing) -> float:
+    return fit.pair(sharing).half_mean_square
+
+
+def test_numbers_of_the_square_loss() -> None:
+    """docs/theory.md section 14, four decimals of a theory at d = 500 that agreed with spiked random features."""
+    result = gs.solve(SQUARE, dimension=500)
+    fit = Fit(result)
+    wanted = {LAYER: 0.0752, DATA: 0.0420, BULK: 0.0811, NOTHING: 0.1018}
+    for sharing, value in wanted.items():
+        assert half(fit, sharing) == pytest.approx(value, abs=1.1e-4), sharing
+    drawn = Fit(result, weighted_solution(result, poisson()))
+    assert half(drawn, ALL) == pytest.approx(0.0729, abs=1.1e-4)
+    part = Fit(gs.solve(SQUARE.replace({"fit.samples": 1.2}), dimension=500))
+    assert half(part, Sharing(0.6, True, True)) == pytest.approx(0.0570, abs=1.1e-4)
+
+
+def test_numbers_of_the_logistic_loss() -> None:
+    fit = Fit(gs.solve(LOGISTIC, dimension=800))
+    assert half(fit, LAYER) == pytest.approx(0.4747, abs=6e-5)
+    assert half(fit, NOTHING) == pytest.approx(0.6706, abs=6e-5)
+    found = gs.decompose(LOGISTIC, dimension=800)
+    assert found.pairs["initialisation"].ensemble_of_2 == pytest.approx(0.1684, abs=6e-5)
+    assert found.bias_squared is None and not found.variance
+
+
+@pytest.mark.parametrize("loss", ["square", "huber"])
+def test_a_fit_and_itself_have_one_output(loss: str) -> None:
+    fit = Fit(gs.solve(SQUARE.replace({"fit.loss": loss})))
+    pair = fit.pair(ALL)
+    size = float(fit.weight @ fit.known["Delta"])
+    assert abs(pair.half_mean_square) < 1e-13 * size and pair.residual < 1e-12
+
+
+@pytest.mark.parametrize("noise", [True, False])
+def test_averages_by_nodes_are_those_of_the_square_loss(noise: bool) -> None:
+    """Nodes of the label given t, and of what both outputs share, against the closed form; the rules are exact."""
+    fit = Fit(gs.solve(SQUARE.replace({"target.link": "sign"})))
+    pair = fit.pair(Sharing(1.0, noise, True))
+    wanted = fit.kernel.of_square_loss(**fit.known, Delta_12=pair.covariance, apart=0.1 * (not noise))
+    labels = replace(fit.system.problem.model.target, noise=0.1)
+    assert labels.noise == fit.system.noise
+    fit.system.labels = label_law(labels, fit.system.problem.overlaps, fit.system.kappa)
+    found, slope = slopes_of(fit.labels, pair.covariance, noise, 60)
+    assert found == pytest.approx(wanted, rel=1e-6)
+    assert slope == pytest.approx(fit.known["avg_h"] ** 2, rel=1e-9)
+
+
+def test_averages_of_two_outputs_are_those_of_their_definition() -> None:
+    """g of the logistic loss by its proximal map, labels by their sign, over both outputs and t: plain Gauss rules."""
+    fit = Fit(gs.solve(LOGISTIC))
+    pair = fit.pair(BULK)
+    found, _ = slopes_of(fit.labels, pair.covariance, True, 21)
+    system, node = fit.system, 20
+    kappa, V = system.kappa[node], system.view("V")[node]
+    mean, slope = system.view("mean")[node], system.view("slope")[node]
+    common, apart = pair.covariance[node], system.view("Delta")[node] - pair.covariance[node]
+    x, w = special.roots_hermitenorm(60)
+    w /= w.sum()
+    t = np.linspace(-9.0, 9.0, 20001)
+    t += 0.5 * (t[1] - t[0])
+    density = np.exp(-0.5 * t * t) / np.sqrt(2.0 * np.pi) * (t[1] - t[0])
+
+    def g_of(label: float, omega: np.ndarray) -> np.ndarray:
+        out = np.zeros_like(omega)
+        for _ in range(60):  # g = y sigmoid(-y (omega + V g)), by Newton's method
+            p = special.expit(-label * (omega + V * out))
+            out -= (out - label * p) / (1.0 + V * p * (1.0 - p))
+        return out
+
+    edge = -0.8 * kappa / 0.6
+    total = 0.0
+    for label in (1.0, -1.0):
+        side = density * ((t > edge) if label > 0.0 else (t <= edge))
+        centre = mean + slope * t[side > 0.0][::40]  # every 40th: E[g | centre] is smooth
+        grid = np.linspace(centre.min() - 12.0, centre.max() + 12.0, 400)
+        inner = np.array([w @ g_of(label, c + np.sqrt(apart) * x) for c in grid])
+        whole = mean + slope * t[:, None] + np.sqrt(common) * x
+        values = np.interp(whole, grid, inner) ** 2 @ w
+        total += float(side @ values)
+    assert found[node] == pytest.approx(total, rel=2e-3)  # linear interpolation on 400 points
+
+
+def test_an_infinite_ridge_leaves_the_same_output_for_fits_of_one_layer() -> None:
+    """The readout is then the sum of features times labels: variances fall off, and outputs of one layer agree."""
+    errors = []
+    for ridge in (1e2, 1e4):
+        result = gs.solve(SQUARE.replace({"fit.ridge": ridge}), dimension=500)
+        fit = Fit(result)
+        errors.append(half(fit, NOTHING))
+    assert errors[1] < 0.1 * errors[0]
+
+
+def test_equal_eigenvalues_are_no_structure() -> None:
+    model = SQUARE.replace({"step": None, "spike": {"strength": 1.0, "alignment": 0.8, "bulk_variance": 1.0}})
+    plain = model.replace({"spike": None})
+    whole = plain.replace({"inputs": {"eigenvalues": [1.0, 1.0], "weights": [0.4, 0.6], "target": [0.6, 0.8]}})
+    # rows of one covariance have norms that vary on the sphere by nothing
+    for sharing in (LAYER, DATA, BULK, NOTHING):
+        assert half(Fit(gs.solve(whole)), sharing) == pytest.approx(half(Fit(gs.solve(plain)), sharing), rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"step.bulk": "trained"}, "trained bulk"),
+        ({"network.bias": "trained"}, "trained biases"),
+    ],
+)
+def test_what_has_not_been_derived_is_refused(changes: dict[str, object], words: str) -> None:
+    model = gs.model("tanh", link="tanh", step_samples=2.0).replace(changes)
+    with pytest.raises(gs.BadInput, match=words):
+        gs.decompose(model, given=SOURCES[:1])
