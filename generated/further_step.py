@@ -5,14 +5,14 @@ y_1, y_2 [N], y_t [m, N]: E y, E y^2, E y t of the clean label there; mu0, h_1, 
 blocks, D_2 [K, N]: E sigma'^2. L [K, q], c [K]: loadings and bulk variances before the step; u, pi [K]: values of the
 readout and their fractions. Two blocks have in common what has the product sum_n weight_n xi_bn xi_cn.
 
-Generated; do not edit. Signature 5a895a8b6663ef50, runtime 76a6435c44d4586f.
+Generated; do not edit. Signature 887e730ef0dc3f4b, runtime a31f41c318f98f42.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "5a895a8b6663ef5041171087d09e1988d6ea0522c48cf6dd7b2459ee6817a9e7"
+SIGNATURE = "887e730ef0dc3f4bb033fddf73d73cb0f31bf1de1693f45dd916e027c80886a5"
 
 
 def after_step(weight, kappa_v, y_1, y_t, y_2, mu0, h_1, h_2, D_2, L, c, u, pi, A, alpha_0, noise, flips):

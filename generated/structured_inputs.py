@@ -5,14 +5,14 @@ products of the target's directions there; u [K]: readout values at initialisati
 of the theta_i, by their parts ``along`` [q, m, J], and of unit vectors without direction, by ``random`` [q, q, J];
 gamma [q, m]: products of the spike's with the target's. radial: 1 for rows Gaussian at initialisation, 0 on the sphere.
 
-Generated; do not edit. Signature 6059195a3be0ed60, runtime 76a6435c44d4586f.
+Generated; do not edit. Signature fb3d556c18d89820, runtime a31f41c318f98f42.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "6059195a3be0ed60484ffa904b3a44e71de47da9d627828b921727eedcbc4781"
+SIGNATURE = "fb3d556c18d89820d4552a0ba3303001c675bf3233d8409d203a2e1fcc0c22e8"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

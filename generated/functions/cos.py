@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 5e7937e06002a6b3, runtime 76a6435c44d4586f.
+Generated; do not edit. Signature d4d8994e076596d4, runtime a31f41c318f98f42.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "5e7937e06002a6b3deb87f52025f7eea316570ca9cab115dc2502bef6ecd3fd8"
+SIGNATURE = "d4d8994e076596d4c3560c540e6535219be8648c39d6e3b74dbdd64e8fc176ca"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature ad35dedd36d0d057, runtime 76a6435c44d4586f.
+Generated; do not edit. Signature 9aa1ea2bc19e32d5, runtime a31f41c318f98f42.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "ad35dedd36d0d057adda4beea9ba7433f314f8d3870b1281bdf51b206d453dbd"
+SIGNATURE = "9aa1ea2bc19e32d57c72cdb6792d3ad4d42abe212b26611b962feceb75f70c98"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

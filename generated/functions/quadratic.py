@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 488a7310072f0db6, runtime 76a6435c44d4586f.
+Generated; do not edit. Signature 3be4773de6c74b6a, runtime a31f41c318f98f42.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "488a7310072f0db6d9a780188dfb4c0ab9aa23668e0e2fe4bee4b40e60d406c4"
+SIGNATURE = "3be4773de6c74b6a81ab60c46a93d2d2adddb3e816ac0c5e2ad1a932e7eb025a"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

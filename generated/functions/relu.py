@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 8b3c63f819ee00e8, runtime 76a6435c44d4586f.
+Generated; do not edit. Signature af3190bb2b8ce9e9, runtime a31f41c318f98f42.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "8b3c63f819ee00e8df6290b0ca9758fa9b6059552b96c40577df76fd17590d78"
+SIGNATURE = "af3190bb2b8ce9e99d7561911dd67b5cca0912b4cf190fd151fa41d67315b68f"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

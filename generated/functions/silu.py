@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 8ce31c24cfed2d1f, runtime 76a6435c44d4586f.
+Generated; do not edit. Signature 69d0b8097ab39e13, runtime a31f41c318f98f42.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "8ce31c24cfed2d1f0b7d8a03ccccf9421c3918fcfc4dc5a735a243569a826491"
+SIGNATURE = "69d0b8097ab39e1371d7aafd5fb40f8fc6ecac328a3f59003efee76fba051ba8"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

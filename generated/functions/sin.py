@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature b8d39c37d9b480dc, runtime 76a6435c44d4586f.
+Generated; do not edit. Signature 54034083d9dcddba, runtime a31f41c318f98f42.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "b8d39c37d9b480dc97ba8c88c38fdff48c3f009992ba517f0747b237487d2cac"
+SIGNATURE = "54034083d9dcddbab45a3584ea5b2a5097bb78c5535535566932df21c48b186d"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 5b63f73ba7976c58, runtime 76a6435c44d4586f.
+Generated; do not edit. Signature b3f97b1b85eb5604, runtime a31f41c318f98f42.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "5b63f73ba7976c58f7da247174b30cb97bd32f919665dcb4c4c84021efbfcf36"
+SIGNATURE = "b3f97b1b85eb5604d7d14f88e414bab0ab3008208e58c2ff6bcab2324f37ce48"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

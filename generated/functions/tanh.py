@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 99cdb227fbb6bbd7, runtime 76a6435c44d4586f.
+Generated; do not edit. Signature 38adf06b1d1dce1c, runtime a31f41c318f98f42.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "99cdb227fbb6bbd7fc75b3c5daaa3c125dd8d54e66951566fc025d603d1403a8"
+SIGNATURE = "38adf06b1d1dce1c130dda433089dc90d0ba1fd9a26685072e1ba0df37a8c7f7"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

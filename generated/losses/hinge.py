@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature 2eec3b334ee1db97, runtime 76a6435c44d4586f.
+Generated; do not edit. Signature bea29100c60853b1, runtime a31f41c318f98f42.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "2eec3b334ee1db97f0ae606bcf6de132e3979e9b3700b860d812eea600696442"
+SIGNATURE = "bea29100c60853b1ea473e5ce0c2f0fcae1f54cb20e504036a611c7f87d5678b"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

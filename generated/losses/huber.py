@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 455c511f04596251, runtime 76a6435c44d4586f.
+Generated; do not edit. Signature 48260a933a9aaa72, runtime a31f41c318f98f42.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "455c511f04596251ee128c1ac9b893a8add1ffa93fa6acf8036a46ce79f9c2c8"
+SIGNATURE = "48260a933a9aaa72f692f226fa05c2fbd682b2437555659d888a4eee485fc76c"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

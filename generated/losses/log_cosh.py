@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature c1a4fc3ccd11ed6b, runtime 76a6435c44d4586f.
+Generated; do not edit. Signature 78e712c7292d8c51, runtime a31f41c318f98f42.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "c1a4fc3ccd11ed6b771955eb981d36a4ea3f90dd2391d412c1fbb5e99253deb1"
+SIGNATURE = "78e712c7292d8c513dac2aec4741804b20fa22ad3763556a056776c44d9727fd"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature fd480f7a66cedafe, runtime 76a6435c44d4586f.
+Generated; do not edit. Signature 6aa9304200ab22f3, runtime a31f41c318f98f42.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "fd480f7a66cedafe6f3e42e2e48f0395626d1dbdb3cd275fe9ac8903ad368f4a"
+SIGNATURE = "6aa9304200ab22f3e321ad5a9acb1ce37880f7e629d677590607d3d848e6a1b2"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

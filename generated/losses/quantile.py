@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature fbf1efa4e127c63c, runtime 76a6435c44d4586f.
+Generated; do not edit. Signature f2479823ca17fe3e, runtime a31f41c318f98f42.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "fbf1efa4e127c63c078bb0aba2ca3100b57cfb9de2a866ea6ac129988c3e9852"
+SIGNATURE = "f2479823ca17fe3e46e40cdffab6858bf6a8c7b6a1e939820522d8c9a78a2c1e"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

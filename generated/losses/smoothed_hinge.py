@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature a697df76e79d650a, runtime 76a6435c44d4586f.
+Generated; do not edit. Signature 1918554ea4640392, runtime a31f41c318f98f42.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "a697df76e79d650aa8c885706f51d460a16d1f4df9bc26a6d6559829ca1dd904"
+SIGNATURE = "1918554ea46403923778bbbdc7ec7268cfde88a691b092516fc6f00a2dbf3c63"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

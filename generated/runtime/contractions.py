@@ -4,7 +4,7 @@ Their loops are the long ones of a solver. Sums may be taken in any order, so th
 machine; everything else runs over a few blocks and asks for short code instead (``short``).
 
 Written by hand, in codegen/runtime/contractions.py.
-Generated; do not edit. Signature be3d1dde158aa1f9, runtime 76a6435c44d4586f.
+Generated; do not edit. Signature 450436cbd6eb4ee0, runtime a31f41c318f98f42.
 Regenerate with: giantstep generate
 """
 
@@ -94,4 +94,4 @@ def add_product(field, row, factor, node, first, second):
     for n in range(node.shape[1]):
         field[row, n] += factor * node[first, n] * node[second, n]
 
-SIGNATURE = "be3d1dde158aa1f9a872db732d4f3353adce76bedc5d52d72ade67dfe996c5b8"
+SIGNATURE = "450436cbd6eb4ee04dc8dd126555e01fe065ab6ba85d097befdee7086de2d493"

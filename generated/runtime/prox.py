@@ -1,7 +1,7 @@
 """The proximal map of a piece of a loss, and panels of it that are short enough for a Gauss rule.
 
 Written by hand, in codegen/runtime/prox.py.
-Generated; do not edit. Signature be3d1dde158aa1f9, runtime 76a6435c44d4586f.
+Generated; do not edit. Signature 450436cbd6eb4ee0, runtime a31f41c318f98f42.
 Regenerate with: giantstep generate
 """
 
@@ -161,4 +161,4 @@ def graded(piece, kink, x, length, turns):
             length *= 0.5
     return length
 
-SIGNATURE = "be3d1dde158aa1f9a872db732d4f3353adce76bedc5d52d72ade67dfe996c5b8"
+SIGNATURE = "450436cbd6eb4ee04dc8dd126555e01fe065ab6ba85d097befdee7086de2d493"

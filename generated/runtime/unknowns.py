@@ -8,7 +8,7 @@ of a matrix one is an unknown; the other lies ``TURNED`` further. ``FAMILY`` num
 (row n), the unknowns (n + 1), the weights of the finite-size term (n + 2), and room for the elimination.
 
 Written by hand, in codegen/runtime/unknowns.py.
-Generated; do not edit. Signature be3d1dde158aa1f9, runtime 76a6435c44d4586f.
+Generated; do not edit. Signature 450436cbd6eb4ee0, runtime a31f41c318f98f42.
 Regenerate with: giantstep generate
 """
 
@@ -117,6 +117,9 @@ def strengthen(system, n):
 def invert(matrix, row, K):
     """Invert a K x K matrix in place, rows exchanged for the largest pivot."""
     short()
+    if K == 1:  # room for an order takes longer than that
+        matrix[row, 0, 0] = 1.0 / matrix[row, 0, 0]
+        return
     order = np.empty(K, np.int64)
     for k in range(K):
         order[k] = k
@@ -150,4 +153,4 @@ def invert(matrix, row, K):
                 matrix[row, i, other] = entry
             order[k], order[other] = order[other], order[k]
 
-SIGNATURE = "be3d1dde158aa1f9a872db732d4f3353adce76bedc5d52d72ade67dfe996c5b8"
+SIGNATURE = "450436cbd6eb4ee04dc8dd126555e01fe065ab6ba85d097befdee7086de2d493"

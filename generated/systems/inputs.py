@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature b437f14003c2d04f.
+Generated; do not edit. Signature fbe97cbb46a17b7d.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "b437f14003c2d04fd4d6e7528a92030092bdfcd9f1c144cf2cf8f2b284438f78"
+SIGNATURE = "fbe97cbb46a17b7d68429e298cc98f711e863b4b716581447d02bcf24203fb29"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

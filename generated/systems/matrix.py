@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature 19e9aab40343547a.
+Generated; do not edit. Signature a62e021257d88fd3.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "19e9aab40343547a8a4f9fcb9ee082930b82c9a09fff1a8211ff5f023f6518ea"
+SIGNATURE = "a62e021257d88fd39c01383e448ebc1ccad5bfa6c149c8e152c48cfbfa923933"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature f274a55a3d4f9bad.
+Generated; do not edit. Signature 3c5d1290fd6e080e.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "f274a55a3d4f9bad161db480ebc11aaecd50bcc765538fd036931ebb33037ba1"
+SIGNATURE = "3c5d1290fd6e080e5884ef60a65d3627e4ba1ad7a0d1f8bdcc830ba49394e6e3"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature f6e8c558b5556454, runtime 76a6435c44d4586f.
+Generated; do not edit. Signature 3222fffe2adec571, runtime a31f41c318f98f42.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "f6e8c558b55564543733ceecb7e904b87cbd060a9899c613196c66e82be07bd2"
+SIGNATURE = "3222fffe2adec571fc304cc1db50116792dc39f65d8a668f53c923aba086986f"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature c2ef85d52a85642b, runtime 76a6435c44d4586f.
+Generated; do not edit. Signature c42bdf8130359595, runtime a31f41c318f98f42.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "c2ef85d52a85642b5b44652737c256766d1a73fb38ff54dcd546021663145d75"
+SIGNATURE = "c42bdf81303595959798f420160caa5faa6fe0a00a42ace4043c23d6b68f031f"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope_1, slope_2, **_):

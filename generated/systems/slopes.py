@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature e708230cdfb75690.
+Generated; do not edit. Signature b03749b044d28746.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "e708230cdfb756901f93c8fd3bdd286f9adbaeaa339ff32f6d4dd1868a426454"
+SIGNATURE = "b03749b044d2874605f5c2a6560d9fdf9d92c30e2a997775e40bdd75adac5506"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

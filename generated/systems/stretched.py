@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 02827cac557d3494.
+Generated; do not edit. Signature 050bc6ddd5df7f03.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "02827cac557d349430aaca5d189bb659acb262c15d56ae7be12236d8f4ff6344"
+SIGNATURE = "050bc6ddd5df7f034c064a80eec58d44f92673b2100377167d77628b6006d0a4"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

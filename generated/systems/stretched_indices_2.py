@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 99eb813bec82f61b.
+Generated; do not edit. Signature 9d7e37ed1fbaa0a9.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "99eb813bec82f61b9fcd4131ad366305f2f5a370bf6b83ca723f22df342c0ea1"
+SIGNATURE = "9d7e37ed1fbaa0a9c938e39d146084f1b9c8453215d8699028f56b9aa1256d6c"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

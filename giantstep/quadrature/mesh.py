@@ -57,10 +57,13 @@ class Term:
 class Spacing:
     """How wide panels are, for the rules that are used on them.
 
-    widest: where nothing else asks for less; it grows beyond kappa = 2, where the weight falls, by a share ``growing``
-    of the way. Beside a steep place: so many of its widths ``inside``, shares of the distance when ``approaching`` and
-    when ``leaving`` it. resolved: the last Legendre coefficients of a panel at the first of ``orders``.
+    reach: where they end if nothing grows. widest: where nothing else asks for less; it grows beyond kappa = 2, where
+    the weight falls, by a share ``growing`` of the way. Beside a steep place: so many of its widths ``inside``, shares
+    of the distance when ``approaching`` and when ``leaving`` it. resolved: the last Legendre coefficients of a panel at
+    the first of ``orders``.
     """
+
+    reach: float
 
     widest: float
     growing: float
@@ -72,9 +75,9 @@ class Spacing:
 
 
 #: The Gaussian weight itself is right to 1e-10 with 7 nodes; products integrate to the square of what 12 resolve.
-NARROW = Spacing(1.9, 0.0, 1.5, 0.45, 0.8, 1e-8, ORDERS[:1])
+NARROW = Spacing(11.0, 1.9, 0.0, 1.5, 0.45, 0.8, 1e-8, ORDERS[:1])
 #: For rules of both ``ORDERS``, which check each other.
-WIDE = Spacing(2.5, 0.3, 2.0, 0.6, 1.0, 1e-5, ORDERS)
+WIDE = Spacing(10.0, 2.5, 0.5, 2.0, 0.6, 1.0, 1e-5, ORDERS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,7 +150,7 @@ def meshes(terms: tuple[Term, ...], spacing: Spacing = NARROW) -> Mesh:
 
 def _first(terms: tuple[Term, ...], spacing: Spacing) -> Mesh:
     """Panels as wide as the steep places of the terms allow, to where the weight makes the rest negligible."""
-    for reach in np.arange(_REACH + 2.0, _FARTHEST, 2.0).tolist():  # what does not grow is nothing at the first
+    for reach in np.arange(spacing.reach, _FARTHEST, 2.0).tolist():  # what does not grow is nothing at the first
         edges = initial_mesh(terms, reach, spacing)
         inside = _nodes(spacing.orders).inside(edges)
         kappa = np.concatenate([edges[:1], inside[0].ravel(), edges[-1:]])
