@@ -57,7 +57,7 @@ def free_energy(energetic: Energetic, law: SpectralLaw = ISOTROPIC) -> FreeEnerg
         gaussian_integral(trace, law.norms)
     if law.rows == "stretched":
         spectral = stretched_potential(trace, law)
-        spectral, R = stretched_form(trace, law, spectral, energetic.directions)
+        spectral, R = stretched_form(trace, law, spectral, energetic.directions, energetic.spikes)
     elif law.rows == "neurons":
         spectral = neuron_potential(trace, law)
         spectral, R = neuron_form(trace, law, spectral, energetic.directions, energetic.spikes)

@@ -7,14 +7,14 @@ sigma' beside its parts along 1 and z, (i, j) in MOMENTS; radial: 1 for rows Gau
 means of functions of e [N], and of those times t = theta.x [m, N]; r_3: the strength of the spike with
 E sigma''' in the place of E sigma'.
 
-Generated; do not edit. Signature 63787a9ebc4bf2c2.
+Generated; do not edit. Signature 43f59604be5cbe2e.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "63787a9ebc4bf2c2f4cdbaa440f10f540001b456c846f83e42d7e1b32b449007"
+SIGNATURE = "43f59604be5cbe2e07be6c721f36a1bf2c6489449a8dc38155774890d16e06c6"
 
 
 MOMENTS = ((1, 2), (1, 3), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (4, 0))

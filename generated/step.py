@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature 2bd31898b02e1ba6, runtime a31f41c318f98f42.
+Generated; do not edit. Signature a520ce590ac7a47b, runtime a31f41c318f98f42.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "2bd31898b02e1ba6bdf989449abde3ea2ca4b7daf92750f673443456ed651353"
+SIGNATURE = "a520ce590ac7a47b74fa97010ba2c7c590e5a7aab49fb3604709c03c3b015b10"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

@@ -1,12 +1,13 @@
-"""What the readout gains from rows that are stretched by blocks: its sources on their responses [THEORY 5].
+"""What the readout gains from rows that are stretched by blocks: its sources on their responses [THEORY 5, 11].
 
-The sources lie along the directions theta_d of the target and along epsilon, what the spike has of the batch's noise:
-``v = sum_d gamma_d theta_d + rho epsilon``. A sample has theta_d.x = t_d, and epsilon is a sum over samples. So is what
-the norms of the rows go with, of coefficients ``along``. Leaving one sample out, or two, makes averages of these.
-``place`` says where the rows of X stand in those of a direction d, which are taken together; ``place_left`` and
-``place_right`` are those of the two directions of a pair e. ``spread`` is the deviation of rows along the spike that
-comes from unequal norms at initialisation. Every quantity here is one of the equations, so that derivatives go from
-one to the next.
+The sources lie along orthonormal directions d: those of the target, and what the means of the rows have of the noise of
+each batch. A sample knows those of the target and the noise of batches before its own; that of its own batch is a sum
+over samples, itself among them. So samples see the noise of a batch in two ways, those of the batch and those of later
+ones. ``place`` says where the rows of X stand in those of every view v, and ``seen`` in those of the views of d;
+``mean_left`` and ``mean_right`` are the pairs of views that the mean resolvent stands between, ``place_left`` and
+``place_right`` the pairs e that a sample adds to. ``along`` are the coefficients of the sums over samples that norms
+of rows go with, ``spread`` is the deviation of rows along the first spike that comes from unequal norms at
+initialisation. Every quantity here is one of the equations, so that derivatives go from one to the next.
 """
 
 from __future__ import annotations
@@ -22,40 +23,46 @@ from derive.canonical import canonical
 from derive.directions import directions_of
 from derive.operations import computed
 from derive.replica.bulk import Spectral, norms_alone, norms_assumed
+from derive.replica.readout import psi_families, zeta_families
 from derive.spectrum import SpectralLaw, X
-from derive.symbols import BETA, NORM_HAT, Q1_HAT, Q2_HAT, SYMMETRIC, ZETA_HAT, T
+from derive.symbols import BETA, NORM_HAT, Q1_HAT, Q2_HAT, SYMMETRIC, T
 from derive.trace import Claim, Recorder
 
 B, C = index("b"), index("c")
-P, Q, R, S = index("p"), index("q"), index("r"), index("s")
-D, E = index("d"), index("e")  # of the target's directions; of pairs of them
-ROW, COLUMN, L = index("i"), index("j"), index("l")  # rows of X for every direction
+P, Q = index("p"), index("q")
+D, V, E, A = (
+    index("d"),
+    index("v"),
+    index("e"),
+    index("a"),
+)  # directions, views, pairs of views that have an addition, a mean
+ROW, COLUMN, L = index("i"), index("j"), index("l")  # rows of X for every view
 _SOURCE = "THEORY section 5"
-_LIMIT = "x of a left-out sample is independent of the resolvent; d, n0 large at fixed ratio"
-_gamma, _rho, _spread, _upper = family("gamma"), family("rho"), family("spread"), family("upper")
-_place, _mean, _F = family("place"), family("Res"), family("F")
-_cross, _own = family("X_cross"), family("X_own")
-_h_noise, _h_left = family("h_noise"), family("h_left")
+_LIMIT = "x of a left-out sample is independent of the resolvent; all dimensions large at fixed ratios"
+_spread, _upper, _seen, _place = family("spread"), family("upper"), family("seen"), family("place")
+_mean, _F, _t = family("Res"), family("F"), family("law_t")
+_mean_all, _added = family("mean_views"), family("added_views")
 _back, _back_left = family("put_back"), family("put_left")
-_t, _e = family("law_t"), family("law_e")
-_mean_theta, _along = family("mean_theta"), family("along_theta")
 
 
-def stretched_form(trace: Recorder, law: SpectralLaw, spectral: Spectral, directions: int) -> tuple[Spectral, sp.Expr]:
+def stretched_form(
+    trace: Recorder, law: SpectralLaw, spectral: Spectral, directions: int, spikes: int
+) -> tuple[Spectral, sp.Expr]:
     """(the bulk with what R is made of, R): the sources on the responses, and the potential along the conjugates that
     couple replicas.
     """
-    turned = _turned(trace, directions)
+    turned = _turned(trace, directions, spikes)
     norms = norms_assumed(trace, law.source, linear=True)
-    found = (*_weighed(trace), *_along_theta(trace), *_responses(trace), *_on_samples(trace))
-    inverses = (_inverse_along(trace), _update(trace))
-    found += (*_fields(trace), *_around_spike(trace))
+    found = (*_views(trace), *_responses(trace), *_on_samples(trace))
+    inverses = (_inverse_of_views(trace), _update(trace))
+    first = family(directions_of("gamma", spikes)[0])
+    found += (*_fields(trace), *_around_spike(trace, first))
     form = trace.derive(
         "entropic part",
         sp.Symbol("R"),
         computed(
             "sum over directions",
-            "$j\\cdot A^{-1}j/p$ by the fields that the sources along $\\theta$ and $\\epsilon$ make, "
+            "$j\\cdot A^{-1}j/p$ by the fields that the sources along all directions make, "
             "$\\hat{\\zeta}$ along the spike and $\\hat{\\psi}$ along the rest of the target; "
             "$\\mathrm{Tr}\\,A^{-1}B/p$ as the derivative of the potential along $\\hat{q}^{(1)}$ and $\\hat{q}^{(2)}$",
             "entropic part of the readouts",
@@ -76,73 +83,73 @@ def stretched_form(trace: Recorder, law: SpectralLaw, spectral: Spectral, direct
     return whole, form
 
 
-def _turned(trace: Recorder, directions: int) -> tuple[Definition, ...]:
-    """The sources ``zeta_hat v + sum_j psi_hat_j u_j`` along theta_d and epsilon; u_j: target beside the spike."""
-    theta, noise = _gamma[D] * ZETA_HAT[B], _rho[B] * ZETA_HAT[B]
-    names = (directions_of(name, directions) for name in ("psi_hat", "mix", "across"))
-    for hat, mix, across in zip(*names, strict=True):
-        theta += family(mix)[D] * family(hat)[B]
-        noise += family(across)[B] * family(hat)[B]
-    words = "the sources $\\hat{\\zeta}v+\\hat{\\psi}\\theta_\\perp$ along $\\theta$ and $\\epsilon$"
-    words += ", $v=\\gamma\\theta+\\varrho\\epsilon$"
-    return _defined(trace, "j_theta", (B, D), theta, words), _defined(trace, "j_noise", (B,), noise, words)
+def _turned(trace: Recorder, directions: int, spikes: int) -> tuple[Definition, ...]:
+    """The sources ``sum_j zeta_hat_j v_j + sum_j psi_hat_j u_j`` along d; u_j: of the target beside the spike."""
+    names = (*directions_of("gamma", spikes), *directions_of("mix", directions))
+    hats = [hat for _, hat in (*zeta_families(spikes), *psi_families(directions))]
+    sources = sp.Add(*(family(name)[D] * hat[B] for name, hat in zip(names, hats, strict=True)))
+    words = "the sources $\\hat{\\zeta}v+\\hat{\\psi}\\theta_\\perp$ along orthonormal directions"
+    return (_defined(trace, "j_along", (B, D), sources, words),)
 
 
-def _weighed(trace: Recorder) -> tuple[Definition, ...]:
-    """What samples add, weighed by what they have along theta and epsilon."""
-    cross = BlockSum(family("law_te")[D, X] * _F[P, Q, X], X)
-    own = BlockSum(family("law_ee")[X] * _F[P, Q, X], X)
-    along = BlockSum(family("law_along")[E, X] * _F[P, Q, X], X)
-    words = "what samples add, weighed by their parts along"
+def _views(trace: Recorder) -> tuple[Definition, ...]:
+    """The mean resolvent, and what samples add beyond their mean, in the rows of all views."""
+    of_pair = BlockSum(family("law_along")[E, X] * _F[P, Q, X], X)
+    mean, added = (
+        _between(left, of_views, right, which)
+        for left, of_views, right, which in (
+            (family("mean_left"), _mean[P, Q], family("mean_right"), A),
+            (family("place_left"), family("X_along")[E, P, Q], family("place_right"), E),
+        )
+    )
+    words = "for all that samples see"
     return (
-        _defined(trace, "X_cross", (D, P, Q), cross, f"{words} $\\epsilon$ and $\\theta$"),
-        _defined(trace, "X_own", (P, Q), own, f"{words} $\\epsilon$"),
-        _defined(trace, "X_along", (E, P, Q), along, "what samples add, weighed by $tt^T-1$, for each pair of indices"),
+        _defined(
+            trace,
+            "X_along",
+            (E, P, Q),
+            of_pair,
+            "what samples add, weighed by $tt^T-1$, for pairs of what they see: $t=u\\cdot x$ of a direction $u$ that "
+            "they know; of the noise of their own batch $t$ is what they have added to it, and the weight $tt^T$",
+        ),
+        _defined(trace, "mean_views", (ROW, COLUMN), mean, f"the mean resolvent, {words}"),
+        _defined(trace, "added_views", (ROW, COLUMN), added, f"what samples add, {words}"),
     )
 
 
-def _along_theta(trace: Recorder) -> tuple[Definition, ...]:
-    """The mean resolvent, and what samples add beyond their mean, in the rows of all directions of the target."""
-    mean = BlockSum(
-        BlockSum(_place[D, P, ROW] * BlockSum(_mean[P, Q] * _place[D, Q, COLUMN], Q), P),
-        D,
-    )
-    right = BlockSum(family("X_along")[E, P, Q] * family("place_right")[E, Q, COLUMN], Q)
-    added = BlockSum(BlockSum(family("place_left")[E, P, ROW] * right, P), E)
-    words = "for all directions of the target"
-    return (
-        _defined(trace, "mean_theta", (ROW, COLUMN), mean, f"the mean resolvent, {words}"),
-        _defined(trace, "along_theta", (ROW, COLUMN), added, f"what samples add, {words}"),
-    )
+def _between(left: sp.IndexedBase, of_rows: sp.Expr, right: sp.IndexedBase, which: sp.Symbol) -> sp.Expr:
+    """A matrix of the rows of X, placed between those of pairs of views."""
+    inner = BlockSum(of_rows * right[which, Q, COLUMN], Q)
+    return BlockSum(BlockSum(left[which, P, ROW] * inner, P), which)
 
 
-def _inverse_along(trace: Recorder) -> MatrixInverse:
-    entry = family("unit_theta")[ROW, COLUMN] + BlockSum(_mean_theta[ROW, L] * _along[L, COLUMN], L)
-    trace.define("Z", sp.Symbol("Z^-1"), entry, "what samples along $\\theta$ make of a field there", _SOURCE)
-    return MatrixInverse("Z", ROW, COLUMN, entry, identity="unit_theta")
+def _inverse_of_views(trace: Recorder) -> MatrixInverse:
+    entry = family("unit_Z")[ROW, COLUMN] + BlockSum(_mean_all[ROW, L] * _added[L, COLUMN], L)
+    trace.define("Z", sp.Symbol("Z^-1"), entry, "what samples make of a field that they see", _SOURCE)
+    return MatrixInverse("Z", ROW, COLUMN, entry, identity="unit_Z")
 
 
-def _of_direction(row: sp.Expr) -> sp.Expr:
-    """A row p of a direction d, in the rows i of all."""
-    return BlockSum(BlockSum(_place[D, P, ROW] * row, P), D)
+def _placed(row: sp.Expr, place: sp.IndexedBase, which: sp.Symbol) -> sp.Expr:
+    """A row p of a direction or a view, in the rows i of all views."""
+    return BlockSum(BlockSum(place[which, P, ROW] * row, P), which)
 
 
 def _responses(trace: Recorder) -> tuple[Definition, ...]:
     """The sources in the rows that samples stand in."""
-    of_theta, noise = family("j_theta"), family("j_noise")
-    h_theta = _of_direction(BlockSum(family("H")[C, P] * of_theta[C, D], C))
-    l_theta = _of_direction(BlockSum(family("H_left")[B, P] * of_theta[B, D], B))
-    words = "the sources where samples stand, to the right and to the left"
+    right, left = family("H_j"), family("j_H")
+    words = "the sources where samples stand"
     return (
-        _defined(trace, "h_theta", (ROW,), h_theta, words),
-        _defined(trace, "l_theta", (ROW,), l_theta, words),
-        _defined(trace, "h_noise", (P,), BlockSum(family("H")[C, P] * noise[C], C), words),
-        _defined(trace, "h_left", (P,), BlockSum(family("H_left")[B, P] * noise[B], B), words),
+        _defined(trace, "H_j", (D, P), BlockSum(family("H")[C, P] * family("j_along")[C, D], C), words),
+        _defined(
+            trace, "j_H", (D, P), BlockSum(family("H_left")[B, P] * family("j_along")[B, D], B), f"{words}, to the left"
+        ),
+        _defined(trace, "h_right", (ROW,), _placed(right[D, P], _seen, D), f"{words}, as these see them"),
+        _defined(trace, "h_left", (ROW,), _placed(left[D, P], _seen, D), f"{words}, as these see them, to the left"),
     )
 
 
 def _on_samples(trace: Recorder) -> tuple[Definition, ...]:
-    """The sources of the norms on a sample, each with its own presence."""
+    """The sources of the norms on a sample, each with its own presence, and in the rows of all views."""
     right = BlockSum(NORM_HAT[B] * family("along")[B, P, X], B)
     left = BlockSum(T[B] * NORM_HAT[B] * family("along")[B, P, X], B)
     mean = BlockSum(_mean[P, Q] * family("norm_right")[Q, X], Q)
@@ -150,70 +157,70 @@ def _on_samples(trace: Recorder) -> tuple[Definition, ...]:
     back_left = BlockSum(family("norm_left")[P, X] * family("D")[P, Q, X], P)
     words = "a source $\\hat{o}$ of the norms on the sums over samples that these go with"
     present = "its own presence counted"
+    seen = "on samples, weighed by what they see"
     return (
         _defined(trace, "norm_right", (P, X), right, words),
         _defined(trace, "norm_left", (P, X), left, words + ", to the left"),
         _defined(trace, "norm_mean", (P, X), mean, "on the mean resolvent"),
         _defined(trace, "put_back", (P, X), back, f"on a sample, {present}"),
         _defined(trace, "put_left", (Q, X), back_left, f"on a sample, {present}, to the left"),
+        _defined(
+            trace, "on_samples", (ROW,), _placed(BlockSum(_t[V, X] * _back[P, X], X), _place, V), f"sources {seen}"
+        ),
+        _defined(
+            trace,
+            "on_left",
+            (ROW,),
+            _placed(BlockSum(_t[V, X] * _back_left[P, X], X), _place, V),
+            f"sources {seen}, to the left",
+        ),
     )
 
 
 def _fields(trace: Recorder) -> tuple[Definition, ...]:
-    """What the sources make of the rows that samples stand in, along theta and along the spike."""
-    right = BlockSum(_cross[D, P, Q] * _h_noise[Q], Q) + BlockSum(_t[D, X] * _back[P, X], X)
-    left = BlockSum(_h_left[Q] * _cross[D, Q, P], Q) + BlockSum(_t[D, X] * _back_left[P, X], X)
-    on_noise = BlockSum(_own[P, Q] * _h_noise[Q], Q) + BlockSum(_e[X] * _back[P, X], X)
-    other, inverse = family("on_samples"), family("Z")
-    field = BlockSum(
-        inverse[ROW, COLUMN] * (family("h_theta")[COLUMN] - BlockSum(_mean_theta[COLUMN, L] * other[L], L)), COLUMN
-    )
-    on_theta = BlockSum(_along[ROW, COLUMN] * family("field_theta")[COLUMN], COLUMN) + other[ROW]
-    beside = _h_noise[P] - BlockSum(_mean[P, Q] * family("on_noise")[Q], Q)
-    spike = BlockSum(family("spike_left")[B, ROW] * family("field_theta")[ROW], ROW)
-    spike += _rho[B] * BlockSum(_upper[B, P] * beside, P)
-    words = "sources on samples, epsilon and norms"
+    """What the sources make of the rows that samples stand in, and what samples then have."""
+    other = family("on_samples")
+    source = family("h_right")[COLUMN] - BlockSum(_mean_all[COLUMN, L] * other[L], L)
+    field = BlockSum(family("Z")[ROW, COLUMN] * source, COLUMN)
+    on_views = BlockSum(_added[ROW, COLUMN] * family("field_views")[COLUMN], COLUMN) + other[ROW]
     return (
-        _defined(trace, "on_samples", (ROW,), _of_direction(right), f"{words}, weighed by $t=\\theta\\cdot x$"),
-        _defined(trace, "on_left", (ROW,), _of_direction(left), f"{words}, weighed by $t$, to the left"),
-        _defined(trace, "on_noise", (P,), on_noise, f"{words}, weighed by those of $\\epsilon$"),
-        _assumed(trace, "field_theta", (ROW,), field, "what all sources make of the rows along $\\theta$"),
-        _defined(trace, "on_theta", (ROW,), on_theta, "what samples then have along $\\theta$"),
-        _assumed(trace, "field", (B,), spike, "what all sources make of the rows along the spike"),
+        _assumed(trace, "field_views", (ROW,), field, "what all sources make of the rows as samples see them"),
+        _defined(trace, "on_views", (ROW,), on_views, "what samples then have along what they see"),
     )
 
 
-def _around_spike(trace: Recorder) -> tuple[Definition, ...]:
-    """S T between the spike and itself, S = (1/V1_hat + T Sigma)^-1: the resolvent between theta and epsilon."""
+def _around_spike(trace: Recorder, gamma: sp.IndexedBase) -> tuple[Definition, ...]:
+    """Along the first spike: the field of all sources, and S T between it and itself, S = (1/V1_hat + T Sigma)^-1."""
+    upper_mean = BlockSum(_upper[B, Q] * _mean[Q, P], Q)
+    mean_upper = BlockSum(_mean[P, Q] * _upper[C, Q], Q)
     left, right = family("spike_left"), family("spike_right")
-    before = BlockSum(_upper[B, R] * BlockSum(_mean[R, Q] * _cross[D, Q, P], Q), R)
-    after = BlockSum(_cross[D, P, Q] * BlockSum(_mean[Q, R] * _upper[C, R], R), Q)
-    seen = BlockSum(_mean_theta[COLUMN, L] * right[C, L], L)
-    through = BlockSum(left[B, ROW] * BlockSum(family("Z")[ROW, COLUMN] * seen, COLUMN), ROW)
-    plain = BlockSum(_upper[B, P] * BlockSum(_mean[P, Q] * _upper[C, Q], Q), P)
-    inner = BlockSum(_own[Q, R] * BlockSum(_mean[R, S] * _upper[C, S], S), R)
-    noisy = BlockSum(_upper[B, P] * BlockSum(_mean[P, Q] * inner, Q), P)
+    source = BlockSum(gamma[D] * BlockSum(_upper[B, P] * family("H_j")[D, P], P), D)
+    field = source - BlockSum(left[B, ROW] * family("on_views")[ROW], ROW)
+    plain = BlockSum(gamma[D] * gamma[D], D) * BlockSum(_upper[B, P] * BlockSum(_mean[P, Q] * _upper[C, Q], Q), P)
+    through = BlockSum(family("Z")[COLUMN, L] * right[C, L], L)
+    seen = BlockSum(left[B, ROW] * BlockSum(_added[ROW, COLUMN] * through, COLUMN), ROW)
     words = "the spike in the rows that samples stand in"
     return (
         _defined(
             trace,
             "spike_left",
             (B, ROW),
-            _of_direction(_gamma[D] * _upper[B, P]) - _of_direction(_rho[B] * before),
+            BlockSum(gamma[D] * BlockSum(_seen[D, P, ROW] * upper_mean, P), D),
             f"{words}, to the left",
         ),
         _defined(
             trace,
             "spike_right",
             (C, ROW),
-            _of_direction(_gamma[D] * _upper[C, P]) - _of_direction(_rho[C] * after),
+            BlockSum(gamma[D] * BlockSum(_seen[D, P, ROW] * mean_upper, P), D),
             f"{words}, to the right",
         ),
+        _assumed(trace, "field", (B,), field, "what all sources make of the rows along the spike"),
         _assumed(
             trace,
             "S_spike",
             (B, C),
-            through + _rho[B] * _rho[C] * plain - _rho[B] * _rho[C] * noisy,
+            plain - seen,
             "$ST$ between the spike and itself, $S=P\\hat{V}^{(1)}$, $P=(1+\\hat{V}^{(1)}T\\Sigma)^{-1}$",
         ),
     )
@@ -254,21 +261,17 @@ def _with_spread(before: Any, spread: Any, hat: Any) -> Any:
 
 
 def _sources() -> sp.Expr:
-    """All sources on the responses: directly, along theta by samples, and along epsilon by them."""
-    of_theta, noise, response = family("j_theta"), family("j_noise"), family("M")
-    direct = BlockSum(BlockSum(BlockSum(of_theta[B, D] * response[B, C] * of_theta[C, D], D), B), C)
-    direct += BlockSum(BlockSum(noise[B] * noise[C] * response[B, C], B), C)
-    by_samples = BlockSum(family("l_theta")[ROW] * family("on_theta")[ROW], ROW)
-    by_samples += BlockSum(family("on_left")[ROW] * family("field_theta")[ROW], ROW)
-    return direct + by_samples + BlockSum(_h_left[P] * BlockSum(_own[P, Q] * _h_noise[Q], Q), P)
+    """All sources on the responses: directly, and by samples."""
+    along, response = family("j_along"), family("M")
+    direct = BlockSum(BlockSum(BlockSum(along[B, D] * response[B, C] * along[C, D], D), B), C)
+    by_samples = BlockSum(family("h_left")[ROW] * family("on_views")[ROW], ROW)
+    return direct + by_samples + BlockSum(family("on_left")[ROW] * family("field_views")[ROW], ROW)
 
 
 def _of_norms() -> sp.Expr:
     """What the norms add by single samples and in the lower rows, and the spread along the spike."""
     mean, spike = family("norm_mean"), family("field")
-    samples = BlockSum(2 * _e[X] * BlockSum(_back_left[P, X] * _h_noise[P], P), X)
-    samples -= BlockSum(family("law_own")[X] * BlockSum(_back_left[P, X] * mean[P, X], P), X)
-    samples -= _in_lower_rows()
+    samples = -BlockSum(family("law_own")[X] * BlockSum(_back_left[P, X] * mean[P, X], P), X) - _in_lower_rows()
     other = BlockSum(family("U")[B, C] * _spread[C] * spike[C], C)
     return samples + BlockSum(T[B] * _spread[B] * spike[B] * other, B)
 
@@ -278,8 +281,8 @@ def _in_lower_rows() -> sp.Expr:
     right, left = family("norm_right"), family("norm_left")
     there = BlockSum(family("lower")[ROW, P], ROW)
     same = BlockSum(family("law_own")[X] * BlockSum(there * left[P, X] * right[P, X], P), X)
-    ends = (BlockSum(_t[D, X] * each[P, X], X) for each in (left, right))
-    return same + BlockSum(BlockSum(there * sp.Mul(*ends), P), D)
+    ends = (BlockSum(family("law_known")[V, X] * each[P, X], X) for each in (left, right))
+    return same + BlockSum(BlockSum(there * sp.Mul(*ends), P), V)
 
 
 def _noise() -> sp.Expr:

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature d4d8994e076596d4, runtime a31f41c318f98f42.
+Generated; do not edit. Signature 698f2696c9896c95, runtime a31f41c318f98f42.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "d4d8994e076596d4c3560c540e6535219be8648c39d6e3b74dbdd64e8fc176ca"
+SIGNATURE = "698f2696c9896c9591c89196656775b708910a9c5046f52aa3f9b51e3c51f765"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 1688945706a2ed53, runtime a31f41c318f98f42.
+Generated; do not edit. Signature 91199b9b7bbcae6b, runtime a31f41c318f98f42.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "1688945706a2ed539e1c6a94a456e59c32ae40bbb1f668e6a425b6a2c7e12cc2"
+SIGNATURE = "91199b9b7bbcae6bac5154b78e253709a3d9f0243624b888bd65adfa6bfcb418"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

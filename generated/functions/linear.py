@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 9aa1ea2bc19e32d5, runtime a31f41c318f98f42.
+Generated; do not edit. Signature 9b6ecc53be765392, runtime a31f41c318f98f42.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "9aa1ea2bc19e32d57c72cdb6792d3ad4d42abe212b26611b962feceb75f70c98"
+SIGNATURE = "9b6ecc53be7653923fe0c5702ea139212bad9a982db5848b007e685441f4aed0"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

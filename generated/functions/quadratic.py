@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 3be4773de6c74b6a, runtime a31f41c318f98f42.
+Generated; do not edit. Signature 422eaa10ae30e836, runtime a31f41c318f98f42.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "3be4773de6c74b6a81ab60c46a93d2d2adddb3e816ac0c5e2ad1a932e7eb025a"
+SIGNATURE = "422eaa10ae30e83639c1933148528b4694049497d06f9645fe1cc1b00fd7f3a9"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

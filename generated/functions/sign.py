@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature df67436e7b117e7b, runtime a31f41c318f98f42.
+Generated; do not edit. Signature 979a20f300d1fe07, runtime a31f41c318f98f42.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "df67436e7b117e7b94d3cca82f51a2172ffbbac228b31245961861bb4b43d260"
+SIGNATURE = "979a20f300d1fe070fb03f2165cb879b4efbf35cb0ded532b53e1648df657495"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 69d0b8097ab39e13, runtime a31f41c318f98f42.
+Generated; do not edit. Signature 155a0c603178b9c3, runtime a31f41c318f98f42.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "69d0b8097ab39e1371d7aafd5fb40f8fc6ecac328a3f59003efee76fba051ba8"
+SIGNATURE = "155a0c603178b9c3c010ae63630c2e6c4661af78122cf6908c8eddd8677aada6"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 54034083d9dcddba, runtime a31f41c318f98f42.
+Generated; do not edit. Signature c58c24ba0ff18287, runtime a31f41c318f98f42.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "54034083d9dcddbab45a3584ea5b2a5097bb78c5535535566932df21c48b186d"
+SIGNATURE = "c58c24ba0ff18287b0f2cbb5df6af9cf41ceda6f09d825805a794ebf95d88cd0"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

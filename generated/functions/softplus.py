@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature e68ffbf8ab54236b, runtime a31f41c318f98f42.
+Generated; do not edit. Signature 085c0505fcbcb80a, runtime a31f41c318f98f42.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "e68ffbf8ab54236b0cd66cba2012e9a0fdc7f809810aff717660ce41ad43501b"
+SIGNATURE = "085c0505fcbcb80a9a75170339f4e8a9515a8fdc4130707ed5a2111c02b65545"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

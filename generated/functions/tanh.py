@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 38adf06b1d1dce1c, runtime a31f41c318f98f42.
+Generated; do not edit. Signature b2c8c1ecf7d7f85a, runtime a31f41c318f98f42.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "38adf06b1d1dce1c130dda433089dc90d0ba1fd9a26685072e1ba0df37a8c7f7"
+SIGNATURE = "b2c8c1ecf7d7f85a9d9c6b33b59046d3153f1c0f15c40300fecd6a1f475b639d"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

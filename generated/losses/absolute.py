@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 585366dbfd823aa5, runtime a31f41c318f98f42.
+Generated; do not edit. Signature 1bf7702600cd5256, runtime a31f41c318f98f42.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "585366dbfd823aa53ea7a756192e1d14c9cad69222ec20ed12d4ff498342c0d9"
+SIGNATURE = "1bf7702600cd5256f3ff42512261648988e968e6cef212e2b85dcc1be07d1a24"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 0471c5df649eefec, runtime a31f41c318f98f42.
+Generated; do not edit. Signature 44d22eee03cda7b3, runtime a31f41c318f98f42.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "0471c5df649eefec01e4a4ec9c47218623a1283951561171a5cce12ae96ef85b"
+SIGNATURE = "44d22eee03cda7b3ea71509ca51a39291eca4a454ba558f31fcc55ef1ff15cc5"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

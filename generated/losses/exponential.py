@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 398c009a90fc275e, runtime a31f41c318f98f42.
+Generated; do not edit. Signature eae9c4fcef88b287, runtime a31f41c318f98f42.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "398c009a90fc275ee2bd7cd8664812e4554a9bf487f8ae245429993bef3192d4"
+SIGNATURE = "eae9c4fcef88b287f360a42b3c41579ccd9b6efc6ea432837706585a36c9e24f"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

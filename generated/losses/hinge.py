@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature bea29100c60853b1, runtime a31f41c318f98f42.
+Generated; do not edit. Signature 4d38248fd7274208, runtime a31f41c318f98f42.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "bea29100c60853b1ea473e5ce0c2f0fcae1f54cb20e504036a611c7f87d5678b"
+SIGNATURE = "4d38248fd7274208f4dd4071fe1ac0af8df6f752f15cd26fb3bf9134fdd6de9a"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 48260a933a9aaa72, runtime a31f41c318f98f42.
+Generated; do not edit. Signature 9aad330b66d4c7ec, runtime a31f41c318f98f42.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "48260a933a9aaa72f692f226fa05c2fbd682b2437555659d888a4eee485fc76c"
+SIGNATURE = "9aad330b66d4c7ec2268e6b6d7c04d5d96f437b7099d31f033c2f63ea8ad212b"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

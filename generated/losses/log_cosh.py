@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 78e712c7292d8c51, runtime a31f41c318f98f42.
+Generated; do not edit. Signature 5684f17058a1b19a, runtime a31f41c318f98f42.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "78e712c7292d8c513dac2aec4741804b20fa22ad3763556a056776c44d9727fd"
+SIGNATURE = "5684f17058a1b19a3d8f73f3bcb18bcafe5e1e6a2e99e5589146ef77379ce717"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

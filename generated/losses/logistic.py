@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 6aa9304200ab22f3, runtime a31f41c318f98f42.
+Generated; do not edit. Signature eb5476ef27fe0db7, runtime a31f41c318f98f42.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "6aa9304200ab22f3e321ad5a9acb1ce37880f7e629d677590607d3d848e6a1b2"
+SIGNATURE = "eb5476ef27fe0db7e5af221616a5efcdc21be115ffbbf301dcde93b87e71c623"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 8f00eb7def99a82c, runtime a31f41c318f98f42.
+Generated; do not edit. Signature 07936ef6a87ce5a2, runtime a31f41c318f98f42.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "8f00eb7def99a82cefa07d752d51a2eb387c1a690858501370cd5d0a88a7ba6e"
+SIGNATURE = "07936ef6a87ce5a2e9067a3b8dfa9fea807440baa0aa5346553f43d0716ef573"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

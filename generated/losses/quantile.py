@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature f2479823ca17fe3e, runtime a31f41c318f98f42.
+Generated; do not edit. Signature ba833281f087193d, runtime a31f41c318f98f42.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "f2479823ca17fe3e46e40cdffab6858bf6a8c7b6a1e939820522d8c9a78a2c1e"
+SIGNATURE = "ba833281f087193d1e6b01ea8c0a913a51432c1bf9c194664de6c9d9789a52bd"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

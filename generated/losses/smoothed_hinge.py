@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature 1918554ea4640392, runtime a31f41c318f98f42.
+Generated; do not edit. Signature 29c891a8783e11b4, runtime a31f41c318f98f42.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.prox import Law
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "1918554ea46403923778bbbdc7ec7268cfde88a691b092516fc6f00a2dbf3c63"
+SIGNATURE = "29c891a8783e11b4bb3d3043a8b0bbb0014c761c0f6d4c897cbe27b31df5dfa6"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 1b6e98fe72aa50f0, runtime a31f41c318f98f42.
+Generated; do not edit. Signature cefb10c38a8d11a7, runtime a31f41c318f98f42.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "1b6e98fe72aa50f037d641f2f182c309a04b250e5a6a38c4d60acdab21ba620e"
+SIGNATURE = "cefb10c38a8d11a7e528a6c8c12c328f1a1e88baa4d872cd8406eccd681ba6dd"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

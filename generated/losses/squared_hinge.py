@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature 810dccc3af12bb00, runtime a31f41c318f98f42.
+Generated; do not edit. Signature 51ae3f4a0f8c88e9, runtime a31f41c318f98f42.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.prox import Law
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "810dccc3af12bb00125863d47bc7f1775688a3e6cefc22af5118b85f72af74e4"
+SIGNATURE = "51ae3f4a0f8c88e968d9665c14b0809617eb46fdd83fe9c713f704fe41fb9757"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

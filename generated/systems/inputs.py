@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature fbe97cbb46a17b7d.
+Generated; do not edit. Signature fefb478596aebd2a.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "fbe97cbb46a17b7d68429e298cc98f711e863b4b716581447d02bcf24203fb29"
+SIGNATURE = "fefb478596aebd2a3b45e13acb3643309a5f0add8ce2530a67cca8891574af5c"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

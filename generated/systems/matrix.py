@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature a62e021257d88fd3.
+Generated; do not edit. Signature bfc86a7b9323ac2f.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "a62e021257d88fd39c01383e448ebc1ccad5bfa6c149c8e152c48cfbfa923933"
+SIGNATURE = "bfc86a7b9323ac2f87636d46816f9fbd344949eaccb7366a211535eabe4ceee9"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature 3c5d1290fd6e080e.
+Generated; do not edit. Signature ca02ece5f9382ee6.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "3c5d1290fd6e080e5884ef60a65d3627e4ba1ad7a0d1f8bdcc830ba49394e6e3"
+SIGNATURE = "ca02ece5f9382ee6f8695807eb1eb2d5e19504e25435742f9626895dd5b2ff96"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 3222fffe2adec571, runtime a31f41c318f98f42.
+Generated; do not edit. Signature cfc70b193e7f8802, runtime a31f41c318f98f42.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "3222fffe2adec571fc304cc1db50116792dc39f65d8a668f53c923aba086986f"
+SIGNATURE = "cfc70b193e7f880248fa2f0303d2e95564800b2cc3da1c3840fdbba992cdd363"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

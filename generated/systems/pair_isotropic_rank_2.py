@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature b67155e525de2f1e, runtime a31f41c318f98f42.
+Generated; do not edit. Signature 94defe7a0b62b4af, runtime a31f41c318f98f42.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "b67155e525de2f1ee27fa352c6f1b632aa18ae78030993a98e6137867dee9a9a"
+SIGNATURE = "94defe7a0b62b4af92d917010b2ca9739ecc7446b612af977e34ba6c14d7c46f"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

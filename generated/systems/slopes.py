@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature b03749b044d28746.
+Generated; do not edit. Signature 15275b528f947a5c.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "b03749b044d2874605f5c2a6560d9fdf9d92c30e2a997775e40bdd75adac5506"
+SIGNATURE = "15275b528f947a5c4206ed76337c5c9977e6e027ffd819a56d4a410fc0856b5f"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 56f089615933f3f0.
+in X). Generated; do not edit. Signature ac5c4d6df18ef1fc.
 Regenerate with: giantstep generate
 """
 
@@ -23,7 +23,7 @@ from generated.runtime.unknowns import (DIRECTION, FAMILY, IMAGE, RESIDUAL, TURN
     solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "56f089615933f3f03bce837f2b6e292d69a0aaa8fec02457cd9464ae3e31dfab"
+SIGNATURE = "ac5c4d6df18ef1fc03ab95c1e027d2850d05972ff7bcfea5ce19cbf5b259aef7"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

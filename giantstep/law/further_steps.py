@@ -16,6 +16,7 @@ from giantstep.law.directions import directions_of, mixing, rows_of
 from giantstep.law.label_moments import label_moments, moments_at_nodes
 from giantstep.law.layer_state import LayerState
 from giantstep.law.multi_index_labels import LabelMoments
+from giantstep.law.rest_of_target import rest_of_target
 from giantstep.law.terms import block_terms, link_term, noisy_terms
 from giantstep.quadrature.mesh import Term
 from giantstep.quadrature.panels import table
@@ -70,7 +71,7 @@ def state_after(network: Network, before: LayerState, step: Step, target: Target
     for level in range(finer, finer + _LEVELS):
         moved = layer.moved(step, level)
         if previous is not None and moved.agrees(previous):
-            return layer.state(moved)
+            return layer.state(moved, step)
         if not moved.finite:
             raise BadInput(
                 "a gradient step gives rows that are not finite", "lower step.learning_rate of the steps before"
@@ -143,12 +144,13 @@ class _Layer:
         triangle = np.asarray(np.linalg.qr((np.sqrt(rows[:, 1]) * noise).T, mode="r"))  # no squares: digits are kept
         return _Moved(np.column_stack([along, across]), triangle.T, variance)
 
-    def state(self, moved: _Moved) -> LayerState:
+    def state(self, moved: _Moved, step: Step) -> LayerState:
         """The rows after the step along as few orthonormal directions as there need be."""
         gamma, vectors = np.array(self.before.overlaps), np.column_stack([moved.known, moved.common])
         unknown = np.zeros((moved.common.shape[1], gamma.shape[1]))
         overlaps, blocks = np.concatenate([gamma, mixing(gamma).T, unknown]), len(vectors)
-        loadings, reduced = directions_of(rows_of(vectors), rows_of(overlaps), _ROUNDING).reduced()
+        found = directions_of(rows_of(vectors), rows_of(overlaps), _ROUNDING)
+        loadings, reduced = found.reduced()
         if len(reduced) > MAX_RANK:
             density = self.network.readout.density
             whose = f"{blocks} values" if density is None else f"the density {shorten(density)}"
@@ -157,4 +159,18 @@ class _Layer:
                 + (" or more: each value moves in a direction of its own" if density is not None else ""),
                 f"at most {MAX_RANK} are solved for: take fewer readout values, or one step",
             )
-        return LayerState(loadings, reduced, tuple(moved.variance.tolist()))
+        own, turn = self._noise(moved, step, float(np.linalg.norm(vectors, 2)))
+        before = self.before.places
+        known = np.concatenate([before, rest_of_target(before, gamma.shape[1])])
+        places = np.block([[known, np.zeros((len(known), len(own)))], [np.zeros((blocks, known.shape[1])), turn]])
+        axes = np.array(found.kept).T @ places
+        return LayerState(loadings, reduced, tuple(moved.variance.tolist()), rows_of(axes), rows_of(own))
+
+    def _noise(self, moved: _Moved, step: Step, largest: float) -> tuple[Array, Array]:
+        """What a sample adds to the orthonormal directions of its batch's noise [r, K], and these directions in the
+        basis that the common noise is written in [K, r].
+        """
+        left, sizes, turn = np.linalg.svd(moved.common)
+        kept = sizes > _ROUNDING * largest
+        rates = step.learning_rate / self.network.width * np.array(self.network.readout.values) / step.samples
+        return (left[:, kept] / sizes[kept]).T * rates, turn[kept].T

@@ -2,20 +2,38 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+import numpy as np
+
+from giantstep.law.directions import mixing
 from giantstep.spec.matrix import Rows
+
+Array = np.ndarray
 
 
 @dataclass(frozen=True)
 class LayerState:
     """The rows after a step: loadings [K][q] of the blocks along orthonormal v_j, strength included, overlaps
     <v_j, theta_i> [q][m], and squared norms c [K] of the bulk.
+
+    axes [q][D]: the v_j by orthonormal directions, those of the target and then the noise of every batch; own [r][K]:
+    what a sample adds to the r of its own batch, by its e E sigma' of every block.
     """
 
     loadings: Rows
     overlaps: Rows
     bulk_variance: tuple[float, ...]
+    axes: Rows = field(default=(), repr=False)
+    own: Rows = field(default=(), repr=False)
+
+    @property
+    def places(self) -> Array:
+        """The v_j by ``axes``; of a state without these by the target's directions and others of their own."""
+        if self.axes:
+            return np.array(self.axes)
+        gamma = np.array(self.overlaps)
+        return np.column_stack([gamma, mixing(gamma.T)])
 
     @property
     def rank(self) -> int:

@@ -69,8 +69,8 @@ def residual_law(target: Target, mean: float, level: int) -> ResidualLaw:
     With noise inside the link, ``u = t + sqrt(probit) n`` decides the label, and t is Gaussian given u. [GER20]
     """
     spread = math.sqrt(1.0 + target.probit)
-    breaks = [b / spread for b in _turns(target.link)]
-    g, weight = _normal(breaks, 2.0**-level)
+    breaks = [b / spread for b in turns_of(target.link)]
+    g, weight = normal_on_panels(breaks, 2.0**-level)
     clean, _ = numpy_function(target.link)(spread * g)
     t = g / spread
     square = weight * (t * t + target.probit / (1.0 + target.probit))
@@ -81,7 +81,7 @@ def residual_law(target: Target, mean: float, level: int) -> ResidualLaw:
     return law.at(law.e[kept] - mean, law.rows[:, kept])
 
 
-def _turns(link: str) -> list[float]:
+def turns_of(link: str) -> list[float]:
     """Where panels end: at kinks and jumps, and about the places where a smooth link turns within a small width."""
     kernel = function_kernel(link)
     found = list(kernel.BREAKPOINTS)
@@ -91,22 +91,27 @@ def _turns(link: str) -> list[float]:
     return sorted(place for place in found if abs(place) < _REACH)
 
 
-def on_few_nodes(law: ResidualLaw, count: int) -> ResidualLaw:
+def on_few_nodes(law: ResidualLaw, count: int, about: tuple[float, float] | None = None) -> ResidualLaw:
     """The law at ``count`` nodes, fewer where it has fewer points.
 
     The nodes are those of the Gauss rule of ``E 1 + t^2`` in asinh(e), by the method of Lanczos, and the weights
     interpolate: in that variable averages of what is analytic about the axis converge for laws of long tails too.
+    about: what e is measured from there and in units of; by itself its mean and standard deviation.
     """
     measure = np.abs(law.weight) + np.abs(np.einsum("ddn->dn", law.weight_tt)).sum(axis=0)
     law, measure = law.at(law.e[measure > 0.0], law.rows[:, measure > 0.0]), measure[measure > 0.0]
-    center = float(law.weight @ law.e)
-    spread = math.sqrt(max(law.square - center**2, _EXHAUSTED))
+    center, spread = about or _mean_and_deviation(law)
     basis, diagonal, beside = _lanczos(np.arcsinh((law.e - center) / spread), np.sqrt(measure), count)
     matrix = np.diag(diagonal) + np.diag(beside, 1) + np.diag(beside, -1)
     nodes, vectors = np.linalg.eigh(matrix)
     root = math.sqrt(measure.sum()) * vectors[0]
     rows = root * (law.rows / np.sqrt(measure) @ basis.T @ vectors)
     return law.at(center + spread * np.sinh(nodes), rows)
+
+
+def _mean_and_deviation(law: ResidualLaw) -> tuple[float, float]:
+    center = float(law.weight @ law.e)
+    return center, math.sqrt(max(law.square - center**2, _EXHAUSTED))
 
 
 def _lanczos(points: Array, start: Array, count: int) -> tuple[Array, Array, Array]:
@@ -121,7 +126,7 @@ def _lanczos(points: Array, start: Array, count: int) -> tuple[Array, Array, Arr
             known = np.array(basis)
             row = row - known.T @ (known @ row)
         length = float(np.linalg.norm(row))
-        if len(basis) == count or length < _EXHAUSTED * float(np.max(np.abs(points))):
+        if len(basis) == count or length <= _EXHAUSTED * float(np.max(np.abs(points))):
             return np.array(basis), np.array(diagonal), np.array(beside)
         beside.append(length)
         basis.append(row / length)
@@ -132,7 +137,7 @@ def _with_noise(law: ResidualLaw, spread: float, level: int) -> ResidualLaw:
 
     What is averaged are functions of e that panels of that width resolve, so that interpolating them loses nothing.
     """
-    noise, probability = _normal([], 2.0**-level)
+    noise, probability = normal_on_panels([], 2.0**-level)
     low, high = law.e.min() - _REACH * spread, law.e.max() + _REACH * spread
     panels, rows = Panels(float(low), float(high), _PANELS * 2**level), law.rows
     found = np.zeros((len(rows), panels.count * ORDER))
@@ -177,7 +182,7 @@ class Panels:
         return np.asarray((np.swapaxes(moments, 1, 2) @ project).reshape(len(rows), -1))
 
 
-def _normal(breaks: list[float], width: float) -> tuple[Array, Array]:
+def normal_on_panels(breaks: list[float], width: float) -> tuple[Array, Array]:
     """Gauss-Legendre nodes of the standard normal law, on panels between the breakpoints."""
     g, weight = normal_nodes(evenly_cut(_REACH, width, breaks), ORDER)
     return g, weight / weight.sum()

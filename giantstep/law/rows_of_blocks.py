@@ -1,12 +1,13 @@
 """The rows of a trained bulk, block by block: what the equations of a bulk are given of them.
 
-Source: THEORY section 5.
+Source: THEORY sections 5 and 11.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from types import MappingProxyType
 
@@ -23,23 +24,28 @@ from giantstep.law.rows_after_step import (
     norms_of_rows,
     spike_sign,
 )
+from giantstep.law.spike import states_after_steps
+from giantstep.law.step_samples import StepSamples, first_samples, later_samples
 from giantstep.law.stretched_bulk import norms_of_samples, samples_of, selections, spike_and_rest, weights_of
 from giantstep.spec.errors import BadInput
 from giantstep.spec.model import Model, Network, Step, Target
 
 Array = np.ndarray
+_ALIKE = 1e-9  # of what samples add to blocks that are merged, relative
 
 
 @dataclass(frozen=True)
 class RowsOfBlocks:
-    """Rows after the step of a model, whose fit does not count: readout values of every block, several where blocks
-    with the same features are one, and bulk variances [K], the means of the eigenvalues.
+    """Rows after the steps of a model, whose fit does not count: numbers of the readout values of every block, several
+    where blocks with the same features are one; bulk variances [K], the means of the eigenvalues; sign: that of the
+    spike of one direction along the one that the steps give.
     """
 
     model: Model = field(compare=False)
-    parts: tuple[Network, Step | None, Target]
-    values: tuple[tuple[float, ...], ...]
+    parts: tuple[Network, tuple[Step, ...], Target]
+    members: tuple[tuple[int, ...], ...]
     variances: tuple[float, ...]
+    sign: float = 1.0
 
     @cached_property
     def variance(self) -> Array:
@@ -47,45 +53,82 @@ class RowsOfBlocks:
         return np.array(self.variances)
 
     @property
+    def values(self) -> tuple[float, ...]:
+        """Readout values of the blocks, one of each."""
+        return tuple(self.model.network.readout.values[same[0]] for same in self.members)
+
+    @property
     def covariances(self) -> list[Covariance]:
-        """The covariance of the rows of every block. Raises BadInput where merged ones differ."""
-        found = [{covariance_of_rows(self.model, u) for u in values} for values in self.values]
-        if any(len(same) != 1 for same in found):
-            raise BadInput(
-                'step.bulk = "trained" needs readout values that the features tell apart; of an even activation those '
-                "of opposite values may be alike",
-                'use step.bulk = "isotropic", or values of one sign',
-            )
-        return [each for same in found for each in same]
+        """The covariance of the rows of every block after one step."""
+        return [covariance_of_rows(self.model, u) for u in self.values]
 
     @property
     def norms(self) -> RowNorms:
-        """What the norms of the rows are functions of."""
-        return norms_of_rows(self.model, tuple(same[0] for same in self.values))
+        """What the norms of the rows are functions of after one step."""
+        return norms_of_rows(self.model, self.values)
 
     def residual(self, count: int) -> ResidualLaw:
-        """The law of the residual of a sample of the step, at a few nodes."""
+        """The law of the residual of a sample of the first step, at a few nodes."""
         return residual_nodes(self.model.target, initial_output(self.model), count)
 
     def samples(self, nodes: int) -> Mapping[str, Array]:
         """What the equations of rows that are stretched by blocks are given, read-only. Raises BadInput."""
         return _samples(self, nodes)
 
+    def steps(self, nodes: int) -> list[StepSamples]:
+        """The samples of every step, by blocks. Raises BadInput where those of merged blocks differ."""
+        model, states = self.model, states_after_steps(self.model)
+        one = replace(model, step=model.steps[0], earlier_steps=())
+        rows = [covariance_of_rows(one, u) for u in model.network.readout.values]
+        stretch, noise = (np.array([getattr(each, name) for each in rows]) for name in ("stretch", "noise"))
+        law, sign = residual_nodes(model.target, initial_output(one), nodes), spike_sign(one)
+        found = [first_samples(step_arguments(one).samples, law, sign, stretch, noise)]
+        for pair, step in zip(itertools.pairwise(states), model.steps[1:], strict=True):
+            found.append(later_samples(model.network, pair, step, model.target, nodes))
+        return [self._by_block(of) for of in found]
+
+    def _by_block(self, of: StepSamples) -> StepSamples:
+        parts = {}
+        for name in ("stretch", "noise"):
+            values = getattr(of, name)
+            for same in self.members:
+                apart = np.abs(values[list(same)] - values[same[0]]).max()
+                if apart > _ALIKE * np.abs(values).max():
+                    raise BadInput(
+                        'step.bulk = "trained" needs readout values that the features tell apart; of an even '
+                        "activation those of opposite values may be alike",
+                        'use step.bulk = "isotropic", or values of one sign',
+                    )
+            parts[name] = values[[same[0] for same in self.members]]
+        return replace(of, **parts)
+
 
 @lru_cache(maxsize=32)
 def _samples(rows: RowsOfBlocks, nodes: int) -> Mapping[str, Array]:
-    model, blocks, variance = rows.model, len(rows.values), rows.variance
-    law, samples, sign = rows.residual(nodes), step_arguments(model).samples, spike_sign(model)
-    covariances = rows.covariances
-    spread = np.sqrt(np.array([each.spread for each in covariances]) / variance)
+    model, blocks, variance, steps = rows.model, len(rows.members), rows.variance, rows.steps(nodes)
+    axes = rows.sign * states_after_steps(model)[-1].places
     found = {
-        **selections(blocks, model.target.indices),
-        **samples_of(samples, covariances, variance, law.e),
-        **spike_and_rest(samples, law, sign, blocks),
-        **weights_of(samples, law, sign),
-        **norms_of_samples(rows.norms.of_blocks(law), variance),
-        "spread": spread,
+        **selections(blocks, len(steps)),
+        **samples_of(steps, variance),
+        **spike_and_rest(axes, model.target.indices),
+        **weights_of(steps, model.target.indices, blocks),
+        **_norms(rows, steps, nodes),
     }
     for values in found.values():
         values.flags.writeable = False
     return MappingProxyType(found)
+
+
+def _norms(rows: RowsOfBlocks, steps: list[StepSamples], nodes: int) -> dict[str, Array]:
+    """How the norms vary, and rows along the spike with them; after several steps that is left out."""
+    blocks = len(rows.members)
+    if len(steps) > 1:
+        if rows.model.network.radial:
+            raise BadInput(
+                'network.initialisation = "gaussian": how norms and rows go together is known after one step',
+                'use initialisation = "sphere", or step.bulk = "isotropic"',
+            )
+        along = np.zeros((blocks, 2 * len(steps) * blocks, sum(len(of.weight) for of in steps)))
+        return {"along": along, "chi": np.zeros(blocks), "spread": np.zeros(blocks)}
+    spread = np.sqrt(np.array([each.spread for each in rows.covariances]) / rows.variance)
+    return {**norms_of_samples(rows.norms.of_blocks(rows.residual(nodes)), rows.variance), "spread": spread}

@@ -119,7 +119,10 @@ def states_after_steps(model: Model) -> tuple[LayerState, ...]:
             found.append(state_after(model.network, found[-1], step, model.target))
             continue
         first = _after_step(model.network, step, model.target)
-        found.append(LayerState(*first.along_kappa(model.network.readout.values), first.bulk_variance))
+        of = arguments_of(model.network, step, model.target)
+        noise = generated_step.alignment(of.samples, math.sqrt(of.e2 / of.samples), of.length, of.e2)
+        axes = ((*first.alignments, noise),)
+        found.append(LayerState(*first.along_kappa(model.network.readout.values), first.bulk_variance, axes))
     return tuple(found)
 
 

@@ -1,7 +1,7 @@
-"""The law of a bulk whose rows the step stretches: samples of the step, and where they stand.
+"""The law of a bulk whose rows the steps stretch: samples of all steps, and where they stand.
 
-The covariances ``(1 + a2_b B)^2 + a_b C`` of different blocks do not commute, nor do B and C. What is known of them are
-averages over the law of a sample's residual, here at a few nodes.
+The covariances of different blocks do not commute, nor do the matrices that they are made of. What is known of them are
+averages over the laws of the samples of every step, here at a few nodes. Source: THEORY sections 5 and 11.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ import numpy as np
 from derive.directions import directions_of
 from giantstep.law.covariance import Covariance
 from giantstep.law.moments import ActivationMoments, activation_moments
-from giantstep.law.residual import ResidualLaw
+from giantstep.law.rest_of_target import rest_of_target
+from giantstep.law.step_samples import StepSamples
 from giantstep.spec.kernels import function_kernel
 from giantstep.spec.model import Model
 
@@ -36,17 +37,15 @@ def stretches(model: Model) -> bool:
     return abs(moments.quadratic) > _VANISHES * math.sqrt(moments.slope_square)
 
 
-def selections(blocks: int, indices: int) -> dict[str, Array]:
-    """Which rows and columns of the matrices belong to which block, [K, 2K], [K, 3K] and [2K, 3K], and their units.
+def selections(blocks: int, steps: int) -> dict[str, Array]:
+    """Which rows and columns of the matrices belong to which block, and their units.
 
-    Samples stand in two rows of every block, ``upper`` and ``lower``; the matrix that is inverted has one row more, in
-    which the response is beside them. ``place`` [m, 2K, 2mK] is where these rows stand in those of all m indices,
-    ``place_left`` and ``place_right`` [m^2, 2K, 2mK] those of the two indices of a pair.
+    Samples stand in two rows of every block for every step, of which the first is that of the block itself, ``upper``,
+    and all others are ``lower`` ones; the matrix that is inverted has one row more for the response beside them.
     """
-    one = np.eye(3 * blocks)
-    upper, lower, beside = one[:blocks], one[blocks : 2 * blocks], one[2 * blocks :]
-    samples = 2 * blocks
-    place = np.eye(indices * samples).reshape(indices, samples, -1)
+    samples = 2 * steps * blocks
+    one = np.eye(samples + blocks)
+    upper, lower, beside = one[:blocks], one[blocks:samples], one[samples:]
     return {
         "upper": upper[:, :samples],
         "lower": lower.T @ lower[:, :samples],
@@ -56,25 +55,48 @@ def selections(blocks: int, indices: int) -> dict[str, Array]:
         "fixed": upper.T @ upper + beside.T @ beside,
         "unit_G": one,
         "unit_D": np.eye(samples),
-        "place": place,
-        "place_left": np.repeat(place, indices, axis=0),
-        "place_right": np.tile(place, (indices, 1, 1)),
-        "unit_theta": np.eye(indices * samples),
     }
 
 
-def samples_of(samples: float, covariance: Sequence[Covariance], variance: Array, e: Array) -> dict[str, Array]:
-    """What a sample of residual e [N] adds to the matrix of all, [2K, 2K, N] over their number, and the matrix without.
+def samples_of(steps: Sequence[StepSamples], variance: Array) -> dict[str, Array]:
+    """What every sample adds to the matrix of all, [R, R, N], and the matrix without samples; R = 2 K times the steps.
 
-    ``Sigma_b = ((1 + a2_b B)^2 + a_b C)/variance_b``; samples: of the step, over d. Source: THEORY section 5.
+    The covariances, over the bulk variances [K], are the Schur complement of the first row of every block.
     """
-    blocks = len(covariance)
-    sample = np.zeros((2 * blocks, 2 * blocks, len(e)))
-    for b, rows in enumerate(covariance):
-        upper, lower = b, blocks + b
-        sample[upper, upper] = (2.0 * rows.stretch * e + rows.noise * e * e) / (variance[b] * samples)
-        sample[upper, lower] = sample[lower, upper] = rows.stretch * e / (math.sqrt(variance[b]) * samples)
-    return {"sample": sample, "base": np.diag(np.concatenate([1.0 / variance, -np.ones(blocks)]))}
+    blocks = len(variance)
+    base = np.ones((2 * len(steps), blocks))
+    base[1::2] = -1.0
+    base[0] /= variance
+    added = [_added(of, _rows_of(number, len(steps), variance)) for number, of in enumerate(steps)]
+    return {"sample": np.concatenate(added, axis=2), "base": np.diag(base.ravel())}
+
+
+def _rows_of(step: int, steps: int, variance: Array) -> Array:
+    """The two rows (u_s, q_s) that a sample of a step stands in, by the rows of every block: [2, K, 2 steps].
+
+    ``Sigma_s = (1 + B_s) Sigma_(s-1) (1 + B_s) + C_s`` makes the quadratic form
+    ``u_s (C_s + 2 B_s) u_s + 2 u_s B_s q_s + u_s^2 - q_s^2 + p_s^2 - u_(s-1)^2 + (form of u_(s-1))``, with
+    u_(s-1) = p_s - q_s - u_s: the rows are u, q_S, p_S, q_(S-1), p_(S-1), ..., q_1, those of u over sqrt(c).
+    """
+    one = np.eye(2 * steps)
+    first = np.multiply.outer(1.0 / np.sqrt(variance), one[0])
+    place = 1
+    for _ in range(steps - 1 - step):
+        first = one[place + 1] - one[place] - first
+        place += 2
+    return np.array([first, np.broadcast_to(one[place], first.shape)])
+
+
+def _added(of: StepSamples, rows: Array) -> Array:
+    """What samples of a step add, in the rows of X: row r of block b is number r K + b."""
+    (first, second), (blocks, size) = rows, rows.shape[1:]
+    stretch, noise = of.stretch / of.samples, of.noise / of.samples
+    found = np.zeros((size, blocks, size, blocks, len(of.weight)))
+    for b in range(blocks):
+        u, across = first[b], np.outer(first[b], second[b])
+        found[:, b, :, b] = np.multiply.outer(np.outer(u, u), 2.0 * stretch[b] + noise[b])
+        found[:, b, :, b] += np.multiply.outer(across + across.T, stretch[b])
+    return found.reshape(size * blocks, size * blocks, -1)
 
 
 def norms_of_samples(norms: Pair, variance: Array) -> dict[str, Array]:
@@ -125,37 +147,77 @@ def rates_of_samples(
     return {"sample": sample, "base": base, "spread": spread}
 
 
-def weights_of(samples: float, law: ResidualLaw, sign: float) -> dict[str, Array]:
-    """Weights of a sample in averages: of the trace, along the target beyond that, between target and the spike's
-    noise, along that; of sums over samples with target, noise and each other.
+class Views:
+    """What samples see: the directions of the target; the noise of a batch, in one view by its own samples and, but for
+    the last step, in another one by those of later steps.
 
-    sign: of the spike along the batch's mean of e x.
+    later, own: the views of a direction, -1 where it has none; directions are numbered as they come.
     """
-    noise, one = math.sqrt(law.square / samples), np.eye(len(law.weight_t))
+
+    def __init__(self, steps: Sequence[StepSamples], indices: int) -> None:
+        self.later, self.own, self.count = list(range(indices)), [-1] * indices, indices
+        for number, of in enumerate(steps):
+            for _ in range(len(of.own)):
+                self.own.append(self.count)
+                known = number + 1 < len(steps)
+                self.later.append(self.count + 1 if known else -1)
+                self.count += 1 + known
+
+    def of(self, step: StepSamples) -> tuple[list[int], list[int]]:
+        """Those of what samples of a step know, and of their own batch's noise."""
+        known, own = len(step.along), len(step.own)
+        return self.later[:known], self.own[known : known + own]
+
+    def means(self) -> list[tuple[int, int]]:
+        """Pairs that the mean resolvent stands between: what a direction has had of its own batch, later ones see."""
+        pairs = []
+        for later, own in zip(self.later, self.own, strict=True):
+            if later >= 0:
+                pairs += [(later, later)] if own < 0 else [(later, later), (later, own), (own, later)]
+        return pairs
+
+
+def weights_of(steps: Sequence[StepSamples], indices: int, blocks: int) -> dict[str, Array]:
+    """Weights of a sample in averages: of the trace; beyond that between all pairs of what it sees; of sums over
+    samples with what it sees, what it knows, and themselves. Places of the views in the rows of all.
+    """
+    views, rows = Views(steps, indices), 2 * len(steps) * blocks
+    place = np.eye(views.count * rows).reshape(views.count, rows, -1)
+    nodes = [len(of.weight) for of in steps]
+    seen, known = np.zeros((views.count, sum(nodes))), np.zeros((views.count, sum(nodes)))
+    pairs: list[tuple[int, int]] = []
+    beyond: list[Array] = []
+    for of, last in zip(steps, np.cumsum(nodes), strict=True):
+        here = slice(last - len(of.weight), last)
+        others, own = views.of(of)
+        known[others, here] = seen[others, here] = of.along
+        seen[own, here] = of.weight * of.own
+        pairs += [(v, w) for v in (*others, *own) for w in (*others, *own)]
+        weights = np.zeros((len(of.between) ** 2, sum(nodes)))
+        weights[:, here] = of.samples * of.between.reshape(-1, len(of.weight))
+        beyond.append(weights)
+    (left, right), (one, other) = (zip(*each, strict=True) for each in (pairs, views.means()))
+    both = [[view for view in each if view >= 0] for each in zip(views.later, views.own, strict=True)]
     return {
-        "law_tr": samples * law.weight,
-        "law_along": samples * (law.weight_tt - np.multiply.outer(one, law.weight)).reshape(-1, len(law.e)),
-        "law_te": sign * law.weight_t * law.e / noise,
-        "law_ee": law.weight * law.e**2 / law.square,
-        "law_t": law.weight_t,
-        "law_e": sign * law.weight * law.e / (noise * samples),
-        "law_own": law.weight / samples,
+        "law_tr": np.concatenate([of.samples * of.weight for of in steps]),
+        "law_along": np.concatenate(beyond),
+        "law_t": seen,
+        "law_known": known,
+        "law_own": np.concatenate([of.weight / of.samples for of in steps]),
+        "place": place,
+        "seen": np.array([place[each].sum(axis=0) for each in both]),
+        "place_left": place[list(left)],
+        "place_right": place[list(right)],
+        "mean_left": place[list(one)],
+        "mean_right": place[list(other)],
+        "unit_Z": np.eye(views.count * rows),
     }
 
 
-def spike_and_rest(samples: float, law: ResidualLaw, sign: float, blocks: int) -> dict[str, Array]:
-    """The spike ``v = gamma theta + rho epsilon``, and u_j of the target beside it: ``mix_j theta + across_j epsilon``.
+def spike_and_rest(axes: Array, indices: int) -> dict[str, Array]:
+    """Directions of the spike, ``gamma_j``, and of the target beside it, ``mix_j``, by those that samples see.
 
-    theta_i = gamma_i v + sum_j L_ij u_j with the factor L of Cholesky of ``1 - gamma gamma^T``, without cancellation.
+    axes [q, D]: orthonormal v_j; theta_i = sum_j gamma_ji v_j + sum_j L_ij u_j.
     """
-    overlaps, beside = law.overlaps, math.sqrt(law.square / samples)
-    length = math.hypot(*overlaps, beside)
-    gamma, rho, m = sign * overlaps / length, beside / length, len(overlaps)
-    left = np.sqrt(np.append(np.cumsum(gamma[::-1] ** 2)[::-1], 0.0) + rho**2)  # beside the first directions
-    found = {"gamma": gamma, "rho": np.full(blocks, rho)}
-    for j, (along, noise) in enumerate(zip(directions_of("mix", m), directions_of("across", m), strict=True)):
-        mix = np.where(np.arange(m) > j, -gamma * gamma[j] / (left[j] * left[j + 1]), 0.0)
-        mix[j] = left[j + 1] / left[j]
-        found[along] = mix
-        found[noise] = np.full(blocks, -gamma[j] * rho / (left[j] * left[j + 1]))
-    return found
+    spike = dict(zip(directions_of("gamma", len(axes)), axes, strict=True))
+    return {**spike, **dict(zip(directions_of("mix", indices), rest_of_target(axes, indices), strict=True))}

@@ -13,6 +13,10 @@ from giantstep.spec.tables import Table, build, shown_plainly
 from giantstep.spec.validate import Choice, FileName, Number
 
 MOST_STEPS = 100
+_STRETCHED = (
+    "rows that are stretched along spike and target only are those of large batches, and elsewhere they can be further "
+    'from the network than rows without direction; "trained" has the stretch and all else'
+)
 _NUMBERED = re.compile(r"step\.(\d{1,4})(?=\.|$)")
 
 
@@ -23,7 +27,7 @@ class Step(Table):
 
     The giant step has exponent 1/2; below it the strength of the spike vanishes as d grows, and powers of kappa are
     learned [MON23]. bulk: what the rows are around the spike, isotropic, as the step leaves them, or those of the file
-    ``matrix``.
+    ``matrix``. Of several steps the last one says it.
 
     Several steps are a table [[step]] for each, in order: ``step.samples`` then changes all of them, ``step.2.samples``
     the second. batch: fresh samples, or the same as those of the step before, which can be simulated only.
@@ -32,7 +36,7 @@ class Step(Table):
     path: ClassVar[str] = "step"
     samples: Annotated[float, Number("alpha0 = n0/d", positive=True)]
     learning_rate: Annotated[float, Number("eta_tilde = eta/d", low=0.0)]
-    bulk: Annotated[str, Choice(("isotropic", "trained", "matrix"))] = "isotropic"
+    bulk: Annotated[str, Choice(("isotropic", "trained", "matrix"), (("stretched", _STRETCHED),))] = "isotropic"
     exponent: Annotated[
         float, Number("e in eta = learning_rate d^(1/2 + e), 1/2 for the giant step", high=0.5, positive=True)
     ] = 0.5
@@ -80,10 +84,11 @@ def check_several(steps: tuple[Step, ...], *, structured: bool) -> None:
                 f"step.{number}.exponent = {step.exponent!r}: of several steps each has to be a giant one",
                 "leave the exponent out; a step below 1/2 leaves no spike that the next one could start from",
             )
-        if step.bulk != "isotropic":
+        if step.bulk == "matrix" or step.bulk != "isotropic" and steps[-1].bulk == "isotropic":
             raise BadInput(
-                f"step.{number}.bulk = {step.bulk!r} is known after one step only",
-                'leave it out: after several steps the rows around the spike are "isotropic", without direction',
+                f"step.{number}.bulk = {step.bulk!r}: "
+                + ("a bulk is given after one step only" if step.bulk == "matrix" else "it is that of the last step"),
+                'give the last step bulk = "trained", or leave it out for rows without direction ("isotropic")',
             )
     if structured:
         raise BadInput(

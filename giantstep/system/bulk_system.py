@@ -16,6 +16,7 @@ from generated.runtime.unknowns import RESIDUAL
 from giantstep.law.given_bulk import given_law
 from giantstep.law.kind import bulk_kind
 from giantstep.law.rows_of_blocks import RowsOfBlocks
+from giantstep.law.spike import states_after_steps
 from giantstep.law.structured_inputs import input_law, norms_of_isotropic_rows
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import Level, Resolved
@@ -50,15 +51,20 @@ def bulk_arrays(problem: Problem, nodes: int) -> Mapping[str, Array]:
 
 
 def rows_of_blocks(problem: Problem) -> RowsOfBlocks:
-    """The rows of a problem's blocks, after the step of its model."""
+    """The rows of a problem's blocks, after the steps of its model."""
     model, spike = problem.model, problem.spike
-    given = list(zip(model.network.readout.values, spike.bulk_variance, strict=True))
-    values = tuple(
-        tuple(u for u, c in given if (u * spike.strength, c) == (block.scale, block.variance))
-        for block in problem.blocks
+    loadings, _ = spike.along_kappa(model.network.readout.values)
+    given = list(zip(loadings, spike.bulk_variance, strict=True))
+    own = problem.loadings or tuple((block.scale,) for block in problem.blocks)
+    members = tuple(
+        tuple(number for number, one in enumerate(given) if one == (row, block.variance))
+        for row, block in zip(own, problem.blocks, strict=True)
     )
-    parts = (model.network, model.step, model.target)
-    return RowsOfBlocks(model, parts, values, tuple(block.variance for block in problem.blocks))
+    parts, first = (model.network, model.steps, model.target), states_after_steps(model)[-1].loadings[0]
+    turned = problem.rank == 1 and first[0] * loadings[0][0] < 0.0
+    return RowsOfBlocks(
+        model, parts, members, tuple(block.variance for block in problem.blocks), -1.0 if turned else 1.0
+    )
 
 
 class BulkSystem(CoupledSystem):

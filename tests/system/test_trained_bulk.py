@@ -193,7 +193,7 @@ def test_derivation_and_commands(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert answer["test_error"] == pytest.approx(solved("square").test_error, rel=1e-12)
     assert answer["model"]["step"]["bulk"] == "trained"
     assert main(["derive", str(path)]) == 0
-    assert "law_te" in capsys.readouterr().out
+    assert "law_along" in capsys.readouterr().out
     table = tmp_path / "curve.csv"
     assert main(["curve", str(path), "--sweep", "fit.samples=1:2:3", "--output", str(table)]) == 0
     assert str(answer["test_error"])[:10] in table.read_text(encoding="utf-8")

@@ -61,7 +61,7 @@ class MovingSamples:
         """See ``Moving``; nodes: of the residual of a sample."""
         rows = rows_of_blocks(self.problem)
         law, norms, changes = rows.residual(nodes), rows.norms, (rows.variance, self.bulk / rows.variance)
-        rates = [covariance_rates(rows.model, values[0]) for values in rows.values]
+        rates = [covariance_rates(rows.model, u) for u in rows.values]
         found = rates_of_samples(rows.covariances, rates, changes, law.e)
         found |= rates_of_norms(norms.of_blocks(law), norms.rates(law), changes)
         return {name: self.along * rate for name, rate in found.items()}

@@ -14,7 +14,7 @@ import numpy as np
 
 from generated.runtime.evaluation import Numbers, Stage
 from giantstep.observe.spectrum.hats import Hats, gaussian_trace
-from giantstep.spec.errors import NotConverged
+from giantstep.spec.errors import BadInput, NotConverged
 from giantstep.spec.link import link_values
 from giantstep.spec.model import Target
 from giantstep.system.added_samples import Stages, follow, found, missed, slope
@@ -27,7 +27,7 @@ _KEPT = 16  # answers that the next one may begin at
 _NEAR, _FAR, _GROWS = 10.0, 1e4, 1.5  # distances at which a link is looked at; a bounded one grows by less
 _DIRECTIONS = 400
 _RARE = 1e-8  # share of the samples whose eigenvalues are left out: residuals with Gaussian noise have no bound
-_AT_NODES = ("sample", "along", "law_tr", "law_along", "law_te", "law_ee", "law_t", "law_e", "law_own")
+_AT_NODES = ("sample", "along", "law_tr", "law_along", "law_t", "law_known", "law_own")
 _MATRICES = ("Q1", "V1")
 
 
@@ -45,6 +45,12 @@ class StretchedRows:
 
     def __post_init__(self) -> None:
         target, blocks = self.problem.model.target, len(self.problem.blocks)
+        if self.problem.model.earlier_steps:
+            raise BadInput(
+                "the spectrum of the trained bulk is known after one step: near the real axis the samples of later "
+                "steps need more nodes than are affordable",
+                'use step.bulk = "isotropic", or one step',
+            )
         if not is_bounded(target):
             raise NotConverged(
                 "the spectrum of the trained bulk has no edge: residuals of the step without a bound make a few "
