@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import mpmath
 import sympy
 
 _MOST = 8  # features kept
@@ -80,10 +81,18 @@ def _features(argument: Any, z: sympy.Symbol, slope: float, division: bool) -> s
     width = 1.0 / max(slope, 1e-3)
     if not argument.is_polynomial(z):
         return set() if argument.has(sympy.exp) else {(0.0, _short(width))}
-    roots = [complex(root) for root in sympy.Poly(argument, z).nroots(n=20, maxsteps=500)]
+    roots = _roots(sympy.Poly(argument, z))
     if division:
         return {(_short(root.real), _short(max(abs(root.imag), 1e-6))) for root in roots}
     return {(_short(root.real), _short(width)) for root in roots if abs(root.imag) < _IMAGINARY or len(roots) == 2}
+
+
+def _roots(polynomial: Any) -> list[complex]:
+    """The places of the roots, each once: search fails at multiple ones; none where it fails."""
+    try:
+        return [complex(root) for root in polynomial.sqf_part().nroots(n=20, maxsteps=500)]
+    except mpmath.libmp.NoConvergence:
+        return []
 
 
 def _short(number: float) -> float:

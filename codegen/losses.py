@@ -120,9 +120,8 @@ def _header(analysis: LossAnalysis, signed: str, helpers: str) -> str:
 import numpy as np
 
 from generated.runtime.compiling import {signatures}
-from generated.runtime.loss import rules
+from generated.runtime.loss import Loss
 from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
-from generated.runtime.prox import Law
 {helpers}
 NAME = "{loss.name}"
 EXPRESSION = "{loss.expression}"
@@ -136,17 +135,18 @@ STEEPNESS = {_steepness(analysis)!r}  # of the pieces beside the logistic loss, 
 
 
 def _law(analysis: LossAnalysis, kinked: bool) -> str:
-    edge = "ends.address" if kinked else "0"
+    ends = "ends" if kinked else "None"
     form = analysis.loss.form
-    return f"""LAW = Law(
-    pieces=rho.address, edge={edge},
+    return f"""LOSS = Loss(
+    rho, {ends},
     ranges=np.array({_ranges(analysis)}),  # upper end, whether it is part of it, first piece, pieces
     residual={form == "residual"}, margin={form == "margin"}, smooth=SMOOTH, steepness=STEEPNESS,
     rate={_rate(analysis)!r},  # of its exponential growth, which polynomials have not
     curvature={_curvature(analysis)},  # the largest of a smooth loss
     quadratic={_quadratic(analysis)},  # all pieces are, at most
 )
-points, intervals, nodes, piece, edge, cell = rules(LAW)
+points, intervals, nodes = LOSS.points, LOSS.intervals, LOSS.nodes
+piece, edge, cell = LOSS.piece, LOSS.edge, LOSS.cell
 """
 
 

@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature a520ce590ac7a47b, runtime a31f41c318f98f42.
+Generated; do not edit. Signature 70c4ac3d4b526853, runtime 15f5064a6e545ef2.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "a520ce590ac7a47b74fa97010ba2c7c590e5a7aab49fb3604709c03c3b015b10"
+SIGNATURE = "70c4ac3d4b526853899d38b121dcbc6be069bc56618df85cadbc2195e3021793"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

@@ -7,7 +7,11 @@ from collections.abc import Callable
 from typing import Any
 
 from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.core.registry import cpu_target
 from numba.core.runtime import rtsys
+from numba.core.sigutils import normalize_signature
+
+from codegen.runtime.machine_code import Code
 
 _DIGEST = hashlib.sha256().digest_size
 
@@ -58,13 +62,49 @@ class _SealedCache(FunctionCache):  # type: ignore[misc]
             super().save_overload(sig, data)
 
 
+class CodeFile:
+    """Where machine code of one function of a signature is kept, if a folder can be written."""
+
+    def __init__(self, function: Callable[..., Any], signature: Any) -> None:
+        self._signature = normalize_signature(signature)
+        try:
+            self._cache: _SealedCache | None = _SealedCache(function)
+        except RuntimeError as error:
+            _only_without_folder(error)
+            self._cache = None
+
+    def read(self) -> Code | None:
+        """What is kept for this processor and version of numba."""
+        if self._cache is None:
+            return None
+        found = self._cache._cache_file.load(self._key)
+        return None if found is None else Code(*found)
+
+    def write(self, code: Code) -> None:
+        """Keep code; without room on the disk nothing is kept."""
+        if self._cache is not None:
+            with contextlib.suppress(OSError):
+                self._cache._impl.locator.ensure_cache_path()
+                self._cache._cache_file.save(self._key, tuple(code))
+
+    @property
+    def _key(self) -> Any:
+        assert self._cache is not None
+        return self._cache._index_key(self._signature, cpu_target.target_context.codegen())
+
+
 def keep(compiled: Any, function: Callable[..., Any]) -> None:
     """Let numba keep the machine code of a function on disk, where a folder can be written."""
     try:
         compiled._cache = _SealedCache(function)
     except RuntimeError as error:
-        if "no locator available" not in str(error):
-            raise
+        _only_without_folder(error)
+
+
+def _only_without_folder(error: RuntimeError) -> None:
+    """Raise an error again, but for that of numba where no folder can be written."""
+    if "no locator available" not in str(error):
+        raise error
 
 
 def _seal(version: str, data: bytes) -> bytes:

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 698f2696c9896c95, runtime a31f41c318f98f42.
+Generated; do not edit. Signature 476ca35a7687ea0d, runtime 15f5064a6e545ef2.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "698f2696c9896c9591c89196656775b708910a9c5046f52aa3f9b51e3c51f765"
+SIGNATURE = "476ca35a7687ea0de346fa57520ce748f78534af9625d5cc664a00fbd9df8def"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

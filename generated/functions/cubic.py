@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 65b43663d331e80e, runtime a31f41c318f98f42.
+Generated; do not edit. Signature aadb05fdb52f9c00, runtime 15f5064a6e545ef2.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "65b43663d331e80eec759f82282723d618ccf74895cc34a2736f8d62122616e9"
+SIGNATURE = "aadb05fdb52f9c00d089a2b0ddbb627bf597b4b84d382041ab8db645f044e765"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

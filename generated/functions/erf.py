@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 91199b9b7bbcae6b, runtime a31f41c318f98f42.
+Generated; do not edit. Signature cae645854feb90be, runtime 15f5064a6e545ef2.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "91199b9b7bbcae6bac5154b78e253709a3d9f0243624b888bd65adfa6bfcb418"
+SIGNATURE = "cae645854feb90beef87b33428bd63a44cabffab4f509fe73df470ac2f569f6f"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 91c4301a74edac9c, runtime a31f41c318f98f42.
+Generated; do not edit. Signature 0a8bcee3918c0862, runtime 15f5064a6e545ef2.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "91c4301a74edac9c4d8ae86bf8dae67d8f26606584eacee3514936fb46a9e4d2"
+SIGNATURE = "0a8bcee3918c08625fdaa61867a55377243c4019cbb62c80e8dbb7a99eaadf5e"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 9b6ecc53be765392, runtime a31f41c318f98f42.
+Generated; do not edit. Signature 4cd0de55a6c73753, runtime 15f5064a6e545ef2.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "9b6ecc53be7653923fe0c5702ea139212bad9a982db5848b007e685441f4aed0"
+SIGNATURE = "4cd0de55a6c737531e3afcf4782602878ac1574414fdad272a4358ea53550369"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

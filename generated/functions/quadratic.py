@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 422eaa10ae30e836, runtime a31f41c318f98f42.
+Generated; do not edit. Signature f029addef4a7d9e2, runtime 15f5064a6e545ef2.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "422eaa10ae30e83639c1933148528b4694049497d06f9645fe1cc1b00fd7f3a9"
+SIGNATURE = "f029addef4a7d9e24ac7a0f1cf21e92c7e42ad244d535766f98b63bfe2f9a9df"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 0ec4dceca9b3ad7e, runtime a31f41c318f98f42.
+Generated; do not edit. Signature 33d7b25fd5b63df0, runtime 15f5064a6e545ef2.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "0ec4dceca9b3ad7e7b63cc0a15b1d93e57acc53b23e2c194592b67e10b49b3c7"
+SIGNATURE = "33d7b25fd5b63df04217460d71c50e552bf76f3a484fe327af950709471961b3"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 979a20f300d1fe07, runtime a31f41c318f98f42.
+Generated; do not edit. Signature 378dc927130c14fb, runtime 15f5064a6e545ef2.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "979a20f300d1fe070fb03f2165cb879b4efbf35cb0ded532b53e1648df657495"
+SIGNATURE = "378dc927130c14fb7c1024aef869ddec436311edd0ee098633029a48a5ddfd29"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

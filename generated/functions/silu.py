@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 155a0c603178b9c3, runtime a31f41c318f98f42.
+Generated; do not edit. Signature 67c151187f534d3f, runtime 15f5064a6e545ef2.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "155a0c603178b9c3c010ae63630c2e6c4661af78122cf6908c8eddd8677aada6"
+SIGNATURE = "67c151187f534d3f177d1f274a21a832a404ee678d00d8e1df51f9900891e46f"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

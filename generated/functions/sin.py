@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature c58c24ba0ff18287, runtime a31f41c318f98f42.
+Generated; do not edit. Signature b0b7319a7cbbb5cc, runtime 15f5064a6e545ef2.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "c58c24ba0ff18287b0f2cbb5df6af9cf41ceda6f09d825805a794ebf95d88cd0"
+SIGNATURE = "b0b7319a7cbbb5cce80ae86ea36afeacf2b3761475c6ab3d541b79144f979cf8"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 085c0505fcbcb80a, runtime a31f41c318f98f42.
+Generated; do not edit. Signature 60d612d7e45c5540, runtime 15f5064a6e545ef2.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "085c0505fcbcb80a9a75170339f4e8a9515a8fdc4130707ed5a2111c02b65545"
+SIGNATURE = "60d612d7e45c554026935d405da3367857956fdb14ef80f52b3b487a7d303c5e"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

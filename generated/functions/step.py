@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 1528a80c0fa7066f, runtime a31f41c318f98f42.
+Generated; do not edit. Signature 5c7e68fec4c79894, runtime 15f5064a6e545ef2.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "1528a80c0fa7066f8e36aa9fcf9fcab65061aed14d2c3215bdbf59df3fa5b36b"
+SIGNATURE = "5c7e68fec4c79894542854e36faa14564ff6b64352fd36683191bb7c7bc2587e"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature b2c8c1ecf7d7f85a, runtime a31f41c318f98f42.
+Generated; do not edit. Signature dd518bc7a35235b6, runtime 15f5064a6e545ef2.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "b2c8c1ecf7d7f85a9d9c6b33b59046d3153f1c0f15c40300fecd6a1f475b639d"
+SIGNATURE = "dd518bc7a35235b6b59a7df58ef25ad63577d08d5b743b1b9cdadc047aec4317"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

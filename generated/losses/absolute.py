@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 1bf7702600cd5256, runtime a31f41c318f98f42.
+Generated; do not edit. Signature d12622c06e3a5337, runtime 15f5064a6e545ef2.
 Regenerate with: giantstep generate
 """
 
@@ -11,13 +11,12 @@ import math
 import numpy as np
 
 from generated.runtime.compiling import EDGE, PIECES, compiled
-from generated.runtime.loss import rules
+from generated.runtime.loss import Loss
 from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
-from generated.runtime.prox import Law
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "1bf7702600cd5256f3ff42512261648988e968e6cef212e2b85dcc1be07d1a24"
+SIGNATURE = "d12622c06e3a533788a4140cc64b6ac17a2286016c294d502c1cbb3058dd14a3"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False
@@ -49,12 +48,13 @@ def ends(k, y, q):
     return math.nan
 
 
-LAW = Law(
-    pieces=rho.address, edge=ends.address,
+LOSS = Loss(
+    rho, ends,
     ranges=np.array([[math.inf, 0.0, 0.0, 2.0]]),  # upper end, whether it is part of it, first piece, pieces
     residual=True, margin=False, smooth=SMOOTH, steepness=STEEPNESS,
     rate=0.0,  # of its exponential growth, which polynomials have not
     curvature=math.inf,  # the largest of a smooth loss
     quadratic=True,  # all pieces are, at most
 )
-points, intervals, nodes, piece, edge, cell = rules(LAW)
+points, intervals, nodes = LOSS.points, LOSS.intervals, LOSS.nodes
+piece, edge, cell = LOSS.piece, LOSS.edge, LOSS.cell

@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 44d22eee03cda7b3, runtime a31f41c318f98f42.
+Generated; do not edit. Signature c665594291355ff0, runtime 15f5064a6e545ef2.
 Regenerate with: giantstep generate
 """
 
@@ -11,13 +11,12 @@ import math
 import numpy as np
 
 from generated.runtime.compiling import EDGE, PIECES, compiled
-from generated.runtime.loss import rules
+from generated.runtime.loss import Loss
 from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
-from generated.runtime.prox import Law
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "44d22eee03cda7b3ea71509ca51a39291eca4a454ba558f31fcc55ef1ff15cc5"
+SIGNATURE = "c665594291355ff0a6665d69f27083dfbcb62fccc67581ec481a59360929aa95"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False
@@ -57,12 +56,13 @@ def ends(k, y, q):
     return math.nan
 
 
-LAW = Law(
-    pieces=rho.address, edge=ends.address,
+LOSS = Loss(
+    rho, ends,
     ranges=np.array([[math.inf, 0.0, 0.0, 3.0]]),  # upper end, whether it is part of it, first piece, pieces
     residual=True, margin=False, smooth=SMOOTH, steepness=STEEPNESS,
     rate=0.0,  # of its exponential growth, which polynomials have not
     curvature=math.inf,  # the largest of a smooth loss
     quadratic=True,  # all pieces are, at most
 )
-points, intervals, nodes, piece, edge, cell = rules(LAW)
+points, intervals, nodes = LOSS.points, LOSS.intervals, LOSS.nodes
+piece, edge, cell = LOSS.piece, LOSS.edge, LOSS.cell

@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature eae9c4fcef88b287, runtime a31f41c318f98f42.
+Generated; do not edit. Signature 582281b838835669, runtime 15f5064a6e545ef2.
 Regenerate with: giantstep generate
 """
 
@@ -11,13 +11,12 @@ import math
 import numpy as np
 
 from generated.runtime.compiling import PIECES, compiled
-from generated.runtime.loss import rules
+from generated.runtime.loss import Loss
 from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
-from generated.runtime.prox import Law
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "eae9c4fcef88b287f360a42b3c41579ccd9b6efc6ea432837706585a36c9e24f"
+SIGNATURE = "582281b838835669cb9c6e81074018409b5f547e784bde445b5635a049a52fdc"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True
@@ -37,12 +36,13 @@ def rho(k, y, q, n, places, value, slope, curvature):
         curvature[i] = x0
 
 
-LAW = Law(
-    pieces=rho.address, edge=0,
+LOSS = Loss(
+    rho, None,
     ranges=np.array([[math.inf, 0.0, 0.0, 1.0]]),  # upper end, whether it is part of it, first piece, pieces
     residual=False, margin=True, smooth=SMOOTH, steepness=STEEPNESS,
     rate=1.0,  # of its exponential growth, which polynomials have not
     curvature=math.inf,  # the largest of a smooth loss
     quadratic=False,  # all pieces are, at most
 )
-points, intervals, nodes, piece, edge, cell = rules(LAW)
+points, intervals, nodes = LOSS.points, LOSS.intervals, LOSS.nodes
+piece, edge, cell = LOSS.piece, LOSS.edge, LOSS.cell

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature 4d38248fd7274208, runtime a31f41c318f98f42.
+Generated; do not edit. Signature 2fe4a24a91481e67, runtime 15f5064a6e545ef2.
 Regenerate with: giantstep generate
 """
 
@@ -11,13 +11,12 @@ import math
 import numpy as np
 
 from generated.runtime.compiling import EDGE, PIECES, compiled
-from generated.runtime.loss import rules
+from generated.runtime.loss import Loss
 from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
-from generated.runtime.prox import Law
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "4d38248fd7274208f4dd4071fe1ac0af8df6f752f15cd26fb3bf9134fdd6de9a"
+SIGNATURE = "2fe4a24a91481e6778c062d1ae91415c239a2e0637ea966095979ed590b5ac8a"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False
@@ -49,12 +48,13 @@ def ends(k, y, q):
     return math.nan
 
 
-LAW = Law(
-    pieces=rho.address, edge=ends.address,
+LOSS = Loss(
+    rho, ends,
     ranges=np.array([[math.inf, 0.0, 0.0, 2.0]]),  # upper end, whether it is part of it, first piece, pieces
     residual=False, margin=True, smooth=SMOOTH, steepness=STEEPNESS,
     rate=0.0,  # of its exponential growth, which polynomials have not
     curvature=math.inf,  # the largest of a smooth loss
     quadratic=True,  # all pieces are, at most
 )
-points, intervals, nodes, piece, edge, cell = rules(LAW)
+points, intervals, nodes = LOSS.points, LOSS.intervals, LOSS.nodes
+piece, edge, cell = LOSS.piece, LOSS.edge, LOSS.cell

@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 9aad330b66d4c7ec, runtime a31f41c318f98f42.
+Generated; do not edit. Signature 2f57e24e5693381f, runtime 15f5064a6e545ef2.
 Regenerate with: giantstep generate
 """
 
@@ -12,13 +12,12 @@ import math
 import numpy as np
 
 from generated.runtime.compiling import EDGE, PIECES, compiled
-from generated.runtime.loss import rules
+from generated.runtime.loss import Loss
 from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
-from generated.runtime.prox import Law
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "9aad330b66d4c7ec2268e6b6d7c04d5d96f437b7099d31f033c2f63ea8ad212b"
+SIGNATURE = "2f57e24e5693381fe5bca29004f8080a5e15a7e170450ce42db674cd0bda9ac1"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False
@@ -58,12 +57,13 @@ def ends(k, y, q):
     return math.nan
 
 
-LAW = Law(
-    pieces=rho.address, edge=ends.address,
+LOSS = Loss(
+    rho, ends,
     ranges=np.array([[math.inf, 0.0, 0.0, 3.0]]),  # upper end, whether it is part of it, first piece, pieces
     residual=True, margin=False, smooth=SMOOTH, steepness=STEEPNESS,
     rate=0.0,  # of its exponential growth, which polynomials have not
     curvature=math.inf,  # the largest of a smooth loss
     quadratic=True,  # all pieces are, at most
 )
-points, intervals, nodes, piece, edge, cell = rules(LAW)
+points, intervals, nodes = LOSS.points, LOSS.intervals, LOSS.nodes
+piece, edge, cell = LOSS.piece, LOSS.edge, LOSS.cell

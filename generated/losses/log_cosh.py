@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 5684f17058a1b19a, runtime a31f41c318f98f42.
+Generated; do not edit. Signature 65cc3df7db091e32, runtime 15f5064a6e545ef2.
 Regenerate with: giantstep generate
 """
 
@@ -11,14 +11,13 @@ import math
 import numpy as np
 
 from generated.runtime.compiling import PIECES, compiled
-from generated.runtime.loss import rules
+from generated.runtime.loss import Loss
 from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
-from generated.runtime.prox import Law
 from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "5684f17058a1b19a3d8f73f3bcb18bcafe5e1e6a2e99e5589146ef77379ce717"
+SIGNATURE = "65cc3df7db091e32f43360ca65a20ee8289233e6ae841ecd5a79f2f8a782855d"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True
@@ -37,12 +36,13 @@ def rho(k, y, q, n, places, value, slope, curvature):
         curvature[i] = 1.0/math.cosh(u)**2
 
 
-LAW = Law(
-    pieces=rho.address, edge=0,
+LOSS = Loss(
+    rho, None,
     ranges=np.array([[math.inf, 0.0, 0.0, 1.0]]),  # upper end, whether it is part of it, first piece, pieces
     residual=True, margin=False, smooth=SMOOTH, steepness=STEEPNESS,
     rate=2.0,  # of its exponential growth, which polynomials have not
     curvature=1.01,  # the largest of a smooth loss
     quadratic=False,  # all pieces are, at most
 )
-points, intervals, nodes, piece, edge, cell = rules(LAW)
+points, intervals, nodes = LOSS.points, LOSS.intervals, LOSS.nodes
+piece, edge, cell = LOSS.piece, LOSS.edge, LOSS.cell

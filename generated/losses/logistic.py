@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature eb5476ef27fe0db7, runtime a31f41c318f98f42.
+Generated; do not edit. Signature 5c2892f0d607bc85, runtime 15f5064a6e545ef2.
 Regenerate with: giantstep generate
 """
 
@@ -11,14 +11,13 @@ import math
 import numpy as np
 
 from generated.runtime.compiling import PIECES, compiled
-from generated.runtime.loss import rules
+from generated.runtime.loss import Loss
 from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
-from generated.runtime.prox import Law
 from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "eb5476ef27fe0db7e5af221616a5efcdc21be115ffbbf301dcde93b87e71c623"
+SIGNATURE = "5c2892f0d607bc854466716cf36e428d078b9b5bf9fa4bad1bf82384ca4dd56b"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True
@@ -39,12 +38,13 @@ def rho(k, y, q, n, places, value, slope, curvature):
         curvature[i] = x1*sigmoid(u)
 
 
-LAW = Law(
-    pieces=rho.address, edge=0,
+LOSS = Loss(
+    rho, None,
     ranges=np.array([[math.inf, 0.0, 0.0, 1.0]]),  # upper end, whether it is part of it, first piece, pieces
     residual=False, margin=True, smooth=SMOOTH, steepness=STEEPNESS,
     rate=1.0,  # of its exponential growth, which polynomials have not
     curvature=0.2525,  # the largest of a smooth loss
     quadratic=False,  # all pieces are, at most
 )
-points, intervals, nodes, piece, edge, cell = rules(LAW)
+points, intervals, nodes = LOSS.points, LOSS.intervals, LOSS.nodes
+piece, edge, cell = LOSS.piece, LOSS.edge, LOSS.cell

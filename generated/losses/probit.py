@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 07936ef6a87ce5a2, runtime a31f41c318f98f42.
+Generated; do not edit. Signature d0528f736e301618, runtime 15f5064a6e545ef2.
 Regenerate with: giantstep generate
 """
 
@@ -11,14 +11,13 @@ import math
 import numpy as np
 
 from generated.runtime.compiling import PIECES, compiled
-from generated.runtime.loss import rules
+from generated.runtime.loss import Loss
 from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
-from generated.runtime.prox import Law
 from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_mean
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "07936ef6a87ce5a2e9067a3b8dfa9fea807440baa0aa5346553f43d0716ef573"
+SIGNATURE = "d0528f736e30161812ba1b2b315fee903e36b417314e0e182aea4cc69917a708"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True
@@ -38,12 +37,13 @@ def rho(k, y, q, n, places, value, slope, curvature):
         curvature[i] = x0*truncated_mean(u)
 
 
-LAW = Law(
-    pieces=rho.address, edge=0,
+LOSS = Loss(
+    rho, None,
     ranges=np.array([[math.inf, 0.0, 0.0, 1.0]]),  # upper end, whether it is part of it, first piece, pieces
     residual=False, margin=True, smooth=SMOOTH, steepness=STEEPNESS,
     rate=1.15,  # of its exponential growth, which polynomials have not
     curvature=math.inf,  # the largest of a smooth loss
     quadratic=False,  # all pieces are, at most
 )
-points, intervals, nodes, piece, edge, cell = rules(LAW)
+points, intervals, nodes = LOSS.points, LOSS.intervals, LOSS.nodes
+piece, edge, cell = LOSS.piece, LOSS.edge, LOSS.cell

@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature ba833281f087193d, runtime a31f41c318f98f42.
+Generated; do not edit. Signature 0e835fbab22c46d4, runtime 15f5064a6e545ef2.
 Regenerate with: giantstep generate
 """
 
@@ -11,13 +11,12 @@ import math
 import numpy as np
 
 from generated.runtime.compiling import EDGE, PIECES, compiled
-from generated.runtime.loss import rules
+from generated.runtime.loss import Loss
 from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
-from generated.runtime.prox import Law
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "ba833281f087193d1e6b01ea8c0a913a51432c1bf9c194664de6c9d9789a52bd"
+SIGNATURE = "0e835fbab22c46d40f1138337452312edd3ae2249993310744743d19afd87b98"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False
@@ -51,12 +50,13 @@ def ends(k, y, q):
     return math.nan
 
 
-LAW = Law(
-    pieces=rho.address, edge=ends.address,
+LOSS = Loss(
+    rho, ends,
     ranges=np.array([[math.inf, 0.0, 0.0, 2.0]]),  # upper end, whether it is part of it, first piece, pieces
     residual=True, margin=False, smooth=SMOOTH, steepness=STEEPNESS,
     rate=0.0,  # of its exponential growth, which polynomials have not
     curvature=math.inf,  # the largest of a smooth loss
     quadratic=True,  # all pieces are, at most
 )
-points, intervals, nodes, piece, edge, cell = rules(LAW)
+points, intervals, nodes = LOSS.points, LOSS.intervals, LOSS.nodes
+piece, edge, cell = LOSS.piece, LOSS.edge, LOSS.cell

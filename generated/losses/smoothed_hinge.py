@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature 29c891a8783e11b4, runtime a31f41c318f98f42.
+Generated; do not edit. Signature 4ed5cdd1d83c0b53, runtime 15f5064a6e545ef2.
 Regenerate with: giantstep generate
 """
 
@@ -12,13 +12,12 @@ import math
 import numpy as np
 
 from generated.runtime.compiling import EDGE, PIECES, compiled
-from generated.runtime.loss import rules
+from generated.runtime.loss import Loss
 from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
-from generated.runtime.prox import Law
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "29c891a8783e11b4bb3d3043a8b0bbb0014c761c0f6d4c897cbe27b31df5dfa6"
+SIGNATURE = "4ed5cdd1d83c0b539dc70d6ad4fc77bbd8f2a81fb9467f9393f7bb08456d2c75"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False
@@ -60,12 +59,13 @@ def ends(k, y, q):
     return math.nan
 
 
-LAW = Law(
-    pieces=rho.address, edge=ends.address,
+LOSS = Loss(
+    rho, ends,
     ranges=np.array([[math.inf, 0.0, 0.0, 3.0]]),  # upper end, whether it is part of it, first piece, pieces
     residual=False, margin=True, smooth=SMOOTH, steepness=STEEPNESS,
     rate=0.0,  # of its exponential growth, which polynomials have not
     curvature=math.inf,  # the largest of a smooth loss
     quadratic=True,  # all pieces are, at most
 )
-points, intervals, nodes, piece, edge, cell = rules(LAW)
+points, intervals, nodes = LOSS.points, LOSS.intervals, LOSS.nodes
+piece, edge, cell = LOSS.piece, LOSS.edge, LOSS.cell

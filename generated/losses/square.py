@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature cefb10c38a8d11a7, runtime a31f41c318f98f42.
+Generated; do not edit. Signature 84ac3a7c825ddc9b, runtime 15f5064a6e545ef2.
 Regenerate with: giantstep generate
 """
 
@@ -11,13 +11,12 @@ import math
 import numpy as np
 
 from generated.runtime.compiling import PIECES, compiled
-from generated.runtime.loss import rules
+from generated.runtime.loss import Loss
 from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
-from generated.runtime.prox import Law
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "cefb10c38a8d11a7e528a6c8c12c328f1a1e88baa4d872cd8406eccd681ba6dd"
+SIGNATURE = "84ac3a7c825ddc9b1e9efdb52df55792cdbd69aaea1927a2aa45b0d2a412b421"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True
@@ -36,12 +35,13 @@ def rho(k, y, q, n, places, value, slope, curvature):
         curvature[i] = 1.0
 
 
-LAW = Law(
-    pieces=rho.address, edge=0,
+LOSS = Loss(
+    rho, None,
     ranges=np.array([[math.inf, 0.0, 0.0, 1.0]]),  # upper end, whether it is part of it, first piece, pieces
     residual=True, margin=False, smooth=SMOOTH, steepness=STEEPNESS,
     rate=0.0,  # of its exponential growth, which polynomials have not
     curvature=1.01,  # the largest of a smooth loss
     quadratic=True,  # all pieces are, at most
 )
-points, intervals, nodes, piece, edge, cell = rules(LAW)
+points, intervals, nodes = LOSS.points, LOSS.intervals, LOSS.nodes
+piece, edge, cell = LOSS.piece, LOSS.edge, LOSS.cell

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature 51ae3f4a0f8c88e9, runtime a31f41c318f98f42.
+Generated; do not edit. Signature 3457cdacf44c4a94, runtime 15f5064a6e545ef2.
 Regenerate with: giantstep generate
 """
 
@@ -11,13 +11,12 @@ import math
 import numpy as np
 
 from generated.runtime.compiling import EDGE, PIECES, compiled
-from generated.runtime.loss import rules
+from generated.runtime.loss import Loss
 from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
-from generated.runtime.prox import Law
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "51ae3f4a0f8c88e968d9665c14b0809617eb46fdd83fe9c713f704fe41fb9757"
+SIGNATURE = "3457cdacf44c4a94676c0080798c9d1762811cb4fa303391adaabb57995ed16b"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False
@@ -50,12 +49,13 @@ def ends(k, y, q):
     return math.nan
 
 
-LAW = Law(
-    pieces=rho.address, edge=ends.address,
+LOSS = Loss(
+    rho, ends,
     ranges=np.array([[math.inf, 0.0, 0.0, 2.0]]),  # upper end, whether it is part of it, first piece, pieces
     residual=False, margin=True, smooth=SMOOTH, steepness=STEEPNESS,
     rate=0.0,  # of its exponential growth, which polynomials have not
     curvature=math.inf,  # the largest of a smooth loss
     quadratic=True,  # all pieces are, at most
 )
-points, intervals, nodes, piece, edge, cell = rules(LAW)
+points, intervals, nodes = LOSS.points, LOSS.intervals, LOSS.nodes
+piece, edge, cell = LOSS.piece, LOSS.edge, LOSS.cell

@@ -5,7 +5,7 @@ its values and bounds: sums of the absolute values of all terms, which the round
 to. An unknown whose equation has been evaluated is known to the bound of that.
 
 Written by hand, in codegen/runtime/certificate.py.
-Generated; do not edit. Signature 450436cbd6eb4ee0, runtime a31f41c318f98f42.
+Generated; do not edit. Signature 039b14d6477026e6, runtime 15f5064a6e545ef2.
 Regenerate with: giantstep generate
 """
 
@@ -169,4 +169,4 @@ def filled(contractions, node, fraction, parameters, state):
         value[layout.families[name]] = family.ravel()
     return layout, value
 
-SIGNATURE = "450436cbd6eb4ee04dc8dd126555e01fe065ab6ba85d097befdee7086de2d493"
+SIGNATURE = "039b14d6477026e6a3b887a4244b4102e0d0d96d731b92b8a74a8a4481e466c1"

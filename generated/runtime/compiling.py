@@ -4,7 +4,7 @@ A rule of quadrature is compiled once and serves every function: it asks for val
 that it knows by its address only.
 
 Written by hand, in codegen/runtime/compiling.py.
-Generated; do not edit. Signature 450436cbd6eb4ee0, runtime a31f41c318f98f42.
+Generated; do not edit. Signature 039b14d6477026e6, runtime 15f5064a6e545ef2.
 Regenerate with: giantstep generate
 """
 
@@ -17,11 +17,10 @@ from typing import Any
 from llvmlite import ir
 from numba import njit, types
 from numba.core import cgutils
-from numba.core.ccallback import CFunc
-from numba.core.sigutils import normalize_signature
 from numba.extending import intrinsic
 
-from generated.runtime.kept_code import keep
+from generated.runtime.kept_code import CodeFile, keep
+from generated.runtime.machine_code import Code, Loaded, made
 
 _NUMBERS = types.CPointer(types.float64)
 _OPTIONS = {"error_model": "numpy", "nogil": True}
@@ -63,17 +62,39 @@ class Compiled:
         self.function = function
 
     @cached_property
-    def code(self) -> Any:
-        """The compiled function, as numba keeps it."""
-        found = CFunc(self.function, normalize_signature(self.signature), {}, _OPTIONS)
-        keep(found, self.function)
-        found.compile()
-        return found
+    def file(self) -> CodeFile:
+        """Where its machine code is kept."""
+        return CodeFile(self.function, self.signature)
+
+    def known(self) -> bool:
+        """Whether its machine code is loaded, or kept and loaded now."""
+        code = None if "loaded" in vars(self) else self.file.read()
+        if code is not None:
+            self.loaded = Loaded(code)
+        return "loaded" in vars(self)
+
+    def made(self) -> Code:
+        """Machine code, made here and now."""
+        return made(self.function, self.signature, _OPTIONS)
+
+    def take(self, code: Code) -> None:
+        """Load machine code that was made of this function, and keep it."""
+        self.file.write(code)
+        self.loaded = Loaded(code)
+
+    @cached_property
+    def loaded(self) -> Loaded:
+        """Machine code in memory, from where it is kept or made here."""
+        code = self.file.read()
+        if code is None:
+            code = self.made()
+            self.file.write(code)
+        return Loaded(code)
 
     @property
     def address(self) -> int:
         """Where the machine code begins; it lives as long as this object."""
-        return int(self.code.address)
+        return self.loaded.address
 
 
 def compiled(signature: Any) -> Callable[[Callable[..., Any]], Compiled]:
@@ -199,4 +220,4 @@ def edge_at(typing: Any, address: Any, k: Any, y: Any, q: Any) -> Any:
 
     return types.float64(types.intp, types.intp, types.float64, q), lowered
 
-SIGNATURE = "450436cbd6eb4ee04dc8dd126555e01fe065ab6ba85d097befdee7086de2d493"
+SIGNATURE = "039b14d6477026e6a3b887a4244b4102e0d0d96d731b92b8a74a8a4481e466c1"

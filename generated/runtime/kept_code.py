@@ -1,7 +1,7 @@
 """Machine code on disk: every file carries a digest; what is damaged is compiled again, a full disk is no error.
 
 Written by hand, in codegen/runtime/kept_code.py.
-Generated; do not edit. Signature 450436cbd6eb4ee0, runtime a31f41c318f98f42.
+Generated; do not edit. Signature 039b14d6477026e6, runtime 15f5064a6e545ef2.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,11 @@ from collections.abc import Callable
 from typing import Any
 
 from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.core.registry import cpu_target
 from numba.core.runtime import rtsys
+from numba.core.sigutils import normalize_signature
+
+from generated.runtime.machine_code import Code
 
 _DIGEST = hashlib.sha256().digest_size
 
@@ -65,13 +69,49 @@ class _SealedCache(FunctionCache):  # type: ignore[misc]
             super().save_overload(sig, data)
 
 
+class CodeFile:
+    """Where machine code of one function of a signature is kept, if a folder can be written."""
+
+    def __init__(self, function: Callable[..., Any], signature: Any) -> None:
+        self._signature = normalize_signature(signature)
+        try:
+            self._cache: _SealedCache | None = _SealedCache(function)
+        except RuntimeError as error:
+            _only_without_folder(error)
+            self._cache = None
+
+    def read(self) -> Code | None:
+        """What is kept for this processor and version of numba."""
+        if self._cache is None:
+            return None
+        found = self._cache._cache_file.load(self._key)
+        return None if found is None else Code(*found)
+
+    def write(self, code: Code) -> None:
+        """Keep code; without room on the disk nothing is kept."""
+        if self._cache is not None:
+            with contextlib.suppress(OSError):
+                self._cache._impl.locator.ensure_cache_path()
+                self._cache._cache_file.save(self._key, tuple(code))
+
+    @property
+    def _key(self) -> Any:
+        assert self._cache is not None
+        return self._cache._index_key(self._signature, cpu_target.target_context.codegen())
+
+
 def keep(compiled: Any, function: Callable[..., Any]) -> None:
     """Let numba keep the machine code of a function on disk, where a folder can be written."""
     try:
         compiled._cache = _SealedCache(function)
     except RuntimeError as error:
-        if "no locator available" not in str(error):
-            raise
+        _only_without_folder(error)
+
+
+def _only_without_folder(error: RuntimeError) -> None:
+    """Raise an error again, but for that of numba where no folder can be written."""
+    if "no locator available" not in str(error):
+        raise error
 
 
 def _seal(version: str, data: bytes) -> bytes:
@@ -88,4 +128,4 @@ def _opened(path: str, version: str) -> Any:
     seal, data = content[:_DIGEST], content[_DIGEST:]
     return pickle.loads(data) if _seal(version, data) == seal else None
 
-SIGNATURE = "450436cbd6eb4ee04dc8dd126555e01fe065ab6ba85d097befdee7086de2d493"
+SIGNATURE = "039b14d6477026e6a3b887a4244b4102e0d0d96d731b92b8a74a8a4481e466c1"

@@ -1,37 +1,71 @@
 """What a module of a loss offers: averages over the output, and the loss itself.
 
 Written by hand, in codegen/runtime/loss.py.
-Generated; do not edit. Signature 450436cbd6eb4ee0, runtime a31f41c318f98f42.
+Generated; do not edit. Signature 039b14d6477026e6, runtime 15f5064a6e545ef2.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 
-from collections.abc import Callable
-from functools import partial
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
-from generated.runtime.compiling import edge_at, entry, piece_at
+from generated.runtime.compiling import Compiled, edge_at, entry, piece_at
 from generated.runtime.label_intervals import intervals
 from generated.runtime.label_points import points
 from generated.runtime.nodes import fill_nodes
 from generated.runtime.prox import Law, find_cell
 
 
-class Rules(NamedTuple):
-    """The rules for one loss, without their first argument."""
+@dataclass(frozen=True, eq=False)
+class Loss:
+    """A loss: its pieces, where they end, and what the rules have to know about it; of the rest see ``Law``.
 
-    points: Callable[..., Any]
-    intervals: Callable[..., Any]
-    nodes: Callable[..., Any]
-    piece: Callable[..., Any]
-    edge: Callable[..., Any]
-    cell: Callable[..., Any]
+    The rules are compiled at first use, for all losses; here they stand without their first argument.
+    """
 
+    rho: Compiled  # PIECES
+    ends: Compiled | None  # EDGE, where there is more than one piece
+    ranges: Any
+    residual: bool
+    margin: bool
+    smooth: bool
+    steepness: float
+    rate: float
+    curvature: float
+    quadratic: bool
 
-def rules(law: Law) -> Rules:
-    """The rules for a loss; each is compiled at first use, for all losses."""
-    return Rules(*(partial(rule, law) for rule in (points, intervals, nodes, piece, edge, cell)))
+    @cached_property
+    def law(self) -> Law:
+        """What the rules take; its addresses hold as long as this object lives."""
+        ends = 0 if self.ends is None else self.ends.address
+        known = (self.ranges, self.residual, self.margin, self.smooth)
+        return Law(self.rho.address, ends, *known, self.steepness, self.rate, self.curvature, self.quadratic)
+
+    def points(self, *given: Any) -> Any:
+        """Averages for labels at points: see ``label_points``."""
+        return points(self.law, *given)
+
+    def intervals(self, *given: Any) -> Any:
+        """Averages for labels on intervals: see ``label_intervals``."""
+        return intervals(self.law, *given)
+
+    def nodes(self, *given: Any) -> Any:
+        """Nodes for an average over omega_u: see ``fill_nodes``."""
+        return nodes(self.law, *given)
+
+    def piece(self, *given: Any) -> Any:
+        """Value, slope and curvature of rho: (piece, u, label, parameters)."""
+        return piece(self.law, *given)
+
+    def edge(self, *given: Any) -> Any:
+        """Where a piece of rho ends, in u: (piece, label, parameters)."""
+        return edge(self.law, *given)
+
+    def cell(self, *given: Any) -> Any:
+        """The first piece that holds at a label, and how many do."""
+        return cell(self.law, *given)
 
 
 @entry
@@ -57,4 +91,4 @@ def cell(law, y):
     """The first piece that holds at the label y, and how many do."""
     return find_cell(law, y)
 
-SIGNATURE = "450436cbd6eb4ee04dc8dd126555e01fe065ab6ba85d097befdee7086de2d493"
+SIGNATURE = "039b14d6477026e6a3b887a4244b4102e0d0d96d731b92b8a74a8a4481e466c1"

@@ -1,7 +1,7 @@
 """Adaptive panels: expectations over g of f, g f and the squared residual at s + q g, q = sqrt(c).
 
 Written by hand, in codegen/runtime/panels.py.
-Generated; do not edit. Signature 450436cbd6eb4ee0, runtime a31f41c318f98f42.
+Generated; do not edit. Signature 039b14d6477026e6, runtime 15f5064a6e545ef2.
 Regenerate with: giantstep generate
 """
 
@@ -303,4 +303,4 @@ def panels(f, breaks, centres, widths, shifts, q, raw, scratch):
         raw[5, i] = error2 + tail
         raw[6, i] = error0
 
-SIGNATURE = "450436cbd6eb4ee04dc8dd126555e01fe065ab6ba85d097befdee7086de2d493"
+SIGNATURE = "039b14d6477026e6a3b887a4244b4102e0d0d96d731b92b8a74a8a4481e466c1"

@@ -6,7 +6,7 @@ Order of computation, found from the derived system:
        avg_gg, avg_h, avg_t_1g, avg_t_2g, zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat_1, psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 5098aba7a343a79c.
+in X). Generated; do not edit. Signature b76801951471df44.
 Regenerate with: giantstep generate
 """
 
@@ -20,7 +20,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "5098aba7a343a79c09ba505250149a5ab8d5607499d2c7e1b431a2a72e4b4e45"
+SIGNATURE = "b76801951471df4419a1386a0686c2425fad6fffd3171fd9a1c59d6bf597c581"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks

@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature ca02ece5f9382ee6.
+Generated; do not edit. Signature d287031c675c3db8.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "ca02ece5f9382ee6f8695807eb1eb2d5e19504e25435742f9626895dd5b2ff96"
+SIGNATURE = "d287031c675c3db80ca2715ec1573b1962421289f435e76dd49d8e95a1177c98"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

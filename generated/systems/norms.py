@@ -7,7 +7,7 @@ Order of computation, found from the derived system:
        avg_tg, norm_hat, zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature c77eb75c5d74805e.
+in X). Generated; do not edit. Signature c59188281ad28b64.
 Regenerate with: giantstep generate
 """
 
@@ -21,7 +21,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "c77eb75c5d74805e4b4c5ac4a3ae7697baac2d3da55c3e0d75cbfaaff37f2720"
+SIGNATURE = "c59188281ad28b646ee383ec8caf129ecbd7ca932fdcf3c07721e24e4d860429"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 15275b528f947a5c.
+Generated; do not edit. Signature c15be4f4c27feec0.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "15275b528f947a5c4206ed76337c5c9977e6e027ffd819a56d4a410fc0856b5f"
+SIGNATURE = "c15be4f4c27feec07616392e42e71c14038edb8871aa41de7ac11d4852887dfa"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -19,6 +19,7 @@ from derive.labels import FLIPS, PROBIT, index_function
 from derive.language.catalogue import lookup
 from derive.language.grammar import ExpressionError
 from derive.language.links import link_of
+from derive.language.loss_catalogue import REGISTERED as LOSSES
 from derive.loss.loss import loss_of_entry
 from derive.loss.prox import moreau
 from derive.loss.quadratic import SQUARE
@@ -33,6 +34,7 @@ from giantstep.law.kind import bulk_kind, is_closed
 from giantstep.law.spike import rank_of
 from giantstep.spec.errors import BadInput
 from giantstep.spec.given import takes_model
+from giantstep.spec.kernels import emitted_loss, function_kernel
 from giantstep.spec.model import Model
 from giantstep.spec.outline import outline
 from giantstep.spec.shown import text_table
@@ -116,10 +118,19 @@ def derive(model: Model) -> ModelDerivation:
 
     Raises BadInput for a function or a loss that cannot be analysed, or a step that is not defined.
     """
+    _check_budget(model)
     try:
         return ModelDerivation(model, tuple(_titled(model, part) for part in _parts(model)))
     except ExpressionError as error:
         raise BadInput(error.message, error.hint) from None
+
+
+def _check_budget(model: Model) -> None:
+    """Raise BadInput where a function or the loss is too hard: what follows has no budget of its own."""
+    for name in (model.network.activation, *[model.target.link] * (model.target.indices == 1)):
+        function_kernel(name)
+    if model.fit.loss.key not in LOSSES:
+        emitted_loss(model.fit.loss.expression)
 
 
 def _titled(model: Model, part: Derivation) -> Derivation:

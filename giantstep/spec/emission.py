@@ -1,17 +1,23 @@
-"""Modules of user expressions, derived and emitted in a process of its own with a budget of time and memory.
+"""Modules of user expressions and their machine code, made by another process with a budget of time and memory.
 
-``python -m giantstep.spec.emission`` reads a request as JSON and answers with the text of the module. What SymPy keeps
-for an expression goes with the process.
+What SymPy and the compiler keep of an expression goes there: see ``workshop``.
 """
 
 from __future__ import annotations
 
+import atexit
+import base64
 import json
 import os
+import signal
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+import threading
+import time
+from collections.abc import Mapping
 from contextlib import suppress
+from functools import lru_cache
+from typing import Any
 
 from derive.language.grammar import shorten
 from giantstep.spec.errors import BadInput
@@ -34,30 +40,28 @@ def emitted(kind: str, text: str) -> str:
 
     Raises Refused where the expression is none or has no kernel, BadInput where it takes more than the budget.
     """
-    seconds, gibibytes = budget(SECONDS), budget(GIBIBYTES)
-    request = json.dumps({"kind": kind, "text": text, "bytes": int(gibibytes * 2**30)})
-    command = [sys.executable or "python3", "-P", "-m", "giantstep.spec.emission"]
-    try:
-        done = subprocess.run(
-            command, input=request, capture_output=True, text=True, timeout=seconds, env=environment(), check=False
-        )
-    except subprocess.TimeoutExpired:
-        raise _too_hard(kind, text, f"takes more than {seconds:g} s") from None
-    found = _read(done.stdout)
-    if found is None:
-        if done.returncode > 0 and "MemoryError" not in done.stderr:
-            raise RuntimeError(f"the derivation of {text!r} failed:\n{done.stderr[-4000:]}")
-        raise _too_hard(kind, text, f"takes more than {gibibytes:g} GiB")
-    return module_of(kind, text, found)
+    return module_of(kind, text, _asked(kind, text, f"the {kind} {shorten(text)} is too hard to derive"))
 
 
-def module_of(kind: str, text: str, found: Mapping[str, str]) -> str:
+def module_of(kind: str, text: str, found: Mapping[str, Any]) -> str:
     """The module in an answer. Raises Refused and BadInput as `emitted` does."""
     if "text" in found:
-        return found["text"]
+        return str(found["text"])
     if "nested" in found:
-        raise _too_hard(kind, text, "is nested too deeply for SymPy")
+        raise _beyond(f"the {kind} {shorten(text)} is too hard to derive", "is nested too deeply for SymPy")
     raise Refused(found["message"], found["hint"])
+
+
+def machine_code(title: str, text: str) -> dict[str, tuple[str, bytes]]:
+    """Of the functions in an emitted module that are called by address: by name the entry and the object file.
+
+    title: of the module, in messages. Raises BadInput where it takes more than the budget.
+    """
+    subject = f"the {title} is too hard to compile"
+    found = _asked("code", text, subject)
+    if "code" not in found:
+        raise _beyond(subject, found.get("message") or "is nested too deeply for the compiler")
+    return {name: (entry, base64.b64decode(content)) for name, (entry, content) in found["code"].items()}
 
 
 def budget(name: str) -> float:
@@ -74,71 +78,113 @@ def environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)}
 
 
-def _too_hard(kind: str, text: str, reason: str) -> BadInput:
+def _asked(kind: str, text: str, subject: str) -> Mapping[str, Any]:
+    seconds, gibibytes = budget(SECONDS), budget(GIBIBYTES)
+    request = json.dumps({"kind": kind, "text": text, "bytes": int(gibibytes * 2**30), "seconds": seconds})
+    try:
+        found = _workshop(os.getpid()).ask(request, seconds)
+    except TimeoutError:
+        raise _beyond(subject, f"takes more than {seconds:g} s") from None
+    if "memory" in found:
+        raise _beyond(subject, f"takes more than {gibibytes:g} GiB")
+    if "failed" in found:
+        raise RuntimeError(f"the derivation of {shorten(text)} failed:\n{found['failed']}")
+    return found
+
+
+def _beyond(subject: str, reason: str) -> BadInput:
     return BadInput(
-        f"the {kind} {shorten(text)} is too hard to derive: it {reason}",
+        f"{subject}: it {reason}",
         f"write it more simply, or allow more: {SECONDS} (now {budget(SECONDS):g}), {GIBIBYTES} "
         f"(now {budget(GIBIBYTES):g})",
     )
 
 
-def _read(written: str) -> dict[str, str] | None:
-    try:
-        found: dict[str, str] = json.loads(written)
-    except ValueError:
-        return None
+@lru_cache(maxsize=1)
+def _workshop(process: int) -> _Workshop:
+    """The other process of this one, by its number: a copy of this process needs its own."""
+    found = _Workshop(process)
+    atexit.register(found.close)
     return found
 
 
-# --- in the process of its own -----------------------------------------------------------------------------------
+class _Workshop:
+    """The other process, started when it is asked and not there."""
+
+    def __init__(self, owner: int) -> None:
+        self._owner, self._lock = owner, threading.Lock()
+        self._process: subprocess.Popen[str] | None = None
+
+    def ask(self, request: str, seconds: float) -> Mapping[str, Any]:
+        """The answer. Raises TimeoutError where there is none in time."""
+        with self._lock:
+            found = self._answer(request, seconds)
+            if found is None:  # it left for lack of work as we began
+                found = self._answer(request, seconds)
+            return {"failed": "the other process left"} if found is None else found
+
+    def close(self) -> None:
+        """End it, with what it is doing."""
+        process, self._process = self._process, None
+        if process is None or os.getpid() != self._owner:
+            return
+        with suppress(OSError):
+            if hasattr(os, "killpg"):
+                os.killpg(process.pid, signal.SIGKILL)  # its copies too
+            else:
+                process.kill()
+        for stream in (process.stdin, process.stdout):
+            with suppress(OSError):
+                stream.close()  # type: ignore[union-attr]
+        process.wait()
+
+    def _answer(self, request: str, seconds: float) -> Mapping[str, Any] | None:
+        """None where the process has left of its own accord."""
+        if self._process is None or self._process.poll() is not None:
+            self.close()
+            self._process = _started()
+        process, end = self._process, time.monotonic() + seconds
+        alarm = threading.Timer(seconds, self.close)
+        alarm.daemon = True
+        alarm.start()
+        try:
+            line = _exchanged(process, request)
+        except BaseException:
+            self.close()
+            raise
+        finally:
+            alarm.cancel()
+        if line.endswith("\n"):
+            found: Mapping[str, Any] = json.loads(line)
+            return found
+        self.close()
+        if time.monotonic() >= end:
+            raise TimeoutError
+        if process.returncode > 0:
+            return {"failed": f"the other process ended with code {process.returncode}"}
+        return None if process.returncode == 0 else {"memory": ""}
 
 
-def _function() -> Callable[[str], str]:
-    from codegen.functions import emit  # SymPy takes half a second to load
-
-    return lambda text: emit(text).text
-
-
-def _loss() -> Callable[[str], str]:
-    from codegen.losses import emit_analysed  # as above
-    from derive.loss.convexity import check_convex
-    from derive.loss.loss import analyse_loss, loss_of
-
-    def emit(text: str) -> str:
-        loss = loss_of(text)
-        check_convex(loss)
-        return emit_analysed(analyse_loss(loss)).text
-
-    return emit
+def _started() -> subprocess.Popen[str]:
+    command = [sys.executable or "python3", "-P", "-m", "giantstep.spec.workshop"]
+    return subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env={**environment(), "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"},
+        text=True,
+        encoding="utf-8",
+        start_new_session=True,  # signals of a terminal are for this process
+    )
 
 
-_KINDS: Mapping[str, Callable[[], Callable[[str], str]]] = {"function": _function, "loss": _loss}
-
-
-def _limit(size: int) -> None:
-    """Let allocations beyond a number of bytes fail, where the system can."""
-    with suppress(ImportError, ValueError, OSError):
-        import resource  # not on Windows
-
-        resource.setrlimit(resource.RLIMIT_AS, (size, size))
-
-
-def answer(kind: str, text: str, prepare: Callable[[], None] = lambda: None) -> dict[str, str]:
-    """The module of an expression, or why there is none; ``prepare`` is called when all is loaded."""
-    emit = _KINDS[kind]()
-    prepare()
+def _exchanged(process: subprocess.Popen[str], request: str) -> str:
+    """What the process writes to a request; nothing where it ends before."""
+    assert process.stdin is not None and process.stdout is not None
     try:
-        return {"text": emit(text)}
-    except RecursionError:
-        return {"nested": ""}
-    except ValueError as error:
-        return {"message": getattr(error, "message", str(error)), "hint": getattr(error, "hint", "")}
-
-
-def _main() -> None:
-    request = json.load(sys.stdin)
-    json.dump(answer(request["kind"], request["text"], lambda: _limit(request["bytes"])), sys.stdout)
-
-
-if __name__ == "__main__":
-    _main()
+        process.stdin.write(f"{request}\n")
+        process.stdin.flush()
+        return process.stdout.readline()
+    except (OSError, ValueError):  # ended, or closed by the alarm
+        return ""

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import linecache
-import os
-import sys
 from collections.abc import Callable
 from functools import lru_cache
 from types import ModuleType
@@ -13,9 +10,11 @@ from types import ModuleType
 import numpy as np
 
 from derive.language.catalogue import REGISTERED, Entry, lookup
-from giantstep.spec.emission import emitted
+from derive.language.grammar import shorten
+from giantstep.spec.emission import Refused, emitted, machine_code
 from giantstep.spec.errors import BadInput, NotConverged
 from giantstep.spec.user_cache import cached_path, keep_text, kept_text, sealed
+from giantstep.spec.workshop import executed
 
 _NEGLIGIBLE = 1e-14  # in the tail of a function, relative errors of next to nothing do not count
 _LEAST = 1e-300
@@ -40,36 +39,47 @@ def _function_kernel(entry: Entry) -> ModuleType:
     if entry.name in REGISTERED:
         return generated_module(f"generated.functions.{entry.name}")
 
-    return user_module(entry.name, lambda: emitted("function", entry.expression))
+    return user_module(
+        entry.name, lambda: emitted("function", entry.expression), f"function {shorten(entry.expression)}"
+    )
 
 
-def user_module(stem: str, emit: Callable[[], str]) -> ModuleType:
-    """A module that is not part of `generated/`: from the user's cache, else emitted and put there if possible."""
+def emitted_loss(expression: str) -> str:
+    """The module of a loss that is not registered. Raises BadInput for one that is not convex or has no kernel."""
+    try:
+        return emitted("loss", expression)
+    except Refused as error:  # not in the grammar, not convex, or without numba text
+        raise BadInput(f"the loss {expression!r} cannot be used: {error}", error.hint) from None
+
+
+def user_module(stem: str, emit: Callable[[], str], title: str) -> ModuleType:
+    """A module that is not part of `generated/`: from the user's cache, else emitted and put there if possible.
+
+    title: what it is, in messages. Raises BadInput where it takes too long to compile.
+    """
+    from generated.runtime.compiling import Compiled  # loads numba
+    from generated.runtime.machine_code import Code
+
     name, path = f"_giantstep_{stem}", cached_path(stem)
-    kept = kept_text(path) if path is not None else None
-    if kept is not None:
-        return _from_text(name, kept, str(path))
-    text = emit()
-    if path is not None and keep_text(path, text):
-        return _from_text(name, sealed(text), str(path))
-    return _from_text(name, text, f"<{stem}>")
+    text = kept_text(path) if path is not None else None
+    if text is None:
+        text = emit()
+        if path is not None and keep_text(path, text):
+            text = sealed(text)
+        else:
+            path = None
+    module = executed(name, text, f"<{stem}>" if path is None else str(path))
+    waiting = {name: value for name, value in vars(module).items() if isinstance(value, Compiled) and not value.known()}
+    made = machine_code(title, text) if waiting else {}
+    for name in waiting.keys() & made.keys():
+        waiting[name].take(Code(*made[name]))
+    return module
 
 
 @lru_cache(maxsize=256)
 def generated_module(name: str) -> ModuleType:
     """A module of `generated/`."""
     return importlib.import_module(name)
-
-
-def _from_text(name: str, text: str, filename: str) -> ModuleType:
-    """Execute an emitted module under ``name``; numba needs it in sys.modules, and its source for messages."""
-    if not os.path.isfile(filename):
-        linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
-    module = ModuleType(name)
-    module.__file__ = filename
-    sys.modules[name] = module
-    exec(compile(text, filename, "exec"), module.__dict__)
-    return module
 
 
 def coefficients(text: str, s: np.ndarray, c: float) -> np.ndarray:

@@ -227,7 +227,7 @@ def _average(model: Model) -> None:
     loss, (average, law) = loss_kernel(model.fit.loss), _averages(model)
     line, table = np.ones(1), np.ones((1, 1))
     rule, fields = Rule(table, 1, line, 0.0), Fields(line, line, table, line)
-    _compile(average, (loss.LAW, rule, law, fields, np.empty(loss.SCRATCH_SHAPE), table))
+    _compile(average, (loss.LOSS.law, rule, law, fields, np.empty(loss.SCRATCH_SHAPE), table))
 
 
 def _numbers(columns: int, rank: int) -> tuple[Array, Array, Array]:

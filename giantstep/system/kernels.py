@@ -7,12 +7,11 @@ from importlib.util import find_spec
 from types import ModuleType
 
 from derive.directions import system_name
+from derive.language.grammar import shorten
 from derive.language.loss_catalogue import REGISTERED
 from giantstep.law.kind import BulkKind
-from giantstep.spec.emission import Refused, emitted
-from giantstep.spec.errors import BadInput
 from giantstep.spec.fit_loss import FitLoss
-from giantstep.spec.kernels import generated_module, user_module
+from giantstep.spec.kernels import emitted_loss, generated_module, user_module
 
 
 def loss_kernel(loss: FitLoss) -> ModuleType:
@@ -27,14 +26,7 @@ def loss_kernel(loss: FitLoss) -> ModuleType:
 def _loss_kernel(key: str, expression: str) -> ModuleType:
     if key in REGISTERED:
         return generated_module(f"generated.losses.{key}")
-    return user_module(f"loss_{key}", lambda: _emitted(expression))
-
-
-def _emitted(expression: str) -> str:
-    try:
-        return emitted("loss", expression)
-    except Refused as error:  # not in the grammar, not convex, or without numba text
-        raise BadInput(f"the loss {expression!r} cannot be used: {error}", error.hint) from None
+    return user_module(f"loss_{key}", lambda: emitted_loss(expression), f"loss {shorten(expression)}")
 
 
 @lru_cache(maxsize=32)
@@ -46,7 +38,7 @@ def system_kernel(name: str, indices: int = 1, rank: int = 1) -> ModuleType:
     stem = system_name(name, indices, rank)
     if find_spec(f"generated.systems.{stem}") is not None:
         return generated_module(f"generated.systems.{stem}")
-    return user_module(stem, lambda: _emitted_system(name, indices, rank))
+    return user_module(stem, lambda: _emitted_system(name, indices, rank), f"system {stem}")
 
 
 @lru_cache(maxsize=32)
@@ -55,7 +47,7 @@ def pair_kernel(name: BulkKind, indices: int = 1, rank: int = 1) -> ModuleType:
     stem = f"pair_{system_name(name, indices, rank)}"
     if find_spec(f"generated.systems.{stem}") is not None:
         return generated_module(f"generated.systems.{stem}")
-    return user_module(stem, lambda: _emitted_pair(name, indices, rank))
+    return user_module(stem, lambda: _emitted_pair(name, indices, rank), f"system {stem}")
 
 
 def _emitted_pair(name: BulkKind, indices: int, rank: int) -> str:

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import gc
+import os
+import signal
 import sys
+import weakref
+from collections.abc import Iterator
 
+import numpy as np
 import pytest
 
+from giantstep.spec import emission, kernels
 from giantstep.spec.emission import GIBIBYTES, SECONDS, Refused, emitted
 from giantstep.spec.errors import BadInput
 from giantstep.spec.kernels import function_kernel
+from giantstep.spec.workshop import executed
 
 pytestmark = pytest.mark.usefixtures("processes_of_their_own")
 
@@ -49,7 +57,55 @@ def test_the_text_is_that_of_this_process(monkeypatch: pytest.MonkeyPatch) -> No
     assert emitted("function", "tanh(z)-z/3") == emit("tanh(z)-z/3").text
 
 
-def test_a_failure_inside_is_no_refusal(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def workshop() -> Iterator[emission._Workshop]:
+    """The other process of this one, to begin with none."""
+    found = emission._workshop(os.getpid())
+    found.close()
+    yield found
+    found.close()
+
+
+def test_a_failure_inside_is_no_refusal(workshop: emission._Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", "/bin/false")
     with pytest.raises(RuntimeError, match="the derivation of 'z' failed"):
         emitted("function", "z")
+
+
+def test_the_other_process_starts_again_where_it_has_left(
+    workshop: emission._Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """For lack of work, or killed as it waits; what it was doing goes with it where nobody waits any more."""
+    first = emitted("function", "z")
+    for ending in (signal.SIGKILL, None):
+        process = workshop._process
+        assert process is not None and process.stdin is not None
+        os.kill(process.pid, ending) if ending else process.stdin.close()
+        process.wait()
+        assert emitted("function", "z") == first and workshop._process is not process
+
+    def interrupted(process: object, request: str) -> str:
+        raise KeyboardInterrupt
+
+    last = workshop._process
+    monkeypatch.setattr(emission, "_exchanged", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        emitted("function", "z")
+    assert last is not None and last.returncode == -signal.SIGKILL and workshop._process is None
+
+
+def test_machine_code_is_that_of_this_process_and_goes_with_its_module() -> None:
+    """Bits of both; after the module nothing is left of it."""
+    places, (here, there) = np.linspace(-3.0, 3.0, 101), np.empty((2, 101))
+    text = emitted("function", "tanh(z)-z/7")
+    alone = executed("_giantstep_alone", text, "<alone>")
+    alone.value(places, here)
+    kernels._function_kernel.cache_clear()
+    module = function_kernel("tanh(z)-z/7")
+    module.value(places, there)
+    np.testing.assert_array_equal(here, there)
+    watched = weakref.ref(module.values.loaded), weakref.ref(module)
+    del module
+    kernels._function_kernel.cache_clear()
+    gc.collect()
+    assert [what() for what in watched] == [None, None] and not any("_giantstep" in name for name in sys.modules)
