@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature 70c4ac3d4b526853, runtime 15f5064a6e545ef2.
+Generated; do not edit. Signature ed61e95862fbee7e, runtime cc45d3a8af7bcb10.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "70c4ac3d4b526853899d38b121dcbc6be069bc56618df85cadbc2195e3021793"
+SIGNATURE = "ed61e95862fbee7e4cc5c7197a6422a50e9e4432b4c511be7bce7d63560f04bc"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

@@ -5,14 +5,14 @@ products of the target's directions there; u [K]: readout values at initialisati
 of the theta_i, by their parts ``along`` [q, m, J], and of unit vectors without direction, by ``random`` [q, q, J];
 gamma [q, m]: products of the spike's with the target's. radial: 1 for rows Gaussian at initialisation, 0 on the sphere.
 
-Generated; do not edit. Signature 6551cd47fd474ebd, runtime 15f5064a6e545ef2.
+Generated; do not edit. Signature 731c1d9f7f946d75, runtime cc45d3a8af7bcb10.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "6551cd47fd474ebd22481f5be2321c2eac0e7e33e3b97592a9bda94ca0c3799f"
+SIGNATURE = "731c1d9f7f946d75c5075b4e84966074670adc2924ff8a62264ce10505102a86"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 2ef85c31c20b4632, runtime 15f5064a6e545ef2.
+Generated; do not edit. Signature 814039a67c261731, runtime cc45d3a8af7bcb10.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "2ef85c31c20b4632fca2fc0470a48a952921fda1afd7ff88ed8e9667190b98d2"
+SIGNATURE = "814039a67c2617319e971cfe53bd632ff7302709c34d524b03fb64cd47b01cd6"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

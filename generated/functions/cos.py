@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 476ca35a7687ea0d, runtime 15f5064a6e545ef2.
+Generated; do not edit. Signature cb2bb23caf97e89f, runtime cc45d3a8af7bcb10.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "476ca35a7687ea0de346fa57520ce748f78534af9625d5cc664a00fbd9df8def"
+SIGNATURE = "cb2bb23caf97e89f607913cf2e547cc5093a88ab790d9860d7ff2a21b65c6790"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature aadb05fdb52f9c00, runtime 15f5064a6e545ef2.
+Generated; do not edit. Signature f72c886c09b38d6f, runtime cc45d3a8af7bcb10.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "aadb05fdb52f9c00d089a2b0ddbb627bf597b4b84d382041ab8db645f044e765"
+SIGNATURE = "f72c886c09b38d6f0d675988c97db8adef04fe70827bb5e124a8330cb0b63de0"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

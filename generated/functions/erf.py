@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature cae645854feb90be, runtime 15f5064a6e545ef2.
+Generated; do not edit. Signature 285d2d9594a6b4af, runtime cc45d3a8af7bcb10.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "cae645854feb90beef87b33428bd63a44cabffab4f509fe73df470ac2f569f6f"
+SIGNATURE = "285d2d9594a6b4af528429e521d326d8fd86e19e362f78ef4be39f868b7b6a33"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

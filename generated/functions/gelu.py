@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature a1a33a7cca71308f, runtime 15f5064a6e545ef2.
+Generated; do not edit. Signature 8334433ea9a40703, runtime cc45d3a8af7bcb10.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "a1a33a7cca71308fe49c5a584a7599035ac0591475d9f28240c63f289847e14a"
+SIGNATURE = "8334433ea9a40703fe1d9f1514407e2e9187131733090ad69333e23066e15cd1"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

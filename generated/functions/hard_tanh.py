@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 7d3bc7fd37ef072f, runtime 15f5064a6e545ef2.
+Generated; do not edit. Signature 033397c45628ed22, runtime cc45d3a8af7bcb10.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "7d3bc7fd37ef072f478fad07b69146c191531535da16ba5fa4989b238a18e6ff"
+SIGNATURE = "033397c45628ed22e84fd54f9d5d9b0ad4983cb781a591132db42df41ca95cdf"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 0a8bcee3918c0862, runtime 15f5064a6e545ef2.
+Generated; do not edit. Signature d81e8b91b0ad7b92, runtime cc45d3a8af7bcb10.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "0a8bcee3918c08625fdaa61867a55377243c4019cbb62c80e8dbb7a99eaadf5e"
+SIGNATURE = "d81e8b91b0ad7b92ec9a0fc074264a0cd31701c7675ceaac9bd89ab33942cedf"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

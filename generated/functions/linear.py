@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 4cd0de55a6c73753, runtime 15f5064a6e545ef2.
+Generated; do not edit. Signature b706afa2a8fb6e32, runtime cc45d3a8af7bcb10.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "4cd0de55a6c737531e3afcf4782602878ac1574414fdad272a4358ea53550369"
+SIGNATURE = "b706afa2a8fb6e32e883c984b53b0d08b0291df8d437d5d5841c065ea2845136"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature f029addef4a7d9e2, runtime 15f5064a6e545ef2.
+Generated; do not edit. Signature 3a31f7fef3b5a565, runtime cc45d3a8af7bcb10.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "f029addef4a7d9e24ac7a0f1cf21e92c7e42ad244d535766f98b63bfe2f9a9df"
+SIGNATURE = "3a31f7fef3b5a565af1bd043b68aa2bfcbfc97d0d8f576127054c7bafa442554"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

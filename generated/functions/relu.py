@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 33d7b25fd5b63df0, runtime 15f5064a6e545ef2.
+Generated; do not edit. Signature 9523885be9507c78, runtime cc45d3a8af7bcb10.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "33d7b25fd5b63df04217460d71c50e552bf76f3a484fe327af950709471961b3"
+SIGNATURE = "9523885be9507c78f15c108d46375aa3aaf8e05e3d702b90732c48f446e76ed0"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

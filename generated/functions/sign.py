@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 378dc927130c14fb, runtime 15f5064a6e545ef2.
+Generated; do not edit. Signature c6dc4351cd2e31d5, runtime cc45d3a8af7bcb10.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "378dc927130c14fb7c1024aef869ddec436311edd0ee098633029a48a5ddfd29"
+SIGNATURE = "c6dc4351cd2e31d5679c74cf2da67450eb665576b93e567dcfbc861e5d565f62"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 67c151187f534d3f, runtime 15f5064a6e545ef2.
+Generated; do not edit. Signature 84ba35e5b63a283e, runtime cc45d3a8af7bcb10.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "67c151187f534d3f177d1f274a21a832a404ee678d00d8e1df51f9900891e46f"
+SIGNATURE = "84ba35e5b63a283e599d1787b0e5dfccbeb480cc0035a25f92b7279d67adf099"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

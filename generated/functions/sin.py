@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature b0b7319a7cbbb5cc, runtime 15f5064a6e545ef2.
+Generated; do not edit. Signature 2ea2ef889e1f9423, runtime cc45d3a8af7bcb10.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "b0b7319a7cbbb5cce80ae86ea36afeacf2b3761475c6ab3d541b79144f979cf8"
+SIGNATURE = "2ea2ef889e1f94230c39a86ab060f745f0ffca365be5d4de2e59f1726abae6f2"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 60d612d7e45c5540, runtime 15f5064a6e545ef2.
+Generated; do not edit. Signature e72c2415c3c773b6, runtime cc45d3a8af7bcb10.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "60d612d7e45c554026935d405da3367857956fdb14ef80f52b3b487a7d303c5e"
+SIGNATURE = "e72c2415c3c773b6b159941bfbe9c048d09e04c25b3442ae096e6d6ba7d25f11"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 5c7e68fec4c79894, runtime 15f5064a6e545ef2.
+Generated; do not edit. Signature 5d4df6122813eb8b, runtime cc45d3a8af7bcb10.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "5c7e68fec4c79894542854e36faa14564ff6b64352fd36683191bb7c7bc2587e"
+SIGNATURE = "5d4df6122813eb8be3c997de6cf79bc6b46be4c57f3b18dace7cb6a5cb785580"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature dd518bc7a35235b6, runtime 15f5064a6e545ef2.
+Generated; do not edit. Signature 7e22c5b336fbbc10, runtime cc45d3a8af7bcb10.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "dd518bc7a35235b6b59a7df58ef25ad63577d08d5b743b1b9cdadc047aec4317"
+SIGNATURE = "7e22c5b336fbbc102737462916bd02cbfb79b2364bb662e7e1bc5a4840bc4931"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature d12622c06e3a5337, runtime 15f5064a6e545ef2.
+Generated; do not edit. Signature d86485da986176d7, runtime cc45d3a8af7bcb10.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "d12622c06e3a533788a4140cc64b6ac17a2286016c294d502c1cbb3058dd14a3"
+SIGNATURE = "d86485da986176d73706eeb5714abafd9e1cda0721b7893125aa56d5e7c6b7bb"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature c665594291355ff0, runtime 15f5064a6e545ef2.
+Generated; do not edit. Signature f5acaed5473c00ff, runtime cc45d3a8af7bcb10.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "c665594291355ff0a6665d69f27083dfbcb62fccc67581ec481a59360929aa95"
+SIGNATURE = "f5acaed5473c00ff208628c23c7a114ecff0923e56e2ca9baa3ad9972da42fba"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

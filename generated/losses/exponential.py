@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 582281b838835669, runtime 15f5064a6e545ef2.
+Generated; do not edit. Signature 2dbde7d205b1eadf, runtime cc45d3a8af7bcb10.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "582281b838835669cb9c6e81074018409b5f547e784bde445b5635a049a52fdc"
+SIGNATURE = "2dbde7d205b1eadf0d49fbc9d90efdab22dc08e62bb44fa257aa0d6ae9d32e86"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

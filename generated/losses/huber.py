@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 2f57e24e5693381f, runtime 15f5064a6e545ef2.
+Generated; do not edit. Signature c7ddd19a0aca5391, runtime cc45d3a8af7bcb10.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "2f57e24e5693381fe5bca29004f8080a5e15a7e170450ce42db674cd0bda9ac1"
+SIGNATURE = "c7ddd19a0aca5391a1b92babe11a0292c52ef4bfc6b236091e736e7950c15f8d"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 65cc3df7db091e32, runtime 15f5064a6e545ef2.
+Generated; do not edit. Signature 9428361f0dd2d372, runtime cc45d3a8af7bcb10.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "65cc3df7db091e32f43360ca65a20ee8289233e6ae841ecd5a79f2f8a782855d"
+SIGNATURE = "9428361f0dd2d372de2b4bace87747fe6b8b4c1ce6f7f26cdc40fb1109a522c9"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 5c2892f0d607bc85, runtime 15f5064a6e545ef2.
+Generated; do not edit. Signature a3c45e84c68387d2, runtime cc45d3a8af7bcb10.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "5c2892f0d607bc854466716cf36e428d078b9b5bf9fa4bad1bf82384ca4dd56b"
+SIGNATURE = "a3c45e84c68387d28787f9366d8fe241bdadeb5858bd2df5af8c953f91a75d2a"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature d0528f736e301618, runtime 15f5064a6e545ef2.
+Generated; do not edit. Signature ad16847aa8dccb54, runtime cc45d3a8af7bcb10.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "d0528f736e30161812ba1b2b315fee903e36b417314e0e182aea4cc69917a708"
+SIGNATURE = "ad16847aa8dccb5467a7dec8ccaca57d924302083f31fb6a0e33dcc7adf19b95"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

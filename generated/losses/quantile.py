@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature 0e835fbab22c46d4, runtime 15f5064a6e545ef2.
+Generated; do not edit. Signature 7c450a518c1ef87b, runtime cc45d3a8af7bcb10.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "0e835fbab22c46d40f1138337452312edd3ae2249993310744743d19afd87b98"
+SIGNATURE = "7c450a518c1ef87b6c7fa8287a149035fe3c983456f69fe206335afcfbd3c5c8"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature 4ed5cdd1d83c0b53, runtime 15f5064a6e545ef2.
+Generated; do not edit. Signature d19925b62992764b, runtime cc45d3a8af7bcb10.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "4ed5cdd1d83c0b539dc70d6ad4fc77bbd8f2a81fb9467f9393f7bb08456d2c75"
+SIGNATURE = "d19925b62992764b850e1892b898de4ca811aa354342314a4da53b479e6eb108"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 84ac3a7c825ddc9b, runtime 15f5064a6e545ef2.
+Generated; do not edit. Signature e250d19e244063f1, runtime cc45d3a8af7bcb10.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "84ac3a7c825ddc9b1e9efdb52df55792cdbd69aaea1927a2aa45b0d2a412b421"
+SIGNATURE = "e250d19e244063f122f89f6e59f6871603f02e21293d1c6d92baaca65e2056d2"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature 3457cdacf44c4a94, runtime 15f5064a6e545ef2.
+Generated; do not edit. Signature 111bc2063bc147ca, runtime cc45d3a8af7bcb10.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "3457cdacf44c4a94676c0080798c9d1762811cb4fa303391adaabb57995ed16b"
+SIGNATURE = "111bc2063bc147cadf49da5073368f18436883ae84af00bcbcb414a2474c33dd"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -1,7 +1,7 @@
 """Machine code on disk: every file carries a digest; what is damaged is compiled again, a full disk is no error.
 
 Written by hand, in codegen/runtime/kept_code.py.
-Generated; do not edit. Signature 039b14d6477026e6, runtime 15f5064a6e545ef2.
+Generated; do not edit. Signature 65cb76c781edc449, runtime cc45d3a8af7bcb10.
 Regenerate with: giantstep generate
 """
 
@@ -128,4 +128,4 @@ def _opened(path: str, version: str) -> Any:
     seal, data = content[:_DIGEST], content[_DIGEST:]
     return pickle.loads(data) if _seal(version, data) == seal else None
 
-SIGNATURE = "039b14d6477026e6a3b887a4244b4102e0d0d96d731b92b8a74a8a4481e466c1"
+SIGNATURE = "65cb76c781edc44988a6016f5b80d8ba10bd0ccfac80229ad15815dbf3dbf031"

@@ -4,7 +4,7 @@ The envelope of such a loss is quadratic on every part of the line of omega, g i
 parts meet, the knots, envelope and g are continuous.
 
 Written by hand, in codegen/runtime/quadratic.py.
-Generated; do not edit. Signature 039b14d6477026e6, runtime 15f5064a6e545ef2.
+Generated; do not edit. Signature 65cb76c781edc449, runtime cc45d3a8af7bcb10.
 Regenerate with: giantstep generate
 """
 
@@ -196,4 +196,4 @@ def add_quadratic(law, rule, y, output, knots, sums):
             k1 = start.phi - end.phi
             _add_part((k0, k1, k2), 0.0, (slope, envelope, loss), slopes, spread, sums)
 
-SIGNATURE = "039b14d6477026e6a3b887a4244b4102e0d0d96d731b92b8a74a8a4481e466c1"
+SIGNATURE = "65cb76c781edc44988a6016f5b80d8ba10bd0ccfac80229ad15815dbf3dbf031"

@@ -1,7 +1,7 @@
 """Trapezoid rule for smooth f: exponentially accurate where its step resolves f.
 
 Written by hand, in codegen/runtime/trapezoid.py.
-Generated; do not edit. Signature 039b14d6477026e6, runtime 15f5064a6e545ef2.
+Generated; do not edit. Signature 65cb76c781edc449, runtime cc45d3a8af7bcb10.
 Regenerate with: giantstep generate
 """
 
@@ -138,4 +138,4 @@ def trapezoid(f, shifts, q, raw, nodes):
         raw[5, i] = error2
         raw[6, i] = noise
 
-SIGNATURE = "039b14d6477026e6a3b887a4244b4102e0d0d96d731b92b8a74a8a4481e466c1"
+SIGNATURE = "65cb76c781edc44988a6016f5b80d8ba10bd0ccfac80229ad15815dbf3dbf031"

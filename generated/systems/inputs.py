@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature 2123ffd993218599.
+Generated; do not edit. Signature 94c51d59a295bd06.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "2123ffd9932185991cb8009679f7bcbd5cebf8e233d4a8d7a024bf0999cc18d4"
+SIGNATURE = "94c51d59a295bd067c2c0027cf8bd8e722c4d822b8ab7514461514860d8f6056"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

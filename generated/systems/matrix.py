@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature 64946d9acb62ad0f.
+Generated; do not edit. Signature 86f189ff23337da7.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "64946d9acb62ad0fbc206d0af796702046d82f30b3bbf97ca91fc0a42c684ab4"
+SIGNATURE = "86f189ff23337da789ea98f729919d8b1a9efbed18142b51a7baf6d75907ff33"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -8,7 +8,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 2c624050077c0ff2.
+in X). Generated; do not edit. Signature e7c3b1f71cdbf917.
 Regenerate with: giantstep generate
 """
 
@@ -22,7 +22,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "2c624050077c0ff2610799065d5bfaeeb85ad79bdf9e53f53913aa49dde3a7bd"
+SIGNATURE = "e7c3b1f71cdbf9176ec9fc313cfdaea7afe2255f56c6303a5aa6132bd9091a08"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks

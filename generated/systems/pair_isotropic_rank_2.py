@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 94defe7a0b62b4af, runtime a31f41c318f98f42.
+Generated; do not edit. Signature 0ad9b92553348e98, runtime cc45d3a8af7bcb10.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "94defe7a0b62b4af92d917010b2ca9739ecc7446b612af977e34ba6c14d7c46f"
+SIGNATURE = "0ad9b92553348e985525f7f65e24ad19b570f40fe82d8b774f8058d88c6e1fd6"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature c15be4f4c27feec0.
+Generated; do not edit. Signature 663baf403cd762aa.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "c15be4f4c27feec07616392e42e71c14038edb8871aa41de7ac11d4852887dfa"
+SIGNATURE = "663baf403cd762aa33f5f4792ca0f1b1bb6f68b1ae0a2ed673c87e4b462e77d2"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 57a87ee1205d84e2.
+Generated; do not edit. Signature 03efd778fd251723.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "57a87ee1205d84e2d4e42809dfa4fa393bd702dff3a14a7493ca3cab75958b7e"
+SIGNATURE = "03efd778fd25172352afd5484605856cdba0e90f6b841759bf5c3ed3d920378a"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')
@@ -42,132 +42,94 @@ H[c, p] = sum(sum(G[i, j]*first[c, j], j)*inside[p, i], i)  # H
 H_left[b, p] = -sum(sum(G[i, j]*out[j, p], j)*last[b, i], i)  # H_left
 M[b, c] = sum(sum(G[a, d]*first[b, d], d)*last[c, a], a)/2 + sum(sum(G[a, d]*first[c, d], d)*last[b, a], a)/2  # M
 Res[p, q] = sum(sum(G[a, b]*out[b, q], b)*inside[p, a], a)  # Res
-j_noise[b] = across[b]*psi_hat[b] + rho[b]*zeta_hat[b]  # j_noise
-j_theta[b, d] = gamma[d]*zeta_hat[b] + mix[d]*psi_hat[b]  # j_theta
+j_along[b, d] = gamma[d]*zeta_hat[b] + mix[d]*psi_hat[b]  # j_along
 matrix_D[e, q, x] := sum(Res[e, r]*sample[r, q, x], r) + unit_D[e, q]
 0 = sum(D[p, e, x]*matrix_D[e, q, x], e) - unit_D[p, q]  # D
-mean_theta[i, j] = sum(sum(sum(Res[p, q]*place[d, q, j], q)*place[d, p, i], p), d)  # mean_theta
+mean_views[i, j] = sum(sum(sum(Res[p, q]*mean_right[a, q, j], q)*mean_left[a, p, i], p), a)  # mean_views
 norm_mean[p, x] = sum(Res[p, q]*norm_right[q, x], q)  # norm_mean
-h_left[p] = sum(H_left[b, p]*j_noise[b], b)  # h_left
-h_noise[p] = sum(H[c, p]*j_noise[c], c)  # h_noise
-adjoint_M[b, c] = sum(j_theta[b, a]*j_theta[c, a], a) + j_noise[b]*j_noise[c] + Q1_hat[b, c]/beta  # adjoint_M
-h_theta[i] = sum(sum(sum(H[c, p]*j_theta[c, d], c)*place[d, p, i], p), d)  # h_theta
-l_theta[i] = sum(sum(sum(H_left[b, p]*j_theta[b, d], b)*place[d, p, i], p), d)  # l_theta
+spike_left[b, i] = sum(sum(sum(Res[q, p]*upper[b, q], q)*seen[d, p, i], p)*gamma[d], d)  # spike_left
+spike_right[c, i] = sum(sum(sum(Res[p, q]*upper[c, q], q)*seen[d, p, i], p)*gamma[d], d)  # spike_right
+H_j[d, p] = sum(H[c, p]*j_along[c, d], c)  # H_j
+adjoint_M[b, c] = sum(j_along[b, a]*j_along[c, a], a) + Q1_hat[b, c]/beta  # adjoint_M
+j_H[d, p] = sum(H_left[b, p]*j_along[b, d], b)  # j_H
 F[p, q, x] = sum(D[r, q, x]*sample[p, r, x], r)  # F
 put_left[q, x] = sum(D[p, q, x]*norm_left[p, x], p)  # put_left
-adjoint_on_theta[i] = l_theta[i]  # adjoint_on_theta
+h_right[i] = sum(sum(H_j[d, p]*seen[d, p, i], p), d)  # h_right
+h_left[i] = sum(sum(j_H[d, p]*seen[d, p, i], p), d)  # h_left
 X_along[e, p, q] = sum(F[p, q, x]*law_along[e, x], x)  # X_along
-X_cross[d, p, q] = sum(F[p, q, x]*law_te[d, x], x)  # X_cross
-X_own[p, q] = sum(F[p, q, x]*law_ee[x], x)  # X_own
 put_back[p, x] = -sum(F[p, q, x]*norm_mean[q, x], q) + norm_right[p, x]  # put_back
-along_theta[i, j] = sum(sum(sum(X_along[e, p, q]*place_right[e, q, j], q)*place_left[e, p, i], p), e)  # along_theta
-# on_left
-on_left[i] = sum(sum((sum(X_cross[d, q, p]*h_left[q], q) + sum(law_t[d, x]*put_left[p, x], x))*place[d, p, i], p), d)
-# spike_left
-spike_left[b, i] = (-sum(sum(sum(sum(Res[r, q]*X_cross[d, q, p], q)*upper[b, r], r)*place[d, p, i]*rho[b], p), d)
-    + sum(sum(gamma[d]*place[d, p, i]*upper[b, p], p), d))
-# spike_right
-spike_right[c, i] = (-sum(sum(sum(sum(Res[q, r]*upper[c, r], r)*X_cross[d, p, q], q)*place[d, p, i]*rho[c], p), d)
-    + sum(sum(gamma[d]*place[d, p, i]*upper[c, p], p), d))
-on_noise[p] = sum(X_own[p, q]*h_noise[q], q) + sum(law_e[x]*put_back[p, x], x)  # on_noise
-# on_samples
-on_samples[i] = sum(sum((sum(X_cross[d, p, q]*h_noise[q], q) + sum(law_t[d, x]*put_back[p, x], x))*place[d, p, i], p),
-    d)
-matrix_Z[e, j] := sum(along_theta[l, j]*mean_theta[e, l], l) + unit_theta[e, j]
-0 = sum(Z[i, e]*matrix_Z[e, j], e) - unit_theta[i, j]  # Z
+on_left[i] = sum(sum(sum(law_t[v, x]*put_left[p, x], x)*place[v, p, i], p), v)  # on_left
+added_views[i, j] = sum(sum(sum(X_along[e, p, q]*place_right[e, q, j], q)*place_left[e, p, i], p), e)  # added_views
+on_samples[i] = sum(sum(sum(law_t[v, x]*put_back[p, x], x)*place[v, p, i], p), v)  # on_samples
+matrix_Z[e, j] := sum(added_views[l, j]*mean_views[e, l], l) + unit_Z[e, j]
+0 = sum(Z[i, e]*matrix_Z[e, j], e) - unit_Z[i, j]  # Z
 # S_spike
-S_spike[b, c] = (-sum(sum(sum(sum(Res[r, s]*upper[c, s], s)*X_own[q, r], r)*Res[p, q], q)*upper[b, p], p)*rho[b]*rho[c]
-    + sum(sum(sum(mean_theta[j, l]*spike_right[c, l], l)*Z[i, j], j)*spike_left[b, i], i)
-    + sum(sum(Res[p, q]*upper[c, q], q)*upper[b, p], p)*rho[b]*rho[c])
-field_theta[i] = sum((-sum(mean_theta[j, l]*on_samples[l], l) + h_theta[j])*Z[i, j], j)  # field_theta
+S_spike[b, c] = (-sum(sum(sum(Z[j, l]*spike_right[c, l], l)*added_views[i, j], j)*spike_left[b, i], i)
+    + sum(sum(Res[p, q]*upper[c, q], q)*upper[b, p], p)*sum(gamma[d]**2, d))
+field_views[i] = sum((-sum(mean_views[j, l]*on_samples[l], l) + h_right[j])*Z[i, j], j)  # field_views
 matrix_U[e, c] := delta[c, e] + S_spike[e, c]*spread[c]*spread[e]
 0 = -delta[b, c] + sum(U[b, e]*matrix_U[e, c], e)  # U
-adjoint_on_left[i] = field_theta[i]  # adjoint_on_left
-# field
-field[b] = (sum((-sum(Res[p, q]*on_noise[q], q) + h_noise[p])*upper[b, p], p)*rho[b]
-    + sum(field_theta[i]*spike_left[b, i], i))
-on_theta[i] = sum(along_theta[i, j]*field_theta[j], j) + on_samples[i]  # on_theta
-# adjoint_h_left
-adjoint_h_left[p] = (sum(X_own[p, a]*h_noise[a], a) + sum(sum(sum(adjoint_on_left[c]*place[a, b, c], c)*X_cross[a, p,
-    b], b), a))
+adjoint_on_left[i] = field_views[i]  # adjoint_on_left
+on_views[i] = sum(added_views[i, j]*field_views[j], j) + on_samples[i]  # on_views
 # adjoint_put_left
-adjoint_put_left[q, x] = (sum(sum(adjoint_on_left[b]*place[a, q, b], b)*law_t[a, x], a) + 2*h_noise[q]*law_e[x]
-    - law_own[x]*norm_mean[q, x])
+adjoint_put_left[q, x] = sum(sum(adjoint_on_left[b]*place[a, q, b], b)*law_t[a, x], a) - law_own[x]*norm_mean[q, x]
+adjoint_h_left[i] = on_views[i]  # adjoint_h_left
+field[b] = sum(sum(H_j[d, p]*upper[b, p], p)*gamma[d], d) - sum(on_views[i]*spike_left[b, i], i)  # field
+# adjoint_norm_left
+adjoint_norm_left[p, x] = (-sum(sum(law_known[a, b]*norm_right[p, b], b)*law_known[a, x], a)*sum(lower[a, p], a)
+    + sum(D[p, a, x]*adjoint_put_left[a, x], a) - sum(lower[a, p], a)*law_own[x]*norm_right[p, x])
+adjoint_j_H[d, p] = sum(adjoint_h_left[a]*seen[d, p, a], a)  # adjoint_j_H
 adjoint_U[b, c] = T[b]*field[b]*field[c]*spread[b]*spread[c]  # adjoint_U
 # adjoint_field
 adjoint_field[b] = sum(U[b, a]*field[a]*spread[a], a)*T[b]*spread[b] + sum(T[a]*U[a, b]*field[a]*spread[a], a)*spread[b]
-adjoint_l_theta[i] = on_theta[i]  # adjoint_l_theta
-# adjoint_norm_left
-adjoint_norm_left[p, x] = (-sum(sum(law_t[a, b]*norm_right[p, b], b)*law_t[a, x], a)*sum(lower[a, p], a)
-    + sum(D[p, a, x]*adjoint_put_left[a, x], a) - sum(lower[a, p], a)*law_own[x]*norm_right[p, x])
+adjoint_H_left[b, p] = sum(adjoint_j_H[a, p]*j_along[b, a], a)  # adjoint_H_left
 adjoint_matrix_U[b, c] = sum(sum(U[c, d]*adjoint_U[a, d], d)*U[a, b], a)  # adjoint_matrix_U
-# adjoint_field_theta
-adjoint_field_theta[i] = (sum(adjoint_field[a]*spike_left[a, i], a) + sum(adjoint_on_theta[a]*along_theta[a, i], a)
-    + on_left[i])
-adjoint_on_noise[p] = -sum(sum(Res[b, p]*upper[a, b], b)*adjoint_field[a]*rho[a], a)  # adjoint_on_noise
-# adjoint_H_left
-adjoint_H_left[b, p] = sum(sum(adjoint_l_theta[c]*place[a, p, c], c)*j_theta[b, a], a) + adjoint_h_left[p]*j_noise[b]
+adjoint_on_views[i] = -sum(adjoint_field[a]*spike_left[a, i], a) + h_left[i]  # adjoint_on_views
 adjoint_S_spike[b, c] = -adjoint_matrix_U[b, c]*spread[b]*spread[c]  # adjoint_S_spike
-adjoint_h_theta[i] = sum(Z[a, i]*adjoint_field_theta[a], a)  # adjoint_h_theta
-# adjoint_on_samples
-adjoint_on_samples[i] = -sum(sum(Z[b, a]*adjoint_field_theta[b], b)*mean_theta[a, i], a) + adjoint_on_theta[i]
-# adjoint_X_own
-adjoint_X_own[p, q] = (-sum(sum(Res[q, b]*upper[a, b], b)*sum(sum(Res[c, p]*upper[b, c], c)*adjoint_S_spike[b,
-    a]*rho[b], b)*rho[a], a) + adjoint_on_noise[p]*h_noise[q] + h_left[p]*h_noise[q])
-# adjoint_Z
-adjoint_Z[i, j] = (sum(sum(adjoint_S_spike[b, a]*spike_left[b, i], b)*sum(mean_theta[j, b]*spike_right[a, b], b), a)
-    - sum(mean_theta[j, a]*on_samples[a], a)*adjoint_field_theta[i] + adjoint_field_theta[i]*h_theta[j])
+adjoint_field_views[i] = sum(added_views[a, i]*adjoint_on_views[a], a) + on_left[i]  # adjoint_field_views
 # adjoint_spike_left
-adjoint_spike_left[b, i] = (sum(sum(sum(mean_theta[c, d]*spike_right[a, d], d)*Z[i, c], c)*adjoint_S_spike[b, a], a)
-    + adjoint_field[b]*field_theta[i])
+adjoint_spike_left[b, i] = (-sum(sum(sum(Z[c, d]*spike_right[a, d], d)*added_views[i, c], c)*adjoint_S_spike[b, a], a)
+    - adjoint_field[b]*on_views[i])
 # adjoint_spike_right
-adjoint_spike_right[c, i] = sum(sum(sum(Z[b, d]*mean_theta[d, i], d)*spike_left[a, b], b)*adjoint_S_spike[a, c], a)
-# adjoint_j_theta
-adjoint_j_theta[b, d] = (sum(sum(adjoint_h_theta[c]*place[d, a, c], c)*H[b, a], a)
-    + sum(sum(adjoint_l_theta[c]*place[d, a, c], c)*H_left[b, a], a) + 2*sum(M[a, b]*j_theta[a, d], a))
-# adjoint_h_noise
-adjoint_h_noise[p] = (sum(X_own[a, p]*adjoint_on_noise[a], a) + sum(X_own[a, p]*h_left[a], a)
-    + 2*sum(law_e[a]*put_left[p, a], a) + sum(adjoint_field[a]*rho[a]*upper[a, p], a)
-    + sum(sum(sum(adjoint_on_samples[c]*place[a, b, c], c)*X_cross[a, b, p], b), a))
-# adjoint_put_back
-adjoint_put_back[p, x] = sum(sum(adjoint_on_samples[b]*place[a, p, b], b)*law_t[a, x], a) + adjoint_on_noise[p]*law_e[x]
+adjoint_spike_right[c, i] = -sum(sum(sum(Z[d, i]*added_views[b, d], d)*spike_left[a, b], b)*adjoint_S_spike[a, c], a)
+# adjoint_Z
+adjoint_Z[i, j] = (-sum(sum(sum(added_views[c, i]*spike_left[b, c], c)*adjoint_S_spike[b, a], b)*spike_right[a, j], a)
+    - sum(mean_views[j, a]*on_samples[a], a)*adjoint_field_views[i] + adjoint_field_views[i]*h_right[j])
+adjoint_h_right[i] = sum(Z[a, i]*adjoint_field_views[a], a)  # adjoint_h_right
+# adjoint_on_samples
+adjoint_on_samples[i] = -sum(sum(Z[b, a]*adjoint_field_views[b], b)*mean_views[a, i], a) + adjoint_on_views[i]
 adjoint_matrix_Z[i, j] = sum(sum(Z[j, b]*adjoint_Z[a, b], b)*Z[a, i], a)  # adjoint_matrix_Z
-# adjoint_X_cross
-adjoint_X_cross[d, p, q] = (-sum(sum(sum(Res[c, p]*upper[b, c], c)*adjoint_spike_left[b, a]*rho[b], b)*place[d, q, a],
-    a) - sum(sum(sum(Res[q, c]*upper[b, c], c)*adjoint_spike_right[b, a]*rho[b], b)*place[d, p, a], a)
-    + sum(adjoint_on_left[a]*place[d, q, a], a)*h_left[p] + sum(adjoint_on_samples[a]*place[d, p, a], a)*h_noise[q])
-# adjoint_H
-adjoint_H[c, p] = sum(sum(adjoint_h_theta[b]*place[a, p, b], b)*j_theta[c, a], a) + adjoint_h_noise[p]*j_noise[c]
-# adjoint_j_noise
-adjoint_j_noise[b] = (sum(H[b, a]*adjoint_h_noise[a], a) + sum(H_left[b, a]*adjoint_h_left[a], a)
-    + 2*sum(M[a, b]*j_noise[a], a))
+# adjoint_H_j
+adjoint_H_j[d, p] = sum(adjoint_field[a]*upper[a, p], a)*gamma[d] + sum(adjoint_h_right[a]*seen[d, p, a], a)
+adjoint_put_back[p, x] = sum(sum(adjoint_on_samples[b]*place[a, p, b], b)*law_t[a, x], a)  # adjoint_put_back
+# adjoint_added_views
+adjoint_added_views[i, j] = (-sum(sum(Z[j, b]*spike_right[a, b], b)*sum(adjoint_S_spike[b, a]*spike_left[b, i], b), a)
+    - sum(adjoint_matrix_Z[a, j]*mean_views[a, i], a) + adjoint_on_views[i]*field_views[j])
+# adjoint_mean_views
+adjoint_mean_views[i, j] = (-sum(Z[a, i]*adjoint_field_views[a], a)*on_samples[j]
+    - sum(added_views[j, a]*adjoint_matrix_Z[i, a], a))
+adjoint_H[c, p] = sum(adjoint_H_j[a, p]*j_along[c, a], a)  # adjoint_H
+# adjoint_j_along
+adjoint_j_along[b, d] = (sum(H[b, a]*adjoint_H_j[d, a], a) + sum(H_left[b, a]*adjoint_j_H[d, a], a)
+    + 2*sum(M[a, b]*j_along[a, d], a))
 adjoint_norm_mean[p, x] = -sum(F[a, p, x]*adjoint_put_back[a, x], a) - law_own[x]*put_left[p, x]  # adjoint_norm_mean
-# adjoint_along_theta
-adjoint_along_theta[i, j] = -sum(adjoint_matrix_Z[a, j]*mean_theta[a, i], a) + adjoint_on_theta[i]*field_theta[j]
-# adjoint_mean_theta
-adjoint_mean_theta[i, j] = (sum(sum(sum(Z[c, i]*spike_left[b, c], c)*adjoint_S_spike[b, a], b)*spike_right[a, j], a)
-    - sum(Z[a, i]*adjoint_field_theta[a], a)*on_samples[j] - sum(adjoint_matrix_Z[i, a]*along_theta[j, a], a))
+# adjoint_X_along
+adjoint_X_along[e, p, q] = sum(sum(adjoint_added_views[b, a]*place_left[e, p, b], b)*place_right[e, q, a], a)
 # adjoint_norm_right
-adjoint_norm_right[p, x] = (-sum(sum(law_t[a, b]*norm_left[p, b], b)*law_t[a, x], a)*sum(lower[a, p], a)
+adjoint_norm_right[p, x] = (-sum(sum(law_known[a, b]*norm_left[p, b], b)*law_known[a, x], a)*sum(lower[a, p], a)
     + sum(Res[a, p]*adjoint_norm_mean[a, x], a) - sum(lower[a, p], a)*law_own[x]*norm_left[p, x]
     + adjoint_put_back[p, x])
-# adjoint_X_along
-adjoint_X_along[e, p, q] = sum(sum(adjoint_along_theta[b, a]*place_left[e, p, b], b)*place_right[e, q, a], a)
 # adjoint_F
-adjoint_F[p, q, x] = (sum(adjoint_X_along[a, p, q]*law_along[a, x], a) + sum(adjoint_X_cross[a, p, q]*law_te[a, x], a)
-    + adjoint_X[p, q]*law_tr[x] + adjoint_X_own[p, q]*law_ee[x] - adjoint_put_back[p, x]*norm_mean[q, x])
+adjoint_F[p, q, x] = (sum(adjoint_X_along[a, p, q]*law_along[a, x], a) + adjoint_X[p, q]*law_tr[x]
+    - adjoint_put_back[p, x]*norm_mean[q, x])
 adjoint_D[p, q, x] = sum(adjoint_F[a, q, x]*sample[a, p, x], a) + adjoint_put_left[q, x]*norm_left[p, x]  # adjoint_D
 adjoint_matrix_D[p, q, x] = sum(sum(D[q, b, x]*adjoint_D[a, b, x], b)*D[a, p, x], a)  # adjoint_matrix_D
 # adjoint_Res
-adjoint_Res[p, q] = (-sum(sum(adjoint_spike_left[b, a]*rho[b]*upper[b, p],
-    b)*sum(sum(X_cross[b, q, c]*place[b, c, a], c), b), a) - sum(sum(adjoint_spike_right[b, a]*rho[b]*upper[b, q],
-    b)*sum(sum(X_cross[b, c, p]*place[b, c, a], c), b), a) + sum(adjoint_norm_mean[p, a]*norm_right[q, a], a)
-    - sum(sum(sum(Res[b, c]*upper[a, c], c)*X_own[q, b], b)*sum(adjoint_S_spike[b, a]*rho[b]*upper[b, p], b)*rho[a], a)
-    - sum(sum(sum(sum(Res[c, d]*X_own[d, p], d)*upper[b, c], c)*adjoint_S_spike[b, a]*rho[b], b)*rho[a]*upper[a, q], a)
-    + sum(sum(adjoint_S_spike[b, a]*rho[b]*upper[b, p], b)*rho[a]*upper[a, q], a)
-    - sum(adjoint_field[a]*rho[a]*upper[a, p], a)*on_noise[q]
-    + sum(sum(sum(adjoint_mean_theta[c, b]*place[a, p, c], c)*place[a, q, b], b), a)
-    - sum(sum(adjoint_matrix_D[p, b, a]*sample[q, b, a], b), a))
+adjoint_Res[p, q] = (sum(sum(adjoint_S_spike[b, a]*upper[b, p], b)*upper[a, q], a)*sum(gamma[a]**2, a)
+    + sum(sum(adjoint_spike_left[b, a]*upper[b, p], b)*sum(gamma[b]*seen[b, q, a], b), a)
+    + sum(sum(adjoint_spike_right[b, a]*upper[b, q], b)*sum(gamma[b]*seen[b, p, a], b), a)
+    + sum(adjoint_norm_mean[p, a]*norm_right[q, a], a) + sum(sum(sum(adjoint_mean_views[c, b]*mean_left[a, p, c],
+    c)*mean_right[a, q, b], b), a) - sum(sum(adjoint_matrix_D[p, b, a]*sample[q, b, a], b), a))
 # adjoint_G
 adjoint_G[i, j] = (sum(sum(adjoint_H[b, a]*first[b, j], b)*inside[a, i], a)
     - sum(sum(adjoint_H_left[b, a]*last[b, i], b)*out[j, a], a)
@@ -195,8 +157,8 @@ V1[b, c] = M[b, c]/beta  # d/dQ1_hat
 # d/dnorm_hat
 norm[b] = (sum(sum(adjoint_norm_left[c, a]*along[b, c, a], c), a)*T[b]/2
     + sum(sum(adjoint_norm_right[c, a]*along[b, c, a], c), a)/2 + T[b]*chi[b]*norm_hat[b])
-psi[b] = sum(adjoint_j_theta[b, a]*mix[a], a)/2 + across[b]*adjoint_j_noise[b]/2  # d/dpsi_hat
-zeta[b] = sum(adjoint_j_theta[b, a]*gamma[a], a)/2 + adjoint_j_noise[b]*rho[b]/2  # d/dzeta_hat
+psi[b] = sum(adjoint_j_along[b, a]*mix[a], a)/2  # d/dpsi_hat
+zeta[b] = sum(adjoint_j_along[b, a]*gamma[a], a)/2  # d/dzeta_hat
 X[p, q] = sum(F[p, q, a]*law_tr[a], a) + base[p, q]  # X
 # adjoint_X
 adjoint_X[p, q] = (-sum(sum(adjoint_matrix_G[b, a]*out[b, p], b)*inside[q, a], a)
@@ -220,8 +182,8 @@ d_G[i, j] := (-sum(sum(sum(sum(X[c, d]*inside[d, a], d)*d_out[b, c], c)*G[i, b],
     - sum(sum(sum(sum(d_X[c, d]*inside[d, a], d)*out[b, c], c)*G[i, b], b)*G[a, j], a))
 d_D[p, q, x] := (-sum(sum(sum(Res[b, c]*d_sample[c, a, x], c)*D[p, b, x], b)*D[a, q, x], a)
     - sum(sum(sum(d_Res[b, c]*sample[c, a, x], c)*D[p, b, x], b)*D[a, q, x], a))
-d_Z[i, j] := (-sum(sum(sum(along_theta[c, a]*d_mean_theta[b, c], c)*Z[i, b], b)*Z[a, j], a)
-    - sum(sum(sum(d_along_theta[c, a]*mean_theta[b, c], c)*Z[i, b], b)*Z[a, j], a))
+d_Z[i, j] := (-sum(sum(sum(added_views[c, a]*d_mean_views[b, c], c)*Z[i, b], b)*Z[a, j], a)
+    - sum(sum(sum(d_added_views[c, a]*mean_views[b, c], c)*Z[i, b], b)*Z[a, j], a))
 d_U[b, c] := (-sum(sum(S_spike[d, a]*U[b, d]*d_spread[d], d)*U[a, c]*spread[a], a)
     - sum(sum(S_spike[d, a]*U[b, d]*spread[d], d)*U[a, c]*d_spread[a], a)
     - sum(sum(U[b, d]*d_S_spike[d, a]*spread[d], d)*U[a, c]*spread[a], a))
@@ -230,16 +192,15 @@ OBSERVABLES = """
 test_error := E((-mean + nu0)**2 + (nu1 - slope)**2 + Delta + nu2sq)
 train_error := E(avg_l)
 free_energy := (alpha*E(avg_M) + beta*inverse_dimension*sum(m[b]**2/(2*T[b]), b)
-    + beta*(-sum(sum(M[a, b]*j_noise[b], b)*j_noise[a], a)/2 - sum(sum(X_own[a, b]*h_noise[b], b)*h_left[a], a)/2
-    - sum(sum(h_noise[b]*put_left[b, a], b)*law_e[a], a) + sum(sum(norm_mean[b, a]*put_left[b, a], b)*law_own[a], a)/2
+    + beta*(sum(sum(norm_mean[b, a]*put_left[b, a], b)*law_own[a], a)/2
     + sum(sum(sum(lower[c, b], c)*norm_left[b, a]*norm_right[b, a], b)*law_own[a], a)/2
-    - sum(field_theta[a]*on_left[a], a)/2 - sum(l_theta[a]*on_theta[a], a)/2 - sum(T[a]*chi[a]*norm_hat[a]**2, a)/2
+    - sum(field_views[a]*on_left[a], a)/2 - sum(h_left[a]*on_views[a], a)/2 - sum(T[a]*chi[a]*norm_hat[a]**2, a)/2
     - sum(sum(U[a, b]*field[b]*spread[b], b)*T[a]*field[a]*spread[a], a)/2
     + sum(-Q2[b]*V2_hat[b] + Q2_hat[b]*V2[b], b)/2 + sum(norm[b]*norm_hat[b] + psi[b]*psi_hat[b] + zeta[b]*zeta_hat[b],
-    b) - sum(sum(sum(j_theta[a, c]*j_theta[b, c], c)*M[a, b], b), a)/2
-    + sum(sum(sum(law_t[a, c]*norm_left[b, c], c)*sum(law_t[a, c]*norm_right[b, c], c)*sum(lower[c, b], c), b), a)/2
-    - sum(sum(V1_hat[b, c]*zeta[b]*zeta[c], b), c)/2 + sum(sum(-Q1[b, c]*V1_hat[b, c] + Q1_hat[b, c]*V1[b, c], b), c)/2
-    - (sum(Q2_hat[a]*T[a], a) + sum(sum(M[a, b]*Q1_hat[a, b], b), a))/(2*beta)))
+    b) - sum(sum(sum(j_along[a, c]*j_along[b, c], c)*M[a, b], b), a)/2
+    + sum(sum(sum(law_known[a, c]*norm_left[b, c], c)*sum(law_known[a, c]*norm_right[b, c], c)*sum(lower[c, b], c), b),
+    a)/2 - sum(sum(V1_hat[b, c]*zeta[b]*zeta[c], b), c)/2 + sum(sum(-Q1[b, c]*V1_hat[b, c] + Q1_hat[b, c]*V1[b, c], b),
+    c)/2 - (sum(Q2_hat[a]*T[a], a) + sum(sum(M[a, b]*Q1_hat[a, b], b), a))/(2*beta)))
 slope_X[p, q, y, z] := sum(sum(sum(sum(sum(G[d, e]*out[e, y], e)*inside[c, d], d)*D[b, c, a], c)*sample[p, b, a],
     b)*sum(sum(sum(sum(G[e, d]*inside[z, e], e)*out[d, c], d)*sample[c, b, a], c)*D[b, q, a], b)*law_tr[a], a)
 """

@@ -8,7 +8,6 @@ Sources: [CUI24] Cui et al. 2024, arXiv:2402.04980.
 
 import os
 import stat
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -35,6 +34,7 @@ from giantstep.spec.step_table import (
     unnumbered,
 )
 from giantstep.spec.tables import NO_KEY, Table, build, keys_of, shown_plainly, tables_of, toml_text
+from giantstep.spec.toml_text import parsed
 from giantstep.spec.validate import Choice, Expression, Number, NumberOrWord, wrong
 from giantstep.spec.written_values import value_of_text
 
@@ -206,7 +206,7 @@ class Model(Table):
         if len(content) > MAX_FILE_BYTES:
             raise BadInput(f"{shown} is larger than {MAX_FILE_BYTES} bytes", "it is not a model file")
         try:
-            data = tomllib.loads(content.decode("utf-8-sig"))
+            data = parsed(content.decode("utf-8-sig"))
         except UnicodeDecodeError as error:
             raise BadInput(f"{shown} is not UTF-8 text (byte {error.start})", "save it as UTF-8") from None
         except (ValueError, RecursionError) as error:

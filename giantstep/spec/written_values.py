@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from typing import Any
 
 from giantstep.spec.tables import plain
+from giantstep.spec.toml_text import parsed
 
 # numbers between the brackets, commas and signs of equality of a TOML value without texts
 _NUMBER = re.compile(r"(?<![^\s\[,=])[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?(?![^\s\],}])")
@@ -24,7 +24,7 @@ def value_of_text(value: Any, text: bool) -> Any:
     if not {'"', "'"} & set(written):
         written = _NUMBER.sub(_as_toml, written)
     try:
-        read = tomllib.loads(f"value = {written}")
+        read = parsed(f"value = {written}")
     except (ValueError, RecursionError):
         return value
     return read["value"] if len(read) == 1 else value

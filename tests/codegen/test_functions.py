@@ -120,6 +120,11 @@ def steepness(text: str) -> float:
     return seen.steepness + seen.wave
 
 
+def test_multiple_roots_are_features_once() -> None:
+    """A search for all of them at a time does not end."""
+    assert hints_of(scalar_function("tanh((z+1)**30)")).features == ((-1.0, pytest.approx(1.0 / 30.0)),)
+
+
 def points(seed: int, number: int) -> list[tuple[float, float]]:
     """Shifts of either sign up to 1e5 and variances from 1e-6 to 1e6, log-uniform; half of them of order
     one.

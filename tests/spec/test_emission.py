@@ -12,6 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
+import giantstep as gs
 from giantstep.spec import emission, kernels
 from giantstep.spec.emission import GIBIBYTES, SECONDS, Refused, emitted
 from giantstep.spec.errors import BadInput
@@ -29,6 +30,15 @@ def test_too_much_memory_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
         BadInput, match=rf"the function '.*' is too hard to derive: it takes more than 1 GiB.*{GIBIBYTES}"
     ):
         function_kernel(HARD)
+
+
+def test_a_derivation_to_be_printed_has_the_same_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(GIBIBYTES, "1")
+    with pytest.raises(BadInput, match="too hard to derive"):
+        gs.derive(gs.model(HARD, "sign"))
+    monkeypatch.setenv(SECONDS, "0.01")
+    with pytest.raises(BadInput, match=r"the loss .* takes more than 0.01 s"):
+        gs.derive(gs.model("tanh", "tanh", loss="(y-f)**4"))
 
 
 def test_too_much_time_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,6 +23,9 @@ BAD_FILES: dict[str, tuple[bytes, str]] = {
     "latin": (b"[network]\n# \xe9\n", "not UTF-8"),
     "null": (b"\x00", "not valid TOML"),
     "deep": (b"a = " + b"[" * 20000, "not valid TOML"),
+    "dotted": (b"a." * 100_000 + b"a = 1", "a dotted key has more than 30 parts"),
+    "dotted in a table": (b"a = {" + b"'=' . " * 40_000 + b"a = 1}", "a dotted key has more than 30 parts"),
+    "a long word": (b"a" * 999_990, "not valid TOML"),
     "digits": (b"a = " + b"9" * 20000, "not valid TOML"),
     "huge": (b"#" * 1_000_001, "larger than"),
     "date": (
