@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from giantstep.observe.gradient.gradient import Gradient, gradient
     from giantstep.observe.learnable.learnable import Learnability, learnable
     from giantstep.observe.learned import Learned, learned
+    from giantstep.observe.metrics import Measured, metrics
     from giantstep.observe.simulate import simulate
     from giantstep.observe.spectrum.spectrum import Spectrum, spectrum
     from giantstep.observe.steps import Steps, StepsPoint, steps
@@ -83,6 +84,8 @@ _HOME = {
     "learnable": "observe.learnable.learnable",
     "Learned": "observe.learned",
     "learned": "observe.learned",
+    "Measured": "observe.metrics",
+    "metrics": "observe.metrics",
     "Spectrum": "observe.spectrum.spectrum",
     "spectrum": "observe.spectrum.spectrum",
     "Steps": "observe.steps",
@@ -121,6 +124,7 @@ __all__ = [
     "Inputs",
     "Learnability",
     "Learned",
+    "Measured",
     "Map",
     "Model",
     "Network",

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 import giantstep as gs
 from giantstep.cli.options import Subparsers, add_model, command, model_of, range_of
+from giantstep.cli.pictures import add_plot, check_plot, plot
 from giantstep.cli.text import Line, aligned
 
 if TYPE_CHECKING:
-    from giantstep.observe.bounds import Bound
+    from giantstep.observe.bound import Bound
 
 
 def add(subparsers: Subparsers) -> None:
@@ -31,14 +32,18 @@ def add(subparsers: Subparsers) -> None:
     )
     bounds.add_argument("--no-search", action="store_true", help="leave out the minimum over the learning rate")
     bounds.add_argument("--dimension", type=int, metavar="D", help="of a step below the giant one (exponent < 1/2)")
+    add_plot(bounds, "the functions that attain the bounds")
     bounds.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 def _bounds(arguments: argparse.Namespace) -> int:
     model, rates = model_of(arguments), range_of("--rates", arguments.rates)
+    check_plot(arguments)
     found = gs.bounds(
         model, degree=arguments.degree, rates=rates, optimise=not arguments.no_search, dimension=arguments.dimension
     )
+    if arguments.plot is not None:
+        plot(found.functions(), arguments)
     print(found.to_json() if arguments.json else aligned(_lines(found)))
     return 0
 

@@ -35,15 +35,26 @@ def add(subparsers: Subparsers) -> None:
 def _solve(arguments: argparse.Namespace) -> int:
     model = model_of(arguments)  # a bad model loads no solver
     from giantstep.observe.gains import gains_over_random_features  # nor does help
+    from giantstep.observe.metrics import metrics_of
 
     result = gs.solve(model, dimension=arguments.dimension, tolerance=arguments.tolerance)
     found = gains_over_random_features(result, arguments.tolerance)
+    measured = None if model.metrics is None else metrics_of(result, model.metrics)
     if arguments.json:
-        more = {} if found is None else {"gains": found.to_dict()}
+        parts = {"gains": found, "metrics": measured}
+        more = {name: part.to_dict() for name, part in parts.items() if part is not None}
         print(json.dumps({**result.to_dict(), **more}, indent=2))
         return 0
-    print(aligned([*_solved(result), *([] if found is None else _gained(found))]))
+    lines = [] if measured is None else _measured(measured)
+    print(aligned([*_solved(result), *lines, *([] if found is None else _gained(found))]))
     return 0
+
+
+def _measured(found: gs.Measured) -> list[Line]:
+    return [
+        (name, number(found.values[name]), f"mean of {text} over fresh samples")
+        for name, text in found.expressions.entries
+    ]
 
 
 def _gained(found: gs.Gains) -> list[Line]:

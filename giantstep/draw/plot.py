@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from derive.language.grammar import shorten
+from giantstep.draw.bound_functions import bound_functions_figure, draw_bound_functions
 from giantstep.draw.bounds import bounds_figure, draw_bounds
 from giantstep.draw.compare import compare_figure, draw_compare
 from giantstep.draw.curves import ErrorName, draw_curves, figure
@@ -27,6 +28,7 @@ from giantstep.draw.map import draw_map, map_figure
 from giantstep.draw.spectrum import draw_spectrum, spectrum_figure
 from giantstep.draw.steps import draw_steps, steps_figure
 from giantstep.draw.tuned import draw_tuned, tuned_figure
+from giantstep.observe.bound_functions import BoundFunctions
 from giantstep.observe.bounds import Bounds
 from giantstep.observe.compare import Comparison
 from giantstep.observe.decompose import Decomposition
@@ -51,6 +53,7 @@ _DRAWN: Mapping[type[Pictured], tuple[Callable[[Any], Picture], Callable[[Axes, 
     Learnability: (lambda found: overlaps_figure([found]), draw_overlaps),
     Comparison: (compare_figure, lambda axes, found: draw_compare(axes, found, "test_error")),
     Bounds: (bounds_figure, draw_bounds),
+    BoundFunctions: (bound_functions_figure, draw_bound_functions),
     Tuned: (tuned_figure, draw_tuned),
     Steps: (steps_figure, draw_steps),
     Decomposition: (decomposition_figure, draw_decomposition),

@@ -112,7 +112,7 @@ def label_law(
         if levels is not None:
             return _intervals(*levels, float(gamma[0, 0]), flips, probit)
     points = _points(target, gamma, kappa, probit, finer, rough)
-    return _flipped(points, flips) if flips > 0.0 else points
+    return flipped(points, flips) if flips > 0.0 else points
 
 
 def with_noise(points: Labels, variance: float, finer: int = 0, rough: bool = False) -> Points:
@@ -163,7 +163,8 @@ def _intervals(
     return Intervals(low, high, weight, label, np.array([gamma, width, correlation]))
 
 
-def _flipped(points: Points, flips: float) -> Points:
+def flipped(points: Points, flips: float) -> Points:
+    """Labels that change their signs with a probability."""
     weight = np.concatenate([(1.0 - flips) * points.weight, flips * points.weight], axis=1)
     label = np.concatenate([points.label, -points.label], axis=1)
     return Points(weight, label, np.concatenate([points.t, points.t], axis=1), points.rest)

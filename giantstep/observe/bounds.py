@@ -14,10 +14,10 @@ Source: [CUI24] eq. (26)-(28), App. E and eq. (132), where the spike is the targ
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -25,6 +25,8 @@ from giantstep.law.intermediate_steps import is_intermediate
 from giantstep.law.readout_law import RUNGS, at_nodes
 from giantstep.law.unequal_norms import norms_differ
 from giantstep.observe.baselines import best_linear_error
+from giantstep.observe.bound import Bound
+from giantstep.observe.bound_functions import BoundFunctions, bound_functions
 from giantstep.observe.conditional_model import Conditional, conditional
 from giantstep.observe.minimise import least, least_positive
 from giantstep.observe.polynomial_error import polynomial_errors
@@ -34,7 +36,7 @@ from giantstep.spec.errors import BadInput, NotConverged
 from giantstep.spec.given import takes_model
 from giantstep.spec.model import Model
 from giantstep.spec.outline import outline
-from giantstep.spec.shown import Pictured, Row, Shown, number, numbers
+from giantstep.spec.shown import Pictured, Row, number, numbers
 from giantstep.system.graded_features import Kind
 from giantstep.system.problem import Problem, problem_of
 from giantstep.system.span import span_of_columns
@@ -54,48 +56,12 @@ _BIASES = np.linspace(-4.0, 4.0, 17)  # in units of the spread of a pre-activati
 
 
 @dataclass(frozen=True, repr=False)
-class Bound(Shown):
-    """A bound and the function that attains it: m[K], zeta[K] and psi[K, D] of the module's formula.
-
-    zeta: [K, q] with loadings; learning_rate: of the step, None without one; at_edge: whether the search for it ended
-    at the edge of its range; bias: of every neuron, the best one where it is trained; error: change between two orders
-    of quadrature, and what rounding makes of mean features that hardly differ.
-    """
-
-    value: float
-    m: Array
-    zeta: Array
-    psi: Array
-    bias: float
-    learning_rate: float | None
-    at_edge: bool
-    error: float
-
-    def summary(self) -> list[Row]:
-        """The value, where it is attained."""
-        rate = [] if self.learning_rate is None else [("learning rate", number(self.learning_rate))]
-        return [("value", f"{number(self.value)}, to {self.error:.1e}"), *rate, ("bias", number(self.bias))]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain numbers and lists."""
-        return {
-            "value": self.value,
-            "m": self.m.tolist(),
-            "zeta": self.zeta.tolist(),
-            "psi": self.psi.tolist(),
-            "bias": self.bias,
-            "learning_rate": self.learning_rate,
-            "at_edge": self.at_edge,
-            "error": self.error,
-        }
-
-
-@dataclass(frozen=True, repr=False)
 class Bounds(Pictured):
     """Bounds of a model and the errors of other predictors, all mean squared errors against the clean target.
 
     lower, upper: at the model's own spike; best_lower, best_upper: at the learning rate where each is least, None
     without a step. polynomial: degree -> error of the best polynomial of that degree; the constant is degree 0.
+    dimension: of a step below the giant one.
     """
 
     model: Model
@@ -105,6 +71,14 @@ class Bounds(Pictured):
     best_upper: Bound | None
     best_linear: float
     polynomial: Mapping[int, float]
+    dimension: int | None = None
+
+    def functions(self, at: Sequence[float] | Array | None = None) -> BoundFunctions:
+        """What attains the lower and the upper bound, along v, at points ``at`` (default: 121 between -3 and 3).
+
+        Raises BadInput where the features know no direction. Source: [CUI24] Fig. 3; [LOU24].
+        """
+        return bound_functions(self.model, self.dimension, self.lower, self.upper, at)
 
     def summary(self) -> list[Row]:
         """The bounds, other predictors, the model."""
@@ -179,6 +153,7 @@ def bounds(
         best_bound(model, "upper", rates, dimension) if search else None,
         best_linear_error(model.target.link),
         polynomial_errors(model.target.link, degree),
+        dimension,
     )
 
 
@@ -247,7 +222,7 @@ def _best_bias(features: Callable[[float], Problem], kind: Bounded) -> float:
 
     def value(bias: float) -> float:
         parts = conditional(features(bias), ORDERS[0])
-        return lower_of(parts)[0] if kind == "lower" else _fitted(parts).left
+        return lower_of(parts).value if kind == "lower" else _fitted(parts).left
 
     found = least(value, spread * _BIASES)
     # in the limit of a step below the giant one a bias of zero may have more features than any other
@@ -256,10 +231,12 @@ def _best_bias(features: Callable[[float], Problem], kind: Bounded) -> float:
 
 def _at(model: Model, problem: Problem, kind: Bounded, order: int) -> Bound:
     parts = conditional(problem, order)
-    value, m, zeta, psi, rounding = lower_of(parts) if kind == "lower" else upper_of(parts)
+    found = lower_of(parts) if kind == "lower" else upper_of(parts)
     rate = None if model.step is None else model.step.learning_rate
-    zeta, psi = _along_given(problem, zeta, psi)
-    return Bound(value, m, zeta, psi, problem.bias, rate, False, rounding * value)
+    zeta, psi = _along_given(problem, found.zeta, found.psi)
+    return Bound(
+        model, found.value, found.m, zeta, psi, found.norm, problem.bias, rate, False, found.rounding * found.value
+    )
 
 
 def _along_given(problem: Problem, zeta: Array, psi: Array) -> tuple[Array, Array]:
@@ -271,8 +248,19 @@ def _along_given(problem: Problem, zeta: Array, psi: Array) -> tuple[Array, Arra
     return found["zeta"], found["psi"]
 
 
-def lower_of(parts: Conditional) -> tuple[float, Array, Array, Array, float]:
-    """(bound, m, zeta, psi, relative rounding): best in the span of all mu0_b, kappa_j mu1_b and t_d mu1_b.
+class Attained(NamedTuple):
+    """A bound, the coefficients that attain it along the directions of kappa, and its relative rounding."""
+
+    value: float
+    m: Array
+    zeta: Array
+    psi: Array
+    norm: Array
+    rounding: float
+
+
+def lower_of(parts: Conditional) -> Attained:
+    """Best in the span of all mu0_b, kappa_j mu1_b and t_d mu1_b.
 
     Where the norms of the rows vary, with what mu_c,b have beyond these as well.
     """
@@ -281,13 +269,9 @@ def lower_of(parts: Conditional) -> tuple[float, Array, Array, Array, float]:
     across = [_best(parts, "slope", column) for column in parts.nu1.T]
     psi = np.stack([fit.weights for fit in across], axis=-1)
     total = seen.left + sum(fit.left for fit in across) + float(parts.weight @ parts.nu2sq)
-    return (
-        total,
-        seen.weights[:blocks],
-        seen.weights[blocks : blocks * (1 + rank)].reshape(blocks, rank),
-        psi,
-        seen.rounding,
-    )
+    m, zeta, norm = np.split(seen.weights, (blocks, blocks * (1 + rank)))
+    norm = norm if norm.size else np.zeros(blocks)
+    return Attained(total, m, zeta.reshape(blocks, rank), psi, norm, seen.rounding)
 
 
 def _seen(parts: Conditional) -> _Fit:
@@ -341,13 +325,13 @@ def _norm_rest(problem: Problem) -> float:
     return norm_rest(narrowest.function, narrowest.variance, narrowest.offset)
 
 
-def upper_of(parts: Conditional) -> tuple[float, Array, Array, Array, float]:
-    """(bound, m, zeta = 0, psi = 0, relative rounding): m fits the noisy labels, judged by the clean ones."""
+def upper_of(parts: Conditional) -> Attained:
+    """m fits the noisy labels, judged by the clean ones; zeta and psi are zero."""
     fit = _fitted(parts)
     blocks, directions = parts.mu0.shape[1], parts.nu1.shape[1]
     unseen = (parts.nu0 - fit.values) ** 2 + (parts.nu1**2).sum(axis=1) + parts.nu2sq
     zeta, psi = np.zeros((blocks, parts.kappa.shape[1])), np.zeros((blocks, directions))
-    return float(parts.weight @ unseen), fit.weights, zeta, psi, fit.rounding
+    return Attained(float(parts.weight @ unseen), fit.weights, zeta, psi, np.zeros(blocks), fit.rounding)
 
 
 def _hidden(size: float) -> NotConverged:

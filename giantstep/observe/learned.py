@@ -27,6 +27,7 @@ from giantstep.spec.link import link_values
 from giantstep.spec.model import Model, Target
 from giantstep.spec.outline import outline
 from giantstep.spec.shown import Pictured, Row, Shown, number
+from giantstep.system.coupled_solver import order_of
 from giantstep.system.problem import problem_of
 from giantstep.system.result import Result
 from giantstep.system.solve import solve
@@ -133,9 +134,7 @@ def learned(
     averaged over ``bins`` bins between the ends. Raises BadInput for an index the target has not, and what ``solve``
     and ``simulate`` raise. Source: [CUI24] Figures 1 and 3.
     """
-    places = np.linspace(-3.0, 3.0, 121) if at is None else np.array(at, dtype=float).reshape(-1)
-    if not places.size or not np.all(np.isfinite(places)):
-        raise BadInput("the points at which the function is asked for are none, or not finite", "give some numbers")
+    places = checked_places(at)
     if isinstance(index, bool) or not isinstance(index, int) or not 1 <= index <= model.target.indices:
         raise BadInput(
             f"index = {index!r} is not an index of target.link = {model.target.link!r}",
@@ -156,10 +155,18 @@ def learned(
     return Learned(result, index, *profiles(result, places, index), points)
 
 
+def checked_places(at: Sequence[float] | Array | None) -> Array:
+    """Points of a profile, by default 121 between -3 and 3. Raises BadInput."""
+    places = np.linspace(-3.0, 3.0, 121) if at is None else np.array(at, dtype=float).reshape(-1)
+    if not places.size or not np.all(np.isfinite(places)):
+        raise BadInput("the points at which the function is asked for are none, or not finite", "give some numbers")
+    return places
+
+
 def profiles(result: Result, at: Array, index: int = 1) -> tuple[Profile, tuple[Profile, ...]]:
     """The profiles of a solution along theta_index, and along each direction of the spike where there is one."""
     problem = problem_of(result.vocabulary, result.dimension, result.bias, intermediate=True)
-    output, target = Output(problem, result), result.model.target
+    output, target = Output(problem, order_of(problem, result)), result.model.target
     lines = (target_line(problem, index), *spike_lines(problem))
     found = [
         Profile(at, *moments_along(output, line, at), *target_and_jumps(target, line.overlaps, at)) for line in lines

@@ -22,10 +22,9 @@ from giantstep.quadrature.mesh import reach_of
 from giantstep.quadrature.shift_derivatives import norm_functions
 from giantstep.quadrature.tensor import trapezoid_step
 from giantstep.spec.errors import NotConverged
-from giantstep.system.coupled_solver import FINE, order_of
+from giantstep.system.coupled_solver import FINE
 from giantstep.system.merged_blocks import merged
 from giantstep.system.problem import Problem
-from giantstep.system.result import Result
 from giantstep.system.solved_again import solved_again
 from giantstep.system.span import span_of
 
@@ -68,10 +67,9 @@ def spike_lines(problem: Problem) -> tuple[Line, ...]:
 
 
 class Output:
-    """The law of the output given kappa and t, from a solution."""
+    """The law of the output given kappa and t; told: order parameters along the directions that kappa has."""
 
-    def __init__(self, problem: Problem, result: Result) -> None:
-        told = order_of(problem, result)
+    def __init__(self, problem: Problem, told: Mapping[str, Array]) -> None:
         problem, members = merged(problem, opposite=not problem.model.network.trains_bias)
         order = members.gathered(told)
         self.problem, self.blocks = problem, problem.blocks

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 import numpy as np
@@ -62,7 +62,8 @@ class Simulation(Shown):
     strength, alignment: of the spike in every first layer, measured in a trained network; alignment [seed, index] of a
     target of several indices.
     steps: of a network its rows after each step, arrays [seed, ...]: products of the mean rows of the blocks, products
-    of these with the target's directions, bulk variances.
+    of these with the target's directions, bulk variances. metrics: averages of the model's [metrics] over labels with
+    their noise and outputs, by name.
     ``model`` has the ratios really simulated (n/d, p/d, p_b/p, n0/d of whole numbers): solve it with
     ``dimension`` to compare. ``samples`` are the n/d simulated.
     """
@@ -79,6 +80,7 @@ class Simulation(Shown):
     strength: Array
     alignment: Array
     steps: tuple[MeasuredStep, ...] = ()
+    metrics: Mapping[str, Array] = field(default_factory=dict)
 
     @property
     def seeds(self) -> int:
@@ -91,7 +93,7 @@ class Simulation(Shown):
         return SYSTEM_NAMES[self.what]
 
     def mean(self, name: str = "test_error") -> Array:
-        """Mean over seeds of "test_error" or "train_error", [sample, ridge]."""
+        """Mean over seeds of "test_error", "train_error" or a metric, [sample, ridge]."""
         return np.asarray(self._values(name).mean(axis=0))
 
     def standard_error(self, name: str = "test_error") -> Array:
@@ -99,9 +101,10 @@ class Simulation(Shown):
         return standard_error(self._values(name))
 
     def _values(self, name: str) -> Array:
-        if name not in ("test_error", "train_error"):
-            raise BadInput(f"a simulation has no {name!r}", "ask for test_error or train_error")
-        return self.test_error if name == "test_error" else self.train_error
+        found = {"test_error": self.test_error, "train_error": self.train_error, **self.metrics}
+        if name not in found:
+            raise BadInput(f"this simulation has no {name!r}", f"ask for one of {', '.join(found)}")
+        return found[name]
 
     def summary(self) -> list[Row]:
         """Errors with their standard errors, what was simulated, the model."""
@@ -130,6 +133,8 @@ class Simulation(Shown):
             "seed": self.seed,
             "model": self.model.to_dict(),
         }
+        if self.metrics:
+            found["metrics"] = {name: self._summary(name) for name in self.metrics}
         return {**found, "steps": [measured_step(state) for state in self.steps]} if self.steps else found
 
     def _summary(self, name: str) -> dict[str, Any]:
@@ -186,6 +191,7 @@ def simulate(
         np.concatenate([run.spike.strength for run in runs]),
         np.concatenate([run.spike.alignment for run in runs]),
         tuple(of_all_seeds(states) for states in zip(*(run.steps for run in runs), strict=True)),
+        {} if model.metrics is None else model.metrics.by_name(np.concatenate([run.metrics for run in runs])),
     )
 
 
@@ -288,6 +294,7 @@ def _bare_system(model: Model) -> FiniteSystem:
         trained_bias=network.trains_bias,
         inputs=_inputs(model),
         gaussian_rows=network.initialisation == "gaussian",
+        metrics=() if model.metrics is None else model.metrics.functions(),
     )
 
 

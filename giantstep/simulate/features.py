@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from scipy import special
@@ -14,6 +15,14 @@ from giantstep.simulate.layer import PIECE, FirstLayer, Streams, project
 from giantstep.simulate.memory import chunk_rows
 from giantstep.simulate.order import Overlaps
 from giantstep.simulate.system import FiniteSizes, FiniteSystem, SystemKind
+
+
+class Tested(NamedTuple):
+    """Of R readouts: the test error and its standard error [R], averages of the metrics [M, R]."""
+
+    error: Array
+    sampling: Array
+    metrics: Array
 
 
 def training_set(
@@ -49,8 +58,8 @@ def sampled_test_error(
     biases: Array,
     count: int,
     streams: Streams,
-) -> tuple[Array, Array]:
-    """Test error over `count` fresh inputs and its standard error, each of shape (readouts,).
+) -> Tested:
+    """Test error over `count` fresh inputs, its standard error, and the metrics.
 
     Mean of (f_* - f)^2, or of f_* f < 0 for a loss of the margin, f = 0 by half. readouts[p, R] in Fortran
     order, each with its own bias. For the systems with a true activation; nothing but the chunk is kept in memory.
@@ -59,12 +68,14 @@ def sampled_test_error(
     height = min(chunk_rows(width), count)
     inputs_buffer, chunk_buffer = np.empty((height, sizes.dimension)), np.empty((height, width))
     first, second = np.zeros(readouts.shape[1]), np.zeros(readouts.shape[1])
-    distinct = np.unique(biases)
+    metrics, distinct = np.zeros((len(system.metrics), readouts.shape[1])), np.unique(biases)
     for start in range(0, count, height):
         size = min(height, count - start)
         inputs, chunk = inputs_buffer[:size], chunk_buffer[:size]
         streams.test.standard_normal(out=inputs)
-        clean = clean_labels(system, layer.indices_of(inputs))
+        points = layer.indices_of(inputs)
+        clean = clean_labels(system, points)
+        noisy = noisy_labels(system, points, streams.test_labels) if system.metrics else clean
         project(inputs, layer.rows, chunk)
         for bias in distinct:
             own = biases == bias
@@ -74,12 +85,14 @@ def sampled_test_error(
             error = _errors(system, clean, output)
             first[own] += error.sum(axis=1)
             second[own] += np.einsum("ri,ri->r", error, error)
-    return _mean_error(first, second, count)
+            for number, metric in enumerate(system.metrics):
+                metrics[number, own] += metric(noisy, output).sum(axis=1)
+    return Tested(*_mean_error(first, second, count), metrics / count)
 
 
 def conditional_test_error(
     system: FiniteSystem, layer: FirstLayer, overlaps: Overlaps, count: int, streams: Streams
-) -> tuple[Array, Array]:
+) -> Tested:
     """The same for the system "gaussian", where f given (kappa, t) is a Gaussian variable known exactly.
 
     Its mean is sum_b mu0_b m_b + mu_c_b o_b + mu1_b (kappa zeta_b + psi_b.t) and its variance sum mu1 mu1' (Q1 - psi
@@ -121,7 +134,7 @@ def conditional_test_error(
             # the average of the variance: less noise than its values at the points
             error = (clean - mean) ** 2 + np.mean(spread)
         first[index], second[index] = np.sum(error), np.sum(error * error)
-    return _mean_error(first, second, count)
+    return Tested(*_mean_error(first, second, count), np.empty((0, first.size)))
 
 
 def coefficients_at(system: FiniteSystem, kappa: Array) -> tuple[Array, Array, Array, Array]:

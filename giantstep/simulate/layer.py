@@ -25,6 +25,7 @@ class Streams:
     labels: LabelStreams
     features: np.random.Generator
     test: np.random.Generator
+    test_labels: LabelStreams
     batches: tuple[tuple[np.random.SeedSequence, ...], ...]
 
     def batch(self, number: int = 0) -> tuple[np.random.Generator, LabelStreams]:
@@ -39,9 +40,10 @@ class Streams:
         first = tuple(children[place] for place in (2, 3, 8, 9))
         made = [np.random.default_rng(child) for child in children]
         layer, direction, _, _, inputs, noise, features, test = made[:8]
-        further = (tuple(sequence.spawn(4)) for _ in range(steps - 1))
+        further = [tuple(sequence.spawn(4)) for _ in range(steps - 1)]
         labels = LabelStreams(noise, *made[10:])
-        return cls(layer, direction, inputs, labels, features, test, (first, *further))
+        of_test = LabelStreams(*map(np.random.default_rng, sequence.spawn(3)))
+        return cls(layer, direction, inputs, labels, features, test, of_test, (first, *further))
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,8 @@ class SimulationResult:
     bias: common bias of the neurons. gap: certified relative distance of the training objective from its minimum;
     output_error: bound on the distance of f(x) that is left, for features no longer than the longest of the training
     set. Both are 0 for the square loss, whose fits are direct.
-    steps: of a network, its rows after each step, arrays [seed, ...].
+    steps: of a network, its rows after each step, arrays [seed, ...]. metrics: of the system, [seed, metric, sample,
+    ridge].
     """
 
     what: SystemKind
@@ -56,6 +57,7 @@ class SimulationResult:
     gap: Array
     output_error: Array
     steps: tuple[MeasuredStep, ...]
+    metrics: Array
     test_samples: int
     bytes_needed: int
     seconds: float

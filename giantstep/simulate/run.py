@@ -11,7 +11,7 @@ import numpy as np
 from giantstep.simulate.bias import fixed_bias, trained_bias
 from giantstep.simulate.erm import Fitted
 from giantstep.simulate.errors import Array, SimulationError
-from giantstep.simulate.features import conditional_test_error, sampled_test_error, training_set
+from giantstep.simulate.features import Tested, conditional_test_error, sampled_test_error, training_set
 from giantstep.simulate.first_layer import draw_layer
 from giantstep.simulate.layer import FirstLayer, MeasuredStep, Streams
 from giantstep.simulate.memory import estimate_bytes, require_memory
@@ -47,11 +47,10 @@ class _Plan:
 
 @dataclass(frozen=True)
 class _Run:
-    """One seed: errors [sample, ridge]; overlaps with samples x ridges flattened."""
+    """One seed; what is tested and the overlaps have samples x ridges flattened."""
 
-    test: Array
+    tested: Tested
     fitted: Fitted
-    sampling: Array
     overlaps: Overlaps | None
     layer: FirstLayer
 
@@ -123,11 +122,9 @@ def _one_seed(plan: _Plan, streams: Streams, tell: Callable[[int], None]) -> _Ru
         overlaps = measure_overlaps(system, sizes, layer, readouts)
     if what == "gaussian":
         assert overlaps is not None
-        test, sampling = conditional_test_error(system, layer, overlaps, plan.test_samples, streams)
+        tested = conditional_test_error(system, layer, overlaps, plan.test_samples, streams)
     else:
-        test, sampling = sampled_test_error(
-            system, sizes, layer, readouts, fitted.bias.ravel(), plan.test_samples, streams
-        )
+        tested = sampled_test_error(system, sizes, layer, readouts, fitted.bias.ravel(), plan.test_samples, streams)
     kept = overlaps if plan.order_parameters else None
     # the rows are the large part of the layer, and of no more use
     small = FirstLayer(
@@ -140,8 +137,7 @@ def _one_seed(plan: _Plan, streams: Streams, tell: Callable[[int], None]) -> _Ru
         layer.loadings,
         layer.states,
     )
-    shape = fitted.train.shape
-    return _Run(test.reshape(shape), fitted, sampling.reshape(shape), kept, small)
+    return _Run(tested, fitted, kept, small)
 
 
 def _fitted(plan: _Plan, features: Array, target: Array) -> Fitted:
@@ -172,15 +168,16 @@ def _collect(plan: _Plan, runs: list[_Run], needed: int, seconds: float) -> Simu
         plan.sizes,
         plan.ridges,
         plan.seed,
-        np.stack([run.test for run in runs]),
+        np.stack([run.tested.error for run in runs]).reshape(shape),
         np.stack([run.fitted.train for run in runs]),
-        np.stack([run.sampling for run in runs]),
+        np.stack([run.tested.sampling for run in runs]).reshape(shape),
         spike,
         overlaps,
         np.stack([run.fitted.bias for run in runs]),
         np.stack([run.fitted.gap for run in runs]),
         np.stack([run.fitted.output_error for run in runs]),
         _steps(runs),
+        np.stack([run.tested.metrics for run in runs]).reshape(shape[0], -1, *shape[1:]),
         plan.test_samples,
         needed,
         seconds,

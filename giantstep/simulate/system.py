@@ -50,6 +50,7 @@ class FiniteSystem:
     trained_bias: the common bias is trained with the readout, from `bias` on ([CUI24] App. C.8).
     given: rows of the first layer, and its directions, for "srf" and "gaussian"; they have a dimension of their own.
     inputs: their covariance and what follows from it; None: isotropic.
+    metrics: functions of noisy labels y [n] and outputs f [R, n] that are averaged over the test points too.
     gaussian_rows: initial rows of a "network", and those around the spike of the others, have entries N(0, 1/d); rows
     are uniform on the unit sphere otherwise.
 
@@ -79,6 +80,7 @@ class FiniteSystem:
     same_batch: tuple[bool, ...] = ()
     drawn: Callable[[Array], Array] | None = None
     by_value: tuple[float, float, float] = (1.0, 0.0, 0.0)
+    metrics: tuple[Callable[[Array, Array], Array], ...] = ()
 
     def batch_of(self, step: int) -> int:
         """The number of the batch that a step takes, both counted from zero."""
@@ -258,6 +260,7 @@ def check_kind(system: FiniteSystem, what: SystemKind) -> None:
     """Raise SimulationError where `system` lacks what this system needs."""
     _require(what in SYSTEM_KINDS, f"what must be one of {', '.join(SYSTEM_KINDS)}, got {what!r}")
     if what == "gaussian":
+        _require(not system.metrics, "metrics are measured on features: simulate 'srf' or 'network'")
         _require(
             system.drawn is None,
             "the system 'gaussian' has a law for every block, and values that are drawn have none; simulate 'srf'",

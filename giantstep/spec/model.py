@@ -21,6 +21,7 @@ from giantstep.spec.files import similar_file
 from giantstep.spec.fit_loss import FitLoss, LossKind
 from giantstep.spec.inputs_table import Inputs as Inputs
 from giantstep.spec.link import LinkKind, takes_only_signs
+from giantstep.spec.metrics import Metrics, MetricsKind
 from giantstep.spec.readout_table import Readout as Readout
 from giantstep.spec.spike_table import Spike as Spike
 from giantstep.spec.spike_table import check_blocks, check_indices
@@ -130,7 +131,8 @@ class Model(Table):
 
     With ``step`` the network takes a giant step, with ``spike`` the spiked model is given directly, with
     neither it is plain random features. ``earlier_steps``: those before it, in order, each on samples of its own; a
-    list of steps may be given for ``step``. ``inputs``: their covariance, isotropic where left out.
+    list of steps may be given for ``step``. ``inputs``: their covariance, isotropic where left out. ``metrics``: what
+    else ``metrics`` and ``solve`` of the command line average over labels and outputs, expressions in y and f by name.
     """
 
     network: Network
@@ -140,6 +142,7 @@ class Model(Table):
     spike: Spike | None = None
     inputs: Inputs | None = None
     earlier_steps: tuple[Step, ...] = field(default=(), metadata=NO_KEY)
+    metrics: Annotated[Metrics | None, MetricsKind()] = None
 
     def __post_init__(self) -> None:
         given: object = self.step

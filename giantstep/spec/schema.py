@@ -13,6 +13,7 @@ from derive.language.loss_catalogue import REGISTERED as LOSSES
 from giantstep.spec.fit_loss import LossKind
 from giantstep.spec.link import LinkKind
 from giantstep.spec.matrix import Matrix, NumbersOrMatrix
+from giantstep.spec.metrics import MetricsKind
 from giantstep.spec.model import Model
 from giantstep.spec.readout_density import DENSITIES, DensityKind
 from giantstep.spec.step_table import MOST_STEPS, Step
@@ -127,6 +128,9 @@ def _of_kind(kind: Kind) -> dict[str, Any]:
             return {"type": "string", "description": f"the path of a file, ending in {kind.ending}"}
         case LossKind():
             return _of_loss()
+        case MetricsKind():
+            words = "names and expressions in y and f, averaged over fresh samples; y*f < 0 is 1 where it holds"
+            return {"type": "object", "additionalProperties": {"type": "string"}, "description": words}
         case Expression():
             words = "a registered name or an expression in z"
             return {"type": "string", "description": words, "examples": [*FUNCTIONS]}

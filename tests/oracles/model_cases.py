@@ -63,7 +63,7 @@ LOSSES = ("fit.loss", "fit.loss.delta", "fit.loss.tau", "fit.loss.epsilon")
 LISTS = ("network.readout.values", "network.readout.fractions")
 MATRICES = ("spike.loadings",)  # tests/spec/test_rank.py
 MAY_BE_LEFT_OUT = (  # tests/law/test_structured_inputs.py, tests/law/test_continuous_readout.py
-    "network.readout.density",
+    *("network.readout.density", "metrics"),  # tests/observe/test_metrics.py
     *("inputs.eigenvalues", "inputs.weights", "inputs.capacity", "inputs.modes", "inputs.target", "inputs.source"),
 )
 TABLES = ("network", "network.readout", "step", "spike", "inputs", "target", "fit")

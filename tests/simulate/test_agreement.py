@@ -136,7 +136,7 @@ def test_conditional_test_error_is_that_of_explicit_features() -> None:
     layer = draw_layer(system, sizes, "gaussian", streams)
     readouts, _ = ridge_readouts(*training_set(system, sizes, "gaussian", layer, streams), sizes.samples, [0.05, 1.0])
     overlaps = measure_overlaps(system, sizes, layer, readouts)
-    exact, error = conditional_test_error(system, layer, overlaps, 20_000, streams)
+    exact, error, _ = conditional_test_error(system, layer, overlaps, 20_000, streams)
     generator = np.random.default_rng(0)
     inputs = generator.standard_normal((20_000, 60))
     coefficients = tanh_coefficients(1.5, values, variances)(inputs @ layer.spike)

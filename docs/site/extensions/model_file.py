@@ -11,6 +11,7 @@ from plain_text import as_markdown, cell, table
 
 from giantstep.spec.errors import BadInput
 from giantstep.spec.fit_loss import FitLoss
+from giantstep.spec.metrics import Metrics
 from giantstep.spec.model import Model
 from giantstep.spec.tables import Table, declared, plain, toml_text
 from giantstep.spec.validate import Kind
@@ -47,6 +48,7 @@ EXAMPLES: Mapping[str, str] = {
     "inputs.modes": "600",
     "inputs.target": "[[1.0, 0.5], [0.5, -1.0]]",
     "inputs.source": "0.3",
+    "metrics": '{ zero_one = "y*f < 0", coverage = "abs(y - f) < 2" }',
 }
 _TYPES: Mapping[object, str] = {float: "number", int: "whole number", str: "text", FitLoss: "text or table"}
 _NOWHERE = object()  # a value that no key takes
@@ -78,9 +80,18 @@ def keys(cls: type[Table] = Model, prefix: str = "") -> Iterator[tuple[str, Kind
 
 def _tables(cls: type[Table], prefix: str) -> Iterator[str]:
     for name, item in declared(cls).items():
+        if item.kind is not None and not prefix:
+            yield _metrics(item.kind)
         if item.table is not None:
             yield _section(item.table, f"{prefix}{name}")
             yield from _tables(item.table, f"{prefix}{name}.")
+
+
+def _metrics(kind: Kind) -> str:
+    """The table whose keys are names of the user's."""
+    words = as_markdown("\n".join(line.strip() for line in (Metrics.__doc__ or "").split("\n")).strip())
+    row = ["any name", "text", as_markdown(allowed(kind)), "left out", cell(EXAMPLES["metrics"])]
+    return f"## `[metrics]`\n\n{words}\n\n{table(['key', 'type', 'allowed', 'default', 'example'], [row])}"
 
 
 def _section(cls: type[Table], path: str) -> str:

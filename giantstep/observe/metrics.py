@@ -1,0 +1,166 @@
+"""Averages of any function of label and output at a solution: the metrics of a model."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from giantstep.law.terms import noisy_terms
+from giantstep.observe.metric_average import Given, Resolution, metric_of
+from giantstep.observe.output_law import Output
+from giantstep.quadrature.gauss import normal_between
+from giantstep.quadrature.mesh import initial_mesh, reach_of
+from giantstep.quadrature.panels import terms_of
+from giantstep.quadrature.tensor import coordinates, tensor_table
+from giantstep.spec.errors import BadInput, NotConverged
+from giantstep.spec.given import takes_model
+from giantstep.spec.metrics import Metrics, MetricsKind
+from giantstep.spec.model import Model
+from giantstep.spec.outline import outline
+from giantstep.spec.shown import Row, Shown, number
+from giantstep.system.coupled_solver import order_of
+from giantstep.system.problem import problem_of
+from giantstep.system.result import Result
+from giantstep.system.solve import solve
+from giantstep.system.square_loss import shape_of
+
+Array = np.ndarray
+_WIDEST, _TIMES = 6.0, 4  # panels of the output; how often they, or the nodes of the label, are halved
+_PLACES = np.array([-3.1, -1.7, -0.6, 0.2, 0.9, 1.8, 2.9])  # of kappa, at which one is chosen
+_TOLERANCE = 1e-10  # of an average, relative to that of its size
+_ORDER, _HALVINGS = 12, 30  # of a panel of kappa
+_FINENESS = (1.0, 1.4)  # of the rules of several directions
+
+
+@dataclass(frozen=True, repr=False)
+class Measured(Shown):
+    """Averages over fresh samples: values by name, and by how much they change under refinement.
+
+    result: the solution that they are of.
+    """
+
+    values: Mapping[str, float]
+    errors: Mapping[str, float]
+    expressions: Metrics
+    result: Result
+
+    def summary(self) -> list[Row]:
+        """The first values, the model."""
+        rows = [(name, f"{number(value)}, to {self.errors[name]:.1e}") for name, value in self.values.items()]
+        return [*rows[:4], ("model", outline(self.result.model))]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The part ``metrics`` of ``solve --json``."""
+        return dict(self.values)
+
+
+@takes_model
+def metrics(
+    model: Model,
+    expressions: Mapping[str, str] | None = None,
+    *,
+    dimension: int | None = None,
+    tolerance: float = 1e-10,
+) -> Measured:
+    """Averages of expressions in y and f over fresh samples, at the solution of a model.
+
+    expressions: by name, those of [metrics] where left out; y is a label with its noise, f the output. A comparison is
+    1 where it holds, and 1/2 where both sides are equal. dimension, tolerance: of the solution. Raises BadInput where
+    there is no metric, NotConverged where an average does not settle. Source: [CUI24] Result 3.2.
+    """
+    wanted = model.metrics if expressions is None else MetricsKind().check("metrics", expressions)
+    if wanted is None:
+        raise BadInput(
+            "the model has no [metrics]", 'add some, as zero_one = "y*f < 0", or give {"zero_one": "y*f < 0"}'
+        )
+    return metrics_of(solve(model, dimension=dimension, tolerance=tolerance), wanted)
+
+
+def metrics_of(result: Result, wanted: Metrics) -> Measured:
+    """The averages at a solution. Raises NotConverged where one does not settle."""
+    problem = problem_of(result.vocabulary, result.dimension, result.bias, intermediate=True)
+    output = Output(problem, order_of(problem, result))
+    found = {name: _average(name, Given(output, metric_of(text))) for name, text in wanted.entries}
+    values, errors = ({name: pair[i] for name, pair in found.items()} for i in (0, 1))
+    return Measured(values, errors, wanted, result)
+
+
+def _average(name: str, given: Given) -> tuple[float, float]:
+    """(average, error) of one metric over kappa."""
+    try:
+        resolution = _settled(name, given)
+        if given.output.problem.rank == 1:
+            return _adaptive(name, given, resolution)
+        return _on_grid(name, given, resolution)
+    except NotConverged:  # also of labels that are cut where the metric has a kink, too often
+        raise _unsettled(name) from None
+
+
+def _settled(name: str, given: Given) -> Resolution:
+    """The widest panels and the fewest nodes of the label at which averages given a few kappa have settled."""
+    kappa = _PLACES[:, None] * np.linspace(1.0, -0.6, given.output.problem.rank)
+    found = Resolution(_WIDEST, 0)
+    for finer in (Resolution.narrower, Resolution.denser):
+        before = given.at(kappa, found)
+        for _ in range(_TIMES):
+            after = given.at(kappa, finer(found))
+            if np.all(np.abs(after - before) <= 0.1 * _TOLERANCE * np.abs(after).max()):
+                break
+            found, before = finer(found), after
+        else:
+            raise _unsettled(name)
+    return found
+
+
+def _unsettled(name: str) -> NotConverged:
+    return NotConverged(
+        f"the average of metrics.{name} over label and output does not settle to {_TOLERANCE:g}",
+        "soften it, as sign(y*f) to tanh(9*y*f), or take a target of one index or a label with noise",
+    )
+
+
+def _adaptive(name: str, given: Given, resolution: Resolution) -> tuple[float, float]:
+    """Panels of kappa, halved until both halves give what the whole does."""
+    problem = given.output.problem
+    further = noisy_terms(problem.link, problem.model.target)
+    terms = terms_of(problem.blocks, problem.link, *further)
+    edges = initial_mesh(terms, reach_of(terms))
+    low, high = edges[:-1], edges[1:]
+    whole, total, error = _panels(given, resolution, low, high), 0.0, 0.0
+    allowed = 0.1 * _TOLERANCE * float(whole[1].sum()) / len(low)
+    for _ in range(_HALVINGS):
+        middle = 0.5 * (low + high)
+        left, right = _panels(given, resolution, low, middle), _panels(given, resolution, middle, high)
+        change = np.abs(left[0] + right[0] - whole[0])
+        again = change > allowed
+        total += float((left[0] + right[0])[~again].sum())
+        error += float(change[~again].sum())
+        if not again.any():
+            return total, error
+        low, high = (np.concatenate(pair) for pair in ((low[again], middle[again]), (middle[again], high[again])))
+        whole = np.concatenate([left[:, again], right[:, again]], axis=1)
+    raise _unsettled(name)
+
+
+def _panels(given: Given, resolution: Resolution, low: Array, high: Array) -> Array:
+    """The average over each panel, and that of its size, [2, P]."""
+    kappa, weight = normal_between(low, high, _ORDER)
+    values = given.at(kappa.reshape(-1, 1), resolution).reshape(kappa.shape)
+    return np.stack([(weight * values).sum(axis=1), (weight * np.abs(values)).sum(axis=1)])
+
+
+def _on_grid(name: str, given: Given, resolution: Resolution) -> tuple[float, float]:
+    """Several directions of kappa: the rule of their features at two finenesses."""
+    problem, found = given.output.problem, []
+    for fineness in _FINENESS:
+        rows = tensor_table(shape_of(problem), (fineness,) * problem.rank)
+        kappa = coordinates(rows, 1, problem.rank)
+        found.append(float(rows[:, 1] @ given.at(kappa, resolution)))
+    error = abs(found[1] - found[0])
+    if not (math.isfinite(error) and error <= 1e3 * _TOLERANCE * abs(found[1])):
+        raise _unsettled(name)
+    return found[1], error

@@ -1,0 +1,139 @@
+"""Metrics: what they must be by other ways, sampled from their law, and in simulated networks."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import giantstep as gs
+from giantstep.cli.main import main
+from giantstep.observe.output_law import Output
+from giantstep.system.coupled_solver import order_of
+from giantstep.system.problem import problem_of
+
+PLAIN = gs.model("tanh", link="sign", learning_rate=1.0, step_samples=4.0, samples=2.0, ridge=0.1)
+TWO = gs.model("relu", link="z1 + z1*z2", readout=[1.0, -0.5], step_samples=3.0, learning_rate=1.0, samples=2.0)
+SPIKE = {"strength": 1.0, "bulk_variance": 1.2, "alignment": [0.6, 0.3], "loadings": [[1.0, 0.0], [0.4, 1.0]]}
+LONG = ("several steps", "unequal norms")
+LOGISTIC = PLAIN.replace({"fit.loss": "logistic", "target.flips": 0.1, "target.probit": 0.3})
+SQUARES = {
+    "labels on intervals": PLAIN,
+    "labels at nodes": PLAIN.replace({"target.link": "tanh(2*z)"}),
+    "noise": PLAIN.replace({"target.noise": 0.3}),
+    "noise at nodes": PLAIN.replace({"target.link": "relu", "target.noise": 0.3}),
+    "two indices": TWO,
+    "several steps": TWO.replace({"step": [{"samples": 3.0, "learning_rate": 1.0}] * 2}),
+    "two directions": TWO.replace({"step": None, "spike": SPIKE, "target.link": "sign"}),
+    "a density": PLAIN.replace({"network.readout": {"density": "gaussian"}}),
+    "unequal norms": PLAIN.replace({"network.activation": "gelu", "step.bulk": "trained", "target.link": "tanh(2*z)"}),
+}
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n in LONG)) for n in SQUARES])
+def test_the_square_is_the_test_error_and_the_noise(name: str) -> None:
+    """Both as a function of the residual, whose noise is part of its spread, and as three terms, which know y alone."""
+    model = SQUARES[name]
+    found = gs.metrics(model, {"square": "(y - f)**2", "terms": "y**2 - 2*y*f + f**2"})
+    for value in found.values.values():
+        # two quadratures of 1e-10 each
+        assert value == pytest.approx(found.result.test_error + model.target.noise, rel=2e-10, abs=0.0)
+
+
+def test_the_zero_one_loss_is_the_test_error_of_a_loss_of_the_margin() -> None:
+    clean = PLAIN.replace({"fit.loss": "logistic"})
+    found = gs.metrics(clean, {"wrong": "y*f < 0", "right": "y*f > 0", "by_sign": "(1 - sign(y*f))/2"})
+    assert found.values["wrong"] == pytest.approx(found.result.test_error, rel=2e-10, abs=0.0)
+    assert found.values["by_sign"] == pytest.approx(found.values["wrong"], rel=2e-10, abs=0.0)
+    assert found.values["right"] == pytest.approx(1.0 - found.values["wrong"], rel=2e-10, abs=0.0)
+
+
+METRICS = {
+    "wrong": "y*f < 0",
+    "coverage": "abs(y - f) < 0.8",
+    "logistic": "log(1 + exp(-y*f))",
+    "own": "abs(y)*max(f, 0.2)",
+}
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        pytest.param(PLAIN.replace({"target.noise": 0.2}), id="noise on a sign"),
+        pytest.param(LOGISTIC, id="flips and probit"),
+        pytest.param(PLAIN.replace({"target.link": "tanh(2*z)"}), id="a link that passes zero"),
+        pytest.param(
+            TWO.replace({"target.link": "sign(z1*z2 + z1)"}), id="two indices with a jump", marks=pytest.mark.slow
+        ),
+    ],
+)
+def test_they_are_the_means_of_a_sample(model: gs.Model) -> None:
+    """kappa, t, label noise and output drawn by definition: normal scores below four."""
+    found = gs.metrics(model, METRICS)
+    problem = problem_of(model)
+    law = Output(problem, order_of(problem, found.result))
+    rng, count = np.random.default_rng(11), 400_000
+    gamma = np.array(problem.overlaps)
+    kappa, t = rng.standard_normal((count, gamma.shape[0])), rng.standard_normal((count, gamma.shape[1]))
+    z = kappa @ gamma + t @ np.linalg.cholesky(np.eye(gamma.shape[1]) - gamma.T @ gamma).T
+    z = z + np.sqrt(model.target.probit) * rng.standard_normal(z.shape)
+    link = {"sign": lambda z: np.sign(z[:, 0]), "tanh(2*z)": lambda z: np.tanh(2.0 * z[:, 0])}
+    labels = link.get(model.target.link, lambda z: np.sign(z[:, 0] * z[:, 1] + z[:, 0]))(z)
+    labels = np.where(rng.random(count) < model.target.flips, -labels, labels)
+    y = labels + np.sqrt(model.target.noise) * rng.standard_normal(count)
+    mean, slope, variance = law.of(kappa)
+    f = mean + (slope * t).sum(axis=1) + np.sqrt(variance) * rng.standard_normal(count)
+    drawn = {
+        "wrong": y * f < 0.0,
+        "coverage": np.abs(y - f) < 0.8,
+        "logistic": np.log1p(np.exp(-y * f)),
+        "own": np.abs(y) * np.maximum(f, 0.2),
+    }
+    for name, values in drawn.items():
+        score = (values.mean() - found.values[name]) / (values.std() / np.sqrt(count))
+        assert abs(score) < 4.0, name
+
+
+def test_simulated_networks_measure_the_same() -> None:
+    model = PLAIN.replace({"metrics": METRICS, "target.noise": 0.2})
+    runs = gs.simulate(model, dimension=300, seeds=12)
+    theory = gs.metrics(runs.model, dimension=300)
+    for name, value in theory.values.items():
+        score = (runs.mean(name).item() - value) / runs.standard_error(name).item()
+        assert abs(score) < 4.0, name
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("y = f", "no comparison"),
+        ("0 < y < f", "no comparison"),
+        ("z + f", "unknown name"),
+        ("log(f)", "not finite"),
+        ("", "empty"),
+    ],
+)
+def test_what_is_no_metric_is_refused(text: str, words: str) -> None:
+    with pytest.raises(gs.BadInput, match=words):
+        gs.metrics(PLAIN, {"mine": text})
+
+
+def test_names_and_a_model_without_metrics() -> None:
+    with pytest.raises(gs.BadInput, match="no name"):
+        gs.metrics(PLAIN, {"1": "f"})
+    with pytest.raises(gs.BadInput, match=r"no \[metrics\]"):
+        gs.metrics(PLAIN)
+
+
+def test_a_model_file_has_them_and_solve_prints_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model = PLAIN.replace(metrics={"wrong": "y*f < 0"})
+    file = tmp_path / "model.toml"
+    file.write_text(model.to_toml())
+    assert gs.Model.from_toml(file) == model
+    assert main(["solve", str(file), "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["metrics"]["wrong"] == gs.metrics(model).values["wrong"]
+    assert main(["solve", str(file)]) == 0
+    assert "y*f < 0" in capsys.readouterr().out
