@@ -31,7 +31,7 @@ from derive.scalar import scalar_function
 from derive.structured_inputs import structured_inputs
 from derive.trace import Derivation, DerivationStep
 from giantstep.law.kind import bulk_kind, is_closed
-from giantstep.law.spike import rank_of
+from giantstep.law.spike import by_blocks, rank_of
 from giantstep.spec.errors import BadInput
 from giantstep.spec.given import takes_model
 from giantstep.spec.kernels import emitted_loss, function_kernel
@@ -164,8 +164,9 @@ def _parts(model: Model) -> Iterator[Derivation]:
         if link.name != activation.name:
             yield of_link.derivation
     if model.step is not None:
-        yield step_map_of(model).derivation
-        if model.earlier_steps:
+        if not by_blocks(model) or model.network.readout.biases is None:
+            yield step_map_of(model).derivation
+        if by_blocks(model):
             yield further_step().derivation
         if model.step.exponent < 0.5:
             network = model.network

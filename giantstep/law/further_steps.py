@@ -83,6 +83,12 @@ def state_after(network: Network, before: LayerState, step: Step, target: Target
     )
 
 
+def before_steps(network: Network, target: Target) -> LayerState:
+    """The first layer at initialisation: rows without a mean, in any direction that the target has no part along."""
+    blocks = len(network.readout.values)
+    return LayerState(((0.0,),) * blocks, ((0.0,) * target.indices,), (1.0,) * blocks)
+
+
 @dataclass(frozen=True)
 class _Layer:
     """A network before a step."""
@@ -95,7 +101,12 @@ class _Layer:
     def terms(self) -> tuple[Term, ...]:
         """The features of the blocks as functions of kappa."""
         network, before = self.network, self.before
-        return block_terms(network.activation, network.initial_bias, before.loadings, before.bulk_variance)
+        return block_terms(network.activation, self.offsets, before.loadings, before.bulk_variance)
+
+    @property
+    def offsets(self) -> tuple[float, ...]:
+        """The bias of each block."""
+        return self.network.readout.offsets(self.network.initial_bias)
 
     def nodes(self, level: int) -> Array:
         """A table of kappa at a resolution."""
@@ -120,7 +131,7 @@ class _Layer:
         label = self.label(rows, level)
         kappa = coordinates(rows, 1, rank)
         loadings = np.array(self.before.loadings)
-        shifts = list(loadings @ kappa.T + network.initial_bias)
+        shifts = list(loadings @ kappa.T + np.array(self.offsets)[:, None])
         mu0, mu1 = rows[:, 4 + rank :].T.reshape(3, blocks, -1)[:2]
         along, across, noise, variance = derived.after_step(
             rows[:, 1],

@@ -96,7 +96,7 @@ def spike_of(model: Model) -> SpikeParameters:
         return SpikeParameters(0.0, (0.0,) * model.target.indices, (1.0,) * len(values))
     if is_intermediate(model):
         raise refused("the strength of the spike")
-    if model.earlier_steps:
+    if by_blocks(model):
         return _after_steps(model)
     after = _after_step(model.network, model.step, model.target)
     return after if model.step.bulk != "matrix" else _with_given_bulk(model, after)
@@ -113,10 +113,14 @@ def states_after_steps(model: Model) -> tuple[LayerState, ...]:
         )
     found: list[LayerState] = []
     for number, step in enumerate(model.steps):
-        if number:
-            from giantstep.law.further_steps import state_after  # networks are simulated without a compiler
+        if number or model.network.readout.biases is not None:
+            from giantstep.law.further_steps import (  # networks are simulated without a compiler
+                before_steps,
+                state_after,
+            )
 
-            found.append(state_after(model.network, found[-1], step, model.target))
+            before = found[-1] if number else before_steps(model.network, model.target)
+            found.append(state_after(model.network, before, step, model.target))
             continue
         first = _after_step(model.network, step, model.target)
         of = arguments_of(model.network, step, model.target)
@@ -126,9 +130,14 @@ def states_after_steps(model: Model) -> tuple[LayerState, ...]:
     return tuple(found)
 
 
+def by_blocks(model: Model) -> bool:
+    """Whether steps move blocks each in its own way: several steps, or biases of their own. [THEORY section 12]"""
+    return bool(model.earlier_steps) or model.step is not None and model.network.readout.biases is not None
+
+
 def rank_of(model: Model) -> int:
     """The number of directions that kappa has: those of the spike that the features know."""
-    if not model.earlier_steps and (model.spike is None or model.spike.loadings is None):
+    if not by_blocks(model) and (model.spike is None or model.spike.loadings is None):
         return 1
     directions = spike_of(model).directions
     return 1 if directions is None else directions.rank
@@ -139,7 +148,7 @@ def variance_by_value(model: Model) -> Callable[[Any], Any] | None:
 
     Source: [CUI24] Result 3.1; a spike that is given has ``c_u = 1 + u^2 (c - 1)``.
     """
-    if model.step is not None and (model.inputs is not None or model.step.bulk == "matrix" or model.earlier_steps):
+    if model.step is not None and (model.inputs is not None or model.step.bulk == "matrix" or by_blocks(model)):
         return None
     if model.spike is not None:
         c = model.spike.bulk_variance

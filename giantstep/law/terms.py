@@ -11,15 +11,16 @@ from giantstep.spec.matrix import Rows
 from giantstep.spec.model import Target
 
 
-def block_terms(activation: str, bias: float, loadings: Rows, variances: Sequence[float]) -> tuple[Term, ...]:
-    """The features of the blocks by their loadings [K][q] and bulk variances [K].
+def block_terms(
+    activation: str, biases: Sequence[float], loadings: Rows, variances: Sequence[float]
+) -> tuple[Term, ...]:
+    """The features of the blocks by their biases [K], loadings [K][q] and bulk variances [K].
 
     A single direction stands in their scales; of several the scale is 1, and the loadings are given beside them.
     """
     single = len(loadings[0]) == 1
-    return tuple(
-        Term(activation, row[0] if single else 1.0, bias, c) for row, c in zip(loadings, variances, strict=True)
-    )
+    blocks = zip(biases, loadings, variances, strict=True)
+    return tuple(Term(activation, row[0] if single else 1.0, bias, c) for bias, row, c in blocks)
 
 
 def link_term(target: Target, overlaps: Rows) -> Term | None:

@@ -301,7 +301,7 @@ def _bare_system(model: Model) -> FiniteSystem:
 def _readout(readout: Readout) -> dict[str, Any]:
     """Values and fractions; of a density one block of unit value, and how the values are drawn."""
     if readout.density is None:
-        return {"values": readout.values, "fractions": readout.fractions}
+        return {"values": readout.values, "fractions": readout.fractions, "biases": readout.biases}
     return {"drawn": density_of(readout.density).samples}
 
 
@@ -366,10 +366,11 @@ def _coefficients(model: Model, strength: float, variances: tuple[float, ...], l
 
     network = model.network
     rows = loadings or tuple((value * strength,) for value in network.readout.values)
-    terms = [Term(network.activation, 1.0, network.initial_bias, variance) for variance in variances]
+    offsets = network.readout.offsets(network.initial_bias)
+    terms = [Term(network.activation, 1.0, b, variance) for b, variance in zip(offsets, variances, strict=True)]
 
     def tables(kappa: Array) -> tuple[Array, Array, Array, Array]:
-        shifts = [np.array(row) @ np.atleast_2d(kappa) + network.initial_bias for row in rows]
+        shifts = [np.array(row) @ np.atleast_2d(kappa) + b for row, b in zip(rows, offsets, strict=True)]
         pairs = zip(terms, shifts, strict=True)
         mu0, mu1, square = np.stack([coefficients(t.function, s, t.variance) for t, s in pairs], axis=1)
         return mu0, mu1, np.sqrt(square), norm_functions(terms, shifts) if norms_vary(model) else 0.0 * mu0

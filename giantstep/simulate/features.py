@@ -154,11 +154,11 @@ def coefficients_at(system: FiniteSystem, kappa: Array) -> tuple[Array, Array, A
 
 def activate(system: FiniteSystem, chunk: Array, bias: float) -> None:
     """Pre-activations to features, in place."""
-    height = max(1, PIECE // chunk.shape[1])
+    height, biases = max(1, PIECE // chunk.shape[1]), system.neuron_biases(chunk.shape[1], bias)
     for start in range(0, chunk.shape[0], height):
         piece = chunk[start : start + height]
-        if bias != 0.0:
-            piece += bias
+        if np.any(biases):
+            piece += biases
         piece[...] = system.activation(piece)[0]
         if not math.isfinite(float(np.sum(piece))):
             raise SimulationError("the activation returned a value that is not finite; it must be finite on all of R")

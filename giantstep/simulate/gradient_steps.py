@@ -124,13 +124,13 @@ def _residual_slopes(
 ) -> tuple[Array, Array]:
     """Turn pre-activations into e_i sigma'(z_ik), in place; returns e and the mean of sigma' over each block [n, K]."""
     count, width = chunk.shape
-    blocks = sizes.block_slices()
+    blocks, biases = sizes.block_slices(), system.neuron_biases(width, system.bias)
     residual, slopes = np.empty(count), np.empty((count, len(blocks)))
     height = max(1, PIECE // width)
     for start in range(0, count, height):
         part = slice(start, min(start + height, count))
         piece = chunk[part]
-        piece += system.bias
+        piece += biases
         value, derivative = system.activation(piece)
         residual[part] = target[part] - overlap(value, values) / width
         slopes[part] = np.stack([derivative[:, block].mean(axis=1) for block in blocks], axis=1)

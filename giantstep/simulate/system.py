@@ -37,6 +37,7 @@ class FiniteSystem:
     same_batch: of each step whether it takes the samples of the step before; none does where left out.
     drawn: levels [p] of a distribution function -> values u_k, drawn for every neuron by itself; values is (1.0,) then:
     one block, whose strength, mean and bulk variance are those of u = 1, and neurons of u have u r and by_value.
+    biases: of each block, added to `bias`; in the gradient step too.
     by_value: coefficients (c_0, c_1, c_2) of the bulk variance c_0 + c_1 u + c_2 u^2 of drawn values.
     spike: (r, gamma, (c_1, ..., c_K)): strength, alignment <v, theta> (with several indices a tuple of
     <v, theta_i>) and squared norm of the bulk rows per block, used by "srf", and by "gaussian" for gamma. None:
@@ -80,7 +81,17 @@ class FiniteSystem:
     same_batch: tuple[bool, ...] = ()
     drawn: Callable[[Array], Array] | None = None
     by_value: tuple[float, float, float] = (1.0, 0.0, 0.0)
+<<<<<<< HEAD
     metrics: tuple[Callable[[Array, Array], Array], ...] = ()
+=======
+    biases: tuple[float, ...] | None = None
+
+    def neuron_biases(self, width: int, bias: float) -> Array | float:
+        """The bias of every neuron [p], where the common one is given; a number where it is the same for all."""
+        if self.biases is None:
+            return bias
+        return bias + np.repeat(np.array(self.biases), largest_remainder(self.fractions, width))
+>>>>>>> 55d351b (Blocks with biases of their own: each moves in its own way in a step, in theory and simulation)
 
     def batch_of(self, step: int) -> int:
         """The number of the batch that a step takes, both counted from zero."""
@@ -131,6 +142,10 @@ class FiniteSystem:
             f"same_batch needs one entry for each step, the first one False, got {self.same_batch!r}",
         )
         _require(len(self.steps) < 2 or self.inputs is None, "of inputs with a covariance one step is simulated")
+        _require(
+            self.biases is None or len(self.biases) == len(self.values) and not self.trained_bias,
+            "biases are one for each block, and none is trained beside them",
+        )
         _require(self.drawn is None or self.values == (1.0,), "values that are drawn take the place of a vocabulary")
         if self.spike is not None:
             _require(len(self.spike) == 3, f"spike must be (strength, alignment, bulk variances), got {self.spike!r}")

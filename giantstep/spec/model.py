@@ -164,6 +164,8 @@ class Model(Table):
         check_several(self.steps, structured=self.inputs is not None)
         if self.step is not None and self.spike is not None:
             raise BadInput("the model has both [step] and [spike]", "keep one of them, or neither")
+        if self.network.readout.biases is not None:
+            self._check_biases()
         if self.network.readout.density is not None and self.bulk == "matrix":
             raise BadInput(
                 'network.readout.density is given with step.bulk = "matrix", whose rows belong to readout values',
@@ -178,6 +180,24 @@ class Model(Table):
             self.inputs.check_activation(self.network.activation)
             self.inputs.check_indices(self.target.indices)
             check_with_inputs(self.step)
+
+    def _check_biases(self) -> None:
+        """Raises BadInput where blocks with biases of their own have no law."""
+        structured = self.inputs is not None and self.step is not None
+        reasons = {
+            "network.bias is trained, which is one bias for all neurons": self.network.trains_bias,
+            "step.exponent is below 1/2, where the features are those of untrained neurons of one bias": any(
+                step.exponent < 0.5 for step in self.steps
+            ),
+            f"step.bulk = {self.bulk!r} is known for neurons of one bias": self.bulk in ("trained", "matrix"),
+            "a step on inputs with a covariance is known for neurons of one bias": structured,
+        }
+        for reason, holds in reasons.items():
+            if holds:
+                raise BadInput(
+                    f"network.readout.biases = {shorten(list(self.network.readout.biases or ()))}: {reason}",
+                    "leave the biases out, or change that",
+                )
 
     @property
     def bulk(self) -> Bulk:

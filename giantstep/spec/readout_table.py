@@ -13,7 +13,7 @@ from derive.language.grammar import shorten
 from giantstep.spec.errors import BadInput
 from giantstep.spec.readout_density import DensityKind, density_of
 from giantstep.spec.tables import NO_KEY, Table, shown_plainly
-from giantstep.spec.validate import Number, Numbers
+from giantstep.spec.validate import Number, Numbers, Optional
 
 
 @shown_plainly
@@ -21,6 +21,7 @@ from giantstep.spec.validate import Number, Numbers
 class Readout(Table):
     """Readout at initialisation, a0_k = u_k/sqrt(p): values u_b, each of a fraction pi_b of the neurons, or a density.
 
+    biases: fixed ones of the blocks, beside that of the network; blocks may then have the same value.
     density: of the values, "gaussian", "uniform" (of unit variance), or an expression in u, which is normalised; mean
     and variance are as they are. At infinite dimension the readout uses all that mean features of any value add up to,
     and the limit is approached slowly: a dimension gives what a network of that size does.
@@ -33,6 +34,7 @@ class Readout(Table):
         tuple[float, ...], Numbers(Number("the fraction of neurons in a block", high=1.0, positive=True))
     ] = (1.0,)
     density: Annotated[str | None, DensityKind()] = None
+    biases: Annotated[tuple[float, ...] | None, Optional(Numbers(Number("the fixed bias of a block")))] = None
     #: Of a density at nodes: what a mean feature has to have beside the others to count. None: it has no nodes yet.
     resolution: float | None = field(default=None, metadata=NO_KEY)
 
@@ -48,6 +50,10 @@ class Readout(Table):
             return density_of(self.density).moment(1)
         return sum(u * f for u, f in zip(self.values, self.fractions, strict=True))
 
+    def offsets(self, bias: float) -> tuple[float, ...]:
+        """The bias of each block, where the network has the given one."""
+        return tuple(bias + own for own in self.biases or (0.0,) * len(self.values))
+
     def at_nodes(self, values: tuple[float, ...], fractions: tuple[float, ...], resolution: float) -> Readout:
         """A density as a vocabulary: nodes and weights of a rule for it."""
         return replace(self, values=values, fractions=fractions, resolution=resolution)
@@ -57,10 +63,10 @@ class Readout(Table):
         beside a density.
         """
         if self.continuous:
-            if self.values != (1.0,) or self.fractions != (1.0,):
+            if self.values != (1.0,) or self.fractions != (1.0,) or self.biases is not None:
                 raise BadInput(
-                    f"{self.path} has values or fractions, and density = {shorten(self.density)}",
-                    "give a density, or values with their fractions",
+                    f"{self.path} has values, fractions or biases, and density = {shorten(self.density)}",
+                    "give a density, or values with their fractions and biases",
                 )
             object.__setattr__(self, "values", ())  # they are the nodes of a rule, where one is chosen
             object.__setattr__(self, "fractions", ())
@@ -71,6 +77,11 @@ class Readout(Table):
                 + " or is left out" * (self.fractions == (1.0,)),
                 "give one fraction for each value, as in values = [1.0, -1.0], fractions = [0.5, 0.5]; "
                 "gs.model(readout=[1.0, -1.0]) takes equal ones",
+            )
+        if self.biases is not None and len(self.biases) != len(self.values):
+            raise BadInput(
+                f"{self.path}: values has {len(self.values)} entries and biases has {len(self.biases)}",
+                "give one bias for each block, as in values = [1.0, 1.0], fractions = [0.5, 0.5], biases = [0.0, 0.4]",
             )
         if not any(self.values):
             raise BadInput(f"{self.path}.values = {shorten(list(self.values))} are all zero", "one must not be zero")

@@ -114,8 +114,9 @@ class Problem(NamedTuple):
 
     @property
     def bias(self) -> float:
-        """The bias of every neuron."""
-        return self.blocks[0].offset
+        """The bias that all neurons have in common."""
+        biases = self.model.network.readout.biases
+        return self.blocks[0].offset if biases is None else self.model.network.initial_bias
 
     def with_bias(self, bias: float) -> Problem:
         """The same problem with another bias of every neuron."""
@@ -205,7 +206,7 @@ def _features(
     model = Model(network, target, Fit(1.0, 1.0, loss), last, spike, inputs, steps[:-1])
     found = spike_of(model)
     loadings, overlaps = found.along_kappa(network.readout.values)
-    blocks = block_terms(network.activation, bias, loadings, found.bulk_variance)
+    blocks = block_terms(network.activation, network.readout.offsets(bias), loadings, found.bulk_variance)
     several, fractions = loadings if len(overlaps) > 1 else None, np.array(network.readout.fractions)
     return Features(model, found, blocks, link_term(target, overlaps), fractions, overlaps, several)
 

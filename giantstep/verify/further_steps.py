@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from giantstep.law.further_steps import state_after
+from giantstep.law.further_steps import before_steps, state_after
 from giantstep.law.layer_state import LayerState
 from giantstep.law.spike import states_after_steps
 from giantstep.spec.model import Model
@@ -19,10 +19,13 @@ _FINER = 3  # resolutions above the one where the theory starts
 def further_step_checks(model: Model) -> Iterator[Check]:
     """A check for every step after the first one, each from the rows that the one before left."""
     states = states_after_steps(model)
-    for number, step in enumerate(model.earlier_steps[1:] + ((model.step,) if model.step else ()), start=2):
+    start = before_steps(model.network, model.target)
+    first = 1 if model.network.readout.biases is not None else 2
+    for number, step in enumerate(model.steps[first - 1 :], start=first):
         if number > len(states):
             return
-        again = state_after(model.network, states[number - 2], step, model.target, _FINER)
+        before = states[number - 2] if number > 1 else start
+        again = state_after(model.network, before, step, model.target, _FINER)
         yield Check(f"rows after step {number}: finer quadrature", _apart(states[number - 1], again), _ALLOWED)
 
 

@@ -23,6 +23,7 @@ EXAMPLES: Mapping[str, str] = {
     "network.readout.values": "[1.0, -1.0]",
     "network.readout.fractions": "[0.5, 0.5]",
     "network.readout.density": '"gaussian"',
+    "network.readout.biases": "[0.0, 0.4]",
     "network.bias": '"trained"',
     "network.initialisation": '"gaussian"',
     "target.link": '"sign(z1*z2)"',

@@ -10,6 +10,7 @@ import numpy as np
 
 from giantstep.law.intermediate_steps import is_intermediate
 from giantstep.law.rates_by_value import ByValue
+from giantstep.law.spike import by_blocks
 from giantstep.observe.gradient.coefficient_slopes import slopes_along
 from giantstep.observe.gradient.rates_after_step import Moving, MovingSamples, StepRates, rates_after_step
 from giantstep.quadrature.shift_derivatives import norm_slopes
@@ -106,9 +107,9 @@ def check_key(model: Model, key: str) -> None:
     table = key.partition(".")[0]
     if table in ("step", "spike") and getattr(model, table) is None:
         raise BadInput(f"the model has no [{table}], so nothing depends on {key}", f"choose among {_others(model)}")
-    if model.earlier_steps and key in _OF_ONE_STEP:
+    if by_blocks(model) and key in _OF_ONE_STEP:
         raise BadInput(
-            f"of several steps there is no derivative in {key}: the alignment of the spike moves with it too",
+            f"of several steps, or blocks with biases, {key} has no derivative: each block moves in its own way",
             f"take differences of solutions, or choose among {_others(model)}",
         )
     if key == "spike.bulk_variance" and key not in keys_for(model):
@@ -126,7 +127,7 @@ def keys_for(model: Model) -> tuple[str, ...]:
     """The keys that the solution of a model has derivatives in; a given bulk has the width that it has."""
     present = (key for key in _KEYS if getattr(model, key.partition(".")[0]) is not None)
     given = model.step is not None and model.step.bulk == "matrix"
-    missing = _OF_ONE_STEP if model.earlier_steps else ("network.width",) if given else ()
+    missing = _OF_ONE_STEP if by_blocks(model) else ("network.width",) if given else ()
     if model.spike is not None and isinstance(model.spike.bulk_variance, tuple):
         missing = ("spike.bulk_variance",)
     return tuple(key for key in present if key not in missing)
